@@ -1,0 +1,2 @@
+//! The command line: demo, run, bench, doctor, setup.
+fn main() {}

@@ -1,0 +1,162 @@
+//! What the host writes into a loaded program, and the names under which it finds the places.
+
+use crate::geometry::{Geometry, WordForm};
+
+/// Name of the program's [`Descriptor`] global. The host fills it when the program is attached.
+pub const DESCRIPTOR_SYMBOL: &str = "__hostcall_device";
+/// Name of the program's ABI version word (a `u32` initialised to [`crate::ABI_VERSION`]).
+pub const ABI_SYMBOL: &str = "__hostcall_abi";
+/// Prefix of a service's number word, a `u32`: `__HOSTCALL__` + service name. 0 until patched.
+pub const SERVICE_PREFIX: &str = "__HOSTCALL__";
+/// Prefix of a service's signature word, a `u64` hash of its definition.
+pub const SIGNATURE_PREFIX: &str = "__HOSTCALL_SIGNATURE__";
+/// Prefix of a kernel's parameter table, see [`KernelParams`].
+pub const KERNEL_PREFIX: &str = "__HOSTCALL_KERNEL__";
+
+/// Everything a kernel must know of its port buffer. All addresses are as the device sees them.
+///
+/// A program holds one, as the global named [`DESCRIPTOR_SYMBOL`]; all zero means "not attached", and
+/// every call then ends as [`crate::CallError::ServerGone`].
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Descriptor {
+    /// Device memory: `u64` per port, [`crate::port::PortState`].
+    pub states: u64,
+    /// Host memory: `u32` per port.
+    pub doorbells: u64,
+    /// Host memory: request areas.
+    pub requests: u64,
+    /// Host memory: reply areas.
+    pub replies: u64,
+    /// Ports; 0: not attached.
+    pub ports: u32,
+    /// Words of a request area.
+    pub request_words: u32,
+    /// Words of a reply area.
+    pub reply_words: u32,
+    /// [`WordForm`] as a number.
+    pub word_form: u32,
+    /// Host memory: [`Control`].
+    pub control: u64,
+    /// Host memory: staging slots.
+    pub staging: u64,
+    /// Device memory: `u32` per staging slot.
+    pub slot_locks: u64,
+    /// Staging slots.
+    pub slots: u32,
+    /// Bytes of one.
+    pub slot_bytes: u32,
+    /// Device memory: start of the heap, 0 for none. `hostcall_device::heap` owns its format.
+    pub heap: u64,
+    /// Bytes of the heap.
+    pub heap_bytes: u64,
+    /// Device memory: a `u32` that is 0 while calls are served. The device sets it to a status once it
+    /// has learnt from [`Control`] that the server is gone, so that later calls fail at once.
+    pub closed: u64,
+    /// Seed of `random`, drawn by the host when it attached.
+    pub seed: u64,
+}
+
+const _: () = {
+    assert!(size_of::<Descriptor>() == 128);
+    assert!(core::mem::offset_of!(Descriptor, control) == 48);
+    assert!(core::mem::offset_of!(Descriptor, heap) == 80);
+};
+
+impl Descriptor {
+    /// "Not attached".
+    pub const DETACHED: Descriptor = Descriptor {
+        states: 0,
+        doorbells: 0,
+        requests: 0,
+        replies: 0,
+        ports: 0,
+        request_words: 0,
+        reply_words: 0,
+        word_form: 0,
+        control: 0,
+        staging: 0,
+        slot_locks: 0,
+        slots: 0,
+        slot_bytes: 0,
+        heap: 0,
+        heap_bytes: 0,
+        closed: 0,
+        seed: 0,
+    };
+
+    /// The descriptor of a buffer whose host part the device sees at `host` and whose device part lies
+    /// at `device`. Heap, `closed` and seed are left zero.
+    pub const fn new(g: &Geometry, host: u64, device: u64) -> Self {
+        let h = g.host_layout();
+        let d = g.device_layout();
+        Self {
+            states: device + d.states as u64,
+            doorbells: host + h.doorbells as u64,
+            requests: host + h.requests as u64,
+            replies: host + h.replies as u64,
+            ports: g.ports,
+            request_words: g.request_words,
+            reply_words: g.reply_words,
+            word_form: match g.word_form {
+                WordForm::Single16 => 0,
+                WordForm::Triple8 => 1,
+            },
+            control: host + h.control as u64,
+            staging: host + h.staging as u64,
+            slot_locks: device + d.slot_locks as u64,
+            slots: g.slots,
+            slot_bytes: g.slot_bytes,
+            ..Self::DETACHED
+        }
+    }
+
+    /// The bytes to write into the program.
+    pub fn as_bytes(&self) -> &[u8; size_of::<Descriptor>()] {
+        // SAFETY: `Descriptor` is `repr(C)` and the size assert above shows that it has no padding
+        // (10 u64 + 6 u32 + ... = 128 = its alignment's multiple); any of its bytes is initialised.
+        unsafe { &*core::ptr::from_ref(self).cast() }
+    }
+}
+
+/// First page of a port buffer in host memory: written by the host, read by waiting lanes when a reply
+/// is late.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Control {
+    /// 0 while the buffer is served, else the [`crate::Status`] with which waiting calls end.
+    pub closed: u32,
+    /// Not used.
+    pub reserved: [u32; 15],
+}
+
+/// What a kernel says of its parameters, under [`KERNEL_PREFIX`] + name, so that a launch with the
+/// wrong arguments is an error instead of undefined behaviour.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct KernelParams {
+    /// Parameters.
+    pub count: u32,
+    /// Byte size of each, in order; those past `count` are 0.
+    pub sizes: [u32; KernelParams::MAX],
+}
+
+impl KernelParams {
+    /// The most parameters of one kernel (a slice takes two: address and length).
+    pub const MAX: usize = 31;
+
+    /// The table for parameters of these sizes.
+    ///
+    /// # Panics
+    /// When there are more than [`KernelParams::MAX`].
+    pub const fn new(list: &[u32]) -> Self {
+        assert!(list.len() <= Self::MAX, "a kernel takes at most 31 parameters (a slice counts twice)");
+        let mut sizes = [0; Self::MAX];
+        let mut i = 0;
+        while i < list.len() {
+            sizes[i] = list[i];
+            i += 1;
+        }
+        Self { count: list.len() as u32, sizes }
+    }
+}

@@ -1,0 +1,44 @@
+//! The wire: every word a kernel and its host share, and the one state machine both run.
+//!
+//! The idea in one paragraph. A *port* is one slot of host memory, owned by one wave at a time. A
+//! message is a run of 16-byte [`Word`]s; each carries 12 bytes of payload and a 4-byte *tag*, the
+//! message's sequence number. Whoever reads a word knows from the word itself that it is complete,
+//! so neither side needs a system-scope fence, and a *doorbell* is only a hint where to look. The
+//! client keeps lock and sequence number in device memory, so nothing is read over the bus before
+//! sending and no read-modify-write ever crosses it.
+//!
+//! * [`word`]: the word and its tag arithmetic.
+//! * [`header`]: the first word of a request and of each lane's reply.
+//! * [`geometry`]: sizes of a port buffer and where everything lies in it.
+//! * [`descriptor`]: what the host writes into a loaded program so that it finds its port buffer.
+//! * [`port`]: the state machine, client half and server half, generic over memory and lanes.
+//! * [`status`]: how a call ended, as numbers on the wire and as [`CallError`].
+//! * [`codec`]: how typed arguments and results become payload.
+//! * [`services`]: the table of built-in services.
+//! * [`sim`]: what a kernel built for the CPU simulator asks of the simulator.
+//!
+//! `docs/protocol.md` has the numbered steps, the state table and the memory-model argument.
+#![cfg_attr(not(test), no_std)]
+
+pub mod codec;
+pub mod descriptor;
+pub mod geometry;
+pub mod header;
+pub mod port;
+pub mod services;
+pub mod sim;
+pub mod status;
+pub mod word;
+
+pub use codec::Plain;
+pub use descriptor::Descriptor;
+pub use geometry::{Geometry, GeometryError};
+pub use header::{Flags, Header, ReplyHead};
+pub use status::{CallError, Status};
+pub use word::{Tag, Word};
+
+/// Version of everything in this crate that crosses the wire.
+///
+/// A program carries the version it was built with in its `__hostcall_abi` word; the host compares
+/// it when the program is attached and refuses any other version, naming both.
+pub const ABI_VERSION: u32 = 1;

@@ -1,0 +1,91 @@
+//! The port's state machine: the client half that waves run and the server half that the host runs.
+//!
+//! # States
+//!
+//! | state | who may write what | leaves it |
+//! |---|---|---|
+//! | **idle** | nobody | a wave sets the lock bit of the port's [`PortState`] → acquired |
+//! | **acquired** | the wave: request area, doorbell | it writes a message tagged `seq + 1` → requested; or it releases → idle |
+//! | **requested** | the wave: further posts behind the first | the server has copied the whole message → serving (a post: → acknowledged) |
+//! | **serving** | the server: reply area | every lane's reply is written, tagged `seq` → answered |
+//! | **answered** | nobody | all lanes have read their replies; the wave releases → idle |
+//! | **acknowledged** | nobody | (posts) the server wrote the tag into the first reply word; the port may already be idle or acquired again |
+//! | **abandoned** | the server: reply area | a wave released the port without waiting (time-out, dropped `Pending`): idle with the `unacked` bit; the next owner waits for the reply's tag before it reuses the area |
+//! | **shut down**, **detached** | the server: `Control::closed` | waiting lanes get the status; every later call fails at once |
+//!
+//! # Positions
+//!
+//! The request area is a small ring: after a post the next message starts behind it, so that a wave can
+//! post many times without hearing from the host. A message never straddles the end. Where it would, or
+//! where its tag [scrubs](crate::Tag::scrubs), the client waits until the server has acknowledged the last
+//! message and starts at 0 again; after a message that was answered it starts at 0 anyway. The server
+//! therefore expects the next header at one of two places, and the header's tag, whose top bit no payload
+//! word carries, tells which.
+
+mod client;
+mod server;
+
+pub use client::{Arch, Client, Group, Held, Reply};
+pub use server::{largest_reply_dwords, HostMemory, Malformed, Message, PayloadBuf, Polled, ServerPort, write_reply};
+
+use crate::word::Tag;
+
+/// One port's word in device memory: the lock, and what its next owner must know.
+///
+/// | bits | |
+/// |---|---|
+/// | 0 | locked |
+/// | 1–31 | sequence number of the last message |
+/// | 32–47 | position of the next message in the request area |
+/// | 48 | the last message is not known to be acknowledged |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortState(pub u64);
+
+impl PortState {
+    /// The lock bit.
+    pub const LOCKED: u64 = 1;
+    const UNACKED: u64 = 1 << 48;
+
+    /// An unlocked port whose last message was `tag`.
+    #[inline(always)]
+    pub const fn new(tag: Tag, position: u32, unacked: bool) -> Self {
+        Self((tag.seq() as u64) << 1 | (position as u64 & 0xffff) << 32 | if unacked { Self::UNACKED } else { 0 })
+    }
+
+    /// Whether a wave owns the port.
+    #[inline(always)]
+    pub const fn locked(self) -> bool {
+        self.0 & Self::LOCKED != 0
+    }
+
+    /// Tag of the last message.
+    #[inline(always)]
+    pub const fn tag(self) -> Tag {
+        Tag::new((self.0 >> 1) as u32)
+    }
+
+    /// Where the next message starts.
+    #[inline(always)]
+    pub const fn position(self) -> u32 {
+        (self.0 >> 32) as u32 & 0xffff
+    }
+
+    /// Whether the last message's acknowledgement has not been seen.
+    #[inline(always)]
+    pub const fn unacked(self) -> bool {
+        self.0 & Self::UNACKED != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_state_keeps_its_parts_apart() {
+        let s = PortState::new(Tag::new(0x7fff_ffff), 0xffff, true);
+        assert_eq!((s.tag().seq(), s.position(), s.unacked(), s.locked()), (0x7fff_ffff, 0xffff, true, false));
+        let s = PortState(PortState::new(Tag::new(3), 0, false).0 | PortState::LOCKED);
+        assert_eq!((s.tag().seq(), s.position(), s.unacked(), s.locked()), (3, 0, false, true));
+    }
+}

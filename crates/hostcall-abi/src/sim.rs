@@ -1,0 +1,70 @@
+//! What a kernel built for the CPU simulator asks of the simulator.
+//!
+//! A simulator image is a shared library of the same device code. It exports the word named
+//! [`OPS_SYMBOL`], in which the simulator puts the address of a [`SimOps`] table before any kernel runs, and
+//! for each kernel a function `KERNEL_ENTRY_PREFIX + name` of type [`KernelEntry`]. Device memory is host
+//! memory; what remains are lanes.
+
+/// Name of the word (`*const SimOps`) that the simulator fills after loading the image.
+pub const OPS_SYMBOL: &str = "__hostcall_sim_ops";
+/// Prefix of a kernel's entry function in a simulator image.
+pub const KERNEL_ENTRY_PREFIX: &str = "__hostcall_sim_kernel_";
+/// Version of [`SimOps`]; the simulator refuses an image built against another.
+pub const SIM_VERSION: u32 = 1;
+/// Name of the word (`u32`, initialised to [`SIM_VERSION`]) that says it.
+pub const SIM_VERSION_SYMBOL: &str = "__hostcall_sim_version";
+
+/// One lane's run of a kernel. `params` points at the parameters, each at the next multiple of its size
+/// (all sizes are powers of two up to 16, or passed by the layout of [`crate::descriptor::KernelParams`] with 8-byte alignment).
+pub type KernelEntry = unsafe extern "C" fn(params: *const u8);
+
+/// Where a lane is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct LaneInfo {
+    /// Lane in its wave.
+    pub lane: u32,
+    /// Lanes of a wave: 32 or 64.
+    pub wave_size: u32,
+    /// A number for the resident wave, dense from 0, for hashing.
+    pub wave: u32,
+    /// The SM (compute unit) it runs on.
+    pub sm: u32,
+    /// Workgroup coordinates.
+    pub group: [u32; 3],
+    /// Workgroups of the grid.
+    pub groups: [u32; 3],
+    /// Coordinates in the workgroup.
+    pub local: [u32; 3],
+    /// Size of the workgroup.
+    pub local_size: [u32; 3],
+}
+
+/// The simulator's operations. Every function acts for the lane that calls it.
+#[repr(C)]
+pub struct SimOps {
+    /// Where the calling lane is.
+    pub lane_info: unsafe extern "C" fn() -> *const LaneInfo,
+    /// Lanes that run converged with the caller: those of its wave that reach the same call of this
+    /// operation before any of them goes on. `site` names the call (an address).
+    pub active_mask: unsafe extern "C" fn(site: usize) -> u64,
+    /// Bit per lane of `mask` whose `predicate` is not 0. All lanes of `mask` must call.
+    pub ballot: unsafe extern "C" fn(mask: u64, predicate: u32) -> u64,
+    /// The `value` that lane `from` of `mask` passed. All lanes of `mask` must call.
+    pub shuffle: unsafe extern "C" fn(mask: u64, value: u64, from: u32) -> u64,
+    /// Waits for all lanes of `mask`, and orders memory among them.
+    pub sync_wave: unsafe extern "C" fn(mask: u64),
+    /// Waits for all lanes of the workgroup that have not ended, and orders memory among them.
+    pub sync_group: unsafe extern "C" fn(),
+    /// A lane waits for somebody else, for the `attempt`-th time in a row: lets others run, and sleeps the
+    /// longer the larger `attempt` is.
+    pub pause: unsafe extern "C" fn(attempt: u32),
+    /// Nanoseconds of a clock that never goes back.
+    pub clock_ns: unsafe extern "C" fn() -> u64,
+    /// 64 bytes, 16-byte aligned, zeroed at the start, shared by the workgroup.
+    pub group_scratch: unsafe extern "C" fn() -> *mut u8,
+    /// Ends the calling lane.
+    pub exit_lane: unsafe extern "C" fn() -> !,
+    /// Ends the whole kernel as a fault of this lane.
+    pub trap: unsafe extern "C" fn() -> !,
+}

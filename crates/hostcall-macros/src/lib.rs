@@ -1,0 +1,1 @@
+//! The attributes kernel, service and the Plain derive.

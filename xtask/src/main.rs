@@ -1,0 +1,2 @@
+//! What developers of this repository run.
+fn main() {}
