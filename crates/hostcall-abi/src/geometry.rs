@@ -200,7 +200,9 @@ mod tests {
         let g = Geometry::new(8448, 32);
         g.validate().unwrap();
         let l = g.host_layout();
-        assert!(l.control < l.doorbells && l.doorbells < l.requests && l.requests < l.replies && l.replies < l.staging && l.staging < l.bytes);
+        assert!(
+            l.control < l.doorbells && l.doorbells < l.requests && l.requests < l.replies && l.replies < l.staging && l.staging < l.bytes
+        );
         for offset in [l.doorbells, l.requests, l.replies, l.staging] {
             assert_eq!(offset % Geometry::PAGE, 0);
         }

@@ -136,7 +136,9 @@ impl fmt::Display for CallError {
             Self::TooLarge { max } => write!(f, "too large: one call carries at most {max} bytes per lane"),
             Self::ServerGone => f.write_str("the server is gone"),
             Self::Timeout => f.write_str("no reply in the time allowed"),
-            Self::Malformed => f.write_str("the server could not decode the request; kernel and host may be built from different service definitions"),
+            Self::Malformed => {
+                f.write_str("the server could not decode the request; kernel and host may be built from different service definitions")
+            }
             Self::Finished => f.write_str("the service takes no more calls"),
             Self::Detached => f.write_str("the port buffer was deregistered"),
             Self::Busy => f.write_str("every port or staging slot is held; raise their number on the server's builder"),

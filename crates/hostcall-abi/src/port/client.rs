@@ -75,12 +75,7 @@ impl Group {
     /// The group of the lanes in `mask`, as seen by lane `lane`, which must be one of them.
     #[inline(always)]
     pub const fn new(mask: u64, lane: u32) -> Self {
-        Self {
-            mask,
-            count: mask.count_ones(),
-            rank: (mask & ((1u64 << lane) - 1)).count_ones(),
-            leader: mask.trailing_zeros(),
-        }
+        Self { mask, count: mask.count_ones(), rank: (mask & ((1u64 << lane) - 1)).count_ones(), leader: mask.trailing_zeros() }
     }
 
     /// Whether the caller is the first of them.
@@ -237,11 +232,7 @@ impl<A: Arch> Client<A> {
         if group.leads() {
             arch.ring(held.port, tag.payload());
         }
-        held.state = if flags.has(Flags::REPLY) {
-            PortState::new(tag, 0, true)
-        } else {
-            PortState::new(tag, base + need, true)
-        };
+        held.state = if flags.has(Flags::REPLY) { PortState::new(tag, 0, true) } else { PortState::new(tag, base + need, true) };
         Ok(())
     }
 

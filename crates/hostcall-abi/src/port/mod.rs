@@ -26,7 +26,7 @@ mod client;
 mod server;
 
 pub use client::{Arch, Client, Group, Held, Reply};
-pub use server::{largest_reply_dwords, HostMemory, Malformed, Message, PayloadBuf, Polled, ServerPort, write_reply};
+pub use server::{HostMemory, Malformed, Message, PayloadBuf, Polled, ServerPort, largest_reply_dwords, write_reply};
 
 use crate::word::Tag;
 

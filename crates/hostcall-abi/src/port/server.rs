@@ -85,7 +85,8 @@ impl ServerPort {
     pub fn poll<M: HostMemory>(&mut self, memory: &M, geometry: &Geometry, port: u32, payload: &mut PayloadBuf) -> Polled {
         let tag = self.tag.next();
         let mut base = self.position;
-        let mut head = if base < geometry.request_words { memory.load_request(port, base) } else { Word { tag: !tag.header(), ..Word::default() } };
+        let mut head =
+            if base < geometry.request_words { memory.load_request(port, base) } else { Word { tag: !tag.header(), ..Word::default() } };
         if head.tag != tag.header() {
             if base == 0 {
                 return Polled::Nothing;
@@ -133,7 +134,16 @@ impl ServerPort {
 /// An acknowledgement of a post is `write_reply(…, 0, 1, tag, Status::OK, &[])`.
 #[inline]
 #[expect(clippy::too_many_arguments, reason = "each is one fact of the reply; a struct would be built and taken apart in the same breath")]
-pub fn write_reply<M: HostMemory>(memory: &M, geometry: &Geometry, port: u32, rank: u32, lanes: u32, tag: Tag, status: Status, payload: &[u32]) {
+pub fn write_reply<M: HostMemory>(
+    memory: &M,
+    geometry: &Geometry,
+    port: u32,
+    rank: u32,
+    lanes: u32,
+    tag: Tag,
+    status: Status,
+    payload: &[u32],
+) {
     let room = largest_reply_dwords(geometry, lanes);
     let payload = &payload[..payload.len().min(room)];
     let words = ReplyHead::words(payload.len() as u32);
