@@ -1,0 +1,1 @@
+//! Snapshots of the expansions, which are plain functions over tokens here.
