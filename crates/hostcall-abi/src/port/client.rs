@@ -16,8 +16,6 @@ use crate::word::{Tag, Word};
 pub trait Arch: Copy {
     /// The calling lane's number in its wave.
     fn lane(self) -> u32;
-    /// The lanes that run converged with the caller, the caller among them.
-    fn converged(self) -> u64;
     /// Bit per lane of `mask` for which `predicate` holds.
     fn ballot(self, mask: u64, predicate: bool) -> u64;
     /// What lane `from` of `mask` passed as `value`.
@@ -254,10 +252,13 @@ impl<A: Arch> Client<A> {
         }
     }
 
-    /// Waits until the server has acknowledged the last message of the port.
+    /// Waits until the server has acknowledged the last message of the port: has copied all of it.
+    ///
+    /// # Errors
+    /// The status with which the server closed the buffer.
     #[cold]
     #[inline(never)]
-    fn await_ack(self, group: &Group, held: &mut Held) -> Result<(), CallError> {
+    pub fn await_ack(self, group: &Group, held: &mut Held) -> Result<(), CallError> {
         let arch = self.0;
         let want = held.state.tag().payload();
         let mut closed = 0;
