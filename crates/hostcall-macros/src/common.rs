@@ -1,9 +1,9 @@
 //! What the three macros share: arguments, errors, and what a type may not contain.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Error, LitStr, Path, Result, Type};
 
@@ -17,13 +17,13 @@ pub(crate) fn finish(result: Result<TokenStream>) -> proc_macro::TokenStream {
 pub(crate) struct Errors(Option<Error>);
 
 impl Errors {
-    /// Notes an error at `span`.
-    pub(crate) fn add(&mut self, span: impl Spanned, message: impl std::fmt::Display) {
-        self.join(Error::new(span.span(), message));
+    /// Notes an error at `tokens`.
+    pub(crate) fn add(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
+        self.join(Error::new_spanned(tokens, message));
     }
 
     /// Notes `message` for what should be absent.
-    pub(crate) fn forbid(&mut self, found: Option<impl Spanned>, message: &str) {
+    pub(crate) fn forbid(&mut self, found: Option<impl ToTokens>, message: &str) {
         if let Some(found) = found {
             self.add(found, message);
         }
@@ -68,7 +68,7 @@ impl Args {
         let mut parsed = Self { krate: quote!(::hostcall), side: None, panics: false };
         let mut seen = Vec::new();
         while !input.is_empty() {
-            let name: syn::Ident = input.parse()?;
+            let name = input.call(syn::Ident::parse_any)?;
             let text = name.to_string();
             if !known.contains(&text.as_str()) {
                 return Err(Error::new(name.span(), format!("unknown argument `{text}`: known are {}", known.join(", "))));

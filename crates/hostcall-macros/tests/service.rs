@@ -1,5 +1,5 @@
 //! What `#[service]` produces, run on both sides: the device's stubs and the host's services against stand-ins.
-#![allow(missing_docs, unused_crate_dependencies, reason = "a test")]
+#![allow(missing_docs, unreachable_pub, reason = "a test: its public items are what users write")]
 
 mod mock;
 
@@ -110,6 +110,16 @@ fn a_started_call_has_the_units_of_the_blocking_one() {
     assert!(Host::start_add42(2.0).is_ok());
     let call = recorded();
     assert_eq!((call.kind, call.units, call.reply_words), ("start_fixed", vec![2.0f32.to_bits()], 1));
+}
+
+#[test]
+fn calls_and_posts_can_go_over_a_held_port() {
+    answer(Ok(vec![5.0f32.to_bits()]));
+    let mut port = mock::device::__private::Port::default();
+    assert_eq!(Host::add42_on(&mut port, 2.0), Ok(5.0));
+    assert_eq!(recorded().units, [2.0f32.to_bits()]);
+    assert_eq!(Host::tick_on(&mut port), Ok(()));
+    assert_eq!((recorded().kind, port.0), ("post_fixed", 2));
 }
 
 #[test]

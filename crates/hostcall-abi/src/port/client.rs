@@ -140,7 +140,7 @@ impl<A: Arch> Client<A> {
         if group.leads() {
             let first = arch.first_port();
             port = first;
-            let mut attempt = 0;
+            let mut attempt = 0u32;
             loop {
                 let old = arch.lock_port(port);
                 if old & PortState::LOCKED == 0 {
@@ -263,10 +263,10 @@ impl<A: Arch> Client<A> {
         let want = held.state.tag().payload();
         let mut closed = 0;
         if group.leads() {
-            let mut attempt = 0;
+            let mut attempt = 0u32;
             while arch.load_reply(held.port, 0).tag != want {
                 attempt += 1;
-                if attempt % CLOSED_CHECK == 0 {
+                if attempt.is_multiple_of(CLOSED_CHECK) {
                     closed = self.check_closed();
                     // The server acknowledges everything it has before it closes; look once more.
                     if closed != 0 && arch.load_reply(held.port, 0).tag != want {
@@ -305,7 +305,7 @@ impl<A: Arch> Client<A> {
         let arch = self.0;
         let want = held.tag().payload();
         let mut words = [Word::default(); N];
-        let mut attempt = 0;
+        let mut attempt = 0u32;
         loop {
             let mut at = group.rank;
             for word in &mut words {
@@ -348,7 +348,7 @@ impl<A: Arch> Client<A> {
                     break;
                 }
                 tries += 1;
-                if tries % CLOSED_CHECK == 0 {
+                if tries.is_multiple_of(CLOSED_CHECK) {
                     verdict = self.check_closed();
                     if verdict != 0 {
                         break;
@@ -360,7 +360,7 @@ impl<A: Arch> Client<A> {
                 }
                 arch.pause(tries);
             }
-            if verdict == 0 && attempt % CLOSED_CHECK == 0 {
+            if verdict == 0 && attempt.is_multiple_of(CLOSED_CHECK) {
                 // Lanes other than the leader's are late.
                 verdict = self.check_closed();
                 if deadline_ns != 0 && arch.now_ns() >= deadline_ns {
@@ -383,7 +383,7 @@ impl<A: Arch> Client<A> {
     #[inline(always)]
     pub fn reply_word(self, group: &Group, held: &Held, index: u32) -> Word {
         let want = held.tag().payload();
-        let mut attempt = 0;
+        let mut attempt = 0u32;
         loop {
             let word = self.0.load_reply(held.port, index * group.count + group.rank);
             // The server writes a lane's first word last, so this is at most a matter of the bus.

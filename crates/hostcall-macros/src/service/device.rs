@@ -1,10 +1,11 @@
 //! The device's half: stubs that lay out their arguments at constant offsets.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
 use super::{Function, Kind, Output, Service};
+use crate::common::local;
 
 impl Service {
     pub(super) fn device(&self) -> TokenStream {
@@ -45,28 +46,17 @@ impl Service {
         }
     }
 
+    /// The functions for kernels: the call itself, and for arguments of fixed size the calls over a held port and
+    /// those that are started.
     fn stub(&self, function: &Function) -> TokenStream {
-        let private = &self.private;
-        let error = quote!(#private::abi::CallError);
-        let Function { attrs, ident, output, .. } = function;
+        let Function { attrs, ident, .. } = function;
         let declared: Vec<_> = function.declared().collect();
-        let result = function.result();
-        let (filled, call) = if function.takes_var() { self.call_var(function) } else { self.call_fixed(function) };
-
-        let (returned, finish, errors) = if self.panics {
-            let text = format!("{}: {{}}", function.spoken());
-            let finish = quote! {
-                match #call {
-                    ::core::result::Result::Ok(value) => value,
-                    ::core::result::Result::Err(error) => ::core::panic!(#text, error),
-                }
-            };
-            (result.clone(), finish, "# Panics\nWhen the call fails, with the reason.")
-        } else {
-            (quote!(::core::result::Result<#result, #error>), call, "# Errors\nWhy the call has no result.")
-        };
+        let (returned, errors) = self.returned(function);
         let gap = (!attrs.is_empty()).then(|| quote!(#[doc = ""]));
-        let blocking = quote! {
+        let (filled, call) = if function.takes_var() { self.call_var(function) } else { self.call_fixed(function, None) };
+        let finish = self.finish(function, call);
+        let rest = (!function.takes_var()).then(|| self.on_port_and_started(function));
+        quote! {
             #(#attrs)*
             #gap
             #[doc = #errors]
@@ -76,40 +66,100 @@ impl Service {
                 #filled
                 #finish
             }
+            #rest
+        }
+    }
+
+    fn on_port_and_started(&self, function: &Function) -> TokenStream {
+        let private = &self.private;
+        let ident = &function.ident;
+        let declared: Vec<_> = function.declared().collect();
+        let result = function.result();
+        let (returned, errors) = self.returned(function);
+        let port = local("port");
+        let (filled, call) = self.call_fixed(function, Some(&port));
+        let finish = self.finish(function, call);
+        let on = format_ident!("{}_on", ident.unraw());
+        let about_on = format!("As [`{0}`](Self::{0}), over a port that the wave holds.", ident.unraw());
+        let deprecated = function.attrs.iter().filter(|attr| attr.path().is_ident("deprecated"));
+        let on_port = quote! {
+            #[doc = #about_on]
+            #[doc = ""]
+            #[doc = #errors]
+            #(#deprecated)*
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
+            pub fn #on(#port: &mut #private::Port, #(#declared),*) -> #returned {
+                #filled
+                #finish
+            }
         };
-        let (Output::Reply(_), false) = (output, function.takes_var()) else { return blocking };
+        let Output::Reply(_) = function.output else { return on_port };
 
         let start = format_ident!("start_{}", ident.unraw());
-        let word = word(function);
-        let (units, reply_words) = (units_const(), self.reply_words(function));
-        let summary = format!("Starts [`{}`](Self::{}), to wait for its result later.", function.spoken(), ident.unraw());
+        let about_start = format!("Starts [`{0}`](Self::{0}), to wait for its result later.", ident.unraw());
+        let deprecated = function.attrs.iter().filter(|attr| attr.path().is_ident("deprecated"));
+        let (word, units, reply_words) = (word(function), units_const(), self.reply_words(function));
         quote! {
-            #blocking
+            #on_port
 
-            #[doc = #summary]
+            #[doc = #about_start]
             ///
             /// # Errors
             /// Why the call could not be sent.
+            #(#deprecated)*
             #[inline(always)]
             #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
-            pub fn #start(#(#declared),*) -> ::core::result::Result<#private::Pending<#result, { #reply_words }>, #error> {
+            pub fn #start(#(#declared),*) -> ::core::result::Result<#private::Pending<#result, { #reply_words }>, #private::abi::CallError> {
                 #filled
                 #private::start_fixed::<#result, #units, { #reply_words }>(&#word, &__hostcall_units)
             }
         }
     }
 
-    /// Code that fills the units, and the call, for a function of fixed-size arguments.
-    fn call_fixed(&self, function: &Function) -> (TokenStream, TokenStream) {
+    /// What a stub returns, and what its documentation says of failures.
+    fn returned(&self, function: &Function) -> (TokenStream, &'static str) {
+        let private = &self.private;
+        let result = function.result();
+        if self.panics {
+            (result, "# Panics\nWhen the call fails, with the reason.")
+        } else {
+            (quote!(::core::result::Result<#result, #private::abi::CallError>), "# Errors\nWhy the call has no result.")
+        }
+    }
+
+    /// The end of a stub that makes `call`.
+    fn finish(&self, function: &Function, call: TokenStream) -> TokenStream {
+        if !self.panics {
+            return call;
+        }
+        let text = format!("{}: {{}}", function.spoken());
+        quote! {
+            match #call {
+                ::core::result::Result::Ok(value) => value,
+                ::core::result::Result::Err(error) => ::core::panic!(#text, error),
+            }
+        }
+    }
+
+    /// Code that fills the units, and the call (over `port`, if the wave holds one), for a function of fixed-size
+    /// arguments.
+    fn call_fixed(&self, function: &Function, port: Option<&Ident>) -> (TokenStream, TokenStream) {
         let private = &self.private;
         let word = word(function);
         let filled = self.fill(function, &quote!(0), false);
         let units = units_const();
+        let suffix = if port.is_some() { "_on" } else { "" };
+        let port = port.map(|port| quote!(#port,));
         let call = match &function.output {
-            Output::Posted => quote!(#private::post_fixed::<#units>(&#word, &__hostcall_units)),
+            Output::Posted => {
+                let post = format_ident!("post_fixed{suffix}");
+                quote!(#private::#post::<#units>(#port &#word, &__hostcall_units))
+            }
             Output::Reply(ty) => {
+                let call = format_ident!("call_fixed{suffix}");
                 let reply_words = self.reply_words(function);
-                quote!(#private::call_fixed::<#ty, #units, { #reply_words }>(&#word, &__hostcall_units))
+                quote!(#private::#call::<#ty, #units, { #reply_words }>(#port &#word, &__hostcall_units))
             }
         };
         (filled, call)
@@ -191,15 +241,15 @@ impl Service {
     }
 }
 
-fn word(function: &Function) -> proc_macro2::Ident {
+fn word(function: &Function) -> Ident {
     format_ident!("__HOSTCALL__{}", function.name)
 }
 
 /// The constant that holds where argument `i` ends.
-fn offset(i: usize) -> proc_macro2::Ident {
+fn offset(i: usize) -> Ident {
     format_ident!("__HOSTCALL_END_{i}")
 }
 
-fn units_const() -> proc_macro2::Ident {
+fn units_const() -> Ident {
     format_ident!("__HOSTCALL_UNITS")
 }

@@ -53,7 +53,7 @@ enum Output {
     /// No `->`: not waited for.
     Posted,
     /// `-> R`.
-    Reply(Type),
+    Reply(Box<Type>),
 }
 
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -193,7 +193,7 @@ impl Function {
             ReturnType::Default => Output::Posted,
             ReturnType::Type(_, ty) => {
                 check_wire_type(&ty, "a result", errors);
-                Output::Reply(*ty)
+                Output::Reply(ty)
             }
         };
         if let (Output::Posted, Some(arg)) = (&output, args.iter().find(|arg| matches!(arg.kind, Kind::SliceMut(_)))) {

@@ -25,6 +25,24 @@ pub mod __private {
         }
     }
 
+    /// A held port: how many calls went over it.
+    #[derive(Default)]
+    pub struct Port(pub u32);
+
+    pub fn call_fixed_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
+        port: &mut Port,
+        word: &ServiceWord,
+        units: &[u32; UNITS],
+    ) -> Result<R, CallError> {
+        port.0 += 1;
+        call_fixed::<R, UNITS, REPLY_WORDS>(word, units)
+    }
+
+    pub fn post_fixed_on<const UNITS: usize>(port: &mut Port, word: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
+        port.0 += 1;
+        post_fixed(word, units)
+    }
+
     pub struct Pending<R, const REPLY_WORDS: usize>(pub PhantomData<R>);
 
     /// What one call was given.
