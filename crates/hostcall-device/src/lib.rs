@@ -14,13 +14,13 @@ pub mod wave;
 pub use call::Port;
 pub use context::ServiceWord;
 pub use hostcall_abi::{CallError, Plain, Status};
-pub use hostcall_macros::{Plain, kernel, service};
+//pub use hostcall_macros::{Plain, kernel, service};
 pub use pending::Pending;
 
 /// What most kernels want: `use hostcall::prelude::*;`.
 pub mod prelude {
     pub use crate::wave::{global_id, global_size, group_id, group_index, lane_id, local_id, local_index, sync_workgroup, wave_index};
-    pub use crate::{CallError, Pending, Plain, Port, kernel, service};
+    pub use crate::{CallError, Pending, Plain, Port};
 }
 
 /// For the macros.
