@@ -115,10 +115,10 @@ pub struct Reply<const N: usize> {
 pub struct Client<A>(pub A);
 
 /// Attempts after which a waiting group stops reading every lane's words each time and lets its
-/// leader poll one word alone.
-const EAGER_ATTEMPTS: u32 = 24;
-/// While it polls alone, the leader looks at the server's `closed` word once in so many attempts.
-const CLOSED_CHECK: u32 = 8;
+/// leader poll one word alone. (Under loom, where each attempt multiplies the executions, at once.)
+const EAGER_ATTEMPTS: u32 = if cfg!(loom) { 1 } else { 24 };
+/// While it polls alone, the leader looks at the server's `closed` word, and rings again, once in so many attempts.
+const CLOSED_CHECK: u32 = if cfg!(loom) { 1 } else { 8 };
 
 impl<A: Arch> Client<A> {
     /// Takes a port: the first free one from the wave's own on.
@@ -144,15 +144,20 @@ impl<A: Arch> Client<A> {
             loop {
                 let old = arch.lock_port(port);
                 if old & PortState::LOCKED == 0 {
-                    state = old;
-                    break;
+                    if !PortState(old).abandoned() || self.answered(port, PortState(old)) {
+                        state = old;
+                        break;
+                    }
+                    // The host still works on a call that was given up. Who took this port now would wait
+                    // for that handler, however long it takes: as good as held.
+                    arch.unlock_port(port, old);
                 }
                 port += 1;
                 if port == ports {
                     port = 0;
                 }
                 if port == first {
-                    // Every port is held. Whoever holds one waits for the server only, so one will
+                    // No port is free. Whoever holds one waits for the server only, so one will
                     // come free, unless the buffer is closed or everybody waits like us.
                     if !wait || self.check_closed() != 0 {
                         break;
@@ -169,6 +174,13 @@ impl<A: Arch> Client<A> {
             return Err(if closed == 0 { CallError::Busy } else { CallError::from_status(Status(closed as u16), 0) });
         }
         Ok(Held { port, state: PortState(state) })
+    }
+
+    /// Whether the last message of a port, abandoned by an earlier owner, has been answered.
+    #[cold]
+    #[inline(never)]
+    fn answered(self, port: u32, state: PortState) -> bool {
+        self.0.load_reply(port, 0).tag == state.tag().payload()
     }
 
     /// Gives a port back.
@@ -201,11 +213,11 @@ impl<A: Arch> Client<A> {
         payload: impl Fn(u32) -> [u32; 3],
     ) -> Result<(), CallError> {
         let arch = self.0;
-        let need = 1 + group.count * words;
         let room = arch.request_words();
-        if need > room || words > u8::MAX as u32 {
+        if words > u8::MAX as u32 || 1 + group.count * words > room {
             return Err(CallError::TooLarge { max: self.largest(group.count) });
         }
+        let need = 1 + group.count * words;
         let tag = held.state.tag().next();
         let mut base = held.state.position();
         // A restart of the ring: see the module's text. `base == 0` with `unacked` is an abandoned call.
@@ -267,6 +279,7 @@ impl<A: Arch> Client<A> {
             while arch.load_reply(held.port, 0).tag != want {
                 attempt += 1;
                 if attempt.is_multiple_of(CLOSED_CHECK) {
+                    arch.ring(held.port, want);
                     closed = self.check_closed();
                     // The server acknowledges everything it has before it closes; look once more.
                     if closed != 0 && arch.load_reply(held.port, 0).tag != want {
@@ -348,6 +361,9 @@ impl<A: Arch> Client<A> {
                 }
                 tries += 1;
                 if tries.is_multiple_of(CLOSED_CHECK) {
+                    // Nothing orders our ring with that of the port's last owner, so the host may be left with
+                    // the older one.
+                    arch.ring(held.port, want);
                     verdict = self.check_closed();
                     if verdict != 0 {
                         break;
@@ -379,6 +395,9 @@ impl<A: Arch> Client<A> {
     }
 
     /// Reads word `index` of the calling lane's reply, whose length its head gave, waiting for it.
+    ///
+    /// Before the group sends again over the same port, its lanes must have met ([`Arch::sync`]): a message
+    /// without payload is complete with its leader's word, and its replies overwrite these.
     #[inline(always)]
     pub fn reply_word(self, group: &Group, held: &Held, index: u32) -> Word {
         let want = held.tag().payload();

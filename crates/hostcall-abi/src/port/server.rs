@@ -122,6 +122,15 @@ impl ServerPort {
                 at += 1;
             }
         }
+        if tag.scrubs() {
+            // A scrubbed word that arrived late would overwrite a later message.
+            while at < geometry.request_words {
+                if memory.load_request(port, at).tag != tag.payload() {
+                    return Polled::Nothing;
+                }
+                at += 1;
+            }
+        }
         let position = if header.flags.has(Flags::REPLY) { 0 } else { base + header.message_words() };
         *self = Self { tag, position };
         Polled::Message(Message { header, tag })
