@@ -7,11 +7,12 @@
 use std::cell::Cell;
 use std::sync::Mutex;
 
-use hostcall_abi::port::{
-    Arch, Client, Group, HostMemory, PayloadBuf, Polled, PortState, ServerPort, largest_reply_dwords, write_reply,
-};
+use hostcall_abi::port::{Arch, Client, Group, HostMemory, PayloadBuf, Polled, PortState, ServerPort, largest_reply_dwords, write_reply};
 use hostcall_abi::{CallError, Flags, Geometry, Status, Tag, Word};
-use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::{Acquire, Relaxed, Release}};
+use loom::sync::atomic::{
+    AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// Host and device memory of a buffer of one port.
 pub struct Memory {
@@ -19,6 +20,9 @@ pub struct Memory {
     /// Every word ever stored. Loom runs one thread at a time, so the lock is never contended.
     log: Mutex<Vec<Word>>,
     state: AtomicU64,
+    /// The lock bit of `state`, see `Arch::lock_port`.
+    held: loom::sync::Mutex<bool>,
+    released: loom::sync::Condvar,
     doorbell: AtomicU32,
     requests: Vec<AtomicUsize>,
     replies: Vec<AtomicUsize>,
@@ -34,6 +38,8 @@ impl Memory {
             geometry: Geometry { request_words, reply_words, slots: 0, ..Geometry::new(1, 32) },
             log: Mutex::new(vec![stale]),
             state: AtomicU64::new(PortState::new(tag, 0, false).0),
+            held: loom::sync::Mutex::new(false),
+            released: loom::sync::Condvar::new(),
             doorbell: AtomicU32::new(tag.payload()),
             requests: area(request_words),
             replies: area(reply_words),
@@ -86,7 +92,9 @@ pub enum Fault {
     None,
     /// Taking the lock is a load and a store.
     TornLock,
-    /// The lock is atomic, but orders nothing.
+    /// No fault: the lock as the simulator has it, one atomic that says when it is held.
+    SpinLock,
+    /// The same, but it orders nothing.
     RelaxedLock,
     /// Replies are read without looking at their tags.
     AnyReply,
@@ -166,13 +174,38 @@ impl Arch for Wave<'_> {
             self.memory.state.store(old | PortState::LOCKED, Relaxed);
             return old;
         }
-        // Pairs with `unlock_port` of the last owner: our stores come after its stores to the same words.
-        self.memory.state.fetch_or(PortState::LOCKED, if self.fault == Fault::RelaxedLock { Relaxed } else { Acquire })
+        match self.fault {
+            // Pairs with `unlock_port` of the last owner: our stores come after its stores to the same words.
+            Fault::SpinLock => return self.memory.state.fetch_or(PortState::LOCKED, Acquire),
+            Fault::RelaxedLock => return self.memory.state.fetch_or(PortState::LOCKED, Relaxed),
+            _ => {}
+        }
+        // As the spin lock, but it blocks instead of saying that the port is held: loom would let two waves that spin
+        // starve the one that could go on.
+        let mut held = self.memory.held.lock().unwrap();
+        while *held {
+            held = self.memory.released.wait(held).unwrap();
+        }
+        *held = true;
+        self.memory.state.load(Relaxed)
     }
     fn unlock_port(self, _: u32, state: u64) {
         // Pairs with `lock_port` of the next owner. A swap for a store: loom does not know that a store comes after the
         // others' attempts to lock that have read the owner's, and would let them read their own for ever.
-        self.memory.state.swap(state, if self.fault == Fault::RelaxedLock { Relaxed } else { Release });
+        match self.fault {
+            Fault::SpinLock => {
+                self.memory.state.swap(state, Release);
+                return;
+            }
+            Fault::RelaxedLock => {
+                self.memory.state.swap(state, Relaxed);
+                return;
+            }
+            _ => {}
+        }
+        self.memory.state.store(state, Relaxed);
+        *self.memory.held.lock().unwrap() = false;
+        self.memory.released.notify_one();
     }
     fn store_request(self, _: u32, index: u32, word: Word) {
         let header = word.tag >> 31 != 0;
