@@ -217,10 +217,9 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn broadcast(self, _mask: u64, value: u64, from: u32) -> u64 {
+    fn broadcast(self, _mask: u64, value: u32, from: u32) -> u32 {
         // SAFETY: `from` is an active lane of the wave; the lane index of `ds_bpermute` is in bytes.
-        let (low, high) = unsafe { (isa::ds_bpermute(from * 4, value as u32), isa::ds_bpermute(from * 4, (value >> 32) as u32)) };
-        u64::from(low) | u64::from(high) << 32
+        unsafe { isa::ds_bpermute(from * 4, value) }
     }
 
     #[inline(always)]

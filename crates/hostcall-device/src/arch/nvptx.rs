@@ -269,10 +269,8 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn broadcast(self, mask: u64, value: u64, from: u32) -> u64 {
-        let low = shfl_sync_idx(mask as u32, value as u32, from, 31);
-        let high = shfl_sync_idx(mask as u32, (value >> 32) as u32, from, 31);
-        u64::from(low) | u64::from(high) << 32
+    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32 {
+        shfl_sync_idx(mask as u32, value, from, 31)
     }
 
     #[inline(always)]

@@ -289,12 +289,12 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn broadcast(self, mask: u64, value: u64, from: u32) -> u64 {
+    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32 {
         if mask.is_power_of_two() {
             return value;
         }
         // SAFETY: as above.
-        unsafe { (ops().shuffle)(mask, value, from) }
+        unsafe { (ops().shuffle)(mask, u64::from(value), from) as u32 }
     }
 
     #[inline(always)]
