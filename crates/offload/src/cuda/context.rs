@@ -18,7 +18,7 @@ use cudarc::driver::sys;
 
 use super::driver::{Driver, Failed};
 use super::fault;
-use super::flight::Outstanding;
+use super::flight::{self, Outstanding};
 use crate::error::Error;
 
 /// Who destroys the context.
@@ -51,7 +51,8 @@ pub(super) struct Loss {
 pub(super) struct Context {
     pub(super) driver: &'static Driver,
     pub(super) device: sys::CUdevice,
-    pub(super) ordinal: u32,
+    /// For errors: `cuda:0 (NVIDIA H200)`.
+    pub(super) name: String,
     pub(super) raw: sys::CUcontext,
     owner: Owner,
     open: RwLock<bool>,
@@ -80,40 +81,29 @@ pub(super) struct Entered<'a> {
 
 impl Context {
     /// The device's primary context, created if need be.
-    pub(super) fn primary(driver: &'static Driver, ordinal: u32, device: sys::CUdevice, outstanding: Arc<Outstanding>) -> Result<Arc<Context>, Error> {
+    pub(super) fn primary(driver: &'static Driver, device: sys::CUdevice, name: &str) -> Result<Arc<Context>, Error> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: `device` came from cuDeviceGet.
-        unsafe { driver.primary_retain(&mut raw, device) }.map_err(|f| fault::opening(driver, ordinal, &f))?;
-        Context::new(driver, ordinal, device, raw, Owner::Primary, outstanding)
+        unsafe { driver.primary_retain(&mut raw, device) }.map_err(|failed| fault::opening(driver, name, &failed))?;
+        // SAFETY: retained just now, and released only when the context is closed or dropped.
+        unsafe { Context::new(driver, device, name, raw, Owner::Primary) }
     }
 
-    /// Somebody else's context.
+    /// A context that lives.
     ///
     /// # Safety
-    /// `raw` is a context of `device` and outlives the result and everything made from it (or `keep` sees to that).
-    pub(super) unsafe fn borrowed(
+    /// `raw` is a context of `device` and outlives the result and everything made from it (or `owner` sees to that).
+    pub(super) unsafe fn new(
         driver: &'static Driver,
-        ordinal: u32,
         device: sys::CUdevice,
-        raw: sys::CUcontext,
-        keep: Option<Box<dyn Any + Send + Sync>>,
-        outstanding: Arc<Outstanding>,
-    ) -> Result<Arc<Context>, Error> {
-        Context::new(driver, ordinal, device, raw, Owner::Borrowed(keep), outstanding)
-    }
-
-    fn new(
-        driver: &'static Driver,
-        ordinal: u32,
-        device: sys::CUdevice,
+        name: &str,
         raw: sys::CUcontext,
         owner: Owner,
-        outstanding: Arc<Outstanding>,
     ) -> Result<Arc<Context>, Error> {
         let mut context = Context {
             driver,
             device,
-            ordinal,
+            name: name.to_owned(),
             raw,
             owner,
             open: RwLock::new(true),
@@ -121,7 +111,7 @@ impl Context {
             side: std::ptr::null_mut(),
             waiting: Mutex::default(),
             host_blocks: AtomicUsize::new(0),
-            outstanding,
+            outstanding: Arc::default(),
         };
         // If this fails, dropping `context` releases the primary context again.
         let side = {
@@ -138,15 +128,18 @@ impl Context {
     /// Makes the context current on this thread and keeps it from being destroyed meanwhile.
     pub(super) fn enter(&self) -> Result<Entered<'_>, Error> {
         if let Some(loss) = self.loss.get() {
-            return Err(fault::lost(self.ordinal, loss));
+            return Err(fault::lost(&self.name, loss));
         }
         self.enter_even_if_lost()
     }
 
     fn enter_even_if_lost(&self) -> Result<Entered<'_>, Error> {
+        if flight::in_host_function() {
+            return Err(fault::in_host_function(&self.name));
+        }
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         if !*open {
-            return Err(fault::closed(self.ordinal));
+            return Err(fault::closed(&self.name));
         }
         let mut current = std::ptr::null_mut();
         // SAFETY: an out parameter.
@@ -164,6 +157,7 @@ impl Context {
     /// Frees `resource`, now if nothing runs, else when nothing does (see the module's documentation).
     pub(super) fn release(&self, resource: Resource) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(resource);
+        // Where `enter` refuses (in a host function, in a lost context) it goes on waiting.
         if self.outstanding.is_idle()
             && let Ok(entered) = self.enter()
         {
@@ -173,7 +167,7 @@ impl Context {
 
     /// The error of a context that was lost, if it was.
     pub(super) fn loss(&self) -> Option<Error> {
-        self.loss.get().map(|loss| fault::lost(self.ordinal, loss))
+        self.loss.get().map(|loss| fault::lost(&self.name, loss))
     }
 
     fn lose(&self, failed: &Failed) {
@@ -192,16 +186,16 @@ impl Context {
     /// When the context is somebody else's, host memory allocated in it is still held, or the driver refuses.
     pub(super) fn destroy(&self) -> Result<(), Error> {
         if let Owner::Borrowed(_) = self.owner {
-            return Err(fault::not_ours(self.ordinal));
+            return Err(fault::not_ours(&self.name));
         }
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if !*open {
-            return Err(fault::closed(self.ordinal));
+            return Err(fault::closed(&self.name));
         }
         let blocks = self.host_blocks.load(Ordering::Relaxed);
         if blocks > 0 {
             // The reset would unmap memory that safe code can still read.
-            return Err(fault::host_memory_alive(self.ordinal, blocks));
+            return Err(fault::host_memory_alive(&self.name, blocks));
         }
         *open = false;
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -213,7 +207,7 @@ impl Context {
         let released = unsafe { self.driver.primary_release(self.device) };
         // A dead context may answer the reset with its own error and yet be gone. Whether it is, shows when the next one is opened.
         match (reset, released) {
-            (Err(failed), Err(_)) => Err(fault::reset(self.driver, self.ordinal, &failed)),
+            (Err(failed), Err(_)) => Err(fault::reset(self.driver, &self.name, &failed)),
             _ => Ok(()),
         }
     }

@@ -22,13 +22,14 @@ impl Status {
     pub(super) const SUCCESS: Status = Status(0);
     pub(super) const INVALID_VALUE: Status = Status(1);
     pub(super) const OUT_OF_MEMORY: Status = Status(2);
+    pub(super) const DEVICE_UNAVAILABLE: Status = Status(46);
     pub(super) const NO_DEVICE: Status = Status(100);
-    pub(super) const INVALID_DEVICE: Status = Status(101);
     pub(super) const INVALID_IMAGE: Status = Status(200);
     pub(super) const NO_BINARY_FOR_GPU: Status = Status(209);
     pub(super) const INVALID_PTX: Status = Status(218);
     pub(super) const JIT_COMPILER_NOT_FOUND: Status = Status(221);
     pub(super) const UNSUPPORTED_PTX_VERSION: Status = Status(222);
+    pub(super) const INVALID_HANDLE: Status = Status(400);
     pub(super) const NOT_FOUND: Status = Status(500);
     pub(super) const NOT_READY: Status = Status(600);
     pub(super) const LAUNCH_OUT_OF_RESOURCES: Status = Status(701);
@@ -39,9 +40,9 @@ impl Status {
     ///
     /// 214/220/226 hardware errors, 700 illegal address, 702 launch timeout, 709 context destroyed, 710 assert, 714–719 stack error, illegal
     /// instruction, misaligned address, invalid address space, invalid pc, launch failure (`trap`), 721 tensor memory leak, 810 MPS client
-    /// terminated, 46 device unavailable, 201 invalid context, 4 driver shutting down.
+    /// terminated, 201 invalid context, 4 driver shutting down.
     pub(super) fn is_sticky(self) -> bool {
-        matches!(self.0, 4 | 46 | 201 | 214 | 220 | 226 | 700 | 702 | 709 | 710 | 714..=719 | 721 | 810)
+        matches!(self.0, 4 | 201 | 214 | 220 | 226 | 700 | 702 | 709 | 710 | 714..=719 | 721 | 810)
     }
 }
 
@@ -153,7 +154,7 @@ driver_functions! {
     mem_host_device_pointer = "cuMemHostGetDevicePointer_v2"(pointer: *mut sys::CUdeviceptr, host: *mut c_void, flags: c_uint);
     memcpy_to_device = "cuMemcpyHtoDAsync_v2"(to: sys::CUdeviceptr, from: *const c_void, bytes: usize, stream: sys::CUstream);
     memcpy_to_host = "cuMemcpyDtoHAsync_v2"(to: *mut c_void, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream);
-    memcpy_on_device = "cuMemcpyDtoDAsync_v2"(to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream);
+    memcpy = "cuMemcpyAsync"(to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream);
     memset_d8 = "cuMemsetD8Async"(to: sys::CUdeviceptr, value: u8, count: usize, stream: sys::CUstream);
     module_load = "cuModuleLoadDataEx"(
         module: *mut sys::CUmodule, image: *const c_void, options: c_uint, keys: *mut c_int, values: *mut *mut c_void,
@@ -165,6 +166,7 @@ driver_functions! {
     module_global = "cuModuleGetGlobal_v2"(
         pointer: *mut sys::CUdeviceptr, bytes: *mut usize, module: sys::CUmodule, name: *const c_char,
     );
+    function_module = "cuFuncGetModule"(module: *mut sys::CUmodule, function: sys::CUfunction);
     function_load = "cuFuncLoad"(function: sys::CUfunction);
     function_attribute = "cuFuncGetAttribute"(value: *mut c_int, attribute: c_int, function: sys::CUfunction);
     function_set_attribute = "cuFuncSetAttribute"(function: sys::CUfunction, attribute: c_int, value: c_int);
@@ -216,7 +218,7 @@ impl Driver {
         // SAFETY: libcuda's initialisers are the vendor's, and expect to be run by `dlopen`.
         let library = unsafe { Library::new(names[0]) }
             .or_else(|first| unsafe { Library::new(names[1]) }.map_err(|_| first))
-            .map_err(|e| OpenError::NoLibrary(e.to_string()))?;
+            .map_err(|error| OpenError::NoLibrary(std::error::Error::source(&error).unwrap_or(&error).to_string()))?;
         // The version before the other symbols: an old driver lacks some, and "too old" is the better message.
         // SAFETY: the type of cuda.h.
         let get_version = unsafe { library.get::<unsafe extern "C" fn(*mut c_int) -> Status>("cuDriverGetVersion\0") }

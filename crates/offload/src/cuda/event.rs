@@ -1,15 +1,16 @@
 //! Points in a queue's work that can be waited for, and timed.
 
+use std::any::Any;
 use std::sync::Arc;
-use std::time::Duration;
 
 use cudarc::driver::sys;
 
 use super::context::Context;
 use super::driver::Status;
+use crate::backend::BackendEvent;
 use crate::error::Error;
 
-/// An event with timing. Waiting for it sleeps instead of spinning (`CU_EVENT_BLOCKING_SYNC`).
+/// An event. Waiting for it sleeps instead of spinning (`CU_EVENT_BLOCKING_SYNC`).
 pub(super) struct Event {
     pub(super) context: Arc<Context>,
     pub(super) raw: sys::CUevent,
@@ -20,17 +21,21 @@ unsafe impl Send for Event {}
 // SAFETY: as above.
 unsafe impl Sync for Event {}
 
-/// `CU_EVENT_BLOCKING_SYNC`; timing is on unless disabled.
+/// With timing, which is on unless disabled.
 const TIMED: u32 = sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32;
 /// For an event that is only waited for.
-pub(super) const UNTIMED: u32 = TIMED | sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+const UNTIMED: u32 = TIMED | sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
 
 impl Event {
     pub(super) fn timed(context: &Arc<Context>) -> Result<Event, Error> {
         Event::new(context, TIMED)
     }
 
-    pub(super) fn new(context: &Arc<Context>, flags: u32) -> Result<Event, Error> {
+    pub(super) fn untimed(context: &Arc<Context>) -> Result<Event, Error> {
+        Event::new(context, UNTIMED)
+    }
+
+    fn new(context: &Arc<Context>, flags: u32) -> Result<Event, Error> {
         let entered = context.enter()?;
         let mut raw = std::ptr::null_mut();
         // SAFETY: an out parameter; the context is current.
@@ -39,8 +44,15 @@ impl Event {
         Ok(Event { context: context.clone(), raw })
     }
 
-    /// Whether what was recorded has finished (an event never recorded has).
-    pub(super) fn is_complete(&self) -> Result<bool, Error> {
+    /// The plugin's own event behind a trait object, if it is one of `context`.
+    pub(super) fn of<'a>(context: &Arc<Context>, event: &'a dyn BackendEvent, what: &'static str) -> Result<&'a Event, Error> {
+        let event = event.as_any().downcast_ref::<Event>();
+        event.filter(|event| Arc::ptr_eq(&event.context, context)).ok_or(Error::WrongDevice { what })
+    }
+}
+
+impl BackendEvent for Event {
+    fn is_complete(&self) -> Result<bool, Error> {
         let entered = self.context.enter()?;
         // SAFETY: `raw` is live.
         match unsafe { entered.driver.event_query(self.raw) } {
@@ -50,19 +62,28 @@ impl Event {
         }
     }
 
-    pub(super) fn synchronize(&self) -> Result<(), Error> {
+    fn synchronize(&self) -> Result<(), Error> {
         let entered = self.context.enter()?;
         // SAFETY: `raw` is live.
         entered.check(unsafe { entered.driver.event_synchronize(self.raw) })
     }
 
-    /// From `start` to `self`; both must have completed.
-    pub(super) fn since(&self, start: &Event) -> Result<Duration, Error> {
+    fn nanoseconds_since(&self, earlier: &dyn BackendEvent) -> Result<Option<u64>, Error> {
+        let earlier = Event::of(&self.context, earlier, "the earlier event")?;
         let entered = self.context.enter()?;
         let mut milliseconds = 0.0f32;
-        // SAFETY: both handles are live (the driver checks that they are of one device and recorded).
-        entered.check(unsafe { entered.driver.event_elapsed(&mut milliseconds, start.raw, self.raw) })?;
-        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
+        // SAFETY: both handles are live.
+        match unsafe { entered.driver.event_elapsed(&mut milliseconds, earlier.raw, self.raw) } {
+            // `as` saturates: an event recorded before the earlier one gives 0.
+            Ok(()) => Ok(Some((f64::from(milliseconds) * 1e6) as u64)),
+            // Not happened yet, or never recorded.
+            Err(failed) if matches!(failed.status, Status::NOT_READY | Status::INVALID_HANDLE) => Ok(None),
+            Err(failed) => Err(entered.error(&failed)),
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 

@@ -1,157 +1,170 @@
-//! How many kernels of one context are launched and not finished, without asking the driver.
+//! What waits for the device: kernels in flight, and calls to make when earlier work has finished.
 //!
-//! Counted up before a launch and down by a host function behind it (`cuLaunchHostFunc`), so the count is never too low while a kernel runs.
-//! In a lost context the driver runs no host functions any more: [`Outstanding::settle`] then takes the rest off at once. Both ways take only
-//! what is there, so a host function that was already under way when the context died counts nothing twice.
+//! Both are entries of one table per context, taken out by a host function (`cuLaunchHostFunc`) queued behind the work. A launch's entry is
+//! made before the launch, so a running kernel is never uncounted. In a lost context the driver runs no host functions any more:
+//! [`Outstanding::settle`] then empties the table, so that launches are not counted for ever and whoever waits for a call learns, through
+//! what it captured (a channel, a waker), that it was dropped. An entry leaves the table once, so a host function that was already under
+//! way when the context died does nothing.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::flight::InFlight;
+use crate::backend::Ticket;
 
-/// Called once, when the work before it has finished.
-pub(super) type Completion = Box<dyn FnOnce() + Send>;
-
-/// The launches and completions of one context.
-pub(super) struct Outstanding {
-    /// The device's count, which servers watch.
-    device: Arc<InFlight>,
-    /// This context's share of it. Every access is one read-modify-write and nothing else hangs on its value, so relaxed is enough;
-    /// publishing the device's count is `InFlight`'s business.
-    launches: AtomicU64,
-    completions: Mutex<Completions>,
+/// An entry.
+pub(super) enum Pending {
+    /// A kernel (or graph) in flight; dropping the ticket counts it as ended.
+    Launch(Ticket),
+    /// To be called when the work before it has finished.
+    Call(Box<dyn FnOnce() + Send>),
 }
+
+/// The table of one context.
+#[derive(Default)]
+pub(super) struct Outstanding(Mutex<Table>);
 
 #[derive(Default)]
-struct Completions {
+struct Table {
     next: u64,
-    waiting: HashMap<u64, Completion>,
+    launches: usize,
+    waiting: HashMap<u64, Pending>,
 }
+
+/// An entry's name in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Id(u64);
 
 impl Outstanding {
-    pub(super) fn new(device: Arc<InFlight>) -> Arc<Outstanding> {
-        Arc::new(Outstanding { device, launches: AtomicU64::new(0), completions: Mutex::default() })
+    pub(super) fn add(&self, pending: Pending) -> Id {
+        let mut table = self.lock();
+        let id = table.next;
+        table.next += 1;
+        table.launches += usize::from(matches!(pending, Pending::Launch(_)));
+        table.waiting.insert(id, pending);
+        Id(id)
     }
 
-    pub(super) fn begin(&self) {
-        self.launches.fetch_add(1, Ordering::Relaxed);
-        self.device.begin();
+    /// Takes an entry out, if it is still there. The caller drops or calls it, and so not under the table's lock.
+    pub(super) fn take(&self, id: Id) -> Option<Pending> {
+        let mut table = self.lock();
+        let pending = table.waiting.remove(&id.0)?;
+        table.launches -= usize::from(matches!(pending, Pending::Launch(_)));
+        Some(pending)
     }
 
-    /// One launch has ended, unless `settle` said so before.
-    pub(super) fn end(&self) {
-        if self.launches.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok() {
-            self.device.end();
-        }
-    }
-
-    /// Nothing of this context runs or ever will: ends what is counted, and drops completions that will not be called, so that who waits
-    /// for one through what it captured (a channel, a waker) learns of it.
+    /// Empties the table: nothing of this context runs or ever will.
     pub(super) fn settle(&self) {
-        for _ in 0..self.launches.swap(0, Ordering::Relaxed) {
-            self.device.end();
-        }
-        let never = std::mem::take(&mut self.completions.lock().unwrap_or_else(PoisonError::into_inner).waiting);
-        drop(never);
+        let mut table = self.lock();
+        table.launches = 0;
+        let all = std::mem::take(&mut table.waiting);
+        drop(table);
+        drop(all);
     }
 
+    /// Whether no launch is in flight.
     pub(super) fn is_idle(&self) -> bool {
-        self.launches.load(Ordering::Relaxed) == 0
+        self.lock().launches == 0
     }
 
-    /// Keeps `completion` for the host function [`complete`] to call with the data returned here.
-    pub(super) fn expect(self: &Arc<Self>, completion: Completion) -> (u64, *mut c_void) {
-        let mut completions = self.completions.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = completions.next;
-        completions.next += 1;
-        completions.waiting.insert(id, completion);
-        (id, Box::into_raw(Box::new((Arc::clone(self), id))).cast())
+    /// The data for a [`reached`] host function that takes `id` out. (A lost context leaks it: a few bytes for each launch not ended.)
+    pub(super) fn data(self: &Arc<Self>, id: Id) -> *mut c_void {
+        Box::into_raw(Box::new((Arc::clone(self), id))).cast()
     }
 
-    /// Takes a completion back, if it was neither called nor settled.
-    pub(super) fn take(&self, id: u64) -> Option<Completion> {
-        self.completions.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id)
+    /// Frees data that no host function will get.
+    ///
+    /// # Safety
+    /// `data` is from [`Outstanding::data`] and was not given to the driver.
+    pub(super) unsafe fn discard(data: *mut c_void) {
+        // SAFETY: the caller's.
+        drop(unsafe { Box::from_raw(data.cast::<(Arc<Outstanding>, Id)>()) });
     }
 
-    /// The data of a [`finished`] host function: one reference, which it gives back (a lost context leaks it: a few bytes, once).
-    pub(super) fn token(self: &Arc<Self>) -> *mut c_void {
-        Arc::into_raw(Arc::clone(self)).cast_mut().cast()
-    }
-}
-
-/// The host function behind each launch. Calls no driver function, as `cuLaunchHostFunc` demands.
-///
-/// # Safety
-/// `data` is from [`Outstanding::token`], used this once.
-pub(super) unsafe extern "C" fn finished(data: *mut c_void) {
-    // SAFETY: the caller's.
-    let outstanding = unsafe { Arc::from_raw(data.cast::<Outstanding>().cast_const()) };
-    // A subscriber of the device's count that panics must not unwind into the driver.
-    if catch_unwind(AssertUnwindSafe(|| outstanding.end())).is_err() {
-        tracing::error!("a subscriber to a device's kernels in flight panicked");
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The host function behind [`Outstanding::expect`].
+thread_local! {
+    static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside a host function, where every driver call is forbidden (and may deadlock).
+pub(super) fn in_host_function() -> bool {
+    IN_HOST_FUNCTION.get()
+}
+
+/// The host function behind each launch and completion. Calls no driver function, as `cuLaunchHostFunc` demands; that what it drops and
+/// calls does not either, `Context::enter` sees to.
 ///
 /// # Safety
-/// `data` is from [`Outstanding::expect`], used this once.
-pub(super) unsafe extern "C" fn complete(data: *mut c_void) {
+/// `data` is from [`Outstanding::data`], used this once.
+pub(super) unsafe extern "C" fn reached(data: *mut c_void) {
     // SAFETY: the caller's.
-    let (outstanding, id) = *unsafe { Box::from_raw(data.cast::<(Arc<Outstanding>, u64)>()) };
-    if let Some(completion) = outstanding.take(id)
-        && catch_unwind(AssertUnwindSafe(completion)).is_err()
-    {
-        tracing::error!("a queue's completion panicked");
+    let (outstanding, id) = *unsafe { Box::from_raw(data.cast::<(Arc<Outstanding>, Id)>()) };
+    let pending = outstanding.take(id);
+    IN_HOST_FUNCTION.set(true);
+    // Neither a subscriber (told when the ticket is dropped) nor a completion may unwind into the driver.
+    let done = catch_unwind(AssertUnwindSafe(|| match pending {
+        Some(Pending::Call(call)) => call(),
+        Some(Pending::Launch(ticket)) => drop(ticket),
+        None => {}
+    }));
+    IN_HOST_FUNCTION.set(false);
+    if done.is_err() {
+        tracing::error!("a completion, or a subscriber to kernels in flight, panicked on a CUDA driver thread");
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::activity::Activity;
     use std::sync::mpsc;
 
     #[test]
     fn a_host_function_that_runs_after_the_context_was_lost_counts_nothing_twice() {
-        let device = Arc::new(InFlight::default());
-        let lost = Outstanding::new(device.clone());
-        let other = Outstanding::new(device.clone());
-        other.begin();
-        lost.begin();
-        lost.begin();
-        let late = lost.token();
+        let activity = Arc::new(Activity::default());
+        let (lost, other) = (Arc::new(Outstanding::default()), Outstanding::default());
+        other.add(Pending::Launch(activity.ticket()));
+        let first = lost.add(Pending::Launch(activity.ticket()));
+        lost.add(Pending::Launch(activity.ticket()));
+        let late = lost.data(first);
+        assert_eq!(activity.in_flight(), 3);
         lost.settle();
-        assert_eq!(device.count(), 1);
-        // SAFETY: a token, used once.
-        unsafe { finished(late) };
-        assert_eq!(device.count(), 1);
+        assert_eq!(activity.in_flight(), 1);
+        // SAFETY: from `data`, used once.
+        unsafe { reached(late) };
+        assert_eq!(activity.in_flight(), 1);
         assert!(lost.is_idle() && !other.is_idle());
     }
 
     #[test]
-    fn a_completion_is_called_once_and_dropped_when_the_context_is_lost() {
-        let outstanding = Outstanding::new(Arc::new(InFlight::default()));
+    fn a_completion_is_called_once_or_dropped_when_the_context_is_lost() {
+        let outstanding = Arc::new(Outstanding::default());
         let (sender, receiver) = mpsc::channel();
         let again = sender.clone();
-        let (_, first) = outstanding.expect(Box::new(move || sender.send(1).unwrap()));
-        let (_, second) = outstanding.expect(Box::new(move || again.send(2).unwrap()));
-        // SAFETY: from `expect`, used once.
-        unsafe { complete(first) };
-        assert_eq!(receiver.recv(), Ok(1));
+        let first = outstanding.data(outstanding.add(Pending::Call(Box::new(move || sender.send(in_host_function()).unwrap()))));
+        let second = outstanding.data(outstanding.add(Pending::Call(Box::new(move || again.send(false).unwrap()))));
+        // SAFETY: from `data`, used once.
+        unsafe { reached(first) };
+        assert_eq!(receiver.recv(), Ok(true));
+        assert!(!in_host_function());
         outstanding.settle();
-        assert!(receiver.recv().is_err(), "the second sender was dropped unsent");
-        // SAFETY: from `expect`, used once.
-        unsafe { complete(second) };
+        assert!(receiver.recv().is_err(), "the second sender was dropped, nothing sent");
+        // SAFETY: from `data`, used once.
+        unsafe { reached(second) };
     }
 
     #[test]
     fn a_completion_that_panics_does_not_unwind_into_the_driver() {
-        let outstanding = Outstanding::new(Arc::new(InFlight::default()));
-        let (_, data) = outstanding.expect(Box::new(|| panic!("from a completion")));
-        // SAFETY: from `expect`, used once.
-        unsafe { complete(data) };
+        let outstanding = Arc::new(Outstanding::default());
+        let data = outstanding.data(outstanding.add(Pending::Call(Box::new(|| panic!("from a completion")))));
+        // SAFETY: from `data`, used once.
+        unsafe { reached(data) };
+        assert!(!in_host_function());
     }
 }

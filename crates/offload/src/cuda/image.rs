@@ -3,8 +3,6 @@
 //! NVIDIA's rules ("Application Compatibility", CUDA programming guide): a cubin runs on the same major version with an equal or
 //! higher minor one; PTX runs on every equal or higher version; `sm_90a` names exactly one version, and `sm_100f` its family, for both forms.
 
-use std::cmp::Reverse;
-
 /// A compute capability, `9.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Capability {
@@ -62,17 +60,14 @@ pub(super) enum Form {
     Ptx,
 }
 
-/// The images that can run on `device`, best first, as indices into `images`. Several, because a driver may still refuse one (a cubin made
-/// for an embedded sibling of the same version, PTX newer than the driver) and then the next one is tried.
-pub(super) fn candidates<'a>(images: impl Iterator<Item = (Form, &'a str)>, device: Capability) -> Vec<usize> {
-    let mut fitting: Vec<(usize, Form, Target)> = images
-        .enumerate()
-        .filter_map(|(index, (form, arch))| Some((index, form, Target::parse(arch)?)))
-        .filter(|(_, form, target)| target.runs_on(*form, device))
-        .collect();
-    // Of one version, the specialised image (`sm_90a`) before the portable one.
-    fitting.sort_by_key(|(_, form, target)| (*form == Form::Ptx, Reverse(target.capability), target.reach == Reach::Portable));
-    fitting.into_iter().map(|(index, ..)| index).collect()
+/// How well an image for `arch` fits `device`: the largest is best, `None` cannot run.
+pub(super) fn fit(form: Form, arch: &str, device: Capability) -> Option<u32> {
+    let target = Target::parse(arch).filter(|target| target.runs_on(form, device))?;
+    // A cubin before any PTX, then the newer target; of one version, the specialised image (`sm_90a`) before the portable one.
+    // Not above 3 × 2²⁸: a target that runs is at most as new as the device, whose version has few digits.
+    let Capability { major, minor } = target.capability;
+    let newness = (major * 10 + minor) * 2 + u32::from(target.reach != Reach::Portable);
+    Some(newness + if form == Form::Cubin { 1 << 28 } else { 0 })
 }
 
 #[cfg(test)]
@@ -83,34 +78,36 @@ mod tests {
     const RTX3090: Capability = Capability { major: 8, minor: 6 };
     const B200: Capability = Capability { major: 10, minor: 0 };
 
-    fn chosen(images: &[(Form, &str)], device: Capability) -> Vec<usize> {
-        candidates(images.iter().copied(), device)
+    /// The index of the image taken.
+    fn chosen(images: &[(Form, &str)], device: Capability) -> Option<usize> {
+        let fits = images.iter().enumerate().filter_map(|(index, (form, arch))| Some((fit(*form, arch, device)?, index)));
+        fits.max().map(|(_, index)| index)
     }
 
     #[test]
-    fn the_exact_cubin_comes_before_ptx() {
-        assert_eq!(chosen(&[(Form::Ptx, "sm_70"), (Form::Cubin, "sm_90"), (Form::Cubin, "sm_80")], H200), [1, 0]);
+    fn the_exact_cubin_is_taken_before_ptx() {
+        assert_eq!(chosen(&[(Form::Ptx, "sm_70"), (Form::Cubin, "sm_90"), (Form::Cubin, "sm_80")], H200), Some(1));
     }
 
     #[test]
     fn a_cubin_of_a_lower_minor_runs_and_of_a_higher_minor_does_not() {
-        assert_eq!(chosen(&[(Form::Cubin, "sm_80"), (Form::Cubin, "sm_86"), (Form::Cubin, "sm_89")], RTX3090), [1, 0]);
-        assert_eq!(chosen(&[(Form::Cubin, "sm_89")], RTX3090), [0usize; 0]);
+        assert_eq!(chosen(&[(Form::Cubin, "sm_80"), (Form::Cubin, "sm_86"), (Form::Cubin, "sm_89")], RTX3090), Some(1));
+        assert_eq!(chosen(&[(Form::Cubin, "sm_89")], RTX3090), None);
     }
 
     #[test]
-    fn without_a_cubin_the_newest_ptx_that_is_not_newer_than_the_device_is_first() {
-        assert_eq!(chosen(&[(Form::Ptx, "sm_70"), (Form::Ptx, "sm_80"), (Form::Ptx, "sm_100")], H200), [1, 0]);
-        assert_eq!(chosen(&[(Form::Ptx, "compute_90"), (Form::Cubin, "sm_90")], B200), [0]);
+    fn without_a_cubin_the_newest_ptx_that_is_not_newer_than_the_device_is_taken() {
+        assert_eq!(chosen(&[(Form::Ptx, "sm_70"), (Form::Ptx, "sm_80"), (Form::Ptx, "sm_100")], H200), Some(1));
+        assert_eq!(chosen(&[(Form::Ptx, "compute_90"), (Form::Cubin, "sm_90")], B200), Some(0));
     }
 
     #[test]
     fn an_image_for_one_architecture_only_is_never_taken_elsewhere() {
-        assert_eq!(chosen(&[(Form::Ptx, "sm_90a"), (Form::Cubin, "sm_90a")], H200), [1, 0]);
-        assert_eq!(chosen(&[(Form::Ptx, "sm_90a"), (Form::Cubin, "sm_90a")], B200), [0usize; 0]);
-        assert_eq!(chosen(&[(Form::Ptx, "sm_90"), (Form::Ptx, "sm_90a")], H200), [1, 0]);
-        assert_eq!(chosen(&[(Form::Cubin, "sm_100f")], Capability { major: 10, minor: 3 }), [0]);
-        assert_eq!(chosen(&[(Form::Ptx, "sm_100f")], Capability { major: 12, minor: 0 }), [0usize; 0]);
+        assert_eq!(chosen(&[(Form::Ptx, "sm_90a"), (Form::Cubin, "sm_90a")], H200), Some(1));
+        assert_eq!(chosen(&[(Form::Ptx, "sm_90a"), (Form::Cubin, "sm_90a")], B200), None);
+        assert_eq!(chosen(&[(Form::Ptx, "sm_90"), (Form::Ptx, "sm_90a")], H200), Some(1));
+        assert_eq!(chosen(&[(Form::Cubin, "sm_100f")], Capability { major: 10, minor: 3 }), Some(0));
+        assert_eq!(chosen(&[(Form::Ptx, "sm_100f")], Capability { major: 12, minor: 0 }), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Device memory, and pinned host memory that the device sees.
 
+use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,6 +10,7 @@ use cudarc::driver::sys;
 use super::context::{Context, Resource};
 use super::driver::Status;
 use super::fault;
+use crate::backend::BackendMemory;
 use crate::error::Error;
 
 /// `cuMemHostAlloc` flags: pinned for every context (several GPUs serve from the same buffers) and mapped for the device. Never
@@ -42,7 +44,7 @@ impl Block {
                 let (mut free, mut total) = (0, 0);
                 // SAFETY: out parameters. If it fails as well, "0 bytes free" is near enough.
                 entered.ignore(unsafe { entered.driver.mem_info(&mut free, &mut total) });
-                Err(fault::out_of_memory(context.ordinal, bytes, free))
+                Err(fault::out_of_memory(&context.name, bytes, free))
             }
             Err(failed) => Err(entered.error(&failed)),
         }
@@ -55,7 +57,7 @@ impl Block {
         // SAFETY: an out parameter; the context is current.
         if let Err(failed) = unsafe { entered.driver.mem_host_alloc(&mut host, bytes.max(1), PINNED) } {
             return Err(match failed.status {
-                Status::OUT_OF_MEMORY => fault::out_of_host_memory(bytes),
+                Status::OUT_OF_MEMORY => fault::out_of_host_memory(bytes, entered.driver, failed.status),
                 _ => entered.error(&failed),
             });
         }
@@ -72,17 +74,23 @@ impl Block {
         drop(entered);
         mapped.map(|()| block)
     }
+}
 
-    pub(super) fn address(&self) -> u64 {
+impl BackendMemory for Block {
+    fn device_address(&self) -> u64 {
         self.address
     }
 
-    pub(super) fn host_pointer(&self) -> Option<*mut u8> {
-        (!self.host.is_null()).then_some(self.host.cast())
+    fn host_pointer(&self) -> *mut u8 {
+        self.host.cast()
     }
 
-    pub(super) fn len(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 
@@ -92,6 +100,7 @@ impl Drop for Block {
             self.context.release(Resource::Device(self.address));
         } else {
             self.context.release(Resource::Host(self.host));
+            // Nobody can reach it any more, so a reset may unmap it, even if it still waits to be freed.
             self.context.host_blocks.fetch_sub(1, Ordering::Relaxed);
         }
     }

@@ -1,20 +1,23 @@
 //! A queue: a stream that waits for no other, launches with their count, copies that leave no host memory borrowed.
 
+use std::any::Any;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
 
 use super::context::{Context, Entered, STREAM_NON_BLOCKING};
 use super::driver::Status;
-use super::event::{Event, UNTIMED};
-use super::flight::{Completion, complete, finished};
-use super::graph::Graph;
-use super::module::Function;
+use super::event::Event;
 use super::fault;
+use super::flight::{Id, Outstanding, Pending, reached};
+use super::graph::{Graph, Recorded};
+use super::module::Function;
+use crate::args::Params;
+use crate::backend::{BackendEvent, BackendGraph, BackendKernel, BackendMemory, BackendQueue, Span, Ticket};
 use crate::error::Error;
+use crate::queue::Launch;
 
 /// How long `synchronize` asks before it sleeps. Waking a sleeper costs tens of microseconds, which a short kernel should not pay; a long one
 /// should not burn a core. The choice is made here, per call, and not by the context's scheduling flags, which belong to every user of the
@@ -23,15 +26,24 @@ const SPIN: Duration = Duration::from_micros(50);
 
 /// See the module's documentation.
 pub(super) struct Stream {
-    pub(super) context: Arc<Context>,
+    context: Arc<Context>,
     raw: sys::CUstream,
     owned: bool,
+    #[expect(dead_code, reason = "held for its drop")]
+    keep: Option<Box<dyn Any + Send + Sync>>,
     /// What `synchronize` sleeps on.
     marker: Event,
-    /// Kernels recorded since `begin_capture`; `None` when not capturing.
-    capture: Mutex<Option<u64>>,
-    /// Launches whose host function could not be queued: taken off the count by the next `synchronize` instead.
-    owed: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What was recorded since `begin_capture`; `None` when not capturing.
+    capture: Option<Recorded>,
+    /// Memory that copies and fills still use, until the stream is known to be idle.
+    used: Vec<Arc<dyn BackendMemory>>,
+    /// Launches whose host function could not be queued: ended by the next `synchronize` instead.
+    owed: Vec<Id>,
 }
 
 // SAFETY: a handle, valid on every thread; the driver serialises its use.
@@ -39,156 +51,128 @@ unsafe impl Send for Stream {}
 // SAFETY: as above.
 unsafe impl Sync for Stream {}
 
-/// Groups, threads per group, dynamic shared bytes of a launch.
-pub(super) struct Shape {
-    pub(super) groups: [u32; 3],
-    pub(super) group_size: [u32; 3],
-    pub(super) dynamic_shared: u32,
-}
-
 impl Stream {
     pub(super) fn new(context: &Arc<Context>) -> Result<Stream, Error> {
-        let marker = Event::new(context, UNTIMED)?;
-        let entered = context.enter()?;
+        let marker = Event::untimed(context)?;
         let mut raw = std::ptr::null_mut();
-        // SAFETY: an out parameter; the context is current.
-        entered.check(unsafe { entered.driver.stream_create(&mut raw, STREAM_NON_BLOCKING) })?;
-        drop(entered);
-        Ok(Stream { context: context.clone(), raw, owned: true, marker, capture: Mutex::default(), owed: AtomicU64::new(0) })
+        {
+            let entered = context.enter()?;
+            // SAFETY: an out parameter; the context is current.
+            entered.check(unsafe { entered.driver.stream_create(&mut raw, STREAM_NON_BLOCKING) })?;
+        }
+        Ok(Stream { context: context.clone(), raw, owned: true, keep: None, marker, state: Mutex::default() })
     }
 
     /// Somebody else's stream.
     ///
     /// # Safety
-    /// `raw` is a stream of `context` (null: its legacy default stream) and outlives the result.
-    pub(super) unsafe fn borrowed(context: &Arc<Context>, raw: sys::CUstream) -> Result<Stream, Error> {
-        let marker = Event::new(context, UNTIMED)?;
-        Ok(Stream { context: context.clone(), raw, owned: false, marker, capture: Mutex::default(), owed: AtomicU64::new(0) })
+    /// `raw` is a live stream (null: the context's legacy default stream) and outlives the result (or `keep` sees to that).
+    pub(super) unsafe fn borrowed(
+        context: &Arc<Context>,
+        raw: sys::CUstream,
+        keep: Option<Box<dyn Any + Send + Sync>>,
+    ) -> Result<Stream, Error> {
+        let mut owner = std::ptr::null_mut();
+        {
+            let entered = context.enter()?;
+            // SAFETY: an out parameter; the caller's stream.
+            entered.check(unsafe { entered.driver.stream_context(raw, &mut owner) })?;
+        }
+        if owner != context.raw {
+            return Err(Error::WrongDevice { what: "the stream" });
+        }
+        Ok(Stream { context: context.clone(), raw, owned: false, keep, marker: Event::untimed(context)?, state: Mutex::default() })
     }
 
     pub(super) fn raw(&self) -> sys::CUstream {
         self.raw
     }
 
-    /// Launches, counted. `params` points at each parameter's value.
-    ///
-    /// # Safety
-    /// `params` matches the kernel's parameters; the kernel is sound with them.
-    pub(super) unsafe fn launch(&self, function: &Function, shape: &Shape, params: &mut [*mut c_void]) -> Result<(), Error> {
-        let mut capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner);
-        let entered = self.context.enter()?;
-        function.allow_dynamic_shared(&entered, shape.dynamic_shared)?;
-        if let Some(kernels) = capture.as_mut() {
-            // SAFETY: the caller's.
-            unsafe { self.launch_raw(&entered, function, shape, params) }?;
-            *kernels += 1;
-            return Ok(());
+    /// Runs `launch`, which launches on this stream by other means, and counts until what it launched has ended.
+    pub(super) fn track<R>(&self, ticket: Ticket, launch: impl FnOnce() -> R) -> Result<R, Error> {
+        // Not entered yet: `launch` may be code that resets a device or takes locks of its own.
+        let id = self.context.outstanding.add(Pending::Launch(ticket));
+        let result = launch();
+        let queued = self.enter_uncaptured("tracked work").and_then(|entered| self.call_when_reached(&entered, id));
+        if queued.is_err() {
+            drop(self.context.outstanding.take(id));
         }
-        drop(capture);
-        // Before the launch: the kernel may call before `cuLaunchKernel` returns, and the server must be awake by then.
-        self.context.outstanding.begin();
-        // SAFETY: the caller's.
-        if let Err(error) = unsafe { self.launch_raw(&entered, function, shape, params) } {
-            self.context.outstanding.end();
-            return Err(error);
-        }
-        self.count_down_behind(&entered);
-        Ok(())
+        queued.map(|()| result)
     }
 
     /// # Safety
-    /// As [`Stream::launch`].
-    unsafe fn launch_raw(&self, entered: &Entered<'_>, function: &Function, shape: &Shape, params: &mut [*mut c_void]) -> Result<(), Error> {
-        let ([gx, gy, gz], [bx, by, bz]) = (shape.groups, shape.group_size);
-        // SAFETY: live handles; the parameters are the caller's duty.
+    /// As [`BackendQueue::launch`].
+    unsafe fn launch_function(&self, entered: &Entered<'_>, function: &Function, launch: &Launch, params: &Params) -> Result<(), Error> {
+        function.allow_dynamic_shared(entered, launch.dynamic_shared)?;
+        let bytes = params.bytes();
+        let mut pointers: Vec<*mut c_void> =
+            params.list().iter().map(|&(at, size)| bytes[at..at + size].as_ptr().cast_mut().cast()).collect();
+        let ([gx, gy, gz], [bx, by, bz]) = (launch.groups, launch.group_size);
+        // SAFETY: live handles; the driver copies each parameter, whose number and sizes are the caller's duty, before it returns.
         let launched = unsafe {
             entered.driver.launch_kernel(
-                function.raw(),
+                function.raw,
                 gx,
                 gy,
                 gz,
                 bx,
                 by,
                 bz,
-                shape.dynamic_shared,
+                launch.dynamic_shared,
                 self.raw,
-                params.as_mut_ptr(),
+                pointers.as_mut_ptr(),
                 std::ptr::null_mut(),
             )
         };
         launched.map_err(|failed| match failed.status {
-            Status::INVALID_VALUE | Status::LAUNCH_OUT_OF_RESOURCES => fault::launch(function.name(), shape, function.info(), &failed),
+            Status::INVALID_VALUE | Status::LAUNCH_OUT_OF_RESOURCES => {
+                fault::launch(&function.name, launch, function.info(), entered.driver, &failed)
+            }
             _ => entered.error(&failed),
         })
     }
 
-    /// Has the launch just made counted down when it ends.
-    pub(super) fn count_down_behind(&self, entered: &Entered<'_>) {
-        let token = self.context.outstanding.token();
-        // SAFETY: `finished` takes this token, once.
-        if let Err(failed) = unsafe { entered.driver.launch_host_fn(self.raw, finished, token) } {
-            // SAFETY: not queued, so the token's reference is still ours to give back.
-            drop(unsafe { Arc::from_raw(token.cast::<super::flight::Outstanding>().cast_const()) });
-            // The kernel runs all the same, so the launch succeeded.
-            self.owed.fetch_add(1, Ordering::Relaxed);
-            tracing::warn!(error = %entered.error(&failed), "no host function behind a launch; counted until the queue is synchronised");
+    /// Runs `launch` with its ticket in the table, and has the ticket dropped when it has ended.
+    fn counted(&self, entered: &Entered<'_>, ticket: Ticket, launch: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+        let outstanding = &self.context.outstanding;
+        let id = outstanding.add(Pending::Launch(ticket));
+        if let Err(error) = launch() {
+            drop(outstanding.take(id));
+            return Err(error);
         }
-    }
-
-    /// Copies in the queue's order, and returns when the host memory is no longer read.
-    ///
-    /// # Safety
-    /// `to` is `from.len()` bytes of device-visible memory that nothing uses at that point of the queue.
-    pub(super) unsafe fn copy_to_device(&self, to: u64, from: &[u8]) -> Result<(), Error> {
-        let entered = self.enter_uncaptured("a copy from borrowed host memory")?;
-        // SAFETY: `from` is borrowed until the copy has finished: the wait below is unconditional.
-        entered.check(unsafe { entered.driver.memcpy_to_device(to, from.as_ptr().cast(), from.len(), self.raw) })?;
-        self.wait(&entered)
-    }
-
-    /// Copies in the queue's order, and returns when the bytes are there.
-    ///
-    /// # Safety
-    /// `from` is `to.len()` bytes of device-visible memory that nothing writes at that point of the queue.
-    pub(super) unsafe fn copy_to_host(&self, to: &mut [u8], from: u64) -> Result<(), Error> {
-        let entered = self.enter_uncaptured("a copy to borrowed host memory")?;
-        // SAFETY: `to` is borrowed until the copy has finished: the wait below is unconditional.
-        entered.check(unsafe { entered.driver.memcpy_to_host(to.as_mut_ptr().cast(), from, to.len(), self.raw) })?;
-        self.wait(&entered)
-    }
-
-    /// Copies between two device-visible ranges, in the queue's order; returns at once.
-    ///
-    /// # Safety
-    /// Both ranges stay allocated until then, and nothing else uses them at that point of the queue.
-    pub(super) unsafe fn copy_on_device(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
-        let entered = self.context.enter()?;
-        // SAFETY: the caller's.
-        entered.check(unsafe { entered.driver.memcpy_on_device(to, from, bytes, self.raw) })
-    }
-
-    /// Sets bytes, in the queue's order; returns at once.
-    ///
-    /// # Safety
-    /// The range stays allocated until then, and nothing else uses it at that point of the queue.
-    pub(super) unsafe fn fill(&self, to: u64, value: u8, bytes: usize) -> Result<(), Error> {
-        let entered = self.context.enter()?;
-        // SAFETY: the caller's.
-        entered.check(unsafe { entered.driver.memset_d8(to, value, bytes, self.raw) })
-    }
-
-    /// Returns when everything queued so far has finished: asks for [`SPIN`], then sleeps.
-    pub(super) fn synchronize(&self) -> Result<(), Error> {
-        let entered = self.enter_uncaptured("synchronize")?;
-        self.wait(&entered)?;
-        for _ in 0..self.owed.swap(0, Ordering::Relaxed) {
-            self.context.outstanding.end();
+        if let Err(failed) = self.call_when_reached(entered, id) {
+            // It runs all the same, so the launch succeeded. (If the context is lost, its table was just emptied.)
+            tracing::warn!(error = %failed, "no host function behind a launch; counted until its queue is synchronised");
+            self.lock().owed.push(id);
         }
-        entered.free_waiting_if_idle();
         Ok(())
     }
 
-    fn wait(&self, entered: &Entered<'_>) -> Result<(), Error> {
+    fn call_when_reached(&self, entered: &Entered<'_>, id: Id) -> Result<(), Error> {
+        let data = self.context.outstanding.data(id);
+        // SAFETY: `reached` takes this data, once.
+        if let Err(failed) = unsafe { entered.driver.launch_host_fn(self.raw, reached, data) } {
+            // SAFETY: not queued.
+            unsafe { Outstanding::discard(data) };
+            return Err(entered.error(&failed));
+        }
+        Ok(())
+    }
+
+    /// Keeps `memory` until what was just queued is done with it.
+    fn keep(&self, memory: &[&Arc<dyn BackendMemory>]) {
+        let mut state = self.lock();
+        let State { capture, used, .. } = &mut *state;
+        let list = capture.as_mut().map_or(used, |recorded| &mut recorded.memory);
+        for &memory in memory {
+            if !list.iter().any(|kept| Arc::ptr_eq(kept, memory)) {
+                list.push(memory.clone());
+            }
+        }
+    }
+
+    /// Waits until the stream is idle: asks for [`SPIN`], then sleeps.
+    fn wait_idle(&self, entered: &Entered<'_>) -> Result<(), Error> {
         let start = Instant::now();
         while start.elapsed() < SPIN {
             if self.query(entered)? {
@@ -197,10 +181,14 @@ impl Stream {
             std::hint::spin_loop();
         }
         // SAFETY: live handles.
-        entered.check(unsafe { entered.driver.event_record(self.marker.raw, self.raw) })?;
-        // Another thread may record the marker again meanwhile; the driver waits for what was recorded when it was asked.
-        // SAFETY: live handle.
-        entered.check(unsafe { entered.driver.event_synchronize(self.marker.raw) })
+        match unsafe { entered.driver.event_record(self.marker.raw, self.raw) } {
+            // Another thread may record the marker again meanwhile: the driver waits for what was recorded when it was asked, or later.
+            // SAFETY: live handle.
+            Ok(()) => entered.check(unsafe { entered.driver.event_synchronize(self.marker.raw) }),
+            // Whoever waits may have lent memory to a copy, so there is no way around waiting.
+            // SAFETY: live handle.
+            Err(_) => entered.check(unsafe { entered.driver.stream_synchronize(self.raw) }),
+        }
     }
 
     fn query(&self, entered: &Entered<'_>) -> Result<bool, Error> {
@@ -212,93 +200,173 @@ impl Stream {
         }
     }
 
-    pub(super) fn is_idle(&self) -> Result<bool, Error> {
-        let entered = self.enter_uncaptured("is_idle")?;
+    /// Enters the context for something that cannot be recorded, and would spoil a capture.
+    fn enter_uncaptured(&self, what: &str) -> Result<Entered<'_>, Error> {
+        if self.lock().capture.is_some() {
+            return Err(fault::capturing(what));
+        }
+        self.context.enter()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl BackendQueue for Stream {
+    unsafe fn launch(&self, kernel: &Arc<dyn BackendKernel>, launch: &Launch, params: &Params, ticket: Ticket) -> Result<(), Error> {
+        let function = kernel.as_any().downcast_ref::<Function>();
+        let function =
+            function.filter(|f| Arc::ptr_eq(&f.module.context, &self.context)).ok_or(Error::WrongDevice { what: "the kernel" })?;
+        let entered = self.context.enter()?;
+        let mut state = self.lock();
+        if let Some(recorded) = state.capture.as_mut() {
+            // Recorded, not run: the ticket goes, and each launch of the graph brings its own.
+            // SAFETY: the caller's.
+            unsafe { self.launch_function(&entered, function, launch, params) }?;
+            recorded.kernels.push(kernel.clone());
+            return Ok(());
+        }
+        drop(state);
+        // SAFETY: the caller's.
+        self.counted(&entered, ticket, || unsafe { self.launch_function(&entered, function, launch, params) })
+    }
+
+    fn copy_to(&self, to: &Span, from: &[u8]) -> Result<(), Error> {
+        let entered = self.enter_uncaptured("a copy from borrowed host memory")?;
+        // SAFETY: the span was checked against its memory; `from` is borrowed until the copy has ended, which is waited for below.
+        entered.check(unsafe { entered.driver.memcpy_to_device(to.address(), from.as_ptr().cast(), from.len(), self.raw) })?;
+        self.wait_idle(&entered)
+    }
+
+    fn copy_from(&self, to: &mut [u8], from: &Span) -> Result<(), Error> {
+        let entered = self.enter_uncaptured("a copy to borrowed host memory")?;
+        // SAFETY: as in `copy_to`.
+        entered.check(unsafe { entered.driver.memcpy_to_host(to.as_mut_ptr().cast(), from.address(), to.len(), self.raw) })?;
+        self.wait_idle(&entered)
+    }
+
+    fn copy(&self, to: &Span, from: &Span) -> Result<(), Error> {
+        let entered = self.context.enter()?;
+        // SAFETY: the spans were checked against their memories, which are kept until the stream is idle. (All memory of the plugin is in
+        // one address space, so this is right for pinned host memory too.)
+        entered.check(unsafe { entered.driver.memcpy(to.address(), from.address(), to.bytes.min(from.bytes), self.raw) })?;
+        self.keep(&[&to.memory, &from.memory]);
+        Ok(())
+    }
+
+    fn fill(&self, to: &Span, byte: u8) -> Result<(), Error> {
+        let entered = self.context.enter()?;
+        // SAFETY: the span was checked against its memory, which is kept until the stream is idle.
+        entered.check(unsafe { entered.driver.memset_d8(to.address(), byte, to.bytes, self.raw) })?;
+        self.keep(&[&to.memory]);
+        Ok(())
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        let mut state = self.lock();
+        if state.capture.is_some() {
+            return Err(fault::capturing("waiting for the queue"));
+        }
+        // What was queued before the wait; what other threads queue meanwhile stays in the state.
+        let (used, owed) = (std::mem::take(&mut state.used), std::mem::take(&mut state.owed));
+        drop(state);
+        let entered = self.context.enter()?;
+        let waited = self.wait_idle(&entered);
+        for id in owed {
+            drop(self.context.outstanding.take(id));
+        }
+        if waited.is_ok() {
+            entered.free_waiting_if_idle();
+        }
+        // Dropping memory enters the context again, so not under this guard.
+        drop(entered);
+        drop(used);
+        waited
+    }
+
+    fn is_idle(&self) -> Result<bool, Error> {
+        let entered = self.enter_uncaptured("asking whether the queue is idle")?;
         self.query(&entered)
     }
 
-    pub(super) fn record(&self, event: &Event) -> Result<(), Error> {
+    fn record(&self, event: &dyn BackendEvent) -> Result<(), Error> {
+        let event = Event::of(&self.context, event, "the event")?;
         let entered = self.context.enter()?;
-        // SAFETY: live handles; the driver refuses an event of another context.
+        // SAFETY: live handles.
         entered.check(unsafe { entered.driver.event_record(event.raw, self.raw) })
     }
 
-    /// Later work in this queue waits for the event, which may be another device's.
-    pub(super) fn wait_for(&self, event: &Event) -> Result<(), Error> {
+    fn wait(&self, event: &dyn BackendEvent) -> Result<(), Error> {
+        let event = Event::of(&self.context, event, "the event")?;
         let entered = self.context.enter()?;
         // SAFETY: live handles.
         entered.check(unsafe { entered.driver.stream_wait_event(self.raw, event.raw, 0) })
     }
 
-    /// Calls `completion` on a driver thread when everything queued so far has finished; drops it uncalled when the device is lost.
-    pub(super) fn on_complete(&self, completion: Completion) -> Result<(), Error> {
-        // A captured host function would be called at each launch of the graph, and a completion can be called once.
-        let entered = self.enter_uncaptured("on_complete")?;
-        let outstanding = &self.context.outstanding;
-        let (id, data) = outstanding.expect(completion);
-        // SAFETY: `complete` takes this data, once.
-        if let Err(failed) = unsafe { entered.driver.launch_host_fn(self.raw, complete, data) } {
-            // SAFETY: not queued, so still ours.
-            drop(unsafe { Box::from_raw(data.cast::<(Arc<super::flight::Outstanding>, u64)>()) });
-            drop(outstanding.take(id));
-            return Err(entered.error(&failed));
-        }
-        Ok(())
+    fn on_complete(&self, f: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
+        // A recorded host function would be called at each launch of the graph, and `f` can be called once.
+        let entered = self.enter_uncaptured("a completion")?;
+        let id = self.context.outstanding.add(Pending::Call(f));
+        self.call_when_reached(&entered, id).inspect_err(|_| drop(self.context.outstanding.take(id)))
     }
 
-    /// From here to [`Stream::end_capture`], launches, copies on the device, fills and events are recorded instead of run.
-    pub(super) fn begin_capture(&self) -> Result<(), Error> {
-        let mut capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner);
-        if capture.is_some() {
-            return Err(fault::capturing("begin_capture"));
-        }
+    fn begin_capture(&self) -> Result<(), Error> {
         let entered = self.context.enter()?;
-        // Thread-local: what other threads do meanwhile (allocate, load) is neither recorded nor refused.
-        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL as i32;
+        let mut state = self.lock();
+        if state.capture.is_some() {
+            return Err(fault::capturing("a capture"));
+        }
+        // Relaxed: a queue may be handed to another thread between begin and end, and nothing that other code does meanwhile is refused.
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED as i32;
         // SAFETY: live handle.
         entered.check(unsafe { entered.driver.stream_begin_capture(self.raw, mode) })?;
-        *capture = Some(0);
+        state.capture = Some(Recorded::default());
         Ok(())
     }
 
-    pub(super) fn end_capture(&self) -> Result<Graph, Error> {
-        let mut capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(kernels) = capture.take() else { return Err(fault::not_capturing()) };
-        let entered = self.context.enter()?;
-        let mut graph = std::ptr::null_mut();
-        // SAFETY: live handle, an out parameter.
-        entered.check(unsafe { entered.driver.stream_end_capture(self.raw, &mut graph) })?;
-        Graph::instantiate(&self.context, &entered, graph, kernels)
+    fn end_capture(&self) -> Result<Arc<dyn BackendGraph>, Error> {
+        let Some(recorded) = self.lock().capture.take() else { return Err(fault::not_capturing()) };
+        let raw = {
+            let entered = self.context.enter()?;
+            let mut graph = std::ptr::null_mut();
+            // SAFETY: live handle, an out parameter.
+            entered.check(unsafe { entered.driver.stream_end_capture(self.raw, &mut graph) })?;
+            // SAFETY: the graph just captured.
+            unsafe { Graph::instantiate(&entered, graph) }?
+        };
+        Ok(Arc::new(Graph::new(&self.context, raw, recorded)))
     }
 
-    /// Runs a graph in this queue's order, counted as one launch (if there is a kernel in it).
-    pub(super) fn launch_graph(&self, graph: &Graph) -> Result<(), Error> {
-        let entered = self.enter_uncaptured("launching a graph")?;
-        self.context.outstanding.begin();
-        if let Err(error) = graph.launch(&entered, self.raw) {
-            self.context.outstanding.end();
-            return Err(error);
-        }
-        self.count_down_behind(&entered);
-        Ok(())
+    unsafe fn launch_graph(&self, graph: &Arc<dyn BackendGraph>, ticket: Ticket) -> Result<(), Error> {
+        let graph = graph.as_any().downcast_ref::<Graph>();
+        let graph = graph.filter(|g| Arc::ptr_eq(&g.context, &self.context)).ok_or(Error::WrongDevice { what: "the graph" })?;
+        let entered = self.enter_uncaptured("the launch of a graph")?;
+        // SAFETY: live handles; what its kernels do is the caller's duty.
+        self.counted(&entered, ticket, || entered.check(unsafe { entered.driver.graph_launch(graph.raw, self.raw) }))
     }
 
-    /// Enters the context for something that cannot be part of a captured graph, and would spoil the capture.
-    fn enter_uncaptured(&self, what: &'static str) -> Result<Entered<'_>, Error> {
-        if self.capture.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
-            return Err(fault::capturing(what));
-        }
-        self.context.enter()
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        if !self.owned {
-            return;
+        if self.lock().capture.is_some() {
+            drop(self.end_capture());
         }
-        if let Ok(entered) = self.context.enter() {
-            // SAFETY: made in `new`, destroyed this once; the driver lets queued work finish first.
+        let in_use = { !self.lock().used.is_empty() };
+        // A lost device answers at once.
+        if (self.owned || in_use)
+            && let Err(error) = self.synchronize()
+        {
+            tracing::debug!(%error, "dropping a queue");
+        }
+        if self.owned
+            && let Ok(entered) = self.context.enter()
+        {
+            // SAFETY: made in `new`, destroyed this once.
             entered.ignore(unsafe { entered.driver.stream_destroy(self.raw) });
         }
     }
