@@ -39,12 +39,11 @@ pub mod prelude {
 /// For the macros.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::call::{call_fixed, call_fixed_on, post_fixed, post_fixed_on, start_fixed};
+    pub use crate::call::{Port, call_fixed, call_fixed_on, post_fixed, post_fixed_on, start_fixed};
     pub use crate::context::ServiceWord;
     pub use crate::pending::Pending;
     pub use crate::staging::{call_var, post_var};
     pub use hostcall_abi as abi;
-
 
     /// Keeps what is for the device.
     #[doc(hidden)]

@@ -404,7 +404,7 @@ fn staged_exchange<R: Fixed, const UNITS: usize>(
     });
     let result = match sent {
         // The slot must stay ours until the server has copied it.
-        Ok(()) if kind == Kind::Post => client().await_ack(group, &mut held).map(|()| None),
+        Ok(()) if kind == Kind::Post => client().await_ack(*group, held).map(|()| None),
         Ok(()) => {
             let mut read = || -> Result<R, CallError> {
                 let mut reply = Incoming::start(group, &mut held)?;

@@ -140,7 +140,7 @@ impl<A: Arch> Client<A> {
         if group.leads() {
             let first = arch.first_port();
             port = first;
-            let mut attempt = 0;
+            let mut attempt = 0u32;
             loop {
                 let old = arch.lock_port(port);
                 if old & PortState::LOCKED == 0 {
@@ -211,7 +211,7 @@ impl<A: Arch> Client<A> {
         // A restart of the ring: see the module's text. `base == 0` with `unacked` is an abandoned call.
         if base + need > room || tag.scrubs() || base == 0 {
             if held.state.unacked() {
-                self.await_ack(group, held)?;
+                self.await_ack(*group, *held)?;
             }
             base = 0;
         }
@@ -225,7 +225,7 @@ impl<A: Arch> Client<A> {
             at += group.count;
         }
         if tag.scrubs() {
-            self.scrub(group, held.port, need, tag);
+            self.scrub(*group, held.port, need, tag);
         }
         if group.leads() {
             arch.ring(held.port, tag.payload());
@@ -244,7 +244,7 @@ impl<A: Arch> Client<A> {
     /// Rewrites the rest of the request area, so that no word is ever a lap old.
     #[cold]
     #[inline(never)]
-    fn scrub(self, group: &Group, port: u32, from: u32, tag: Tag) {
+    fn scrub(self, group: Group, port: u32, from: u32, tag: Tag) {
         let mut at = from + group.rank;
         while at < self.0.request_words() {
             self.0.store_request(port, at, Word { data: [0; 3], tag: tag.payload() });
@@ -258,15 +258,15 @@ impl<A: Arch> Client<A> {
     /// The status with which the server closed the buffer.
     #[cold]
     #[inline(never)]
-    pub fn await_ack(self, group: &Group, held: &mut Held) -> Result<(), CallError> {
+    pub fn await_ack(self, group: Group, held: Held) -> Result<(), CallError> {
         let arch = self.0;
         let want = held.state.tag().payload();
         let mut closed = 0;
         if group.leads() {
-            let mut attempt = 0;
+            let mut attempt = 0u32;
             while arch.load_reply(held.port, 0).tag != want {
                 attempt += 1;
-                if attempt % CLOSED_CHECK == 0 {
+                if attempt.is_multiple_of(CLOSED_CHECK) {
                     closed = self.check_closed();
                     // The server acknowledges everything it has before it closes; look once more.
                     if closed != 0 && arch.load_reply(held.port, 0).tag != want {
@@ -281,7 +281,6 @@ impl<A: Arch> Client<A> {
         if closed != 0 {
             return Err(CallError::from_status(Status(closed), 0));
         }
-        held.state = PortState::new(held.state.tag(), 0, false);
         Ok(())
     }
 
@@ -305,7 +304,7 @@ impl<A: Arch> Client<A> {
         let arch = self.0;
         let want = held.tag().payload();
         let mut words = [Word::default(); N];
-        let mut attempt = 0;
+        let mut attempt = 0u32;
         loop {
             let mut at = group.rank;
             for word in &mut words {
@@ -326,7 +325,7 @@ impl<A: Arch> Client<A> {
             }
             attempt += 1;
             if attempt >= EAGER_ATTEMPTS {
-                self.wait_slowly(group, held, attempt, deadline_ns)?;
+                self.wait_slowly(*group, *held, attempt, deadline_ns)?;
             }
             arch.pause(attempt);
         }
@@ -336,7 +335,7 @@ impl<A: Arch> Client<A> {
     /// and at the server's `closed` word now and then.
     #[cold]
     #[inline(never)]
-    fn wait_slowly(self, group: &Group, held: &Held, attempt: u32, deadline_ns: u64) -> Result<(), CallError> {
+    fn wait_slowly(self, group: Group, held: Held, attempt: u32, deadline_ns: u64) -> Result<(), CallError> {
         let arch = self.0;
         let want = held.tag().payload();
         let mut verdict = 0;
@@ -348,7 +347,7 @@ impl<A: Arch> Client<A> {
                     break;
                 }
                 tries += 1;
-                if tries % CLOSED_CHECK == 0 {
+                if tries.is_multiple_of(CLOSED_CHECK) {
                     verdict = self.check_closed();
                     if verdict != 0 {
                         break;
@@ -360,7 +359,7 @@ impl<A: Arch> Client<A> {
                 }
                 arch.pause(tries);
             }
-            if verdict == 0 && attempt % CLOSED_CHECK == 0 {
+            if verdict == 0 && attempt.is_multiple_of(CLOSED_CHECK) {
                 // Lanes other than the leader's are late.
                 verdict = self.check_closed();
                 if deadline_ns != 0 && arch.now_ns() >= deadline_ns {
@@ -383,7 +382,7 @@ impl<A: Arch> Client<A> {
     #[inline(always)]
     pub fn reply_word(self, group: &Group, held: &Held, index: u32) -> Word {
         let want = held.tag().payload();
-        let mut attempt = 0;
+        let mut attempt = 0u32;
         loop {
             let word = self.0.load_reply(held.port, index * group.count + group.rank);
             // The server writes a lane's first word last, so this is at most a matter of the bus.

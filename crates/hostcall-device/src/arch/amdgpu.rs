@@ -165,28 +165,43 @@ pub(crate) unsafe fn unlock_word(word: *mut u32) {
     unsafe { AtomicU32::from_ptr(word) }.store(0, Ordering::Release);
 }
 
-/// The program's port buffer, as its descriptor gives it.
-#[derive(Clone, Copy)]
-pub(crate) struct Machine {
-    descriptor: *const Descriptor,
+/// Written by the host while no kernel of the program runs.
+#[repr(transparent)]
+struct HostWritten(core::cell::UnsafeCell<Descriptor>);
+
+// SAFETY: lanes only read it; the host writes it between kernels.
+unsafe impl Sync for HostWritten {}
+
+#[unsafe(no_mangle)]
+#[used]
+static __hostcall_device: HostWritten = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
+
+/// The descriptor as the host wrote it.
+#[inline(always)]
+pub(crate) fn descriptor() -> &'static Descriptor {
+    // SAFETY: nobody writes it while a lane runs.
+    unsafe { &*__hostcall_device.0.get() }
 }
+
+/// A service's number, which the host writes while no kernel of the program runs.
+///
+/// # Safety
+/// `word` is the address of a service's word.
+#[inline(always)]
+pub(crate) unsafe fn load_number(word: *const u32) -> u32 {
+    // SAFETY: the caller's. Volatile: a host that registers a service late may write it while lanes run.
+    unsafe { word.read_volatile() }
+}
+
+/// The program's port buffer.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine;
 
 impl Machine {
     #[inline(always)]
-    pub(crate) fn new(descriptor: *const Descriptor) -> Self {
-        Self { descriptor }
-    }
-
-    #[inline(always)]
-    pub(crate) fn descriptor(self) -> &'static Descriptor {
-        // SAFETY: the address of a static; the host writes it only while no kernel of the program runs.
-        unsafe { &*self.descriptor }
-    }
-
-    #[inline(always)]
     fn state(self, port: u32) -> &'static AtomicU64 {
         // SAFETY: the state word of a port of this buffer; only atomics touch it.
-        unsafe { AtomicU64::from_ptr((self.descriptor().states + u64::from(port) * 8) as *mut u64) }
+        unsafe { AtomicU64::from_ptr((descriptor().states + u64::from(port) * 8) as *mut u64) }
     }
 }
 
@@ -237,17 +252,17 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn ports(self) -> u32 {
-        self.descriptor().ports
+        descriptor().ports
     }
 
     #[inline(always)]
     fn request_words(self) -> u32 {
-        self.descriptor().request_words
+        descriptor().request_words
     }
 
     #[inline(always)]
     fn reply_words(self) -> u32 {
-        self.descriptor().reply_words
+        descriptor().reply_words
     }
 
     #[inline(always)]
@@ -264,7 +279,7 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn store_request(self, port: u32, index: u32, word: Word) {
-        let d = self.descriptor();
+        let d = descriptor();
         let at = d.requests + (u64::from(port) * u64::from(d.request_words) + u64::from(index)) * 16;
         let [a, b, c] = word.data.map(u128::from);
         let value = a | b << 32 | c << 64 | u128::from(word.tag) << 96;
@@ -275,7 +290,7 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn load_reply(self, port: u32, index: u32) -> Word {
-        let d = self.descriptor();
+        let d = descriptor();
         let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + u64::from(index)) * 16;
         // SAFETY: a word of the reply area. One 16-byte load; pairs with the server's `store_reply`.
         let value = unsafe { (at as *const u128).read_volatile() };
@@ -284,14 +299,14 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn ring(self, port: u32, tag: u32) {
-        let at = self.descriptor().doorbells + u64::from(port) * 4;
+        let at = descriptor().doorbells + u64::from(port) * 4;
         // SAFETY: the doorbell of a port that the caller owns. Pairs with the server's sweep; a hint only.
         unsafe { (at as *mut u32).write_volatile(tag) };
     }
 
     #[inline(always)]
     fn closed(self) -> u32 {
-        let at = self.descriptor().control + core::mem::offset_of!(Control, closed) as u64;
+        let at = descriptor().control + core::mem::offset_of!(Control, closed) as u64;
         // SAFETY: a word of the host's control page. Pairs with the server's store when it shuts down.
         unsafe { (at as *const u32).read_volatile() }
     }
@@ -299,12 +314,12 @@ impl Arch for Machine {
     #[inline(always)]
     fn known_closed(self) -> u32 {
         // SAFETY: a word of device memory. Pairs with `remember_closed`; nothing depends on its order.
-        unsafe { AtomicU32::from_ptr(self.descriptor().closed as *mut u32) }.load(Ordering::Relaxed)
+        unsafe { AtomicU32::from_ptr(descriptor().closed as *mut u32) }.load(Ordering::Relaxed)
     }
 
     #[inline(always)]
     fn remember_closed(self, status: u32) {
         // SAFETY: as above.
-        unsafe { AtomicU32::from_ptr(self.descriptor().closed as *mut u32) }.store(status, Ordering::Relaxed);
+        unsafe { AtomicU32::from_ptr(descriptor().closed as *mut u32) }.store(status, Ordering::Relaxed);
     }
 }

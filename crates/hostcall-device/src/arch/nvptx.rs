@@ -189,24 +189,73 @@ pub(crate) unsafe fn unlock_word(word: *mut u32) {
     unsafe { asm!("st.release.gpu.global.u32 [{word}], 0;", word = in(reg64) word, options(nostack)) };
 }
 
-/// The program's port buffer, as its descriptor gives it.
+// The descriptor lies in constant memory, written by the host while no kernel of the program runs: reading a
+// field costs no trip to a cache that stores to host memory would have to share. Rust has no statics in that
+// address space, so PTX declares it.
+core::arch::global_asm!(".visible .const .align 64 .b8 __hostcall_device[128];");
+
+/// A field of the descriptor. The compiler may move, merge and drop the load as it likes.
+macro_rules! field {
+    ($field:ident, reg64) => {{
+        let value: u64;
+        // SAFETY: reads 8 bytes of the descriptor, which does not change while the kernel runs.
+        unsafe {
+            asm!("ld.const.u64 {value}, [__hostcall_device+{offset}];", value = out(reg64) value,
+                offset = const core::mem::offset_of!(Descriptor, $field), options(pure, nomem, nostack, preserves_flags));
+        }
+        value
+    }};
+    ($field:ident, reg32) => {{
+        let value: u32;
+        // SAFETY: reads 4 bytes of the descriptor, which does not change while the kernel runs.
+        unsafe {
+            asm!("ld.const.u32 {value}, [__hostcall_device+{offset}];", value = out(reg32) value,
+                offset = const core::mem::offset_of!(Descriptor, $field), options(pure, nomem, nostack, preserves_flags));
+        }
+        value
+    }};
+}
+
+/// The descriptor as the host wrote it. Fields that are not used are not read.
+#[inline(always)]
+pub(crate) fn descriptor() -> Descriptor {
+    Descriptor {
+        states: field!(states, reg64),
+        doorbells: field!(doorbells, reg64),
+        requests: field!(requests, reg64),
+        replies: field!(replies, reg64),
+        ports: field!(ports, reg32),
+        request_words: field!(request_words, reg32),
+        reply_words: field!(reply_words, reg32),
+        word_form: field!(word_form, reg32),
+        control: field!(control, reg64),
+        staging: field!(staging, reg64),
+        slot_locks: field!(slot_locks, reg64),
+        slots: field!(slots, reg32),
+        slot_bytes: field!(slot_bytes, reg32),
+        heap: field!(heap, reg64),
+        heap_bytes: field!(heap_bytes, reg64),
+        closed: field!(closed, reg64),
+        seed: field!(seed, reg64),
+    }
+}
+
+/// A service's number, which the host writes while no kernel of the program runs.
+///
+/// # Safety
+/// `word` is the address of a service's word in device memory.
+#[inline(always)]
+pub(crate) unsafe fn load_number(word: *const u32) -> u32 {
+    let number: u32;
+    // SAFETY: the caller's. The read-only path may serve it from a cache; a number that is written while a
+    // kernel runs is seen by the next one.
+    unsafe { asm!("ld.global.nc.u32 {number}, [{word}];", number = out(reg32) number, word = in(reg64) word, options(pure, nomem, nostack, preserves_flags)) };
+    number
+}
+
+/// The program's port buffer.
 #[derive(Clone, Copy)]
-pub(crate) struct Machine {
-    descriptor: *const Descriptor,
-}
-
-impl Machine {
-    #[inline(always)]
-    pub(crate) fn new(descriptor: *const Descriptor) -> Self {
-        Self { descriptor }
-    }
-
-    #[inline(always)]
-    pub(crate) fn descriptor(self) -> &'static Descriptor {
-        // SAFETY: the address of a static; the host writes it only while no kernel of the program runs.
-        unsafe { &*self.descriptor }
-    }
-}
+pub(crate) struct Machine;
 
 impl Arch for Machine {
     #[inline(always)]
@@ -255,22 +304,22 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn ports(self) -> u32 {
-        self.descriptor().ports
+        descriptor().ports
     }
 
     #[inline(always)]
     fn request_words(self) -> u32 {
-        self.descriptor().request_words
+        descriptor().request_words
     }
 
     #[inline(always)]
     fn reply_words(self) -> u32 {
-        self.descriptor().reply_words
+        descriptor().reply_words
     }
 
     #[inline(always)]
     fn lock_port(self, port: u32) -> u64 {
-        let word = self.descriptor().states + u64::from(port) * 8;
+        let word = descriptor().states + u64::from(port) * 8;
         let old: u64;
         // SAFETY: the state word of a port of this buffer, in device memory. Relaxed at device scope: the
         // owners of a port are ordered by the data and control dependencies that `docs/protocol.md` lists.
@@ -280,14 +329,14 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn unlock_port(self, port: u32, state: u64) {
-        let word = self.descriptor().states + u64::from(port) * 8;
+        let word = descriptor().states + u64::from(port) * 8;
         // SAFETY: as above; the caller owns the port.
         unsafe { asm!("st.relaxed.gpu.global.u64 [{word}], {state};", word = in(reg64) word, state = in(reg64) state, options(nostack)) };
     }
 
     #[inline(always)]
     fn store_request(self, port: u32, index: u32, word: Word) {
-        let d = self.descriptor();
+        let d = descriptor();
         let at = d.requests + (u64::from(port) * u64::from(d.request_words) + u64::from(index)) * 16;
         let low = u64::from(word.data[0]) | u64::from(word.data[1]) << 32;
         let high = u64::from(word.data[2]) | u64::from(word.tag) << 32;
@@ -301,7 +350,7 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn load_reply(self, port: u32, index: u32) -> Word {
-        let d = self.descriptor();
+        let d = descriptor();
         let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + u64::from(index)) * 16;
         let (low, high): (u64, u64);
         // SAFETY: a word of the reply area. Pairs with the server's `store_reply`, one 128-bit access.
@@ -314,14 +363,14 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn ring(self, port: u32, tag: u32) {
-        let at = self.descriptor().doorbells + u64::from(port) * 4;
+        let at = descriptor().doorbells + u64::from(port) * 4;
         // SAFETY: the doorbell of a port that the caller owns. Pairs with the server's sweep; a hint only.
         unsafe { asm!("st.relaxed.sys.global.u32 [{at}], {tag};", at = in(reg64) at, tag = in(reg32) tag, options(nostack)) };
     }
 
     #[inline(always)]
     fn closed(self) -> u32 {
-        let at = self.descriptor().control + core::mem::offset_of!(Control, closed) as u64;
+        let at = descriptor().control + core::mem::offset_of!(Control, closed) as u64;
         let value: u32;
         // SAFETY: a word of the host's control page. Pairs with the server's store when it shuts down.
         unsafe { asm!("ld.relaxed.sys.global.u32 {value}, [{at}];", value = out(reg32) value, at = in(reg64) at, options(nostack)) };
@@ -330,7 +379,7 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn known_closed(self) -> u32 {
-        let at = self.descriptor().closed;
+        let at = descriptor().closed;
         let value: u32;
         // SAFETY: a word of device memory. Pairs with `remember_closed`; nothing depends on its order.
         unsafe { asm!("ld.relaxed.gpu.global.u32 {value}, [{at}];", value = out(reg32) value, at = in(reg64) at, options(nostack)) };
@@ -339,7 +388,7 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn remember_closed(self, status: u32) {
-        let at = self.descriptor().closed;
+        let at = descriptor().closed;
         // SAFETY: as above.
         unsafe { asm!("st.relaxed.gpu.global.u32 [{at}], {status};", at = in(reg64) at, status = in(reg32) status, options(nostack)) };
     }

@@ -227,28 +227,43 @@ unsafe fn pairs(at: u64) -> [&'static AtomicU64; 3] {
     [0, 8, 16].map(|offset| unsafe { AtomicU64::from_ptr((at + offset) as *mut u64) })
 }
 
-/// The program's port buffer, as its descriptor gives it.
-#[derive(Clone, Copy)]
-pub(crate) struct Machine {
-    descriptor: *const Descriptor,
+/// Written by the host while no kernel of the program runs.
+#[repr(transparent)]
+struct HostWritten(core::cell::UnsafeCell<Descriptor>);
+
+// SAFETY: lanes only read it; the host writes it between kernels.
+unsafe impl Sync for HostWritten {}
+
+#[unsafe(no_mangle)]
+#[used]
+static __hostcall_device: HostWritten = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
+
+/// The descriptor as the host wrote it.
+#[inline(always)]
+pub(crate) fn descriptor() -> &'static Descriptor {
+    // SAFETY: nobody writes it while a lane runs.
+    unsafe { &*__hostcall_device.0.get() }
 }
+
+/// A service's number, which the host writes while no kernel of the program runs.
+///
+/// # Safety
+/// `word` is the address of a service's word.
+#[inline(always)]
+pub(crate) unsafe fn load_number(word: *const u32) -> u32 {
+    // SAFETY: the caller's. Volatile: a host that registers a service late may write it while lanes run.
+    unsafe { word.read_volatile() }
+}
+
+/// The program's port buffer.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine;
 
 impl Machine {
     #[inline(always)]
-    pub(crate) fn new(descriptor: *const Descriptor) -> Self {
-        Self { descriptor }
-    }
-
-    #[inline(always)]
-    pub(crate) fn descriptor(self) -> &'static Descriptor {
-        // SAFETY: the address of a static; the host writes it only while no kernel of the program runs.
-        unsafe { &*self.descriptor }
-    }
-
-    #[inline(always)]
     fn state(self, port: u32) -> &'static AtomicU64 {
         // SAFETY: the state word of a port of this buffer; both sides treat it as an atomic.
-        unsafe { AtomicU64::from_ptr((self.descriptor().states + u64::from(port) * 8) as *mut u64) }
+        unsafe { AtomicU64::from_ptr((descriptor().states + u64::from(port) * 8) as *mut u64) }
     }
 
     #[inline(always)]
@@ -309,17 +324,17 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn ports(self) -> u32 {
-        self.descriptor().ports
+        descriptor().ports
     }
 
     #[inline(always)]
     fn request_words(self) -> u32 {
-        self.descriptor().request_words
+        descriptor().request_words
     }
 
     #[inline(always)]
     fn reply_words(self) -> u32 {
-        self.descriptor().reply_words
+        descriptor().reply_words
     }
 
     #[inline(always)]
@@ -336,7 +351,7 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn store_request(self, port: u32, index: u32, word: Word) {
-        let d = self.descriptor();
+        let d = descriptor();
         let index = u64::from(port) * u64::from(d.request_words) + u64::from(index);
         if d.word_form == WordForm::Single16 as u32 {
             // SAFETY: a word of the request area of a port that the caller owns. Pairs with the server's
@@ -352,7 +367,7 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn load_reply(self, port: u32, index: u32) -> Word {
-        let d = self.descriptor();
+        let d = descriptor();
         let index = u64::from(port) * u64::from(d.reply_words) + u64::from(index);
         if d.word_form == WordForm::Single16 as u32 {
             // SAFETY: a word of the reply area. Pairs with the server's `store_reply`.
@@ -370,23 +385,23 @@ impl Arch for Machine {
     #[inline(always)]
     fn ring(self, port: u32, tag: u32) {
         // Pairs with the server's sweep; a hint only.
-        Self::word32(self.descriptor().doorbells + u64::from(port) * 4).store(tag, Ordering::Relaxed);
+        Self::word32(descriptor().doorbells + u64::from(port) * 4).store(tag, Ordering::Relaxed);
     }
 
     #[inline(always)]
     fn closed(self) -> u32 {
         // Pairs with the server's release store when it shuts down: the answers it gave before are seen.
-        Self::word32(self.descriptor().control + core::mem::offset_of!(Control, closed) as u64).load(Ordering::Acquire)
+        Self::word32(descriptor().control + core::mem::offset_of!(Control, closed) as u64).load(Ordering::Acquire)
     }
 
     #[inline(always)]
     fn known_closed(self) -> u32 {
         // Pairs with `remember_closed`; nothing depends on its order.
-        Self::word32(self.descriptor().closed).load(Ordering::Relaxed)
+        Self::word32(descriptor().closed).load(Ordering::Relaxed)
     }
 
     #[inline(always)]
     fn remember_closed(self, status: u32) {
-        Self::word32(self.descriptor().closed).store(status, Ordering::Relaxed);
+        Self::word32(descriptor().closed).store(status, Ordering::Relaxed);
     }
 }
