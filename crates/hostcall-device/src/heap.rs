@@ -40,8 +40,7 @@ pub(crate) const CHUNK: usize = 1 << 16;
 /// Bytes of a chunk's bitmap: a bit per block of the smallest class.
 const BITMAP: usize = CHUNK / 16 / 8;
 /// Sizes of the classes.
-const SIZES: [u32; 21] =
-    [16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 32768];
+const SIZES: [u32; 21] = [16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 32768];
 const CLASSES: usize = SIZES.len();
 /// The largest request that is a block of a class.
 const LARGEST_BLOCK: usize = SIZES[CLASSES - 1] as usize;
@@ -165,7 +164,7 @@ impl<L: Lanes> Heap<L> {
         let group = Group::new(same, self.lanes.lane());
         let mut left = group.count;
         let mut rank = group.rank;
-        let mut own = null_mut();
+        let mut own: *mut u8 = null_mut();
         let mut held = None;
         // Each round gives blocks to the next lanes of the group; all of it stay until all have theirs.
         while left > 0 {

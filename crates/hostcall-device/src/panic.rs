@@ -23,12 +23,13 @@ static REPORTING: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
 struct Message {
     len: usize,
+    cut: bool,
     buffer: [u8; BUFFER],
 }
 
 impl Message {
     const fn new() -> Self {
-        Self { len: 0, buffer: [0; BUFFER] }
+        Self { len: 0, cut: false, buffer: [0; BUFFER] }
     }
 
     fn text(&self) -> &str {
@@ -39,13 +40,17 @@ impl Message {
 
 impl Write for Message {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = BUFFER - CUT.len() - self.len.min(BUFFER - CUT.len());
+        if self.cut {
+            return Err(fmt::Error);
+        }
+        let room = BUFFER - CUT.len() - self.len;
         let n = if text.len() <= room { text.len() } else { text.floor_char_boundary(room) };
         self.buffer[self.len..self.len + n].copy_from_slice(&text.as_bytes()[..n]);
         self.len += n;
         if n < text.len() {
             self.buffer[self.len..self.len + CUT.len()].copy_from_slice(CUT.as_bytes());
             self.len += CUT.len();
+            self.cut = true;
             return Err(fmt::Error);
         }
         Ok(())

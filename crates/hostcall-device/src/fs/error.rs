@@ -119,7 +119,11 @@ impl Error {
     }
 
     pub(super) const fn from_wire(wire: u64) -> Self {
-        if wire >> 63 != 0 { Self(Reason::Call(CallError::from_status(Status((wire >> 32) as u16), wire as u32))) } else { Self::from_errno(wire as u32) }
+        if wire >> 63 != 0 {
+            Self(Reason::Call(CallError::from_status(Status((wire >> 32) as u16), wire as u32)))
+        } else {
+            Self::from_errno(wire as u32)
+        }
     }
 }
 

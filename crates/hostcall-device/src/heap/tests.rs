@@ -180,19 +180,21 @@ fn an_exhausted_heap_says_null_and_is_whole_again_when_all_is_freed() {
             }
             blocks.push(block);
         }
-        let whole = (CHUNK / size.min(CHUNK)) * (total / CHUNK);
-        let expected = if size <= LARGEST_BLOCK { whole } else { total / size.next_multiple_of(CHUNK) };
+        let chunks = total / CHUNK;
+        let run = size.div_ceil(CHUNK);
+        let expected = if run == 1 { CHUNK / size * chunks } else { chunks / run };
         assert_eq!(blocks.len(), expected, "of {size} bytes");
         let mut places: Vec<usize> = blocks.iter().map(|b| *b as usize).collect();
         places.sort_unstable();
         assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= size));
-        // Another class finds nothing, and a block freed is found again.
-        assert!(heap.alloc(24, 8).is_null() || CHUNK % size != 0 && size < CHUNK);
-        for block in blocks {
+        // Another class finds only what no run could use.
+        let small = heap.alloc(24, 8);
+        assert_eq!(small.is_null(), chunks.is_multiple_of(run), "after blocks of {size} bytes");
+        for block in blocks.into_iter().chain((!small.is_null()).then_some(small)) {
             // SAFETY: allocated above, freed once.
             unsafe { heap.free(block) };
         }
-        assert!(heap.count().used_bytes <= 32, "a block of 24 bytes may be left");
+        assert_eq!(heap.count().used_bytes, 0);
     }
 }
 
