@@ -43,9 +43,9 @@ pub trait Arch: Copy {
     /// Stores a port's state, unlocked. Pairs with `lock_port` of the next owner.
     fn unlock_port(self, port: u32, state: u64);
     /// Stores a word of the request area. Pairs, by its tag, with the server's `load_request`.
-    fn store_request(self, port: u32, index: u32, word: Word);
+    fn store_request(self, port: u32, index: usize, word: Word);
     /// Loads a word of the reply area. Pairs, by its tag, with the server's `store_reply`.
-    fn load_reply(self, port: u32, index: u32) -> Word;
+    fn load_reply(self, port: u32, index: usize) -> Word;
     /// Stores the port's doorbell. Only a hint: it may be seen before or after the words.
     fn ring(self, port: u32, tag: u32);
     /// The status with which the server closed the buffer, 0 while it serves. May read over the bus.
@@ -245,12 +245,12 @@ impl<A: Arch> Client<A> {
         }
         let header = Header { service, words: words as u8, flags, mask: group.mask };
         if group.leads() {
-            arch.store_request(held.port, base, header.encode(tag));
+            arch.store_request(held.port, base as usize, header.encode(tag));
         }
-        let mut at = base + 1 + group.rank;
+        let mut at = (base + 1 + group.rank) as usize;
         for j in 0..words {
             arch.store_request(held.port, at, Word { data: payload(j), tag: tag.payload() });
-            at += group.count;
+            at += group.count as usize;
         }
         if tag.scrubs() {
             self.scrub(*group, held.port, need, tag);
@@ -273,10 +273,10 @@ impl<A: Arch> Client<A> {
     #[cold]
     #[inline(never)]
     fn scrub(self, group: Group, port: u32, from: u32, tag: Tag) {
-        let mut at = from + group.rank;
-        while at < self.0.request_words() {
+        let mut at = (from + group.rank) as usize;
+        while at < self.0.request_words() as usize {
             self.0.store_request(port, at, Word { data: [0; 3], tag: tag.payload() });
-            at += group.count;
+            at += group.count as usize;
         }
     }
 
@@ -310,7 +310,7 @@ impl<A: Arch> Client<A> {
     /// Whether the first lane's reply to the last message is there. For the whole group.
     #[inline(always)]
     pub fn ready(self, group: &Group, held: &Held) -> bool {
-        let tag = self.0.load_reply(held.port, group.rank).tag;
+        let tag = self.0.load_reply(held.port, group.rank as usize).tag;
         self.0.ballot(group.mask, tag != held.tag().payload()) == 0
     }
 
@@ -327,10 +327,10 @@ impl<A: Arch> Client<A> {
         let mut words = [Word::default(); N];
         let mut attempt = 0;
         loop {
-            let mut at = group.rank;
+            let mut at = group.rank as usize;
             for word in &mut words {
                 *word = arch.load_reply(held.port, at);
-                at += ReplyHead::stride(group.count);
+                at += ReplyHead::stride(group.count) as usize;
             }
             let head = ReplyHead::decode(words[0].data[0]);
             let mut missing = words[0].tag != want;
@@ -394,7 +394,7 @@ impl<A: Arch> Client<A> {
         let mut verdict = arch.broadcast(group.mask, verdict, group.leader);
         if verdict != 0 {
             // The server answers everything it has before it closes: one last look decides.
-            let missing = arch.load_reply(held.port, group.rank).tag != want;
+            let missing = arch.load_reply(held.port, group.rank as usize).tag != want;
             if arch.ballot(group.mask, missing) == 0 {
                 verdict = 0;
             }
@@ -408,7 +408,7 @@ impl<A: Arch> Client<A> {
         let want = held.tag().payload();
         let mut attempt = 0;
         loop {
-            let word = self.0.load_reply(held.port, index * ReplyHead::stride(group.count) + group.rank);
+            let word = self.0.load_reply(held.port, (index * ReplyHead::stride(group.count) + group.rank) as usize);
             // The server writes a lane's first word last, so this is at most a matter of the bus.
             if word.tag == want {
                 return word;

@@ -333,9 +333,9 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn store_request(self, port: u32, index: u32, word: Word) {
+    fn store_request(self, port: u32, index: usize, word: Word) {
         let d = descriptor();
-        let at = d.requests + (u64::from(port) * u64::from(d.request_words) + u64::from(index)) * 16;
+        let at = d.requests + (u64::from(port) * u64::from(d.request_words) + index as u64) * 16;
         let low = u64::from(word.data[0]) | u64::from(word.data[1]) << 32;
         let high = u64::from(word.data[2]) | u64::from(word.tag) << 32;
         // SAFETY: a word of the request area of a port that the caller owns. Pairs with the server's
@@ -347,9 +347,9 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn load_reply(self, port: u32, index: u32) -> Word {
+    fn load_reply(self, port: u32, index: usize) -> Word {
         let d = descriptor();
-        let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + u64::from(index)) * 16;
+        let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + index as u64) * 16;
         let (low, high): (u64, u64);
         // SAFETY: a word of the reply area. Pairs with the server's `store_reply`, one 128-bit access.
         unsafe {
