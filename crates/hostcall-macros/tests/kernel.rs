@@ -21,9 +21,14 @@ pub fn scale(a: u8, factor: f32, odd: Odd, y: &mut [f32], x: &[f32], mut seen: *
         *y = factor * x;
     }
     seen = seen.wrapping_add(usize::from(a));
-    // SAFETY: the test passes a pointer to two words and `a` = 1.
-    unsafe { *seen = odd.bytes.iter().map(|&byte| u64::from(byte)).sum() };
+    let sum = odd.bytes.iter().map(|&byte| u64::from(byte)).sum();
+    store(seen, sum);
     ENTERED.with_borrow_mut(|list| list.push("body"));
+}
+
+fn store(to: *mut u64, value: u64) {
+    // SAFETY: the tests pass a pointer to two words, and `a` is 0 or 1.
+    unsafe { *to = value };
 }
 
 #[kernel(krate = crate::mock::device)]
@@ -53,7 +58,7 @@ fn block(params: &[&[u8]]) -> Vec<u8> {
 #[test]
 fn the_table_lists_the_sizes_that_a_launch_passes() {
     // SAFETY: statics of these types, never written.
-    let (scale, nothing) = unsafe { (&*&raw const __HOSTCALL_KERNEL__scale, &*&raw const __HOSTCALL_KERNEL__nothing) };
+    let (scale, nothing) = unsafe { (&__HOSTCALL_KERNEL__scale, &__HOSTCALL_KERNEL__nothing) };
     assert_eq!(scale.count, 8);
     assert_eq!(scale.sizes[..9], [1, 4, 3, 8, 8, 8, 8, 8, 0]);
     assert_eq!(nothing.count, 0);

@@ -19,7 +19,6 @@ pub mod __private {
 
     pub struct ServiceWord(pub u32);
     impl ServiceWord {
-        #[expect(clippy::new_without_default, reason = "it is made by macros only")]
         pub const fn new() -> Self {
             Self(0)
         }
