@@ -45,7 +45,10 @@ impl Lanes for DeviceLanes {
 
     #[inline(always)]
     fn shuffle(self, mask: u64, value: u64, from: u32) -> u64 {
-        crate::context::machine().broadcast(mask, value, from)
+        let machine = crate::context::machine();
+        let low = machine.broadcast(mask, value as u32, from);
+        let high = machine.broadcast(mask, (value >> 32) as u32, from);
+        u64::from(low) | u64::from(high) << 32
     }
 
     #[inline(always)]
