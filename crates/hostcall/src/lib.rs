@@ -58,6 +58,9 @@ pub use {
     stats::{Latency, ServiceStats, Stats},
 };
 
+#[cfg(all(not(hostcall_device), feature = "test-utils"))]
+pub mod test_utils;
+
 #[cfg(not(hostcall_device))]
 #[doc(hidden)]
 pub mod __private;
