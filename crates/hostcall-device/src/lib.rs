@@ -4,23 +4,36 @@
 //! and in the CPU simulator (`arch/sim.rs`). Users reach it as `hostcall`, whose device face it is.
 #![no_std]
 
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
 mod arch;
+mod builtin;
 mod call;
 mod context;
+pub mod env;
+pub mod fs;
+pub mod heap;
+mod panic;
 mod pending;
+pub mod print;
+pub mod process;
+pub mod random;
 mod staging;
+pub mod time;
 pub mod wave;
 
 pub use call::Port;
 pub use context::ServiceWord;
 pub use hostcall_abi::{CallError, Plain, Status};
-//pub use hostcall_macros::{Plain, kernel, service};
+pub use hostcall_macros::{Plain, kernel, service};
 pub use pending::Pending;
 
 /// What most kernels want: `use hostcall::prelude::*;`.
 pub mod prelude {
     pub use crate::wave::{global_id, global_size, group_id, group_index, lane_id, local_id, local_index, sync_workgroup, wave_index};
-    pub use crate::{CallError, Pending, Plain, Port};
+    pub use crate::{CallError, Pending, Plain, Port, eprint, eprintln, kernel, print, println, service};
 }
 
 /// For the macros.
@@ -31,7 +44,6 @@ pub mod __private {
     pub use crate::pending::Pending;
     pub use crate::staging::{call_var, post_var};
     pub use hostcall_abi as abi;
-
 
     /// Keeps what is for the device.
     #[doc(hidden)]

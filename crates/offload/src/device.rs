@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::activity::{Activity, Subscription};
 use crate::backend::{BackendDevice, Plugin};
 use crate::bundle::ProgramBundle;
+use crate::cuda;
 use crate::error::Error;
 use crate::memory::{HostMemory, Memory};
 use crate::program::Program;
@@ -16,7 +17,7 @@ use crate::queue::{Event, Queue};
 use crate::sim::{self, SimConfig};
 
 /// Every plugin, the preferred ones first; the simulator, which always works, is the last.
-static PLUGINS: &[&dyn Plugin] = &[&sim::SimPlugin];
+static PLUGINS: &[&dyn Plugin] = &[&cuda::CudaPlugin, &sim::SimPlugin];
 
 /// Kinds of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

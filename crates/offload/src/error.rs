@@ -169,6 +169,23 @@ pub enum Error {
         /// What happened.
         reason: String,
     },
+    /// A device was not reset.
+    #[error("cannot reset {device}: {reason}")]
+    Reset {
+        /// The device's name.
+        device: String,
+        /// Why not, with the remedy.
+        reason: String,
+    },
+    /// Something that does not go with recording a graph.
+    #[error("{0}")]
+    Capture(String),
+    /// This kind of device cannot do it.
+    #[error("{what} is not supported by this kind of device")]
+    Unsupported {
+        /// What was tried.
+        what: &'static str,
+    },
     /// A call of the driver or the system failed.
     #[error("{call} failed: {text} ({code})")]
     Backend {

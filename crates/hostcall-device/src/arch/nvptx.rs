@@ -269,10 +269,8 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn broadcast(self, mask: u64, value: u64, from: u32) -> u64 {
-        let low = shfl_sync_idx(mask as u32, value as u32, from, 31);
-        let high = shfl_sync_idx(mask as u32, (value >> 32) as u32, from, 31);
-        u64::from(low) | u64::from(high) << 32
+    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32 {
+        shfl_sync_idx(mask as u32, value, from, 31)
     }
 
     #[inline(always)]
@@ -335,9 +333,9 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn store_request(self, port: u32, index: u32, word: Word) {
+    fn store_request(self, port: u32, index: usize, word: Word) {
         let d = descriptor();
-        let at = d.requests + (u64::from(port) * u64::from(d.request_words) + u64::from(index)) * 16;
+        let at = d.requests + (u64::from(port) * u64::from(d.request_words) + index as u64) * 16;
         let low = u64::from(word.data[0]) | u64::from(word.data[1]) << 32;
         let high = u64::from(word.data[2]) | u64::from(word.tag) << 32;
         // SAFETY: a word of the request area of a port that the caller owns. Pairs with the server's
@@ -349,9 +347,9 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn load_reply(self, port: u32, index: u32) -> Word {
+    fn load_reply(self, port: u32, index: usize) -> Word {
         let d = descriptor();
-        let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + u64::from(index)) * 16;
+        let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + index as u64) * 16;
         let (low, high): (u64, u64);
         // SAFETY: a word of the reply area. Pairs with the server's `store_reply`, one 128-bit access.
         unsafe {
