@@ -370,10 +370,10 @@ mod tests {
     fn a_text_in_pieces_comes_out_whole() {
         let (sink, memory) = Sink::buffer();
         let console = Console::new(sink, Sink::Null);
-        console.piece(0, (1, 7), false, b"one ", true);
+        console.piece(0, (1, 8), false, b"one ", true);
         console.print(0, b"other\n", true);
-        console.piece(0, (2, 7), false, b"unfinished\n", true);
-        console.piece(0, (1, 7), true, b"two\n", true);
+        console.piece(0, (2, 8), false, b"unfinished\n", true);
+        console.piece(0, (1, 8), true, b"two\n", true);
         console.flush().unwrap();
         assert_eq!(&**memory.lock().unwrap(), b"other\none two\nunfinished\n");
     }
