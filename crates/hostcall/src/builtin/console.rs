@@ -253,7 +253,8 @@ impl Queue {
     }
 
     fn lose(&mut self, stream: Stream, bytes: usize, error: &Arc<io::Error>) {
-        self.lost[stream].get_or_insert_with(|| ConsoleError { stream: NAMES[stream], bytes: 0, source: error.clone() }).bytes += bytes as u64;
+        self.lost[stream].get_or_insert_with(|| ConsoleError { stream: NAMES[stream], bytes: 0, source: error.clone() }).bytes +=
+            bytes as u64;
     }
 
     fn discard(&mut self, error: &Arc<io::Error>) {
@@ -340,7 +341,9 @@ mod tests {
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let console = &console;
-                scope.spawn(move || (0..500).for_each(|i| assert!(console.print(0, format!("{thread} {i} {}\n", "x".repeat(i)).as_bytes(), true))));
+                scope.spawn(move || {
+                    (0..500).for_each(|i| assert!(console.print(0, format!("{thread} {i} {}\n", "x".repeat(i)).as_bytes(), true)))
+                });
             }
         });
         console.flush().unwrap();

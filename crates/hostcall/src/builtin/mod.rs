@@ -25,7 +25,6 @@ pub use console::{Console, ConsoleError, Sink};
 
 /// The host side of the built-in services' traits. Only their definitions are used: handlers are written against the invocation, so
 /// that files are read into staging directly, and answers may be shorter than what was asked for.
-#[expect(dead_code, reason = "constructors for whole implementations and the traits themselves")]
 mod define {
     hostcall_abi::builtin_services!(hostcall_macros::service(side = "host", krate = crate));
 }

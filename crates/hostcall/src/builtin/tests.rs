@@ -76,7 +76,14 @@ impl World {
     }
 
     /// One attempt: as on a serving thread, or where it may block; with its bytes in the message, or staged.
-    fn attempt<R: Fixed>(&self, report: &Report, name: &str, args: &Args, may_block: bool, staged: bool) -> Result<(R, Vec<u8>), Option<CallError>> {
+    fn attempt<R: Fixed>(
+        &self,
+        report: &Report,
+        name: &str,
+        args: &Args,
+        may_block: bool,
+        staged: bool,
+    ) -> Result<(R, Vec<u8>), Option<CallError>> {
         let service = self.services.iter().find(|service| service.name() == name).unwrap();
         let (Run::Inline(handler) | Run::Blocking(handler) | Run::Adaptive(handler)) = &service.run else { panic!("{name} is deferred") };
         let mut units = args.units.clone();
@@ -103,7 +110,8 @@ impl World {
         let reply = reply.to_vec();
         let value = if R::DWORDS == 0 && reply.is_empty() { R::get(&[]) } else { R::get(&reply) }.unwrap();
         let returned = reply.get(R::DWORDS).map_or(0, |len| *len as usize);
-        let out = if staged { area[..returned].to_vec() } else { bytes(reply.get(R::DWORDS + 1..).unwrap_or_default())[..returned].to_vec() };
+        let out =
+            if staged { area[..returned].to_vec() } else { bytes(reply.get(R::DWORDS + 1..).unwrap_or_default())[..returned].to_vec() };
         Ok((value, out))
     }
 
@@ -111,7 +119,9 @@ impl World {
     fn call_out<R: Fixed>(&self, name: &str, args: &Args, staged: bool) -> Result<(R, Vec<u8>), CallError> {
         let blocking = self.services.iter().any(|service| service.name() == name && matches!(service.run, Run::Blocking(_)));
         let first = self.attempt(&self.report, name, args, blocking, staged);
-        first.or_else(|error| error.map_or_else(|| self.attempt(&self.report, name, args, true, staged), |error| Err(Some(error)))).map_err(Option::unwrap)
+        first
+            .or_else(|error| error.map_or_else(|| self.attempt(&self.report, name, args, true, staged), |error| Err(Some(error))))
+            .map_err(Option::unwrap)
     }
 
     fn call<R: Fixed>(&self, name: &str, args: &Args) -> R {
@@ -203,7 +213,8 @@ fn directories_are_listed_to_the_end_and_long_names_are_not_lost() {
     fs::create_dir(world.granted().join("sub")).unwrap();
     let handle = world.call::<Result<u64, u32>>("Files__open_dir", &args().text("/data")).unwrap();
     let next = |room| {
-        let (entry, name) = world.call_out::<Result<Option<(u32, u32)>, u32>>("Files__next_entry", &args().with(handle).room(room), false).unwrap();
+        let (entry, name) =
+            world.call_out::<Result<Option<(u32, u32)>, u32>>("Files__next_entry", &args().with(handle).room(room), false).unwrap();
         entry.map(|entry| entry.map(|(_, kind)| (String::from_utf8(name).unwrap(), kind)))
     };
     let mut seen = Vec::new();
@@ -280,7 +291,15 @@ fn a_read_only_grant_can_only_be_read() {
 #[test]
 fn options_that_make_no_sense_are_invalid() {
     let world = World::new();
-    for bits in [0, open::CREATE, open::READ | open::TRUNCATE, open::READ | open::CREATE_NEW, open::APPEND | open::TRUNCATE, 64 | open::READ, u32::MAX] {
+    for bits in [
+        0,
+        open::CREATE,
+        open::READ | open::TRUNCATE,
+        open::READ | open::CREATE_NEW,
+        open::APPEND | open::TRUNCATE,
+        64 | open::READ,
+        u32::MAX,
+    ] {
         assert_eq!(world.open("/data/f", bits), Err(errno::EINVAL), "{bits:#b}");
     }
 }
