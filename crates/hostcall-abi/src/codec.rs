@@ -41,6 +41,20 @@ plain!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64)
 // SAFETY: an array has no padding between elements, and each element is plain.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
+/// The bytes of a slice of plain values.
+#[inline(always)]
+pub const fn bytes<T: Plain>(slice: &[T]) -> &[u8] {
+    // SAFETY: `T: Plain` has no padding, so every byte is initialised; length and lifetime are the slice's.
+    unsafe { core::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
+}
+
+/// The bytes of a slice of plain values, to be overwritten.
+#[inline(always)]
+pub const fn bytes_mut<T: Plain>(slice: &mut [T]) -> &mut [u8] {
+    // SAFETY: as in `bytes`; and whatever bytes are written, they are values of `T: Plain`.
+    unsafe { core::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), size_of_val(slice)) }
+}
+
 /// Why payload is not a value of the type expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -159,4 +159,13 @@ impl KernelParams {
         }
         Self { count: list.len() as u32, sizes }
     }
+
+    /// Offset of a parameter of `size` bytes in a simulator kernel's parameter block, when the parameter
+    /// before it ended at `end`: the next multiple of its own size if that is 1, 2, 4 or 8, of 8 otherwise.
+    ///
+    /// It depends on nothing but the sizes, which is all that a launch knows.
+    pub const fn place(end: usize, size: usize) -> usize {
+        let align = if matches!(size, 1 | 2 | 4 | 8) { size } else { 8 };
+        end.div_ceil(align) * align
+    }
 }

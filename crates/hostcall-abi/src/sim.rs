@@ -14,8 +14,8 @@ pub const SIM_VERSION: u32 = 1;
 /// Name of the word (`u32`, initialised to [`SIM_VERSION`]) that says it.
 pub const SIM_VERSION_SYMBOL: &str = "__hostcall_sim_version";
 
-/// One lane's run of a kernel. `params` points at the parameters, each at the next multiple of its size
-/// (all sizes are powers of two up to 16, or passed by the layout of [`crate::descriptor::KernelParams`] with 8-byte alignment).
+/// One lane's run of a kernel. `params` points at the parameters, laid out by
+/// [`KernelParams::place`](crate::descriptor::KernelParams::place).
 pub type KernelEntry = unsafe extern "C" fn(params: *const u8);
 
 /// Where a lane is.

@@ -1,1 +1,69 @@
-//! What a kernel links: calls, print, files, time, heap and panics for code that runs on a GPU or in the simulator.
+//! What a kernel links: calls to the host, and the library that is built on them.
+//!
+//! The same source runs on NVIDIA GPUs (`arch/nvptx.rs`), on AMD GPUs (`arch/amdgpu.rs`: compiled, never run)
+//! and in the CPU simulator (`arch/sim.rs`). Users reach it as `hostcall`, whose device face it is.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod arch;
+mod builtin;
+mod call;
+mod context;
+pub mod env;
+pub mod fs;
+pub mod heap;
+mod panic;
+mod pending;
+pub mod print;
+pub mod process;
+pub mod random;
+mod staging;
+pub mod time;
+pub mod wave;
+
+pub use call::Port;
+pub use context::ServiceWord;
+pub use hostcall_abi::{CallError, Plain, Status};
+pub use hostcall_macros::{Plain, kernel, service};
+pub use pending::Pending;
+
+/// What most kernels want: `use hostcall::prelude::*;`.
+pub mod prelude {
+    pub use crate::wave::{global_id, global_size, group_id, group_index, lane_id, local_id, local_index, sync_workgroup, wave_index};
+    pub use crate::{CallError, Pending, Plain, Port, eprint, eprintln, kernel, print, println, service};
+}
+
+/// For the macros.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::call::{Port, call_fixed, call_fixed_on, post_fixed, post_fixed_on, start_fixed};
+    pub use crate::context::ServiceWord;
+    pub use crate::pending::Pending;
+    pub use crate::staging::{call_var, post_var};
+    pub use hostcall_abi as abi;
+
+    /// Keeps what is for the device.
+    #[doc(hidden)]
+    #[macro_export]
+    macro_rules! __if_device {
+        ($($tokens:tt)*) => { $($tokens)* };
+    }
+    /// Drops what is for the host.
+    #[doc(hidden)]
+    #[macro_export]
+    macro_rules! __if_host {
+        ($($tokens:tt)*) => {};
+    }
+    pub use crate::{__if_device as if_device, __if_host as if_host};
+
+    /// Every kernel begins with it.
+    #[inline(always)]
+    pub fn kernel_enter() {}
+
+    /// Every kernel ends with it.
+    #[inline(always)]
+    pub fn kernel_leave() {}
+}

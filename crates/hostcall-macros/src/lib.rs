@@ -1,1 +1,81 @@
-//! The attributes kernel, service and the Plain derive.
+//! The attributes [`macro@service`] and [`macro@kernel`], and the derive [`macro@Plain`].
+//!
+//! The idea: a service is *one* trait that both sides compile. On the device it becomes functions that
+//! lay out their arguments at constant offsets and send them; on the host it becomes a trait to
+//! implement and, per function, a constructor that turns a closure into a registered service. Which of the two a crate
+//! gets is not decided here: the expansion holds both, each wrapped in a declarative macro of the crate
+//! `hostcall`, whose device face drops one and whose host face drops the other.
+//!
+//! Use them as `hostcall::service`, `hostcall::kernel` and `hostcall::Plain`. `docs/architecture.md` lists the
+//! names that the expansions refer to.
+
+mod common;
+mod kernel;
+mod plain;
+mod service;
+
+#[cfg(test)]
+mod tests;
+
+use proc_macro::TokenStream;
+
+/// Defines services: functions that a kernel calls and the host answers.
+///
+/// ```ignore
+/// #[hostcall::service]
+/// pub trait Host {
+///     /// Adds 42.
+///     fn add42(x: f32) -> f32;
+///     /// No result: fire and forget.
+///     fn log(message: &str);
+///     fn fill(block: u32, out: &mut [u8]) -> Result<u32, Refused>;
+/// }
+/// ```
+///
+/// Arguments are wire types by value (`hostcall_abi::codec::Fixed`: numbers, `bool`, `char`, `#[derive(Plain)]`
+/// structs, and arrays, tuples, `Option`s and `Result`s of these), `&str`, `&[T]`, and `&mut [T]` for bytes that come
+/// back. Results are wire types. A function without `->` is posted: delivered, but not waited for; one with `-> ()` is
+/// waited for.
+///
+/// *Kernels* call `Host::add42(1.0)`, which returns `Result<f32, CallError>`, and for functions of fixed-size arguments
+/// with a result `Host::start_add42(1.0)`, which returns a `Pending<f32>`.
+///
+/// *Hosts* register `host::add42(|x| x + 42.0)` (a module named like the trait, in snake case), or
+/// implement the trait for a type and register `host::all(value)`. With the host's feature `tokio` there is also
+/// `host::add42_async(|x| async move { … })`, for functions without `&mut [T]` arguments.
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `on_error = "panic"` | stubs return `R` instead of `Result<R, CallError>`, and panic the lane with the error's text |
+/// | `krate = path` | the crate that exports hostcall's items, if it is not `::hostcall` |
+/// | `side = "device"` or `"host"` | expands to one side only; by default the crate `hostcall` decides |
+#[proc_macro_attribute]
+pub fn service(args: TokenStream, item: TokenStream) -> TokenStream {
+    common::finish(service::expand(args.into(), item.into()))
+}
+
+/// Makes a function a kernel: an entry point that the host launches.
+///
+/// ```ignore
+/// #[hostcall::kernel]
+/// pub fn demo(n: u32, y: &mut [f32]) -> Result<(), CallError> { … }
+/// ```
+///
+/// Parameters are plain values, `&[T]` and `&mut [T]` of device memory (two parameters for the launch: address
+/// and number of elements), and pointers. The result is `()` or a `Result<(), E>` with `E: Debug`, whose `Err`
+/// panics the lane. The function itself stays an ordinary function.
+///
+/// `krate = path` names the crate that exports hostcall's items, if it is not `::hostcall`.
+#[proc_macro_attribute]
+pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
+    common::finish(kernel::expand(args.into(), item.into()))
+}
+
+/// Implements the trait `Plain` for a `#[repr(C)]` or `#[repr(transparent)]` struct of plain types
+/// without padding, after checking all of that at compile time.
+///
+/// `#[hostcall(krate = path)]` on the struct names the crate that exports the trait, if it is not `::hostcall`.
+#[proc_macro_derive(Plain, attributes(hostcall))]
+pub fn plain(item: TokenStream) -> TokenStream {
+    common::finish(plain::expand(item.into()))
+}

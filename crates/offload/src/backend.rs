@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 pub use crate::activity::Ticket;
 use crate::args::Params;
-use crate::bundle::Image;
 use crate::device::{DeviceInfo, DeviceKind};
 use crate::error::Error;
 use crate::queue::Launch;
+use offload_image::Image;
 
 /// A way to drive devices.
 pub trait Plugin: Send + Sync {
@@ -240,7 +240,41 @@ pub trait BackendQueue: Send + Sync {
     /// When the device is lost.
     fn on_complete(&self, f: Box<dyn FnOnce() + Send>) -> Result<(), Error>;
 
+    /// From here to [`BackendQueue::end_capture`], records launches, copies, fills and events instead of doing them.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where there are no graphs, [`Error::Capture`] if a capture is under way, a lost device.
+    fn begin_capture(&self) -> Result<(), Error> {
+        Err(Error::Unsupported { what: "capturing a graph" })
+    }
+
+    /// Ends the recording.
+    ///
+    /// # Errors
+    /// [`Error::Capture`] if no capture is under way, a lost device.
+    fn end_capture(&self) -> Result<Arc<dyn BackendGraph>, Error> {
+        Err(Error::Unsupported { what: "capturing a graph" })
+    }
+
+    /// Does what was recorded. `ticket` is dropped when all of it has ended, as for [`BackendQueue::launch`].
+    ///
+    /// # Safety
+    /// As for [`BackendQueue::launch`], for each launch in the graph.
+    ///
+    /// # Errors
+    /// When the launch cannot work.
+    unsafe fn launch_graph(&self, graph: &Arc<dyn BackendGraph>, ticket: Ticket) -> Result<(), Error> {
+        let _ = (graph, ticket);
+        Err(Error::Unsupported { what: "launching a graph" })
+    }
+
     /// For the plugin's own functions (raw handles).
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// Recorded work. Keeps the kernels, and the memory of copies and fills, alive.
+pub trait BackendGraph: Send + Sync {
+    /// For the back end's own queue.
     fn as_any(&self) -> &dyn Any;
 }
 

@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use hostcall_abi::Plain;
-use sha2::{Digest, Sha256};
+use offload_image::{BundleError, ProgramBundle};
 
 use crate::activity::{Activity, Subscription};
 use crate::backend::{BackendDevice, Plugin};
-use crate::bundle::ProgramBundle;
+use crate::cuda;
 use crate::error::Error;
 use crate::memory::{HostMemory, Memory};
 use crate::program::Program;
@@ -16,7 +16,7 @@ use crate::queue::{Event, Queue};
 use crate::sim::{self, SimConfig};
 
 /// Every plugin, the preferred ones first; the simulator, which always works, is the last.
-static PLUGINS: &[&dyn Plugin] = &[&sim::SimPlugin];
+static PLUGINS: &[&dyn Plugin] = &[&cuda::CudaPlugin, &sim::SimPlugin];
 
 /// Kinds of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -131,7 +131,8 @@ impl Device {
         Ok(Self::from_backend(sim::open(config)?))
     }
 
-    /// A CUDA device.
+    /// A CUDA device. The first use of CUDA in a process sets the environment variable `CUDA_MODULE_LOADING=EAGER` unless it is set: see
+    /// [`crate::cuda`]. A program in which C code reads the environment on other threads at that moment sets it itself beforehand.
     ///
     /// # Errors
     /// [`Error::Unavailable`] with the reason, or [`Error::NoDevice`].
@@ -215,12 +216,12 @@ impl Device {
     /// Loads a program: chooses the image that fits best and checks its SHA-256. Each load has its own globals.
     ///
     /// # Errors
-    /// [`Error::NoImage`], [`Error::Hash`], [`Error::Load`] (with the compiler's log).
+    /// [`Error::NoImage`], [`Error::Image`], [`Error::Load`] (with the compiler's log).
     pub fn load(&self, bundle: &ProgramBundle) -> Result<Program, Error> {
         let backend = &self.0.backend;
         let best = bundle.images.iter().filter_map(|image| Some((backend.fit(image)?, image))).max_by_key(|(fit, _)| *fit);
         let Some((_, image)) = best else {
-            let mut has = bundle.images.iter().map(|i| format!("{:?} {}", i.kind, i.arch)).collect::<Vec<_>>().join(", ");
+            let mut has = bundle.images.iter().map(|i| format!("{} {}", i.kind, i.arch)).collect::<Vec<_>>().join(", ");
             if has.is_empty() {
                 has += "nothing";
             }
@@ -228,19 +229,11 @@ impl Device {
                 has += &format!(" ({note})");
             }
             let DeviceInfo { name, arch, .. } = self.info();
-            return Err(Error::NoImage { program: bundle.name.clone(), device: name.clone(), arch: arch.clone(), has });
+            return Err(Error::NoImage { program: bundle.name.to_string(), device: name.clone(), arch: arch.clone(), has });
         };
-        let actual: [u8; 32] = Sha256::digest(&image.bytes).into();
-        if actual != image.sha256 {
-            let hex = |hash: &[u8]| hash.iter().map(|b| format!("{b:02x}")).collect::<String>();
-            return Err(Error::Hash {
-                program: bundle.name.clone(),
-                image: format!("{:?} {}", image.kind, image.arch),
-                expected: hex(&image.sha256),
-                actual: hex(&actual),
-            });
-        }
-        Ok(Program::from_backend(self.clone(), bundle.name.clone(), backend.load(&bundle.name, image)?))
+        let image = bundle.checked(image).map_err(|error: BundleError| Error::Image { reason: error.to_string() })?;
+        let program = backend.load(&bundle.name, image)?;
+        Ok(Program::from_backend(self.clone(), bundle.name.as_ref(), program))
     }
 
     /// `len` elements of device memory, not initialised.

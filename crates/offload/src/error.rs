@@ -72,17 +72,11 @@ pub enum Error {
         /// The images there are, and the bundle's note on those that are missing.
         has: String,
     },
-    /// An image is not what its hash says.
-    #[error("image {image} of program `{program}` is damaged: its SHA-256 is {actual}, the bundle says {expected}; build it again")]
-    Hash {
-        /// The program.
-        program: String,
-        /// Which image.
-        image: String,
-        /// The hash in the bundle.
-        expected: String,
-        /// The hash of the bytes.
-        actual: String,
+    /// An image is damaged.
+    #[error("{reason}")]
+    Image {
+        /// What is wrong: program, image and both hashes.
+        reason: String,
     },
     /// An image cannot be loaded.
     #[error("cannot load program `{program}`: {reason}{}", .log.as_ref().map(|l| format!("\n{l}")).unwrap_or_default())]
@@ -168,6 +162,23 @@ pub enum Error {
         device: String,
         /// What happened.
         reason: String,
+    },
+    /// A device was not reset.
+    #[error("cannot reset {device}: {reason}")]
+    Reset {
+        /// The device's name.
+        device: String,
+        /// Why not, with the remedy.
+        reason: String,
+    },
+    /// Something that does not go with recording a graph.
+    #[error("{0}")]
+    Capture(String),
+    /// This kind of device cannot do it.
+    #[error("{what} is not supported by this kind of device")]
+    Unsupported {
+        /// What was tried.
+        what: &'static str,
     },
     /// A call of the driver or the system failed.
     #[error("{call} failed: {text} ({code})")]

@@ -7,9 +7,10 @@
 mod activity;
 mod args;
 pub mod backend;
-mod bundle;
+pub mod cuda;
 mod device;
 mod error;
+mod graph;
 mod memory;
 mod program;
 mod queue;
@@ -17,10 +18,12 @@ pub mod sim;
 
 pub use activity::Subscription;
 pub use args::{Args, Params};
-pub use bundle::{Image, ImageKind, ProgramBundle};
 pub use device::{Device, DeviceInfo, DeviceKind, Platform};
 pub use error::{Error, Fault, FaultKind};
+pub use graph::Graph;
 pub use memory::{HostMemory, Memory};
+#[doc(inline)]
+pub use offload_image::{Image, ImageKind, ProgramBundle, Sha256, include_program};
 pub use program::{Global, Kernel, Program};
 pub use queue::{Event, Launch, Queue};
 pub use sim::{LaneMode, SimConfig};

@@ -16,18 +16,25 @@ use crate::error::Error;
 pub struct Memory<T: Plain> {
     device: Device,
     backend: Arc<dyn BackendMemory>,
+    address: u64,
     len: usize,
     element: PhantomData<T>,
 }
 
 impl<T: Plain> Memory<T> {
     pub(crate) fn new(device: Device, backend: Arc<dyn BackendMemory>, len: usize) -> Self {
-        Self { device, backend, len, element: PhantomData }
+        Self { device, address: backend.device_address(), backend, len, element: PhantomData }
     }
 
     /// Where the device sees it.
     pub fn address(&self) -> u64 {
-        self.backend.device_address()
+        self.address
+    }
+
+    /// The address as something to point at, which cudarc's launches want.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn address_ref(&self) -> &u64 {
+        &self.address
     }
 
     /// Elements.
@@ -65,18 +72,25 @@ impl<T: Plain> fmt::Debug for Memory<T> {
 pub struct HostMemory<T: Plain> {
     device: Device,
     backend: Arc<dyn BackendMemory>,
+    address: u64,
     len: usize,
     element: PhantomData<T>,
 }
 
 impl<T: Plain> HostMemory<T> {
     pub(crate) fn new(device: Device, backend: Arc<dyn BackendMemory>, len: usize) -> Self {
-        Self { device, backend, len, element: PhantomData }
+        Self { device, address: backend.device_address(), backend, len, element: PhantomData }
     }
 
     /// Where the device sees it.
     pub fn address(&self) -> u64 {
-        self.backend.device_address()
+        self.address
+    }
+
+    /// The address as something to point at, which cudarc's launches want.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn address_ref(&self) -> &u64 {
+        &self.address
     }
 
     /// Where the host sees it. A kernel may write it at any time: read and write through atomics or volatile accesses.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use common::*;
-use offload::{Args, Device, Error, Image, ImageKind, Launch, ProgramBundle, SimConfig, sim};
+use offload::{Args, Device, Error, Image, ImageKind, Launch, ProgramBundle, Sha256, SimConfig, sim};
 
 unsafe extern "C" fn double(params: *const u8) {
     // SAFETY: the tests pass a slice of `u64`.
@@ -203,13 +203,13 @@ fn devices_are_opened_by_name() {
 #[test]
 fn bundles_without_a_fitting_or_undamaged_image_are_refused() {
     let device = Device::open("sim").unwrap();
-    let image = |kind, arch: &str| Image { kind, arch: arch.to_owned(), bytes: b"nothing".to_vec(), sha256: [0; 32] };
-    let bundle = |images| ProgramBundle { name: "p".to_owned(), images, note: Some("no toolchain".to_owned()) };
+    let image = |kind, arch: &str| Image { sha256: Sha256([0; 32]), ..Image::new(kind, arch.to_owned(), &b"nothing"[..]) };
+    let bundle = |images| ProgramBundle { name: "p".into(), images, note: Some("no toolchain".into()) };
     let error = device.load(&bundle(vec![image(ImageKind::Ptx, "sm_90")])).unwrap_err().to_string();
-    assert!(error.contains("it has: Ptx sm_90 (no toolchain)"), "{error}");
+    assert!(error.contains("it has: PTX sm_90 (no toolchain)"), "{error}");
     let arch = device.info().arch.clone();
     let error = device.load(&bundle(vec![image(ImageKind::Sim, &arch)])).unwrap_err();
-    assert!(matches!(error, Error::Hash { .. }), "{error}");
+    assert!(matches!(error, Error::Image { .. }), "{error}");
 }
 
 unsafe extern "C" fn record_order(params: *const u8) {

@@ -1,0 +1,324 @@
+//! AMD GPUs: gfx90a, gfx942, gfx1100. Compiled, linked and disassembled; never run on hardware.
+//!
+//! A wave's lanes run in lockstep under an execution mask, so collectives need no explicit mask; a lane that
+//! reads from another must be active together with it, which the client's structure ensures. Volatile
+//! accesses bypass the caches at system scope (LLVM's AMDGPU memory model) and are not split at 16 bytes.
+
+use core::arch::amdgpu as isa;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use hostcall_abi::descriptor::Control;
+use hostcall_abi::port::Arch;
+use hostcall_abi::{Descriptor, Word};
+
+/// The start of `hsa_kernel_dispatch_packet_t` (HSA runtime specification 1.2, §2.9.6).
+#[repr(C)]
+struct DispatchPacket {
+    header: u16,
+    setup: u16,
+    workgroup_size: [u16; 3],
+    reserved: u16,
+    grid_size: [u32; 3],
+}
+
+#[inline(always)]
+fn packet() -> &'static DispatchPacket {
+    // SAFETY: the packet of the running dispatch, read-only for the kernel's life.
+    unsafe { &*core::intrinsics::gpu::amdgpu_dispatch_ptr().cast::<DispatchPacket>() }
+}
+
+#[inline(always)]
+pub(crate) fn group_id() -> [u32; 3] {
+    [isa::workgroup_id_x(), isa::workgroup_id_y(), isa::workgroup_id_z()]
+}
+#[inline(always)]
+pub(crate) fn group_count() -> [u32; 3] {
+    let p = packet();
+    core::array::from_fn(|i| p.grid_size[i].div_ceil(u32::from(p.workgroup_size[i]).max(1)))
+}
+#[inline(always)]
+pub(crate) fn local_id() -> [u32; 3] {
+    [isa::workitem_id_x(), isa::workitem_id_y(), isa::workitem_id_z()]
+}
+#[inline(always)]
+pub(crate) fn group_size() -> [u32; 3] {
+    packet().workgroup_size.map(u32::from)
+}
+
+/// Lanes of a wave: 64 on CDNA, 32 on RDNA as the compiler builds for it.
+#[inline(always)]
+pub(crate) fn wave_size() -> u32 {
+    isa::wavefrontsize()
+}
+
+/// For spreading only: waves of neighbouring workgroups run on different compute units.
+#[inline(always)]
+pub(crate) fn sm() -> u32 {
+    isa::workgroup_id_x()
+}
+
+/// A number by which waves spread: the wave's number in the grid, hashed by nothing, since consecutive
+/// waves are those that are resident together.
+#[inline(always)]
+pub(crate) fn resident_wave() -> u32 {
+    let [x, y, z] = group_id();
+    let [nx, ny, _] = group_count();
+    let [lx, ly, lz] = local_id();
+    let [sx, sy, sz] = group_size();
+    let group = (z * ny + y) * nx + x;
+    let waves = (sx * sy * sz).div_ceil(wave_size());
+    group * waves + ((lz * sy + ly) * sx + lx) / wave_size()
+}
+
+/// The active lanes.
+#[inline(always)]
+pub(crate) fn converged_at(_site: usize) -> u64 {
+    isa::ballot(true)
+}
+
+/// Waits for the whole workgroup.
+#[inline(always)]
+pub(crate) fn sync_group() {
+    fence(Ordering::AcqRel);
+    isa::s_barrier();
+    fence(Ordering::AcqRel);
+}
+
+/// 64 bytes per workgroup. Statics in local memory cannot be written in Rust yet, so they lie in device
+/// memory, one slot for each of the workgroups that can be resident together and more.
+#[inline(always)]
+pub(crate) fn group_scratch() -> *mut u8 {
+    const SLOTS: usize = 1 << 14;
+    #[repr(align(64))]
+    struct Scratch(core::cell::UnsafeCell<[[u8; 64]; SLOTS]>);
+    // SAFETY: a slot is used by one resident workgroup, whose barriers order its lanes.
+    unsafe impl Sync for Scratch {}
+    static SCRATCH: Scratch = Scratch(core::cell::UnsafeCell::new([[0; 64]; SLOTS]));
+    let [x, y, z] = group_id();
+    let [nx, ny, _] = group_count();
+    let slot = ((z * ny + y) * nx + x) as usize % SLOTS;
+    // SAFETY: `slot` is below `SLOTS`.
+    unsafe { SCRATCH.0.get().cast::<[u8; 64]>().add(slot).cast() }
+}
+
+/// Orders everything before it against everything after it, for the host as well.
+#[inline(always)]
+pub(crate) fn fence_system() {
+    fence(Ordering::SeqCst);
+}
+
+/// Orders memory accesses for the device.
+#[inline(always)]
+pub(crate) fn fence_device() {
+    fence(Ordering::AcqRel);
+}
+
+/// Ends the wave. Lanes of a wave cannot end one by one: the others come to their own end or to this one.
+#[inline(always)]
+pub(crate) fn exit_lane() -> ! {
+    isa::endpgm()
+}
+
+/// Ends the kernel as faulty.
+#[inline(always)]
+pub(crate) fn trap() -> ! {
+    core::intrinsics::abort()
+}
+
+/// Reads 16 bytes of host memory that the host wrote before a fence.
+///
+/// # Safety
+/// `from` is 16-byte aligned and readable.
+#[inline(always)]
+pub(crate) unsafe fn load_bulk(from: *const [u32; 4]) -> [u32; 4] {
+    // SAFETY: the caller's.
+    let value = unsafe { from.cast::<u128>().read_volatile() };
+    core::array::from_fn(|i| (value >> (32 * i)) as u32)
+}
+
+/// Writes 16 bytes of host memory.
+///
+/// # Safety
+/// `to` is 16-byte aligned and writable.
+#[inline(always)]
+pub(crate) unsafe fn store_bulk(to: *mut [u32; 4], value: [u32; 4]) {
+    // SAFETY: the caller's.
+    unsafe { to.write(value) };
+}
+
+/// Sets a lock word in device memory to 1 and returns what it was.
+///
+/// # Safety
+/// `word` is a word of device memory that is used as a lock only.
+#[inline(always)]
+pub(crate) unsafe fn lock_word(word: *mut u32) -> u32 {
+    // SAFETY: the caller's. Acquire pairs with the release in `unlock_word`.
+    unsafe { AtomicU32::from_ptr(word) }.swap(1, Ordering::Acquire)
+}
+
+/// Sets a lock word to 0.
+///
+/// # Safety
+/// As [`lock_word`]; the caller holds the lock.
+#[inline(always)]
+pub(crate) unsafe fn unlock_word(word: *mut u32) {
+    // SAFETY: the caller's. Release pairs with the acquire in `lock_word`.
+    unsafe { AtomicU32::from_ptr(word) }.store(0, Ordering::Release);
+}
+
+/// Written by the host while no kernel of the program runs.
+#[repr(transparent)]
+struct HostWritten(core::cell::UnsafeCell<Descriptor>);
+
+// SAFETY: lanes only read it; the host writes it between kernels.
+unsafe impl Sync for HostWritten {}
+
+#[unsafe(no_mangle)]
+#[used]
+static __hostcall_device: HostWritten = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
+
+/// The descriptor as the host wrote it.
+#[inline(always)]
+pub(crate) fn descriptor() -> &'static Descriptor {
+    // SAFETY: nobody writes it while a lane runs.
+    unsafe { &*__hostcall_device.0.get() }
+}
+
+/// A service's number, which the host writes while no kernel of the program runs.
+///
+/// # Safety
+/// `word` is the address of a service's word.
+#[inline(always)]
+pub(crate) unsafe fn load_number(word: *const u32) -> u32 {
+    // SAFETY: the caller's. Volatile: a host that registers a service late may write it while lanes run.
+    unsafe { word.read_volatile() }
+}
+
+/// The program's port buffer.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine;
+
+impl Machine {
+    #[inline(always)]
+    fn state(self, port: u32) -> &'static AtomicU64 {
+        // SAFETY: the state word of a port of this buffer; only atomics touch it.
+        unsafe { AtomicU64::from_ptr((descriptor().states + u64::from(port) * 8) as *mut u64) }
+    }
+}
+
+impl Arch for Machine {
+    #[inline(always)]
+    fn lane(self) -> u32 {
+        isa::mbcnt_hi(u32::MAX, isa::mbcnt_lo(u32::MAX, 0))
+    }
+
+    #[inline(always)]
+    fn ballot(self, mask: u64, predicate: bool) -> u64 {
+        isa::ballot(predicate) & mask
+    }
+
+    #[inline(always)]
+    fn broadcast(self, _mask: u64, value: u32, from: u32) -> u32 {
+        // SAFETY: `from` is an active lane of the wave; the lane index of `ds_bpermute` is in bytes.
+        unsafe { isa::ds_bpermute(from * 4, value) }
+    }
+
+    #[inline(always)]
+    fn sync(self, _mask: u64) {
+        isa::wave_barrier();
+        fence(Ordering::AcqRel);
+    }
+
+    #[inline(always)]
+    fn pause(self, attempt: u32) {
+        if attempt > 16 {
+            // 64 clocks each.
+            for _ in 0..1u32 << ((attempt - 16) >> 3).min(7) {
+                isa::s_sleep::<1>();
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn first_port(self) -> u32 {
+        resident_wave() % self.ports()
+    }
+
+    #[inline(always)]
+    fn now_ns(self) -> u64 {
+        // The constant-rate counter runs at 100 MHz on the supported parts.
+        isa::s_memrealtime() * 10
+    }
+
+    #[inline(always)]
+    fn ports(self) -> u32 {
+        descriptor().ports
+    }
+
+    #[inline(always)]
+    fn request_words(self) -> u32 {
+        descriptor().request_words
+    }
+
+    #[inline(always)]
+    fn reply_words(self) -> u32 {
+        descriptor().reply_words
+    }
+
+    #[inline(always)]
+    fn lock_port(self, port: u32) -> u64 {
+        // Acquire pairs with the release in `unlock_port` of the former owner.
+        self.state(port).fetch_or(1, Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn unlock_port(self, port: u32, state: u64) {
+        // Release pairs with the acquire in `lock_port` of the next owner.
+        self.state(port).store(state, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn store_request(self, port: u32, index: usize, word: Word) {
+        let d = descriptor();
+        let at = d.requests + (u64::from(port) * u64::from(d.request_words) + index as u64) * 16;
+        let [a, b, c] = word.data.map(u128::from);
+        let value = a | b << 32 | c << 64 | u128::from(word.tag) << 96;
+        // SAFETY: a word of the request area of a port that the caller owns. One 16-byte store; pairs with the
+        // server's `load_request`.
+        unsafe { (at as *mut u128).write_volatile(value) };
+    }
+
+    #[inline(always)]
+    fn load_reply(self, port: u32, index: usize) -> Word {
+        let d = descriptor();
+        let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + index as u64) * 16;
+        // SAFETY: a word of the reply area. One 16-byte load; pairs with the server's `store_reply`.
+        let value = unsafe { (at as *const u128).read_volatile() };
+        Word { data: [value as u32, (value >> 32) as u32, (value >> 64) as u32], tag: (value >> 96) as u32 }
+    }
+
+    #[inline(always)]
+    fn ring(self, port: u32, tag: u32) {
+        let at = descriptor().doorbells + u64::from(port) * 4;
+        // SAFETY: the doorbell of a port that the caller owns. Pairs with the server's sweep; a hint only.
+        unsafe { (at as *mut u32).write_volatile(tag) };
+    }
+
+    #[inline(always)]
+    fn closed(self) -> u32 {
+        let at = descriptor().control + core::mem::offset_of!(Control, closed) as u64;
+        // SAFETY: a word of the host's control page. Pairs with the server's store when it shuts down.
+        unsafe { (at as *const u32).read_volatile() }
+    }
+
+    #[inline(always)]
+    fn known_closed(self) -> u32 {
+        // SAFETY: a word of device memory. Pairs with `remember_closed`; nothing depends on its order.
+        unsafe { AtomicU32::from_ptr(descriptor().closed as *mut u32) }.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn remember_closed(self, status: u32) {
+        // SAFETY: as above.
+        unsafe { AtomicU32::from_ptr(descriptor().closed as *mut u32) }.store(status, Ordering::Relaxed);
+    }
+}

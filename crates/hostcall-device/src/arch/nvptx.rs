@@ -1,0 +1,408 @@
+//! NVIDIA GPUs, sm_70 and later (independent thread scheduling, PTX ISA 8.4).
+//!
+//! Collectives are LLVM intrinsics, which LLVM knows to be convergent; `asm!` is used for plain memory
+//! instructions only.
+
+use core::arch::asm;
+use hostcall_abi::descriptor::Control;
+use hostcall_abi::port::Arch;
+use hostcall_abi::{Descriptor, Word};
+
+#[allow(improper_ctypes, reason = "LLVM intrinsics, not C functions")]
+unsafe extern "C" {
+    #[link_name = "llvm.nvvm.read.ptx.sreg.laneid"]
+    safe fn laneid() -> u32;
+    #[link_name = "llvm.nvvm.activemask"]
+    safe fn activemask() -> u32;
+    #[link_name = "llvm.nvvm.vote.ballot.sync"]
+    safe fn vote_ballot_sync(mask: u32, predicate: bool) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+    safe fn shfl_sync_idx(mask: u32, value: u32, lane: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.bar.warp.sync"]
+    safe fn bar_warp_sync(mask: u32);
+    #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
+    safe fn barrier(number: u32);
+    #[link_name = "llvm.nvvm.nanosleep"]
+    safe fn nanosleep(ns: u32);
+    #[link_name = "llvm.nvvm.read.ptx.sreg.smid"]
+    safe fn smid() -> u32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.warpid"]
+    safe fn warpid() -> u32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.nwarpid"]
+    safe fn nwarpid() -> u32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.globaltimer"]
+    safe fn globaltimer() -> u64;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.clock"]
+    safe fn clock() -> u32;
+    #[link_name = "llvm.nvvm.exit"]
+    safe fn exit();
+    #[link_name = "llvm.trap"]
+    safe fn llvm_trap() -> !;
+}
+
+macro_rules! coordinates {
+    ($($name:ident: $x:literal $y:literal $z:literal),+) => { $(
+        #[inline(always)]
+        pub(crate) fn $name() -> [u32; 3] {
+            unsafe extern "C" {
+                #[link_name = $x]
+                safe fn x() -> u32;
+                #[link_name = $y]
+                safe fn y() -> u32;
+                #[link_name = $z]
+                safe fn z() -> u32;
+            }
+            [x(), y(), z()]
+        }
+    )+ };
+}
+coordinates! {
+    group_id: "llvm.nvvm.read.ptx.sreg.ctaid.x" "llvm.nvvm.read.ptx.sreg.ctaid.y" "llvm.nvvm.read.ptx.sreg.ctaid.z",
+    group_count: "llvm.nvvm.read.ptx.sreg.nctaid.x" "llvm.nvvm.read.ptx.sreg.nctaid.y" "llvm.nvvm.read.ptx.sreg.nctaid.z",
+    local_id: "llvm.nvvm.read.ptx.sreg.tid.x" "llvm.nvvm.read.ptx.sreg.tid.y" "llvm.nvvm.read.ptx.sreg.tid.z",
+    group_size: "llvm.nvvm.read.ptx.sreg.ntid.x" "llvm.nvvm.read.ptx.sreg.ntid.y" "llvm.nvvm.read.ptx.sreg.ntid.z"
+}
+
+/// Lanes of a wave.
+#[inline(always)]
+pub(crate) fn wave_size() -> u32 {
+    32
+}
+
+/// The SM the wave runs on, for spreading. May change between two looks.
+#[inline(always)]
+pub(crate) fn sm() -> u32 {
+    smid()
+}
+
+/// The wave's slot among all resident waves: dense, and unique at any one time.
+#[inline(always)]
+pub(crate) fn resident_wave() -> u32 {
+    smid() * nwarpid() + warpid()
+}
+
+/// The lanes converged at a call. The hardware knows; `_site` is for the simulator.
+#[inline(always)]
+pub(crate) fn converged_at(_site: usize) -> u64 {
+    u64::from(activemask())
+}
+
+/// Waits for the whole workgroup.
+#[inline(always)]
+pub(crate) fn sync_group() {
+    barrier(0);
+}
+
+/// 64 bytes of the workgroup's shared memory.
+#[inline(never)]
+pub(crate) fn group_scratch() -> *mut u8 {
+    let address: u64;
+    // SAFETY: declares 64 bytes of static shared memory and takes their generic address; this function
+    // is never inlined, so there is one such variable in a program.
+    unsafe {
+        asm!(
+            "{{ .shared .align 16 .b8 hostcall_group_scratch[64];",
+            "mov.u64 {address}, hostcall_group_scratch;",
+            "cvta.shared.u64 {address}, {address}; }}",
+            address = out(reg64) address,
+            options(pure, nomem, nostack)
+        );
+    }
+    address as *mut u8
+}
+
+/// Orders everything before it against everything after it, for the host as well.
+#[inline(always)]
+pub(crate) fn fence_system() {
+    // SAFETY: a fence touches no memory of its own.
+    unsafe { asm!("fence.acq_rel.sys;", options(nostack)) };
+}
+
+/// Orders memory accesses for the device.
+#[inline(always)]
+pub(crate) fn fence_device() {
+    // SAFETY: as above.
+    unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) };
+}
+
+/// Ends the calling lane.
+#[inline(always)]
+pub(crate) fn exit_lane() -> ! {
+    exit();
+    // `exit` does not return; LLVM's declaration does not say so.
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
+/// Ends the kernel as faulty. The CUDA context is lost.
+#[inline(always)]
+pub(crate) fn trap() -> ! {
+    llvm_trap()
+}
+
+/// Reads 16 bytes of host memory that the host wrote before a fence.
+///
+/// # Safety
+/// `from` is 16-byte aligned and readable.
+#[inline(always)]
+pub(crate) unsafe fn load_bulk(from: *const [u32; 4]) -> [u32; 4] {
+    let (a, b, c, d): (u32, u32, u32, u32);
+    // SAFETY: the caller's. `volatile` keeps it from a line that a former owner of the slot left in L1.
+    unsafe {
+        asm!("ld.volatile.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{from}];", a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
+            from = in(reg64) from, options(readonly, nostack, preserves_flags));
+    }
+    [a, b, c, d]
+}
+
+/// Writes 16 bytes of host memory.
+///
+/// # Safety
+/// `to` is 16-byte aligned and writable.
+#[inline(always)]
+pub(crate) unsafe fn store_bulk(to: *mut [u32; 4], value: [u32; 4]) {
+    // SAFETY: the caller's.
+    unsafe {
+        asm!("st.global.v4.u32 [{to}], {{{a}, {b}, {c}, {d}}};", a = in(reg32) value[0], b = in(reg32) value[1], c = in(reg32) value[2], d = in(reg32) value[3],
+            to = in(reg64) to, options(nostack, preserves_flags));
+    }
+}
+
+/// Sets a lock word in device memory to 1 and returns what it was.
+///
+/// # Safety
+/// `word` is a word of device memory that is used as a lock only.
+#[inline(always)]
+pub(crate) unsafe fn lock_word(word: *mut u32) -> u32 {
+    let old: u32;
+    // SAFETY: the caller's.
+    unsafe { asm!("atom.relaxed.gpu.global.exch.b32 {old}, [{word}], 1;", old = out(reg32) old, word = in(reg64) word, options(nostack)) };
+    old
+}
+
+/// Sets a lock word to 0.
+///
+/// # Safety
+/// As [`lock_word`]; the caller holds the lock.
+#[inline(always)]
+pub(crate) unsafe fn unlock_word(word: *mut u32) {
+    // SAFETY: the caller's.
+    unsafe { asm!("st.release.gpu.global.u32 [{word}], 0;", word = in(reg64) word, options(nostack)) };
+}
+
+// The descriptor lies in constant memory, written by the host while no kernel of the program runs: reading a
+// field costs no trip to a cache that stores to host memory would have to share. Rust has no statics in that
+// address space, so PTX declares it.
+core::arch::global_asm!(".visible .const .align 64 .b8 __hostcall_device[128];");
+
+/// A field of the descriptor. The compiler may move, merge and drop the load as it likes.
+macro_rules! field {
+    ($field:ident, reg64) => {{
+        let value: u64;
+        // SAFETY: reads 8 bytes of the descriptor, which does not change while the kernel runs.
+        unsafe {
+            asm!("ld.const.u64 {value}, [__hostcall_device+{offset}];", value = out(reg64) value,
+                offset = const core::mem::offset_of!(Descriptor, $field), options(pure, nomem, nostack, preserves_flags));
+        }
+        value
+    }};
+    ($field:ident, reg32) => {{
+        let value: u32;
+        // SAFETY: reads 4 bytes of the descriptor, which does not change while the kernel runs.
+        unsafe {
+            asm!("ld.const.u32 {value}, [__hostcall_device+{offset}];", value = out(reg32) value,
+                offset = const core::mem::offset_of!(Descriptor, $field), options(pure, nomem, nostack, preserves_flags));
+        }
+        value
+    }};
+}
+
+/// The descriptor as the host wrote it. Fields that are not used are not read.
+#[inline(always)]
+pub(crate) fn descriptor() -> Descriptor {
+    Descriptor {
+        states: field!(states, reg64),
+        doorbells: field!(doorbells, reg64),
+        requests: field!(requests, reg64),
+        replies: field!(replies, reg64),
+        ports: field!(ports, reg32),
+        request_words: field!(request_words, reg32),
+        reply_words: field!(reply_words, reg32),
+        word_form: field!(word_form, reg32),
+        control: field!(control, reg64),
+        staging: field!(staging, reg64),
+        slot_locks: field!(slot_locks, reg64),
+        slots: field!(slots, reg32),
+        slot_bytes: field!(slot_bytes, reg32),
+        heap: field!(heap, reg64),
+        heap_bytes: field!(heap_bytes, reg64),
+        closed: field!(closed, reg64),
+        seed: field!(seed, reg64),
+    }
+}
+
+/// A service's number, which the host writes while no kernel of the program runs.
+///
+/// # Safety
+/// `word` is the address of a service's word in device memory.
+#[inline(always)]
+pub(crate) unsafe fn load_number(word: *const u32) -> u32 {
+    let number: u32;
+    // SAFETY: the caller's. The read-only path may serve it from a cache; a number that is written while a
+    // kernel runs is seen by the next one.
+    unsafe { asm!("ld.global.nc.u32 {number}, [{word}];", number = out(reg32) number, word = in(reg64) word, options(pure, nomem, nostack, preserves_flags)) };
+    number
+}
+
+/// Clocks between a request and the first poll of its reply: about 0.4 µs. Found by measurement, see
+/// `docs/performance.md`.
+const FIRST_POLL_CLOCKS: u32 = 800;
+
+/// The program's port buffer.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine;
+
+impl Arch for Machine {
+    #[inline(always)]
+    fn before_first_poll(self) {
+        // A poll takes a round trip of 1.2 to 1.4 µs and samples the word half-way. One that is sent right
+        // behind the request always comes too early, and the next one 0.5 µs later than it could: so the
+        // first waits about as long as the host needs to answer.
+        let start = clock();
+        while clock().wrapping_sub(start) < FIRST_POLL_CLOCKS {}
+    }
+
+    #[inline(always)]
+    fn lane(self) -> u32 {
+        laneid()
+    }
+
+    #[inline(always)]
+    fn ballot(self, mask: u64, predicate: bool) -> u64 {
+        u64::from(vote_ballot_sync(mask as u32, predicate))
+    }
+
+    #[inline(always)]
+    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32 {
+        shfl_sync_idx(mask as u32, value, from, 31)
+    }
+
+    #[inline(always)]
+    fn sync(self, mask: u64) {
+        bar_warp_sync(mask as u32);
+    }
+
+    #[inline(always)]
+    fn pause(self, attempt: u32) {
+        // One trip over the bus takes about 1.3 µs: the first polls are paced by the bus itself. From then
+        // on up to 8 µs, so that thousands of waves that wait for a disk leave the bus to others.
+        if attempt > 16 {
+            let doubled = 64u32 << ((attempt - 16) >> 3).min(7);
+            nanosleep(doubled);
+        }
+    }
+
+    #[inline(always)]
+    fn first_port(self) -> u32 {
+        let wave = resident_wave();
+        let ports = self.ports();
+        if wave < ports { wave } else { wave % ports }
+    }
+
+    #[inline(always)]
+    fn now_ns(self) -> u64 {
+        globaltimer()
+    }
+
+    #[inline(always)]
+    fn ports(self) -> u32 {
+        descriptor().ports
+    }
+
+    #[inline(always)]
+    fn request_words(self) -> u32 {
+        descriptor().request_words
+    }
+
+    #[inline(always)]
+    fn reply_words(self) -> u32 {
+        descriptor().reply_words
+    }
+
+    #[inline(always)]
+    fn lock_port(self, port: u32) -> u64 {
+        let word = descriptor().states + u64::from(port) * 8;
+        let old: u64;
+        // SAFETY: the state word of a port of this buffer, in device memory. Relaxed at device scope: the
+        // owners of a port are ordered by the data and control dependencies that `docs/protocol.md` lists.
+        unsafe { asm!("atom.relaxed.gpu.global.or.b64 {old}, [{word}], 1;", old = out(reg64) old, word = in(reg64) word, options(nostack)) };
+        old
+    }
+
+    #[inline(always)]
+    fn unlock_port(self, port: u32, state: u64) {
+        let word = descriptor().states + u64::from(port) * 8;
+        // SAFETY: as above; the caller owns the port.
+        unsafe { asm!("st.relaxed.gpu.global.u64 [{word}], {state};", word = in(reg64) word, state = in(reg64) state, options(nostack)) };
+    }
+
+    #[inline(always)]
+    fn store_request(self, port: u32, index: usize, word: Word) {
+        let d = descriptor();
+        let at = d.requests + (u64::from(port) * u64::from(d.request_words) + index as u64) * 16;
+        let low = u64::from(word.data[0]) | u64::from(word.data[1]) << 32;
+        let high = u64::from(word.data[2]) | u64::from(word.tag) << 32;
+        // SAFETY: a word of the request area of a port that the caller owns. Pairs with the server's
+        // `load_request`: one 128-bit access, so that payload and tag are of the same write.
+        unsafe {
+            asm!("{{ .reg .b128 t; mov.b128 t, {{{low}, {high}}}; st.relaxed.sys.global.b128 [{at}], t; }}",
+                low = in(reg64) low, high = in(reg64) high, at = in(reg64) at, options(nostack));
+        }
+    }
+
+    #[inline(always)]
+    fn load_reply(self, port: u32, index: usize) -> Word {
+        let d = descriptor();
+        let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + index as u64) * 16;
+        let (low, high): (u64, u64);
+        // SAFETY: a word of the reply area. Pairs with the server's `store_reply`, one 128-bit access.
+        unsafe {
+            asm!("{{ .reg .b128 t; ld.relaxed.sys.global.b128 t, [{at}]; mov.b128 {{{low}, {high}}}, t; }}",
+                low = out(reg64) low, high = out(reg64) high, at = in(reg64) at, options(nostack));
+        }
+        Word { data: [low as u32, (low >> 32) as u32, high as u32], tag: (high >> 32) as u32 }
+    }
+
+    #[inline(always)]
+    fn ring(self, port: u32, tag: u32) {
+        let at = descriptor().doorbells + u64::from(port) * 4;
+        // SAFETY: the doorbell of a port that the caller owns. Pairs with the server's sweep; a hint only.
+        unsafe { asm!("st.relaxed.sys.global.u32 [{at}], {tag};", at = in(reg64) at, tag = in(reg32) tag, options(nostack)) };
+    }
+
+    #[inline(always)]
+    fn closed(self) -> u32 {
+        let at = descriptor().control + core::mem::offset_of!(Control, closed) as u64;
+        let value: u32;
+        // SAFETY: a word of the host's control page. Pairs with the server's store when it shuts down.
+        unsafe { asm!("ld.relaxed.sys.global.u32 {value}, [{at}];", value = out(reg32) value, at = in(reg64) at, options(nostack)) };
+        value
+    }
+
+    #[inline(always)]
+    fn known_closed(self) -> u32 {
+        let at = descriptor().closed;
+        let value: u32;
+        // SAFETY: a word of device memory. Pairs with `remember_closed`; nothing depends on its order.
+        unsafe { asm!("ld.relaxed.gpu.global.u32 {value}, [{at}];", value = out(reg32) value, at = in(reg64) at, options(nostack)) };
+        value
+    }
+
+    #[inline(always)]
+    fn remember_closed(self, status: u32) {
+        let at = descriptor().closed;
+        // SAFETY: as above.
+        unsafe { asm!("st.relaxed.gpu.global.u32 [{at}], {status};", at = in(reg64) at, status = in(reg32) status, options(nostack)) };
+    }
+}

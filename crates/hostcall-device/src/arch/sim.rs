@@ -1,0 +1,407 @@
+//! The CPU simulator. Lanes are the simulator's affair (its [`SimOps`] table); memory is the host's own.
+
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+use hostcall_abi::descriptor::Control;
+use hostcall_abi::geometry::WordForm;
+use hostcall_abi::port::Arch;
+use hostcall_abi::sim::{LaneInfo, SIM_VERSION, SimOps};
+use hostcall_abi::{Descriptor, Word};
+
+/// Filled by the simulator after it has loaded the image, before any kernel runs.
+#[unsafe(no_mangle)]
+#[used]
+static __hostcall_sim_ops: AtomicPtr<SimOps> = AtomicPtr::new(core::ptr::null_mut());
+
+#[unsafe(no_mangle)]
+#[used]
+static __hostcall_sim_version: u32 = SIM_VERSION;
+
+#[inline(always)]
+fn ops() -> &'static SimOps {
+    // Pairs with the simulator's store at load time; relaxed because the launch that runs this lane came
+    // after it.
+    let table = __hostcall_sim_ops.load(Ordering::Relaxed);
+    // SAFETY: device code runs only inside a simulated lane, and the simulator stores the address of a
+    // table that outlives the image before it starts one.
+    unsafe { &*table }
+}
+
+#[inline(always)]
+fn info() -> &'static LaneInfo {
+    // SAFETY: called by a simulated lane; the answer lives as long as the lane.
+    unsafe { &*(ops().lane_info)() }
+}
+
+#[inline(always)]
+pub(crate) fn group_id() -> [u32; 3] {
+    info().group
+}
+#[inline(always)]
+pub(crate) fn group_count() -> [u32; 3] {
+    info().groups
+}
+#[inline(always)]
+pub(crate) fn local_id() -> [u32; 3] {
+    info().local
+}
+#[inline(always)]
+pub(crate) fn group_size() -> [u32; 3] {
+    info().local_size
+}
+
+/// Lanes of a wave.
+#[inline(always)]
+pub(crate) fn wave_size() -> u32 {
+    info().wave_size
+}
+
+/// The simulated SM.
+#[inline(always)]
+pub(crate) fn sm() -> u32 {
+    info().sm
+}
+
+/// The wave's slot among all resident waves.
+#[inline(always)]
+pub(crate) fn resident_wave() -> u32 {
+    info().wave
+}
+
+/// The lanes that reach the call at `site` together.
+#[inline(always)]
+pub(crate) fn converged_at(site: usize) -> u64 {
+    // SAFETY: called by a simulated lane.
+    unsafe { (ops().active_mask)(site) }
+}
+
+/// Waits for the whole workgroup.
+#[inline(always)]
+pub(crate) fn sync_group() {
+    // SAFETY: called by a simulated lane.
+    unsafe { (ops().sync_group)() }
+}
+
+/// 64 bytes shared by the workgroup.
+#[inline(always)]
+pub(crate) fn group_scratch() -> *mut u8 {
+    // SAFETY: called by a simulated lane.
+    unsafe { (ops().group_scratch)() }
+}
+
+/// Orders everything before it against everything after it.
+#[inline(always)]
+pub(crate) fn fence_system() {
+    fence(Ordering::SeqCst);
+}
+
+/// As [`fence_system`]: device and host memory are one.
+#[inline(always)]
+pub(crate) fn fence_device() {
+    fence(Ordering::SeqCst);
+}
+
+/// Ends the calling lane.
+#[inline(always)]
+pub(crate) fn exit_lane() -> ! {
+    // SAFETY: called by a simulated lane.
+    unsafe { (ops().exit_lane)() }
+}
+
+/// Ends the kernel as faulty.
+#[inline(always)]
+pub(crate) fn trap() -> ! {
+    // SAFETY: called by a simulated lane.
+    unsafe { (ops().trap)() }
+}
+
+/// Reads 16 bytes of staging.
+///
+/// # Safety
+/// `from` is 16-byte aligned and readable, and the host has handed the slot over.
+#[inline(always)]
+pub(crate) unsafe fn load_bulk(from: *const [u32; 4]) -> [u32; 4] {
+    // SAFETY: the caller's.
+    unsafe { from.read() }
+}
+
+/// Writes 16 bytes of staging.
+///
+/// # Safety
+/// `to` is 16-byte aligned and writable, and the caller owns the slot.
+#[inline(always)]
+pub(crate) unsafe fn store_bulk(to: *mut [u32; 4], value: [u32; 4]) {
+    // SAFETY: the caller's.
+    unsafe { to.write(value) }
+}
+
+/// Sets a lock word to 1 and returns what it was.
+///
+/// # Safety
+/// `word` is a valid word that is used as a lock only.
+#[inline(always)]
+pub(crate) unsafe fn lock_word(word: *mut u32) -> u32 {
+    // SAFETY: the caller's. Acquire pairs with the release in `unlock_word`.
+    unsafe { AtomicU32::from_ptr(word) }.swap(1, Ordering::Acquire)
+}
+
+/// Sets a lock word to 0.
+///
+/// # Safety
+/// As [`lock_word`]; the caller holds the lock.
+#[inline(always)]
+pub(crate) unsafe fn unlock_word(word: *mut u32) {
+    // SAFETY: the caller's. Release pairs with the acquire in `lock_word`.
+    unsafe { AtomicU32::from_ptr(word) }.store(0, Ordering::Release);
+}
+
+/// One word by one 16-byte access.
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use core::arch::asm;
+    use core::arch::x86_64::__m128i;
+    use hostcall_abi::Word;
+
+    #[inline(always)]
+    pub(super) unsafe fn load(at: *const Word) -> Word {
+        let value: __m128i;
+        // SAFETY: the caller's: a 16-byte aligned word of the buffer. `movdqa` is one access on every
+        // processor with AVX, which the host checked before it chose this word form.
+        unsafe {
+            asm!("movdqa {value}, [{at}]", value = out(xmm_reg) value, at = in(reg) at, options(readonly, nostack, preserves_flags));
+            core::mem::transmute::<__m128i, Word>(value)
+        }
+    }
+
+    #[inline(always)]
+    pub(super) unsafe fn store(at: *mut Word, word: Word) {
+        // SAFETY: as in `load`.
+        unsafe {
+            let value = core::mem::transmute::<Word, __m128i>(word);
+            asm!("movdqa [{at}], {value}", value = in(xmm_reg) value, at = in(reg) at, options(nostack, preserves_flags));
+        }
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod wide {
+    use core::arch::asm;
+    use hostcall_abi::Word;
+
+    #[inline(always)]
+    pub(super) unsafe fn load(at: *const Word) -> Word {
+        let (low, high): (u64, u64);
+        // SAFETY: the caller's: a 16-byte aligned word of the buffer. `ldp` of an aligned pair is one access
+        // with FEAT_LSE2, which the host checked before it chose this word form.
+        unsafe { asm!("ldp {low}, {high}, [{at}]", low = out(reg) low, high = out(reg) high, at = in(reg) at, options(readonly, nostack, preserves_flags)) };
+        Word { data: [low as u32, (low >> 32) as u32, high as u32], tag: (high >> 32) as u32 }
+    }
+
+    #[inline(always)]
+    pub(super) unsafe fn store(at: *mut Word, word: Word) {
+        let low = u64::from(word.data[0]) | u64::from(word.data[1]) << 32;
+        let high = u64::from(word.data[2]) | u64::from(word.tag) << 32;
+        // SAFETY: as in `load`.
+        unsafe { asm!("stp {low}, {high}, [{at}]", low = in(reg) low, high = in(reg) high, at = in(reg) at, options(nostack, preserves_flags)) };
+    }
+}
+
+/// Machines without a known 16-byte access always get [`WordForm::Triple8`] from the host.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod wide {
+    use hostcall_abi::Word;
+    pub(super) unsafe fn load(_: *const Word) -> Word {
+        super::trap()
+    }
+    pub(super) unsafe fn store(_: *mut Word, _: Word) {
+        super::trap()
+    }
+}
+
+/// The three (payload, tag) pairs of a word in [`WordForm::Triple8`].
+///
+/// # Safety
+/// `at` is the address of a word of a live port buffer of that form.
+#[inline(always)]
+unsafe fn pairs(at: u64) -> [&'static AtomicU64; 3] {
+    // SAFETY: the caller's: 24 bytes, 8-byte aligned, accessed by both sides through atomics only.
+    [0, 8, 16].map(|offset| unsafe { AtomicU64::from_ptr((at + offset) as *mut u64) })
+}
+
+/// Written by the host while no kernel of the program runs.
+#[repr(transparent)]
+struct HostWritten(core::cell::UnsafeCell<Descriptor>);
+
+// SAFETY: lanes only read it; the host writes it between kernels.
+unsafe impl Sync for HostWritten {}
+
+#[unsafe(no_mangle)]
+#[used]
+static __hostcall_device: HostWritten = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
+
+/// The descriptor as the host wrote it.
+#[inline(always)]
+pub(crate) fn descriptor() -> &'static Descriptor {
+    // SAFETY: nobody writes it while a lane runs.
+    unsafe { &*__hostcall_device.0.get() }
+}
+
+/// A service's number, which the host writes while no kernel of the program runs.
+///
+/// # Safety
+/// `word` is the address of a service's word.
+#[inline(always)]
+pub(crate) unsafe fn load_number(word: *const u32) -> u32 {
+    // SAFETY: the caller's. Volatile: a host that registers a service late may write it while lanes run.
+    unsafe { word.read_volatile() }
+}
+
+/// The program's port buffer.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine;
+
+impl Machine {
+    #[inline(always)]
+    fn state(self, port: u32) -> &'static AtomicU64 {
+        // SAFETY: the state word of a port of this buffer; both sides treat it as an atomic.
+        unsafe { AtomicU64::from_ptr((descriptor().states + u64::from(port) * 8) as *mut u64) }
+    }
+
+    #[inline(always)]
+    fn word32(at: u64) -> &'static AtomicU32 {
+        // SAFETY: callers pass the address of a 32-bit word of the buffer.
+        unsafe { AtomicU32::from_ptr(at as *mut u32) }
+    }
+}
+
+impl Arch for Machine {
+    #[inline(always)]
+    fn lane(self) -> u32 {
+        info().lane
+    }
+
+    #[inline(always)]
+    fn ballot(self, mask: u64, predicate: bool) -> u64 {
+        if mask.is_power_of_two() {
+            return if predicate { mask } else { 0 };
+        }
+        // SAFETY: called by a simulated lane, which is one of `mask`.
+        unsafe { (ops().ballot)(mask, u32::from(predicate)) }
+    }
+
+    #[inline(always)]
+    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32 {
+        if mask.is_power_of_two() {
+            return value;
+        }
+        // SAFETY: as above.
+        unsafe { (ops().shuffle)(mask, u64::from(value), from) as u32 }
+    }
+
+    #[inline(always)]
+    fn sync(self, mask: u64) {
+        if !mask.is_power_of_two() {
+            // SAFETY: as above.
+            unsafe { (ops().sync_wave)(mask) }
+        }
+    }
+
+    #[inline(always)]
+    fn pause(self, attempt: u32) {
+        // SAFETY: called by a simulated lane.
+        unsafe { (ops().pause)(attempt) }
+    }
+
+    #[inline(always)]
+    fn first_port(self) -> u32 {
+        resident_wave() % self.ports()
+    }
+
+    #[inline(always)]
+    fn now_ns(self) -> u64 {
+        // SAFETY: called by a simulated lane.
+        unsafe { (ops().clock_ns)() }
+    }
+
+    #[inline(always)]
+    fn ports(self) -> u32 {
+        descriptor().ports
+    }
+
+    #[inline(always)]
+    fn request_words(self) -> u32 {
+        descriptor().request_words
+    }
+
+    #[inline(always)]
+    fn reply_words(self) -> u32 {
+        descriptor().reply_words
+    }
+
+    #[inline(always)]
+    fn lock_port(self, port: u32) -> u64 {
+        // Acquire pairs with the release in `unlock_port` of the former owner.
+        self.state(port).fetch_or(1, Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn unlock_port(self, port: u32, state: u64) {
+        // Release pairs with the acquire in `lock_port` of the next owner.
+        self.state(port).store(state, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn store_request(self, port: u32, index: usize, word: Word) {
+        let d = descriptor();
+        let index = u64::from(port) * u64::from(d.request_words) + index as u64;
+        if d.word_form == WordForm::Single16 as u32 {
+            // SAFETY: a word of the request area of a port that the caller owns. Pairs with the server's
+            // `load_request`.
+            unsafe { wide::store((d.requests + index * 16) as *mut Word, word) };
+        } else {
+            // SAFETY: as above. Each pair is one access that carries the tag.
+            for (pair, data) in unsafe { pairs(d.requests + index * 24) }.iter().zip(word.data) {
+                pair.store(u64::from(data) | u64::from(word.tag) << 32, Ordering::Relaxed);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn load_reply(self, port: u32, index: usize) -> Word {
+        let d = descriptor();
+        let index = u64::from(port) * u64::from(d.reply_words) + index as u64;
+        if d.word_form == WordForm::Single16 as u32 {
+            // SAFETY: a word of the reply area. Pairs with the server's `store_reply`.
+            unsafe { wide::load((d.replies + index * 16) as *const Word) }
+        } else {
+            // SAFETY: as above.
+            let [a, b, c] = unsafe { pairs(d.replies + index * 24) }.map(|pair| pair.load(Ordering::Relaxed));
+            let tag = (a >> 32) as u32;
+            // A word whose pairs are of different writes is not there yet. No reply's tag has the top bit.
+            let whole = tag == (b >> 32) as u32 && tag == (c >> 32) as u32;
+            Word { data: [a as u32, b as u32, c as u32], tag: if whole { tag } else { tag | 0x8000_0000 } }
+        }
+    }
+
+    #[inline(always)]
+    fn ring(self, port: u32, tag: u32) {
+        // Pairs with the server's sweep; a hint only.
+        Self::word32(descriptor().doorbells + u64::from(port) * 4).store(tag, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn closed(self) -> u32 {
+        // Pairs with the server's release store when it shuts down: the answers it gave before are seen.
+        Self::word32(descriptor().control + core::mem::offset_of!(Control, closed) as u64).load(Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn known_closed(self) -> u32 {
+        // Pairs with `remember_closed`; nothing depends on its order.
+        Self::word32(descriptor().closed).load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn remember_closed(self, status: u32) {
+        Self::word32(descriptor().closed).store(status, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,79 @@
+//! What the host wrote into this program: the descriptor, and the service numbers.
+
+use crate::arch::current::{self as arch, Machine};
+use core::cell::UnsafeCell;
+use hostcall_abi::ABI_VERSION;
+use hostcall_abi::port::{Arch, Client, Group, first_lane};
+
+/// The wire's version that this program was built with, for the host to compare.
+#[unsafe(no_mangle)]
+#[used]
+static __hostcall_abi: u32 = ABI_VERSION;
+
+/// Number of one service in this program's server: 0 until the host has patched it.
+///
+/// The stubs that `#[service]` makes declare one per function, under the name `__HOSTCALL__` + service.
+/// A service that is registered while a kernel runs is seen by the next kernel.
+#[repr(transparent)]
+pub struct ServiceWord(UnsafeCell<u32>);
+
+// SAFETY: lanes only read it, through `arch::load_number`.
+unsafe impl Sync for ServiceWord {}
+
+impl ServiceWord {
+    /// "Nobody's".
+    #[expect(clippy::new_without_default, reason = "used in statics only")]
+    pub const fn new() -> Self {
+        Self(UnsafeCell::new(0))
+    }
+
+    /// The number.
+    #[inline(always)]
+    pub(crate) fn number(&self) -> u32 {
+        // SAFETY: the address of the word itself.
+        unsafe { arch::load_number(self.0.get()) }
+    }
+
+    /// Names the service for `arch::converged_at`.
+    #[inline(always)]
+    pub(crate) fn site(&self) -> usize {
+        core::ptr::from_ref(self) as usize
+    }
+}
+
+/// The machine this lane runs on, with the program's port buffer.
+#[inline(always)]
+pub(crate) fn machine() -> Machine {
+    Machine
+}
+
+/// The client half of the wire on this machine.
+#[inline(always)]
+pub(crate) fn client() -> Client<Machine> {
+    Client(Machine)
+}
+
+pub(crate) use arch::descriptor;
+
+/// The lanes that call `site` together with this one *and* agree on `key`. Lanes that run converged but
+/// call different services, say through a function that was not inlined, become groups of their own.
+#[inline(always)]
+pub(crate) fn group_at(site: usize, key: u32) -> Group {
+    let machine = machine();
+    let mask = arch::converged_at(site);
+    let lane = machine.lane();
+    let same = machine.ballot(mask, machine.broadcast(mask, key, first_lane(mask)) == key);
+    if same == mask { Group::new(mask, lane) } else { split(mask, same, lane, key) }
+}
+
+/// Lanes of `mask` disagree on `key`; those of `same` agree with its first lane.
+#[cold]
+#[inline(never)]
+fn split(mut mask: u64, mut same: u64, lane: u32, key: u32) -> Group {
+    let machine = machine();
+    while same & (1 << lane) == 0 {
+        mask &= !same;
+        same = machine.ballot(mask, machine.broadcast(mask, key, first_lane(mask)) == key);
+    }
+    Group::new(same, lane)
+}

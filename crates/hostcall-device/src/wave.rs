@@ -1,0 +1,288 @@
+//! Where a lane is, and calls made once for many lanes.
+//!
+//! *Lane*, *wave* (CUDA: warp), *workgroup* (thread block), *grid*.
+
+use crate::arch::current as arch;
+use crate::context::machine;
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, Ordering};
+use hostcall_abi::codec::Fixed;
+use hostcall_abi::port::Arch;
+use hostcall_abi::{CallError, Plain};
+
+/// Workgroup coordinates.
+#[inline(always)]
+pub fn group_id() -> [u32; 3] {
+    arch::group_id()
+}
+
+/// Workgroups of the grid.
+#[inline(always)]
+pub fn group_count() -> [u32; 3] {
+    arch::group_count()
+}
+
+/// Coordinates in the workgroup.
+#[inline(always)]
+pub fn local_id() -> [u32; 3] {
+    arch::local_id()
+}
+
+/// Size of the workgroup.
+#[inline(always)]
+pub fn group_size() -> [u32; 3] {
+    arch::group_size()
+}
+
+#[inline(always)]
+fn linear(id: [u32; 3], size: [u32; 3]) -> usize {
+    (id[2] as usize * size[1] as usize + id[1] as usize) * size[0] as usize + id[0] as usize
+}
+
+#[inline(always)]
+fn volume(size: [u32; 3]) -> usize {
+    size[0] as usize * size[1] as usize * size[2] as usize
+}
+
+/// Number of the lane in its workgroup.
+#[inline(always)]
+pub fn local_index() -> usize {
+    linear(local_id(), group_size())
+}
+
+/// Number of the workgroup in the grid.
+#[inline(always)]
+pub fn group_index() -> usize {
+    linear(group_id(), group_count())
+}
+
+/// Number of the lane in the grid.
+#[inline(always)]
+pub fn global_id() -> usize {
+    group_index() * volume(group_size()) + local_index()
+}
+
+/// Lanes of the grid.
+#[inline(always)]
+pub fn global_size() -> usize {
+    volume(group_count()) * volume(group_size())
+}
+
+/// Lane in its wave.
+#[inline(always)]
+pub fn lane_id() -> u32 {
+    machine().lane()
+}
+
+/// Lanes of a wave.
+#[inline(always)]
+pub fn wave_size() -> u32 {
+    arch::wave_size()
+}
+
+/// Number of the wave in the grid (waves are the runs of [`wave_size`] lanes of a workgroup).
+#[inline(always)]
+pub fn wave_index() -> usize {
+    let per_group = volume(group_size()).div_ceil(wave_size() as usize);
+    group_index() * per_group + local_index() / wave_size() as usize
+}
+
+/// The SM (compute unit) that runs the lane. A hint: it may change.
+#[inline(always)]
+pub fn sm_id() -> u32 {
+    arch::sm()
+}
+
+/// Waits for all lanes of the workgroup.
+///
+/// Every lane of the workgroup that has not ended must come to the same call.
+#[inline(always)]
+pub fn sync_workgroup() {
+    arch::sync_group();
+}
+
+/// The lanes of a wave that run converged at a place.
+#[derive(Clone, Copy, Debug)]
+pub struct Converged(hostcall_abi::port::Group);
+
+impl Converged {
+    /// The lanes converged here.
+    #[inline(always)]
+    pub fn here() -> Self {
+        Self(crate::context::group_at(Self::here as fn() -> Self as usize, 0))
+    }
+
+    /// The lanes, by lane number.
+    #[inline(always)]
+    pub fn mask(&self) -> u64 {
+        self.0.mask
+    }
+
+    /// How many.
+    #[inline(always)]
+    pub fn count(&self) -> u32 {
+        self.0.count
+    }
+
+    /// The caller's place among them, from 0.
+    #[inline(always)]
+    pub fn rank(&self) -> u32 {
+        self.0.rank
+    }
+
+    /// Whether the caller is the first.
+    #[inline(always)]
+    pub fn leads(&self) -> bool {
+        self.0.leads()
+    }
+
+    /// Bit per lane for which `predicate` holds.
+    #[inline(always)]
+    pub fn ballot(&self, predicate: bool) -> u64 {
+        machine().ballot(self.0.mask, predicate)
+    }
+
+    /// Waits for all of them.
+    #[inline(always)]
+    pub fn sync(&self) {
+        machine().sync(self.0.mask);
+    }
+
+    /// The value of the first lane.
+    #[inline(always)]
+    pub fn broadcast<T: Plain>(&self, value: T) -> T {
+        const { assert!(T::DWORDS <= 16, "broadcast carries at most 64 bytes") };
+        let mut units = [0u32; 16];
+        value.put(&mut units);
+        for unit in &mut units[..T::DWORDS] {
+            *unit = machine().broadcast(self.0.mask, *unit, self.0.leader);
+        }
+        // A plain value of its own units always decodes.
+        T::get(&units).unwrap_or(value)
+    }
+}
+
+/// What crosses between lanes: a result of at most 14 units, or why there is none.
+fn share<R: Fixed>(units: &mut [u32; 16], result: Option<Result<R, CallError>>) {
+    match result {
+        None => {}
+        Some(Ok(value)) => {
+            units[0] = 0;
+            value.put(&mut units[2..]);
+        }
+        Some(Err(error)) => {
+            let (status, detail) = error.to_status();
+            units[0] = u32::from(status.0);
+            units[1] = detail;
+        }
+    }
+}
+
+fn unshare<R: Fixed>(units: &[u32; 16]) -> Result<R, CallError> {
+    if units[0] != 0 {
+        return Err(CallError::from_status(hostcall_abi::Status(units[0] as u16), units[1]));
+    }
+    R::get(&units[2..]).map_err(|_| CallError::Malformed)
+}
+
+/// Runs `call` once for the converged lanes, on the first of them; all get its result.
+///
+/// # Errors
+/// What `call` returned.
+#[inline(always)]
+pub fn once_per_wave<R: Fixed>(call: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
+    const { assert!(R::DWORDS <= 14, "a shared result is at most 56 bytes") };
+    let group = Converged::here();
+    let mut units = [0u32; 16];
+    share::<R>(&mut units, group.leads().then(call));
+    for unit in &mut units[..2 + R::DWORDS] {
+        *unit = machine().broadcast(group.0.mask, *unit, group.0.leader);
+    }
+    unshare(&units)
+}
+
+/// Runs `call` once for the workgroup, on its first lane; all get its result.
+///
+/// Every lane of the workgroup must come here (it waits as [`sync_workgroup`] does).
+///
+/// # Errors
+/// What `call` returned.
+#[inline(always)]
+pub fn once_per_workgroup<R: Fixed>(call: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
+    const { assert!(R::DWORDS <= 14, "a shared result is at most 56 bytes") };
+    let scratch = arch::group_scratch().cast::<[u32; 16]>();
+    let mut units = [0u32; 16];
+    if local_index() == 0 {
+        share::<R>(&mut units, Some(call()));
+        // SAFETY: 64 bytes, 16-byte aligned, of this workgroup; only its first lane writes, and nobody reads
+        // before the barrier below.
+        unsafe { scratch.write_volatile(units) };
+    }
+    sync_workgroup();
+    // SAFETY: written before the barrier.
+    units = unsafe { scratch.read_volatile() };
+    // Nobody may come round to the next call and write while others still read.
+    sync_workgroup();
+    unshare(&units)
+}
+
+/// A call made once by a whole grid: a static of the kernel's crate.
+///
+/// The first lane to come runs the call; others wait for its result. [`OncePerGrid::reset`] (or a fresh
+/// load of the program) makes it ready for the next launch.
+#[derive(Debug)]
+pub struct OncePerGrid<R> {
+    state: AtomicU32,
+    units: UnsafeCell<[u32; 16]>,
+    result: core::marker::PhantomData<fn() -> R>,
+}
+
+// SAFETY: `units` is written by the one lane that moved `state` from 0 to 1, before it stores 2 behind a
+// fence, and read by lanes that have seen the 2.
+unsafe impl<R> Sync for OncePerGrid<R> {}
+
+impl<R: Fixed> OncePerGrid<R> {
+    /// Not called yet.
+    #[expect(clippy::new_without_default, reason = "used in statics only")]
+    pub const fn new() -> Self {
+        Self { state: AtomicU32::new(0), units: UnsafeCell::new([0; 16]), result: core::marker::PhantomData }
+    }
+
+    /// Runs `call` if no lane of the grid has; all get its result.
+    ///
+    /// # Errors
+    /// What `call` returned.
+    #[inline(never)]
+    pub fn call(&self, call: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
+        const { assert!(R::DWORDS <= 14, "a shared result is at most 56 bytes") };
+        // Only one lane of a wave tries, so that no lane waits for another of its own wave.
+        let group = Converged::here();
+        if group.leads() {
+            // `compare_exchange` pairs with the store of 2 below.
+            if self.state.compare_exchange(0, 1, Ordering::Acquire, Ordering::Acquire).is_ok() {
+                let mut units = [0u32; 16];
+                share::<R>(&mut units, Some(call()));
+                // SAFETY: see `Sync`.
+                unsafe { self.units.get().write_volatile(units) };
+                arch::fence_device();
+                self.state.store(2, Ordering::Release);
+            } else {
+                let mut attempt = 0;
+                // Pairs with the store of 2 above.
+                while self.state.load(Ordering::Acquire) != 2 {
+                    attempt += 1;
+                    machine().pause(attempt);
+                }
+            }
+        }
+        group.sync();
+        arch::fence_device();
+        // SAFETY: see `Sync`; the leader has seen the 2, and the barrier orders the others behind it.
+        unshare(&unsafe { self.units.get().read_volatile() })
+    }
+
+    /// Ready for another call. For the host or a single lane, between launches.
+    pub fn reset(&self) {
+        self.state.store(0, Ordering::Release);
+    }
+}

@@ -1,0 +1,255 @@
+//! The device's half: stubs that lay out their arguments at constant offsets.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+use syn::ext::IdentExt;
+
+use super::{Function, Kind, Output, Service};
+use crate::common::local;
+
+impl Service {
+    pub(super) fn device(&self) -> TokenStream {
+        let Self { attrs, vis, ident, .. } = self;
+        let stubs = self.functions.iter().map(|function| self.stub(function));
+        let statics = self.functions.iter().map(|function| self.statics(function));
+        quote! {
+            #(#attrs)*
+            #[derive(Clone, Copy, Debug)]
+            #vis struct #ident;
+
+            #(#statics)*
+
+            impl #ident {
+                #(#stubs)*
+            }
+        }
+    }
+
+    /// The words that the host reads and patches when it attaches the program.
+    fn statics(&self, function: &Function) -> TokenStream {
+        let private = &self.private;
+        let word = word(function);
+        let signature_word = format_ident!("__HOSTCALL_SIGNATURE__{}", function.name);
+        let signature = function.signature(&self.codec());
+        quote! {
+            #[doc(hidden)]
+            #[used]
+            #[unsafe(no_mangle)]
+            #[allow(non_upper_case_globals, reason = "the host finds the word under the service's name")]
+            static #word: #private::ServiceWord = #private::ServiceWord::new();
+
+            #[doc(hidden)]
+            #[used]
+            #[unsafe(no_mangle)]
+            #[allow(non_upper_case_globals, reason = "the host finds the word under the service's name")]
+            static #signature_word: u64 = #signature;
+        }
+    }
+
+    /// The functions for kernels: the call itself, and for arguments of fixed size the calls over a held port and
+    /// those that are started.
+    fn stub(&self, function: &Function) -> TokenStream {
+        let Function { attrs, ident, .. } = function;
+        let declared: Vec<_> = function.declared().collect();
+        let (returned, errors) = self.returned(function);
+        let gap = (!attrs.is_empty()).then(|| quote!(#[doc = ""]));
+        let (filled, call) = if function.takes_var() { self.call_var(function) } else { self.call_fixed(function, None) };
+        let finish = self.finish(function, call);
+        let rest = (!function.takes_var()).then(|| self.on_port_and_started(function));
+        quote! {
+            #(#attrs)*
+            #gap
+            #[doc = #errors]
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
+            pub fn #ident(#(#declared),*) -> #returned {
+                #filled
+                #finish
+            }
+            #rest
+        }
+    }
+
+    fn on_port_and_started(&self, function: &Function) -> TokenStream {
+        let private = &self.private;
+        let ident = &function.ident;
+        let declared: Vec<_> = function.declared().collect();
+        let result = function.result();
+        let (returned, errors) = self.returned(function);
+        let port = local("port");
+        let (filled, call) = self.call_fixed(function, Some(&port));
+        let finish = self.finish(function, call);
+        let on = format_ident!("{}_on", ident.unraw());
+        let about_on = format!("As [`{0}`](Self::{0}), over a port that the wave holds.", ident.unraw());
+        let deprecated = function.attrs.iter().filter(|attr| attr.path().is_ident("deprecated"));
+        let on_port = quote! {
+            #[doc = #about_on]
+            #[doc = ""]
+            #[doc = #errors]
+            #(#deprecated)*
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
+            pub fn #on(#port: &mut #private::Port, #(#declared),*) -> #returned {
+                #filled
+                #finish
+            }
+        };
+        let Output::Reply(_) = function.output else { return on_port };
+
+        let start = format_ident!("start_{}", ident.unraw());
+        let about_start = format!("Starts [`{0}`](Self::{0}), to wait for its result later.", ident.unraw());
+        let deprecated = function.attrs.iter().filter(|attr| attr.path().is_ident("deprecated"));
+        let (word, units, reply_words) = (word(function), units_const(), self.reply_words(function));
+        quote! {
+            #on_port
+
+            #[doc = #about_start]
+            ///
+            /// # Errors
+            /// Why the call could not be sent.
+            #(#deprecated)*
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
+            pub fn #start(#(#declared),*) -> ::core::result::Result<#private::Pending<#result, { #reply_words }>, #private::abi::CallError> {
+                #filled
+                #private::start_fixed::<#result, #units, { #reply_words }>(&#word, &__hostcall_units)
+            }
+        }
+    }
+
+    /// What a stub returns, and what its documentation says of failures.
+    fn returned(&self, function: &Function) -> (TokenStream, &'static str) {
+        let private = &self.private;
+        let result = function.result();
+        if self.panics {
+            (result, "# Panics\nWhen the call fails, with the reason.")
+        } else {
+            (quote!(::core::result::Result<#result, #private::abi::CallError>), "# Errors\nWhy the call has no result.")
+        }
+    }
+
+    /// The end of a stub that makes `call`.
+    fn finish(&self, function: &Function, call: TokenStream) -> TokenStream {
+        if !self.panics {
+            return call;
+        }
+        let text = format!("{}: {{}}", function.spoken());
+        quote! {
+            match #call {
+                ::core::result::Result::Ok(value) => value,
+                ::core::result::Result::Err(error) => ::core::panic!(#text, error),
+            }
+        }
+    }
+
+    /// Code that fills the units, and the call (over `port`, if the wave holds one), for a function of fixed-size
+    /// arguments.
+    fn call_fixed(&self, function: &Function, port: Option<&Ident>) -> (TokenStream, TokenStream) {
+        let private = &self.private;
+        let word = word(function);
+        let filled = self.fill(function, &quote!(0), false);
+        let units = units_const();
+        let suffix = if port.is_some() { "_on" } else { "" };
+        let port = port.map(|port| quote!(#port,));
+        let call = match &function.output {
+            Output::Posted => {
+                let post = format_ident!("post_fixed{suffix}");
+                quote!(#private::#post::<#units>(#port &#word, &__hostcall_units))
+            }
+            Output::Reply(ty) => {
+                let call = format_ident!("call_fixed{suffix}");
+                let reply_words = self.reply_words(function);
+                quote!(#private::#call::<#ty, #units, { #reply_words }>(#port &#word, &__hostcall_units))
+            }
+        };
+        (filled, call)
+    }
+
+    /// The same for a function that takes strings or slices.
+    fn call_var(&self, function: &Function) -> (TokenStream, TokenStream) {
+        let private = &self.private;
+        let codec = self.codec();
+        let word = word(function);
+        let filled = self.fill(function, &quote!(#codec::VarHead::DWORDS), true);
+        let mut ins = Vec::new();
+        let mut outs = Vec::new();
+        for arg in &function.args {
+            let ident = &arg.ident;
+            match arg.kind {
+                Kind::Fixed(_) => {}
+                Kind::Str => ins.push(quote!(::core::primitive::str::as_bytes(#ident))),
+                Kind::Slice(_) => ins.push(quote!(#codec::bytes(#ident))),
+                Kind::SliceMut(_) => outs.push(quote!(#codec::bytes_mut(#ident))),
+            }
+        }
+        let units = units_const();
+        let call = match &function.output {
+            Output::Posted => quote!(#private::post_var::<#units>(&#word, &mut __hostcall_units, &[#(#ins),*])),
+            Output::Reply(ty) => {
+                let returned = Literal::usize_unsuffixed(outs.len());
+                quote! {
+                    #private::call_var::<#ty, #units>(
+                        &#word,
+                        &mut __hostcall_units,
+                        &[#(#ins),*],
+                        &mut [#(#outs),*],
+                        &mut [0u32; #returned],
+                    )
+                }
+            }
+        };
+        (filled, call)
+    }
+
+    /// Declares the units, of which `head` come first, and puts each argument at its constant offset.
+    fn fill(&self, function: &Function, head: &TokenStream, mutable: bool) -> TokenStream {
+        let codec = self.codec();
+        let mut offsets = Vec::new();
+        let mut puts = Vec::new();
+        let mut at = head.clone();
+        for (i, arg) in function.args.iter().enumerate() {
+            let ident = &arg.ident;
+            let end = offset(i);
+            match &arg.kind {
+                Kind::Fixed(ty) => {
+                    offsets.push(quote!(const #end: usize = #at + <#ty as #codec::Fixed>::DWORDS;));
+                    puts.push(quote!(<#ty as #codec::Fixed>::put(&#ident, &mut __hostcall_units[#at..#end]);));
+                }
+                Kind::Str | Kind::Slice(_) | Kind::SliceMut(_) => {
+                    offsets.push(quote!(const #end: usize = #at + 1;));
+                    puts.push(quote!(__hostcall_units[#at] = ::core::mem::size_of_val(#ident) as u32;));
+                }
+            }
+            at = quote!(#end);
+        }
+        let declare = if mutable || !puts.is_empty() { quote!(let mut) } else { quote!(let) };
+        let units = units_const();
+        quote! {
+            #(#offsets)*
+            const #units: usize = #at;
+            #declare __hostcall_units = [0u32; #units];
+            #(#puts)*
+        }
+    }
+
+    /// Words of one lane's reply, as a constant expression.
+    fn reply_words(&self, function: &Function) -> TokenStream {
+        let private = &self.private;
+        let codec = self.codec();
+        let result = function.result();
+        quote!(#private::abi::ReplyHead::words(<#result as #codec::Fixed>::DWORDS as u32) as usize)
+    }
+}
+
+fn word(function: &Function) -> Ident {
+    format_ident!("__HOSTCALL__{}", function.name)
+}
+
+/// The constant that holds where argument `i` ends.
+fn offset(i: usize) -> Ident {
+    format_ident!("__HOSTCALL_END_{i}")
+}
+
+fn units_const() -> Ident {
+    format_ident!("__HOSTCALL_UNITS")
+}

@@ -1,0 +1,129 @@
+//! The device face: calls are recorded, and answered with what the test put in place.
+
+pub use hostcall_abi::Plain;
+
+pub mod __private {
+    pub use hostcall_abi as abi;
+    use hostcall_abi::CallError;
+    use hostcall_abi::codec::Fixed;
+    use std::cell::RefCell;
+    use std::marker::PhantomData;
+
+    macro_rules! if_device {
+        ($($tokens:tt)*) => { $($tokens)* };
+    }
+    macro_rules! if_host {
+        ($($tokens:tt)*) => {};
+    }
+    pub(crate) use {if_device, if_host};
+
+    pub struct ServiceWord(pub u32);
+    impl ServiceWord {
+        pub const fn new() -> Self {
+            Self(0)
+        }
+    }
+
+    /// A held port: how many calls went over it.
+    #[derive(Default)]
+    pub struct Port(pub u32);
+
+    pub fn call_fixed_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
+        port: &mut Port,
+        word: &ServiceWord,
+        units: &[u32; UNITS],
+    ) -> Result<R, CallError> {
+        port.0 += 1;
+        call_fixed::<R, UNITS, REPLY_WORDS>(word, units)
+    }
+
+    pub fn post_fixed_on<const UNITS: usize>(port: &mut Port, word: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
+        port.0 += 1;
+        post_fixed(word, units)
+    }
+
+    pub struct Pending<R, const REPLY_WORDS: usize>(pub PhantomData<R>);
+
+    /// What one call was given.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Recorded {
+        pub kind: &'static str,
+        pub word: usize,
+        pub units: Vec<u32>,
+        pub reply_words: usize,
+        pub ins: Vec<Vec<u8>>,
+        pub outs: usize,
+    }
+
+    thread_local! {
+        pub static CALLS: RefCell<Vec<Recorded>> = const { RefCell::new(Vec::new()) };
+        pub static ANSWER: RefCell<Result<Vec<u32>, CallError>> = const { RefCell::new(Ok(Vec::new())) };
+        pub static ENTERED: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+    }
+
+    fn record(call: Recorded) -> Result<Vec<u32>, CallError> {
+        CALLS.with_borrow_mut(|calls| calls.push(call));
+        ANSWER.with_borrow(Clone::clone)
+    }
+
+    fn place(word: &ServiceWord) -> usize {
+        std::ptr::from_ref(word) as usize
+    }
+
+    pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
+        word: &ServiceWord,
+        units: &[u32; UNITS],
+    ) -> Result<R, CallError> {
+        let call =
+            Recorded { kind: "call_fixed", word: place(word), units: units.to_vec(), reply_words: REPLY_WORDS, ..Default::default() };
+        record(call).map(|answer| R::get(&answer).unwrap())
+    }
+
+    pub fn post_fixed<const UNITS: usize>(word: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
+        record(Recorded { kind: "post_fixed", word: place(word), units: units.to_vec(), ..Default::default() }).map(drop)
+    }
+
+    pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
+        word: &ServiceWord,
+        units: &[u32; UNITS],
+    ) -> Result<Pending<R, REPLY_WORDS>, CallError> {
+        let call =
+            Recorded { kind: "start_fixed", word: place(word), units: units.to_vec(), reply_words: REPLY_WORDS, ..Default::default() };
+        record(call).map(|_| Pending(PhantomData))
+    }
+
+    pub fn call_var<R: Fixed, const UNITS: usize>(
+        word: &ServiceWord,
+        fixed: &mut [u32; UNITS],
+        ins: &[&[u8]],
+        outs: &mut [&mut [u8]],
+        returned: &mut [u32],
+    ) -> Result<R, CallError> {
+        assert_eq!(outs.len(), returned.len());
+        for out in &mut *outs {
+            out.fill(0x5a);
+        }
+        let call = Recorded {
+            kind: "call_var",
+            word: place(word),
+            units: fixed.to_vec(),
+            ins: ins.iter().map(|bytes| bytes.to_vec()).collect(),
+            outs: outs.len(),
+            ..Default::default()
+        };
+        record(call).map(|answer| R::get(&answer).unwrap())
+    }
+
+    pub fn post_var<const UNITS: usize>(word: &ServiceWord, fixed: &mut [u32; UNITS], ins: &[&[u8]]) -> Result<(), CallError> {
+        let ins = ins.iter().map(|bytes| bytes.to_vec()).collect();
+        record(Recorded { kind: "post_var", word: place(word), units: fixed.to_vec(), ins, ..Default::default() }).map(drop)
+    }
+
+    pub fn kernel_enter() {
+        ENTERED.with_borrow_mut(|list| list.push("enter"));
+    }
+
+    pub fn kernel_leave() {
+        ENTERED.with_borrow_mut(|list| list.push("leave"));
+    }
+}

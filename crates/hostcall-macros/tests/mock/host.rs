@@ -1,0 +1,141 @@
+//! The host face: services are closures that the test invokes with arguments as a device would encode them.
+
+pub use hostcall_abi::Plain;
+
+pub mod __private {
+    pub use hostcall_abi as abi;
+    use hostcall_abi::Plain;
+    use hostcall_abi::codec::{DecodeError, Fixed, bytes_mut};
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    macro_rules! if_device {
+        ($($tokens:tt)*) => {};
+    }
+    macro_rules! if_host {
+        ($($tokens:tt)*) => { $($tokens)* };
+    }
+    macro_rules! if_tokio {
+        ($($tokens:tt)*) => { $($tokens)* };
+    }
+    pub(crate) use {if_device, if_host, if_tokio};
+
+    #[derive(Debug, PartialEq)]
+    pub enum Failure {
+        Handler(String),
+        Decode(DecodeError),
+    }
+    impl From<DecodeError> for Failure {
+        fn from(error: DecodeError) -> Self {
+            Self::Decode(error)
+        }
+    }
+
+    #[derive(Debug)]
+    pub struct HandlerError(pub String);
+
+    pub trait IntoReply<R> {
+        fn into_reply(self) -> Result<R, Failure>;
+    }
+    impl<R> IntoReply<R> for R {
+        fn into_reply(self) -> Result<R, Failure> {
+            Ok(self)
+        }
+    }
+    impl<R> IntoReply<R> for Result<R, HandlerError> {
+        fn into_reply(self) -> Result<R, Failure> {
+            self.map_err(|error| Failure::Handler(error.0))
+        }
+    }
+
+    pub struct Definition {
+        pub name: &'static str,
+        pub signature: u64,
+        pub takes_var: bool,
+        pub reply_dwords: Option<usize>,
+    }
+
+    /// The fixed units and the bytes of one lane's call, and its reply.
+    #[derive(Default)]
+    pub struct Invocation<'a> {
+        pub units: &'a [u32],
+        pub vars: &'a [&'a [u8]],
+        pub reply: Option<(Vec<u32>, Vec<Vec<u8>>)>,
+    }
+
+    impl<'a> Invocation<'a> {
+        pub fn fixed<T: Fixed>(&mut self) -> Result<T, DecodeError> {
+            let value = T::get(self.units)?;
+            self.units = &self.units[T::DWORDS..];
+            Ok(value)
+        }
+
+        fn var(&mut self) -> Result<&'a [u8], DecodeError> {
+            let len = self.fixed::<u32>()?;
+            let (first, rest) = self.vars.split_first().ok_or(DecodeError::Short)?;
+            assert_eq!(first.len(), len as usize);
+            self.vars = rest;
+            Ok(first)
+        }
+
+        pub fn str(&mut self) -> Result<&'a str, DecodeError> {
+            std::str::from_utf8(self.var()?).map_err(|_| DecodeError::Utf8)
+        }
+
+        pub fn slice<T: Plain>(&mut self) -> Result<Vec<T>, DecodeError> {
+            let bytes = self.var()?;
+            let mut copy = self.sized(bytes.len())?;
+            bytes_mut(&mut copy).copy_from_slice(bytes);
+            Ok(copy)
+        }
+
+        pub fn out<T: Plain>(&mut self) -> Result<Vec<T>, DecodeError> {
+            let len = self.fixed::<u32>()?;
+            self.sized(len as usize)
+        }
+
+        fn sized<T: Plain>(&self, len: usize) -> Result<Vec<T>, DecodeError> {
+            if !len.is_multiple_of(size_of::<T>()) {
+                return Err(DecodeError::Length { bytes: len as u32, element: size_of::<T>() as u32 });
+            }
+            let zero = T::get(&vec![0; T::DWORDS])?;
+            Ok(vec![zero; len / size_of::<T>()])
+        }
+
+        pub fn reply<R: Fixed>(&mut self, value: &R, outs: &[&[u8]]) {
+            let mut units = vec![0; R::DWORDS];
+            value.put(&mut units);
+            self.reply = Some((units, outs.iter().map(|bytes| bytes.to_vec()).collect()));
+        }
+    }
+
+    type Handler = dyn Fn(&mut Invocation<'_>) -> Result<(), Failure> + Send + Sync;
+
+    pub struct Service {
+        pub definition: Definition,
+        pub handler: Box<Handler>,
+    }
+
+    impl Service {
+        pub fn new(definition: Definition, f: impl Fn(&mut Invocation<'_>) -> Result<(), Failure> + Send + Sync + 'static) -> Self {
+            Self { definition, handler: Box::new(f) }
+        }
+
+        pub fn new_async<R, Fut>(
+            definition: Definition,
+            f: impl Fn(&mut Invocation<'_>) -> Result<Fut, Failure> + Send + Sync + 'static,
+        ) -> Self
+        where
+            R: Fixed + Send + 'static,
+            Fut: Future<Output = Result<R, Failure>> + Send + 'static,
+        {
+            // The tests' futures are ready at once.
+            Self::new(definition, move |call| {
+                let Poll::Ready(value) = pin!(f(call)?).poll(&mut Context::from_waker(Waker::noop())) else { panic!("not ready") };
+                call.reply(&value?, &[]);
+                Ok(())
+            })
+        }
+    }
+}
