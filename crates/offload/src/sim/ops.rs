@@ -142,6 +142,8 @@ unsafe extern "C" fn sync_group() {
                     lane.end();
                 }
                 wave.group.sleep(generation);
+                // Other waves may have come to the barrier meanwhile: is anybody left to come?
+                wave.settle(&mut lane.lock(meeting), changed);
             }
             let mut r = lane.lock(meeting);
             r.pass_group(1 << me);
