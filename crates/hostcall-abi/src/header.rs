@@ -77,8 +77,8 @@ impl Header {
 
 /// First word of one lane's reply: how the call ended and how much follows.
 ///
-/// Word `j` of the `r`-th active lane's reply is word `j·n + r` of the port's reply area. The first
-/// word carries 8 bytes of payload after this head, each further word 12.
+/// Word `j` of the `r`-th active lane's reply is word `j·s + r` of the port's reply area, with `s` =
+/// [`ReplyHead::stride`]. The first word carries 8 bytes of payload after this head, each further word 12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplyHead {
     /// How the call ended for this lane.
@@ -90,6 +90,15 @@ pub struct ReplyHead {
 impl ReplyHead {
     /// Payload of a reply's first word in 32-bit units.
     pub const FIRST_DWORDS: u32 = 2;
+
+    /// Words from one word of a lane's reply to its next, when `lanes` lanes are answered.
+    ///
+    /// At least 2: two polling loads of one lane into the same 32-byte sector of host memory wait for each
+    /// other on NVIDIA GPUs (measured on an H200: 1.9 times the floor instead of 1.0).
+    #[inline(always)]
+    pub const fn stride(lanes: u32) -> u32 {
+        if lanes < 2 { 2 } else { lanes }
+    }
 
     /// The head as the first 32-bit unit of the reply.
     #[inline(always)]

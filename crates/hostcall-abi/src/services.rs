@@ -1,8 +1,8 @@
 //! The table of built-in services: what the device library's `print`, `fs`, `time`, ... call.
 //!
 //! One table; the device stubs, the host's registration and the documentation come from it. Built-in
-//! services are ordinary services: named, numbered when a program is attached, and a host that grants
-//! nothing does not register them.
+//! services are ordinary services: named, numbered when a program is attached, and what they allow is the
+//! host's policy. Errors of files travel as Linux's errno numbers.
 
 /// Expands to the traits of the built-in services under the attribute given, which is
 /// `hostcall_macros::service` with the side that is wanted:
@@ -10,11 +10,174 @@
 #[macro_export]
 macro_rules! builtin_services {
     ($service:meta) => {
-        /// Standard output and standard error.
+        /// Standard output (stream 1) and standard error (stream 2).
+        ///
+        /// Calls, not posts: a lane goes on when the host has its text, so texts of one lane stay in order
+        /// whichever ports they travel through, and nothing printed is lost when the kernel faults later.
         #[$service]
         pub trait Console {
-            /// Writes the lane's text, whole, to standard output (`stream` 1) or standard error (2).
-            fn print(stream: u32, text: &[u8]);
+            /// Writes the lane's text, whole.
+            fn print(stream: u32, text: &[u8]) -> ();
+            /// A piece of a text that does not fit into one call. The host joins the pieces with the same
+            /// `key` and writes them, whole, with the `last`.
+            fn print_piece(stream: u32, key: u64, last: bool, text: &[u8]) -> ();
+        }
+
+        /// Files and directories. A handle is a number that only the program it was given to can use.
+        #[$service]
+        pub trait Files {
+            /// Opens a file. `options`: see `hostcall_abi::services::open`.
+            fn open(path: &str, options: u32) -> Result<u64, u32>;
+            /// Closes a file or directory.
+            fn close(handle: u64);
+            /// Reads at the file's cursor: how many bytes; 0 at the end.
+            fn read(handle: u64, into: &mut [u8]) -> Result<u32, u32>;
+            /// Reads at `offset`.
+            fn read_at(handle: u64, offset: u64, into: &mut [u8]) -> Result<u32, u32>;
+            /// Writes at the file's cursor (appending files: at the end): how many bytes.
+            fn write(handle: u64, from: &[u8]) -> Result<u32, u32>;
+            /// Writes at `offset`.
+            fn write_at(handle: u64, offset: u64, from: &[u8]) -> Result<u32, u32>;
+            /// Moves the cursor. `whence`: 0 from the start, 1 from here, 2 from the end.
+            fn seek(handle: u64, whence: u32, offset: i64) -> Result<u64, u32>;
+            /// Sets the length.
+            fn set_len(handle: u64, len: u64) -> Result<(), u32>;
+            /// Waits until everything written is on the disk.
+            fn sync(handle: u64) -> Result<(), u32>;
+            /// `[length, kind (see hostcall_abi::services::kind), mode, modified: seconds, nanoseconds]`.
+            fn stat(handle: u64) -> Result<[u64; 5], u32>;
+            /// As `stat`, of a path.
+            fn stat_path(path: &str, follow: bool) -> Result<[u64; 5], u32>;
+            /// Removes a file.
+            fn remove_file(path: &str) -> Result<(), u32>;
+            /// Removes an empty directory.
+            fn remove_dir(path: &str) -> Result<(), u32>;
+            /// Renames a file or directory.
+            fn rename(from: &str, to: &str) -> Result<(), u32>;
+            /// Creates a directory; with `all` its parents as well, and it may exist.
+            fn create_dir(path: &str, all: bool) -> Result<(), u32>;
+            /// Opens a directory for `next_entry`.
+            fn open_dir(path: &str) -> Result<u64, u32>;
+            /// The next entry: `(bytes of its name, kind)`. `ERANGE`, and the entry stays next, if `name` is
+            /// too small.
+            fn next_entry(handle: u64, name: &mut [u8]) -> Result<Option<(u32, u32)>, u32>;
+        }
+
+        /// The host's wall clock.
+        #[$service]
+        pub trait Clock {
+            /// Seconds and nanoseconds since the start of 1970.
+            fn system_time() -> (i64, u32);
+        }
+
+        /// Arguments and variables that the host granted.
+        #[$service]
+        pub trait Environment {
+            /// How many arguments there are.
+            fn arg_count() -> u32;
+            /// Bytes of an argument, as many as fit of which are put into `value`.
+            fn arg(index: u32, value: &mut [u8]) -> Option<u32>;
+            /// Bytes of a variable's value, as many as fit of which are put into `value`.
+            fn var(name: &str, value: &mut [u8]) -> Option<u32>;
+        }
+
+        /// The end of kernels.
+        #[$service]
+        pub trait Process {
+            /// Lanes of a wave panicked: workgroup, the first lane's thread in it, which lanes, `[line, column]`, file, message.
+            fn panicked(block: [u32; 3], thread: [u32; 3], lanes: u64, place: [u32; 2], file: &[u8], message: &[u8]) -> ();
+            /// A lane ends the kernel with an exit code.
+            fn exit(code: i32) -> ();
+            /// A lane ends the kernel at once.
+            fn abort(block: [u32; 3], thread: [u32; 3]) -> ();
         }
     };
+}
+
+/// Bits of the `options` of `Files::open`.
+pub mod open {
+    /// For reading.
+    pub const READ: u32 = 1;
+    /// For writing.
+    pub const WRITE: u32 = 2;
+    /// Every write goes to the end.
+    pub const APPEND: u32 = 4;
+    /// Cut to length 0.
+    pub const TRUNCATE: u32 = 8;
+    /// Create it if it does not exist.
+    pub const CREATE: u32 = 16;
+    /// Create it, and fail if it exists.
+    pub const CREATE_NEW: u32 = 32;
+    /// All bits that mean something.
+    pub const KNOWN: u32 = 63;
+}
+
+/// Kinds of directory entries.
+pub mod kind {
+    /// A regular file.
+    pub const FILE: u32 = 1;
+    /// A directory.
+    pub const DIR: u32 = 2;
+    /// A symbolic link.
+    pub const SYMLINK: u32 = 3;
+    /// Anything else.
+    pub const OTHER: u32 = 4;
+}
+
+/// Linux's errno numbers, as far as they cross the wire by name. Others pass through as numbers.
+pub mod errno {
+    /// Operation not permitted.
+    pub const EPERM: u32 = 1;
+    /// No such file or directory.
+    pub const ENOENT: u32 = 2;
+    /// Interrupted.
+    pub const EINTR: u32 = 4;
+    /// Input or output error.
+    pub const EIO: u32 = 5;
+    /// No such handle.
+    pub const EBADF: u32 = 9;
+    /// Would block.
+    pub const EAGAIN: u32 = 11;
+    /// Out of memory.
+    pub const ENOMEM: u32 = 12;
+    /// Permission denied.
+    pub const EACCES: u32 = 13;
+    /// Exists already.
+    pub const EEXIST: u32 = 17;
+    /// Crosses devices (or grants).
+    pub const EXDEV: u32 = 18;
+    /// Not a directory.
+    pub const ENOTDIR: u32 = 20;
+    /// Is a directory.
+    pub const EISDIR: u32 = 21;
+    /// Invalid argument.
+    pub const EINVAL: u32 = 22;
+    /// Too many open files.
+    pub const EMFILE: u32 = 24;
+    /// File too large.
+    pub const EFBIG: u32 = 27;
+    /// No space left.
+    pub const ENOSPC: u32 = 28;
+    /// Cannot seek.
+    pub const ESPIPE: u32 = 29;
+    /// Read-only file system.
+    pub const EROFS: u32 = 30;
+    /// Broken pipe.
+    pub const EPIPE: u32 = 32;
+    /// Result does not fit.
+    pub const ERANGE: u32 = 34;
+    /// Name too long.
+    pub const ENAMETOOLONG: u32 = 36;
+    /// Not supported here.
+    pub const ENOSYS: u32 = 38;
+    /// Directory not empty.
+    pub const ENOTEMPTY: u32 = 39;
+    /// Too many symbolic links.
+    pub const ELOOP: u32 = 40;
+    /// Timed out.
+    pub const ETIMEDOUT: u32 = 110;
+    /// A cap of the host's policy.
+    pub const EDQUOT: u32 = 122;
+    /// Not supported.
+    pub const ENOTSUP: u32 = 95;
 }

@@ -1,1 +1,41 @@
-//! Builds kernel crates into device images: toolchain discovery, the bitcode pipeline, and the build.rs helper.
+//! Builds a kernel crate into a [`ProgramBundle`]: one image for the simulator, and one for each kind of GPU.
+//!
+//! A kernel crate is an ordinary `#![no_std]` library. The simulator's image is the same code compiled by the stable
+//! toolchain that builds the host, as a shared library. GPU images need a *second* toolchain, one that may use
+//! unstable features and has the standard library's source ([`DeviceToolchain`]); it builds the crate and all that it
+//! depends on to unoptimised bitcode, and this crate takes it from there: link, mark everything convergent, drop what
+//! no kernel reaches, optimise, and generate code.
+//!
+//! * [`program`]: for a `build.rs`; what it emits, `offload::include_program!` includes.
+//! * [`build_program`]: for tools.
+//! * [`doctor`](doctor()) and [`setup`](setup()): which pieces this machine has, and installing those it lacks.
+//! * [`ptx`]: reading PTX text, for tests that check what a kernel was compiled to.
+//!
+//! Nothing here runs in a kernel or serves one.
+
+mod amdgpu;
+mod bitcode;
+mod build;
+mod cache;
+mod command;
+mod doctor;
+mod error;
+mod nvptx;
+pub mod ptx;
+mod ptxas;
+mod script;
+mod setup;
+mod sim;
+mod source;
+mod target;
+mod toolchain;
+
+pub use build::{BuiltProgram, ProgramSpec, build_program};
+pub use doctor::{Check, Importance, doctor};
+pub use error::{BuildError, Piece};
+pub use offload_image::{Image, ImageKind, ProgramBundle};
+pub use ptxas::{Ptxas, assemble_all};
+pub use script::{Program, program};
+pub use setup::{SetupReport, setup};
+pub use target::{AMDGPU_ARCHES, NVPTX_ARCH, PTX_VERSION, Target};
+pub use toolchain::{DeviceToolchain, HostToolchain};

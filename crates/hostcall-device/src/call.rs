@@ -5,12 +5,12 @@
 //! slices travel inside the message where they fit, else through a [staging slot](crate::staging).
 
 use crate::arch::current as arch;
-use crate::context::{ServiceWord, client, group_at};
+use crate::context::{ServiceWord, client, descriptor, group_at};
 use crate::pending::Pending;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::{Group, Held};
 use hostcall_abi::word::WORD_DWORDS;
-use hostcall_abi::{CallError, Flags, ReplyHead, Status};
+use hostcall_abi::{CallError, Flags, ReplyHead, Status, Word};
 
 /// A port that a wave keeps for several calls, which saves each call the taking of one.
 ///
@@ -29,7 +29,8 @@ impl Port {
     #[inline(always)]
     pub fn hold() -> Result<Self, CallError> {
         let group = group_at(Self::hold as fn() -> Result<Self, CallError> as usize, 0);
-        Ok(Self { group, held: client().acquire(&group, true)? })
+        let held = client().acquire(&group, true).ok_or_else(no_port)?;
+        Ok(Self { group, held })
     }
 }
 
@@ -53,10 +54,27 @@ pub(crate) const fn words_of(units: usize) -> u32 {
     units.div_ceil(WORD_DWORDS as usize) as u32
 }
 
-/// Turns a reply's head into a result.
+/// Makes a result of a status and the first unit of what came with it.
 #[inline(always)]
-pub(crate) fn check(head: ReplyHead, detail: u32) -> Result<(), CallError> {
-    if head.status == Status::OK { Ok(()) } else { Err(CallError::from_status(head.status, detail)) }
+pub(crate) fn check(status: Status, detail: u32) -> Result<(), CallError> {
+    if status == Status::OK { Ok(()) } else { Err(failed(status, detail)) }
+}
+
+#[cold]
+#[inline(never)]
+fn failed(status: Status, detail: u32) -> CallError {
+    match (status, detail) {
+        // The client itself says so, and gives no limit.
+        (Status::TOO_LARGE, 0) => CallError::TooLarge { max: client().largest(1).max(descriptor().slot_bytes) },
+        _ => CallError::from_status(status, detail),
+    }
+}
+
+/// The error for a call that got no port.
+#[cold]
+#[inline(never)]
+pub(crate) fn no_port() -> CallError {
+    CallError::from_status(client().why_no_port(), 0)
 }
 
 /// The last step of every call, after the port was given back: ends the lane if the kernel is being ended.
@@ -68,20 +86,25 @@ pub(crate) fn settle<T>(result: Result<T, CallError>) -> Result<T, CallError> {
     result
 }
 
-/// Receives the reply to the last message and decodes a result of a fixed size.
+/// A reply to a call with a result of a fixed size, still as it came.
+pub(crate) type Raw<const REPLY_WORDS: usize> = hostcall_abi::port::Reply<REPLY_WORDS>;
+
+/// Decodes a reply.
 #[inline(always)]
-pub(crate) fn receive_fixed<R: Fixed, const REPLY_WORDS: usize>(group: &Group, held: &mut Held, deadline_ns: u64) -> Result<R, CallError> {
-    let reply = client().receive::<REPLY_WORDS>(group, held, deadline_ns)?;
+pub(crate) fn decode<R: Fixed, const REPLY_WORDS: usize>(reply: &Raw<REPLY_WORDS>) -> Result<R, CallError> {
     let units = reply.words.map(|word| word.data);
     let units = units.as_flattened();
-    check(reply.head, units[1])?;
+    settle(check(reply.head.status, units[1]))?;
     R::get(&units[1..]).map_err(|_| CallError::Malformed)
 }
 
 #[inline(always)]
-fn exchange<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(group: &Group, held: &mut Held, number: u32, units: &[u32; UNITS]) -> Result<R, CallError> {
-    client().send(group, held, number as u16, Flags::REPLY, words_of(UNITS), |j| payload_word(units, j))?;
-    receive_fixed::<R, REPLY_WORDS>(group, held, 0)
+fn exchange<const UNITS: usize, const REPLY_WORDS: usize>(group: &Group, held: &mut Held, number: u32, units: &[u32; UNITS]) -> Raw<REPLY_WORDS> {
+    let status = client().send(group, held, number as u16, Flags::REPLY, words_of(UNITS), |j| payload_word(units, j));
+    if status != Status::OK {
+        return Raw { head: ReplyHead { status, dwords: 0 }, words: [Word::default(); REPLY_WORDS] };
+    }
+    client().receive::<REPLY_WORDS>(group, held, 0)
 }
 
 /// Calls a service whose arguments and result have fixed sizes, and waits.
@@ -95,10 +118,10 @@ pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(servic
         return Err(CallError::UnknownService);
     }
     let group = group_at(service.site(), number);
-    let mut held = client().acquire(&group, true)?;
-    let result = exchange::<R, UNITS, REPLY_WORDS>(&group, &mut held, number, units);
+    let Some(mut held) = client().acquire(&group, true) else { return Err(no_port()) };
+    let reply = exchange::<UNITS, REPLY_WORDS>(&group, &mut held, number, units);
     client().release(&group, held);
-    settle(result)
+    decode(&reply)
 }
 
 /// As [`call_fixed`], over a port that the wave holds.
@@ -115,7 +138,7 @@ pub fn call_fixed_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     if number == 0 {
         return Err(CallError::UnknownService);
     }
-    settle(exchange::<R, UNITS, REPLY_WORDS>(&port.group, &mut port.held, number, units))
+    decode(&exchange::<UNITS, REPLY_WORDS>(&port.group, &mut port.held, number, units))
 }
 
 /// Sends a message that nobody waits for.
@@ -129,10 +152,10 @@ pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS
         return Err(CallError::UnknownService);
     }
     let group = group_at(service.site(), number);
-    let mut held = client().acquire(&group, true)?;
-    let result = client().send(&group, &mut held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j));
+    let Some(mut held) = client().acquire(&group, true) else { return Err(no_port()) };
+    let status = client().send(&group, &mut held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j));
     client().release(&group, held);
-    settle(result)
+    check(status, 0)
 }
 
 /// As [`post_fixed`], over a port that the wave holds.
@@ -145,7 +168,7 @@ pub fn post_fixed_on<const UNITS: usize>(port: &mut Port, service: &ServiceWord,
     if number == 0 {
         return Err(CallError::UnknownService);
     }
-    settle(client().send(&port.group, &mut port.held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j)))
+    check(client().send(&port.group, &mut port.held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j)), 0)
 }
 
 /// Starts a call whose result is fetched later.
@@ -163,12 +186,11 @@ pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
         return Err(CallError::UnknownService);
     }
     let group = group_at(service.site(), number);
-    let mut held = client().acquire(&group, false)?;
-    match client().send(&group, &mut held, number as u16, Flags::REPLY, words_of(UNITS), |j| payload_word(units, j)) {
-        Ok(()) => Ok(Pending::new(group, held)),
-        Err(error) => {
-            client().release(&group, held);
-            settle(Err(error))
-        }
+    let Some(mut held) = client().acquire(&group, false) else { return Err(no_port()) };
+    let status = client().send(&group, &mut held, number as u16, Flags::REPLY, words_of(UNITS), |j| payload_word(units, j));
+    if status != Status::OK {
+        client().release(&group, held);
+        check(status, 0)?;
     }
+    Ok(Pending::new(group, held))
 }

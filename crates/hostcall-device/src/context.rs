@@ -3,7 +3,7 @@
 use crate::arch::current::{self as arch, Machine};
 use core::cell::UnsafeCell;
 use hostcall_abi::ABI_VERSION;
-use hostcall_abi::port::{Arch, Client, Group};
+use hostcall_abi::port::{Arch, Client, Group, first_lane};
 
 /// The wire's version that this program was built with, for the host to compare.
 #[unsafe(no_mangle)]
@@ -60,14 +60,20 @@ pub(crate) use arch::descriptor;
 #[inline(always)]
 pub(crate) fn group_at(site: usize, key: u32) -> Group {
     let machine = machine();
-    let mut mask = arch::converged_at(site);
+    let mask = arch::converged_at(site);
     let lane = machine.lane();
-    loop {
-        let leader = mask.trailing_zeros();
-        let same = machine.ballot(mask, machine.broadcast(mask, u64::from(key), leader) as u32 == key);
-        if same & (1 << lane) != 0 {
-            return Group::new(same, lane);
-        }
+    let same = machine.ballot(mask, machine.broadcast(mask, key, first_lane(mask)) == key);
+    if same == mask { Group::new(mask, lane) } else { split(mask, same, lane, key) }
+}
+
+/// Lanes of `mask` disagree on `key`; those of `same` agree with its first lane.
+#[cold]
+#[inline(never)]
+fn split(mut mask: u64, mut same: u64, lane: u32, key: u32) -> Group {
+    let machine = machine();
+    while same & (1 << lane) == 0 {
         mask &= !same;
+        same = machine.ballot(mask, machine.broadcast(mask, key, first_lane(mask)) == key);
     }
+    Group::new(same, lane)
 }

@@ -3,24 +3,40 @@
 //! The same source runs on NVIDIA GPUs (`arch/nvptx.rs`), on AMD GPUs (`arch/amdgpu.rs`: compiled, never run)
 //! and in the CPU simulator (`arch/sim.rs`). Users reach it as `hostcall`, whose device face it is.
 #![no_std]
+// GPU targets are built by the device toolchain, which may use unstable features; the simulator needs none.
+#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics))]
+#![cfg_attr(target_arch = "amdgpu", feature(stdarch_amdgpu, core_intrinsics, gpu_intrinsics), allow(internal_features, reason = "the dispatch packet has no other door"))]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod arch;
+mod builtin;
 mod call;
 mod context;
+pub mod env;
+pub mod fs;
+pub mod heap;
+mod panic;
 mod pending;
+pub mod print;
+pub mod process;
+pub mod random;
 mod staging;
+pub mod time;
 pub mod wave;
 
 pub use call::Port;
 pub use context::ServiceWord;
 pub use hostcall_abi::{CallError, Plain, Status};
-//pub use hostcall_macros::{Plain, kernel, service};
+pub use hostcall_macros::{Plain, kernel, service};
 pub use pending::Pending;
 
 /// What most kernels want: `use hostcall::prelude::*;`.
 pub mod prelude {
     pub use crate::wave::{global_id, global_size, group_id, group_index, lane_id, local_id, local_index, sync_workgroup, wave_index};
-    pub use crate::{CallError, Pending, Plain, Port};
+    pub use crate::{CallError, Pending, Plain, Port, eprint, eprintln, kernel, print, println, service};
 }
 
 /// For the macros.
@@ -31,7 +47,6 @@ pub mod __private {
     pub use crate::pending::Pending;
     pub use crate::staging::{call_var, post_var};
     pub use hostcall_abi as abi;
-
 
     /// Keeps what is for the device.
     #[doc(hidden)]

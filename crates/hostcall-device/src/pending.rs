@@ -1,6 +1,6 @@
 //! A call that has been sent and whose result is fetched later.
 
-use crate::call::{receive_fixed, settle};
+use crate::call::decode;
 use crate::context::{client, machine};
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -54,9 +54,9 @@ impl<R: Fixed, const REPLY_WORDS: usize> Pending<R, REPLY_WORDS> {
     fn finish(self, deadline_ns: u64) -> Result<R, CallError> {
         let mut this = ManuallyDrop::new(self);
         let group = this.group;
-        let result = receive_fixed::<R, REPLY_WORDS>(&group, &mut this.held, deadline_ns);
+        let reply = client().receive::<REPLY_WORDS>(&group, &mut this.held, deadline_ns);
         client().release(&group, this.held);
-        settle(result)
+        decode(&reply)
     }
 }
 

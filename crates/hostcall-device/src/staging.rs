@@ -5,7 +5,7 @@
 //! system fence before the message makes the bytes visible before the words that announce them.
 
 use crate::arch::current as arch;
-use crate::call::{check, settle, words_of};
+use crate::call::{check, no_port, settle, words_of};
 use crate::context::{ServiceWord, client, descriptor, group_at, machine};
 use core::ptr::slice_from_raw_parts;
 use hostcall_abi::codec::{Fixed, VarHead, padded};
@@ -49,17 +49,24 @@ impl Parts<'_, '_, '_> {
 /// The largest `value` among the group's lanes.
 fn group_max(group: &Group, value: u32) -> u32 {
     let machine = machine();
-    let first = machine.broadcast(group.mask, u64::from(value), group.leader) as u32;
+    let first = machine.broadcast(group.mask, value, group.leader);
     if machine.ballot(group.mask, value != first) == 0 {
         return first;
     }
     let mut max = 0;
     let mut lanes = group.mask;
     while lanes != 0 {
-        max = max.max(machine.broadcast(group.mask, u64::from(value), lanes.trailing_zeros()) as u32);
+        max = max.max(machine.broadcast(group.mask, value, lanes.trailing_zeros()));
         lanes &= lanes - 1;
     }
     max
+}
+
+fn broadcast64(group: &Group, value: u64, from: u32) -> u64 {
+    let machine = machine();
+    let low = machine.broadcast(group.mask, value as u32, from);
+    let high = machine.broadcast(group.mask, (value >> 32) as u32, from);
+    u64::from(low) | u64::from(high) << 32
 }
 
 /// Start of the calling lane's region when every lane of the group takes `bytes` (a multiple of 16) of its
@@ -75,7 +82,7 @@ fn group_offsets(group: &Group, bytes: u32) -> (u32, u64) {
         if lane == me {
             own = sum as u32;
         }
-        sum += machine.broadcast(group.mask, u64::from(bytes), lane);
+        sum += u64::from(machine.broadcast(group.mask, bytes, lane));
         lanes &= lanes - 1;
     }
     (own, sum)
@@ -110,7 +117,7 @@ impl Slot {
                 }
             }
         }
-        let taken = machine.broadcast(group.mask, u64::from(taken), group.leader) as u32;
+        let taken = machine.broadcast(group.mask, taken, group.leader);
         if taken == u32::MAX { Err(CallError::Busy) } else { Ok(Slot(taken)) }
     }
 
@@ -197,11 +204,11 @@ fn each_part(group: &Group, region: u64, parts: impl Fn(usize) -> *const [u8], c
     while lanes != 0 {
         let lane = lanes.trailing_zeros();
         lanes &= lanes - 1;
-        let mut place = machine.broadcast(group.mask, region, lane);
+        let mut place = broadcast64(group, region, lane);
         for i in 0..count as usize {
             let own = parts(i);
-            let address = machine.broadcast(group.mask, own.cast::<u8>() as u64, lane);
-            let len = machine.broadcast(group.mask, own.len() as u64, lane) as u32;
+            let address = broadcast64(group, own.cast::<u8>() as u64, lane);
+            let len = machine.broadcast(group.mask, own.len() as u32, lane);
             copy(place, address as *const u8, len);
             place += u64::from(padded(len));
         }
@@ -227,12 +234,12 @@ fn inline<R: Fixed, const UNITS: usize>(
 ) -> Result<Option<R>, CallError> {
     let in_bytes = parts.in_bytes();
     (VarHead::INLINE, in_bytes).put(fixed);
-    let mut held = client().acquire(group, true)?;
+    let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
     let flags = if kind == Kind::Call { Flags::REPLY } else { Flags::default() };
     let units = UNITS as u32 + in_bytes / 4;
     let unit = |i: u32| if i < UNITS as u32 { fixed[i as usize] } else if i < units { parts.in_unit(i - UNITS as u32) } else { 0 };
     let sent = client().send(group, &mut held, number as u16, flags, words, |j| core::array::from_fn(|k| unit(j * WORD_DWORDS + k as u32)));
-    let result = sent.and_then(|()| if kind == Kind::Post { Ok(None) } else { read_inline(group, &mut held, parts, returned).map(Some) });
+    let result = check(sent, 0).and_then(|()| if kind == Kind::Post { Ok(None) } else { read_inline(group, &mut held, parts, returned).map(Some) });
     client().release(group, held);
     result
 }
@@ -265,9 +272,9 @@ struct Incoming<'a> {
 
 impl<'a> Incoming<'a> {
     fn start(group: &'a Group, held: &'a mut Held) -> Result<Self, CallError> {
-        let reply = client().receive::<1>(group, held, 0)?;
+        let reply = client().receive::<1>(group, held, 0);
         let word = reply.words[0].data;
-        check(reply.head, word[1])?;
+        check(reply.head.status, word[1])?;
         Ok(Self { group, held, head: reply.head, word, at: 1 })
     }
 
@@ -300,7 +307,7 @@ impl<'a> Incoming<'a> {
 }
 
 /// The largest result, in units, of a service that also takes strings or slices.
-pub const MAX_RESULT: usize = 64;
+const MAX_RESULT: usize = 64;
 
 /// Sends the message with its bytes in a staging slot, and for a call receives the reply.
 fn staged<R: Fixed, const UNITS: usize>(
@@ -397,14 +404,14 @@ fn staged_exchange<R: Fixed, const UNITS: usize>(
     returned: &mut [u32],
     kind: Kind,
 ) -> Result<Option<R>, CallError> {
-    let mut held = client().acquire(group, true)?;
+    let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
     let flags = if kind == Kind::Call { Flags::REPLY.and(Flags::STAGED) } else { Flags::STAGED };
     let sent = client().send(group, &mut held, number as u16, flags, words_of(UNITS), |j| {
         core::array::from_fn(|k| fixed.get((j * WORD_DWORDS) as usize + k).copied().unwrap_or(0))
     });
-    let result = match sent {
+    let result = match check(sent, 0) {
         // The slot must stay ours until the server has copied it.
-        Ok(()) if kind == Kind::Post => client().await_ack(*group, held).map(|()| None),
+        Ok(()) if kind == Kind::Post => check(client().await_ack(*group, held), 0).map(|()| None),
         Ok(()) => {
             let mut read = || -> Result<R, CallError> {
                 let mut reply = Incoming::start(group, &mut held)?;
@@ -461,7 +468,7 @@ fn perform<R: Fixed, const UNITS: usize>(
     let words = group_max(&group, words_of(UNITS + parts.in_bytes() as usize / 4));
     let reply_words = group_max(&group, ReplyHead::words(reply_units));
     let d = descriptor();
-    let fits = words <= 255 && 1 + group.count * words <= d.request_words && group.count * reply_words <= d.reply_words;
+    let fits = words <= 255 && 1 + group.count * words <= d.request_words && ReplyHead::stride(group.count) * reply_words <= d.reply_words;
     if fits {
         inline(&group, number, fixed, &mut parts, words, returned, kind)
     } else {

@@ -155,7 +155,7 @@ impl Converged {
         let mut units = [0u32; 16];
         value.put(&mut units);
         for unit in &mut units[..T::DWORDS] {
-            *unit = machine().broadcast(self.0.mask, u64::from(*unit), self.0.leader) as u32;
+            *unit = machine().broadcast(self.0.mask, *unit, self.0.leader);
         }
         // A plain value of its own units always decodes.
         T::get(&units).unwrap_or(value)
@@ -196,7 +196,7 @@ pub fn once_per_wave<R: Fixed>(call: impl FnOnce() -> Result<R, CallError>) -> R
     let mut units = [0u32; 16];
     share::<R>(&mut units, group.leads().then(call));
     for unit in &mut units[..2 + R::DWORDS] {
-        *unit = machine().broadcast(group.0.mask, u64::from(*unit), group.0.leader) as u32;
+        *unit = machine().broadcast(group.0.mask, *unit, group.0.leader);
     }
     unshare(&units)
 }

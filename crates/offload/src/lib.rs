@@ -1,1 +1,29 @@
 //! Safe Rust over devices: platforms, devices, queues, programs, kernels, globals, memory and events, on the CPU simulator and on CUDA.
+//!
+//! A [`Device`] makes everything else: [`Queue`]s, in which work is done in order; [`Program`]s, loaded from bundles of images;
+//! [`Memory`] and [`HostMemory`]. Plugins drive the devices behind the object-safe traits of [`backend`]: [`sim`] on any machine, with
+//! nothing but stable Rust, and CUDA where its driver is found at run time.
+
+mod activity;
+mod args;
+pub mod backend;
+pub mod cuda;
+mod device;
+mod error;
+mod graph;
+mod memory;
+mod program;
+mod queue;
+pub mod sim;
+
+pub use activity::Subscription;
+pub use args::{Args, Params};
+pub use device::{Device, DeviceInfo, DeviceKind, Platform};
+pub use error::{Error, Fault, FaultKind};
+pub use graph::Graph;
+pub use memory::{HostMemory, Memory};
+#[doc(inline)]
+pub use offload_image::{Image, ImageKind, ProgramBundle, Sha256, include_program};
+pub use program::{Global, Kernel, Program};
+pub use queue::{Event, Launch, Queue};
+pub use sim::{LaneMode, SimConfig};

@@ -2,7 +2,7 @@
 
 use super::PortState;
 use crate::header::{Flags, Header, ReplyHead};
-use crate::status::{CallError, Status};
+use crate::status::Status;
 use crate::word::{Tag, Word};
 
 /// What the client needs of the machine it runs on: lanes, and the words of one port buffer.
@@ -19,9 +19,12 @@ pub trait Arch: Copy {
     /// Bit per lane of `mask` for which `predicate` holds.
     fn ballot(self, mask: u64, predicate: bool) -> u64;
     /// What lane `from` of `mask` passed as `value`.
-    fn broadcast(self, mask: u64, value: u64, from: u32) -> u64;
+    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32;
     /// Waits for the lanes of `mask`, and orders their memory accesses.
     fn sync(self, mask: u64);
+    /// A request has been sent: waits for as long as no reply can be there.
+    #[inline(always)]
+    fn before_first_poll(self) {}
     /// A lane waits for the host for the `attempt`-th time in a row: back off.
     fn pause(self, attempt: u32);
     /// The port at which the wave starts looking for a free one, below [`Arch::ports`]: a function of the
@@ -43,9 +46,9 @@ pub trait Arch: Copy {
     /// Stores a port's state, unlocked. Pairs with `lock_port` of the next owner.
     fn unlock_port(self, port: u32, state: u64);
     /// Stores a word of the request area. Pairs, by its tag, with the server's `load_request`.
-    fn store_request(self, port: u32, index: u32, word: Word);
+    fn store_request(self, port: u32, index: usize, word: Word);
     /// Loads a word of the reply area. Pairs, by its tag, with the server's `store_reply`.
-    fn load_reply(self, port: u32, index: u32) -> Word;
+    fn load_reply(self, port: u32, index: usize) -> Word;
     /// Stores the port's doorbell. Only a hint: it may be seen before or after the words.
     fn ring(self, port: u32, tag: u32);
     /// The status with which the server closed the buffer, 0 while it serves. May read over the bus.
@@ -73,13 +76,23 @@ impl Group {
     /// The group of the lanes in `mask`, as seen by lane `lane`, which must be one of them.
     #[inline(always)]
     pub const fn new(mask: u64, lane: u32) -> Self {
-        Self { mask, count: mask.count_ones(), rank: (mask & ((1u64 << lane) - 1)).count_ones(), leader: mask.trailing_zeros() }
+        Self { mask, count: mask.count_ones(), rank: (mask & ((1u64 << lane) - 1)).count_ones(), leader: first_lane(mask) }
     }
 
     /// Whether the caller is the first of them.
     #[inline(always)]
     pub const fn leads(&self) -> bool {
         self.rank == 0
+    }
+}
+
+/// The lowest lane of a mask that has one.
+#[inline(always)]
+pub const fn first_lane(mask: u64) -> u32 {
+    match core::num::NonZero::new(mask) {
+        // Without the case of no lane at all this is one instruction on a GPU.
+        Some(mask) => mask.trailing_zeros(),
+        None => 0,
     }
 }
 
@@ -104,13 +117,16 @@ impl Held {
 /// The first words of one lane's reply. Further words are read by [`Client::reply_word`].
 #[derive(Clone, Copy, Debug)]
 pub struct Reply<const N: usize> {
-    /// Status and length.
+    /// Status and length. A status that the client itself found (time-out, server gone) has no payload.
     pub head: ReplyHead,
     /// The words; those past the reply's length hold nothing of use.
     pub words: [Word; N],
 }
 
 /// The client half of the state machine.
+///
+/// Results on the way are [`Status`] numbers, which stay in registers; who calls makes a [`CallError`](crate::CallError) of
+/// them at the end.
 #[derive(Clone, Copy, Debug)]
 pub struct Client<A>(pub A);
 
@@ -119,61 +135,76 @@ pub struct Client<A>(pub A);
 const EAGER_ATTEMPTS: u32 = if cfg!(loom) { 1 } else { 24 };
 /// While it polls alone, the leader looks at the server's `closed` word, and rings again, once in so many attempts.
 const CLOSED_CHECK: u32 = if cfg!(loom) { 1 } else { 8 };
+/// "No port" among port numbers.
+const NO_PORT: u32 = u32::MAX;
 
 impl<A: Arch> Client<A> {
     /// Takes a port: the first free one from the wave's own on.
     ///
-    /// With `wait` false gives up as [`CallError::Busy`] after one look at each port.
-    ///
-    /// # Errors
-    /// [`CallError::ServerGone`] or [`CallError::Detached`] when the buffer is closed.
+    /// `None` if the buffer is closed, or, with `wait` false, if no port was free; [`Client::why_no_port`]
+    /// tells which.
     #[inline(always)]
-    pub fn acquire(self, group: &Group, wait: bool) -> Result<Held, CallError> {
+    pub fn acquire(self, group: &Group, wait: bool) -> Option<Held> {
         let arch = self.0;
-        let ports = arch.ports();
-        if ports == 0 {
-            return Err(CallError::ServerGone);
-        }
-        // The leader's result travels as one number: a port and its state, or `u64::MAX` for none.
-        let mut port = 0;
-        let mut state = u64::MAX;
-        if group.leads() {
-            let first = arch.first_port();
-            port = first;
-            let mut attempt = 0u32;
-            loop {
-                let old = arch.lock_port(port);
-                if old & PortState::LOCKED == 0 {
-                    if !PortState(old).abandoned() || self.answered(port, PortState(old)) {
-                        state = old;
-                        break;
-                    }
-                    // The host still works on a call that was given up. Who took this port now would wait
-                    // for that handler, however long it takes: as good as held.
-                    arch.unlock_port(port, old);
-                }
-                port += 1;
-                if port == ports {
-                    port = 0;
-                }
-                if port == first {
-                    // No port is free. Whoever holds one waits for the server only, so one will
-                    // come free, unless the buffer is closed or everybody waits like us.
-                    if !wait || self.check_closed() != 0 {
-                        break;
-                    }
-                    attempt += 1;
-                    arch.pause(attempt);
-                }
+        let mut port = NO_PORT;
+        let mut state = 0;
+        if group.leads() && arch.ports() != 0 {
+            port = arch.first_port();
+            state = arch.lock_port(port);
+            if PortState(state).locked() || PortState(state).abandoned() {
+                (port, state) = self.acquire_other(port, state, wait);
             }
         }
-        let state = arch.broadcast(group.mask, state, group.leader);
-        let port = arch.broadcast(group.mask, port as u64, group.leader) as u32;
-        if state == u64::MAX {
-            let closed = arch.known_closed();
-            return Err(if closed == 0 { CallError::Busy } else { CallError::from_status(Status(closed as u16), 0) });
+        let port = arch.broadcast(group.mask, port, group.leader);
+        let low = arch.broadcast(group.mask, state as u32, group.leader);
+        let high = arch.broadcast(group.mask, (state >> 32) as u32, group.leader);
+        if port == NO_PORT { None } else { Some(Held { port, state: PortState(u64::from(low) | u64::from(high) << 32) }) }
+    }
+
+    /// The wave's own port, whose state was `state`, is held or abandoned: looks at all, one after another,
+    /// round and round.
+    #[cold]
+    #[inline(never)]
+    fn acquire_other(self, first: u32, mut state: u64, wait: bool) -> (u32, u64) {
+        let arch = self.0;
+        let mut port = first;
+        let mut attempt = 0u32;
+        loop {
+            if !PortState(state).locked() {
+                if !PortState(state).abandoned() || self.answered(port, PortState(state)) {
+                    return (port, state);
+                }
+                // The host still works on a call that was given up. Who took this port now would wait for that
+                // handler, however long it takes: as good as held.
+                arch.unlock_port(port, state);
+            }
+            port += 1;
+            if port == arch.ports() {
+                port = 0;
+            }
+            if port == first {
+                // No port is free. Whoever holds one waits for the server only, so one will come free, unless
+                // the buffer is closed or everybody waits as we do.
+                if !wait || self.check_closed() != 0 {
+                    return (NO_PORT, 0);
+                }
+                attempt += 1;
+                arch.pause(attempt);
+            }
+            state = arch.lock_port(port);
         }
-        Ok(Held { port, state: PortState(state) })
+    }
+
+    /// Why [`Client::acquire`] gave no port.
+    #[cold]
+    pub fn why_no_port(self) -> Status {
+        if self.0.ports() == 0 {
+            return Status::SERVER_GONE;
+        }
+        match self.0.known_closed() {
+            0 => Status::BUSY,
+            status => Status(status as u16),
+        }
     }
 
     /// Whether the last message of a port, abandoned by an earlier owner, has been answered.
@@ -196,12 +227,10 @@ impl<A: Arch> Client<A> {
     /// Sends a message: `words` words of payload per lane, of which `payload(j)` gives the calling
     /// lane's `j`-th.
     ///
-    /// All arguments but `payload` must be the same for all lanes of the group.
+    /// All arguments but `payload` must be the same for all lanes of the group. The port stays with the group.
     ///
-    /// # Errors
-    /// [`CallError::TooLarge`] if the message does not fit into the request area;
-    /// [`CallError::ServerGone`] or [`CallError::Detached`] if the buffer is closed and the last message
-    /// was never acknowledged. The port stays with the group.
+    /// Gives [`Status::OK`]; [`Status::TOO_LARGE`] if the message does not fit into the request area; or the
+    /// status with which the server closed the buffer, if the last message was never acknowledged.
     #[inline(always)]
     pub fn send(
         self,
@@ -211,11 +240,11 @@ impl<A: Arch> Client<A> {
         flags: Flags,
         words: u32,
         payload: impl Fn(u32) -> [u32; 3],
-    ) -> Result<(), CallError> {
+    ) -> Status {
         let arch = self.0;
         let room = arch.request_words();
         if words > u8::MAX as u32 || 1 + group.count * words > room {
-            return Err(CallError::TooLarge { max: self.largest(group.count) });
+            return Status::TOO_LARGE;
         }
         let need = 1 + group.count * words;
         let tag = held.state.tag().next();
@@ -223,18 +252,21 @@ impl<A: Arch> Client<A> {
         // A restart of the ring: see the module's text. `base == 0` with `unacked` is an abandoned call.
         if base + need > room || tag.scrubs() || base == 0 {
             if held.state.unacked() {
-                self.await_ack(*group, *held)?;
+                let status = self.await_ack(*group, *held);
+                if status != Status::OK {
+                    return status;
+                }
             }
             base = 0;
         }
         let header = Header { service, words: words as u8, flags, mask: group.mask };
         if group.leads() {
-            arch.store_request(held.port, base, header.encode(tag));
+            arch.store_request(held.port, base as usize, header.encode(tag));
         }
-        let mut at = base + 1 + group.rank;
+        let mut at = (base + 1 + group.rank) as usize;
         for j in 0..words {
             arch.store_request(held.port, at, Word { data: payload(j), tag: tag.payload() });
-            at += group.count;
+            at += group.count as usize;
         }
         if tag.scrubs() {
             self.scrub(*group, held.port, need, tag);
@@ -243,7 +275,7 @@ impl<A: Arch> Client<A> {
             arch.ring(held.port, tag.payload());
         }
         held.state = if flags.has(Flags::REPLY) { PortState::new(tag, 0, true) } else { PortState::new(tag, base + need, true) };
-        Ok(())
+        Status::OK
     }
 
     /// The most payload bytes per lane that a message of `count` lanes can carry.
@@ -257,20 +289,19 @@ impl<A: Arch> Client<A> {
     #[cold]
     #[inline(never)]
     fn scrub(self, group: Group, port: u32, from: u32, tag: Tag) {
-        let mut at = from + group.rank;
-        while at < self.0.request_words() {
+        let mut at = (from + group.rank) as usize;
+        while at < self.0.request_words() as usize {
             self.0.store_request(port, at, Word { data: [0; 3], tag: tag.payload() });
-            at += group.count;
+            at += group.count as usize;
         }
     }
 
     /// Waits until the server has acknowledged the last message of the port: has copied all of it.
     ///
-    /// # Errors
-    /// The status with which the server closed the buffer.
+    /// Gives [`Status::OK`] or the status with which the server closed the buffer.
     #[cold]
     #[inline(never)]
-    pub fn await_ack(self, group: Group, held: Held) -> Result<(), CallError> {
+    pub fn await_ack(self, group: Group, held: Held) -> Status {
         let arch = self.0;
         let want = held.state.tag().payload();
         let mut closed = 0;
@@ -290,39 +321,34 @@ impl<A: Arch> Client<A> {
                 arch.pause(attempt);
             }
         }
-        let closed = arch.broadcast(group.mask, closed as u64, group.leader) as u16;
-        if closed != 0 {
-            return Err(CallError::from_status(Status(closed), 0));
-        }
-        Ok(())
+        Status(arch.broadcast(group.mask, closed, group.leader) as u16)
     }
 
     /// Whether the first lane's reply to the last message is there. For the whole group.
     #[inline(always)]
     pub fn ready(self, group: &Group, held: &Held) -> bool {
-        let tag = self.0.load_reply(held.port, group.rank).tag;
+        let tag = self.0.load_reply(held.port, group.rank as usize).tag;
         self.0.ballot(group.mask, tag != held.tag().payload()) == 0
     }
 
     /// Waits for the replies to the last message and reads each lane's first `N` words, at least 1.
     ///
-    /// `deadline_ns` is a time of [`Arch::now_ns`], 0 for none.
-    ///
-    /// # Errors
-    /// [`CallError::Timeout`], or the status with which the server closed the buffer. The port is then
-    /// left *abandoned*: released as it is, its next owner waits for the late reply.
+    /// `deadline_ns` is a time of [`Arch::now_ns`], 0 for none. If it passes, or the server closes the buffer,
+    /// the reply's status says so, and the port is left *abandoned*: released as it is, its next owner waits
+    /// for the late reply.
     #[inline(always)]
-    pub fn receive<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64) -> Result<Reply<N>, CallError> {
+    pub fn receive<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64) -> Reply<N> {
         const { assert!(N >= 1) };
         let arch = self.0;
         let want = held.tag().payload();
         let mut words = [Word::default(); N];
+        arch.before_first_poll();
         let mut attempt = 0u32;
         loop {
-            let mut at = group.rank;
+            let mut at = group.rank as usize;
             for word in &mut words {
                 *word = arch.load_reply(held.port, at);
-                at += group.count;
+                at += ReplyHead::stride(group.count) as usize;
             }
             let head = ReplyHead::decode(words[0].data[0]);
             let mut missing = words[0].tag != want;
@@ -334,11 +360,14 @@ impl<A: Arch> Client<A> {
             }
             if arch.ballot(group.mask, missing) == 0 {
                 held.state = PortState::new(held.tag(), 0, false);
-                return Ok(Reply { head, words });
+                return Reply { head, words };
             }
             attempt += 1;
             if attempt >= EAGER_ATTEMPTS {
-                self.wait_slowly(*group, *held, attempt, deadline_ns)?;
+                let status = self.wait_slowly(*group, *held, attempt, deadline_ns);
+                if status != Status::OK {
+                    return Reply { head: ReplyHead { status, dwords: 0 }, words: [Word::default(); N] };
+                }
             }
             arch.pause(attempt);
         }
@@ -348,7 +377,7 @@ impl<A: Arch> Client<A> {
     /// and at the server's `closed` word now and then.
     #[cold]
     #[inline(never)]
-    fn wait_slowly(self, group: Group, held: Held, attempt: u32, deadline_ns: u64) -> Result<(), CallError> {
+    fn wait_slowly(self, group: Group, held: Held, attempt: u32, deadline_ns: u64) -> Status {
         let arch = self.0;
         let want = held.tag().payload();
         let mut verdict = 0;
@@ -375,7 +404,7 @@ impl<A: Arch> Client<A> {
                 }
                 arch.pause(tries);
             }
-            if verdict == 0 && attempt.is_multiple_of(CLOSED_CHECK) {
+            if verdict == 0 && attempt % CLOSED_CHECK == 0 {
                 // Lanes other than the leader's are late.
                 verdict = self.check_closed();
                 if deadline_ns != 0 && arch.now_ns() >= deadline_ns {
@@ -383,15 +412,15 @@ impl<A: Arch> Client<A> {
                 }
             }
         }
-        let mut verdict = arch.broadcast(group.mask, verdict as u64, group.leader) as u32;
+        let mut verdict = arch.broadcast(group.mask, verdict, group.leader);
         if verdict != 0 {
             // The server answers everything it has before it closes: one last look decides.
-            let missing = arch.load_reply(held.port, group.rank).tag != want;
+            let missing = arch.load_reply(held.port, group.rank as usize).tag != want;
             if arch.ballot(group.mask, missing) == 0 {
                 verdict = 0;
             }
         }
-        if verdict == 0 { Ok(()) } else { Err(CallError::from_status(Status(verdict as u16), 0)) }
+        Status(verdict as u16)
     }
 
     /// Reads word `index` of the calling lane's reply, whose length its head gave, waiting for it.
@@ -403,7 +432,7 @@ impl<A: Arch> Client<A> {
         let want = held.tag().payload();
         let mut attempt = 0u32;
         loop {
-            let word = self.0.load_reply(held.port, index * group.count + group.rank);
+            let word = self.0.load_reply(held.port, (index * ReplyHead::stride(group.count) + group.rank) as usize);
             // The server writes a lane's first word last, so this is at most a matter of the bus.
             if word.tag == want {
                 return word;

@@ -111,24 +111,25 @@ impl ServerPort {
         }
         let lane_dwords = words as usize * 3;
         let out = payload.prepare(lanes as usize * lane_dwords);
-        let mut at = base + 1;
-        for j in 0..words as usize {
-            for lane in 0..lanes as usize {
-                let word = memory.load_request(port, at);
-                if word.tag != tag.payload() {
-                    return Polled::Nothing;
-                }
-                out[lane * lane_dwords + j * 3..][..3].copy_from_slice(&word.data);
-                at += 1;
+        // Tags are gathered and compared once per run of lanes: this loop is the server's hottest.
+        for j in 0..words {
+            let mut wrong = 0;
+            let at = base + 1 + j * lanes;
+            for (lane, slot) in (0..lanes).zip(out[j as usize * 3..].chunks_mut(lane_dwords)) {
+                let word = memory.load_request(port, at + lane);
+                wrong |= word.tag ^ tag.payload();
+                slot[..3].copy_from_slice(&word.data);
+            }
+            if wrong != 0 {
+                return Polled::Nothing;
             }
         }
         if tag.scrubs() {
             // A scrubbed word that arrived late would overwrite a later message.
-            while at < geometry.request_words {
+            for at in base + header.message_words()..geometry.request_words {
                 if memory.load_request(port, at).tag != tag.payload() {
                     return Polled::Nothing;
                 }
-                at += 1;
             }
         }
         let position = if header.flags.has(Flags::REPLY) { 0 } else { base + header.message_words() };
@@ -156,16 +157,18 @@ pub fn write_reply<M: HostMemory>(
     let room = largest_reply_dwords(geometry, lanes);
     let payload = &payload[..payload.len().min(room)];
     let words = ReplyHead::words(payload.len() as u32);
+    let stride = ReplyHead::stride(lanes);
     let unit = |i: usize| payload.get(i).copied().unwrap_or(0);
     for j in (1..words).rev() {
         let i = j as usize * 3 - 1;
-        memory.store_reply(port, j * lanes + rank, Word { data: [unit(i), unit(i + 1), unit(i + 2)], tag: tag.payload() });
+        memory.store_reply(port, j * stride + rank, Word { data: [unit(i), unit(i + 1), unit(i + 2)], tag: tag.payload() });
     }
     if tag.scrubs() {
-        let mut at = words * lanes + rank;
-        while at < geometry.reply_words {
-            memory.store_reply(port, at, Word { data: [0; 3], tag: tag.payload() });
-            at += lanes;
+        // The lane's share of all other words of the area.
+        for at in (rank..geometry.reply_words).step_by(lanes as usize) {
+            if at % stride != rank || at / stride >= words {
+                memory.store_reply(port, at, Word { data: [0; 3], tag: tag.payload() });
+            }
         }
     }
     let head = ReplyHead { status, dwords: payload.len() as u16 };
@@ -175,7 +178,7 @@ pub fn write_reply<M: HostMemory>(
 /// The most 32-bit units of payload that a reply to each of `lanes` lanes can carry.
 #[inline(always)]
 pub const fn largest_reply_dwords(geometry: &Geometry, lanes: u32) -> usize {
-    (geometry.reply_words / lanes) as usize * 3 - 1
+    (geometry.reply_words / ReplyHead::stride(lanes)) as usize * 3 - 1
 }
 
 /// The buffer that [`ServerPort::poll`] copies payloads into. One per server thread; it grows to the

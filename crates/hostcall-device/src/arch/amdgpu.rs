@@ -217,10 +217,9 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn broadcast(self, _mask: u64, value: u64, from: u32) -> u64 {
+    fn broadcast(self, _mask: u64, value: u32, from: u32) -> u32 {
         // SAFETY: `from` is an active lane of the wave; the lane index of `ds_bpermute` is in bytes.
-        let (low, high) = unsafe { (isa::ds_bpermute(from * 4, value as u32), isa::ds_bpermute(from * 4, (value >> 32) as u32)) };
-        u64::from(low) | u64::from(high) << 32
+        unsafe { isa::ds_bpermute(from * 4, value) }
     }
 
     #[inline(always)]
@@ -278,9 +277,9 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn store_request(self, port: u32, index: u32, word: Word) {
+    fn store_request(self, port: u32, index: usize, word: Word) {
         let d = descriptor();
-        let at = d.requests + (u64::from(port) * u64::from(d.request_words) + u64::from(index)) * 16;
+        let at = d.requests + (u64::from(port) * u64::from(d.request_words) + index as u64) * 16;
         let [a, b, c] = word.data.map(u128::from);
         let value = a | b << 32 | c << 64 | u128::from(word.tag) << 96;
         // SAFETY: a word of the request area of a port that the caller owns. One 16-byte store; pairs with the
@@ -289,9 +288,9 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn load_reply(self, port: u32, index: u32) -> Word {
+    fn load_reply(self, port: u32, index: usize) -> Word {
         let d = descriptor();
-        let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + u64::from(index)) * 16;
+        let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + index as u64) * 16;
         // SAFETY: a word of the reply area. One 16-byte load; pairs with the server's `store_reply`.
         let value = unsafe { (at as *const u128).read_volatile() };
         Word { data: [value as u32, (value >> 32) as u32, (value >> 64) as u32], tag: (value >> 96) as u32 }

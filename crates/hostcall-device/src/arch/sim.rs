@@ -289,12 +289,12 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn broadcast(self, mask: u64, value: u64, from: u32) -> u64 {
+    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32 {
         if mask.is_power_of_two() {
             return value;
         }
         // SAFETY: as above.
-        unsafe { (ops().shuffle)(mask, value, from) }
+        unsafe { (ops().shuffle)(mask, u64::from(value), from) as u32 }
     }
 
     #[inline(always)]
@@ -350,9 +350,9 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn store_request(self, port: u32, index: u32, word: Word) {
+    fn store_request(self, port: u32, index: usize, word: Word) {
         let d = descriptor();
-        let index = u64::from(port) * u64::from(d.request_words) + u64::from(index);
+        let index = u64::from(port) * u64::from(d.request_words) + index as u64;
         if d.word_form == WordForm::Single16 as u32 {
             // SAFETY: a word of the request area of a port that the caller owns. Pairs with the server's
             // `load_request`.
@@ -366,9 +366,9 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn load_reply(self, port: u32, index: u32) -> Word {
+    fn load_reply(self, port: u32, index: usize) -> Word {
         let d = descriptor();
-        let index = u64::from(port) * u64::from(d.reply_words) + u64::from(index);
+        let index = u64::from(port) * u64::from(d.reply_words) + index as u64;
         if d.word_form == WordForm::Single16 as u32 {
             // SAFETY: a word of the reply area. Pairs with the server's `store_reply`.
             unsafe { wide::load((d.replies + index * 16) as *const Word) }

@@ -1,0 +1,142 @@
+//! Why a program could not be built.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A piece of a toolchain that may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Piece {
+    /// `cargo` and `rustc` for the host and the simulator.
+    HostToolchain,
+    /// A `rustc` and `cargo` that build for GPUs, with the standard library's source and LLVM's tools.
+    DeviceToolchain,
+    /// `ld.lld`, which links AMD code objects.
+    Lld,
+    /// NVIDIA's assembler.
+    Ptxas,
+}
+
+impl Piece {
+    /// What installs it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Piece::HostToolchain => "install Rust from https://rustup.rs, or put `cargo` on PATH",
+            Piece::DeviceToolchain => {
+                "run `cargo hostcall setup`; by hand: `apt-get install rustc-web cargo-web rust-web-src llvm-22 lld-22`, \
+                 or `rustup toolchain install nightly --component rust-src,llvm-tools`"
+            }
+            Piece::Lld => "run `cargo hostcall setup`, or `apt-get install lld-22`",
+            Piece::Ptxas => {
+                "run `cargo hostcall setup`, or set HOSTCALL_PTXAS to the `ptxas` of a CUDA toolkit 12.8 or 12.9 (13 no longer knows sm_70)"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Piece::HostToolchain => "Rust toolchain for the host",
+            Piece::DeviceToolchain => "device toolchain (rustc with rust-src, and the LLVM tools of the same version)",
+            Piece::Lld => "ld.lld",
+            Piece::Ptxas => "ptxas",
+        })
+    }
+}
+
+/// Why a program could not be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A piece of a toolchain is missing.
+    #[error("no {piece} found{}; {}", if tried.is_empty() { String::new() } else { format!(" ({tried})") }, piece.remedy())]
+    Missing {
+        /// Which.
+        piece: Piece,
+        /// Where it was looked for and what was wrong with what was there; may be empty.
+        tried: String,
+    },
+    /// A program could not be started.
+    #[error("cannot run `{command}`: {source}")]
+    Spawn {
+        /// The command line.
+        command: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A program failed.
+    #[error("`{command}` failed ({status}):\n{tail}")]
+    Failed {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        status: std::process::ExitStatus,
+        /// The end of what it wrote to stderr.
+        tail: String,
+    },
+    /// A program succeeded but its answer makes no sense.
+    #[error("`{command}` answered something unexpected: {problem}")]
+    Unexpected {
+        /// The command line.
+        command: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A file could not be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// The directory is not that of a package.
+    #[error("{} is not a kernel crate: {problem}", path.display())]
+    NotAPackage {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The simulator's image needs functions that nobody will provide.
+    #[error(
+        "the simulator image of {package} needs {}, which nothing provides; a kernel crate is `#![no_std]` and uses the crate \
+         `hostcall`, which brings the panic handler and the allocator", symbols.join(", ")
+    )]
+    UndefinedSymbols {
+        /// The kernel crate.
+        package: String,
+        /// The functions.
+        symbols: Vec<String>,
+    },
+    /// The crate has no kernel.
+    #[error("{package} has no kernel; mark a public function with `#[hostcall::kernel]`")]
+    NoKernel {
+        /// The kernel crate.
+        package: String,
+    },
+    /// A target that nobody knows.
+    #[error(
+        "unknown target {text:?}; targets are sim, nvptx, nvptx:sm_NN, cubin:sm_NN, amdgpu, amdgpu:gfxNNN and all, separated by commas"
+    )]
+    UnknownTarget {
+        /// What was written.
+        text: String,
+    },
+    /// Something that only cargo sets in a build script is not set.
+    #[error("{variable} is not set: `hostcall_build::program(…).emit()` is for a build.rs; elsewhere use `hostcall_build::build_program`")]
+    NotABuildScript {
+        /// The variable.
+        variable: &'static str,
+    },
+}
+
+impl BuildError {
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> BuildError {
+        let path = path.into();
+        move |source| BuildError::Io { action, path, source }
+    }
+}

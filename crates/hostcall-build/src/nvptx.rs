@@ -1,0 +1,39 @@
+//! NVIDIA images: PTX, and cubins assembled from it.
+
+use std::fs;
+
+use offload_image::{Image, ImageKind};
+
+use crate::bitcode::{self, Gpu};
+use crate::build::Context;
+use crate::cache::cached;
+use crate::{BuildError, DeviceToolchain, PTX_VERSION, Ptxas};
+
+/// PTX for GPUs from `arch` on.
+pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
+    let features = format!("+{PTX_VERSION}");
+    let gpu = Gpu { toolchain, triple: "nvptx64-nvidia-cuda", cpu: arch, features: &features, convention: "ptx_kernel" };
+    let archive = bitcode::archive(context, &gpu)?;
+    let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
+    let identity = toolchain.identity();
+    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), RECIPE.as_bytes()];
+    let ptx = cached(&context.target_dir, &key, |dir| {
+        let module = bitcode::optimise(context, &gpu, &archive, dir)?;
+        let ptx = dir.join("image.ptx");
+        let llc = toolchain.llvm("llc").arg("-O3").arg(format!("-mcpu={arch}")).arg(format!("-mattr={features}"));
+        llc.arg(&module).arg("-o").arg(&ptx).output()?;
+        fs::read(&ptx).map_err(BuildError::io("read", &ptx))
+    })?;
+    Ok(Image::new(ImageKind::Ptx, arch.to_owned(), ptx))
+}
+
+/// Machine code for exactly `arch`.
+pub(crate) fn assemble(context: &Context<'_>, toolchain: &DeviceToolchain, ptxas: &Ptxas, arch: &str) -> Result<Image, BuildError> {
+    let ptx = build(context, toolchain, crate::NVPTX_ARCH)?;
+    let cubin =
+        cached(&context.target_dir, &[&ptx.bytes, ptxas.identity().as_bytes(), arch.as_bytes()], |_| ptxas.assemble(&ptx.bytes, arch))?;
+    Ok(Image::new(ImageKind::Cubin, arch.to_owned(), cubin))
+}
+
+/// Changes with the steps here and in [`crate::bitcode`], so that a new version of this crate does not find images of an old one.
+const RECIPE: &str = concat!("nvptx 2 ", env!("CARGO_PKG_VERSION"));

@@ -1,0 +1,91 @@
+//! NVIDIA's assembler: optional, for cubins and for checking PTX.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::cache::Scratch;
+use crate::command::Run;
+use crate::toolchain::which;
+use crate::{BuildError, Piece};
+
+/// A `ptxas` that runs.
+#[derive(Clone, Debug)]
+pub struct Ptxas {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The release, like `12.9`.
+    pub version: String,
+}
+
+impl Ptxas {
+    /// `HOSTCALL_PTXAS` (and then nothing else), what `cargo hostcall setup` installed, `PATH`, or `/usr/local/cuda/bin`.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Missing`] if there is none that runs.
+    pub fn find() -> Result<Ptxas, BuildError> {
+        let candidates = match env::var_os("HOSTCALL_PTXAS") {
+            Some(named) => vec![PathBuf::from(named)],
+            None => {
+                let installed = Ptxas::install_directory().map(|dir| Ptxas::in_install_directory(&dir));
+                let usual = PathBuf::from("/usr/local/cuda/bin/ptxas");
+                installed.into_iter().chain(which("ptxas")).chain([usual]).filter(|path| path.is_file()).collect()
+            }
+        };
+        let mut tried = Vec::new();
+        for path in candidates {
+            match Ptxas::at(&path) {
+                Ok(found) => return Ok(found),
+                Err(error) => tried.push(error.to_string()),
+            }
+        }
+        Err(BuildError::Missing { piece: Piece::Ptxas, tried: tried.join("; ") })
+    }
+
+    fn at(path: &Path) -> Result<Ptxas, BuildError> {
+        let run = Run::new(path).arg("--version");
+        let command = run.line();
+        let text = run.text()?;
+        let version = text.split("release ").nth(1).and_then(|rest| rest.split(',').next()).map(str::to_owned);
+        let version = version.ok_or_else(|| BuildError::Unexpected { command, problem: "it names no release".into() })?;
+        Ok(Ptxas { path: path.to_path_buf(), version })
+    }
+
+    /// Where [`setup`](crate::setup()) puts it; `None` if there is no home directory.
+    pub(crate) fn install_directory() -> Option<PathBuf> {
+        let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        Some(cache.or_else(|| env::home_dir().map(|home| home.join(".cache")))?.join("hostcall/cuda"))
+    }
+
+    pub(crate) fn in_install_directory(dir: &Path) -> PathBuf {
+        dir.join("nvidia/cuda_nvcc/bin/ptxas")
+    }
+
+    pub(crate) fn identity(&self) -> String {
+        format!("ptxas {} {}", self.version, self.path.display())
+    }
+
+    /// Machine code of `ptx` for `arch` (`sm_…`).
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Failed`] with what `ptxas` says, if it does not assemble.
+    pub fn assemble(&self, ptx: &[u8], arch: &str) -> Result<Vec<u8>, BuildError> {
+        let scratch = Scratch::new(&env::temp_dir().join("hostcall-ptxas"))?;
+        let [input, output] = ["image.ptx", "image.cubin"].map(|name| scratch.0.join(name));
+        fs::write(&input, ptx).map_err(BuildError::io("write", &input))?;
+        Run::new(&self.path).arg(format!("-arch={arch}")).arg(&input).arg("-o").arg(&output).output()?;
+        fs::read(&output).map_err(BuildError::io("read", &output))
+    }
+}
+
+/// Assembles `ptx` for each of `arches`, and so proves that it is good there; the cubins, in the same order.
+///
+/// # Errors
+///
+/// [`BuildError::Missing`] without a `ptxas`; [`BuildError::Failed`] for the first architecture that it does not assemble for.
+pub fn assemble_all<'a>(ptx: &str, arches: impl IntoIterator<Item = &'a str>) -> Result<Vec<Vec<u8>>, BuildError> {
+    let ptxas = Ptxas::find()?;
+    arches.into_iter().map(|arch| ptxas.assemble(ptx.as_bytes(), arch)).collect()
+}

@@ -1,0 +1,137 @@
+//! The `build.rs` helper.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::{BuildError, BuiltProgram, DeviceToolchain, Piece, ProgramSpec, Target, build_program};
+
+/// Variables that decide what is built, so that a change of one must run the script again.
+const VARIABLES: [&str; 4] = ["HOSTCALL_TARGETS", "HOSTCALL_DEVICE_RUSTC", "HOSTCALL_LLVM_BIN", "HOSTCALL_PTXAS"];
+
+/// A kernel crate that a `build.rs` builds: see [`program`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing is built before `emit`"]
+pub struct Program {
+    crate_dir: PathBuf,
+    targets: Option<Vec<Target>>,
+    features: Vec<String>,
+}
+
+/// The kernel crate in `crate_dir`, relative to the package whose build script this is.
+///
+/// ```no_run
+/// // build.rs
+/// hostcall_build::program("../kernels/wordcount").emit();
+/// ```
+///
+/// and in the crate `offload::include_program!("wordcount")`.
+///
+/// The simulator's image is always built. Which others are is said by the environment variable `HOSTCALL_TARGETS` (the lists of
+/// [`Target::parse_list`]), else by [`Program::targets`]; else PTX is, if there is a device toolchain; if there is none the
+/// bundle says so in its note, and the build goes on.
+pub fn program(crate_dir: impl Into<PathBuf>) -> Program {
+    Program { crate_dir: crate_dir.into(), targets: None, features: Vec::new() }
+}
+
+impl Program {
+    /// Builds for these targets, and the simulator, when `HOSTCALL_TARGETS` does not say otherwise.
+    pub fn targets(mut self, targets: impl IntoIterator<Item = Target>) -> Program {
+        self.targets = Some(targets.into_iter().collect());
+        self
+    }
+
+    /// Enables features of the kernel crate.
+    pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> Program {
+        self.features.extend(features.into_iter().map(Into::into));
+        self
+    }
+
+    /// Builds, writes `OUT_DIR/NAME.program` and tells cargo when to do so again. An error ends the build script with its text.
+    pub fn emit(self) {
+        if let Err(error) = self.try_emit() {
+            // One directive is one line.
+            for line in error.to_string().lines() {
+                println!("cargo::error={line}");
+            }
+            std::process::exit(1);
+        }
+    }
+
+    /// [`Program::emit`], for scripts that handle errors themselves.
+    ///
+    /// # Errors
+    ///
+    /// Any [`BuildError`]. A missing device toolchain is one only if a target that needs it was asked for by name.
+    pub fn try_emit(self) -> Result<BuiltProgram, BuildError> {
+        let out_dir = variable("OUT_DIR")?;
+        let manifest_dir = variable("CARGO_MANIFEST_DIR")?;
+        for name in VARIABLES {
+            println!("cargo::rerun-if-env-changed={name}");
+        }
+        let (targets, note) = self.chosen_targets()?;
+        let spec = ProgramSpec {
+            crate_dir: manifest_dir.join(&self.crate_dir),
+            targets,
+            features: self.features,
+            target_dir: Some(shared_target_dir(&out_dir)),
+            echo: false,
+        };
+        println!("cargo::rerun-if-changed={}", spec.crate_dir.join("Cargo.toml").display());
+        let mut built = build_program(&spec)?;
+        built.bundle.note = note.map(Into::into);
+        for input in &built.inputs {
+            println!("cargo::rerun-if-changed={}", input.display());
+        }
+        built.write(&out_dir.join(format!("{}.program", built.bundle.name)))?;
+        Ok(built)
+    }
+
+    /// What to build, and what to note about what is not.
+    fn chosen_targets(&self) -> Result<(Vec<Target>, Option<String>), BuildError> {
+        let named = match env::var("HOSTCALL_TARGETS") {
+            Ok(list) => Some(Target::parse_list(&list)?),
+            Err(_) => self.targets.clone(),
+        };
+        let mut targets = vec![Target::Sim];
+        if let Some(named) = named {
+            targets.extend(named.into_iter().filter(|target| *target != Target::Sim));
+            let note = targets.len() == 1;
+            return Ok((targets, note.then(|| "built for the simulator only; HOSTCALL_TARGETS=sim,nvptx builds PTX too".into())));
+        }
+        match DeviceToolchain::find() {
+            Ok(_) => targets.push(Target::nvptx()),
+            Err(error @ BuildError::Missing { piece: Piece::DeviceToolchain, .. }) => {
+                return Ok((targets, Some(format!("built for the simulator only: {error}"))));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok((targets, Some("no AMD code objects; HOSTCALL_TARGETS=all builds them too".into())))
+    }
+}
+
+fn variable(name: &'static str) -> Result<PathBuf, BuildError> {
+    env::var_os(name).map(PathBuf::from).ok_or(BuildError::NotABuildScript { variable: name })
+}
+
+/// One directory for all build scripts of a workspace, so that `core` is built once: `target/hostcall`. `OUT_DIR` is
+/// `target[/TRIPLE]/PROFILE/build/PACKAGE-HASH/out`, or something that this does not know, and then it is `OUT_DIR/hostcall`.
+fn shared_target_dir(out_dir: &Path) -> PathBuf {
+    let build = out_dir.ancestors().find(|dir| dir.file_name().is_some_and(|name| name == "build"));
+    match build.and_then(Path::parent).and_then(Path::parent) {
+        Some(target) => target.join("hostcall"),
+        None => out_dir.join("hostcall"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn build_scripts_of_one_workspace_share_a_target_directory() {
+        let shared = |out_dir| shared_target_dir(Path::new(out_dir));
+        assert_eq!(shared("/w/target/debug/build/a-12/out"), Path::new("/w/target/hostcall"));
+        assert_eq!(shared("/w/target/debug/build/a/12/out"), Path::new("/w/target/hostcall"));
+        assert_eq!(shared("/elsewhere/out"), Path::new("/elsewhere/out/hostcall"));
+    }
+}

@@ -1,0 +1,154 @@
+//! Installing what is missing: the device toolchain from Debian's packages or by rustup, `ptxas` from PyPI.
+
+use std::fs;
+use std::path::Path;
+
+use crate::command::Run;
+use crate::toolchain::which;
+use crate::{BuildError, DeviceToolchain, Piece, Ptxas};
+
+/// Debian's packages that make a device toolchain together.
+const PACKAGES: [&str; 5] = ["rustc-web", "cargo-web", "rust-web-src", "llvm-22", "lld-22"];
+/// The wheel with `ptxas`. CUDA 12.8 brought sm_120, CUDA 13 dropped sm_70: 12.9 knows all that lie between.
+const PTXAS_WHEEL: &str = "nvidia-cuda-nvcc-cu12==12.9.86";
+
+/// What [`setup`] did.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct SetupReport {
+    /// One line for each piece: found, or installed and how.
+    pub done: Vec<String>,
+    /// One line for each piece that is still missing: why, and what to do.
+    pub failed: Vec<String>,
+}
+
+/// Installs the device toolchain and `ptxas`, each if it is missing, telling `progress` each command before it is run. Debian's packages are
+/// installed by `apt-get` (through `sudo` if we are not root); where there is no `apt-get`, rustup installs a nightly.
+///
+/// A piece that cannot be installed is reported and does not keep the others from being installed.
+pub fn setup(mut progress: impl FnMut(&str)) -> SetupReport {
+    let mut report = SetupReport::default();
+    let device = install(|| DeviceToolchain::find().map(|device| device.version), &mut |progress| install_device(progress), &mut progress);
+    report.add("device toolchain", device);
+    let found = || Ptxas::find().map(|ptxas| format!("{} {}", ptxas.version, ptxas.path.display()));
+    report.add("ptxas", install(found, &mut |progress| install_ptxas(progress), &mut progress));
+    report
+}
+
+impl SetupReport {
+    fn add(&mut self, name: &str, outcome: Result<String, BuildError>) {
+        match outcome {
+            Ok(line) => self.done.push(format!("{name}: {line}")),
+            Err(error) => self.failed.push(format!("{name}: {error}")),
+        }
+    }
+}
+
+type Progress<'a> = dyn FnMut(&str) + 'a;
+
+/// Finds a piece, or installs it and finds it then: an installation that does not leave the piece findable has failed.
+fn install(
+    find: impl Fn() -> Result<String, BuildError>,
+    install: &mut dyn FnMut(&mut Progress<'_>) -> Result<(), BuildError>,
+    progress: &mut Progress<'_>,
+) -> Result<String, BuildError> {
+    match find() {
+        Ok(found) => Ok(format!("found {found}")),
+        Err(BuildError::Missing { .. }) => {
+            install(progress)?;
+            find().map(|found| format!("installed {found}"))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn install_device(progress: &mut Progress<'_>) -> Result<(), BuildError> {
+    if let Some(apt) = which("apt-get").first() {
+        let apt_run = || {
+            let sudo = which("sudo").into_iter().next().filter(|_| !is_root());
+            let run = match &sudo {
+                Some(sudo) => Run::new(sudo).arg(apt),
+                None => Run::new(apt),
+            };
+            run.env("DEBIAN_FRONTEND", "noninteractive")
+        };
+        step(apt_run().args(["update", "-q"]), progress)?;
+        return step(apt_run().args(["install", "-y", "-q", "--no-install-recommends"]).args(PACKAGES), progress);
+    }
+    if let Some(rustup) = which("rustup").first() {
+        let arguments = ["toolchain", "install", "nightly", "--profile", "minimal", "--component", "rust-src,llvm-tools"];
+        return step(Run::new(rustup).args(arguments), progress);
+    }
+    Err(BuildError::Missing { piece: Piece::DeviceToolchain, tried: "neither apt-get nor rustup is on PATH".into() })
+}
+
+fn install_ptxas(progress: &mut Progress<'_>) -> Result<(), BuildError> {
+    let missing = |tried: &str| BuildError::Missing { piece: Piece::Ptxas, tried: tried.into() };
+    let dir = Ptxas::install_directory().ok_or_else(|| missing("no home directory to install it in"))?;
+    let python = which("python3").into_iter().next().ok_or_else(|| missing("pip needs python3, which is not on PATH"))?;
+    fs::create_dir_all(&dir).map_err(BuildError::io("create", &dir))?;
+    let pip =
+        Run::new(python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--upgrade", "--target"]);
+    step(pip.arg(&dir).arg(PTXAS_WHEEL), progress)?;
+    make_executable(&Ptxas::in_install_directory(&dir))
+}
+
+fn step(run: Run, progress: &mut Progress<'_>) -> Result<(), BuildError> {
+    progress(&run.line());
+    run.output().map(drop)
+}
+
+/// A wheel does not always carry the execute permission.
+#[cfg(unix)]
+fn make_executable(path: &Path) -> Result<(), BuildError> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).map_err(BuildError::io("make executable", path))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &Path) -> Result<(), BuildError> {
+    Ok(())
+}
+
+/// Whether `id -u` says 0; if there is no `id`, there is no `sudo` either.
+fn is_root() -> bool {
+    Run::new("id").arg("-u").text().is_ok_and(|text| text.trim() == "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn missing() -> BuildError {
+        BuildError::Missing { piece: Piece::Ptxas, tried: String::new() }
+    }
+
+    #[test]
+    fn what_is_there_is_not_installed() {
+        let outcome = install(|| Ok("12.9".into()), &mut |_| panic!("it is there"), &mut |_| {});
+        assert_eq!(outcome.expect("found"), "found 12.9");
+    }
+
+    #[test]
+    fn what_is_missing_is_installed_and_then_found() {
+        let there = Cell::new(false);
+        let find = || if there.get() { Ok("12.9".to_owned()) } else { Err(missing()) };
+        let mut steps = Vec::new();
+        let mut run = |progress: &mut Progress<'_>| {
+            there.set(true);
+            step(Run::new("true"), progress)
+        };
+        let outcome = install(find, &mut run, &mut |line| steps.push(line.to_owned()));
+        assert_eq!(outcome.expect("installed"), "installed 12.9");
+        assert_eq!(steps, ["true"]);
+    }
+
+    #[test]
+    fn an_installation_after_which_the_piece_is_still_missing_is_a_failure() {
+        let outcome = install(|| Err(missing()), &mut |_| Ok(()), &mut |_| {});
+        let mut report = SetupReport::default();
+        report.add("ptxas", outcome);
+        assert!(report.done.is_empty() && report.failed[0].starts_with("ptxas: no ptxas found"), "{report:?}");
+    }
+}

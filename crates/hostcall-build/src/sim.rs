@@ -1,0 +1,62 @@
+//! The simulator's image: the kernel crate as a shared library of this machine, by the stable toolchain.
+
+use std::fs;
+
+use object::{Object, ObjectSymbol};
+use offload_image::{Image, ImageKind};
+
+use crate::build::Context;
+use crate::command::Run;
+use crate::{BuildError, bitcode};
+
+/// Functions that the image may leave to the process that loads it: what the compiler itself calls and every C library has,
+/// and the unwinder's entry, which the prebuilt `alloc` mentions and which an aborting panic never reaches.
+const PROVIDED: [&str; 7] = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", "_Unwind_Resume"];
+
+pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
+    let host = context.host;
+    let mut flags = bitcode::common_flags();
+    context.source.remap(&mut flags);
+    // Its build id is a hash over bytes that strip changes; the bundle has a better one.
+    flags.push("-Clink-arg=-Wl,--build-id=none".into());
+    let run = Run::new(&host.cargo).without_outer_cargo().dir(&context.source.dir).echo(context.spec.echo);
+    let run = if let Some(rustc) = &host.rustc { run.env("RUSTC", rustc) } else { run };
+    let run = run
+        .env("CARGO_TARGET_DIR", &context.target_dir)
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
+        .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
+        .env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo")
+        .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--target", &host.triple])
+        .args(context.feature_arguments())
+        .arg("--message-format=json-render-diagnostics");
+    let library = bitcode::artifact(run, context, std::env::consts::DLL_SUFFIX)?;
+    let bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
+    check_symbols(&context.source.package, &bytes)?;
+    Ok(Image::new(ImageKind::Sim, host.triple.clone(), bytes))
+}
+
+/// Refuses an image that would fail when it is loaded, or later, for want of a function.
+fn check_symbols(package: &str, library: &[u8]) -> Result<(), BuildError> {
+    let unexpected = |problem: String| BuildError::Unexpected { command: format!("linking the simulator image of {package}"), problem };
+    let file = object::File::parse(library).map_err(|error| unexpected(error.to_string()))?;
+    let mut symbols = Vec::new();
+    for symbol in file.dynamic_symbols().filter(|symbol| symbol.is_undefined() && !symbol.is_weak()) {
+        let name = symbol.name().map_err(|error| unexpected(error.to_string()))?;
+        if !name.is_empty() && !PROVIDED.contains(&name) && !is_math(name) {
+            symbols.push(name.to_owned());
+        }
+    }
+    if symbols.is_empty() { Ok(()) } else { Err(BuildError::UndefinedSymbols { package: package.to_owned(), symbols }) }
+}
+
+/// The functions of the C mathematics library that Rust's float methods and LLVM's intrinsics call.
+fn is_math(name: &str) -> bool {
+    const MATH: [&str; 35] = [
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "exp", "exp2",
+        "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hypot", "log", "log10", "log1p", "log2", "pow", "rint", "round",
+        "sin", "sinh", "sqrt", "tan",
+    ];
+    const MORE: [&str; 5] = ["tanh", "trunc", "roundeven", "nearbyint", "ldexp"];
+    let base = name.strip_suffix('f').unwrap_or(name);
+    [name, base].iter().any(|name| MATH.contains(name) || MORE.contains(name))
+}

@@ -1,0 +1,105 @@
+//! Listing directories.
+
+use super::{Error, FileType, Metadata, Result, metadata};
+use crate::builtin::Files;
+use alloc::string::String;
+use alloc::vec::Vec;
+use hostcall_abi::services::errno;
+
+/// Bytes of the longest name that Linux allows.
+const NAME_MAX: usize = 255;
+
+/// The entries of a directory, without `.` and `..`, in no particular order.
+#[derive(Debug)]
+pub struct ReadDir {
+    handle: u64,
+    path: String,
+    ended: bool,
+}
+
+/// One entry of a directory.
+#[derive(Clone, Debug)]
+pub struct DirEntry {
+    path: String,
+    name_len: usize,
+    kind: FileType,
+}
+
+impl DirEntry {
+    /// Its name.
+    pub fn file_name(&self) -> &str {
+        &self.path[self.path.len() - self.name_len..]
+    }
+
+    /// The listed directory's path with the name.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What it is, of a symbolic link the link.
+    pub fn file_type(&self) -> FileType {
+        self.kind
+    }
+
+    /// What is known of it.
+    ///
+    /// # Errors
+    /// What the host answers.
+    pub fn metadata(&self) -> Result<Metadata> {
+        metadata(&self.path)
+    }
+}
+
+/// Opens a directory for listing.
+///
+/// # Errors
+/// What the host answers.
+pub fn read_dir(path: &str) -> Result<ReadDir> {
+    let handle = Files::open_dir(path)??;
+    Ok(ReadDir { handle, path: path.into(), ended: false })
+}
+
+impl ReadDir {
+    fn entry(&mut self) -> Result<Option<DirEntry>> {
+        let mut name = Vec::new();
+        name.resize(NAME_MAX, 0);
+        loop {
+            match Files::next_entry(self.handle, &mut name)? {
+                Ok(None) => return Ok(None),
+                Ok(Some((len, kind))) => {
+                    let name = name.get(..len as usize).and_then(|name| core::str::from_utf8(name).ok());
+                    // The host sends names that are UTF-8 and fit.
+                    let name = name.ok_or(Error::from_errno(errno::EINVAL))?;
+                    let mut path = self.path.clone();
+                    if !path.ends_with('/') {
+                        path.push('/');
+                    }
+                    path.push_str(name);
+                    return Ok(Some(DirEntry { path, name_len: name.len(), kind: FileType(kind) }));
+                }
+                Err(errno::ERANGE) if name.len() < NAME_MAX * 16 => name.resize(name.len() * 2, 0),
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+}
+
+impl Iterator for ReadDir {
+    type Item = Result<DirEntry>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let entry = self.entry().transpose();
+        self.ended = !matches!(entry, Some(Ok(_)));
+        entry
+    }
+}
+
+impl Drop for ReadDir {
+    fn drop(&mut self) {
+        // As for files.
+        let _ = Files::close(self.handle);
+    }
+}

@@ -1,0 +1,70 @@
+//! The heap of this program, as Rust's global allocator.
+
+use super::lanes::DeviceLanes;
+use super::{CHUNK, Heap};
+use core::alloc::{GlobalAlloc, Layout};
+
+/// How full the device heap is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeapStats {
+    /// Bytes of all blocks in use, each rounded up to its size class.
+    pub used_bytes: usize,
+    /// Bytes that could be in use, the heap's own tables not counted.
+    pub total_bytes: usize,
+}
+
+fn heap() -> Option<Heap<DeviceLanes>> {
+    let d = crate::context::descriptor();
+    // SAFETY: the host gave the program this zeroed memory as its heap, and every kernel of the program
+    // comes here for it with the same numbers.
+    unsafe { Heap::new(DeviceLanes, d.heap as usize, d.heap_bytes as usize) }
+}
+
+/// How full the device heap is. Looks at every 64 KiB of it, while others go on allocating.
+pub fn stats() -> HeapStats {
+    heap().map_or_else(HeapStats::default, |heap| heap.count())
+}
+
+/// Rust's global allocator over the device heap. Its size is the host's `.heap(bytes)` or `--heap`.
+#[derive(Debug)]
+pub struct DeviceHeap;
+
+// SAFETY: `Heap` hands out each block to one lane until it is freed, with at least the size and alignment
+// asked for: a block lies at a multiple of its class's size, which `class_of` chose as a multiple of the alignment.
+unsafe impl GlobalAlloc for DeviceHeap {
+    #[inline(never)]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        heap().map_or(core::ptr::null_mut(), |heap| heap.alloc(layout.size(), layout.align()))
+    }
+
+    #[inline(never)]
+    unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
+        if let Some(heap) = heap() {
+            // SAFETY: the caller's: `block` came from `alloc`, and is done with.
+            unsafe { heap.free(block) };
+        }
+    }
+
+    #[inline(never)]
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let room = Heap::<DeviceLanes>::usable(layout.size(), layout.align());
+        // It stays unless it grows out of its class, or shrinks so far that it wastes a chunk or half of itself.
+        if size <= room && (size > room / 2 || room <= 64) && room - size < CHUNK {
+            return block;
+        }
+        // SAFETY: the caller's: alignment stays valid, and `size`, rounded up to it, does not overflow.
+        let to = unsafe { self.alloc(Layout::from_size_align_unchecked(size, layout.align())) };
+        if !to.is_null() {
+            // SAFETY: both are valid for the lesser size, and different blocks.
+            unsafe {
+                core::ptr::copy_nonoverlapping(block, to, size.min(layout.size()));
+                self.dealloc(block, layout);
+            }
+        }
+        to
+    }
+}
+
+#[cfg(all(hostcall_device, not(test)))]
+#[global_allocator]
+static HEAP: DeviceHeap = DeviceHeap;

@@ -1,0 +1,160 @@
+//! Panics: told to the host once per wave, then the lanes end, and the context stays usable.
+//!
+//! The first of the lanes that panic together formats its message into a buffer of fixed size on its
+//! stack and reports it; then all of them exit. The host ends the kernel: every other lane ends at its next
+//! call, which answers [`KERNEL_ENDED`](hostcall_abi::Status::KERNEL_ENDED). Nothing here allocates.
+//!
+//! A panic while a panic is being reported (in a `Display` of the message) ends the lane at once. GPUs have no
+//! thread-local storage, so lanes that report are noted in a small table.
+
+use crate::arch::current as arch;
+use crate::builtin::Process;
+use crate::wave::{self, Converged};
+use core::fmt::{self, Write};
+use core::panic::PanicInfo;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of a message that the host gets; what is longer is cut, and says so.
+const BUFFER: usize = 480;
+const CUT: &str = " […]";
+
+/// Lanes that are reporting a panic, by number in the grid plus one; 0: nobody.
+static REPORTING: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+struct Message {
+    len: usize,
+    cut: bool,
+    buffer: [u8; BUFFER],
+}
+
+impl Message {
+    const fn new() -> Self {
+        Self { len: 0, cut: false, buffer: [0; BUFFER] }
+    }
+
+    fn text(&self) -> &str {
+        // Only whole characters are ever put in.
+        core::str::from_utf8(&self.buffer[..self.len]).unwrap_or_default()
+    }
+}
+
+impl Write for Message {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.cut {
+            return Err(fmt::Error);
+        }
+        let room = BUFFER - CUT.len() - self.len;
+        let n = if text.len() <= room { text.len() } else { text.floor_char_boundary(room) };
+        self.buffer[self.len..self.len + n].copy_from_slice(&text.as_bytes()[..n]);
+        self.len += n;
+        if n < text.len() {
+            self.buffer[self.len..self.len + CUT.len()].copy_from_slice(CUT.as_bytes());
+            self.len += CUT.len();
+            self.cut = true;
+            return Err(fmt::Error);
+        }
+        Ok(())
+    }
+}
+
+/// What a lane may do that panics.
+#[derive(PartialEq, Eq)]
+enum Turn {
+    /// Report; clear the slot afterwards.
+    Report(usize),
+    /// Another lane has the slot: report without running code of the user's, which could panic again.
+    PlaceOnly,
+    /// This lane is reporting already.
+    Again,
+}
+
+fn take_turn(me: u64) -> Turn {
+    let slot = me as usize % REPORTING.len();
+    // Relaxed: only this lane's own earlier store of `me` matters, and a lane sees its own stores.
+    match REPORTING[slot].compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => Turn::Report(slot),
+        Err(other) if other == me => Turn::Again,
+        Err(_) => Turn::PlaceOnly,
+    }
+}
+
+#[cfg_attr(not(all(hostcall_device, not(test))), expect(dead_code, reason = "the panic handler exists in device builds only"))]
+fn report(info: &PanicInfo<'_>) -> ! {
+    let lanes = Converged::here();
+    if lanes.leads() {
+        let turn = take_turn(wave::global_id() as u64 + 1);
+        if turn != Turn::Again {
+            let mut message = Message::new();
+            if turn == Turn::PlaceOnly {
+                let _ = message.write_str("(another lane's report is under way)");
+            } else {
+                // An error is a message that was cut, or a `Display` that failed: what is there is sent.
+                let _ = write!(message, "{}", info.message());
+                let _ = explain_out_of_memory(&mut message);
+            }
+            let (file, place) = info.location().map_or(("", [0; 2]), |at| (at.file(), [at.line(), at.column()]));
+            // If the host is gone nobody can be told.
+            let _ = Process::panicked(wave::group_id(), wave::local_id(), lanes.mask(), place, file.as_bytes(), message.text().as_bytes());
+            if let Turn::Report(slot) = turn {
+                // Relaxed: see `take_turn`.
+                REPORTING[slot].store(0, Ordering::Relaxed);
+            }
+        }
+    }
+    arch::exit_lane()
+}
+
+/// What `alloc` says when the heap is exhausted names the size but not the setting.
+fn explain_out_of_memory(message: &mut Message) -> fmt::Result {
+    let text = message.text();
+    if text.starts_with("memory allocation of ") && text.ends_with(" bytes failed") {
+        let heap = crate::heap::stats();
+        write!(
+            message,
+            ": {} of the {} bytes of the device heap are in use; raise it with `.heap(bytes)` or `--heap`",
+            heap.used_bytes, heap.total_bytes
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(all(hostcall_device, not(test)))]
+#[panic_handler]
+fn panicked(info: &PanicInfo<'_>) -> ! {
+    report(info)
+}
+
+/// The precompiled `core` that a simulator image links was built to unwind and refers to this symbol; with
+/// `panic = "abort"` nobody calls it.
+#[cfg(all(hostcall_device, not(test), not(any(target_arch = "nvptx64", target_arch = "amdgpu"))))]
+#[unsafe(no_mangle)]
+extern "C" fn rust_eh_personality() {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_message_is_cut_at_a_character_and_says_so() {
+        let mut message = Message::new();
+        for _ in 0..400 {
+            if message.write_str("äö").is_err() {
+                break;
+            }
+        }
+        assert!(message.text().ends_with(CUT), "{:?}", message.text());
+        assert!(message.text().len() > BUFFER - 8);
+        assert!(message.write_str("more").is_err());
+        assert!(message.text().len() <= BUFFER);
+    }
+
+    #[test]
+    fn a_lane_that_panics_while_it_reports_is_recognised() {
+        let Turn::Report(slot) = take_turn(7) else { panic!("the slot is free") };
+        assert!(take_turn(7) == Turn::Again);
+        assert!(take_turn(7 + REPORTING.len() as u64) == Turn::PlaceOnly);
+        REPORTING[slot].store(0, Ordering::Relaxed);
+        assert!(matches!(take_turn(7), Turn::Report(_)));
+        REPORTING[slot].store(0, Ordering::Relaxed);
+    }
+}

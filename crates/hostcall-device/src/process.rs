@@ -1,0 +1,21 @@
+//! The end of a kernel by its own will.
+
+use crate::arch::current as arch;
+use crate::builtin::Process;
+use crate::wave;
+
+/// Ends the kernel: the host learns the code, this lane ends here, and every other at its next call.
+///
+/// The context stays usable, and whatever the kernel printed or wrote before is delivered.
+pub fn exit(code: i32) -> ! {
+    // A host that is gone cannot be told; the lane ends all the same.
+    let _ = Process::exit(code);
+    arch::exit_lane()
+}
+
+/// Ends the kernel as failed, without a message.
+pub fn abort() -> ! {
+    // As in `exit`.
+    let _ = Process::abort(wave::group_id(), wave::local_id());
+    arch::exit_lane()
+}

@@ -1,0 +1,74 @@
+//! Why bytes are not a bundle, or an image is not what it says.
+
+use crate::{ImageKind, Sha256};
+
+/// Why bytes are not a bundle, or an image is not what it says.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BundleError {
+    /// The bytes do not begin as a bundle does.
+    #[error("not a program bundle: it does not begin with {:?}; build one with `cargo hostcall build`", String::from_utf8_lossy(&crate::wire::MAGIC))]
+    NotABundle,
+    /// Written by another version of the format.
+    #[error("program bundle of format version {found}, this program reads version {supported}; rebuild the kernel crate")]
+    Version {
+        /// The version found.
+        found: u32,
+        /// The version this crate reads.
+        supported: u32,
+    },
+    /// The bytes end before the bundle does.
+    #[error("program bundle cut short: {field} needs {needed} bytes at offset {offset}, {left} are left; rebuild the kernel crate")]
+    Truncated {
+        /// What was being read.
+        field: &'static str,
+        /// Where.
+        offset: usize,
+        /// How many bytes it needs.
+        needed: u64,
+        /// How many there are.
+        left: usize,
+    },
+    /// There are bytes after the last image.
+    #[error("program bundle with {extra} bytes after its last image; rebuild the kernel crate")]
+    TrailingBytes {
+        /// How many.
+        extra: usize,
+    },
+    /// A text that is not UTF-8.
+    #[error("program bundle whose {field} is not UTF-8; rebuild the kernel crate")]
+    NotText {
+        /// Which text.
+        field: &'static str,
+    },
+    /// A flag that is neither 0 nor 1.
+    #[error("program bundle whose {field} is {value}, neither 0 nor 1; rebuild the kernel crate")]
+    NotAFlag {
+        /// Which flag.
+        field: &'static str,
+        /// Its value.
+        value: u32,
+    },
+    /// A kind of image that this version does not know.
+    #[error("program bundle with an image of unknown kind {kind}; rebuild the kernel crate")]
+    UnknownKind {
+        /// The kind's number.
+        kind: u32,
+    },
+    /// An image's bytes are not those that were hashed when it was built.
+    #[error(
+        "{kind} image for {arch} of program {program:?} is damaged: its SHA-256 is {found}, the bundle says {expected}; rebuild the kernel crate"
+    )]
+    HashMismatch {
+        /// The program's name.
+        program: String,
+        /// The image's kind.
+        kind: ImageKind,
+        /// The image's architecture.
+        arch: String,
+        /// What the bundle says.
+        expected: Sha256,
+        /// What the bytes hash to.
+        found: Sha256,
+    },
+}

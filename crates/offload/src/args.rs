@@ -1,0 +1,134 @@
+//! The arguments of a launch, as bytes that a back end can pass on.
+
+use hostcall_abi::Plain;
+use hostcall_abi::descriptor::KernelParams;
+
+use crate::error::Error;
+use crate::memory::{HostMemory, Memory};
+
+/// The arguments of a launch, in the order of the kernel's parameters.
+///
+/// ```
+/// use offload::Args;
+/// let args = Args::new().value(3u32).value(1.5f32).address(0x1000);
+/// assert_eq!(args.len(), 3);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Args {
+    params: Params,
+}
+
+impl Args {
+    /// No arguments.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A plain value.
+    #[must_use]
+    pub fn value<T: Plain>(mut self, value: T) -> Self {
+        // SAFETY: `T: Plain` has no padding, so all its `size_of::<T>()` bytes are initialised; the slice ends with this statement.
+        self.params.push(unsafe { std::slice::from_raw_parts(std::ptr::from_ref(&value).cast::<u8>(), size_of::<T>()) });
+        self
+    }
+
+    /// Device memory as a slice, `&[T]` or `&mut [T]` in the kernel: two parameters, address and length.
+    #[must_use]
+    pub fn slice<T: Plain>(self, memory: &Memory<T>) -> Self {
+        self.address(memory.address()).value(memory.len() as u64)
+    }
+
+    /// Device-visible host memory as a slice: two parameters, address and length.
+    #[must_use]
+    pub fn host_slice<T: Plain>(self, memory: &HostMemory<T>) -> Self {
+        self.address(memory.address()).value(memory.len() as u64)
+    }
+
+    /// An address: `*const T` or `*mut T` in the kernel.
+    #[must_use]
+    pub fn address(self, address: u64) -> Self {
+        self.value(address)
+    }
+
+    /// How many parameters these are.
+    pub fn len(&self) -> usize {
+        self.params.list.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.params.list.is_empty()
+    }
+
+    /// Checks the arguments against the kernel's own table.
+    pub(crate) fn check(&self, kernel: &str, table: &KernelParams) -> Result<(), Error> {
+        if table.count as usize != self.len() {
+            return Err(Error::ArgumentCount { kernel: kernel.to_owned(), expected: table.count as usize, given: self.len() });
+        }
+        for (index, (&(_, given), &expected)) in self.params.list.iter().zip(&table.sizes).enumerate() {
+            if given != expected as usize {
+                return Err(Error::ArgumentSize { kernel: kernel.to_owned(), index, expected: expected as usize, given });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn params(&self) -> &Params {
+        &self.params
+    }
+}
+
+/// Parameters laid out in order by [`KernelParams::place`].
+#[derive(Clone, Debug, Default)]
+pub struct Params {
+    /// 16-byte units, so that the start is aligned for every parameter.
+    units: Vec<u128>,
+    used: usize,
+    /// Offset and size of each.
+    list: Vec<(usize, usize)>,
+}
+
+impl Params {
+    fn push(&mut self, bytes: &[u8]) {
+        let at = KernelParams::place(self.used, bytes.len());
+        self.used = at + bytes.len();
+        self.units.resize(self.used.div_ceil(16), 0);
+        // SAFETY: `units` holds `used` bytes from here on, of which `at..used` are `bytes.len()` many; `bytes` is another object.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.units.as_mut_ptr().cast::<u8>().add(at), bytes.len()) };
+        self.list.push((at, bytes.len()));
+    }
+
+    /// All of them, as laid out; 16-byte aligned.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: `units` holds at least `used` initialised bytes.
+        unsafe { std::slice::from_raw_parts(self.units.as_ptr().cast::<u8>(), self.used) }
+    }
+
+    /// Offset and size of each in [`Params::bytes`].
+    pub fn list(&self) -> &[(usize, usize)] {
+        &self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_parameter_lies_at_the_next_multiple_of_its_size() {
+        let args = Args::new().value(1u8).value(2u32).value(3u8).value(4u64).value([5u32; 3]).value(6u16).value(7u128);
+        assert_eq!(args.params().list(), [(0, 1), (4, 4), (8, 1), (16, 8), (24, 12), (36, 2), (40, 16)]);
+        assert_eq!(args.params().bytes().as_ptr() as usize % 16, 0);
+        assert_eq!(args.params().bytes()[40], 7);
+    }
+
+    #[test]
+    fn wrong_numbers_and_sizes_are_named() {
+        let table = KernelParams::new(&[4, 8, 8]);
+        let error = Args::new().value(1u32).check("k", &table).unwrap_err();
+        assert_eq!(error.to_string(), "kernel `k` takes 3 parameters, 1 were given (a slice is two: address and length)");
+        let error = Args::new().value(1u32).value(1u32).value(1u64).check("k", &table).unwrap_err();
+        assert_eq!(error.to_string(), "parameter 1 of kernel `k` has 8 bytes, an argument of 4 was given");
+        assert!(Args::new().value(1u32).value(1u64).value(1u64).check("k", &table).is_ok());
+    }
+}

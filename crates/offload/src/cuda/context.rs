@@ -1,0 +1,347 @@
+//! One CUDA context, and the three facts that everything made in it depends on.
+//!
+//! *Is it open?* `Device::reset` destroys the context under queues, memory and programs that may still be held; their handles then dangle
+//! inside the driver. So each driver call is made through [`Context::enter`], which holds the context open for its duration and refuses once
+//! it is closed. *Is it lost?* After a kernel trapped, the driver answers every call with the same error; the first one is kept, and later calls
+//! are refused without asking the driver. *Is something running?* `cuMemFree`, `cuMemFreeHost` and `cuModuleUnload` wait until the device
+//! is idle, and a kernel may be waiting for the very thread that frees; so what is released while a kernel runs is freed when none does.
+//!
+//! The plugin uses the *primary* context of a device, the one that the CUDA runtime and cudarc use, so that pointers, streams and events can be
+//! exchanged with them. The other side of it: a reset, or a trap, takes their work on this device along.
+
+use std::any::Any;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak};
+
+use cudarc::driver::sys;
+
+use super::driver::{Driver, Failed};
+use super::fault;
+use super::flight::{self, Outstanding};
+use crate::error::Error;
+
+/// Every context there is, for [`Context::primary`] and [`Context::destroy`]. Taken before a context's own locks.
+static KNOWN: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
+
+fn remember(known: &mut Vec<Weak<Context>>, context: &Arc<Context>) {
+    known.retain(|context| context.strong_count() > 0);
+    known.push(Arc::downgrade(context));
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Who destroys the context.
+pub(super) enum Owner {
+    /// The device's primary context: retained once by this [`Context`].
+    Primary,
+    /// Somebody else's, kept alive by them or by what is held here (an `Arc<CudaContext>`).
+    Borrowed(#[expect(dead_code, reason = "held for its drop")] Option<Box<dyn Any + Send + Sync>>),
+}
+
+/// Something whose release waits for the device to be idle.
+pub(super) enum Resource {
+    Device(sys::CUdeviceptr),
+    Host(*mut c_void),
+    Module(sys::CUmodule),
+}
+
+// SAFETY: handles, valid on every thread; the driver serialises what is done with them.
+unsafe impl Send for Resource {}
+
+/// What a lost context answered first.
+#[derive(Clone, Debug)]
+pub(super) struct Loss {
+    pub(super) call: &'static str,
+    pub(super) name: String,
+    pub(super) text: String,
+}
+
+/// See the module's documentation.
+pub(super) struct Context {
+    pub(super) driver: &'static Driver,
+    pub(super) device: sys::CUdevice,
+    /// For errors: `cuda:0 (NVIDIA H200)`.
+    pub(super) name: String,
+    pub(super) raw: sys::CUcontext,
+    owner: Owner,
+    open: RwLock<bool>,
+    loss: OnceLock<Loss>,
+    /// Copies to and from globals: a stream of its own, so that they pass kernels that run elsewhere.
+    pub(super) side: sys::CUstream,
+    waiting: Mutex<Vec<Resource>>,
+    /// Host memory that somebody can still read through a `Memory`. Changed inside `enter`, read under the write lock, which orders them.
+    pub(super) host_blocks: AtomicUsize,
+    pub(super) outstanding: Arc<Outstanding>,
+}
+
+// SAFETY: the raw handles are valid on every thread (each call makes the context current on its own thread first), and the rest is Sync.
+unsafe impl Send for Context {}
+// SAFETY: as above; the driver API is thread-safe.
+unsafe impl Sync for Context {}
+
+/// Proof that the context is open and current on this thread, until dropped. Not to be nested: `std`'s `RwLock` may block a second reader
+/// behind a waiting writer, so functions that need it take it by reference.
+pub(super) struct Entered<'a> {
+    pub(super) context: &'a Context,
+    pub(super) driver: &'static Driver,
+    pushed: bool,
+    _open: RwLockReadGuard<'a, bool>,
+}
+
+impl Context {
+    /// The device's primary context, created if need be. There is one [`Context`] for it at a time, however often the device is opened, so
+    /// that a reset knows of everything made in it.
+    pub(super) fn primary(driver: &'static Driver, device: sys::CUdevice, name: &str) -> Result<Arc<Context>, Error> {
+        let mut known = lock(&KNOWN);
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: `device` came from cuDeviceGet.
+        unsafe { driver.primary_retain(&mut raw, device) }.map_err(|failed| fault::opening(driver, name, &failed))?;
+        let open = known.iter().filter_map(Weak::upgrade).find(|c| c.raw == raw && matches!(c.owner, Owner::Primary) && c.is_open());
+        if let Some(context) = open {
+            // SAFETY: gives back the retain of just now; `context` has its own.
+            unsafe { driver.primary_release(device) }.map_err(|failed| fault::call(driver, &failed))?;
+            return Ok(context);
+        }
+        // SAFETY: retained just now, and released only when the context is closed or dropped.
+        let context = unsafe { Context::new(driver, device, name, raw, Owner::Primary) }?;
+        remember(&mut known, &context);
+        Ok(context)
+    }
+
+    /// Somebody else's context, kept alive by them or by `keep`.
+    ///
+    /// # Safety
+    /// `raw` is a context of `device` and outlives the result and everything made from it (or `keep` sees to that).
+    pub(super) unsafe fn borrowed(
+        driver: &'static Driver,
+        device: sys::CUdevice,
+        name: &str,
+        raw: sys::CUcontext,
+        keep: Option<Box<dyn Any + Send + Sync>>,
+    ) -> Result<Arc<Context>, Error> {
+        let mut known = lock(&KNOWN);
+        // SAFETY: the caller's.
+        let context = unsafe { Context::new(driver, device, name, raw, Owner::Borrowed(keep)) }?;
+        remember(&mut known, &context);
+        Ok(context)
+    }
+
+    /// A context that lives.
+    ///
+    /// # Safety
+    /// `raw` is a context of `device` and outlives the result and everything made from it (or `owner` sees to that).
+    unsafe fn new(
+        driver: &'static Driver,
+        device: sys::CUdevice,
+        name: &str,
+        raw: sys::CUcontext,
+        owner: Owner,
+    ) -> Result<Arc<Context>, Error> {
+        let mut context = Context {
+            driver,
+            device,
+            name: name.to_owned(),
+            raw,
+            owner,
+            open: RwLock::new(true),
+            loss: OnceLock::new(),
+            side: std::ptr::null_mut(),
+            waiting: Mutex::default(),
+            host_blocks: AtomicUsize::new(0),
+            outstanding: Arc::default(),
+        };
+        // If this fails, dropping `context` releases the primary context again.
+        let side = {
+            let entered = context.enter()?;
+            let mut side = std::ptr::null_mut();
+            // SAFETY: an out parameter; the context is current.
+            entered.check(unsafe { driver.stream_create(&mut side, STREAM_NON_BLOCKING) })?;
+            side
+        };
+        context.side = side;
+        Ok(Arc::new(context))
+    }
+
+    /// Makes the context current on this thread and keeps it from being destroyed meanwhile.
+    pub(super) fn enter(&self) -> Result<Entered<'_>, Error> {
+        if let Some(loss) = self.loss.get() {
+            return Err(fault::lost(&self.name, loss));
+        }
+        self.enter_even_if_lost()
+    }
+
+    fn enter_even_if_lost(&self) -> Result<Entered<'_>, Error> {
+        if flight::in_host_function() {
+            return Err(fault::in_host_function(&self.name));
+        }
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        if !*open {
+            return Err(fault::closed(&self.name));
+        }
+        let mut entered = Entered { context: self, driver: self.driver, pushed: false, _open: open };
+        // Even if it is current already: what a thread holds as current since before a reset is another context by the same name.
+        // SAFETY: `raw` is live: owned and open, or lent for as long as we live.
+        entered.check(unsafe { self.driver.ctx_push(self.raw) })?;
+        entered.pushed = true;
+        Ok(entered)
+    }
+
+    /// Frees `resource`, now if nothing runs, else when nothing does (see the module's documentation).
+    pub(super) fn release(&self, resource: Resource) {
+        lock(&self.waiting).push(resource);
+        // Where `enter` refuses (in a host function, in a lost context) it goes on waiting.
+        if self.outstanding.is_idle()
+            && let Ok(entered) = self.enter()
+        {
+            entered.free_waiting();
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        *self.open.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The error of a context that was lost, if it was.
+    pub(super) fn loss(&self) -> Option<Error> {
+        self.loss.get().map(|loss| fault::lost(&self.name, loss))
+    }
+
+    fn lose(&self, failed: &Failed) {
+        let (name, text) = self.driver.describe(failed.status);
+        let loss = Loss { call: failed.call, name, text };
+        if self.loss.set(loss).is_ok() {
+            // The driver runs no host function in a lost context, so the launches still counted would be counted for ever.
+            self.outstanding.settle();
+        }
+    }
+
+    /// Destroys the context and everything in it, for every user in this process, and refuses all later use of what was made from it.
+    /// Waits for calls that are in progress on other threads.
+    ///
+    /// # Errors
+    /// When the context is somebody else's or lent to somebody, host memory allocated in it is still held, or the driver refuses.
+    pub(super) fn destroy(&self) -> Result<(), Error> {
+        if let Owner::Borrowed(_) = self.owner {
+            return Err(fault::not_ours(&self.name));
+        }
+        // Held to the end, so that nobody opens the context that is about to go.
+        let known = lock(&KNOWN);
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        if !*open {
+            return Err(fault::closed(&self.name));
+        }
+        let borrowers =
+            known.iter().filter_map(Weak::upgrade).filter(|c| c.raw == self.raw && matches!(c.owner, Owner::Borrowed(_))).count();
+        let blocks = self.host_blocks.load(Ordering::Relaxed);
+        if borrowers > 0 || blocks > 0 {
+            // The reset would unmap memory that safe code can still read, and free handles it can still use.
+            return Err(fault::in_use(&self.name, borrowers, blocks));
+        }
+        *open = false;
+        lock(&self.waiting).clear();
+        // SAFETY: the device is valid; nobody of ours is inside a call (write lock) nor will be (closed). Other users of the primary context
+        // were warned by `Device::reset`. The reset leaves the retain count alone, so our one retain is released as well.
+        let reset = unsafe { self.driver.primary_reset(self.device) };
+        // SAFETY: pairs with the retain in `primary`; not repeated in drop, because the context is closed.
+        let released = unsafe { self.driver.primary_release(self.device) };
+        // What is dropped here may come back to this context, and finds it closed.
+        drop((open, known));
+        self.outstanding.settle();
+        // A dead context may answer the reset with its own error and yet be gone. Whether it is, shows when the next one is opened.
+        match (reset, released) {
+            (Err(failed), Err(_)) => Err(fault::reset(self.driver, &self.name, &failed)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // In a host function nothing may be called: then all this is left to the end of the process.
+        if !*self.open.get_mut().unwrap_or_else(PoisonError::into_inner) || flight::in_host_function() {
+            return;
+        }
+        // A lost context refuses most of this, which is no news, and is released all the same.
+        if let Ok(entered) = self.enter_even_if_lost() {
+            entered.free_waiting();
+            if !self.side.is_null() {
+                // SAFETY: made in `new`; nobody else is left to use it.
+                entered.ignore(unsafe { self.driver.stream_destroy(self.side) });
+            }
+        }
+        if let Owner::Primary = self.owner {
+            // SAFETY: pairs with the retain in `primary`.
+            if let Err(failed) = unsafe { self.driver.primary_release(self.device) } {
+                tracing::debug!(call = failed.call, status = ?failed.status, "releasing the primary context");
+            }
+        }
+    }
+}
+
+impl Entered<'_> {
+    /// A driver result as ours; notes when it means that the context is lost.
+    pub(super) fn check(&self, result: Result<(), Failed>) -> Result<(), Error> {
+        result.map_err(|failed| self.error(&failed))
+    }
+
+    /// As [`Entered::check`], of a failure.
+    pub(super) fn error(&self, failed: &Failed) -> Error {
+        if failed.status.is_sticky() {
+            self.context.lose(failed);
+        }
+        match self.context.loss() {
+            Some(lost) => lost,
+            None => fault::call(self.driver, failed),
+        }
+    }
+
+    /// For destructors, where there is nobody to tell: records and goes on.
+    pub(super) fn ignore(&self, result: Result<(), Failed>) {
+        if let Err(failed) = result {
+            if failed.status.is_sticky() {
+                self.context.lose(&failed);
+            }
+            tracing::debug!(call = failed.call, status = ?failed.status, "releasing a resource");
+        }
+    }
+
+    /// Frees what was released while kernels ran. To be called when none runs: it blocks until the device is idle.
+    pub(super) fn free_waiting(&self) {
+        let waiting = std::mem::take(&mut *lock(&self.context.waiting));
+        for resource in waiting {
+            // SAFETY: each was made in this context, is owned by the list it was taken from, and is freed this once.
+            self.ignore(unsafe {
+                match resource {
+                    Resource::Device(pointer) => self.driver.mem_free(pointer),
+                    Resource::Host(pointer) => self.driver.mem_host_free(pointer),
+                    Resource::Module(module) => self.driver.module_unload(module),
+                }
+            });
+        }
+    }
+
+    /// As [`Entered::free_waiting`], if nothing runs.
+    pub(super) fn free_waiting_if_idle(&self) {
+        if self.context.outstanding.is_idle() {
+            self.free_waiting();
+        }
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        if self.pushed {
+            let mut popped = std::ptr::null_mut();
+            // SAFETY: an out parameter; pops what `enter` pushed, since everything between them on this thread is balanced.
+            if let Err(failed) = unsafe { self.driver.ctx_pop(&mut popped) } {
+                tracing::debug!(call = failed.call, status = ?failed.status, "popping the context");
+            }
+        }
+    }
+}
+
+/// `CU_STREAM_NON_BLOCKING`: does not wait for the legacy default stream, nor it for ours.
+pub(super) const STREAM_NON_BLOCKING: u32 = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;

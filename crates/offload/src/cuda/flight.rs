@@ -1,0 +1,170 @@
+//! What waits for the device: kernels in flight, and calls to make when earlier work has finished.
+//!
+//! Both are entries of one table per context, taken out by a host function (`cuLaunchHostFunc`) queued behind the work. A launch's entry is
+//! made before the launch, so a running kernel is never uncounted. In a lost context the driver runs no host functions any more:
+//! [`Outstanding::settle`] then empties the table, so that launches are not counted for ever and whoever waits for a call learns, through
+//! what it captured (a channel, a waker), that it was dropped. An entry leaves the table once, so a host function that was already under
+//! way when the context died does nothing.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::backend::Ticket;
+
+/// An entry.
+pub(super) enum Pending {
+    /// A kernel (or graph) in flight; dropping the ticket counts it as ended.
+    Launch(Ticket),
+    /// To be called when the work before it has finished.
+    Call(Box<dyn FnOnce() + Send>),
+}
+
+/// The table of one context.
+#[derive(Default)]
+pub(super) struct Outstanding(Mutex<Table>);
+
+#[derive(Default)]
+struct Table {
+    next: u64,
+    launches: usize,
+    waiting: HashMap<u64, Pending>,
+}
+
+/// An entry's name in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Id(u64);
+
+impl Outstanding {
+    pub(super) fn add(&self, pending: Pending) -> Id {
+        let mut table = self.lock();
+        let id = table.next;
+        table.next += 1;
+        table.launches += usize::from(matches!(pending, Pending::Launch(_)));
+        table.waiting.insert(id, pending);
+        Id(id)
+    }
+
+    /// Takes an entry out, if it is still there. The caller drops or calls it, and so not under the table's lock.
+    pub(super) fn take(&self, id: Id) -> Option<Pending> {
+        let mut table = self.lock();
+        let pending = table.waiting.remove(&id.0)?;
+        table.launches -= usize::from(matches!(pending, Pending::Launch(_)));
+        Some(pending)
+    }
+
+    /// Empties the table: nothing of this context runs or ever will.
+    pub(super) fn settle(&self) {
+        let mut table = self.lock();
+        table.launches = 0;
+        let all = std::mem::take(&mut table.waiting);
+        drop(table);
+        drop(all);
+    }
+
+    /// Whether no launch is in flight.
+    pub(super) fn is_idle(&self) -> bool {
+        self.lock().launches == 0
+    }
+
+    /// The data for a [`reached`] host function that takes `id` out. (A lost context leaks it: a few bytes for each launch not ended.)
+    pub(super) fn data(self: &Arc<Self>, id: Id) -> *mut c_void {
+        Box::into_raw(Box::new((Arc::clone(self), id))).cast()
+    }
+
+    /// Frees data that no host function will get.
+    ///
+    /// # Safety
+    /// `data` is from [`Outstanding::data`] and was not given to the driver.
+    pub(super) unsafe fn discard(data: *mut c_void) {
+        // SAFETY: the caller's.
+        drop(unsafe { Box::from_raw(data.cast::<(Arc<Outstanding>, Id)>()) });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+thread_local! {
+    static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside a host function, where every driver call is forbidden (and may deadlock).
+pub(super) fn in_host_function() -> bool {
+    IN_HOST_FUNCTION.get()
+}
+
+/// The host function behind each launch and completion. Calls no driver function, as `cuLaunchHostFunc` demands; that what it drops and
+/// calls does not either, `Context::enter` sees to.
+///
+/// # Safety
+/// `data` is from [`Outstanding::data`], used this once.
+pub(super) unsafe extern "C" fn reached(data: *mut c_void) {
+    // SAFETY: the caller's.
+    let (outstanding, id) = *unsafe { Box::from_raw(data.cast::<(Arc<Outstanding>, Id)>()) };
+    let pending = outstanding.take(id);
+    IN_HOST_FUNCTION.set(true);
+    // Neither a subscriber (told when the ticket is dropped) nor a completion may unwind into the driver.
+    let done = catch_unwind(AssertUnwindSafe(|| match pending {
+        Some(Pending::Call(call)) => call(),
+        Some(Pending::Launch(ticket)) => drop(ticket),
+        None => {}
+    }));
+    IN_HOST_FUNCTION.set(false);
+    if done.is_err() {
+        tracing::error!("a completion, or a subscriber to kernels in flight, panicked on a CUDA driver thread");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::activity::Activity;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_host_function_that_runs_after_the_context_was_lost_counts_nothing_twice() {
+        let activity = Arc::new(Activity::default());
+        let (lost, other) = (Arc::new(Outstanding::default()), Outstanding::default());
+        other.add(Pending::Launch(activity.ticket()));
+        let first = lost.add(Pending::Launch(activity.ticket()));
+        lost.add(Pending::Launch(activity.ticket()));
+        let late = lost.data(first);
+        assert_eq!(activity.in_flight(), 3);
+        lost.settle();
+        assert_eq!(activity.in_flight(), 1);
+        // SAFETY: from `data`, used once.
+        unsafe { reached(late) };
+        assert_eq!(activity.in_flight(), 1);
+        assert!(lost.is_idle() && !other.is_idle());
+    }
+
+    #[test]
+    fn a_completion_is_called_once_or_dropped_when_the_context_is_lost() {
+        let outstanding = Arc::new(Outstanding::default());
+        let (sender, receiver) = mpsc::channel();
+        let again = sender.clone();
+        let first = outstanding.data(outstanding.add(Pending::Call(Box::new(move || sender.send(in_host_function()).unwrap()))));
+        let second = outstanding.data(outstanding.add(Pending::Call(Box::new(move || again.send(false).unwrap()))));
+        // SAFETY: from `data`, used once.
+        unsafe { reached(first) };
+        assert_eq!(receiver.recv(), Ok(true));
+        assert!(!in_host_function());
+        outstanding.settle();
+        assert!(receiver.recv().is_err(), "the second sender was dropped, nothing sent");
+        // SAFETY: from `data`, used once.
+        unsafe { reached(second) };
+    }
+
+    #[test]
+    fn a_completion_that_panics_does_not_unwind_into_the_driver() {
+        let outstanding = Arc::new(Outstanding::default());
+        let data = outstanding.data(outstanding.add(Pending::Call(Box::new(|| panic!("from a completion")))));
+        // SAFETY: from `data`, used once.
+        unsafe { reached(data) };
+        assert!(!in_host_function());
+    }
+}

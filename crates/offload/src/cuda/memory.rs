@@ -1,0 +1,108 @@
+//! Device memory, and pinned host memory that the device sees.
+
+use std::any::Any;
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use cudarc::driver::sys;
+
+use super::context::{Context, Resource};
+use super::driver::Status;
+use super::fault;
+use crate::backend::BackendMemory;
+use crate::error::Error;
+
+/// `cuMemHostAlloc` flags: pinned for every context (several GPUs serve from the same buffers) and mapped for the device. Never
+/// write-combined: the host reads this memory, and reads of write-combined memory are uncached.
+const PINNED: u32 = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
+
+/// A block of either kind, released when dropped (see [`Context::release`] for when that happens).
+pub(super) struct Block {
+    context: Arc<Context>,
+    address: sys::CUdeviceptr,
+    /// Null for device memory.
+    host: *mut c_void,
+    bytes: usize,
+}
+
+// SAFETY: an address range; what is done with the bytes is the business of who reads and writes them.
+unsafe impl Send for Block {}
+// SAFETY: as above; no method writes through the pointers.
+unsafe impl Sync for Block {}
+
+impl Block {
+    pub(super) fn device(context: &Arc<Context>, bytes: usize) -> Result<Block, Error> {
+        let entered = context.enter()?;
+        entered.free_waiting_if_idle();
+        let mut address = 0;
+        // At least one byte: the driver has no empty allocations.
+        // SAFETY: an out parameter; the context is current.
+        match unsafe { entered.driver.mem_alloc(&mut address, bytes.max(1)) } {
+            Ok(()) => Ok(Block { context: context.clone(), address, host: std::ptr::null_mut(), bytes }),
+            Err(failed) if failed.status == Status::OUT_OF_MEMORY => {
+                let (mut free, mut total) = (0, 0);
+                // SAFETY: out parameters. If it fails as well, "0 bytes free" is near enough.
+                entered.ignore(unsafe { entered.driver.mem_info(&mut free, &mut total) });
+                Err(fault::out_of_memory(&context.name, bytes, free))
+            }
+            Err(failed) => Err(entered.error(&failed)),
+        }
+    }
+
+    pub(super) fn host(context: &Arc<Context>, bytes: usize) -> Result<Block, Error> {
+        let entered = context.enter()?;
+        entered.free_waiting_if_idle();
+        let mut host = std::ptr::null_mut();
+        // SAFETY: an out parameter; the context is current.
+        if let Err(failed) = unsafe { entered.driver.mem_host_alloc(&mut host, bytes.max(1), PINNED) } {
+            return Err(match failed.status {
+                // The flags are right and the pointer is, so an invalid value is the size.
+                Status::OUT_OF_MEMORY | Status::INVALID_VALUE => fault::out_of_host_memory(bytes, entered.driver, failed.status),
+                _ => entered.error(&failed),
+            });
+        }
+        // From here on the block frees itself.
+        context.host_blocks.fetch_add(1, Ordering::Relaxed);
+        let mut block = Block { context: context.clone(), address: 0, host, bytes };
+        let mut address = 0;
+        // SAFETY: `host` was allocated above with DEVICEMAP.
+        let mapped = entered.check(unsafe { entered.driver.mem_host_device_pointer(&mut address, host, 0) });
+        // SAFETY: `bytes` (at least one) were just allocated, and nobody else knows of them: fresh pages, zeroed as `Memory` promises.
+        unsafe { std::ptr::write_bytes(host.cast::<u8>(), 0, bytes.max(1)) };
+        block.address = address;
+        // Dropping a block enters the context again, so not under this guard.
+        drop(entered);
+        mapped.map(|()| block)
+    }
+}
+
+impl BackendMemory for Block {
+    fn device_address(&self) -> u64 {
+        self.address
+    }
+
+    fn host_pointer(&self) -> *mut u8 {
+        self.host.cast()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if self.host.is_null() {
+            self.context.release(Resource::Device(self.address));
+        } else {
+            self.context.release(Resource::Host(self.host));
+            // Nobody can reach it any more, so a reset may unmap it, even if it still waits to be freed.
+            self.context.host_blocks.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}

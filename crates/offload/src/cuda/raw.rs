@@ -1,0 +1,130 @@
+//! Doors to code that uses the CUDA driver itself: raw handles in and out.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys;
+
+use super::device::{CudaDevice, CudaInfo};
+use super::module::{Loaded, Module};
+use super::stream::Stream;
+use crate::device::Device;
+use crate::error::Error;
+use crate::program::Program;
+use crate::queue::Queue;
+
+/// What only CUDA says of a device; `None` if it is another kind of device.
+pub fn info(device: &Device) -> Option<&CudaInfo> {
+    Some(&cuda(device).ok()?.cuda)
+}
+
+/// Something a context has a limit of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// Bytes of stack of each lane. (All resident lanes' stacks are allocated.)
+    StackBytes,
+    /// Bytes of CUDA's own device-side heap (its in-kernel `malloc`); to be set before the first kernel that uses it.
+    MallocHeapBytes,
+}
+
+/// Sets a limit of the device's context, for all its users. The driver may round up.
+///
+/// # Errors
+/// [`Error::WrongDevice`] if it is no CUDA device, [`Error::Backend`] if the driver refuses.
+pub fn set_limit(device: &Device, limit: Limit, bytes: usize) -> Result<(), Error> {
+    let limit = match limit {
+        Limit::StackBytes => sys::CUlimit::CU_LIMIT_STACK_SIZE,
+        Limit::MallocHeapBytes => sys::CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE,
+    };
+    let entered = cuda(device)?.context.enter()?;
+    // SAFETY: the context is current.
+    entered.check(unsafe { entered.driver.ctx_set_limit(limit as i32, bytes) })
+}
+
+pub(super) fn cuda(device: &Device) -> Result<&CudaDevice, Error> {
+    device.backend().as_any().downcast_ref().ok_or(Error::WrongDevice { what: "the device (it is no CUDA device)" })
+}
+
+impl Device {
+    /// A device of a context that was made elsewhere. [`Device::reset`] refuses to destroy it.
+    ///
+    /// # Safety
+    /// * `context` is a live context and outlives the result and everything made from it.
+    ///
+    /// # Errors
+    /// As for [`Device::cuda`].
+    pub unsafe fn from_raw_cuda_context(context: sys::CUcontext) -> Result<Device, Error> {
+        // SAFETY: the caller's.
+        Ok(Device::from_backend(Arc::new(unsafe { CudaDevice::borrow(context, None) }?)))
+    }
+
+    /// Its CUDA context, if it is a CUDA device. Destroyed by [`Device::reset`], or when everything made from the device is gone.
+    pub fn raw_cuda_context(&self) -> Option<sys::CUcontext> {
+        Some(cuda(self).ok()?.context.raw)
+    }
+}
+
+impl Queue {
+    /// A queue of a stream that was made elsewhere.
+    ///
+    /// # Safety
+    /// * `stream` is a live stream of the device's context, and outlives the result;
+    /// * it is not being captured into a graph by somebody else while the queue is used.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`] if it is no CUDA device or the stream another context's, [`Error::DeviceLost`].
+    pub unsafe fn from_raw_stream(device: &Device, stream: sys::CUstream) -> Result<Queue, Error> {
+        // SAFETY: the caller's.
+        let stream = unsafe { Stream::borrowed(&cuda(device)?.context, stream, None) }?;
+        Ok(Queue::from_backend(device.clone(), Box::new(stream)))
+    }
+
+    /// Its CUDA stream, if it is a CUDA queue. Destroyed with the queue.
+    pub fn raw_stream(&self) -> Option<sys::CUstream> {
+        self.backend().as_any().downcast_ref::<Stream>().map(Stream::raw)
+    }
+
+    /// Runs `launch`, which launches kernels on [`Queue::raw_stream`] by other means than [`Queue::launch`] (cudarc, a captured graph of one's
+    /// own), and counts them in [`Device::in_flight`] from before the call until they have ended.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`] if it is no CUDA queue (then `launch` is not called), [`Error::DeviceLost`].
+    pub fn track<R>(&self, launch: impl FnOnce() -> R) -> Result<R, Error> {
+        let stream =
+            self.backend().as_any().downcast_ref::<Stream>().ok_or(Error::WrongDevice { what: "the queue (it is no CUDA queue)" })?;
+        stream.track(self.device().activity().ticket(), launch)
+    }
+}
+
+impl Program {
+    /// A program of a module that was loaded elsewhere. Its kernels are loaded onto the device now, if they were not yet.
+    ///
+    /// # Safety
+    /// * `module` is a live module of the device's context, and outlives the result and its kernels and globals.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].
+    pub unsafe fn from_raw_module(device: &Device, name: &str, module: sys::CUmodule) -> Result<Program, Error> {
+        // SAFETY: the caller's.
+        let module = unsafe { Module::borrowed(&cuda(device)?.context, module, None) }?;
+        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+    }
+
+    /// The program that a function is part of, which was loaded elsewhere.
+    ///
+    /// # Safety
+    /// * `function` is a live function of the device's context, and its module outlives the result and its kernels and globals.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].
+    pub unsafe fn from_raw_function(device: &Device, name: &str, function: sys::CUfunction) -> Result<Program, Error> {
+        // SAFETY: the caller's.
+        let module = unsafe { Module::of_function(&cuda(device)?.context, function, None) }?;
+        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+    }
+
+    /// Its CUDA module, if it is a CUDA program. Unloaded with the program.
+    pub fn raw_module(&self) -> Option<sys::CUmodule> {
+        self.backend().as_any().downcast_ref::<Loaded>().map(|loaded| loaded.0.raw())
+    }
+}

@@ -1,0 +1,293 @@
+//! Platforms and devices: what there is, which one to take, and what it makes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hostcall_abi::Plain;
+use offload_image::{BundleError, ProgramBundle};
+
+use crate::activity::{Activity, Subscription};
+use crate::backend::{BackendDevice, Plugin};
+use crate::cuda;
+use crate::error::Error;
+use crate::memory::{HostMemory, Memory};
+use crate::program::Program;
+use crate::queue::{Event, Queue};
+use crate::sim::{self, SimConfig};
+
+/// Every plugin, the preferred ones first; the simulator, which always works, is the last.
+static PLUGINS: &[&dyn Plugin] = &[&cuda::CudaPlugin, &sim::SimPlugin];
+
+/// Kinds of devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeviceKind {
+    /// The CPU simulator.
+    Sim,
+    /// NVIDIA GPUs through the CUDA driver.
+    Cuda,
+    /// AMD GPUs through HIP.
+    Hip,
+}
+
+impl fmt::Display for DeviceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sim => "simulator",
+            Self::Cuda => "CUDA",
+            Self::Hip => "HIP",
+        })
+    }
+}
+
+/// A way to drive devices that this build knows.
+#[derive(Clone, Copy)]
+pub struct Platform(&'static dyn Plugin);
+
+impl Platform {
+    /// All that this build knows, usable here or not.
+    pub fn all() -> Vec<Platform> {
+        PLUGINS.iter().map(|&plugin| Platform(plugin)).collect()
+    }
+
+    /// Which one.
+    pub fn kind(&self) -> DeviceKind {
+        self.0.kind()
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> String {
+        self.kind().to_string()
+    }
+
+    /// How many devices there are.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] with the reason.
+    pub fn device_count(&self) -> Result<u32, Error> {
+        self.0.device_count()
+    }
+
+    /// Opens all its devices.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] with the reason, or what opening one failed with.
+    pub fn devices(&self) -> Result<Vec<Device>, Error> {
+        (0..self.0.device_count()?).map(|ordinal| Ok(Device::from_backend(self.0.open(ordinal)?))).collect()
+    }
+
+    fn of(kind: DeviceKind) -> Result<Self, Error> {
+        let known = PLUGINS.iter().find(|plugin| plugin.kind() == kind);
+        known.map(|&plugin| Platform(plugin)).ok_or_else(|| Error::Unavailable { kind, reason: format!("this build has no {kind} plugin") })
+    }
+}
+
+impl fmt::Debug for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Platform({})", self.kind())
+    }
+}
+
+/// What a device is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Which plugin drives it.
+    pub kind: DeviceKind,
+    /// Its number among the plugin's devices.
+    pub ordinal: u32,
+    /// What it calls itself.
+    pub name: String,
+    /// The driver and its version.
+    pub driver: String,
+    /// Architecture as images name it: `"sm_90"`, `"x86_64-linux"`.
+    pub arch: String,
+    /// Lanes of a wave.
+    pub wave_size: u32,
+    /// SMs (compute units).
+    pub sms: u32,
+    /// Waves that can be resident at once, on the whole device.
+    pub resident_waves: u32,
+    /// Bytes of device memory.
+    pub memory_bytes: u64,
+    /// The most threads of a workgroup.
+    pub max_group_size: u32,
+}
+
+/// A device. Clones are the same device.
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+struct Inner {
+    backend: Arc<dyn BackendDevice>,
+    activity: Arc<Activity>,
+}
+
+impl Device {
+    /// A simulated device. Each is its own, with its own memory.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for settings that cannot work; [`Error::OutOfHostMemory`] if the address range cannot be reserved.
+    pub fn sim(config: SimConfig) -> Result<Device, Error> {
+        Ok(Self::from_backend(sim::open(config)?))
+    }
+
+    /// A CUDA device. The first use of CUDA in a process sets the environment variable `CUDA_MODULE_LOADING=EAGER` unless it is set: see
+    /// [`crate::cuda`]. A program in which C code reads the environment on other threads at that moment sets it itself beforehand.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] with the reason, or [`Error::NoDevice`].
+    pub fn cuda(ordinal: u32) -> Result<Device, Error> {
+        Ok(Self::from_backend(Platform::of(DeviceKind::Cuda)?.0.open(ordinal)?))
+    }
+
+    /// The device that a string names: `sim`, `sim:lanes=64,seed=7` (see [`SimConfig`]'s `FromStr`), `cuda`, `cuda:1`.
+    ///
+    /// # Errors
+    /// [`Error::Spec`], and what opening the device fails with.
+    pub fn open(spec: &str) -> Result<Device, Error> {
+        let bad = |reason: String| Error::Spec { spec: spec.to_owned(), reason };
+        let (kind, rest) = spec.split_once(':').unwrap_or((spec, ""));
+        match kind {
+            "sim" => Self::sim(rest.parse().map_err(|error: Error| bad(error.to_string()))?),
+            "cuda" if rest.is_empty() => Self::cuda(0),
+            "cuda" => Self::cuda(rest.parse().map_err(|_| bad(format!("`{rest}` is no device number")))?),
+            _ => Err(bad(format!("`{kind}` is no kind of device"))),
+        }
+    }
+
+    /// The first device of the first platform that works, and why this one: "no libcuda.so.1 found; using the simulator".
+    ///
+    /// # Panics
+    /// Never: the simulator's defaults reserve address space only, and where even that fails there is no process to speak of.
+    #[expect(clippy::should_implement_trait, reason = "the reason is part of the answer")]
+    pub fn default() -> (Device, String) {
+        let mut reasons = String::new();
+        for &plugin in PLUGINS {
+            match plugin.device_count().and_then(|_| plugin.open(0)) {
+                Ok(backend) => {
+                    let why = match plugin.kind() {
+                        DeviceKind::Sim => format!("{reasons}using the simulator"),
+                        _ => format!("{reasons}using {}", backend.info().name),
+                    };
+                    return (Self::from_backend(backend), why);
+                }
+                Err(error) => reasons += &format!("{error}; "),
+            }
+        }
+        panic!("no device: {reasons}")
+    }
+
+    /// A device from a plugin's own object, for example of a context that was made elsewhere.
+    pub fn from_backend(backend: Arc<dyn BackendDevice>) -> Device {
+        Self(Arc::new(Inner { backend, activity: Arc::default() }))
+    }
+
+    /// The plugin's object.
+    pub fn backend(&self) -> &Arc<dyn BackendDevice> {
+        &self.0.backend
+    }
+
+    /// What it is.
+    pub fn info(&self) -> &DeviceInfo {
+        self.0.backend.info()
+    }
+
+    /// Whether both are the same device object.
+    pub fn is_same(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// A new queue.
+    ///
+    /// # Errors
+    /// When the driver or system has none.
+    pub fn queue(&self) -> Result<Queue, Error> {
+        Ok(Queue::from_backend(self.clone(), self.0.backend.queue()?))
+    }
+
+    /// A new event, not recorded yet.
+    ///
+    /// # Errors
+    /// When the driver has none.
+    pub fn event(&self) -> Result<Event, Error> {
+        Ok(Event::new(self.clone(), self.0.backend.event()?))
+    }
+
+    /// Loads a program: chooses the image that fits best and checks its SHA-256. Each load has its own globals.
+    ///
+    /// # Errors
+    /// [`Error::NoImage`], [`Error::Image`], [`Error::Load`] (with the compiler's log).
+    pub fn load(&self, bundle: &ProgramBundle) -> Result<Program, Error> {
+        let backend = &self.0.backend;
+        let best = bundle.images.iter().filter_map(|image| Some((backend.fit(image)?, image))).max_by_key(|(fit, _)| *fit);
+        let Some((_, image)) = best else {
+            let mut has = bundle.images.iter().map(|i| format!("{} {}", i.kind, i.arch)).collect::<Vec<_>>().join(", ");
+            if has.is_empty() {
+                has += "nothing";
+            }
+            if let Some(note) = &bundle.note {
+                has += &format!(" ({note})");
+            }
+            let DeviceInfo { name, arch, .. } = self.info();
+            return Err(Error::NoImage { program: bundle.name.to_string(), device: name.clone(), arch: arch.clone(), has });
+        };
+        let image = bundle.checked(image).map_err(|error: BundleError| Error::Image { reason: error.to_string() })?;
+        let program = backend.load(&bundle.name, image)?;
+        Ok(Program::from_backend(self.clone(), bundle.name.as_ref(), program))
+    }
+
+    /// `len` elements of device memory, not initialised.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] with the bytes asked for and available.
+    pub fn alloc<T: Plain>(&self, len: usize) -> Result<Memory<T>, Error> {
+        let bytes = len.checked_mul(size_of::<T>()).filter(|&b| b <= isize::MAX as usize).ok_or_else(|| Error::OutOfMemory {
+            device: self.info().name.clone(),
+            asked: (len as u64).saturating_mul(size_of::<T>() as u64),
+            available: self.info().memory_bytes,
+        })?;
+        Ok(Memory::new(self.clone(), self.0.backend.alloc(bytes.max(1))?, len))
+    }
+
+    /// `len` elements of pinned host memory that the device sees, zeroed.
+    ///
+    /// # Errors
+    /// [`Error::OutOfHostMemory`].
+    pub fn alloc_host<T: Plain>(&self, len: usize) -> Result<HostMemory<T>, Error> {
+        let bytes = len.checked_mul(size_of::<T>()).filter(|&b| b <= isize::MAX as usize).ok_or_else(|| Error::OutOfHostMemory {
+            asked: (len as u64).saturating_mul(size_of::<T>() as u64),
+            reason: "more than the address space".to_owned(),
+        })?;
+        Ok(HostMemory::new(self.clone(), self.0.backend.alloc_host(bytes.max(1))?, len))
+    }
+
+    /// Kernels launched and not finished, counted without asking the driver. Another thread sees a kernel counted before it can run.
+    pub fn in_flight(&self) -> usize {
+        self.0.activity.in_flight()
+    }
+
+    /// Calls `subscriber` with `true` when [`Device::in_flight`] leaves zero (before the kernel starts) and with `false` when it reaches
+    /// zero, until the subscription is dropped. It is called on launching and on driver threads, one call at a time: be short, do not
+    /// call the device, do not subscribe or unsubscribe.
+    pub fn subscribe(&self, subscriber: Arc<dyn Fn(bool) + Send + Sync>) -> Subscription {
+        self.0.activity.subscribe(subscriber)
+    }
+
+    /// A fresh device in place of this one, which may be lost. What was made from this one stays with it.
+    ///
+    /// # Errors
+    /// As when the device was opened.
+    pub fn reset(&self) -> Result<Device, Error> {
+        Ok(Self::from_backend(self.0.backend.reset()?))
+    }
+
+    pub(crate) fn activity(&self) -> &Arc<Activity> {
+        &self.0.activity
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Device").field("name", &self.info().name).field("in_flight", &self.in_flight()).finish()
+    }
+}

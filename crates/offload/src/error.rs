@@ -1,0 +1,274 @@
+//! Everything that can go wrong, in one enum; each message carries the data and the remedy.
+
+use std::fmt;
+
+use crate::device::DeviceKind;
+
+/// What went wrong.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A platform cannot be used on this machine.
+    #[error("{reason}")]
+    Unavailable {
+        /// Which one.
+        kind: DeviceKind,
+        /// Why, with the remedy.
+        reason: String,
+    },
+    /// The platform has fewer devices.
+    #[error("there is no {kind} device {ordinal}: this machine has {count}")]
+    NoDevice {
+        /// Which platform.
+        kind: DeviceKind,
+        /// The device asked for.
+        ordinal: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// A device string that nobody understands.
+    #[error("cannot open device `{spec}`: {reason}; write `sim`, `sim:lanes=64,seed=7` or `cuda:0`")]
+    Spec {
+        /// The string.
+        spec: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A simulator setting that cannot work.
+    #[error("simulator setting {setting}: {reason}")]
+    Config {
+        /// The setting.
+        setting: &'static str,
+        /// Why not.
+        reason: String,
+    },
+    /// Device memory is exhausted.
+    #[error("out of device memory on {device}: {asked} bytes asked, {available} available; free some, or ask for less")]
+    OutOfMemory {
+        /// The device's name.
+        device: String,
+        /// Bytes asked for.
+        asked: u64,
+        /// Bytes available (the largest block may be smaller).
+        available: u64,
+    },
+    /// Host memory that the device can see is exhausted.
+    #[error("no {asked} bytes of device-visible host memory: {reason}")]
+    OutOfHostMemory {
+        /// Bytes asked for.
+        asked: u64,
+        /// What the system said.
+        reason: String,
+    },
+    /// The bundle has no image for this device.
+    #[error("program `{program}` has no image for {device} ({arch}); it has: {has}")]
+    NoImage {
+        /// The program.
+        program: String,
+        /// The device.
+        device: String,
+        /// Its architecture.
+        arch: String,
+        /// The images there are, and the bundle's note on those that are missing.
+        has: String,
+    },
+    /// An image is damaged.
+    #[error("{reason}")]
+    Image {
+        /// What is wrong: program, image and both hashes.
+        reason: String,
+    },
+    /// An image cannot be loaded.
+    #[error("cannot load program `{program}`: {reason}{}", .log.as_ref().map(|l| format!("\n{l}")).unwrap_or_default())]
+    Load {
+        /// The program.
+        program: String,
+        /// Why not.
+        reason: String,
+        /// The compiler's log, if there was a compilation.
+        log: Option<String>,
+    },
+    /// The program has no such kernel.
+    #[error("program `{program}` has no kernel `{kernel}`; it must be a `pub fn` under #[kernel]")]
+    NoKernel {
+        /// The program.
+        program: String,
+        /// The kernel asked for.
+        kernel: String,
+    },
+    /// The program has no such global.
+    #[error("program `{program}` has no global `{global}`; it must be a #[no_mangle] #[used] static")]
+    NoGlobal {
+        /// The program.
+        program: String,
+        /// The global asked for.
+        global: String,
+    },
+    /// A launch with the wrong number of arguments.
+    #[error("kernel `{kernel}` takes {expected} parameters, {given} were given (a slice is two: address and length)")]
+    ArgumentCount {
+        /// The kernel.
+        kernel: String,
+        /// Parameters it has.
+        expected: usize,
+        /// Arguments given.
+        given: usize,
+    },
+    /// A launch with an argument of the wrong size.
+    #[error("parameter {index} of kernel `{kernel}` has {expected} bytes, an argument of {given} was given")]
+    ArgumentSize {
+        /// The kernel.
+        kernel: String,
+        /// Which parameter, from 0.
+        index: usize,
+        /// Its size.
+        expected: usize,
+        /// The argument's size.
+        given: usize,
+    },
+    /// A launch of an impossible shape.
+    #[error("cannot launch `{kernel}`: {reason}")]
+    Launch {
+        /// The kernel.
+        kernel: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A copy that does not fit.
+    #[error("{what}: {len} elements at {offset} are outside of {size}")]
+    Range {
+        /// What was tried.
+        what: &'static str,
+        /// First element.
+        offset: usize,
+        /// Elements.
+        len: usize,
+        /// Elements there are.
+        size: usize,
+    },
+    /// Things of different devices were used together.
+    #[error("{what} belongs to another device than the queue; make both from the same `Device`")]
+    WrongDevice {
+        /// What it is.
+        what: &'static str,
+    },
+    /// A lane did something that ended its kernel; the device is still good.
+    #[error("kernel `{}` ended by a fault: {}", .0.kernel, .0)]
+    Fault(Box<Fault>),
+    /// The device's context is lost; everything made from it fails from now on.
+    #[error("{device} is lost: {reason}; call `Device::reset` for a fresh one")]
+    DeviceLost {
+        /// The device's name.
+        device: String,
+        /// What happened.
+        reason: String,
+    },
+    /// A device was not reset.
+    #[error("cannot reset {device}: {reason}")]
+    Reset {
+        /// The device's name.
+        device: String,
+        /// Why not, with the remedy.
+        reason: String,
+    },
+    /// Something that does not go with recording a graph.
+    #[error("{0}")]
+    Capture(String),
+    /// This kind of device cannot do it.
+    #[error("{what} is not supported by this kind of device")]
+    Unsupported {
+        /// What was tried.
+        what: &'static str,
+    },
+    /// A call of the driver or the system failed.
+    #[error("{call} failed: {text} ({code})")]
+    Backend {
+        /// The function.
+        call: &'static str,
+        /// Its error number.
+        code: i64,
+        /// What the driver or system says of it.
+        text: String,
+    },
+}
+
+/// The fault that ended a kernel on the simulator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fault {
+    /// The kernel.
+    pub kernel: String,
+    /// Workgroup of the lane.
+    pub block: [u32; 3],
+    /// The lane's coordinates in its workgroup.
+    pub thread: [u32; 3],
+    /// What it did.
+    pub kind: FaultKind,
+}
+
+impl Fault {
+    /// A fault. (Public for plugins outside of this crate.)
+    pub fn new(kernel: impl Into<String>, block: [u32; 3], thread: [u32; 3], kind: FaultKind) -> Self {
+        Self { kernel: kernel.into(), block, thread, kind }
+    }
+}
+
+/// What a lane did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// It touched memory that is not there.
+    Memory {
+        /// The address.
+        address: u64,
+        /// Where that lies, seen from the device's allocations, as far as known.
+        near: Option<String>,
+    },
+    /// Its stack overflowed.
+    StackOverflow {
+        /// Bytes of stack it had.
+        stack_bytes: usize,
+    },
+    /// It executed an instruction that the processor does not have.
+    IllegalInstruction {
+        /// Address of the instruction.
+        address: u64,
+    },
+    /// A division by zero or the like.
+    Arithmetic {
+        /// Address of the instruction.
+        address: u64,
+    },
+    /// It ended the kernel on purpose (`trap`: a panic, an abort).
+    Trap,
+    /// No lane of its wave (or workgroup) can ever go on: the text names lanes and operations.
+    Deadlock(String),
+    /// It called an operation with impossible arguments.
+    Misuse(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
+        write!(f, "{} (block {bx},{by},{bz} thread {tx},{ty},{tz})", self.kind)
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory { address, near } => {
+                write!(f, "access to address {address:#x}, where there is no memory")?;
+                near.as_ref().map_or(Ok(()), |near| write!(f, ": {near}"))
+            }
+            Self::StackOverflow { stack_bytes } => {
+                write!(f, "stack overflow: the lane has {stack_bytes} bytes; raise SimConfig::stack_bytes (`sim:stack=…`)")
+            }
+            Self::IllegalInstruction { address } => write!(f, "illegal instruction at {address:#x}"),
+            Self::Arithmetic { address } => write!(f, "arithmetic fault at {address:#x}"),
+            Self::Trap => f.write_str("the kernel trapped"),
+            Self::Deadlock(text) => write!(f, "deadlock: {text}"),
+            Self::Misuse(text) => f.write_str(text),
+        }
+    }
+}
