@@ -29,7 +29,7 @@ impl HostMemory for Trusting<'_> {
 #[should_panic(expected = "a payload of two messages")]
 fn a_server_that_ignores_the_tags_of_payload_reads_stale_words() {
     explore(ONE, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| assert_eq!(call(wave, 1, 1, 0), Ok(answer(1))));
         host(&memory, |memory| Server::through(memory, &Trusting(memory, Cell::new(0)), Tag::new(0)).serve(1));
         client.join().unwrap();
@@ -40,7 +40,7 @@ fn a_server_that_ignores_the_tags_of_payload_reads_stale_words() {
 #[should_panic(expected = "assertion `left == right` failed")]
 fn a_client_that_ignores_the_tags_of_replies_takes_an_old_one() {
     explore(ONE, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             let wave = wave.broken(Fault::AnyReply);
             assert_eq!(call(wave, 1, 1, 0), Ok(answer(1)));
@@ -91,7 +91,7 @@ impl HostMemory for Unscrubbed<'_> {
 /// so that loom need not be fair to a third.)
 fn two_owners_post(fault: Fault) {
     explore(ONE, move || {
-        let memory = memory(0, 4, 1, 0);
+        let memory = memory(0, 4, 2, 0);
         let first = wave(&memory, move |wave| assert_eq!(post(wave.broken(fault), 1, 1), Ok(())));
         let mut seen = host(&memory, move |memory| {
             let registers = Registers::default();
@@ -121,7 +121,7 @@ fn a_lock_that_orders_nothing_may_leave_the_older_ring() {
 #[should_panic]
 fn a_lock_that_is_not_atomic_gives_a_port_to_two_waves() {
     explore(TWO, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let clients =
             [1, 2].map(|value| wave(&memory, move |wave| assert_eq!(call(wave.broken(Fault::TornLock), value, 1, 0), Ok(answer(value)))));
         let mut seen = host(&memory, move |memory| Server::new(memory, Tag::new(0)).serve(2));
@@ -137,11 +137,11 @@ fn a_lock_that_is_not_atomic_gives_a_port_to_two_waves() {
 #[should_panic(expected = "exceeded maximum number of branches")]
 fn a_client_that_forgets_the_call_it_gave_up_overwrites_it() {
     explore(TWO, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             let (client, group) = (Client(wave), wave.group());
             let mut held = client.acquire(&group, true).unwrap();
-            client.send(&group, &mut held, 1, Flags::REPLY, 1, |j| payload(1, j)).unwrap();
+            assert_eq!(client.send(&group, &mut held, 1, Flags::REPLY, 1, |j| payload(1, j)), Status::OK);
             // It gives up, and releases the port as if the reply had come.
             held.state = hostcall_abi::port::PortState::new(held.tag(), 0, false);
             client.release(&group, held);
@@ -156,12 +156,12 @@ fn a_client_that_forgets_the_call_it_gave_up_overwrites_it() {
 #[should_panic(expected = "exceeded maximum number of branches")]
 fn a_client_that_restarts_the_ring_unasked_loses_a_post() {
     explore(TWO, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             let (client, group) = (Client(wave), wave.group());
             for value in [1, 2] {
                 let mut held = client.acquire(&group, true).unwrap();
-                client.send(&group, &mut held, 1, Flags::default(), 1, |j| payload(value, j)).unwrap();
+                assert_eq!(client.send(&group, &mut held, 1, Flags::default(), 1, |j| payload(value, j)), Status::OK);
                 held.state = hostcall_abi::port::PortState::new(held.tag(), 0, false);
                 client.release(&group, held);
             }
@@ -179,8 +179,8 @@ fn a_port_released_before_its_lanes_have_read_loses_their_replies() {
         let hasty = wave(&memory, |wave| {
             let (client, group) = (Client(wave), wave.group());
             let mut held = client.acquire(&group, true).unwrap();
-            client.send(&group, &mut held, 1, Flags::REPLY, 0, |_| [0; 3]).unwrap();
-            client.receive::<1>(&group, &mut held, 0).unwrap();
+            assert_eq!(client.send(&group, &mut held, 1, Flags::REPLY, 0, |_| [0; 3]), Status::OK);
+            assert_eq!(client.receive::<1>(&group, &mut held, 0).head.status, Status::OK);
             client.release(&group, held);
             // A lane still reads: the words may be the next owner's by now.
             client.reply_word(&group, &held, 0);
@@ -220,7 +220,7 @@ fn a_server_that_looks_at_a_port_it_still_serves_overwrites_the_next_calls_reply
 #[should_panic(expected = "exceeded maximum number of branches")]
 fn a_server_that_goes_without_a_word_leaves_a_wave_waiting() {
     explore(ONE, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             let _ = call(wave, 1, 1, 0);
         });
@@ -238,7 +238,7 @@ fn a_server_that_goes_without_a_word_leaves_a_wave_waiting() {
 #[should_panic(expected = "exceeded maximum number of branches")]
 fn a_server_that_never_acknowledges_posts_blocks_the_ring() {
     explore(ONE, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             let _ = post(wave, 1, 1);
             let _ = post(wave, 2, 1);
@@ -256,7 +256,7 @@ fn a_server_that_never_acknowledges_posts_blocks_the_ring() {
 #[should_panic(expected = "ServerGone")]
 fn a_server_that_closes_while_it_could_answer_fails_the_call() {
     explore(ONE, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| assert_eq!(call(wave, 1, 1, 0), Ok(answer(1))));
         host(&memory, |memory| {
             let mut server = Server::new(memory, Tag::new(0));

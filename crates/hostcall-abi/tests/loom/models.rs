@@ -55,7 +55,7 @@ fn words_of_the_last_lap_are_never_taken_for_new_ones() {
 #[test]
 fn two_waves_share_one_port() {
     explore(TWO, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let clients = [1, 2].map(|value| wave(&memory, move |wave| assert_eq!(call(wave, value, 1, 0), Ok(answer(value)))));
         let mut seen = host(&memory, move |memory| Server::new(memory, Tag::new(0)).serve(2));
         seen.sort_unstable();
@@ -70,7 +70,7 @@ fn two_waves_share_one_port() {
 fn posts_go_round_the_ring_and_a_call_follows_them() {
     explore(TWO, || {
         // One post fills the ring; the second waits for the host, and so does the call.
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             assert_eq!(post(wave, 1, 1), Ok(()));
             assert_eq!(post(wave, 2, 1), Ok(()));
@@ -84,7 +84,7 @@ fn posts_go_round_the_ring_and_a_call_follows_them() {
 #[test]
 fn posts_lie_one_behind_another_and_a_call_behind_them() {
     explore(TWO, || {
-        let memory = memory(0, 5, 1, 0);
+        let memory = memory(0, 5, 2, 0);
         let client = wave(&memory, |wave| {
             assert_eq!(post(wave, 1, 1), Ok(()));
             assert_eq!(post(wave, 2, 1), Ok(()));
@@ -98,7 +98,7 @@ fn posts_lie_one_behind_another_and_a_call_behind_them() {
 #[test]
 fn posts_of_two_waves_over_one_port_all_arrive() {
     explore(TWO, || {
-        let memory = memory(0, 3, 1, 0);
+        let memory = memory(0, 3, 2, 0);
         let clients = [1, 2].map(|value| wave(&memory, move |wave| assert_eq!(post(wave, value, 1), Ok(()))));
         let mut seen = host(&memory, move |memory| Server::new(memory, Tag::new(0)).serve(2));
         seen.sort_unstable();
@@ -112,7 +112,7 @@ fn posts_of_two_waves_over_one_port_all_arrive() {
 #[test]
 fn a_wave_that_waits_learns_of_the_shutdown() {
     explore(ONE, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             let result = call(wave, 1, 1, 0);
             assert!(matches!(result, Ok(1001) | Err(CallError::ServerGone)), "{result:?}");
@@ -135,7 +135,7 @@ fn a_wave_that_waits_learns_of_the_shutdown() {
 #[test]
 fn a_wave_whose_posts_fill_the_ring_learns_of_the_shutdown() {
     explore(ONE, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             assert_eq!(post(wave, 1, 1), Ok(()));
             let result = post(wave, 2, 1);
@@ -155,7 +155,7 @@ fn a_wave_whose_posts_fill_the_ring_learns_of_the_shutdown() {
 #[test]
 fn a_buffer_is_deregistered_while_a_handler_runs() {
     explore(ONE, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             let result = call(wave, 1, 1, 0);
             assert!(matches!(result, Ok(1001) | Err(CallError::Detached)), "{result:?}");
@@ -174,7 +174,7 @@ fn a_buffer_is_deregistered_while_a_handler_runs() {
 #[test]
 fn a_port_is_reused_after_a_call_that_was_given_up() {
     explore(TWO, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             let first = call(wave, 1, 1, 1);
             assert!(matches!(first, Ok(1001) | Err(CallError::Timeout)), "{first:?}");
@@ -188,7 +188,7 @@ fn a_port_is_reused_after_a_call_that_was_given_up() {
 #[test]
 fn another_wave_takes_the_port_of_a_call_that_was_given_up() {
     explore(TWO, || {
-        let memory = memory(0, 2, 1, 0);
+        let memory = memory(0, 2, 2, 0);
         let impatient = wave(&memory, |wave| {
             let first = call(wave, 1, 1, 1);
             assert!(matches!(first, Ok(1001) | Err(CallError::Timeout)), "{first:?}");
@@ -235,8 +235,8 @@ fn a_lane_reads_the_rest_of_its_reply_before_the_port_goes_on() {
         let first = wave(&memory, |wave| {
             let (client, group) = (Client(wave), wave.group());
             let mut held = client.acquire(&group, true).unwrap();
-            client.send(&group, &mut held, 1, Flags::REPLY, 0, |_| [0; 3]).unwrap();
-            client.receive::<1>(&group, &mut held, 0).unwrap();
+            assert_eq!(client.send(&group, &mut held, 1, Flags::REPLY, 0, |_| [0; 3]), Status::OK);
+            assert_eq!(client.receive::<1>(&group, &mut held, 0).head.status, Status::OK);
             client.reply_word(&group, &held, 0);
             client.release(&group, held);
         });

@@ -25,7 +25,7 @@ unsafe impl Send for Slot {}
 /// A call whose argument, and whose result, lie in a slot; with a fence at each of the four places or without.
 fn through_a_slot(out: bool, taken: bool, back: bool, received: bool) {
     explore(ONE, move || {
-        let slot = Arc::new(Slot { memory: memory(0, 2, 1, 0), bytes: UnsafeCell::new(0) });
+        let slot = Arc::new(Slot { memory: memory(0, 2, 2, 0), bytes: UnsafeCell::new(0) });
         let client = {
             let slot = Arc::clone(&slot);
             thread::spawn(move || {
