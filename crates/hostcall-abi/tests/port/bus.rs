@@ -27,6 +27,7 @@ struct Store {
 /// A word as its three (payload, tag) pairs. In [`WordForm::Single16`] they always arrive together.
 type Parts = [(u32, u32); 3];
 
+#[derive(Debug)]
 struct Inner {
     requests: Vec<Vec<Parts>>,
     replies: Vec<Vec<Parts>>,
@@ -35,6 +36,7 @@ struct Inner {
 }
 
 /// The memory of one buffer.
+#[derive(Debug)]
 pub struct Bus {
     pub geometry: Geometry,
     inner: RefCell<Inner>,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use corosensei::{Coroutine, CoroutineResult};
 use hostcall_abi::geometry::WordForm;
-use hostcall_abi::port::{Client, Group, Message, PayloadBuf, Polled, PortState, ServerPort, write_reply};
+use hostcall_abi::port::{Arch, Client, Group, Message, PayloadBuf, Polled, PortState, ServerPort, write_reply};
 use hostcall_abi::{Flags, Geometry, ReplyHead, Status, Tag};
 
 use crate::bus::{Bus, HostView};
@@ -191,7 +191,13 @@ pub fn run(program: &Program) {
     let mut steps = 0u32;
     while !fibers.is_empty() {
         steps += 1;
-        assert!(steps < 400_000, "stuck: {} lanes wait for ever", fibers.len());
+        assert!(
+            steps < 400_000,
+            "stuck: {} lanes wait for ever; ports {:?}, the host at {ports:?} with {} calls to answer; {bus:?}",
+            fibers.len(),
+            (0..program.ports).map(|port| device.state(port)).collect::<Vec<_>>(),
+            serving.len(),
+        );
         device.clock.set(device.clock.get() + 1);
         match random.below(8) {
             0..=3 => {
@@ -237,6 +243,8 @@ pub fn run(program: &Program) {
 
 /// One message of a group. Whether it was sent.
 fn message(arch: Lane<'_>, group: &Group, op: Op, service: u16, payload: impl Fn(u32) -> [u32; 3]) -> bool {
+    // A group is of lanes that have converged: all have come before one of them takes a port.
+    arch.sync(group.mask);
     let client = Client(arch);
     let wait = !matches!(op.kind, Kind::Start);
     let Some(mut held) = client.acquire(group, wait) else {
