@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use hostcall_abi::geometry::WordForm;
 use hostcall_abi::port::HostMemory;
-use hostcall_abi::{Geometry, Tag, Word};
+use hostcall_abi::{Geometry, Header, Tag, Word};
 
 use crate::program::{Fault, Random};
 
@@ -142,8 +142,9 @@ impl HostMemory for HostView<'_> {
     fn load_request(&self, port: u32, index: u32) -> Word {
         let mut word = whole(self.bus.inner.borrow().requests[port as usize][index as usize]);
         let header = word.tag >> 31 != 0;
-        let scrub = self.wanted.scrubs() && !header && word.tag != self.wanted.payload();
-        if (self.fault == Fault::AnyTag && !header) || (self.fault == Fault::ScrubUnseen && scrub && index > 2) {
+        let first = whole(self.bus.inner.borrow().requests[port as usize][0]);
+        let scrub = self.wanted.scrubs() && first.tag == self.wanted.header() && index >= Header::decode(first.data).message_words();
+        if (self.fault == Fault::AnyTag && !header) || (self.fault == Fault::ScrubUnseen && scrub) {
             word.tag = self.wanted.payload();
         }
         word

@@ -51,60 +51,63 @@ proptest! {
     }
 }
 
-/// A program of which a hundred seeds show a fault: two waves of two lanes over one port, across a scrub.
-fn crowded(fault: Fault, seed: u64) -> Program {
-    let op = |kind, words| Op { kind, mask: 0b11, words, reply: 4 };
-    let wave =
-        vec![op(Kind::Post, 0), op(Kind::Timeout(40), 1), op(Kind::Call, 1), op(Kind::Post, 2), op(Kind::Post, 1), op(Kind::Call, 0)];
-    Program {
-        waves: vec![wave.clone(), wave],
-        ports: 1,
-        request_words: 8,
-        first: (1 << 30) - 4,
-        lanes: 32,
-        form: WordForm::Single16,
-        seed,
-        fault,
+/// Two waves of two lanes over one port, across a scrub.
+fn crowded(ops: &[(Kind, u32)], fault: Fault) {
+    let wave: Vec<_> = ops.iter().map(|&(kind, words)| Op { kind, mask: 0b11, words, reply: 4 }).collect();
+    for seed in 0..1500 {
+        run(&Program {
+            waves: vec![wave.clone(), wave.clone()],
+            ports: 1,
+            request_words: 8,
+            first: (1 << 30) - 2,
+            lanes: 32,
+            form: WordForm::Single16,
+            seed,
+            fault,
+        });
     }
 }
 
-fn some_seed_shows(fault: Fault) {
-    for seed in 0..300 {
-        run(&crowded(fault, seed));
-    }
-}
+const MIXED: [(Kind, u32); 6] =
+    [(Kind::Post, 0), (Kind::Timeout(40), 1), (Kind::Call, 1), (Kind::Post, 2), (Kind::Post, 1), (Kind::Call, 0)];
+const POSTS: [(Kind, u32); 2] = [(Kind::Post, 0), (Kind::Post, 0)];
+const SHORT_AND_LONG: [(Kind, u32); 4] = [(Kind::Post, 0), (Kind::Call, 2), (Kind::Post, 0), (Kind::Call, 2)];
+const GIVEN_UP: [(Kind, u32); 3] = [(Kind::Drop, 1), (Kind::Call, 1), (Kind::Call, 0)];
 
 #[test]
 fn a_crowded_port_works_with_every_seed() {
-    some_seed_shows(Fault::None);
+    crowded(&MIXED, Fault::None);
+    crowded(&POSTS, Fault::None);
+    crowded(&SHORT_AND_LONG, Fault::None);
+    crowded(&GIVEN_UP, Fault::None);
 }
 
 #[test]
 #[should_panic]
 fn a_server_that_ignores_tags_is_found_out() {
-    some_seed_shows(Fault::AnyTag);
+    crowded(&MIXED, Fault::AnyTag);
 }
 
 #[test]
 #[should_panic]
 fn a_server_that_looks_at_a_port_it_still_serves_is_found_out() {
-    some_seed_shows(Fault::LooksWhileServing);
+    crowded(&GIVEN_UP, Fault::LooksWhileServing);
 }
 
 #[test]
-#[should_panic(expected = "stuck")]
+#[should_panic]
 fn a_server_that_does_not_wait_for_a_scrub_is_found_out() {
-    some_seed_shows(Fault::ScrubUnseen);
+    crowded(&SHORT_AND_LONG, Fault::ScrubUnseen);
 }
 
 #[test]
 #[should_panic]
 fn a_server_that_drains_by_the_doorbells_alone_is_found_out() {
-    some_seed_shows(Fault::DrainsByDoorbell);
+    crowded(&POSTS, Fault::DrainsByDoorbell);
 }
 
 #[test]
 #[should_panic(expected = "stuck")]
 fn a_server_that_forgets_to_acknowledge_is_found_out() {
-    some_seed_shows(Fault::NoAck);
+    crowded(&MIXED, Fault::NoAck);
 }
