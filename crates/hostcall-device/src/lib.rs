@@ -3,6 +3,12 @@
 //! The same source runs on NVIDIA GPUs (`arch/nvptx.rs`), on AMD GPUs (`arch/amdgpu.rs`: compiled, never run)
 //! and in the CPU simulator (`arch/sim.rs`). Users reach it as `hostcall`, whose device face it is.
 #![no_std]
+#![cfg_attr(
+    any(target_arch = "nvptx64", target_arch = "amdgpu"),
+    feature(asm_experimental_arch, link_llvm_intrinsics),
+    allow(internal_features, reason = "a GPU's collectives are LLVM intrinsics")
+)]
+#![cfg_attr(target_arch = "amdgpu", feature(core_intrinsics, gpu_intrinsics, stdarch_amdgpu))]
 
 extern crate alloc;
 #[cfg(test)]
