@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{BuildError, bitcode};
 use crate::command::Run;
 use crate::toolchain::HostToolchain;
+use crate::{BuildError, bitcode};
 
 /// A kernel crate.
 #[derive(Clone, Debug)]
@@ -72,6 +72,10 @@ impl Source {
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
         if let Some(home) = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))) {
             flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
+        }
+        // Cargo runs rustc in a workspace's directory, with relative paths: a crate by itself needs nothing.
+        if self.packages.len() == 1 {
+            return;
         }
         match common_ancestor(self.packages.iter().map(|(_, dir)| dir.as_path())) {
             Some(ancestor) => flags.push(format!("--remap-path-prefix={}=", ancestor.display())),
