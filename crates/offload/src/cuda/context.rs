@@ -12,7 +12,7 @@
 use std::any::Any;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak};
 
 use cudarc::driver::sys;
 
@@ -20,6 +20,18 @@ use super::driver::{Driver, Failed};
 use super::fault;
 use super::flight::{self, Outstanding};
 use crate::error::Error;
+
+/// Every context there is, for [`Context::primary`] and [`Context::destroy`]. Taken before a context's own locks.
+static KNOWN: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
+
+fn remember(known: &mut Vec<Weak<Context>>, context: &Arc<Context>) {
+    known.retain(|context| context.strong_count() > 0);
+    known.push(Arc::downgrade(context));
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Who destroys the context.
 pub(super) enum Owner {
@@ -80,20 +92,48 @@ pub(super) struct Entered<'a> {
 }
 
 impl Context {
-    /// The device's primary context, created if need be.
+    /// The device's primary context, created if need be. There is one [`Context`] for it at a time, however often the device is opened, so
+    /// that a reset knows of everything made in it.
     pub(super) fn primary(driver: &'static Driver, device: sys::CUdevice, name: &str) -> Result<Arc<Context>, Error> {
+        let mut known = lock(&KNOWN);
         let mut raw = std::ptr::null_mut();
         // SAFETY: `device` came from cuDeviceGet.
         unsafe { driver.primary_retain(&mut raw, device) }.map_err(|failed| fault::opening(driver, name, &failed))?;
+        let open = known.iter().filter_map(Weak::upgrade).find(|c| c.raw == raw && matches!(c.owner, Owner::Primary) && c.is_open());
+        if let Some(context) = open {
+            // SAFETY: gives back the retain of just now; `context` has its own.
+            unsafe { driver.primary_release(device) }.map_err(|failed| fault::call(driver, &failed))?;
+            return Ok(context);
+        }
         // SAFETY: retained just now, and released only when the context is closed or dropped.
-        unsafe { Context::new(driver, device, name, raw, Owner::Primary) }
+        let context = unsafe { Context::new(driver, device, name, raw, Owner::Primary) }?;
+        remember(&mut known, &context);
+        Ok(context)
+    }
+
+    /// Somebody else's context, kept alive by them or by `keep`.
+    ///
+    /// # Safety
+    /// `raw` is a context of `device` and outlives the result and everything made from it (or `keep` sees to that).
+    pub(super) unsafe fn borrowed(
+        driver: &'static Driver,
+        device: sys::CUdevice,
+        name: &str,
+        raw: sys::CUcontext,
+        keep: Option<Box<dyn Any + Send + Sync>>,
+    ) -> Result<Arc<Context>, Error> {
+        let mut known = lock(&KNOWN);
+        // SAFETY: the caller's.
+        let context = unsafe { Context::new(driver, device, name, raw, Owner::Borrowed(keep)) }?;
+        remember(&mut known, &context);
+        Ok(context)
     }
 
     /// A context that lives.
     ///
     /// # Safety
     /// `raw` is a context of `device` and outlives the result and everything made from it (or `owner` sees to that).
-    pub(super) unsafe fn new(
+    unsafe fn new(
         driver: &'static Driver,
         device: sys::CUdevice,
         name: &str,
@@ -141,28 +181,27 @@ impl Context {
         if !*open {
             return Err(fault::closed(&self.name));
         }
-        let mut current = std::ptr::null_mut();
-        // SAFETY: an out parameter.
-        let asked = unsafe { self.driver.ctx_get_current(&mut current) };
         let mut entered = Entered { context: self, driver: self.driver, pushed: false, _open: open };
-        entered.check(asked)?;
-        if current != self.raw {
-            // SAFETY: `raw` is live: owned and open, or lent for as long as we live.
-            entered.check(unsafe { self.driver.ctx_push(self.raw) })?;
-            entered.pushed = true;
-        }
+        // Even if it is current already: what a thread holds as current since before a reset is another context by the same name.
+        // SAFETY: `raw` is live: owned and open, or lent for as long as we live.
+        entered.check(unsafe { self.driver.ctx_push(self.raw) })?;
+        entered.pushed = true;
         Ok(entered)
     }
 
     /// Frees `resource`, now if nothing runs, else when nothing does (see the module's documentation).
     pub(super) fn release(&self, resource: Resource) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(resource);
+        lock(&self.waiting).push(resource);
         // Where `enter` refuses (in a host function, in a lost context) it goes on waiting.
         if self.outstanding.is_idle()
             && let Ok(entered) = self.enter()
         {
             entered.free_waiting();
         }
+    }
+
+    fn is_open(&self) -> bool {
+        *self.open.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The error of a context that was lost, if it was.
@@ -183,28 +222,34 @@ impl Context {
     /// Waits for calls that are in progress on other threads.
     ///
     /// # Errors
-    /// When the context is somebody else's, host memory allocated in it is still held, or the driver refuses.
+    /// When the context is somebody else's or lent to somebody, host memory allocated in it is still held, or the driver refuses.
     pub(super) fn destroy(&self) -> Result<(), Error> {
         if let Owner::Borrowed(_) = self.owner {
             return Err(fault::not_ours(&self.name));
         }
+        // Held to the end, so that nobody opens the context that is about to go.
+        let known = lock(&KNOWN);
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if !*open {
             return Err(fault::closed(&self.name));
         }
+        let borrowers =
+            known.iter().filter_map(Weak::upgrade).filter(|c| c.raw == self.raw && matches!(c.owner, Owner::Borrowed(_))).count();
         let blocks = self.host_blocks.load(Ordering::Relaxed);
-        if blocks > 0 {
-            // The reset would unmap memory that safe code can still read.
-            return Err(fault::host_memory_alive(&self.name, blocks));
+        if borrowers > 0 || blocks > 0 {
+            // The reset would unmap memory that safe code can still read, and free handles it can still use.
+            return Err(fault::in_use(&self.name, borrowers, blocks));
         }
         *open = false;
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.outstanding.settle();
+        lock(&self.waiting).clear();
         // SAFETY: the device is valid; nobody of ours is inside a call (write lock) nor will be (closed). Other users of the primary context
         // were warned by `Device::reset`. The reset leaves the retain count alone, so our one retain is released as well.
         let reset = unsafe { self.driver.primary_reset(self.device) };
         // SAFETY: pairs with the retain in `primary`; not repeated in drop, because the context is closed.
         let released = unsafe { self.driver.primary_release(self.device) };
+        // What is dropped here may come back to this context, and finds it closed.
+        drop((open, known));
+        self.outstanding.settle();
         // A dead context may answer the reset with its own error and yet be gone. Whether it is, shows when the next one is opened.
         match (reset, released) {
             (Err(failed), Err(_)) => Err(fault::reset(self.driver, &self.name, &failed)),
@@ -215,14 +260,18 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // Only entered when open; a lost context refuses most of this, which is no news, and is released all the same.
-        let Ok(entered) = self.enter_even_if_lost() else { return };
-        entered.free_waiting();
-        if !self.side.is_null() {
-            // SAFETY: made in `new`; nobody else is left to use it.
-            entered.ignore(unsafe { self.driver.stream_destroy(self.side) });
+        // In a host function nothing may be called: then all this is left to the end of the process.
+        if !*self.open.get_mut().unwrap_or_else(PoisonError::into_inner) || flight::in_host_function() {
+            return;
         }
-        drop(entered);
+        // A lost context refuses most of this, which is no news, and is released all the same.
+        if let Ok(entered) = self.enter_even_if_lost() {
+            entered.free_waiting();
+            if !self.side.is_null() {
+                // SAFETY: made in `new`; nobody else is left to use it.
+                entered.ignore(unsafe { self.driver.stream_destroy(self.side) });
+            }
+        }
         if let Owner::Primary = self.owner {
             // SAFETY: pairs with the retain in `primary`.
             if let Err(failed) = unsafe { self.driver.primary_release(self.device) } {
@@ -261,7 +310,7 @@ impl Entered<'_> {
 
     /// Frees what was released while kernels ran. To be called when none runs: it blocks until the device is idle.
     pub(super) fn free_waiting(&self) {
-        let waiting = std::mem::take(&mut *self.context.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        let waiting = std::mem::take(&mut *lock(&self.context.waiting));
         for resource in waiting {
             // SAFETY: each was made in this context, is owned by the list it was taken from, and is freed this once.
             self.ignore(unsafe {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cudarc::driver::sys;
 
-use super::context::{Context, Owner};
+use super::context::Context;
 use super::driver::{Driver, Failed, version_text};
 use super::event::Event;
 use super::fault;
@@ -116,7 +116,7 @@ impl CudaDevice {
         }
         let (info, cuda) = describe(driver, ordinal, device)?;
         // SAFETY: the caller's.
-        let context = unsafe { Context::new(driver, device, &label(&info), raw, Owner::Borrowed(keep)) }?;
+        let context = unsafe { Context::borrowed(driver, device, &label(&info), raw, keep) }?;
         Ok(CudaDevice { context, info, cuda })
     }
 
@@ -208,8 +208,9 @@ fn describe(driver: &Driver, ordinal: u32, device: sys::CUdevice) -> Result<(Dev
         let text = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
         Ok::<String, Error>(text.to_string_lossy().into_owned())
     };
-    // SAFETY (both): the buffer is as long as is said.
+    // SAFETY: the buffer is as long as is said.
     let name = text(&|buffer, len| unsafe { driver.device_name(buffer, len, device) })?;
+    // SAFETY: as above.
     let pci_bus_id = text(&|buffer, len| unsafe { driver.device_pci_bus_id(buffer, len, device) })?;
     let mut memory = 0usize;
     // SAFETY: an out parameter.

@@ -98,6 +98,7 @@ macro_rules! driver_functions {
             _library: Library,
         }
 
+        #[expect(clippy::too_many_arguments, reason = "cuda.h says how many")]
         impl Driver {
             fn resolve(library: Library, version: i32) -> Result<Driver, OpenError> {
                 $(
@@ -141,7 +142,6 @@ driver_functions! {
     primary_retain = "cuDevicePrimaryCtxRetain"(context: *mut sys::CUcontext, device: sys::CUdevice);
     primary_release = "cuDevicePrimaryCtxRelease_v2"(device: sys::CUdevice);
     primary_reset = "cuDevicePrimaryCtxReset_v2"(device: sys::CUdevice);
-    ctx_get_current = "cuCtxGetCurrent"(context: *mut sys::CUcontext);
     ctx_push = "cuCtxPushCurrent_v2"(context: sys::CUcontext);
     ctx_pop = "cuCtxPopCurrent_v2"(context: *mut sys::CUcontext);
     ctx_device = "cuCtxGetDevice"(device: *mut sys::CUdevice);
@@ -249,8 +249,9 @@ impl Driver {
                 _ => None,
             }
         };
-        // SAFETY (both): the out parameter is valid, any integer may be asked about.
+        // SAFETY: the out parameter is valid, any integer may be asked about.
         let name = text(&|out| unsafe { self.error_name(status, out) });
+        // SAFETY: as above.
         let sentence = text(&|out| unsafe { self.error_string(status, out) });
         (name.unwrap_or_else(|| format!("CUresult {}", status.0)), sentence.unwrap_or_else(|| "no description".into()))
     }

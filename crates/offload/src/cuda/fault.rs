@@ -93,8 +93,11 @@ pub(super) fn not_ours(device: &str) -> Error {
     Error::Reset { device: device.into(), reason: "its context was made elsewhere; whoever made it has to destroy it".into() }
 }
 
-pub(super) fn host_memory_alive(device: &str, blocks: usize) -> Error {
-    let reason = format!("{blocks} blocks of host memory allocated on it are still in use, and a reset would unmap them; drop them first");
+pub(super) fn in_use(device: &str, borrowers: usize, blocks: usize) -> Error {
+    let reason = format!(
+        "{blocks} blocks of host memory allocated on it and {borrowers} devices made from its raw or cudarc context are still in use, and would \
+         be left with nothing behind them; drop them first"
+    );
     Error::Reset { device: device.into(), reason }
 }
 

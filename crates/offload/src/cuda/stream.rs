@@ -308,7 +308,10 @@ impl BackendQueue for Stream {
         // A recorded host function would be called at each launch of the graph, and `f` can be called once.
         let entered = self.enter_uncaptured("a completion")?;
         let id = self.context.outstanding.add(Pending::Call(f));
-        self.call_when_reached(&entered, id).inspect_err(|_| drop(self.context.outstanding.take(id)))
+        let queued = self.call_when_reached(&entered, id);
+        // What `f` holds may enter the context when dropped, so not under this guard.
+        drop(entered);
+        queued.inspect_err(|_| drop(self.context.outstanding.take(id)))
     }
 
     fn begin_capture(&self) -> Result<(), Error> {

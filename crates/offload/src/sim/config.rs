@@ -33,7 +33,7 @@ pub struct SimConfig {
     pub seed: Option<u64>,
     /// Bytes of device memory.
     pub memory_bytes: u64,
-    /// Bytes of stack of a lane: at least 16 KiB.
+    /// Bytes of stack of a lane: at least 32 KiB.
     pub stack_bytes: usize,
 }
 
@@ -63,8 +63,8 @@ impl SimConfig {
         if !(1 << 20..=1 << 44).contains(&self.memory_bytes) {
             return bad("memory", &format!("{} bytes: give 1m to 16384g", self.memory_bytes));
         }
-        if !(16 << 10..=1 << 30).contains(&self.stack_bytes) {
-            return bad("stack", &format!("{} bytes: give 16k to 1g", self.stack_bytes));
+        if !(32 << 10..=1 << 30).contains(&self.stack_bytes) {
+            return bad("stack", &format!("{} bytes: give 32k to 1g", self.stack_bytes));
         }
         if self.seed.is_some() && self.lanes == LaneMode::Threads {
             return bad("seed", "a seeded schedule runs all lanes on one thread: leave out `threads`");

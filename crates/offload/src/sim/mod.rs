@@ -1,26 +1,104 @@
-//! The CPU simulator.
-mod config;
-use crate::{
-    DeviceKind, Error,
-    backend::{BackendDevice, Plugin},
-};
-pub use config::{LaneMode, SimConfig};
+//! The CPU simulator: a device whose lanes run here, with nothing but stable Rust.
+//!
+//! **Lanes.** A workgroup's threads are cut into waves of 32 or 64 lanes (the last may have fewer). Each resident wave has its own
+//! operating-system thread, so every resident wave makes progress while others wait; its lanes are fibers of that thread (or, with
+//! [`LaneMode::Threads`], threads themselves). A collective completes when all lanes of its mask that have not ended wait in the same one
+//! with the same mask. `active_mask` gives the lanes that wait at the same place once no other lane of the wave can run: all of them are
+//! elsewhere, have ended, or have paused. Of several places the one with the lowest address goes first.
+//!
+//! **Workgroups** run on `sms` × `waves_per_sm` slots, all waves of one together on one SM; when there are more, they come one after
+//! another.
+//!
+//! **Faults.** A lane that touches memory that is not there, overflows its stack, executes an illegal instruction, traps, or deadlocks its
+//! wave ends its kernel. [`Queue::synchronize`](crate::Queue::synchronize) reports it once, as [`Error::Fault`]; unlike a GPU's context the
+//! device stays usable, and what was queued behind the kernel runs. The other lanes are ended when they next call an operation: one that
+//! loops for ever without any is not. A wild write that happens to hit memory of this process is not noticed. Device memory has closed
+//! pages between allocations, which catches accesses from 256 bytes past the end of one at the latest.
+//!
+//! **Seeds.** With [`SimConfig::seed`] the thread of the queue runs all waves of a kernel, and the seed decides at every suspension point
+//! (a collective, `active_mask`, a barrier, a pause) who goes on. The same seed gives the same interleaving ([`schedule_hash`]), launch
+//! after launch, in every process, as long as the kernel itself decides nothing by clocks or addresses, and the host answers a waiting
+//! lane within 10 ms: a lane that pauses is left to wait in its place that long, so that the order does not depend on how fast the host
+//! is; only then may others run. What different queues do at the same time is not ordered.
+
 use std::sync::Arc;
-/// The simulator as a plugin.
-#[derive(Debug)]
+use std::sync::atomic::Ordering;
+
+use hostcall_abi::sim::{KernelEntry, SimOps};
+
+mod arena;
+mod config;
+mod device;
+mod fault;
+mod fibers;
+mod grid;
+mod group;
+mod image;
+mod lane;
+mod ops;
+mod pool;
+mod queue;
+mod rendezvous;
+mod seeded;
+mod slots;
+mod stack;
+mod threads;
+mod wait;
+
+pub use config::{LaneMode, SimConfig};
+
+use crate::backend::{BackendDevice, Plugin};
+use crate::device::{Device, DeviceKind};
+use crate::error::Error;
+use crate::program::Program;
+
+/// The simulator as a plugin: one device, with default settings.
+#[derive(Clone, Copy, Debug)]
 pub struct SimPlugin;
+
 impl Plugin for SimPlugin {
     fn kind(&self) -> DeviceKind {
         DeviceKind::Sim
     }
+
     fn device_count(&self) -> Result<u32, Error> {
         Ok(1)
     }
-    fn open(&self, _ordinal: u32) -> Result<Arc<dyn BackendDevice>, Error> {
-        open(SimConfig::default())
+
+    fn open(&self, ordinal: u32) -> Result<Arc<dyn BackendDevice>, Error> {
+        if ordinal == 0 { open(SimConfig::default()) } else { Err(Error::NoDevice { kind: DeviceKind::Sim, ordinal, count: 1 }) }
     }
 }
+
 pub(crate) fn open(config: SimConfig) -> Result<Arc<dyn BackendDevice>, Error> {
-    config.validate()?;
-    Err(Error::Unavailable { kind: DeviceKind::Sim, reason: "the simulator is not in this commit".into() })
+    Ok(Arc::new(device::SimDevice::new(config)?))
+}
+
+fn shared(device: &Device) -> Option<&Arc<device::Shared>> {
+    device.backend().as_any().downcast_ref::<device::SimDevice>().map(|sim| &sim.0)
+}
+
+/// A number that stands for all decisions of the seeded scheduler on this device so far: equal for equal interleavings. `None` for
+/// devices without a seed. Meaningful after the queues were synchronised.
+pub fn schedule_hash(device: &Device) -> Option<u64> {
+    let shared = shared(device)?;
+    // Relaxed: whoever reads it has synchronised with the queue before.
+    shared.config.seed.map(|_| shared.schedule.load(Ordering::Relaxed))
+}
+
+/// A program of functions of this process, for tests of the simulator. They call its operations through [`ops`].
+///
+/// # Errors
+/// [`Error::WrongDevice`] unless the device is a simulator.
+#[doc(hidden)]
+pub fn program_from_functions(device: &Device, functions: &[(&str, KernelEntry)]) -> Result<Program, Error> {
+    let shared = shared(device).ok_or(Error::WrongDevice { what: "a program of host functions" })?;
+    let program = image::SimProgram::from_functions(functions, shared.info.max_group_size);
+    Ok(Program::from_backend(device.clone(), "functions", program))
+}
+
+/// The operations that images are given.
+#[doc(hidden)]
+pub fn ops() -> &'static SimOps {
+    &ops::OPS
 }

@@ -1,0 +1,121 @@
+//! The simulated device: what it is and what it makes.
+
+use std::any::Any;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::arena::{Arena, HostAllocation};
+use super::config::SimConfig;
+use super::image::SimProgram;
+use super::pool::Pool;
+use super::queue::{SimEvent, SimQueue};
+use super::slots::Slots;
+use super::{fault, grid};
+use crate::backend::{BackendDevice, BackendEvent, BackendMemory, BackendProgram, BackendQueue};
+use crate::bundle::{Image, ImageKind};
+use crate::device::{DeviceInfo, DeviceKind};
+use crate::error::Error;
+
+/// What a simulated device and everything made from it share.
+pub(super) struct Shared {
+    pub(super) config: SimConfig,
+    pub(super) info: DeviceInfo,
+    pub(super) arena: Arc<Arena>,
+    pub(super) slots: Arc<Slots>,
+    pub(super) pool: Pool,
+    /// Kernels that the seeded scheduler has begun.
+    pub(super) launches: AtomicU64,
+    /// Sum of the hashes of what it has decided.
+    pub(super) schedule: AtomicU64,
+}
+
+/// A simulated device.
+pub(super) struct SimDevice(pub(super) Arc<Shared>);
+
+const ARCH: &str = if cfg!(target_arch = "aarch64") { "aarch64-linux" } else { "x86_64-linux" };
+
+impl SimDevice {
+    pub(super) fn new(config: SimConfig) -> Result<Self, Error> {
+        config.validate()?;
+        fault::install();
+        let SimConfig { sms, waves_per_sm, wave_size, memory_bytes, .. } = config;
+        let info = DeviceInfo {
+            kind: DeviceKind::Sim,
+            ordinal: 0,
+            name: format!("simulator ({sms} SMs of {waves_per_sm} waves of {wave_size} lanes)"),
+            driver: format!("offload {}", env!("CARGO_PKG_VERSION")),
+            arch: ARCH.to_owned(),
+            wave_size,
+            sms,
+            resident_waves: sms * waves_per_sm,
+            memory_bytes,
+            max_group_size: (waves_per_sm * wave_size).min(1024),
+        };
+        Ok(Self(Arc::new(Shared {
+            config,
+            info,
+            arena: Arc::new(Arena::new(memory_bytes)?),
+            slots: Arc::new(Slots::new(sms, waves_per_sm)),
+            pool: Pool::new(),
+            launches: AtomicU64::new(0),
+            schedule: AtomicU64::new(0),
+        })))
+    }
+}
+
+impl BackendDevice for SimDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.0.info
+    }
+
+    fn fit(&self, image: &Image) -> Option<u32> {
+        (image.kind == ImageKind::Sim && image.arch.starts_with(std::env::consts::ARCH)).then_some(1)
+    }
+
+    fn load(&self, program: &str, image: &Image) -> Result<Arc<dyn BackendProgram>, Error> {
+        Ok(SimProgram::load(program, &image.bytes, self.0.info.max_group_size)?)
+    }
+
+    fn queue(&self) -> Result<Box<dyn BackendQueue>, Error> {
+        Ok(Box::new(SimQueue::new(self.0.clone())?))
+    }
+
+    fn event(&self) -> Result<Box<dyn BackendEvent>, Error> {
+        Ok(Box::new(SimEvent::default()))
+    }
+
+    fn alloc(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
+        Ok(Arc::new(self.0.arena.alloc(bytes, &self.0.info.name)?))
+    }
+
+    fn alloc_host(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
+        Ok(Arc::new(HostAllocation::new(bytes)?))
+    }
+
+    unsafe fn read(&self, from: u64, to: &mut [u8]) -> Result<(), Error> {
+        // SAFETY: the caller's: device memory is memory of this process.
+        unsafe { ptr::copy(from as *const u8, to.as_mut_ptr(), to.len()) };
+        Ok(())
+    }
+
+    unsafe fn write(&self, to: u64, from: &[u8]) -> Result<(), Error> {
+        // SAFETY: as above.
+        unsafe { ptr::copy(from.as_ptr(), to as *mut u8, from.len()) };
+        Ok(())
+    }
+
+    fn reset(&self) -> Result<Arc<dyn BackendDevice>, Error> {
+        Ok(Arc::new(Self::new(self.0.config)?))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<grid::Run>();
+    shared::<Shared>();
+};

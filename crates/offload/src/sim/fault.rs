@@ -1,0 +1,185 @@
+//! Faults of lanes, caught where the processor reports them.
+//!
+//! A lane that touches memory that is not there, overflows its stack or executes an illegal instruction makes the system deliver a
+//! signal to the thread that runs it. The handler finds the lane and arranges that, on return, its fiber ends with the fault as its
+//! result. A signal that is no lane's goes to the handler that was there before.
+
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::OnceLock;
+
+use corosensei::trap::TrapHandlerRegs;
+use libc::{c_int, c_void, siginfo_t, ucontext_t};
+
+use super::arena::{Mapping, PAGE};
+use super::lane;
+use crate::error::Error;
+
+/// How a lane's fiber ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LaneEnd {
+    Returned,
+    Fault(RawFault),
+}
+
+/// A fault as the processor tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RawFault {
+    Memory(u64),
+    Stack,
+    Illegal(u64),
+    Arithmetic(u64),
+}
+
+const SIGNALS: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
+
+/// Handlers that were there before, in the order of [`SIGNALS`].
+static FORMER: OnceLock<[libc::sigaction; SIGNALS.len()]> = OnceLock::new();
+
+/// Installs the handlers, once for the process.
+pub(super) fn install() {
+    FORMER.get_or_init(|| {
+        SIGNALS.map(|signal| {
+            // SAFETY: an all-zero `sigaction` is a valid one.
+            let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+            action.sa_sigaction = handler as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+            let mut former = MaybeUninit::<libc::sigaction>::zeroed();
+            // SAFETY: both structures are valid for the call. If it fails (it cannot for these signals) `former` stays the zeroed
+            // default action.
+            unsafe {
+                libc::sigaction(signal, &raw const action, former.as_mut_ptr());
+                former.assume_init()
+            }
+        })
+    });
+}
+
+/// The stack on which the calling thread handles signals, in use until dropped on the same thread: a lane's own may have overflowed.
+pub(super) struct SignalStack {
+    /// Keeps the stack mapped.
+    _mapping: Mapping,
+    former: libc::stack_t,
+}
+
+impl SignalStack {
+    pub(super) fn new() -> Result<Self, Error> {
+        const BYTES: usize = 64 << 10;
+        let mapping = Mapping::reserve(BYTES + PAGE)?;
+        mapping.open(mapping.start + PAGE, BYTES)?;
+        let stack = libc::stack_t { ss_sp: (mapping.start + PAGE) as *mut c_void, ss_flags: 0, ss_size: BYTES };
+        // SAFETY: an all-zero `stack_t` is a valid one.
+        let mut former: libc::stack_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the stack is mapped until `drop` has put the former one back.
+        if unsafe { libc::sigaltstack(&raw const stack, &raw mut former) } != 0 {
+            let error = std::io::Error::last_os_error();
+            return Err(Error::Backend { call: "sigaltstack", code: error.raw_os_error().unwrap_or(0).into(), text: error.to_string() });
+        }
+        Ok(Self { _mapping: mapping, former })
+    }
+}
+
+impl Drop for SignalStack {
+    fn drop(&mut self) {
+        // SAFETY: the former stack is the thread's own (or the disabled state), valid as long as the thread.
+        unsafe { libc::sigaltstack(&raw const self.former, ptr::null_mut()) };
+    }
+}
+
+/// Only async-signal-safe things happen here: reads of a thread-local without a constructor and of the lane, and stores to the signal's
+/// context and the lane's stack.
+unsafe extern "C" fn handler(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    let lane = lane::current();
+    if !lane.is_null() {
+        // SAFETY: the system passes a `ucontext_t` that the handler may change.
+        let context = unsafe { &mut *context.cast::<ucontext_t>() };
+        // SAFETY: `current` is the lane that this thread is running: alive, and not being changed but by this thread, which is here.
+        if let Some((trap, stack)) = unsafe { (*lane).trap() }
+            && trap.stack_ptr_in_bounds(stack_pointer(context))
+        {
+            let pc = instruction_pointer(context) as u64;
+            let fault = match signal {
+                libc::SIGILL | libc::SIGTRAP => RawFault::Illegal(pc),
+                libc::SIGFPE => RawFault::Arithmetic(pc),
+                _ => {
+                    // SAFETY: these signals carry an address.
+                    let address = unsafe { (*info).si_addr() } as usize;
+                    if (stack.limit..stack.limit + PAGE).contains(&address) { RawFault::Stack } else { RawFault::Memory(address as u64) }
+                }
+            };
+            // SAFETY: the stack pointer is within the fiber, the closure only returns a value it owns, and `set_registers` puts all
+            // registers that it names into the context that the system restores.
+            let registers = unsafe { trap.setup_trap_handler(move || LaneEnd::Fault(fault)) };
+            set_registers(context, &registers);
+            return;
+        }
+    }
+    // SAFETY: this is a handler for `signal`, with the system's arguments.
+    unsafe { chain(signal, info, context) };
+}
+
+/// Leaves the signal to the former handler.
+unsafe fn chain(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    let former = SIGNALS.iter().position(|&s| s == signal).and_then(|i| FORMER.get().map(|all| &all[i]));
+    match former {
+        Some(former) if former.sa_sigaction != libc::SIG_DFL && former.sa_sigaction != libc::SIG_IGN => {
+            if former.sa_flags & libc::SA_SIGINFO != 0 {
+                // SAFETY: the system would have called this address with these arguments.
+                let call: unsafe extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = unsafe { std::mem::transmute(former.sa_sigaction) };
+                // SAFETY: as above.
+                unsafe { call(signal, info, context) };
+            } else {
+                // SAFETY: as above, for a handler without SA_SIGINFO.
+                let call: unsafe extern "C" fn(c_int) = unsafe { std::mem::transmute(former.sa_sigaction) };
+                // SAFETY: as above.
+                unsafe { call(signal) };
+            }
+        }
+        // The default action; or the very first moments, before `FORMER` is set. Back in the interrupted code the fault happens again.
+        // SAFETY: `signal` is a valid signal number and SIG_DFL a valid action.
+        _ => unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+        },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn stack_pointer(context: &ucontext_t) -> usize {
+    context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize
+}
+
+#[cfg(target_arch = "x86_64")]
+fn instruction_pointer(context: &ucontext_t) -> usize {
+    context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize
+}
+
+#[cfg(target_arch = "x86_64")]
+fn set_registers(context: &mut ucontext_t, registers: &TrapHandlerRegs) {
+    let to = &mut context.uc_mcontext.gregs;
+    to[libc::REG_RIP as usize] = registers.rip as i64;
+    to[libc::REG_RSP as usize] = registers.rsp as i64;
+    to[libc::REG_RBP as usize] = registers.rbp as i64;
+    to[libc::REG_RDI as usize] = registers.rdi as i64;
+    to[libc::REG_RSI as usize] = registers.rsi as i64;
+}
+
+#[cfg(target_arch = "aarch64")]
+fn stack_pointer(context: &ucontext_t) -> usize {
+    context.uc_mcontext.sp as usize
+}
+
+#[cfg(target_arch = "aarch64")]
+fn instruction_pointer(context: &ucontext_t) -> usize {
+    context.uc_mcontext.pc as usize
+}
+
+#[cfg(target_arch = "aarch64")]
+fn set_registers(context: &mut ucontext_t, registers: &TrapHandlerRegs) {
+    let to = &mut context.uc_mcontext;
+    to.pc = registers.pc;
+    to.sp = registers.sp;
+    to.regs[0] = registers.x0;
+    to.regs[1] = registers.x1;
+    to.regs[29] = registers.x29;
+    to.regs[30] = registers.lr;
+}

@@ -1,0 +1,228 @@
+//! One lane that runs: a fiber, and what the operations it calls find out about it.
+
+use std::cell::{Cell, RefCell, RefMut};
+use std::ptr;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use corosensei::trap::CoroutineTrapHandler;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use hostcall_abi::sim::LaneInfo;
+
+use super::fault::{LaneEnd, RawFault};
+use super::grid::Run;
+use super::group::{Blocked, Group};
+use super::rendezvous::Rendezvous;
+use super::stack::LaneStack;
+use crate::error::FaultKind;
+
+thread_local! {
+    /// The lane that the thread is running. Read by the signal handler too: without lazy initialisation and without a destructor.
+    static CURRENT: Cell<*const Lane> = const { Cell::new(ptr::null()) };
+}
+
+/// The lane that the calling thread is running, or null.
+pub(super) fn current() -> *const Lane {
+    CURRENT.get()
+}
+
+/// The rendezvous of lanes that all run on one thread.
+pub(super) struct OneThread(RefCell<Rendezvous>);
+
+// SAFETY: it is reached through `fibers::Wave`, which holds fibers and therefore stays on the thread that made it, and by the wave's own
+// lanes, which run inside `Fiber::resume` on that thread. Other threads only ever see waves of `Meeting::Threads`.
+unsafe impl Sync for OneThread {}
+// SAFETY: as above; the contents are plain numbers.
+unsafe impl Send for OneThread {}
+
+impl OneThread {
+    pub(super) fn new(rendezvous: Rendezvous) -> Self {
+        Self(RefCell::new(rendezvous))
+    }
+
+    pub(super) fn borrow(&self) -> RefMut<'_, Rendezvous> {
+        self.0.borrow_mut()
+    }
+}
+
+/// How the lanes of a wave reach their rendezvous.
+pub(super) enum Meeting {
+    /// All on one thread.
+    Fibers(OneThread),
+    /// Each on its own; the condition changes when lanes become ready.
+    Threads(Mutex<Rendezvous>, Condvar),
+}
+
+/// A wave of a workgroup that runs.
+pub(super) struct WaveState {
+    pub(super) run: Arc<Run>,
+    pub(super) group: Arc<Group>,
+    /// Its number in the workgroup.
+    pub(super) index: usize,
+    pub(super) meeting: Meeting,
+}
+
+impl WaveState {
+    /// A fault of the wave's first lane of `lanes`.
+    fn fail(&self, lanes: u64, kind: FaultKind) {
+        self.run.fault(self.group.id, self.run.local(self.index, lanes.trailing_zeros()), kind);
+    }
+
+    /// Nothing of the wave can run. Looks whether anything ever will, and ends the kernel if not.
+    pub(super) fn check_stuck(&self, r: &Rendezvous) -> Blocked {
+        debug_assert!(r.ready | r.paused | r.active == 0);
+        let blocked = match r.grouped {
+            0 => Blocked::Deadlock,
+            _ => self.group.block(self.index, r.collective.count_ones(), r.generation),
+        };
+        if blocked == Blocked::Deadlock {
+            let text = format!("no lane of wave {} can ever go on: {}", self.index, r.describe());
+            self.fail(if r.collective == 0 { r.live } else { r.collective }, FaultKind::Deadlock(text));
+        }
+        blocked
+    }
+
+    /// With a thread per lane: a lane has come to wait or has ended; lets lanes go on if that is now possible.
+    pub(super) fn settle(&self, r: &mut Rendezvous, changed: &Condvar) {
+        if r.live == 0 || r.ready != 0 {
+            return;
+        }
+        if r.release_site(None) {
+            changed.notify_all();
+        } else if r.paused == 0 && r.collective != 0 {
+            self.check_stuck(r);
+        }
+    }
+}
+
+/// A lane: what operations find under [`current`].
+pub(super) struct Lane {
+    pub(super) info: LaneInfo,
+    pub(super) wave: Arc<WaveState>,
+    stack: LaneStack,
+    yielder: Cell<*const Yielder<(), ()>>,
+    trap: Cell<Option<CoroutineTrapHandler<LaneEnd>>>,
+    ended: Cell<bool>,
+    /// For the seeded scheduler: the last attempt to wait and when the first was, if the last operation was a pause.
+    pub(super) waiting: Cell<Option<(u32, Instant)>>,
+}
+
+/// Operations run on the lane's own stack. They need this much of it, or the lane's stack counts as overflown before they start: an
+/// overflow in the middle of one would leave its locks held.
+const OPERATION_STACK: usize = 12 << 10;
+
+impl Lane {
+    fn new(info: LaneInfo, wave: Arc<WaveState>, stack: LaneStack) -> Self {
+        let (yielder, trap) = (Cell::new(ptr::null()), Cell::new(None));
+        Self { info, wave, stack, yielder, trap, ended: Cell::new(false), waiting: Cell::new(None) }
+    }
+
+    /// Whether an operation has room on the stack whose top is about `here`.
+    pub(super) fn has_stack(&self, here: usize) -> bool {
+        here >= self.stack.limit + super::arena::PAGE + OPERATION_STACK
+    }
+
+    /// What the signal handler needs: the way out of the fiber, and the lane's stack.
+    pub(super) fn trap(&self) -> Option<(CoroutineTrapHandler<LaneEnd>, LaneStack)> {
+        Some((self.trap.get()?, self.stack))
+    }
+
+    /// Lets whoever runs the lane go on; returns when it resumes the lane.
+    pub(super) fn suspend(&self) {
+        // SAFETY: set by the fiber's first instruction to the yielder on its own stack, which lives as long as the fiber; operations are
+        // called on the fiber.
+        unsafe { (*self.yielder.get()).suspend(()) };
+    }
+
+    /// Ends the lane. What is on its stack is forgotten.
+    pub(super) fn end(&self) -> ! {
+        self.ended.set(true);
+        self.suspend();
+        unreachable!("an ended lane was resumed")
+    }
+
+    /// Ends the kernel as a fault of this lane.
+    pub(super) fn fail(&self, kind: FaultKind) -> ! {
+        self.wave.run.fault(self.info.group, self.info.local, kind);
+        self.end()
+    }
+
+    /// With a thread per lane: its wave's rendezvous.
+    pub(super) fn lock<'a>(&self, meeting: &'a Mutex<Rendezvous>) -> MutexGuard<'a, Rendezvous> {
+        meeting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A lane's fiber.
+pub(super) struct Fiber {
+    lane: Box<Lane>,
+    coroutine: Coroutine<(), (), LaneEnd, LaneStack>,
+}
+
+/// What a fiber did when it was resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It waits.
+    Suspended,
+    /// It has ended.
+    Ended,
+}
+
+impl Fiber {
+    /// A fiber that will run the kernel.
+    ///
+    /// # Safety
+    /// The stack is used by nobody else and lives longer than the fiber.
+    pub(super) unsafe fn new(info: LaneInfo, wave: &Arc<WaveState>, stack: LaneStack) -> Self {
+        let lane = Box::new(Lane::new(info, wave.clone(), stack));
+        let entry = wave.run.entry();
+        let params = wave.run.params();
+        let body = move |yielder: &Yielder<(), ()>, ()| {
+            // SAFETY: the fiber runs only inside `resume`, which has put its lane there.
+            unsafe { (*current()).yielder.set(yielder) };
+            // SAFETY: whoever launched the kernel answers for its parameters; they live as long as the run.
+            unsafe { entry(params) };
+            LaneEnd::Returned
+        };
+        // SAFETY: `body` borrows nothing; the stack is the caller's promise.
+        let coroutine = unsafe { Coroutine::with_stack_unchecked(stack, body) };
+        lane.trap.set(Some(coroutine.trap_handler()));
+        Self { lane, coroutine }
+    }
+
+    /// Runs the lane until it waits or ends. A fault that ends it has been reported to its run.
+    pub(super) fn resume(&mut self) -> Step {
+        let former = CURRENT.replace(&raw const *self.lane);
+        let result = self.coroutine.resume(());
+        CURRENT.set(former);
+        match result {
+            CoroutineResult::Yield(()) if !self.lane.ended.get() => return Step::Suspended,
+            CoroutineResult::Yield(()) => self.kill(),
+            CoroutineResult::Return(LaneEnd::Returned) => {}
+            CoroutineResult::Return(LaneEnd::Fault(raw)) => {
+                let run = &self.lane.wave.run;
+                let kind = match raw {
+                    RawFault::Memory(address) => FaultKind::Memory { address, near: run.describe(address) },
+                    RawFault::Stack => FaultKind::StackOverflow { stack_bytes: run.stack_bytes() },
+                    RawFault::Illegal(address) => FaultKind::IllegalInstruction { address },
+                    RawFault::Arithmetic(address) => FaultKind::Arithmetic { address },
+                };
+                run.fault(self.lane.info.group, self.lane.info.local, kind);
+            }
+        }
+        Step::Ended
+    }
+
+    /// Ends the lane wherever it is.
+    pub(super) fn kill(&mut self) {
+        // SAFETY: what is on the lane's stack is device code's, whose lanes end without unwinding on every device, and frames of
+        // operations, which hold nothing when they suspend.
+        unsafe { self.coroutine.force_reset() };
+    }
+}
+
+impl Drop for Fiber {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

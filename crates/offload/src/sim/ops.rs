@@ -1,0 +1,202 @@
+//! The operations that device code calls: [`SimOps`], for the lane that the calling thread is running.
+
+use std::sync::OnceLock;
+use std::sync::PoisonError;
+use std::time::Instant;
+
+use hostcall_abi::sim::{LaneInfo, SimOps};
+
+use super::group::LOOK_AGAIN;
+use super::lane::{self, Lane, Meeting};
+use super::rendezvous::Op;
+use super::seeded;
+use super::wait::backoff;
+use crate::error::FaultKind;
+
+/// The table that images are given.
+pub(super) static OPS: SimOps =
+    SimOps { lane_info, active_mask, ballot, shuffle, sync_wave, sync_group, pause, clock_ns, group_scratch, exit_lane, trap };
+
+/// The calling lane. Its stack is checked, and whether its kernel was ended.
+#[inline]
+fn enter() -> &'static Lane {
+    let lane = lane::current();
+    // Operations are for lanes; device code that is called elsewhere cannot be told so in any other way.
+    assert!(!lane.is_null(), "a simulator operation was called outside of a kernel");
+    // SAFETY: the lane is alive while it runs, and this is it, running. The reference does not outlive the operation.
+    let lane: &'static Lane = unsafe { &*lane };
+    let here = 0u8;
+    if !lane.has_stack(&raw const here as usize) {
+        lane.fail(FaultKind::StackOverflow { stack_bytes: lane.wave.run.stack_bytes() });
+    }
+    if lane.wave.run.aborted() {
+        lane.end();
+    }
+    lane
+}
+
+unsafe extern "C" fn lane_info() -> *const LaneInfo {
+    let lane = lane::current();
+    assert!(!lane.is_null(), "a simulator operation was called outside of a kernel");
+    // SAFETY: as in `enter`.
+    unsafe { &raw const (*lane).info }
+}
+
+fn collective(lane: &Lane, op: Op, mask: u64, value: u64, from: u32) -> u64 {
+    lane.waiting.set(None);
+    let me = lane.info.lane;
+    if mask & 1 << me == 0 {
+        lane.fail(FaultKind::Misuse(format!("lane {me} called a collective of mask {mask:#x}, to which it does not belong")));
+    }
+    match &lane.wave.meeting {
+        Meeting::Fibers(meeting) => {
+            let complete = meeting.borrow().arrive(me, op, value, from);
+            if !complete {
+                lane.suspend();
+            }
+            meeting.borrow().result(me)
+        }
+        Meeting::Threads(meeting, changed) => {
+            let mut r = lane.lock(meeting);
+            if r.arrive(me, op, value, from) {
+                changed.notify_all();
+                return r.result(me);
+            }
+            lane.wave.settle(&mut r, changed);
+            wait_ready(lane, r)
+        }
+    }
+}
+
+/// With a thread per lane: sleeps until the lane is ready.
+fn wait_ready(lane: &Lane, mut r: std::sync::MutexGuard<'_, super::rendezvous::Rendezvous>) -> u64 {
+    let me = lane.info.lane;
+    let Meeting::Threads(_, changed) = &lane.wave.meeting else { unreachable!("only threads sleep in operations") };
+    while r.ready & 1 << me == 0 {
+        if lane.wave.run.aborted() {
+            drop(r);
+            lane.end();
+        }
+        r = changed.wait_timeout(r, LOOK_AGAIN).unwrap_or_else(PoisonError::into_inner).0;
+    }
+    r.result(me)
+}
+
+unsafe extern "C" fn active_mask(site: usize) -> u64 {
+    let lane = enter();
+    lane.waiting.set(None);
+    let me = lane.info.lane;
+    match &lane.wave.meeting {
+        Meeting::Fibers(meeting) => {
+            let mut r = meeting.borrow();
+            if r.live == 1 << me {
+                return 1 << me;
+            }
+            r.arrive_active(me, site);
+            drop(r);
+            lane.suspend();
+            meeting.borrow().result(me)
+        }
+        Meeting::Threads(meeting, changed) => {
+            let mut r = lane.lock(meeting);
+            r.arrive_active(me, site);
+            lane.wave.settle(&mut r, changed);
+            wait_ready(lane, r)
+        }
+    }
+}
+
+unsafe extern "C" fn ballot(mask: u64, predicate: u32) -> u64 {
+    collective(enter(), Op::Ballot(mask), mask, predicate.into(), 0)
+}
+
+unsafe extern "C" fn shuffle(mask: u64, value: u64, from: u32) -> u64 {
+    collective(enter(), Op::Shuffle(mask), mask, value, from)
+}
+
+unsafe extern "C" fn sync_wave(mask: u64) {
+    collective(enter(), Op::Sync(mask), mask, 0, 0);
+}
+
+unsafe extern "C" fn sync_group() {
+    let lane = enter();
+    lane.waiting.set(None);
+    let (me, wave) = (lane.info.lane, &lane.wave);
+    match &wave.meeting {
+        Meeting::Fibers(meeting) => {
+            let Some(generation) = wave.group.arrive() else { return };
+            meeting.borrow().arrive_group(me, generation);
+            lane.suspend();
+        }
+        Meeting::Threads(meeting, changed) => {
+            let mut r = lane.lock(meeting);
+            let Some(generation) = wave.group.arrive() else { return };
+            r.arrive_group(me, generation);
+            wave.settle(&mut r, changed);
+            drop(r);
+            while !wave.group.passed(generation) {
+                if wave.run.aborted() {
+                    lane.end();
+                }
+                wave.group.sleep(generation);
+            }
+            let mut r = lane.lock(meeting);
+            r.pass_group(1 << me);
+            wave.group.unblock(wave.index);
+        }
+    }
+}
+
+unsafe extern "C" fn pause(attempt: u32) {
+    let lane = enter();
+    let (me, wave) = (lane.info.lane, &lane.wave);
+    match &wave.meeting {
+        Meeting::Fibers(meeting) => {
+            if wave.run.seeded() {
+                if seeded::wait_in_place(lane, attempt) {
+                    return;
+                }
+            } else if meeting.borrow().alone(me) {
+                return backoff(attempt);
+            }
+            meeting.borrow().pause(me, attempt);
+            lane.suspend();
+        }
+        Meeting::Threads(meeting, changed) => {
+            let mut r = lane.lock(meeting);
+            r.pause(me, attempt);
+            wave.settle(&mut r, changed);
+            drop(r);
+            backoff(attempt);
+            lane.lock(meeting).unpause(1 << me);
+        }
+    }
+}
+
+unsafe extern "C" fn clock_ns() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    // From 1, so that 0 can mean "no time".
+    1 + START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+unsafe extern "C" fn group_scratch() -> *mut u8 {
+    enter().wave.group.scratch()
+}
+
+unsafe extern "C" fn exit_lane() -> ! {
+    enter().end()
+}
+
+unsafe extern "C" fn trap() -> ! {
+    enter().fail(FaultKind::Trap)
+}
+
+/// A wave's lanes wait at the workgroup barrier: whether it was passed. For those who run fibers.
+pub(super) fn poll_group(wave: &super::lane::WaveState, r: &mut super::rendezvous::Rendezvous) -> bool {
+    if r.grouped == 0 || !wave.group.passed(r.generation) {
+        return false;
+    }
+    r.pass_group(!0);
+    wave.group.unblock(wave.index);
+    true
+}

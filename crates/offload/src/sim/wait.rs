@@ -1,0 +1,47 @@
+//! How a waiting thread spends its time: it spins while that is likely to be short, then lets others run, then sleeps longer and longer.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Threads of this process that run waves now.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts the calling thread among those that run waves, until dropped.
+pub(super) struct Running(());
+
+impl Running {
+    pub(super) fn new() -> Self {
+        // A hint for `backoff`, ordered with nothing.
+        RUNNING.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // As in `new`.
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+}
+
+/// The `attempt`-th wait in a row. About 50 µs of spinning if every waiting thread can have a core beside one that serves, then yielding,
+/// then sleeps that grow to 1 ms.
+pub(super) fn backoff(attempt: u32) {
+    const SPINS: u32 = 1500;
+    // A hint: see `Running`.
+    let spins = if RUNNING.load(Ordering::Relaxed) < cores() { SPINS } else { 16 };
+    if attempt < spins {
+        std::hint::spin_loop();
+    } else if attempt < spins + 64 {
+        std::thread::yield_now();
+    } else {
+        let step = (attempt - spins - 64) / 4;
+        std::thread::sleep(Duration::from_micros((20u64 << step.min(6)).min(1000)));
+    }
+}
