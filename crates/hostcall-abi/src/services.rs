@@ -176,6 +176,8 @@ pub mod errno {
     pub const ELOOP: u32 = 40;
     /// Timed out.
     pub const ETIMEDOUT: u32 = 110;
+    /// A cap of the host's policy.
+    pub const EDQUOT: u32 = 122;
     /// Not supported.
     pub const ENOTSUP: u32 = 95;
 }

@@ -14,7 +14,8 @@ use crate::{BuildError, DeviceToolchain, Piece};
 
 /// A code object for `arch`.
 pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
-    let lld = toolchain.lld.as_ref().ok_or_else(|| BuildError::Missing { piece: Piece::Lld, tried: toolchain.llvm_bin.display().to_string() })?;
+    let lld =
+        toolchain.lld.as_ref().ok_or_else(|| BuildError::Missing { piece: Piece::Lld, tried: toolchain.llvm_bin.display().to_string() })?;
     let gpu = Gpu { toolchain, triple: "amdgcn-amd-amdhsa", cpu: arch, features: "", convention: "amdgpu_kernel" };
     let archive = bitcode::archive(context, &gpu)?;
     let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
@@ -27,11 +28,17 @@ pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &s
         llc.arg(&module).arg("-o").arg(&object).output()?;
         // rust-lld is told what to be; ld.lld knows from its name.
         let flavour: &[&str] = if lld.ends_with("rust-lld") { &["-flavor", "gnu"] } else { &[] };
-        Run::new(lld).args(flavour).args(["-shared", "--no-undefined", "--build-id=none", "--strip-debug"]).arg(&object).arg("-o").arg(&code).output()?;
+        Run::new(lld)
+            .args(flavour)
+            .args(["-shared", "--no-undefined", "--build-id=none", "--strip-debug"])
+            .arg(&object)
+            .arg("-o")
+            .arg(&code)
+            .output()?;
         fs::read(&code).map_err(BuildError::io("read", &code))
     })?;
     Ok(Image::new(ImageKind::AmdCodeObject, arch.to_owned(), code))
 }
 
 /// See [`crate::nvptx`]'s.
-const RECIPE: &str = concat!("amdgpu 1 ", env!("CARGO_PKG_VERSION"));
+const RECIPE: &str = concat!("amdgpu 2 ", env!("CARGO_PKG_VERSION"));

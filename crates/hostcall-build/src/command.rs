@@ -117,8 +117,20 @@ fn belongs_to_outer_cargo(name: &str) -> bool {
     const KEPT: [&str; 3] = ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_TERM_COLOR"];
     const KEPT_PREFIXES: [&str; 4] = ["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_"];
     const REMOVED: [&str; 14] = [
-        "CARGO", "RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RUSTC_LINKER", "RUSTC_BOOTSTRAP", "RUSTDOC", "RUSTDOCFLAGS",
-        "RUSTFLAGS", "TARGET", "OUT_DIR", "PROFILE", "OPT_LEVEL", "DEBUG",
+        "CARGO",
+        "RUSTC",
+        "RUSTC_WRAPPER",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "RUSTC_LINKER",
+        "RUSTC_BOOTSTRAP",
+        "RUSTDOC",
+        "RUSTDOCFLAGS",
+        "RUSTFLAGS",
+        "TARGET",
+        "OUT_DIR",
+        "PROFILE",
+        "OPT_LEVEL",
+        "DEBUG",
     ];
     if KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
         return false;
@@ -155,7 +167,9 @@ mod tests {
 
     #[test]
     fn settings_of_the_outer_cargo_are_removed_and_its_home_is_kept() {
-        for name in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WRAPPER", "CARGO_TARGET_DIR", "CARGO_PKG_NAME", "RUSTFLAGS", "CARGO_PROFILE_RELEASE_LTO"] {
+        for name in
+            ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WRAPPER", "CARGO_TARGET_DIR", "CARGO_PKG_NAME", "RUSTFLAGS", "CARGO_PROFILE_RELEASE_LTO"]
+        {
             assert!(belongs_to_outer_cargo(name), "{name}");
         }
         for name in ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_NET_OFFLINE", "CARGO_REGISTRIES_X_TOKEN", "PATH", "HOME", "RUSTUP_HOME"] {

@@ -119,7 +119,9 @@ pub enum BuildError {
         package: String,
     },
     /// A target that nobody knows.
-    #[error("unknown target {text:?}; targets are sim, nvptx, nvptx:sm_NN, cubin:sm_NN, amdgpu, amdgpu:gfxNNN and all, separated by commas")]
+    #[error(
+        "unknown target {text:?}; targets are sim, nvptx, nvptx:sm_NN, cubin:sm_NN, amdgpu, amdgpu:gfxNNN and all, separated by commas"
+    )]
     UnknownTarget {
         /// What was written.
         text: String,

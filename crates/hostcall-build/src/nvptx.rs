@@ -30,9 +30,10 @@ pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &s
 /// Machine code for exactly `arch`.
 pub(crate) fn assemble(context: &Context<'_>, toolchain: &DeviceToolchain, ptxas: &Ptxas, arch: &str) -> Result<Image, BuildError> {
     let ptx = build(context, toolchain, crate::NVPTX_ARCH)?;
-    let cubin = cached(&context.target_dir, &[&ptx.bytes, ptxas.identity().as_bytes(), arch.as_bytes()], |_| ptxas.assemble(&ptx.bytes, arch))?;
+    let cubin =
+        cached(&context.target_dir, &[&ptx.bytes, ptxas.identity().as_bytes(), arch.as_bytes()], |_| ptxas.assemble(&ptx.bytes, arch))?;
     Ok(Image::new(ImageKind::Cubin, arch.to_owned(), cubin))
 }
 
 /// Changes with the steps here and in [`crate::bitcode`], so that a new version of this crate does not find images of an old one.
-const RECIPE: &str = concat!("nvptx 1 ", env!("CARGO_PKG_VERSION"));
+const RECIPE: &str = concat!("nvptx 2 ", env!("CARGO_PKG_VERSION"));

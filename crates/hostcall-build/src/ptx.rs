@@ -126,7 +126,8 @@ impl Function {
     pub fn calls(&self) -> impl Iterator<Item = &str> {
         self.matching("call").filter_map(|call| {
             // `call.uni (retval0), name, (params)` or `call.uni name, (params)`.
-            let operands = call.operands.strip_prefix('(').and_then(|rest| rest.split_once("),")).map_or(call.operands.as_str(), |(_, rest)| rest);
+            let operands =
+                call.operands.strip_prefix('(').and_then(|rest| rest.split_once("),")).map_or(call.operands.as_str(), |(_, rest)| rest);
             operands.split(',').next().map(str::trim).filter(|name| !name.starts_with('%'))
         })
     }

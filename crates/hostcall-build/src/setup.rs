@@ -87,7 +87,8 @@ fn install_ptxas(progress: &mut Progress<'_>) -> Result<(), BuildError> {
     let dir = Ptxas::install_directory().ok_or_else(|| missing("no home directory to install it in"))?;
     let python = which("python3").into_iter().next().ok_or_else(|| missing("pip needs python3, which is not on PATH"))?;
     fs::create_dir_all(&dir).map_err(BuildError::io("create", &dir))?;
-    let pip = Run::new(python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--upgrade", "--target"]);
+    let pip =
+        Run::new(python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--upgrade", "--target"]);
     step(pip.arg(&dir).arg(PTXAS_WHEEL), progress)?;
     make_executable(&Ptxas::in_install_directory(&dir))
 }

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::BuildError;
 use crate::command::Run;
 use crate::toolchain::HostToolchain;
-use crate::BuildError;
 
 /// A kernel crate.
 #[derive(Clone, Debug)]
@@ -61,7 +61,9 @@ impl Source {
     /// panic messages name `wordcount/src/lib.rs`.
     pub(crate) fn remap(&self, flags: &mut Vec<String>) {
         // The last flag that matches wins, so the general ones come first.
-        if let Some(home) = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))) {
+        if let Some(home) =
+            std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
+        {
             flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
         }
         for (name, dir) in &self.packages {

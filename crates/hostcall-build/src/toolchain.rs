@@ -38,8 +38,8 @@ impl HostToolchain {
         let sibling = cargo.with_file_name("rustc");
         let rustc = env::var_os("RUSTC").map(PathBuf::from).or_else(|| sibling.is_file().then_some(sibling));
         let shown = rustc.clone().unwrap_or_else(|| "rustc".into());
-        let about = RustcVersion::of(&shown)
-            .map_err(|error| BuildError::Missing { piece: Piece::HostToolchain, tried: error.to_string() })?;
+        let about =
+            RustcVersion::of(&shown).map_err(|error| BuildError::Missing { piece: Piece::HostToolchain, tried: error.to_string() })?;
         Ok(HostToolchain { cargo, rustc, triple: about.host, version: about.version })
     }
 }

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use hostcall_build::{
-    AMDGPU_ARCHES, BuildError, DeviceToolchain, Image, ImageKind, ProgramBundle, ProgramSpec, Ptxas, Target, build_program, ptx::Ptx,
+    AMDGPU_ARCHES, BuildError, DeviceToolchain, Image, ImageKind, ProgramBundle, ProgramSpec, Ptxas, Target, build_program,
+    ptx::Instruction, ptx::Ptx,
 };
 use object::{Object, ObjectSymbol};
 
@@ -29,6 +30,11 @@ fn image(fixture: &str, target: Target) -> Image {
 /// Whether GPU targets can be built here; says why not.
 fn device_toolchain() -> bool {
     DeviceToolchain::find().inspect_err(|error| println!("skipped: {error}")).is_ok()
+}
+
+/// Whether it is a ballot, or a call of the fixture's function that is one.
+fn collective(instruction: &&Instruction) -> bool {
+    instruction.is("vote") || (instruction.is("call") && instruction.operands.contains("arch6ballot"))
 }
 
 fn exported(library: &[u8]) -> Vec<String> {
@@ -110,12 +116,32 @@ fn a_collective_under_a_divergent_branch_stays_on_its_side() {
     let image = image("ballot", Target::nvptx());
     let ptx = Ptx::parse(std::str::from_utf8(&image.bytes).expect("PTX is text"));
     let kernel = ptx.function("branches").expect("the kernel");
-    let collective = |instruction: &&hostcall_build::ptx::Instruction| {
-        instruction.is("vote") || (instruction.is("call") && instruction.operands.contains("ballot"))
-    };
     let per_block: Vec<usize> = kernel.blocks().iter().map(|block| block.iter().copied().filter(|i| collective(i)).count()).collect();
     assert_eq!(per_block.iter().filter(|count| **count == 1).count(), 2, "one in each of two blocks: {per_block:?}");
     assert_eq!(per_block.iter().sum::<usize>(), 2, "and nowhere else");
+}
+
+/// The control of the test above: the fixture must be one that LLVM spoils when nothing is convergent.
+#[test]
+fn without_the_attribute_the_same_collectives_become_one() {
+    let Ok(toolchain) = DeviceToolchain::find().inspect_err(|error| println!("skipped: {error}")) else { return };
+    image("ballot", Target::nvptx());
+    let archive = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostcall/nvptx64-nvidia-cuda/release/libballot.a");
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = |tool: &str, arguments: &[&str], input: &Path, output: &str| {
+        let output = dir.path().join(output);
+        let status = std::process::Command::new(toolchain.llvm_bin.join(tool)).args(arguments).arg(input).arg("-o").arg(&output).status();
+        assert!(status.expect("it runs").success(), "{tool}");
+        output
+    };
+    let linked = run("llvm-link", &["--ignore-non-bitcode"], &archive, "linked.bc");
+    let bare = run("opt", &["-passes=forceattrs", "-force-remove-attribute=convergent"], &linked, "bare.bc");
+    let passes = ["-passes=internalize,globaldce,default<O2>", "-internalize-public-api-list=branches"];
+    let optimised = run("opt", &passes, &bare, "optimised.bc");
+    let text = run("llc", &["-mcpu=sm_70", "-mattr=+ptx84"], &optimised, "image.ptx");
+    let ptx = Ptx::parse(&std::fs::read_to_string(text).expect("PTX is text"));
+    let kernel = ptx.function("branches").expect("the kernel");
+    assert_eq!(kernel.instructions().filter(collective).count(), 1);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Loaded programs, their kernels and their globals.
 
+use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hostcall_abi::descriptor::{KERNEL_PREFIX, KernelParams};
 
@@ -17,12 +18,19 @@ struct Inner {
     device: Device,
     name: String,
     backend: Arc<dyn BackendProgram>,
+    /// What the loaded code points at. Dropped after `backend`.
+    kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
 }
 
 impl Program {
+    /// Keeps something alive as long as the program is loaded: memory whose address was written into it.
+    pub fn keep(&self, it: Arc<dyn Any + Send + Sync>) {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).push(it);
+    }
+
     /// A program from a plugin's own object, for example of a module that was loaded elsewhere.
     pub fn from_backend(device: Device, name: impl Into<String>, backend: Arc<dyn BackendProgram>) -> Self {
-        Self(Arc::new(Inner { device, name: name.into(), backend }))
+        Self(Arc::new(Inner { device, name: name.into(), backend, kept: Mutex::default() }))
     }
 
     /// Its name in the bundle.

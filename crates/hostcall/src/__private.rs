@@ -1,0 +1,36 @@
+//! What generated code calls. Not part of the public interface.
+
+pub use crate::invocation::Invocation;
+pub use crate::service::{Definition, Failure, HandlerError, HandlerResult, IntoReply, Service};
+pub use crate::{__if_device as if_device, __if_host as if_host, __if_tokio as if_tokio};
+pub use hostcall_abi as abi;
+
+/// Keeps its input on the device face: here, nothing.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_device {
+    ($($tokens:tt)*) => {};
+}
+
+/// Keeps its input on the host face.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_host {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Keeps its input if the crate has its `tokio` feature.
+#[cfg(feature = "tokio")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_tokio {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Keeps its input if the crate has its `tokio` feature: it has not.
+#[cfg(not(feature = "tokio"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_tokio {
+    ($($tokens:tt)*) => {};
+}

@@ -1,0 +1,421 @@
+//! Standard output and standard error of kernels.
+//!
+//! Serving threads only append texts to a queue, each text whole, so that no two interleave and a slow
+//! pipe stalls no call. A thread of the console's own, started with the first text, writes them in that order. A
+//! queue that has grown large makes further printing wait, on the blocking pool, until it is written.
+
+mod pieces;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::{Context, define, owner_of};
+use crate::invocation::Invocation;
+use crate::service::{Failure, Service};
+use pieces::Pieces;
+
+/// Bytes queued at which printing begins to wait.
+const FULL: usize = 8 << 20;
+/// `Writer::write_all`s are joined up to this size.
+const JOIN: usize = 64 << 10;
+
+/// Where one stream of a kernel goes.
+pub enum Sink {
+    /// This process's standard output. Written to directly, not through [`std::io::stdout`], so that a thread that holds that one's
+    /// lock while it waits for a kernel does not wait for ever.
+    Stdout,
+    /// This process's standard error.
+    Stderr,
+    /// Any writer, on the console's thread.
+    Writer(Box<dyn Write + Send>),
+    /// Nowhere.
+    Null,
+}
+
+impl Sink {
+    /// A sink into memory, and the memory.
+    pub fn buffer() -> (Self, Arc<Mutex<Vec<u8>>>) {
+        struct Shared(Arc<Mutex<Vec<u8>>>);
+        impl Write for Shared {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let memory = Arc::new(Mutex::new(Vec::new()));
+        (Self::Writer(Box::new(Shared(memory.clone()))), memory)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Stdout => write_fd(rustix::stdio::stdout(), bytes),
+            Self::Stderr => write_fd(rustix::stdio::stderr(), bytes),
+            Self::Writer(writer) => writer.write_all(bytes).and_then(|()| writer.flush()),
+            Self::Null => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stdout => "Stdout",
+            Self::Stderr => "Stderr",
+            Self::Writer(_) => "Writer",
+            Self::Null => "Null",
+        })
+    }
+}
+
+fn write_fd(fd: impl std::os::fd::AsFd, mut bytes: &[u8]) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::io::Errno;
+    while !bytes.is_empty() {
+        match rustix::io::write(&fd, bytes) {
+            Ok(n) => bytes = &bytes[n..],
+            Err(Errno::INTR) => {}
+            // Somebody made it non-blocking, as node.js and some shells do to terminals.
+            Err(Errno::AGAIN) => {
+                let _ = poll(&mut [PollFd::new(&fd, PollFlags::OUT)], None);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Something printed could not be written.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{bytes} bytes that kernels printed to {stream} could not be written: {source}")]
+pub struct ConsoleError {
+    /// `standard output` or `standard error`.
+    pub stream: &'static str,
+    /// Bytes lost.
+    pub bytes: u64,
+    /// Why the first of them could not be written.
+    pub source: Arc<io::Error>,
+}
+
+/// A stream's number, as an index: 0 for standard output, 1 for standard error.
+type Stream = usize;
+const NAMES: [&str; 2] = ["standard output", "standard error"];
+
+#[derive(Debug, Default)]
+struct Queue {
+    texts: VecDeque<(Stream, Vec<u8>)>,
+    /// Bytes in `texts`.
+    bytes: usize,
+    pieces: Pieces,
+    /// The thread is writing what it took.
+    writing: bool,
+    started: bool,
+    closing: bool,
+    /// What could not be written, of each stream, since it was last reported.
+    lost: [Option<ConsoleError>; 2],
+}
+
+#[derive(Debug)]
+struct Shared {
+    queue: Mutex<Queue>,
+    /// There is something to write, or the console closes.
+    work: Condvar,
+    /// Something was written.
+    written: Condvar,
+}
+
+/// Standard output and standard error of the kernels of one server.
+#[derive(Debug)]
+pub struct Console {
+    shared: Arc<Shared>,
+    /// Taken by the thread when it starts.
+    sinks: Mutex<Option<[Sink; 2]>>,
+    thread: Mutex<Option<std::thread::JoinHandle<()>>>,
+}
+
+impl Default for Console {
+    fn default() -> Self {
+        Self::new(Sink::Stdout, Sink::Stderr)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Console {
+    /// A console that writes to these sinks.
+    pub fn new(stdout: Sink, stderr: Sink) -> Self {
+        let shared = Shared { queue: Mutex::default(), work: Condvar::new(), written: Condvar::new() };
+        Self { shared: Arc::new(shared), sinks: Mutex::new(Some([stdout, stderr])), thread: Mutex::new(None) }
+    }
+
+    /// Queues a text. If too much is queued already: waits, or with `may_wait` false does nothing and returns false.
+    fn print(&self, stream: Stream, text: &[u8], may_wait: bool) -> bool {
+        let Some(mut queue) = self.room(may_wait) else { return false };
+        queue.push(stream, text);
+        self.wake(queue);
+        true
+    }
+
+    fn piece(&self, stream: Stream, key: (usize, u64), last: bool, text: &[u8], may_wait: bool) -> bool {
+        let Some(mut queue) = self.room(may_wait) else { return false };
+        if let Some(whole) = queue.pieces.add(key, text, last) {
+            queue.push(stream, &whole);
+        }
+        self.wake(queue);
+        true
+    }
+
+    fn room(&self, may_wait: bool) -> Option<MutexGuard<'_, Queue>> {
+        let queue = lock(&self.shared.queue);
+        if queue.bytes < FULL {
+            return Some(queue);
+        }
+        may_wait.then(|| self.shared.written.wait_while(queue, |queue| queue.bytes >= FULL).unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn wake(&self, mut queue: MutexGuard<'_, Queue>) {
+        let start = !queue.started;
+        queue.started = true;
+        drop(queue);
+        if start {
+            self.start();
+        }
+        self.shared.work.notify_one();
+    }
+
+    #[cold]
+    fn start(&self) {
+        let Some(sinks) = lock(&self.sinks).take() else { return };
+        let shared = self.shared.clone();
+        match std::thread::Builder::new().name("hostcall-console".into()).spawn(move || shared.work(sinks)) {
+            Ok(thread) => *lock(&self.thread) = Some(thread),
+            Err(error) => {
+                // Nobody will ever write: say so instead of growing.
+                tracing::error!(%error, "the console's thread cannot be started");
+                let mut queue = lock(&self.shared.queue);
+                queue.closing = true;
+                queue.discard(&Arc::new(error));
+            }
+        }
+    }
+
+    /// Waits until everything printed is written.
+    ///
+    /// # Errors
+    /// When something could not be written since this was last asked.
+    pub fn flush(&self) -> Result<(), ConsoleError> {
+        let mut queue = lock(&self.shared.queue);
+        queue.release_pieces();
+        self.shared.work.notify_one();
+        let mut queue = self
+            .shared
+            .written
+            .wait_while(queue, |queue| queue.started && !queue.closing && (queue.writing || !queue.texts.is_empty()))
+            .unwrap_or_else(PoisonError::into_inner);
+        queue.lost.iter_mut().find_map(Option::take).map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Console {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.shared.queue);
+        queue.release_pieces();
+        queue.closing = true;
+        drop(queue);
+        self.shared.work.notify_one();
+        if let Some(thread) = lock(&self.thread).take() {
+            // The thread ends when all is written. It does not panic: a sink's panic is caught.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Queue {
+    fn push(&mut self, stream: Stream, text: &[u8]) {
+        self.bytes += text.len();
+        match self.texts.back_mut() {
+            Some((last, joined)) if *last == stream && joined.len() + text.len() <= JOIN => joined.extend_from_slice(text),
+            _ => self.texts.push_back((stream, text.to_vec())),
+        }
+    }
+
+    /// Queues texts whose last piece has not come: their kernels are over.
+    fn release_pieces(&mut self) {
+        for (stream, text) in self.pieces.take_all() {
+            self.push(stream, &text);
+        }
+    }
+
+    fn lose(&mut self, stream: Stream, bytes: usize, error: &Arc<io::Error>) {
+        self.lost[stream].get_or_insert_with(|| ConsoleError { stream: NAMES[stream], bytes: 0, source: error.clone() }).bytes += bytes as u64;
+    }
+
+    fn discard(&mut self, error: &Arc<io::Error>) {
+        for (stream, text) in std::mem::take(&mut self.texts) {
+            self.lose(stream, text.len(), error);
+        }
+        self.bytes = 0;
+    }
+}
+
+impl Shared {
+    /// Writes what is queued until the console is dropped and the queue is empty.
+    fn work(&self, mut sinks: [Sink; 2]) {
+        let mut queue = lock(&self.queue);
+        loop {
+            while let Some((stream, text)) = queue.texts.pop_front() {
+                queue.writing = true;
+                drop(queue);
+                let sink = &mut sinks[stream];
+                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sink.write(&text)));
+                let outcome = outcome.unwrap_or_else(|_| Err(io::Error::other("the writer panicked")));
+                queue = lock(&self.queue);
+                queue.writing = false;
+                queue.bytes -= text.len();
+                if let Err(error) = outcome {
+                    tracing::warn!(stream = NAMES[stream], %error, "what a kernel printed cannot be written");
+                    queue.lose(stream, text.len(), &Arc::new(error));
+                }
+                self.written.notify_all();
+            }
+            if queue.closing {
+                return;
+            }
+            queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+fn stream_of(number: u32) -> Result<Stream, Failure> {
+    match number {
+        1 => Ok(0),
+        2 => Ok(1),
+        other => Err(Failure::HandlerFailed { code: super::errno::EBADF, message: format!("stream {other} is neither 1 nor 2") }),
+    }
+}
+
+pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service> {
+    let whole = console.clone();
+    let print = move |call: &mut Invocation<'_>| {
+        let stream = stream_of(call.fixed()?)?;
+        let text = call.slice::<u8>()?;
+        if !whole.print(stream, text, call.may_block()) {
+            return Err(Failure::WouldBlock);
+        }
+        call.reply(&(), &[]);
+        Ok(())
+    };
+    let part = console.clone();
+    let piece = move |call: &mut Invocation<'_>| {
+        let stream = stream_of(call.fixed()?)?;
+        let (key, last) = (call.fixed::<u64>()?, call.fixed::<bool>()?);
+        let text = call.slice::<u8>()?;
+        if !part.piece(stream, (owner_of(call.report()), key << 1 | stream as u64), last, text, call.may_block()) {
+            return Err(Failure::WouldBlock);
+        }
+        call.reply(&(), &[]);
+        Ok(())
+    };
+    vec![
+        context.adaptive(&define::console::print(|_, _| {}), print),
+        context.adaptive(&define::console::print_piece(|_, _, _, _| {}), piece),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn texts_come_out_whole_and_in_the_order_of_each_thread() {
+        let (sink, memory) = Sink::buffer();
+        let console = Console::new(sink, Sink::Null);
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let console = &console;
+                scope.spawn(move || (0..500).for_each(|i| assert!(console.print(0, format!("{thread} {i} {}\n", "x".repeat(i)).as_bytes(), true))));
+            }
+        });
+        console.flush().unwrap();
+        let text = String::from_utf8(memory.lock().unwrap().clone()).unwrap();
+        let mut next = [0; 8];
+        for line in text.lines() {
+            let mut words = line.split(' ');
+            let thread: usize = words.next().unwrap().parse().unwrap();
+            let i: usize = words.next().unwrap().parse().unwrap();
+            assert_eq!((i, words.next().unwrap().len()), (next[thread], i));
+            next[thread] += 1;
+        }
+        assert_eq!(next, [500; 8]);
+    }
+
+    #[test]
+    fn the_two_streams_are_apart() {
+        let ((out, out_memory), (err, err_memory)) = (Sink::buffer(), Sink::buffer());
+        let console = Console::new(out, err);
+        console.print(0, b"out", true);
+        console.print(1, b"err", true);
+        drop(console);
+        assert_eq!((&**out_memory.lock().unwrap(), &**err_memory.lock().unwrap()), (&b"out"[..], &b"err"[..]));
+    }
+
+    #[test]
+    fn a_text_in_pieces_comes_out_whole() {
+        let (sink, memory) = Sink::buffer();
+        let console = Console::new(sink, Sink::Null);
+        console.piece(0, (1, 7), false, b"one ", true);
+        console.print(0, b"other\n", true);
+        console.piece(0, (2, 7), false, b"unfinished\n", true);
+        console.piece(0, (1, 7), true, b"two\n", true);
+        console.flush().unwrap();
+        assert_eq!(&**memory.lock().unwrap(), b"other\none two\nunfinished\n");
+    }
+
+    #[test]
+    fn a_writer_that_fails_is_reported_once_with_what_was_lost() {
+        struct Closed;
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let console = Console::new(Sink::Writer(Box::new(Closed)), Sink::Null);
+        console.print(0, b"12345", true);
+        let error = console.flush().unwrap_err();
+        assert_eq!((error.bytes, error.source.kind()), (5, io::ErrorKind::BrokenPipe));
+        assert!(error.to_string().contains("standard output"));
+        console.flush().unwrap();
+    }
+
+    #[test]
+    fn a_stuck_writer_makes_printing_wait_only_where_it_may() {
+        struct Stuck(mpsc::Receiver<()>);
+        impl Write for Stuck {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                let _ = self.0.recv();
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let (go, stuck) = mpsc::channel();
+        let console = Console::new(Sink::Writer(Box::new(Stuck(stuck))), Sink::Null);
+        let text = vec![b'x'; FULL / 4];
+        let printed = (0..100).take_while(|_| console.print(0, &text, false)).count();
+        assert_eq!(printed, 4);
+        drop(go);
+        assert!(console.print(0, &text, true));
+        console.flush().unwrap();
+    }
+}

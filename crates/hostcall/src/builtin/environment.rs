@@ -1,0 +1,36 @@
+//! Arguments and variables, as far as they were granted.
+
+use std::sync::Arc;
+
+use super::{Context, define};
+use crate::invocation::Invocation;
+use crate::policy::Policy;
+use crate::service::{HandlerResult, Service};
+
+/// Answers with a text: its length, and as much of it as fits.
+fn answer(call: &mut Invocation<'_>, text: Option<&str>) -> HandlerResult {
+    let room = call.out::<u8>()?;
+    let text = text.map(str::as_bytes);
+    let fits = text.map_or(0, |text| text.len().min(room.len()));
+    room[..fits].copy_from_slice(&text.unwrap_or_default()[..fits]);
+    call.reply(&text.map(|text| text.len() as u32), &[&room[..fits]]);
+    Ok(())
+}
+
+pub(super) fn services(context: &Context, policy: &Arc<Policy>) -> Vec<Service> {
+    let (count, arguments, variables) = (policy.clone(), policy.clone(), policy.clone());
+    vec![
+        context.inline(&define::environment::arg_count(|| 0), move |call| {
+            call.reply(&(count.arguments.len() as u32), &[]);
+            Ok(())
+        }),
+        context.inline(&define::environment::arg(|_, _| None), move |call| {
+            let index = call.fixed::<u32>()?;
+            answer(call, arguments.arguments.get(index as usize).map(String::as_str))
+        }),
+        context.inline(&define::environment::var(|_, _| None), move |call| {
+            let name = call.str()?;
+            answer(call, variables.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str()))
+        }),
+    ]
+}

@@ -1,0 +1,237 @@
+//! Opening, closing, and everything about files and directories but their bytes, which [`super::transfer`] moves.
+
+use std::io::{Seek, SeekFrom};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_std::fs::{Metadata, OpenOptions};
+use hostcall_abi::codec::Fixed;
+use hostcall_abi::services::{kind, open};
+
+use super::clock::since_epoch;
+use super::table::{FileTable, Listing, Open, OpenFile};
+use super::{Context, define, errno, owner_of};
+use crate::invocation::Invocation;
+use crate::policy::{Place, Policy};
+use crate::service::{Failure, HandlerResult, Service};
+
+/// Answers with a result whose error is an errno number.
+fn answer<T>(call: &mut Invocation<'_>, result: Result<T, u32>) -> HandlerResult
+where
+    Result<T, u32>: Fixed,
+{
+    call.reply(&result, &[]);
+    Ok(())
+}
+
+fn check<T>(result: std::io::Result<T>) -> Result<T, u32> {
+    result.map_err(|error| errno::of(&error))
+}
+
+/// The options of an open, if they make sense together: `std`'s rules.
+fn options(bits: u32) -> Result<OpenOptions, u32> {
+    let on = |bit| bits & bit != 0;
+    let writes = on(open::WRITE) || on(open::APPEND);
+    let creates = on(open::CREATE) || on(open::CREATE_NEW);
+    let sensible = bits & !open::KNOWN == 0
+        && (on(open::READ) || writes)
+        && (writes || !creates && !on(open::TRUNCATE))
+        && !(on(open::APPEND) && on(open::TRUNCATE) && !on(open::CREATE_NEW));
+    if !sensible {
+        return Err(errno::EINVAL);
+    }
+    let mut options = OpenOptions::new();
+    options.read(on(open::READ)).write(on(open::WRITE)).append(on(open::APPEND)).truncate(on(open::TRUNCATE));
+    options.create(on(open::CREATE)).create_new(on(open::CREATE_NEW));
+    Ok(options)
+}
+
+fn open_file(policy: &Policy, files: &FileTable, owner: usize, path: &str, bits: u32) -> Result<u64, u32> {
+    let mut place = policy.mounts.resolve(path)?;
+    let options = options(bits)?;
+    let writes = bits & !open::READ != 0;
+    if writes {
+        place = place.writable()?;
+    }
+    if !files.has_room() {
+        return Err(errno::EMFILE);
+    }
+    let file = check(place.dir.open_with(&place.path, &options))?.into_std();
+    files.insert(owner, Open::File(Arc::new(OpenFile::new(file, bits & open::READ != 0, writes))))
+}
+
+fn open_dir(policy: &Policy, files: &FileTable, owner: usize, path: &str) -> Result<u64, u32> {
+    let place = policy.mounts.resolve(path)?;
+    if !files.has_room() {
+        return Err(errno::EMFILE);
+    }
+    let entries = check(place.dir.read_dir(&place.path))?;
+    files.insert(owner, Open::Dir(Arc::new(Mutex::new(Listing { entries, next: None }))))
+}
+
+fn kind_of(file_type: cap_std::fs::FileType) -> u32 {
+    if file_type.is_file() {
+        kind::FILE
+    } else if file_type.is_dir() {
+        kind::DIR
+    } else if file_type.is_symlink() {
+        kind::SYMLINK
+    } else {
+        kind::OTHER
+    }
+}
+
+fn stat(metadata: &Metadata) -> [u64; 5] {
+    use cap_std::fs::MetadataExt;
+    let (seconds, nanos) = metadata.modified().map_or((0, 0), |time| since_epoch(time.into_std()));
+    [metadata.len(), u64::from(kind_of(metadata.file_type())), u64::from(metadata.mode()), seconds.cast_unsigned(), u64::from(nanos)]
+}
+
+fn stat_path(policy: &Policy, path: &str, follow: bool) -> Result<[u64; 5], u32> {
+    let Place { dir, path, .. } = policy.mounts.resolve(path)?;
+    check(if follow { dir.metadata(&path) } else { dir.symlink_metadata(&path) }).map(|metadata| stat(&metadata))
+}
+
+fn rename(policy: &Policy, from: &str, to: &str) -> Result<(), u32> {
+    let from = policy.mounts.resolve(from)?.writable()?;
+    let to = policy.mounts.resolve(to)?.writable()?;
+    check(from.dir.rename(&from.path, &to.dir, &to.path))
+}
+
+fn seek(files: &FileTable, owner: usize, handle: u64, whence: u32, offset: i64) -> Result<u64, u32> {
+    let to = match whence {
+        0 => SeekFrom::Start(u64::try_from(offset).map_err(|_| errno::EINVAL)?),
+        1 => SeekFrom::Current(offset),
+        2 => SeekFrom::End(offset),
+        _ => return Err(errno::EINVAL),
+    };
+    check((&files.file(owner, handle)?.file).seek(to))
+}
+
+/// The next entry of a listing: its name and kind. A name that does not fit stays next.
+fn next_entry(listing: &Mutex<Listing>, room: usize) -> Result<Option<(Vec<u8>, u32)>, u32> {
+    let mut listing = listing.lock().unwrap_or_else(PoisonError::into_inner);
+    if listing.next.is_none() {
+        let Some(entry) = listing.entries.next() else { return Ok(None) };
+        let entry = check(entry)?;
+        // An entry whose kind the file system does not know at once is still an entry.
+        let kind = entry.file_type().map_or(kind::OTHER, kind_of);
+        listing.next = Some((entry.file_name().to_string_lossy().into_owned().into_bytes(), kind));
+    }
+    match listing.next.take() {
+        Some(entry) if entry.0.len() > room => {
+            listing.next = Some(entry);
+            Err(errno::ERANGE)
+        }
+        entry => Ok(entry),
+    }
+}
+
+/// A service on one path that says only whether it worked.
+fn on_path<F>(context: &Context, defined: &Service, policy: &Arc<Policy>, act: F) -> Service
+where
+    F: Fn(&Place) -> std::io::Result<()> + Send + Sync + 'static,
+{
+    let policy = policy.clone();
+    context.blocking(defined, move |call| {
+        let path = call.str()?;
+        let result = policy.mounts.resolve(path).and_then(Place::writable).and_then(|place| check(act(&place)));
+        answer(call, result)
+    })
+}
+
+/// A service on one open file that says only whether it worked. The call has the remaining arguments.
+fn on_file<F>(context: &Context, defined: &Service, files: &Arc<FileTable>, act: F) -> Service
+where
+    F: Fn(&OpenFile, &mut Invocation<'_>) -> Result<Result<(), u32>, Failure> + Send + Sync + 'static,
+{
+    let files = files.clone();
+    context.blocking(defined, move |call| {
+        let handle = call.fixed()?;
+        let result = match files.file(owner_of(call.report()), handle) {
+            Ok(file) => act(&file, call)?,
+            Err(error) => Err(error),
+        };
+        answer(call, result)
+    })
+}
+
+pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>) -> Vec<Service> {
+    let with = || (policy.clone(), files.clone());
+    let mut all = Vec::new();
+
+    let (p, f) = with();
+    all.push(context.blocking(&define::files::open(|_, _| Err(0)), move |call| {
+        let path = call.str()?;
+        let bits = call.fixed()?;
+        let result = open_file(&p, &f, owner_of(call.report()), path, bits);
+        answer(call, result)
+    }));
+    let (p, f) = with();
+    all.push(context.blocking(&define::files::open_dir(|_| Err(0)), move |call| {
+        let path = call.str()?;
+        let result = open_dir(&p, &f, owner_of(call.report()), path);
+        answer(call, result)
+    }));
+    let f = files.clone();
+    // Closing flushes, on some network file systems.
+    all.push(context.blocking(&define::files::close(|_| {}), move |call| {
+        let handle = call.fixed()?;
+        // A handle that was never open, or not any more, is a guest's mistake of which nobody need learn.
+        let _ = f.remove(owner_of(call.report()), handle);
+        Ok(())
+    }));
+    let f = files.clone();
+    all.push(context.inline(&define::files::seek(|_, _, _| Err(0)), move |call| {
+        let (handle, whence, offset) = (call.fixed()?, call.fixed()?, call.fixed()?);
+        let result = seek(&f, owner_of(call.report()), handle, whence, offset);
+        answer(call, result)
+    }));
+    let f = files.clone();
+    all.push(context.blocking(&define::files::stat(|_| Err(0)), move |call| {
+        let handle = call.fixed()?;
+        let file = f.file(owner_of(call.report()), handle);
+        let result = file.and_then(|file| check(Metadata::from_file(&file.file)).map(|metadata| stat(&metadata)));
+        answer(call, result)
+    }));
+    let p = policy.clone();
+    all.push(context.blocking(&define::files::stat_path(|_, _| Err(0)), move |call| {
+        let path = call.str()?;
+        let follow = call.fixed()?;
+        answer(call, stat_path(&p, path, follow))
+    }));
+    let p = policy.clone();
+    all.push(context.blocking(&define::files::rename(|_, _| Err(0)), move |call| {
+        let (from, to) = (call.str()?, call.str()?);
+        answer(call, rename(&p, from, to))
+    }));
+    let p = policy.clone();
+    all.push(context.blocking(&define::files::create_dir(|_, _| Err(0)), move |call| {
+        let path = call.str()?;
+        let all = call.fixed::<bool>()?;
+        let result = p.mounts.resolve(path).and_then(Place::writable).and_then(|Place { dir, path, .. }| {
+            check(if all { dir.create_dir_all(&path) } else { dir.create_dir(&path) })
+        });
+        answer(call, result)
+    }));
+    let f = files.clone();
+    all.push(context.blocking(&define::files::next_entry(|_, _| Err(0)), move |call| {
+        let handle = call.fixed()?;
+        let name = call.out::<u8>()?;
+        let entry = f.dir(owner_of(call.report()), handle).and_then(|listing| next_entry(&listing, name.len()));
+        let found = entry.as_ref().ok().and_then(Option::as_ref).map_or(0, |(found, _)| {
+            name[..found.len()].copy_from_slice(found);
+            found.len()
+        });
+        let result: Result<Option<(u32, u32)>, u32> = entry.map(|entry| entry.map(|(found, kind)| (found.len() as u32, kind)));
+        call.reply(&result, &[&name[..found]]);
+        Ok(())
+    }));
+    all.push(on_path(context, &define::files::remove_file(|_| Err(0)), policy, |place| place.dir.remove_file(&place.path)));
+    all.push(on_path(context, &define::files::remove_dir(|_| Err(0)), policy, |place| place.dir.remove_dir(&place.path)));
+    all.push(on_file(context, &define::files::sync(|_| Err(0)), files, |file, _| Ok(check(file.file.sync_all()))));
+    all.push(on_file(context, &define::files::set_len(|_, _| Err(0)), files, |file, call| {
+        let len = call.fixed()?;
+        Ok(if file.writable { check(file.file.set_len(len)) } else { Err(errno::EBADF) })
+    }));
+    all
+}

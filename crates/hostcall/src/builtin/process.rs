@@ -1,0 +1,36 @@
+//! The end of kernels: what panicked or exited goes into the report, which ends the kernel's other calls.
+
+use super::{Context, define};
+use crate::report::DevicePanic;
+use crate::service::Service;
+
+pub(super) fn services(context: &Context) -> Vec<Service> {
+    vec![
+        // Neither is counted against the caps: a guest that used up its calls must still be able to say why it ends.
+        context.uncounted(&define::process::panicked(|_, _, _, _, _, _| {}), |call| {
+            let (block, thread) = (call.fixed::<[u32; 3]>()?, call.fixed::<[u32; 3]>()?);
+            let lanes = call.fixed::<u64>()?.count_ones();
+            let [line, _] = call.fixed::<[u32; 2]>()?;
+            let file = String::from_utf8_lossy(call.slice::<u8>()?).into_owned();
+            let mut message = String::from_utf8_lossy(call.slice::<u8>()?).into_owned();
+            if lanes > 1 {
+                message.push_str(&format!(" (and {} more lanes of the wave at the same place)", lanes - 1));
+            }
+            call.report().device_panicked(DevicePanic { message, file, line, block, thread });
+            call.reply(&(), &[]);
+            Ok(())
+        }),
+        context.uncounted(&define::process::exit(|_| {}), |call| {
+            let code = call.fixed::<i32>()?;
+            call.report().exited(code);
+            call.reply(&(), &[]);
+            Ok(())
+        }),
+        context.uncounted(&define::process::abort(|_, _| {}), |call| {
+            let (block, thread) = (call.fixed::<[u32; 3]>()?, call.fixed::<[u32; 3]>()?);
+            call.report().device_panicked(DevicePanic { message: "aborted".into(), file: String::new(), line: 0, block, thread });
+            call.reply(&(), &[]);
+            Ok(())
+        }),
+    ]
+}

@@ -1,0 +1,114 @@
+//! A directory as the user grants it.
+
+use std::io;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What may be done in a granted directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Files may be read and directories listed.
+    ReadOnly,
+    /// Anything.
+    ReadWrite,
+}
+
+/// A directory of the host under the name by which kernels know it.
+///
+/// As text, `HOST[::GUEST][:ro]`: `data` grants `./data` under the name `data`, `/srv/in::/data:ro` grants `/srv/in` under
+/// the name `/data`, for reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirGrant {
+    /// The host's directory.
+    pub host: PathBuf,
+    /// Its name for kernels. A leading `/` makes no difference; `/` or `.` is the root of all their paths.
+    pub guest: String,
+    /// What may be done there.
+    pub access: Access,
+}
+
+impl DirGrant {
+    /// A grant of `host` under the name `guest`.
+    pub fn new(host: impl Into<PathBuf>, guest: impl Into<String>, access: Access) -> Self {
+        Self { host: host.into(), guest: guest.into(), access }
+    }
+}
+
+/// Why a directory was not granted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrantError {
+    /// It is not there, is no directory, or may not be opened.
+    #[error("cannot grant {host}: {source}", host = host.display())]
+    Open {
+        /// The host's directory.
+        host: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The guest name cannot be one.
+    #[error("cannot grant a directory under the name `{guest}`: the name must not contain `..` or a zero byte")]
+    Name {
+        /// The name.
+        guest: String,
+    },
+    /// Two grants have the same guest name.
+    #[error("the name `{guest}` is granted twice: give one of the two another name, as in HOST::GUEST")]
+    Taken {
+        /// The name.
+        guest: String,
+    },
+    /// Not of the form `HOST[::GUEST][:ro]`.
+    #[error("`{text}` is not of the form HOST[::GUEST][:ro]")]
+    Form {
+        /// The text.
+        text: String,
+    },
+}
+
+impl FromStr for DirGrant {
+    type Err = GrantError;
+
+    fn from_str(text: &str) -> Result<Self, GrantError> {
+        let malformed = || GrantError::Form { text: text.into() };
+        let (rest, access) = match text.strip_suffix(":ro") {
+            // In `HOST::ro` the guest's name is `ro`.
+            Some(rest) if !rest.ends_with(':') => (rest, Access::ReadOnly),
+            _ => (text.strip_suffix(":rw").filter(|rest| !rest.ends_with(':')).unwrap_or(text), Access::ReadWrite),
+        };
+        let (host, guest) = rest.split_once("::").unwrap_or((rest, rest));
+        if host.is_empty() || guest.is_empty() {
+            return Err(malformed());
+        }
+        Ok(Self::new(host, guest, access))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> (String, String, Access) {
+        let grant: DirGrant = text.parse().unwrap();
+        (grant.host.display().to_string(), grant.guest, grant.access)
+    }
+
+    #[test]
+    fn grants_are_written_as_host_guest_and_ro() {
+        let of = |host: &str, guest: &str, access| (host.to_owned(), guest.to_owned(), access);
+        assert_eq!(parsed("data"), of("data", "data", Access::ReadWrite));
+        assert_eq!(parsed("data:ro"), of("data", "data", Access::ReadOnly));
+        assert_eq!(parsed("/srv/in::/data"), of("/srv/in", "/data", Access::ReadWrite));
+        assert_eq!(parsed("/srv/in::/data:ro"), of("/srv/in", "/data", Access::ReadOnly));
+        assert_eq!(parsed("x::ro"), of("x", "ro", Access::ReadWrite));
+        assert_eq!(parsed("x::y:rw"), of("x", "y", Access::ReadWrite));
+        assert_eq!(parsed("with:colon"), of("with:colon", "with:colon", Access::ReadWrite));
+    }
+
+    #[test]
+    fn grants_without_a_host_or_guest_are_refused() {
+        for text in ["", "::x", "x::", ":ro", "::"] {
+            assert!(text.parse::<DirGrant>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What a kernel may touch. A kernel is an untrusted guest: nothing is granted by default but standard output,
+//! standard error and the clock.
+//!
+//! Directories are granted under guest names; paths are resolved inside them by `cap-std`, which opens each
+//! component relative to the granted directory and refuses whatever leads out of it, symbolic links included.
+//! See [`paths`](self) for how a guest's path finds its grant.
+
+mod grant;
+mod limits;
+mod paths;
+
+pub use grant::{Access, DirGrant, GrantError};
+pub use limits::Limits;
+
+pub(crate) use limits::Budget;
+pub(crate) use paths::{Mounts, Place};
+
+/// Everything granted to the programs of one server.
+#[derive(Debug, Default)]
+pub struct Policy {
+    pub(crate) mounts: Mounts,
+    pub(crate) variables: Vec<(String, String)>,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) limits: Limits,
+}
+
+impl Policy {
+    /// Nothing but standard output, standard error and the clock.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Grants a directory, which must exist.
+    ///
+    /// # Errors
+    /// When it cannot be opened, its guest name has `..` or is granted already.
+    pub fn dir(&mut self, grant: &DirGrant) -> Result<&mut Self, GrantError> {
+        self.mounts.add(grant)?;
+        Ok(self)
+    }
+
+    /// Grants an environment variable with a value, which need not be the host's.
+    pub fn env(&mut self, name: impl Into<String>, value: impl Into<String>) -> &mut Self {
+        let name = name.into();
+        self.variables.retain(|(known, _)| *known != name);
+        self.variables.push((name, value.into()));
+        self
+    }
+
+    /// Adds an argument.
+    pub fn arg(&mut self, argument: impl Into<String>) -> &mut Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Caps what programs may use.
+    pub fn limits(&mut self, limits: Limits) -> &mut Self {
+        self.limits = limits;
+        self
+    }
+}

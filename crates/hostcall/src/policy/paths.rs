@@ -1,0 +1,150 @@
+//! How a guest's path finds its grant.
+//!
+//! Guests see one tree. A path's components (`/` apart, `.` and empty ones left out; all paths start at the root) are compared with the
+//! grants' names; the longest name that the path begins with is its grant, and the rest is resolved inside it. `..` may follow the name:
+//! `cap-std` then follows it as far as the granted directory, not beyond. Before or within the name it is refused.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use hostcall_abi::services::errno;
+
+use super::grant::{Access, DirGrant, GrantError};
+
+#[derive(Debug)]
+struct Mount {
+    name: Vec<String>,
+    dir: Arc<Dir>,
+    access: Access,
+}
+
+/// The granted directories.
+#[derive(Debug, Default)]
+pub(crate) struct Mounts(Vec<Mount>);
+
+/// Where a guest's path leads.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) dir: Arc<Dir>,
+    /// Never empty, never absolute.
+    pub(crate) path: PathBuf,
+    access: Access,
+}
+
+impl Place {
+    /// Refuses what a read-only grant does not allow.
+    pub(crate) fn writable(self) -> Result<Self, u32> {
+        if self.access == Access::ReadWrite { Ok(self) } else { Err(errno::EACCES) }
+    }
+}
+
+fn components(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".")
+}
+
+impl Mounts {
+    pub(crate) fn add(&mut self, grant: &DirGrant) -> Result<(), GrantError> {
+        let guest = &grant.guest;
+        let name: Vec<String> = components(guest).map(str::to_owned).collect();
+        if guest.contains('\0') || name.iter().any(|part| part == "..") {
+            return Err(GrantError::Name { guest: guest.clone() });
+        }
+        if self.0.iter().any(|mount| mount.name == name) {
+            return Err(GrantError::Taken { guest: guest.clone() });
+        }
+        let dir =
+            Dir::open_ambient_dir(&grant.host, ambient_authority()).map_err(|source| GrantError::Open { host: grant.host.clone(), source })?;
+        self.0.push(Mount { name, dir: Arc::new(dir), access: grant.access });
+        Ok(())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The grant that a guest's path is in, and the path inside it.
+    pub(crate) fn resolve(&self, path: &str) -> Result<Place, u32> {
+        if path.is_empty() {
+            return Err(errno::ENOENT);
+        }
+        if path.contains('\0') {
+            return Err(errno::EINVAL);
+        }
+        let begins = |mount: &&Mount| {
+            let mut parts = components(path);
+            mount.name.iter().all(|part| parts.next() == Some(part))
+        };
+        let mount = self.0.iter().filter(begins).max_by_key(|mount| mount.name.len()).ok_or(errno::EACCES)?;
+        let mut rest: PathBuf = components(path).skip(mount.name.len()).collect();
+        if rest.as_os_str().is_empty() {
+            rest.push(".");
+        } else if path.ends_with('/') || path.ends_with("/.") {
+            // What has a slash at its end must be a directory.
+            rest.push("");
+        }
+        Ok(Place { dir: mount.dir.clone(), path: rest, access: mount.access })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn mounts(grants: &[(&str, &str, Access)]) -> (tempfile::TempDir, Mounts) {
+        let host = tempfile::tempdir().unwrap();
+        let mut mounts = Mounts::default();
+        for (dir, guest, access) in grants {
+            fs::create_dir_all(host.path().join(dir)).unwrap();
+            mounts.add(&DirGrant::new(host.path().join(dir), *guest, *access)).unwrap();
+        }
+        (host, mounts)
+    }
+
+    fn rest(mounts: &Mounts, path: &str) -> Result<String, u32> {
+        mounts.resolve(path).map(|place| place.path.display().to_string())
+    }
+
+    #[test]
+    fn the_longest_name_that_a_path_begins_with_is_its_grant() {
+        let (host, mounts) = mounts(&[("a", "/data", Access::ReadOnly), ("b", "data/deep", Access::ReadWrite)]);
+        fs::write(host.path().join("b/x"), "b").unwrap();
+        assert_eq!(rest(&mounts, "/data/x").unwrap(), "x");
+        assert_eq!(rest(&mounts, "data/./deepx//y").unwrap(), "deepx/y");
+        assert_eq!(mounts.resolve("/data/deep/x").unwrap().dir.read("x").unwrap(), b"b");
+        assert_eq!(rest(&mounts, "/data/deep").unwrap(), ".");
+        assert!(mounts.resolve("/data/x").unwrap().writable().is_err());
+        assert!(mounts.resolve("/data/deep/x").unwrap().writable().is_ok());
+    }
+
+    #[test]
+    fn paths_outside_every_grant_are_refused() {
+        let (_host, mounts) = mounts(&[("a", "/data", Access::ReadWrite)]);
+        for path in ["/etc/passwd", "/", ".", "dat", "/database", "..", "../data/x", "x/../data", "/data/../etc"] {
+            let place = mounts.resolve(path);
+            // The last is resolved inside the grant, where `..` leads nowhere.
+            assert!(place.is_err() || path == "/data/../etc", "{path}");
+        }
+        assert_eq!(mounts.resolve("/data\0").unwrap_err(), errno::EINVAL);
+        assert_eq!(mounts.resolve("").unwrap_err(), errno::ENOENT);
+        assert!(Mounts::default().resolve("/x").is_err());
+    }
+
+    #[test]
+    fn a_root_grant_has_every_path() {
+        let (_host, mounts) = mounts(&[("a", "/", Access::ReadWrite)]);
+        assert_eq!(rest(&mounts, "/etc/passwd").unwrap(), "etc/passwd");
+        assert_eq!(rest(&mounts, "/").unwrap(), ".");
+    }
+
+    #[test]
+    fn bad_grants_are_named() {
+        let (host, mut mounts) = mounts(&[("a", "/data", Access::ReadWrite)]);
+        let add = |mounts: &mut Mounts, dir: &str, guest: &str| mounts.add(&DirGrant::new(host.path().join(dir), guest, Access::ReadOnly));
+        assert!(matches!(add(&mut mounts, "a", "data/"), Err(GrantError::Taken { .. })));
+        assert!(matches!(add(&mut mounts, "a", "x/../y"), Err(GrantError::Name { .. })));
+        assert!(matches!(add(&mut mounts, "missing", "/m"), Err(GrantError::Open { .. })));
+    }
+}

@@ -1,0 +1,269 @@
+//! Services by number: a dense table that serving threads read through a snapshot of their own.
+//!
+//! A serving thread keeps an `Arc` of the table it last saw and compares one version word per look at a port; only when a service was
+//! registered or unregistered in between does it take the lock, under which nothing but the table is ever touched. A name keeps its
+//! number for the server's life, so that programs patched with it stay right when the service is unregistered and comes back.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::service::{Definition, Run, Service, Shape};
+use crate::stats::Counters;
+
+/// Why a service was not registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The name is taken.
+    #[error("service `{name}` is already registered: unregister it first")]
+    Taken {
+        /// The name.
+        name: String,
+    },
+    /// All numbers are taken.
+    #[error("service `{name}` is one too many: a server numbers at most 65535 names")]
+    TooMany {
+        /// The name.
+        name: String,
+    },
+}
+
+const OPEN: u32 = 0;
+const LAST: u32 = 1;
+const FINISHED: u32 = 2;
+
+/// A registered service.
+pub(crate) struct Slot {
+    pub(crate) number: u16,
+    pub(crate) definition: Definition,
+    pub(crate) shape: Shape,
+    pub(crate) run: Run,
+    state: AtomicU32,
+    pub(crate) counters: Counters,
+}
+
+impl Slot {
+    pub(crate) fn new(number: u16, service: Service, threads: usize, histograms: bool) -> Self {
+        Self {
+            number,
+            shape: service.definition.shape(),
+            definition: service.definition,
+            run: service.run,
+            state: AtomicU32::new(if service.once { LAST } else { OPEN }),
+            counters: Counters::new(threads, histograms),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.definition.name
+    }
+
+    /// Whether one more lane's call may be handled.
+    #[inline(always)]
+    pub(crate) fn admit(&self) -> bool {
+        // Pairs with `finish` and `finish_after_next`. Relaxed: the word orders nothing but itself.
+        match self.state.load(Ordering::Relaxed) {
+            OPEN => true,
+            LAST => self.state.compare_exchange(LAST, FINISHED, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
+            _ => false,
+        }
+    }
+
+    fn finish(&self) {
+        // Pairs with `admit`.
+        self.state.store(FINISHED, Ordering::Relaxed);
+    }
+
+    fn is_finished(&self) -> bool {
+        // Pairs with `finish` and `admit`.
+        self.state.load(Ordering::Relaxed) == FINISHED
+    }
+}
+
+impl std::fmt::Debug for Slot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Slot").field("number", &self.number).field("definition", &self.definition).finish_non_exhaustive()
+    }
+}
+
+/// A snapshot of what is registered.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    slots: Vec<Option<Arc<Slot>>>,
+    default: Option<Arc<Slot>>,
+}
+
+impl Table {
+    /// The service of this number (which came from a device), or the default handler.
+    #[inline(always)]
+    pub(crate) fn get(&self, number: u16) -> Option<&Arc<Slot>> {
+        match self.slots.get(usize::from(number)) {
+            Some(Some(slot)) => Some(slot),
+            _ => self.default.as_ref(),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Slot>> {
+        self.slots.iter().flatten().chain(&self.default)
+    }
+}
+
+#[derive(Default)]
+struct State {
+    table: Arc<Table>,
+    numbers: HashMap<&'static str, u16>,
+}
+
+/// Everything registered with one server.
+pub(crate) struct Registry {
+    state: Mutex<State>,
+    version: AtomicU64,
+    threads: usize,
+    histograms: bool,
+}
+
+impl Registry {
+    pub(crate) fn new(threads: usize, histograms: bool) -> Self {
+        Self { state: Mutex::default(), version: AtomicU64::new(0), threads, histograms }
+    }
+
+    /// Held for changes of the table only.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Numbers a service; a name that was registered before gets its number again.
+    pub(crate) fn register(&self, service: Service) -> Result<Arc<Slot>, RegisterError> {
+        let name = service.definition.name;
+        let mut state = self.lock();
+        let next = state.numbers.len() + 1;
+        let number = match state.numbers.get(name) {
+            Some(&number) => {
+                if state.table.slots.get(usize::from(number)).and_then(Option::as_ref).is_some_and(|slot| !slot.is_finished()) {
+                    return Err(RegisterError::Taken { name: name.into() });
+                }
+                number
+            }
+            None => u16::try_from(next).map_err(|_| RegisterError::TooMany { name: name.into() })?,
+        };
+        state.numbers.insert(name, number);
+        let slot = Arc::new(Slot::new(number, service, self.threads, self.histograms));
+        let mut slots = state.table.slots.clone();
+        slots.resize(slots.len().max(usize::from(number) + 1), None);
+        slots[usize::from(number)] = Some(slot.clone());
+        let default = state.table.default.clone();
+        self.publish(state, Table { slots, default });
+        Ok(slot)
+    }
+
+    /// Sets the handler of calls that no other service takes.
+    pub(crate) fn set_default(&self, service: Option<Service>) {
+        let state = self.lock();
+        let default = service.map(|service| Arc::new(Slot::new(0, service, self.threads, self.histograms)));
+        let slots = state.table.slots.clone();
+        self.publish(state, Table { slots, default });
+    }
+
+    pub(crate) fn unregister(&self, slot: &Slot) {
+        slot.finish();
+        let state = self.lock();
+        let mut slots = state.table.slots.clone();
+        if let Some(entry) = slots.get_mut(usize::from(slot.number))
+            && entry.as_ref().is_some_and(|current| std::ptr::eq(&**current, slot))
+        {
+            *entry = None;
+            let default = state.table.default.clone();
+            self.publish(state, Table { slots, default });
+        }
+    }
+
+    fn publish(&self, mut state: MutexGuard<'_, State>, table: Table) {
+        state.table = Arc::new(table);
+        // Pairs with the load in `refresh`. Release, with the lock: whoever sees the version finds the table.
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// The table as it is now.
+    pub(crate) fn table(&self) -> Arc<Table> {
+        self.lock().table.clone()
+    }
+
+    /// Brings a thread's snapshot up to date.
+    #[inline(always)]
+    pub(crate) fn refresh(&self, snapshot: &mut Snapshot) {
+        // Pairs with `publish`.
+        let version = self.version.load(Ordering::Acquire);
+        if version != snapshot.version {
+            snapshot.table = self.table();
+            snapshot.version = version;
+        }
+    }
+}
+
+/// The table as one thread last saw it.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) table: Arc<Table>,
+    version: u64,
+}
+
+impl Default for Snapshot {
+    /// Nothing: out of date by its version.
+    fn default() -> Self {
+        Self { table: Arc::default(), version: u64::MAX }
+    }
+}
+
+/// A hold on a registered service. Dropping it changes nothing.
+#[derive(Clone)]
+pub struct ServiceHandle {
+    slot: Weak<Slot>,
+    registry: Weak<Registry>,
+    name: &'static str,
+}
+
+impl std::fmt::Debug for ServiceHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServiceHandle").field("name", &self.name).field("finished", &self.is_finished()).finish()
+    }
+}
+
+impl ServiceHandle {
+    pub(crate) fn new(slot: &Arc<Slot>, registry: &Arc<Registry>) -> Self {
+        Self { slot: Arc::downgrade(slot), registry: Arc::downgrade(registry), name: slot.name() }
+    }
+
+    /// The service's name on the wire.
+    pub fn name(&self) -> &str {
+        self.name
+    }
+
+    /// Takes no more calls: they end as [`CallError::Finished`](crate::CallError::Finished). Calls in flight go on.
+    pub fn finish(&self) {
+        if let Some(slot) = self.slot.upgrade() {
+            slot.finish();
+        }
+    }
+
+    /// Takes one more call (of one lane), then is finished.
+    pub fn finish_after_next(&self) {
+        if let Some(slot) = self.slot.upgrade() {
+            // Pairs with `admit`. A finished service stays finished.
+            let _ = slot.state.compare_exchange(OPEN, LAST, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it takes no more calls.
+    pub fn is_finished(&self) -> bool {
+        self.slot.upgrade().is_none_or(|slot| slot.is_finished())
+    }
+
+    /// Unregisters the service: calls end as [`CallError::UnknownService`](crate::CallError::UnknownService) from now on, and
+    /// what its handler captured is dropped as soon as no call uses it. The name may be registered again.
+    pub fn unregister(&self) {
+        if let (Some(slot), Some(registry)) = (self.slot.upgrade(), self.registry.upgrade()) {
+            registry.unregister(&slot);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! When a serving thread spins, yields, sleeps or parks.
+//!
+//! While calls arrive, threads spin: the next call is answered at once. After [`Pace::SPIN`] without one they yield their processor after each
+//! sweep, and after [`Pace::YIELD`] all but one park; that one, the *watch*, sweeps everybody's ports and sleeps [`Wake::NAP`] in between. When it finds
+//! more than a trickle it wakes the others. With no kernel in flight (*disarmed*) all of them park, and cost nothing.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Whether kernels are in flight, and who watches.
+#[derive(Debug, Default)]
+pub(crate) struct Wake {
+    armed: AtomicUsize,
+    watched: AtomicBool,
+}
+
+impl Wake {
+    /// Sleep of the watch between sweeps. The system adds a few µs.
+    pub(crate) const NAP: Duration = Duration::from_micros(40);
+    /// Messages in one sweep that the watch serves alone.
+    pub(crate) const ALONE: u32 = 4;
+    /// Time without a pause in calls after which the watch wakes the others.
+    pub(crate) const BUSY: Duration = Duration::from_micros(200);
+
+    /// One more reason to be awake. The caller then wakes the threads.
+    pub(crate) fn arm(&self) {
+        // Pairs with `is_armed`. Release, with the unparking: a woken thread sees it.
+        self.armed.fetch_add(1, Ordering::Release);
+    }
+
+    /// One reason less.
+    pub(crate) fn disarm(&self) {
+        // Pairs with `is_armed`.
+        self.armed.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Whether calls may come.
+    pub(crate) fn is_armed(&self) -> bool {
+        // Pairs with `arm` and `disarm`.
+        self.armed.load(Ordering::Acquire) > 0
+    }
+
+    /// Whether the caller is now the watch.
+    pub(crate) fn take_watch(&self) -> bool {
+        // Pairs with `leave_watch`.
+        !self.watched.swap(true, Ordering::AcqRel)
+    }
+
+    pub(crate) fn leave_watch(&self) {
+        // Pairs with `take_watch`.
+        self.watched.store(false, Ordering::Release);
+    }
+}
+
+/// How long a thread has had nothing to do.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    idle_since: Option<Instant>,
+    busy_since: Option<Instant>,
+}
+
+impl Pace {
+    /// Idle time during which a thread spins.
+    const SPIN: Duration = Duration::from_micros(50);
+    /// Idle time after which a thread gives up its processor.
+    const YIELD: Duration = Duration::from_micros(500);
+
+    /// After a sweep that served `served` messages. True: nothing came for so long that the thread should rest.
+    pub(crate) fn next(&mut self, served: u32) -> bool {
+        if served > 0 {
+            self.idle_since = None;
+            return false;
+        }
+        let idle = self.idle_since.get_or_insert_with(Instant::now).elapsed();
+        if idle < Self::SPIN {
+            std::hint::spin_loop();
+            false
+        } else if idle < Self::YIELD {
+            std::thread::yield_now();
+            false
+        } else {
+            true
+        }
+    }
+
+    /// Whether every sweep for this long has served something.
+    pub(crate) fn is_busy_for(&mut self, served: u32, time: Duration) -> bool {
+        if served == 0 {
+            self.busy_since = None;
+            return false;
+        }
+        self.busy_since.get_or_insert_with(Instant::now).elapsed() > time
+    }
+}
+
+/// Lets this thread's short sleeps be short: the system otherwise adds up to 50 µs to each.
+pub(crate) fn exact_sleeps() {
+    #[cfg(target_os = "linux")]
+    // A failure costs latency only.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+}

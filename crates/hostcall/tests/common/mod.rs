@@ -1,0 +1,29 @@
+//! A server over one mock device.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use hostcall::test_utils::MockDevice;
+use hostcall::{Awake, Geometry, PortBuffer, Server, ServerBuilder};
+
+/// A small buffer of this many ports and lanes.
+pub(crate) fn geometry(ports: u32, lanes: u32) -> Geometry {
+    Geometry { slots: 16, slot_bytes: 4096, word_form: PortBuffer::word_form(), ..Geometry::new(ports, lanes) }
+}
+
+/// A running server and its device.
+pub(crate) struct Setup {
+    pub(crate) device: MockDevice,
+    pub(crate) awake: Awake,
+    pub(crate) server: Server,
+}
+
+/// Starts a server over one buffer of 32 ports.
+pub(crate) fn serve(builder: ServerBuilder) -> Setup {
+    serve_over(builder, PortBuffer::in_process(geometry(32, 32)).unwrap())
+}
+
+/// Starts a server over a buffer.
+pub(crate) fn serve_over(builder: ServerBuilder, buffer: PortBuffer) -> Setup {
+    let server = builder.start().unwrap();
+    let device = MockDevice::new(server.add_buffer(buffer));
+    Setup { device, awake: server.keep_awake(), server }
+}
