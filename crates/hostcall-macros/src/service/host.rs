@@ -156,6 +156,12 @@ impl Service {
         let name = &function.name;
         let signature = function.signature(&codec);
         let takes_var = function.takes_var();
+        let head = takes_var.then(|| quote!(#codec::VarHead::DWORDS +));
+        let units = function.args.iter().map(|arg| match &arg.kind {
+            Kind::Fixed(ty) => quote!(<#ty as #codec::Fixed>::DWORDS +),
+            Kind::Str | Kind::Slice(_) | Kind::SliceMut(_) => quote!(1 +),
+        });
+        let units = quote!(#head #(#units)* 0);
         let reply_dwords = match &function.output {
             Output::Posted => quote!(::core::option::Option::None),
             Output::Reply(ty) => quote!(::core::option::Option::Some(<#ty as #codec::Fixed>::DWORDS)),
@@ -165,6 +171,7 @@ impl Service {
                 name: #name,
                 signature: const { #signature },
                 takes_var: #takes_var,
+                units: #units,
                 reply_dwords: #reply_dwords,
             }
         }
