@@ -1,2 +1,74 @@
-//! What developers of this repository run.
-fn main() {}
+//! What developers of this repository run: `cargo xtask COMMAND`.
+
+mod bundle;
+mod checks;
+mod test;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use xshell::Shell;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "What developers of the hostcall repository run")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Install what the tests need, then run everything that runs without a GPU
+    Test {
+        /// Install nothing; what is missing is skipped, and said
+        #[arg(long)]
+        no_setup: bool,
+    },
+    /// Everything CI checks: `test`, formatting, clippy, rustdoc
+    Ci,
+    /// The loom models of the port, and the weakened ones that must fail
+    Loom,
+    /// Run the fuzz targets, each for some time
+    Fuzz {
+        /// Seconds for each target
+        #[arg(long, default_value_t = 600)]
+        seconds: u32,
+        /// Only this target
+        target: Option<String>,
+    },
+    /// Many calls from all waves, with faults injected; nothing may be lost, doubled or corrupted
+    Soak {
+        /// Calls to make
+        #[arg(long, default_value_t = 1_000_000)]
+        calls: u64,
+        /// `sim`, `cuda:N`
+        #[arg(long, default_value = "sim")]
+        device: String,
+    },
+    /// Make `target/gpu-bundle/`: tests and benchmarks that need neither Rust nor a network where they run
+    GpuBundle,
+    /// Licences, bans and advisories (needs a network that reaches the advisory database)
+    Audit,
+    /// Rewrite golden files (UI tests, snapshots)
+    Bless,
+}
+
+fn main() -> Result<()> {
+    let cli = Cli::parse();
+    let sh = Shell::new()?;
+    sh.change_dir(root());
+    match cli.command {
+        Command::Test { no_setup } => test::run(&sh, !no_setup),
+        Command::Ci => checks::ci(&sh),
+        Command::Loom => checks::loom(&sh),
+        Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
+        Command::Soak { calls, device } => checks::soak(&sh, calls, &device),
+        Command::GpuBundle => bundle::make(&sh),
+        Command::Audit => checks::audit(&sh),
+        Command::Bless => checks::bless(&sh),
+    }
+}
+
+/// The repository's root.
+fn root() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_path_buf()
+}

@@ -127,7 +127,7 @@ fn jit_error() -> Outcome {
         }
         other => return Err(format!("{other:?}")),
     }
-    for bytes in ["", "no PTX at all", "\u{7f}ELF"] {
+    for bytes in ["", "no PTX at all", "\u{7f}ELF", ".version 99.9\n.target sm_70\n.address_size 64\n"] {
         ensure(matches!(device.load(&bundle(bytes)), Err(Error::Load { .. })), format!("{bytes:?} was not refused as it should"))?;
     }
     let mut cubin = bundle("these bytes are no cubin");
@@ -147,7 +147,7 @@ fn out_of_memory() -> Outcome {
         }
         other => return Err(format!("{other:?}")),
     }
-    let refused = device.alloc_host::<u8>(1 << 46);
+    let refused = device.alloc_host::<u8>(1 << 52);
     ensure(matches!(refused, Err(Error::OutOfHostMemory { .. })), format!("{refused:?}"))?;
     vector_sum()
 }

@@ -132,7 +132,8 @@ impl Device {
         Ok(Self::from_backend(sim::open(config)?))
     }
 
-    /// A CUDA device.
+    /// A CUDA device. The first use of CUDA in a process sets the environment variable `CUDA_MODULE_LOADING=EAGER` unless it is set: see
+    /// [`crate::cuda`]. A program in which C code reads the environment on other threads at that moment sets it itself beforehand.
     ///
     /// # Errors
     /// [`Error::Unavailable`] with the reason, or [`Error::NoDevice`].

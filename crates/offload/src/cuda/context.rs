@@ -181,16 +181,11 @@ impl Context {
         if !*open {
             return Err(fault::closed(&self.name));
         }
-        let mut current = std::ptr::null_mut();
-        // SAFETY: an out parameter.
-        let asked = unsafe { self.driver.ctx_get_current(&mut current) };
         let mut entered = Entered { context: self, driver: self.driver, pushed: false, _open: open };
-        entered.check(asked)?;
-        if current != self.raw {
-            // SAFETY: `raw` is live: owned and open, or lent for as long as we live.
-            entered.check(unsafe { self.driver.ctx_push(self.raw) })?;
-            entered.pushed = true;
-        }
+        // Even if it is current already: what a thread holds as current since before a reset is another context by the same name.
+        // SAFETY: `raw` is live: owned and open, or lent for as long as we live.
+        entered.check(unsafe { self.driver.ctx_push(self.raw) })?;
+        entered.pushed = true;
         Ok(entered)
     }
 

@@ -142,7 +142,6 @@ driver_functions! {
     primary_retain = "cuDevicePrimaryCtxRetain"(context: *mut sys::CUcontext, device: sys::CUdevice);
     primary_release = "cuDevicePrimaryCtxRelease_v2"(device: sys::CUdevice);
     primary_reset = "cuDevicePrimaryCtxReset_v2"(device: sys::CUdevice);
-    ctx_get_current = "cuCtxGetCurrent"(context: *mut sys::CUcontext);
     ctx_push = "cuCtxPushCurrent_v2"(context: sys::CUcontext);
     ctx_pop = "cuCtxPopCurrent_v2"(context: *mut sys::CUcontext);
     ctx_device = "cuCtxGetDevice"(device: *mut sys::CUdevice);

@@ -70,6 +70,54 @@ pub(super) fn fit(form: Form, arch: &str, device: Capability) -> Option<u32> {
     Some(newness + if form == Form::Cubin { 1 << 28 } else { 0 })
 }
 
+/// What is wrong with an image that the driver would read past its end, or take for another form: it is given an address and no length.
+pub(super) fn check(form: Form, bytes: &[u8]) -> Result<(), String> {
+    match form {
+        Form::Ptx if !std::str::from_utf8(bytes).is_ok_and(|text| text.contains(".version") && !text.contains('\0')) => {
+            Err("it is no PTX text (`.version` …)".into())
+        }
+        Form::Ptx => Ok(()),
+        Form::Cubin => check_elf(bytes),
+    }
+}
+
+/// `EM_CUDA`.
+const MACHINE: u16 = 190;
+
+/// A 64-bit little-endian ELF file for CUDA with its tables and sections inside of it (offsets as in the ELF-64 object file format).
+fn check_elf(bytes: &[u8]) -> Result<(), String> {
+    let number = |at: usize, len: usize| {
+        let mut word = [0u8; 8];
+        word[..len].copy_from_slice(bytes.get(at..at.checked_add(len)?)?);
+        Some(u64::from_le_bytes(word))
+    };
+    let cut = || "it is cut off".to_owned();
+    if !bytes.starts_with(b"\x7fELF\x02\x01") {
+        return Err("it is no cubin (an ELF file)".into());
+    }
+    if number(18, 2).ok_or_else(cut)? != u64::from(MACHINE) {
+        return Err("it is an ELF file for another machine than CUDA".into());
+    }
+    let inside = |start: u64, len: u64| start.checked_add(len).is_some_and(|end| end <= bytes.len() as u64);
+    for (offset, entry_size, count) in [(32, 54, 56), (40, 58, 60)] {
+        let table = (number(offset, 8), number(entry_size, 2), number(count, 2));
+        let (Some(start), Some(size), Some(count)) = table else { return Err(cut()) };
+        if !inside(start, size * count) {
+            return Err(cut());
+        }
+        // Sections: type at 4, offset at 24, size at 32. `SHT_NOBITS` (8) has no bytes in the file.
+        let is_sections = offset == 40;
+        for section in (0..count).map(|i| (start + i * size) as usize).filter(|_| is_sections) {
+            let fields = (number(section + 4, 4), number(section + 24, 8), number(section + 32, 8));
+            let (Some(kind), Some(start), Some(len)) = fields else { return Err(cut()) };
+            if kind != 8 && !inside(start, len) {
+                return Err(cut());
+            }
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,5 +164,39 @@ mod tests {
             assert_eq!(Target::parse(name), None, "{name}");
         }
         assert_eq!(Target::parse("sm_120").map(|t| t.capability), Some(Capability { major: 12, minor: 0 }));
+    }
+
+    /// A cubin with a program table of none and one section of `len` bytes at `at`, in a file of `total` bytes.
+    fn elf(machine: u16, at: u64, len: u64, total: usize) -> Vec<u8> {
+        let mut bytes = vec![0; total];
+        bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        bytes[18..20].copy_from_slice(&machine.to_le_bytes());
+        bytes[40..48].copy_from_slice(&64u64.to_le_bytes());
+        bytes[58..60].copy_from_slice(&64u16.to_le_bytes());
+        bytes[60..62].copy_from_slice(&1u16.to_le_bytes());
+        bytes[64 + 4] = 1;
+        bytes[64 + 24..64 + 32].copy_from_slice(&at.to_le_bytes());
+        bytes[64 + 32..64 + 40].copy_from_slice(&len.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn a_cubin_that_ends_before_its_sections_do_is_refused() {
+        assert_eq!(check(Form::Cubin, &elf(MACHINE, 128, 8, 136)), Ok(()));
+        for bad in [elf(MACHINE, 128, 9, 136), elf(MACHINE, u64::MAX, 2, 136), elf(62, 128, 8, 136), b"\x7fELF".to_vec(), vec![]] {
+            assert!(check(Form::Cubin, &bad).is_err(), "{bad:?}");
+        }
+        let whole = elf(MACHINE, 128, 8, 136);
+        for len in 0..whole.len() {
+            assert!(check(Form::Cubin, &whole[..len]).is_err(), "cut to {len}");
+        }
+    }
+
+    #[test]
+    fn only_text_is_taken_for_ptx() {
+        assert_eq!(check(Form::Ptx, b".version 8.4\n.target sm_90"), Ok(()));
+        for bad in [&b""[..], b"\x7fELF", b".version\0", b".version \xff", b"hello"] {
+            assert!(check(Form::Ptx, bad).is_err(), "{bad:?}");
+        }
     }
 }

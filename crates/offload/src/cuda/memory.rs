@@ -57,7 +57,8 @@ impl Block {
         // SAFETY: an out parameter; the context is current.
         if let Err(failed) = unsafe { entered.driver.mem_host_alloc(&mut host, bytes.max(1), PINNED) } {
             return Err(match failed.status {
-                Status::OUT_OF_MEMORY => fault::out_of_host_memory(bytes, entered.driver, failed.status),
+                // The flags are right and the pointer is, so an invalid value is the size.
+                Status::OUT_OF_MEMORY | Status::INVALID_VALUE => fault::out_of_host_memory(bytes, entered.driver, failed.status),
                 _ => entered.error(&failed),
             });
         }

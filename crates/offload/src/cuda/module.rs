@@ -10,6 +10,7 @@ use cudarc::driver::sys;
 use super::context::{Context, Entered, Resource};
 use super::driver::Status;
 use super::fault;
+use super::image::{self, Form};
 use crate::backend::{BackendKernel, BackendProgram, KernelInfo};
 use crate::bundle::{Image, ImageKind};
 use crate::error::Error;
@@ -37,6 +38,11 @@ impl Module {
         // PTX is text, which ends with a NUL; the parser reads no further than it. Binaries are copied into aligned words, as the tools
         // that embed them do: the driver reads the ELF in place.
         let is_ptx = image.kind == ImageKind::Ptx;
+        image::check(if is_ptx { Form::Ptx } else { Form::Cubin }, &image.bytes).map_err(|what| Error::Load {
+            program: program.to_owned(),
+            reason: format!("the {} image is damaged: {what}; build it again", image.arch),
+            log: None,
+        })?;
         let mut words = vec![0u64; (image.bytes.len() + usize::from(is_ptx)).div_ceil(8)];
         // SAFETY: `words` has room for these bytes, and (being zeroed, and with one byte more for PTX) for the NUL after them.
         unsafe { std::ptr::copy_nonoverlapping(image.bytes.as_ptr(), words.as_mut_ptr().cast::<u8>(), image.bytes.len()) };
@@ -68,7 +74,7 @@ impl Module {
             return Err(fault::load(program, &image.arch, &context.name, entered.driver, &failed, log));
         }
         if let Some(log) = log {
-            tracing::debug!(program, arch = image.arch, log, "loaded");
+            tracing::debug!(program, arch = %image.arch, log, "loaded");
         }
         let module = Module { context: context.clone(), raw, owned: true, keep: None };
         let functions = module.load_functions(&entered);

@@ -1,0 +1,62 @@
+//! The smaller commands.
+
+use anyhow::{Context, Result};
+use xshell::{Shell, cmd};
+
+/// Everything CI checks.
+pub fn ci(sh: &Shell) -> Result<()> {
+    println!("== formatting");
+    cmd!(sh, "cargo fmt --all --check").run()?;
+    for krate in kernels(sh)? {
+        cmd!(sh, "cargo fmt --manifest-path {krate}/Cargo.toml --check").run()?;
+    }
+    println!("== clippy");
+    cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- -D warnings").run()?;
+    println!("== clippy of the device library, as the simulator builds it");
+    cmd!(sh, "cargo clippy --package hostcall --target-dir target/clippy-device --quiet -- -D warnings").env("RUSTFLAGS", "--cfg hostcall_device").run()?;
+    println!("== rustdoc");
+    cmd!(sh, "cargo doc --workspace --no-deps --quiet").env("RUSTDOCFLAGS", "-D warnings").run()?;
+    super::test::run(sh, true)
+}
+
+/// The kernel crates, which are no members of the workspace.
+fn kernels(sh: &Shell) -> Result<Vec<std::path::PathBuf>> {
+    Ok(sh.read_dir("kernels")?.into_iter().filter(|dir| dir.join("Cargo.toml").exists()).collect())
+}
+
+/// The loom models.
+pub fn loom(sh: &Shell) -> Result<()> {
+    println!("== loom");
+    cmd!(sh, "cargo test --package hostcall-abi --test loom --release --target-dir target/loom --quiet").env("RUSTFLAGS", "--cfg loom").run()?;
+    Ok(())
+}
+
+/// The fuzz targets.
+pub fn fuzz(sh: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
+    let targets = cmd!(sh, "cargo +nightly fuzz list").read().context("fuzzing needs a nightly toolchain and `cargo install cargo-fuzz`")?;
+    for target in targets.lines().filter(|target| only.is_none_or(|only| only == *target)) {
+        let time = format!("-max_total_time={seconds}");
+        sh.create_dir(format!("fuzz/corpus/{target}"))?;
+        cmd!(sh, "cargo +nightly fuzz run {target} fuzz/corpus/{target} fuzz/seeds/{target} -- {time} -timeout=10").run()?;
+    }
+    Ok(())
+}
+
+/// The soak.
+pub fn soak(sh: &Shell, calls: u64, device: &str) -> Result<()> {
+    let calls = calls.to_string();
+    cmd!(sh, "cargo run --release --package hostcall-tests --bin soak -- --calls {calls} --device {device}").run()?;
+    Ok(())
+}
+
+/// Licences, bans and advisories.
+pub fn audit(sh: &Shell) -> Result<()> {
+    cmd!(sh, "cargo deny check").run().context("needs `cargo install cargo-deny`")?;
+    Ok(())
+}
+
+/// Golden files.
+pub fn bless(sh: &Shell) -> Result<()> {
+    cmd!(sh, "cargo test --package hostcall-macros").env("TRYBUILD", "overwrite").env("INSTA_UPDATE", "always").run()?;
+    Ok(())
+}
