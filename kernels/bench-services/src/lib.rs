@@ -1,5 +1,5 @@
 //! What the benchmark's kernels ask of their host: one definition for both sides.
-#![no_std]
+#![cfg_attr(hostcall_device, no_std)]
 
 /// Calls of the shapes whose cost is measured.
 #[hostcall::service]

@@ -26,6 +26,9 @@ pub(super) enum Error {
     Plot { path: PathBuf, reason: String },
     #[error("`{name}` is no row; the rows are {}", super::report::NAMES.join(", "))]
     Name { name: String },
+    /// Another row of the same measurement has the error itself.
+    #[error("{0}")]
+    Also(String),
     /// Nothing went wrong: the device has no such thing.
     #[error("{0}")]
     NotHere(&'static str),

@@ -163,6 +163,11 @@ pub(super) struct Report {
 }
 
 impl Report {
+    /// Puts the rows into the order of the table, whatever they were measured in.
+    pub(super) fn sort(&mut self) {
+        self.rows.sort_by_key(|row| NAMES.iter().position(|name| *name == row.name));
+    }
+
     /// The table, for people.
     pub(super) fn table(&self) -> String {
         let mut text = String::new();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bench_services::{answer, bench, digest, filling};
-use hostcall::Server;
+use hostcall::{Server, ServerBuilder};
 use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Memory, Plain, Program, ProgramBundle, Queue};
 
 use super::error::Error;
@@ -56,11 +56,10 @@ pub(super) struct Rig {
 pub(super) const CHUNK: u32 = 64 << 10;
 
 impl Rig {
-    pub(super) fn new(device: Device, quick: bool) -> Result<Self, Error> {
+    pub(super) fn new(device: Device, scale: Scale) -> Result<Self, Error> {
         let watchdog = Watchdog::start().map_err(Error::Thread)?;
         let program = watchdog.during("loading the kernels", Watchdog::LOAD, || device.load(&bundle()))?;
         let queue = device.queue()?;
-        let scale = Scale::new(device.info().kind, quick);
         Ok(Self { device, queue, program, scale, watchdog })
     }
 
@@ -76,6 +75,11 @@ impl Rig {
 
     /// A server with every service, and the kernels attached to it. There is one at a time: the kernels call the last.
     pub(super) fn session(&self, threads: usize) -> Result<Session<'_>, Error> {
+        self.session_with(threads, |builder| builder)
+    }
+
+    /// The same with more.
+    pub(super) fn session_with(&self, threads: usize, more: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Result<Session<'_>, Error> {
         let builder = Server::builder(&self.device).threads(threads).staging(1024, CHUNK).services([
             bench::exchange(|block| answer(&block)),
             bench::note(|block| {
@@ -87,11 +91,7 @@ impl Rig {
                 out.len() as u64
             }),
         ]);
-        self.serve(builder, threads)
-    }
-
-    pub(super) fn serve(&self, builder: hostcall::ServerBuilder, threads: usize) -> Result<Session<'_>, Error> {
-        let server = builder.start()?;
+        let server = more(builder).start()?;
         server.attach(&self.program)?;
         Ok(Session { rig: self, server, threads })
     }

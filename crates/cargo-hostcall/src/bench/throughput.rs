@@ -6,7 +6,7 @@ use offload::{Args, Launch};
 
 use super::error::Error;
 use super::report::{Against, Figure, Row};
-use super::rig::{Session, median};
+use super::rig::{Rig, Session, median};
 
 /// What the waves do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +70,7 @@ pub(super) fn rate(session: &Session<'_>, load: Load, waves: u32, samples: usize
 }
 
 /// The row of a load, from the rate with each number of server threads.
-pub(super) fn row(session: &Session<'_>, load: Load, rates: &[(usize, f64)], floor_us: f64) -> Result<Row, Error> {
-    let rig = session.rig;
+pub(super) fn row(rig: &Rig, load: Load, rates: &[(usize, f64)], floor_us: f64) -> Result<Row, Error> {
     let (threads, best) = rates.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).ok_or(Error::NotHere("no number of server threads was tried"))?;
     let all = rates.iter().map(|(threads, rate)| format!("{threads}: {:.2}", rate / 1e6)).collect::<Vec<_>>().join(", ");
     let lanes = if load == Load::Wide { format!(" of {} lanes", rig.device.info().wave_size) } else { String::new() };
