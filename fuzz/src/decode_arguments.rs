@@ -19,7 +19,7 @@ pub fn run(data: &[u8]) {
     let buffer = PortBuffer::in_process(geometry).expect("a good geometry");
     let mut server = Sweeper::new(buffer, shapes::all(Honest)).expect("each name once");
     let device = server.device();
-    let ports = device.raw();
+    let (ports, wave) = (device.raw(), device.wave(0));
     let mut tag = Tag::new(0);
     while !input.is_empty() {
         tag = tag.next();
@@ -34,7 +34,7 @@ pub fn run(data: &[u8]) {
         }
         if staged {
             let len = usize::from(input.byte());
-            device.stage(usize::from(input.byte()) * 8, input.bytes(len));
+            wave.stage(usize::from(input.byte()) * 8, input.bytes(len));
         }
         let count = usize::from(input.byte() % 40);
         units.extend((0..count).map(|_| if kind & 128 == 0 { u32::from(input.byte() % 24) } else { input.word() }));

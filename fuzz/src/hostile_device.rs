@@ -19,7 +19,7 @@ pub fn run(data: &[u8]) {
     let buffer = PortBuffer::in_process(geometry).expect("a good geometry");
     let mut server = Sweeper::new(buffer, shapes::all(Honest)).expect("each name once");
     let device = server.device();
-    let ports = device.raw();
+    let (ports, wave) = (device.raw(), device.wave(0));
     let mut input = Input::new(data);
     // What an honest client's next message would carry.
     let mut next = [Tag::new(1); PORTS as usize];
@@ -41,7 +41,7 @@ pub fn run(data: &[u8]) {
             3 => {
                 let at = usize::from(input.byte()) * 16;
                 let len = usize::from(input.byte());
-                device.stage(at, input.bytes(len));
+                wave.stage(at, input.bytes(len));
             }
             4 | 5 => almost(&ports, port, tag, geometry.request_words, &mut input),
             6 => drop(server.sweep()),

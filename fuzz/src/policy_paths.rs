@@ -7,20 +7,28 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use hostcall::test_utils::{RawPorts, Sweeper, var_units};
-use hostcall::{Access, Builtins, Console, DirGrant, Geometry, Policy, PortBuffer, Sink, Status};
-use hostcall_abi::codec::VarHead;
-use hostcall_abi::{Flags, ReplyHead, Tag};
+use hostcall::test_utils::{MockDevice, MockWave};
+use hostcall::{Access, Builtins, CallError, Console, DirGrant, Geometry, Policy, PortBuffer, Server, Sink};
 
 use crate::Input;
 
-const SECRET: &[u8] = b"what no guest may see";
+/// What lies beside the granted directory.
+pub const SECRET: &[u8] = b"what no guest may see";
 
 /// Plays one input.
 pub fn run(data: &[u8]) {
+    play(data, b"a file");
+}
+
+/// Plays one input with this content in the granted `/data/file`.
+///
+/// # Panics
+/// When a guest reads the secret, or changes anything beside the granted directory.
+pub fn play(data: &[u8], file: &[u8]) {
     let base = tempfile::tempdir().expect("a directory for the test");
     let granted = base.path().join("granted");
     populate(base.path(), &granted);
+    fs::write(granted.join("file"), file).expect("a fresh directory");
 
     let mut policy = Policy::new();
     policy.dir(&DirGrant::new(&granted, "/data", Access::ReadWrite)).expect("the directory exists");
@@ -40,15 +48,16 @@ pub fn run(data: &[u8]) {
     };
     let geometry = Geometry { slots: 0, slot_bytes: 0, ..Geometry::new(1, 32) };
     let buffer = PortBuffer::in_process(geometry).expect("a good geometry");
-    let mut server = Sweeper::new(buffer, services).expect("each name once");
-    let ports = server.device().raw();
-    let mut guest = Guest { server: &mut server, ports, tag: Tag::new(0) };
+    let server = Server::without_device().threads(1).blocking_threads(1).services(services).start().expect("each name once");
+    let _awake = server.keep_awake();
+    let guest = Guest(MockDevice::new(server.add_buffer(buffer)).wave(0));
 
     let mut input = Input::new(data);
     while !input.is_empty() {
         guest.act(&numbers, &mut input);
     }
 
+    drop(server);
     assert_eq!(fs::read(base.path().join("secret.txt")).expect("the secret is still there"), SECRET);
     let mut beside: Vec<_> = fs::read_dir(base.path()).expect("a directory").map(|entry| entry.expect("an entry").file_name()).collect();
     beside.sort();
@@ -60,7 +69,6 @@ fn populate(base: &Path, granted: &Path) {
     fs::create_dir(base.join("outside")).expect("a fresh directory");
     fs::create_dir_all(granted.join("sub/deeper")).expect("a fresh directory");
     fs::write(base.join("secret.txt"), SECRET).expect("a fresh directory");
-    fs::write(granted.join("file"), b"a file").expect("a fresh directory");
     fs::write(granted.join("sub/file"), b"another").expect("a fresh directory");
     for (target, name) in [
         ("../secret.txt", "out"),
@@ -88,14 +96,10 @@ struct Numbers {
     open_dir: u16,
 }
 
-struct Guest<'a> {
-    server: &'a mut Sweeper,
-    ports: RawPorts,
-    tag: Tag,
-}
+struct Guest(MockWave);
 
-impl Guest<'_> {
-    fn act(&mut self, numbers: &Numbers, input: &mut Input<'_>) {
+impl Guest {
+    fn act(&self, numbers: &Numbers, input: &mut Input<'_>) {
         match input.byte() % 8 {
             0 | 1 => {
                 let options = u32::from(input.byte());
@@ -113,9 +117,7 @@ impl Guest<'_> {
             4 => self.one(numbers.remove_dir, input, &[]),
             5 => {
                 let (from, to) = (path(input), path(input));
-                let mut bytes = from.clone();
-                bytes.resize(from.len().next_multiple_of(4), 0);
-                bytes.extend(&to);
+                let bytes = [padded(&from), padded(&to)].concat();
                 self.call(numbers.rename, &[from.len() as u32, to.len() as u32], &bytes);
             }
             6 => self.one(numbers.create_dir, input, &[1]),
@@ -124,7 +126,7 @@ impl Guest<'_> {
     }
 
     /// A call with one path, and fixed arguments behind it.
-    fn one(&mut self, service: u16, input: &mut Input<'_>, rest: &[u32]) {
+    fn one(&self, service: u16, input: &mut Input<'_>, rest: &[u32]) {
         let path = path(input);
         let mut fixed = vec![path.len() as u32];
         fixed.extend(rest);
@@ -132,31 +134,49 @@ impl Guest<'_> {
     }
 
     /// The reply's payload; empty when the call failed as a whole.
-    fn call(&mut self, service: u16, fixed: &[u32], bytes: &[u8]) -> Vec<u32> {
-        self.tag = self.tag.next();
-        let mut padded = bytes.to_vec();
-        padded.resize(bytes.len().next_multiple_of(4), 0);
-        let units = var_units(VarHead::INLINE, fixed, &padded);
-        self.ports.send(0, 0, self.tag, service, Flags::REPLY, 1, &units);
-        self.ports.ring(0, self.tag.payload());
-        // A handler that may block gives its call to a pool that a sweeper has not: then there is nothing to see.
-        self.server.sweep_all();
-        assert!(self.ports.answered(0, self.tag), "service {service} did not answer");
-        let head = ReplyHead::decode(self.ports.load(0, 0).data[0]);
-        if head.status != Status::OK {
-            return Vec::new();
+    fn call(&self, service: u16, fixed: &[u32], bytes: &[u8]) -> Vec<u32> {
+        match self.0.call_var(service, fixed, &padded(bytes)) {
+            Ok(units) => units,
+            Err(CallError::Malformed) => Vec::new(),
+            Err(error) => panic!("service {service}: {error}"),
         }
-        let words = ReplyHead::words(u32::from(head.dwords));
-        let units: Vec<u32> = (0..words).flat_map(|word| self.ports.load(0, word * ReplyHead::stride(1)).data).collect();
-        units[1..=usize::from(head.dwords)].to_vec()
     }
+}
+
+/// Each variable part takes whole units.
+fn padded(bytes: &[u8]) -> Vec<u8> {
+    let mut padded = bytes.to_vec();
+    padded.resize(bytes.len().next_multiple_of(4), 0);
+    padded
 }
 
 /// A path: pieces that matter, or bytes of the input.
 fn path(input: &mut Input<'_>) -> Vec<u8> {
     const PIECES: [&str; 24] = [
-        "/", "..", ".", "data", "ro", "deep", "sub", "file", "out", "up", "root", "loop", "dangling", "inside", "outdir", "absolute",
-        "secret.txt", "deeper", "granted", "//", "new", "../", "/data/", "outside",
+        "/",
+        "..",
+        ".",
+        "data",
+        "ro",
+        "deep",
+        "sub",
+        "file",
+        "out",
+        "up",
+        "root",
+        "loop",
+        "dangling",
+        "inside",
+        "outdir",
+        "absolute",
+        "secret.txt",
+        "deeper",
+        "granted",
+        "//",
+        "new",
+        "../",
+        "/data/",
+        "outside",
     ];
     let mut path = Vec::new();
     for _ in 0..input.byte() % 12 {

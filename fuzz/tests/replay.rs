@@ -16,7 +16,8 @@ fn random(seed: &mut u64, len: usize) -> Vec<u8> {
 
 fn replay(target: &str, rounds: usize, run: fn(&[u8])) {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
-    let mut inputs: Vec<_> = std::fs::read_dir(&seeds).expect("seeds").map(|entry| std::fs::read(entry.expect("a seed").path()).expect("a file")).collect();
+    let mut inputs: Vec<_> =
+        std::fs::read_dir(&seeds).expect("seeds").map(|entry| std::fs::read(entry.expect("a seed").path()).expect("a file")).collect();
     assert!(!inputs.is_empty(), "no seeds in {}", seeds.display());
     let mut seed = 0x5eed;
     inputs.extend((0..rounds).map(|round| random(&mut seed, round % 400)));
@@ -38,4 +39,11 @@ fn arguments_that_cannot_be_decoded_are_answered() {
 #[test]
 fn no_path_leads_out_of_a_grant() {
     replay("policy_paths", 400, hostcall_fuzz::policy_paths::run);
+}
+
+#[test]
+#[should_panic(expected = "the secret was read")]
+fn a_secret_inside_the_grant_would_be_noticed() {
+    let open_and_read = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds/policy_paths/open_file")).expect("a seed");
+    hostcall_fuzz::policy_paths::play(&open_and_read, hostcall_fuzz::policy_paths::SECRET);
 }
