@@ -117,7 +117,7 @@ fn a_collective_under_a_divergent_branch_stays_on_its_side() {
     let image = image("ballot", Target::nvptx());
     let ptx = Ptx::parse(std::str::from_utf8(&image.bytes).expect("PTX is text"));
     let kernel = ptx.function("branches").expect("the kernel");
-    let per_block: Vec<usize> = kernel.blocks().iter().map(|block| block.iter().copied().filter(|i| collective(i)).count()).collect();
+    let per_block: Vec<usize> = kernel.blocks().iter().map(|block| block.iter().copied().filter(collective).count()).collect();
     assert_eq!(per_block.iter().filter(|count| **count == 1).count(), 2, "one in each of two blocks: {per_block:?}");
     assert_eq!(per_block.iter().sum::<usize>(), 2, "and nowhere else");
 }
