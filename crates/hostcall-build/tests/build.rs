@@ -127,7 +127,7 @@ fn a_collective_under_a_divergent_branch_stays_on_its_side() {
 fn without_the_attribute_the_same_collectives_become_one() {
     let Ok(toolchain) = DeviceToolchain::find().inspect_err(|error| println!("skipped: {error}")) else { return };
     image("ballot", Target::nvptx());
-    let archive = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostcall/nvptx64-nvidia-cuda/release/libballot.a");
+    let archive = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostcall/sm_70/nvptx64-nvidia-cuda/release/libballot.a");
     let dir = tempfile::tempdir().expect("a directory");
     let run = |tool: &str, arguments: &[&str], input: &Path, output: &str| {
         let output = dir.path().join(output);
