@@ -197,8 +197,11 @@ fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
 
 /// For each lane of the group in turn, and each of its `count` parts (the most of any lane): runs `copy` with
 /// the lane's address, length and place in its region, the same for all lanes.
-fn each_part(group: &Group, region: u64, parts: impl Fn(usize) -> *const [u8], count: u32, copy: impl Fn(u64, *const u8, u32)) {
+///
+/// A part on a lane's own stack is memory that no other lane can reach, whatever its address: that lane copies it alone.
+fn each_part(group: &Group, region: u64, parts: impl Fn(usize) -> *const [u8], count: u32, copy: impl Fn(&Group, u64, *const u8, u32)) {
     let machine = machine();
+    let me = machine.lane();
     let count = group_max(group, count);
     let mut lanes = group.mask;
     while lanes != 0 {
@@ -209,7 +212,11 @@ fn each_part(group: &Group, region: u64, parts: impl Fn(usize) -> *const [u8], c
             let own = parts(i);
             let address = broadcast64(group, own.cast::<u8>() as u64, lane);
             let len = machine.broadcast(group.mask, own.len() as u32, lane);
-            copy(place, address as *const u8, len);
+            if machine.ballot(group.mask, me == lane && arch::is_private(own.cast())) == 0 {
+                copy(group, place, address as *const u8, len);
+            } else if me == lane {
+                copy(&Group::new(1 << lane, lane), place, own.cast(), len);
+            }
             place += u64::from(padded(len));
         }
     }
@@ -237,18 +244,9 @@ fn inline<R: Fixed, const UNITS: usize>(
     let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
     let flags = if kind == Kind::Call { Flags::REPLY } else { Flags::default() };
     let units = UNITS as u32 + in_bytes / 4;
-    let unit = |i: u32| {
-        if i < UNITS as u32 {
-            fixed[i as usize]
-        } else if i < units {
-            parts.in_unit(i - UNITS as u32)
-        } else {
-            0
-        }
-    };
+    let unit = |i: u32| if i < UNITS as u32 { fixed[i as usize] } else if i < units { parts.in_unit(i - UNITS as u32) } else { 0 };
     let sent = client().send(group, &mut held, number as u16, flags, words, |j| core::array::from_fn(|k| unit(j * WORD_DWORDS + k as u32)));
-    let result =
-        check(sent, 0).and_then(|()| if kind == Kind::Post { Ok(None) } else { read_inline(group, &mut held, parts, returned).map(Some) });
+    let result = check(sent, 0).and_then(|()| if kind == Kind::Post { Ok(None) } else { read_inline(group, &mut held, parts, returned).map(Some) });
     client().release(group, held);
     result
 }
@@ -353,17 +351,11 @@ fn staged<R: Fixed, const UNITS: usize>(
     ((region / 16) as u32, parts.in_bytes()).put(fixed);
     let staging = descriptor().staging;
     let ins = parts.ins;
-    each_part(
-        group,
-        region,
-        |i| ins.get(i).map_or(slice_from_raw_parts(core::ptr::null(), 0), |part| &raw const **part),
-        ins.len() as u32,
-        |place, from, len| {
-            // Parts begin at multiples of 4 in the region; only one that begins at a multiple of 16 is copied in
-            // whole pieces (it may then spill into the padding of its last piece, which the next part overwrites).
-            copy_part_in(group, (staging + place) as *mut u8, from, len);
-        },
-    );
+    each_part(group, region, |i| ins.get(i).map_or(slice_from_raw_parts(core::ptr::null(), 0), |part| &raw const **part), ins.len() as u32, |group, place, from, len| {
+        // Parts begin at multiples of 4 in the region; only one that begins at a multiple of 16 is copied in
+        // whole pieces (it may then spill into the padding of its last piece, which the next part overwrites).
+        copy_part_in(group, (staging + place) as *mut u8, from, len);
+    });
     arch::fence_system();
     machine().sync(group.mask);
     let result = staged_exchange(group, number, fixed, parts, region, returned, kind);
@@ -448,8 +440,9 @@ fn staged_exchange<R: Fixed, const UNITS: usize>(
         for (part, len) in parts.outs.iter_mut().zip(returned.iter()) {
             let len = if failed { 0 } else { *len };
             let own = slice_from_raw_parts(part.as_mut_ptr().cast_const(), len as usize);
-            each_part(group, place, |_| own, 1, |place, to, len| copy_part_out(group, to.cast_mut(), (staging + place) as *const u8, len));
-            place += u64::from(padded(len));
+            each_part(group, place, |_| own, 1, |group, place, to, len| copy_part_out(group, to.cast_mut(), (staging + place) as *const u8, len));
+            // The server leaves each argument its place, however short an earlier one comes back.
+            place += u64::from(padded(part.len() as u32));
         }
         machine().sync(group.mask);
     }

@@ -82,6 +82,7 @@ pub struct ServerBuilder {
     trace: Option<PathBuf>,
     plan: BufferPlan,
     pub(crate) policy: Policy,
+    pub(crate) no_built_in: bool,
     pub(crate) stdout: Option<Sink>,
     pub(crate) stderr: Option<Sink>,
     #[cfg(feature = "tokio")]
@@ -180,7 +181,8 @@ impl ServerBuilder {
         let builtins = Builtins::new(self.policy, Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr)));
         // A service of the user's takes the place of a built-in one of its name.
         let own: Vec<&str> = self.services.iter().map(Service::name).collect();
-        let built_in: Vec<Service> = builtins.services().into_iter().filter(|service| !own.contains(&service.name())).collect();
+        let wanted = |service: &Service| !self.no_built_in && !own.contains(&service.name());
+        let built_in: Vec<Service> = builtins.services().into_iter().filter(wanted).collect();
         let attached = Mutex::default();
         let mut server = Server { core, threads: Vec::new(), device: self.device, subscription: None, attached, plan: self.plan, builtins };
         for service in self.services.into_iter().chain(built_in) {
