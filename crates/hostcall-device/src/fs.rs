@@ -17,6 +17,7 @@ use crate::time::SystemTime;
 use crate::wave::Converged;
 use alloc::string::String;
 use alloc::vec::Vec;
+use hostcall_abi::Plain;
 use hostcall_abi::services::{errno, kind, open};
 
 /// How to open a file. All off at first, as in `std`.
@@ -75,7 +76,19 @@ impl OpenOptions {
     /// # Errors
     /// What the host answers: not granted is [`ErrorKind::PermissionDenied`].
     pub fn open(self, path: &str) -> Result<File> {
-        Ok(File { handle: Files::open(path, self.0)?? })
+        Ok(File { handle: Files::open(path, self.0)??, owned: true })
+    }
+
+    /// Opens `path` once for all converged lanes, which pass the same one: the first opens it, and all get the same open file. It is
+    /// closed when the first lane drops its [`File`].
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`], in all lanes.
+    pub fn open_wave(self, path: &str) -> Result<File> {
+        let lanes = Converged::here();
+        let opened =
+            if lanes.leads() { Files::open(path, self.0).map_err(Error::from).and_then(|open| open.map_err(Error::from)) } else { Ok(0) };
+        Ok(File { handle: share(&lanes, opened)?, owned: lanes.leads() })
     }
 }
 
@@ -161,6 +174,8 @@ impl FileType {
 #[derive(Debug)]
 pub struct File {
     handle: u64,
+    /// Whether dropping it closes it.
+    owned: bool,
 }
 
 /// The most bytes that a single lane moves in one call.
@@ -394,8 +409,10 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // Posted: nobody waits for it. If the host is gone, so is the file.
-        let _ = Files::close(self.handle);
+        if self.owned {
+            // Posted: nobody waits for it. If the host is gone, so is the file.
+            let _ = Files::close(self.handle);
+        }
     }
 }
 
@@ -412,10 +429,10 @@ impl core::fmt::Write for File {
 }
 
 /// The leader's result, for all.
-fn share(lanes: &Converged, result: Result<u32>) -> Result<u32> {
+fn share<T: Plain + Default>(lanes: &Converged, result: Result<T>) -> Result<T> {
     let (n, error) = match result {
         Ok(n) => (n, 0),
-        Err(error) => (0, error.to_wire()),
+        Err(error) => (T::default(), error.to_wire()),
     };
     let (n, error) = (lanes.broadcast(n), lanes.broadcast(error));
     if error == 0 { Ok(n) } else { Err(Error::from_wire(error)) }
