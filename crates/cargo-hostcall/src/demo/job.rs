@@ -91,13 +91,13 @@ impl<'a> Job<'a> {
     }
 
     /// Device memory with these contents.
-    fn upload<T: offload::Plain>(&self, contents: &[T]) -> Result<Memory<T>, Error> {
+    fn upload<T: hostcall::Plain>(&self, contents: &[T]) -> Result<Memory<T>, Error> {
         let memory = self.device.alloc(contents.len())?;
         self.queue.copy_to(&memory, 0, contents)?;
         Ok(memory)
     }
 
-    fn zeroed<T: offload::Plain>(&self, len: usize) -> Result<Memory<T>, Error> {
+    fn zeroed<T: hostcall::Plain>(&self, len: usize) -> Result<Memory<T>, Error> {
         let memory = self.device.alloc(len)?;
         self.queue.fill(&memory, 0)?;
         Ok(memory)

@@ -121,8 +121,11 @@ pub(super) fn run(run: &Arc<Run>, seed: u64, worker: &mut Worker) {
                 residents[wave].wave.meet().release_site(Some(site));
                 None
             }
-            // Only a barrier that nobody will pass is left; `settle` below has said so.
-            None => break,
+            // Only a barrier that nobody will pass is left: the wave that is to blame says so.
+            None => {
+                residents.iter().for_each(settle);
+                break;
+            }
         };
         let Some((wave, lane)) = stepped else { continue };
         let resident = &mut residents[wave];
