@@ -1,8 +1,40 @@
-//! `cargo hostcall bench`.
+//! `cargo hostcall bench`: what calls cost, next to what the bus costs, in one run.
+//!
+//! The *floor* is one word there and one word back, with nothing around it. Every other row goes through the public face: the stubs that
+//! `#[service]` made, registry, validation, status, panic guard. Each row is the median of several samples, and the kernels check every
+//! answer. What cannot be measured on a device is said to be so, and left out of the figures for programs.
+//!
+//! * `rig`: the device, the server, and how long a launch takes.
+//! * `floor`, `latency`, `throughput`, `bulk`, `files`, `heap`, `idle`, `unused`: the measurements.
+//! * `report`, `plot`: how they are shown.
 
-use std::path::PathBuf;
+mod bulk;
+mod error;
+mod files;
+mod floor;
+mod heap;
+mod idle;
+mod latency;
+mod plot;
+mod report;
+mod rig;
+mod throughput;
+mod unused;
+mod watchdog;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use offload::Device;
 
 use crate::Outcome;
+use bulk::Way;
+use error::Error;
+use latency::Shape;
+use plot::Curve;
+use report::{NAMES, Report, Row};
+use rig::{Rig, Scale};
+use throughput::Load;
 
 /// What to measure on, and where to put it.
 #[derive(clap::Args)]
@@ -16,9 +48,158 @@ pub(crate) struct Arguments {
     /// Draw plots in this directory
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
+    /// Take smaller samples, for a first look
+    #[arg(long)]
+    quick: bool,
+    /// Measure only these rows
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    only: Vec<String>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { device: _, json: _, plot: _ } = arguments;
-    Err("this build has no benchmark".into())
+    let Arguments { device, json, plot, quick, only } = arguments;
+    if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        return Err(Error::Name { name: name.clone() }.into());
+    }
+    let (device, why) = match device {
+        Some(spec) => (Device::open(&spec)?, format!("as asked for: {spec}")),
+        None => Device::default(),
+    };
+    eprintln!("{} ({why})", device.info().name);
+    let scale = Scale::new(device.info().kind, quick);
+    // Before the kernels are loaded: that is when CUDA makes its heap.
+    heap::prepare(&device, scale.heap_bytes)?;
+    let info = device.info().clone();
+    let rig = Rig::new(device, scale)?;
+    let floor_us = floor::measure(&rig)?;
+    eprintln!("floor: {floor_us:.3} us");
+    let unused = unused::lines(&rig)?;
+    let report = Report { device: info, commit: env!("HOSTCALL_COMMIT"), floor_us, rows: Vec::new(), skipped: Vec::new(), unused };
+    let mut sheet = Sheet { only, report, failed: false };
+    few_waves(&rig, &mut sheet)?;
+    all_waves(&rig, &mut sheet)?;
+    let Sheet { mut report, failed, .. } = sheet;
+    report.sort();
+    print!("{}", report.table());
+    if let Some(path) = &json {
+        report.write_json(path)?;
+    }
+    if let Some(dir) = &plot {
+        draw(&rig, floor_us, dir)?;
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The rows as they come.
+struct Sheet {
+    only: Vec<String>,
+    report: Report,
+    /// Whether a row failed, which is more than not being measurable here.
+    failed: bool,
+}
+
+impl Sheet {
+    fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only == name)
+    }
+
+    fn wants_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.wants(name))
+    }
+
+    /// Measures one row, if it is wanted, and keeps it or the reason why there is none.
+    fn row(&mut self, name: &'static str, measure: impl FnOnce(f64) -> Result<Row, Error>) {
+        if self.wants(name) {
+            eprintln!("{name} …");
+            let row = measure(self.report.floor_us);
+            self.keep(name, row);
+        }
+    }
+
+    fn keep(&mut self, name: &'static str, row: Result<Row, Error>) {
+        match row {
+            Ok(row) => self.report.rows.push(row),
+            Err(error) => {
+                self.failed |= !matches!(error, Error::NotHere(_));
+                eprintln!("{name}: {error}");
+                self.report.skipped.push((name, error.to_string()));
+            }
+        }
+    }
+}
+
+/// One wave, or none.
+fn few_waves(rig: &Rig, sheet: &mut Sheet) -> Result<(), Error> {
+    if !sheet.wants_any(&["call.scalar.held", "call.scalar", "call.wide64", "post.issue", "idle.none", "idle.quiet", "wake"]) {
+        return Ok(());
+    }
+    let threads = rig.thread_counts().into_iter().rfind(|threads| *threads <= 4).unwrap_or(1);
+    let session = &rig.session(threads)?;
+    sheet.row("call.scalar.held", |floor| latency::row(session, "call.scalar.held", "call_held", Shape::Scalar, floor));
+    sheet.row("call.scalar", |floor| latency::row(session, "call.scalar", "call", Shape::Scalar, floor));
+    sheet.row("call.wide64", |floor| latency::row(session, "call.wide64", "call", Shape::Wide, floor));
+    sheet.row("post.issue", |floor| throughput::post_issue(session, floor));
+    sheet.row("idle.none", |_| idle::none(session));
+    if sheet.wants_any(&["idle.quiet", "wake"]) {
+        let (quiet, wake) = match idle::quiet(session, sheet.report.floor_us) {
+            Ok([quiet, wake]) => (Ok(quiet), Ok(wake)),
+            Err(error) => (Err(Error::Also(error.to_string())), Err(error)),
+        };
+        sheet.row("idle.quiet", |_| quiet);
+        sheet.row("wake", |_| wake);
+    }
+    Ok(())
+}
+
+/// All waves: calls and posts with each number of server threads, then what the most of them can move.
+fn all_waves(rig: &Rig, sheet: &mut Sheet) -> Result<(), Error> {
+    let loads = [Load::Scalar, Load::Wide, Load::Post].map(|load| (load, sheet.wants(load.name())));
+    let counts = rig.thread_counts();
+    let mut rates = loads.map(|_| Ok(Vec::new()));
+    if loads.iter().any(|load| load.1) {
+        for &threads in &counts {
+            let session = rig.session(threads)?;
+            for ((load, _), rates) in loads.iter().zip(&mut rates).filter(|((_, wanted), _)| *wanted) {
+                eprintln!("{}, {threads} server thread(s) …", load.name());
+                let rate = throughput::rate(&session, *load, rig.all_waves(), rig.scale.samples);
+                match (rate, &mut *rates) {
+                    (Ok(rate), Ok(rates)) => rates.push((threads, rate)),
+                    (Err(error), Ok(_)) => *rates = Err(error),
+                    (_, Err(_)) => {}
+                }
+            }
+        }
+    }
+    for ((load, _), rates) in loads.into_iter().zip(rates) {
+        sheet.row(load.name(), |floor| throughput::row(rig, load, &rates?, floor));
+    }
+    if sheet.wants_any(&["bulk.to_host", "bulk.to_kernel", "file.read", "malloc"]) {
+        let threads = counts.last().copied().unwrap_or(1);
+        let session = &rig.session_with(threads, |builder| builder.heap(rig.scale.heap_bytes))?;
+        sheet.row("bulk.to_host", |_| bulk::row(session, Way::ToHost));
+        sheet.row("bulk.to_kernel", |_| bulk::row(session, Way::ToKernel));
+        sheet.row("malloc", |_| heap::row(session));
+        sheet.row("file.read", |_| files::row(rig, threads));
+    }
+    Ok(())
+}
+
+/// Draws the plots, which take measurements of their own.
+fn draw(rig: &Rig, floor_us: f64, dir: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(dir).map_err(|source| Error::File { doing: "cannot create", path: dir.into(), source })?;
+    let device = &rig.device.info().name;
+    let threads = rig.thread_counts().last().copied().unwrap_or(1);
+    let session = &rig.session(threads)?;
+    for (shape, file, what) in [(Shape::Scalar, "call.scalar.svg", "one lane, 64 B"), (Shape::Wide, "call.wide64.svg", "a wave, 64 B a lane")] {
+        eprintln!("{file} …");
+        plot::histogram(&dir.join(file), &format!("{device}: {what}"), latency::samples(session, shape)?, floor_us)?;
+    }
+    let mut curves = Vec::new();
+    for (load, label) in [(Load::Scalar, "one lane a wave"), (Load::Wide, "all lanes"), (Load::Post, "posts, one lane a wave")] {
+        eprintln!("throughput.svg: {label} …");
+        let steps = throughput::steps(rig.all_waves()).into_iter();
+        let points = steps.map(|waves| Ok((waves, throughput::rate(session, load, waves, 1)?))).collect::<Result<_, Error>>()?;
+        curves.push(Curve { label: label.into(), points });
+    }
+    plot::throughput(&dir.join("throughput.svg"), &format!("{device}: 64 B calls of waves, {threads} server thread(s)"), &curves)
 }

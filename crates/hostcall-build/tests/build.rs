@@ -12,7 +12,8 @@ fn spec(fixture: &str, targets: Vec<Target>) -> ProgramSpec {
     let mut spec = ProgramSpec::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(fixture));
     spec.targets = targets;
     // Shared, so that `core` is built once for all of these tests.
-    spec.target_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostcall"));
+    // But crates with path dependencies are built with other flags, which would make cargo build it again and again.
+    spec.target_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join(if fixture == "calls" { "hostcall-calls" } else { "hostcall" }));
     spec
 }
 
@@ -208,15 +209,42 @@ fn a_second_build_starts_no_stage_again() {
 }
 
 #[test]
-fn an_amd_code_object_exports_the_kernel_and_the_hosts_words_for_each_architecture() {
+fn a_kernel_as_users_write_it_builds_for_the_simulator() {
+    let exported = exported(&image("calls", Target::Sim).bytes);
+    let words = ["__hostcall_sim_ops", "__hostcall_sim_version", "__hostcall_abi", "__hostcall_device", "__HOSTCALL__Host__add42"];
+    for name in words.into_iter().chain(["__HOSTCALL_SIGNATURE__Host__add42", "__HOSTCALL_KERNEL__demo", "__hostcall_sim_kernel_demo"]) {
+        assert!(exported.iter().any(|found| found == name), "{name} not in {exported:?}");
+    }
+}
+
+#[test]
+fn a_kernel_as_users_write_it_builds_for_nvidia_and_assembles() {
+    if !device_toolchain() {
+        return;
+    }
+    let image = image("calls", Target::nvptx());
+    let text = std::str::from_utf8(&image.bytes).expect("PTX is text");
+    let ptx = Ptx::parse(text);
+    assert_eq!(ptx.entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["demo"]);
+    for name in ["__hostcall_abi", "__hostcall_device", "__HOSTCALL__Host__add42", "__HOSTCALL_SIGNATURE__Host__add42"] {
+        assert!(text.lines().any(|line| line.contains(".visible") && line.contains(name)), "{name}");
+    }
+    match Ptxas::find() {
+        Ok(ptxas) => drop(ptxas.assemble(text.as_bytes(), "sm_90").unwrap_or_else(|error| panic!("{error}"))),
+        Err(error) => println!("not assembled: {error}"),
+    }
+}
+
+#[test]
+fn a_kernel_as_users_write_it_builds_for_each_amd_architecture() {
     if !device_toolchain() {
         return;
     }
     for arch in AMDGPU_ARCHES {
-        let image = image("ballot", Target::Amdgpu { arch: arch.into() });
+        let image = image("calls", Target::Amdgpu { arch: arch.into() });
         assert_eq!((image.kind, &*image.arch), (ImageKind::AmdCodeObject, arch));
         let exported = exported(&image.bytes);
-        for name in ["branches", "branches.kd", "__HOSTCALL_KERNEL__branches", "__hostcall_device"] {
+        for name in ["demo", "demo.kd", "__HOSTCALL_KERNEL__demo", "__HOSTCALL__Host__add42", "__hostcall_device", "__hostcall_abi"] {
             assert!(exported.iter().any(|found| found == name), "{arch}: {name} not in {exported:?}");
         }
     }

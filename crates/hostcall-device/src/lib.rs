@@ -3,6 +3,13 @@
 //! The same source runs on NVIDIA GPUs (`arch/nvptx.rs`), on AMD GPUs (`arch/amdgpu.rs`: compiled, never run)
 //! and in the CPU simulator (`arch/sim.rs`). Users reach it as `hostcall`, whose device face it is.
 #![no_std]
+// GPU targets are built by the device toolchain, which may use unstable features; the simulator needs none.
+#![cfg_attr(
+    any(target_arch = "nvptx64", target_arch = "amdgpu"),
+    feature(asm_experimental_arch, link_llvm_intrinsics),
+    allow(internal_features, reason = "a GPU's collectives are LLVM intrinsics")
+)]
+#![cfg_attr(target_arch = "amdgpu", feature(core_intrinsics, gpu_intrinsics, stdarch_amdgpu))]
 
 extern crate alloc;
 #[cfg(test)]

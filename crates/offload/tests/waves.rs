@@ -155,7 +155,7 @@ fn a_shuffle_passes_any_lanes_64_bits() {
     for mode in MODES {
         let bench = Bench::new(mode, shuffles);
         for (lane, &got) in bench.run::<[u64; 2]>(Launch::linear(1, 24), 24).iter().enumerate() {
-            assert_eq!(got, [(lane as u64 + 1) % 24 << 40 | 7, 5], "lane {lane} {mode}");
+            assert_eq!(got, [(((lane as u64 + 1) % 24) << 40) | 7, 5], "lane {lane} {mode}");
         }
     }
 }

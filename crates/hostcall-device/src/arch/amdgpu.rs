@@ -173,7 +173,6 @@ struct HostWritten(core::cell::UnsafeCell<Descriptor>);
 unsafe impl Sync for HostWritten {}
 
 #[unsafe(no_mangle)]
-#[used]
 static __hostcall_device: HostWritten = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
 
 /// The descriptor as the host wrote it.

@@ -13,7 +13,7 @@ use super::stack::Slab;
 use super::wait::{Running, backoff};
 
 /// How long a lane that waits is left to wait, in its place, before others may run meanwhile.
-const PATIENCE: Duration = Duration::from_millis(10);
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A lane waits, mostly for the host. As long as that takes no longer than [`PATIENCE`] nothing is scheduled meanwhile, so the order does
 /// not depend on how fast the host is. False: it took longer, and the lane must let others run.

@@ -1,0 +1,42 @@
+//! Why there is no figure.
+
+use std::path::PathBuf;
+
+/// Why a measurement, or the whole benchmark, ended without one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(super) enum Error {
+    #[error(transparent)]
+    Device(#[from] offload::Error),
+    #[error(transparent)]
+    Server(#[from] hostcall::ServerError),
+    #[error(transparent)]
+    Attach(#[from] hostcall::AttachError),
+    #[error(transparent)]
+    Kernel(#[from] hostcall::WaitError),
+    #[error("{doing} {path}: {source}", path = path.display())]
+    File { doing: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("the system gave no thread: {0}")]
+    Thread(std::io::Error),
+    #[error("{what}: {right} of {all} were right; a figure of wrong answers means nothing")]
+    Wrong { what: String, right: u64, all: u64 },
+    #[error("the device does not say how long `{kernel}` took")]
+    NoTime { kernel: String },
+    #[error("cannot draw {path}: {reason}", path = path.display())]
+    Plot { path: PathBuf, reason: String },
+    #[error("`{name}` is no row; the rows are {}", super::report::NAMES.join(", "))]
+    Name { name: String },
+    /// Another row of the same measurement has the error itself.
+    #[error("{0}")]
+    Also(String),
+    /// Nothing went wrong: the device has no such thing.
+    #[error("{0}")]
+    NotHere(&'static str),
+}
+
+impl Error {
+    /// `{right} of {all}`, unless all are.
+    pub(super) fn unless_all(what: impl Into<String>, right: u64, all: u64) -> Result<(), Error> {
+        if right == all { Ok(()) } else { Err(Error::Wrong { what: what.into(), right, all }) }
+    }
+}

@@ -1,0 +1,77 @@
+//! The floor: what one word there and one word back costs on this device, with nothing around it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use offload::{Args, HostMemory, Launch};
+
+use super::error::Error;
+use super::rig::{Rig, median};
+use super::watchdog::Watchdog;
+
+/// Microseconds of a round trip: on the simulator between two threads of this process, on a GPU between one lane and a thread.
+pub(super) fn measure(rig: &Rig) -> Result<f64, Error> {
+    let (warm, trips) = (u64::from(rig.scale.calls / 10), u64::from(rig.scale.calls));
+    median(rig.scale.samples, || {
+        let what = "the floor's ping-pong";
+        if rig.is_sim() { rig.watchdog.during(what, Watchdog::LAUNCH, || threads(warm, trips)) } else { rig.watchdog.during(what, Watchdog::LAUNCH, || kernel(rig, warm, trips)) }
+    })
+}
+
+/// Two threads bounce one word.
+fn threads(warm: u64, trips: u64) -> Result<f64, Error> {
+    /// Waits until `word` is `value`.
+    fn await_word(word: &AtomicU64, value: u64) {
+        let mut spins = 0u32;
+        // Relaxed: the word is all there is to say. Pairs with the other thread's store.
+        while word.load(Ordering::Relaxed) != value {
+            spins += 1;
+            // On a machine whose cores are all busy the other thread may be waiting for ours.
+            if spins.is_multiple_of(1 << 14) {
+                std::thread::yield_now();
+            }
+        }
+    }
+    let word = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        let other = std::thread::Builder::new().spawn_scoped(scope, || {
+            for i in 0..warm + trips {
+                await_word(&word, 2 * i + 1);
+                // Pairs with the first thread's load.
+                word.store(2 * i + 2, Ordering::Relaxed);
+            }
+        });
+        other.map_err(Error::Thread)?;
+        let mut start = Instant::now();
+        for i in 0..warm + trips {
+            if i == warm {
+                start = Instant::now();
+            }
+            // Pairs with the second thread's load.
+            word.store(2 * i + 1, Ordering::Relaxed);
+            await_word(&word, 2 * i + 2);
+        }
+        Ok(start.elapsed().as_secs_f64() * 1e6 / trips as f64)
+    })
+}
+
+/// The kernel stores a word to host memory and polls another; this thread does the same the other way round.
+fn kernel(rig: &Rig, warm: u64, trips: u64) -> Result<f64, Error> {
+    // A page each: words that the two sides write share no cache line.
+    let page = 4096 / size_of::<u64>();
+    let words: HostMemory<u64> = rig.device.alloc_host(2 * page)?;
+    let out = rig.zeroed::<u64>(1)?;
+    // SAFETY: both words are inside `words`, aligned, and zero; the kernel and this thread touch them only atomically.
+    let (ping, pong) = unsafe { (AtomicU64::from_ptr(words.as_ptr()), AtomicU64::from_ptr(words.as_ptr().add(page))) };
+    let kernel = rig.program.kernel("floor")?;
+    let args = Args::new().value(warm).value(trips).address(words.address()).address(words.address() + 4096).slice(&out);
+    // SAFETY: as `kernels/bench` says: two counts, two words of host memory, and a slice; all live until the queue is synchronised below.
+    unsafe { rig.queue.launch(&kernel, Launch::linear(1, 1), args) }?;
+    for i in 1..=warm + trips {
+        // Relaxed: the word is all there is to say. Pairs with the kernel's store, and the store below with its load.
+        while ping.load(Ordering::Relaxed) != i {}
+        pong.store(i, Ordering::Relaxed);
+    }
+    rig.queue.synchronize()?;
+    Ok(rig.queue.read(&out)?[0] as f64 / 1e3 / trips as f64)
+}

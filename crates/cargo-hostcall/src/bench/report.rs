@@ -1,0 +1,300 @@
+//! The rows: what was measured, against what, and how it is shown.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use offload::{DeviceInfo, DeviceKind};
+use serde_json::{Value as Json, json};
+
+use super::error::Error;
+
+/// Every row, in the order of the table.
+pub(super) const NAMES: [&str; 14] = [
+    "call.scalar.held",
+    "call.scalar",
+    "call.wide64",
+    "throughput.scalar",
+    "throughput.wide64",
+    "post.issue",
+    "post.rate",
+    "bulk.to_host",
+    "bulk.to_kernel",
+    "file.read",
+    "malloc",
+    "idle.none",
+    "idle.quiet",
+    "wake",
+];
+
+/// A figure with its unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Figure {
+    /// Microseconds.
+    Us(f64),
+    /// So many a second.
+    PerS(f64),
+    /// 10⁹ bytes a second.
+    GbS(f64),
+}
+
+impl Figure {
+    fn shown(self) -> String {
+        match self {
+            Self::Us(us) if us >= 1000.0 => format!("{:.2} ms", us / 1e3),
+            Self::Us(us) => format!("{us:.3} us"),
+            Self::PerS(n) if n >= 1e6 => format!("{:.2} M/s", n / 1e6),
+            Self::PerS(n) => format!("{:.1} k/s", n / 1e3),
+            Self::GbS(gb) => format!("{gb:.2} GB/s"),
+        }
+    }
+}
+
+/// What a row's ratio is to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Against {
+    /// The floor: how many times as long.
+    Floor,
+    /// The floor: how many of them in the time of one.
+    PerFloor,
+    /// The bus, as plain loads and stores reach it.
+    Bus,
+    /// `pread` and a copy.
+    Pread,
+    /// The other allocator.
+    Malloc,
+    /// One core.
+    Core,
+}
+
+impl Against {
+    fn shown(self, ratio: f64) -> String {
+        match self {
+            Self::Floor => format!("{ratio:.2}x the floor"),
+            Self::PerFloor => format!("{ratio:.1} per floor"),
+            Self::Bus => format!("{ratio:.2}x the bus"),
+            Self::Pread => format!("{ratio:.2}x pread+copy"),
+            Self::Malloc => format!("{ratio:.2}x malloc"),
+            Self::Core => format!("{:.1} % of a core", ratio * 100.0),
+        }
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) figure: Figure,
+    pub(super) ratio: f64,
+    pub(super) against: Against,
+    /// How it was come by: waves, threads, what it is compared with.
+    pub(super) note: String,
+}
+
+/// What a row should reach.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    RatioAtMost(f64),
+    RatioAtLeast(f64),
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+impl Target {
+    /// The targets were set for an NVIDIA H200, and one for the simulator.
+    fn of(device: &DeviceInfo, name: &str) -> Option<Self> {
+        use Target::*;
+        match device.kind {
+            DeviceKind::Sim => (name == "call.scalar").then_some(RatioAtMost(4.0)),
+            DeviceKind::Cuda if device.name.contains("H200") => Some(match name {
+                "call.scalar.held" => RatioAtMost(1.08),
+                "call.scalar" => RatioAtMost(1.15),
+                "call.wide64" => RatioAtMost(1.35),
+                "throughput.scalar" | "post.rate" => AtLeast(60e6),
+                "throughput.wide64" => AtLeast(9e6),
+                "post.issue" => AtMost(0.5),
+                "bulk.to_host" | "bulk.to_kernel" | "file.read" => RatioAtLeast(0.8),
+                "malloc" => RatioAtLeast(20.0),
+                // What a sleeping process takes is not nothing to the clock that measures it.
+                "idle.none" => RatioAtMost(0.001),
+                "idle.quiet" => RatioAtMost(0.3),
+                "wake" => AtMost(100.0),
+                _ => return None,
+            }),
+            _ => None,
+        }
+    }
+
+    fn met(self, row: &Row) -> bool {
+        let (Figure::Us(figure) | Figure::PerS(figure) | Figure::GbS(figure)) = row.figure;
+        match self {
+            Self::RatioAtMost(limit) => row.ratio <= limit,
+            Self::RatioAtLeast(limit) => row.ratio >= limit,
+            Self::AtMost(limit) => figure <= limit,
+            Self::AtLeast(limit) => figure >= limit,
+        }
+    }
+
+    fn shown(self, row: &Row) -> String {
+        let figure = |limit| match row.figure {
+            Figure::Us(_) => Figure::Us(limit).shown(),
+            Figure::PerS(_) => Figure::PerS(limit).shown(),
+            Figure::GbS(_) => Figure::GbS(limit).shown(),
+        };
+        match self {
+            Self::RatioAtMost(limit) => format!("<= {}", row.against.shown(limit)),
+            Self::RatioAtLeast(limit) => format!(">= {}", row.against.shown(limit)),
+            Self::AtMost(limit) => format!("<= {}", figure(limit)),
+            Self::AtLeast(limit) => format!(">= {}", figure(limit)),
+        }
+    }
+}
+
+/// Everything that was found out.
+#[derive(Debug)]
+pub(super) struct Report {
+    pub(super) device: DeviceInfo,
+    pub(super) commit: &'static str,
+    pub(super) floor_us: f64,
+    pub(super) rows: Vec<Row>,
+    /// Rows without a figure, and why.
+    pub(super) skipped: Vec<(&'static str, String)>,
+    /// Lines on what calls cost that are not made.
+    pub(super) unused: Vec<String>,
+}
+
+impl Report {
+    /// Puts the rows into the order of the table, whatever they were measured in.
+    pub(super) fn sort(&mut self) {
+        self.rows.sort_by_key(|row| NAMES.iter().position(|name| *name == row.name));
+    }
+
+    /// The table, for people.
+    pub(super) fn table(&self) -> String {
+        let mut text = String::new();
+        let DeviceInfo { name, driver, sms, resident_waves, .. } = &self.device;
+        let _ = writeln!(text, "{name}, {driver}; {sms} SMs, {resident_waves} resident waves; commit {}", self.commit);
+        let _ = writeln!(text, "floor (one word there, one word back): {:.3} us\n", self.floor_us);
+        let mut lines = vec![["", "figure", "ratio", "target", "", "how"].map(String::from)];
+        for name in NAMES {
+            if let Some(row) = self.rows.iter().find(|row| row.name == name) {
+                let target = Target::of(&self.device, name);
+                lines.push([
+                    name.into(),
+                    row.figure.shown(),
+                    row.against.shown(row.ratio),
+                    target.map_or_else(String::new, |target| target.shown(row)),
+                    target.map_or("", |target| if target.met(row) { "met" } else { "MISSED" }).into(),
+                    row.note.clone(),
+                ]);
+            } else if let Some((_, why)) = self.skipped.iter().find(|(skipped, _)| *skipped == name) {
+                lines.push([name.into(), "-".into(), "-".into(), String::new(), String::new(), format!("not measured: {why}")]);
+            }
+        }
+        let widths: [usize; 6] = std::array::from_fn(|i| lines.iter().map(|line| line[i].chars().count()).max().unwrap_or(0));
+        for line in &lines {
+            let mut shown = String::new();
+            for (i, (cell, width)) in line.iter().zip(widths).enumerate() {
+                let _ = if matches!(i, 1 | 2) { write!(shown, "{cell:>width$}  ") } else { write!(shown, "{cell:<width$}  ") };
+            }
+            let _ = writeln!(text, "{}", shown.trim_end());
+        }
+        if !self.unused.is_empty() {
+            text.push_str("\nWhat calls cost that are not made:\n");
+            for line in &self.unused {
+                let _ = writeln!(text, "  {line}");
+            }
+        }
+        text
+    }
+
+    /// The figures, for programs.
+    pub(super) fn json(&self) -> Json {
+        let row = |row: &Row| {
+            let (unit, figure) = match row.figure {
+                Figure::Us(figure) => ("us", figure),
+                Figure::PerS(figure) => ("per_s", figure),
+                Figure::GbS(figure) => ("gb_s", figure),
+            };
+            json!({ "name": row.name, unit: figure, "ratio": row.ratio })
+        };
+        json!({
+            "device": self.device.name,
+            "driver": self.device.driver,
+            "commit": self.commit,
+            "floor_us": self.floor_us,
+            "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Writes [`Report::json`] to a file.
+    pub(super) fn write_json(&self, path: &Path) -> Result<(), Error> {
+        std::fs::write(path, format!("{:#}\n", self.json())).map_err(|source| Error::File { doing: "cannot write", path: path.into(), source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(kind: DeviceKind, name: &str, rows: Vec<Row>) -> Report {
+        let device = DeviceInfo {
+            kind,
+            ordinal: 0,
+            name: name.into(),
+            driver: "driver 1".into(),
+            arch: "sm_90".into(),
+            wave_size: 32,
+            sms: 132,
+            resident_waves: 8448,
+            memory_bytes: 1 << 30,
+            max_group_size: 1024,
+        };
+        Report { device, commit: "abc", floor_us: 2.5, rows, skipped: vec![("malloc", "no allocator".into())], unused: Vec::new() }
+    }
+
+    fn row(name: &'static str, figure: Figure, ratio: f64, against: Against) -> Row {
+        Row { name, figure, ratio, against, note: "how".into() }
+    }
+
+    #[test]
+    fn each_row_of_the_json_has_its_unit_and_ratio_and_rows_without_a_figure_are_left_out() {
+        let rows = vec![
+            row("call.scalar", Figure::Us(2.75), 1.1, Against::Floor),
+            row("post.rate", Figure::PerS(7e7), 175.0, Against::PerFloor),
+            row("bulk.to_host", Figure::GbS(45.0), 0.9, Against::Bus),
+        ];
+        let json = report(DeviceKind::Cuda, "NVIDIA H200", rows).json();
+        let expected = json!({
+            "device": "NVIDIA H200", "driver": "driver 1", "commit": "abc", "floor_us": 2.5,
+            "rows": [
+                { "name": "call.scalar", "us": 2.75, "ratio": 1.1 },
+                { "name": "post.rate", "per_s": 7e7, "ratio": 175.0 },
+                { "name": "bulk.to_host", "gb_s": 45.0, "ratio": 0.9 },
+            ],
+        });
+        assert_eq!(json, expected);
+    }
+
+    #[test]
+    fn the_table_says_which_targets_were_missed_and_what_was_not_measured() {
+        let rows = vec![
+            row("call.scalar", Figure::Us(3.0), 1.2, Against::Floor),
+            row("post.rate", Figure::PerS(7e7), 175.0, Against::PerFloor),
+            row("wake", Figure::Us(99.0), 40.0, Against::Floor),
+        ];
+        let table = report(DeviceKind::Cuda, "NVIDIA H200", rows.clone()).table();
+        let line = |name: &str| table.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
+        assert!(line("call.scalar").contains("<= 1.15x the floor") && line("call.scalar").contains("MISSED"), "{table}");
+        assert!(line("post.rate").contains(">= 60.00 M/s") && line("post.rate").contains("met"), "{table}");
+        assert!(line("wake").contains("met"), "{table}");
+        assert!(line("malloc").contains("not measured: no allocator"), "{table}");
+        assert!(!report(DeviceKind::Cuda, "another GPU", rows).table().contains("met"));
+    }
+
+    #[test]
+    fn the_simulator_has_one_target() {
+        let rows = vec![row("call.scalar", Figure::Us(1.0), 4.5, Against::Floor), row("call.wide64", Figure::Us(9.0), 40.0, Against::Floor)];
+        let table = report(DeviceKind::Sim, "simulator", rows).table();
+        assert_eq!(table.matches("MISSED").count(), 1);
+    }
+}

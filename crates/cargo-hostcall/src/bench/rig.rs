@@ -1,0 +1,186 @@
+//! What every measurement needs: the device with the kernels loaded, a server, and the time a launch takes.
+
+use std::time::Duration;
+
+use bench_services::{answer, bench, digest, filling};
+use hostcall::{Server, ServerBuilder};
+use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Memory, Plain, Program, ProgramBundle, Queue};
+
+use super::error::Error;
+use super::watchdog::Watchdog;
+
+/// How much of everything.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// Samples of which the median is taken.
+    pub(super) samples: usize,
+    /// Calls of one wave in a sample.
+    pub(super) calls: u32,
+    /// About how long a sample of the whole device takes.
+    pub(super) sample: Duration,
+    /// Bytes that large slices move in a sample.
+    pub(super) bulk_bytes: usize,
+    /// Bytes of the file.
+    pub(super) file_bytes: usize,
+    /// How long a silent kernel is silent.
+    pub(super) silence: Duration,
+    /// Bytes of the device's heap.
+    pub(super) heap_bytes: usize,
+}
+
+impl Scale {
+    pub(super) fn new(kind: DeviceKind, quick: bool) -> Self {
+        let (big, ms) = (kind != DeviceKind::Sim, Duration::from_millis);
+        Self {
+            samples: 5,
+            calls: if big { 20_000 } else { 5_000 } / if quick { 4 } else { 1 },
+            sample: ms(if quick { 50 } else { 250 }),
+            bulk_bytes: if big { 512 << 20 } else { 16 << 20 } >> if quick { 2 } else { 0 },
+            file_bytes: if big { 512 << 20 } else { 16 << 20 } >> if quick { 2 } else { 0 },
+            silence: ms(if quick { 200 } else { 1000 }),
+            heap_bytes: if big { 1 << 30 } else { 64 << 20 },
+        }
+    }
+}
+
+/// The device with the kernels loaded.
+pub(super) struct Rig {
+    pub(super) device: Device,
+    pub(super) queue: Queue,
+    pub(super) program: Program,
+    pub(super) scale: Scale,
+    pub(super) watchdog: Watchdog,
+}
+
+/// Bytes of a staging slot: what one call of a large slice moves.
+pub(super) const CHUNK: u32 = 64 << 10;
+
+impl Rig {
+    pub(super) fn new(device: Device, scale: Scale) -> Result<Self, Error> {
+        let watchdog = Watchdog::start().map_err(Error::Thread)?;
+        let program = watchdog.during("loading the kernels", Watchdog::LOAD, || device.load(&bundle()))?;
+        let queue = device.queue()?;
+        Ok(Self { device, queue, program, scale, watchdog })
+    }
+
+    pub(super) fn is_sim(&self) -> bool {
+        self.device.info().kind == DeviceKind::Sim
+    }
+
+    /// Numbers of server threads that are tried.
+    pub(super) fn thread_counts(&self) -> Vec<usize> {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        [1, 2, 4, 8].into_iter().filter(|&threads| threads == 1 || threads <= cores).collect()
+    }
+
+    /// A server with every service, and the kernels attached to it. There is one at a time: the kernels call the last.
+    pub(super) fn session(&self, threads: usize) -> Result<Session<'_>, Error> {
+        self.session_with(threads, |builder| builder)
+    }
+
+    /// The same with more.
+    pub(super) fn session_with(&self, threads: usize, more: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Result<Session<'_>, Error> {
+        let builder = Server::builder(&self.device).threads(threads).staging(1024, CHUNK).services([
+            bench::exchange(|block| answer(&block)),
+            bench::note(|block| {
+                std::hint::black_box(block);
+            }),
+            bench::take(|data: &[u8]| digest(data)),
+            bench::give(|chunk, out: &mut [u8]| {
+                out.fill(filling(chunk));
+                out.len() as u64
+            }),
+        ]);
+        let server = more(builder).start()?;
+        server.attach(&self.program)?;
+        Ok(Session { rig: self, server, threads })
+    }
+
+    /// The shape of a launch of so many waves.
+    pub(super) fn waves(&self, waves: u32) -> Launch {
+        let per_group = [8, 4, 2, 1].into_iter().find(|n| waves.is_multiple_of(*n)).unwrap_or(1);
+        Launch::linear(waves / per_group, per_group * self.device.info().wave_size)
+    }
+
+    /// As many waves as can be resident.
+    pub(super) fn all_waves(&self) -> u32 {
+        self.device.info().resident_waves
+    }
+
+    /// Zeroed device memory.
+    pub(super) fn zeroed<T: Plain>(&self, len: usize) -> Result<Memory<T>, Error> {
+        let memory = self.device.alloc(len)?;
+        self.queue.fill(&memory, 0)?;
+        Ok(memory)
+    }
+
+    /// Registers of a lane of this kernel, for the table; empty where the device has none.
+    pub(super) fn registers(&self, kernel: &str) -> Result<String, Error> {
+        let registers = self.program.kernel(kernel)?.info().registers;
+        Ok(if registers == 0 { String::new() } else { format!(", {registers} registers") })
+    }
+}
+
+/// A server, to which the kernels are attached.
+pub(super) struct Session<'a> {
+    pub(super) rig: &'a Rig,
+    pub(super) server: Server,
+    pub(super) threads: usize,
+}
+
+impl Session<'_> {
+    /// Runs a kernel to its end, and until every post is handled; how long the kernel took.
+    ///
+    /// `args` must be right for the kernel: see [`Queue::launch`].
+    pub(super) fn run(&self, kernel: &str, launch: Launch, args: Args) -> Result<Duration, Error> {
+        let rig = self.rig;
+        rig.watchdog.during(&format!("kernel `{kernel}`"), Watchdog::LAUNCH, || {
+            let (start, end) = (rig.device.event()?, rig.device.event()?);
+            let loaded = rig.program.kernel(kernel)?;
+            rig.queue.record(&start)?;
+            // SAFETY: every caller in this module's siblings passes memory that it keeps until this returns, with the types that the
+            // kernel of this name in `kernels/bench` says; number and sizes are checked by the launch.
+            unsafe { rig.queue.launch(&loaded, launch, args) }?;
+            rig.queue.record(&end)?;
+            self.server.wait(&rig.queue)?;
+            end.since(&start)?.ok_or_else(|| Error::NoTime { kernel: kernel.to_owned() })
+        })
+    }
+
+    /// Runs `sample` with growing counts until one takes long enough to be measured; that count.
+    pub(super) fn calibrate(&self, mut sample: impl FnMut(u32) -> Result<Duration, Error>) -> Result<u32, Error> {
+        let target = self.rig.scale.sample;
+        let mut count = 4u32;
+        loop {
+            let took = sample(count)?;
+            if took * 2 > target || count >= 1 << 22 {
+                return Ok(count);
+            }
+            let factor = target.as_secs_f64() / took.as_secs_f64().max(1e-9);
+            // At most ten times as many at once: the first launch is slower than what follows, or faster.
+            count = (f64::from(count) * factor.clamp(1.5, 10.0)).ceil() as u32;
+        }
+    }
+}
+
+/// The median of several samples.
+pub(super) fn median(samples: usize, mut sample: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
+    let mut all = (0..samples).map(|_| sample()).collect::<Result<Vec<_>, _>>()?;
+    all.sort_by(f64::total_cmp);
+    Ok(all[all.len() / 2])
+}
+
+/// The kernels, as the build script built them.
+fn bundle() -> ProgramBundle {
+    let bundle = offload_image::include_program!("bench");
+    let image = |image: &offload_image::Image| {
+        let kind = match image.kind {
+            offload_image::ImageKind::Sim => ImageKind::Sim,
+            offload_image::ImageKind::Ptx => ImageKind::Ptx,
+            offload_image::ImageKind::Cubin => ImageKind::Cubin,
+            _ => return None,
+        };
+        Some(Image { kind, arch: image.arch.to_string(), bytes: image.bytes.to_vec(), sha256: image.sha256.0 })
+    };
+    ProgramBundle { name: bundle.name.to_string(), images: bundle.images.iter().filter_map(image).collect(), note: bundle.note.map(|n| n.to_string()) }
+}

@@ -1,0 +1,109 @@
+//! Calls and posts of many waves at once.
+
+use std::time::Duration;
+
+use offload::{Args, Launch};
+
+use super::error::Error;
+use super::report::{Against, Figure, Row};
+use super::rig::{Rig, Session, median};
+
+/// What the waves do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Load {
+    /// One lane of each wave calls.
+    Scalar,
+    /// All lanes of each wave call.
+    Wide,
+    /// One lane of each wave posts.
+    Post,
+}
+
+impl Load {
+    fn kernel(self) -> &'static str {
+        match self {
+            Self::Scalar => "throughput_scalar",
+            Self::Wide => "throughput_wide",
+            Self::Post => "post_rate",
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "throughput.scalar",
+            Self::Wide => "throughput.wide64",
+            Self::Post => "post.rate",
+        }
+    }
+}
+
+/// Runs the load on `waves` waves, `each` times per wave, and checks that every call was answered right, every post handled.
+fn sample(session: &Session<'_>, load: Load, waves: u32, each: u32) -> Result<Duration, Error> {
+    let rig = session.rig;
+    let launch = rig.waves(waves);
+    let what = || format!("answers to `{}`", load.kernel());
+    match load {
+        Load::Post => {
+            let handled = || session.server.stats().service("Bench__note").map_or(0, |service| service.calls);
+            let before = handled();
+            let start = std::time::Instant::now();
+            session.run(load.kernel(), launch, Args::new().value(each))?;
+            // Posts count when they are handled, not when the kernel has sent them.
+            let took = start.elapsed();
+            Error::unless_all("posts", handled() - before, u64::from(waves) * u64::from(each))?;
+            Ok(took)
+        }
+        Load::Scalar | Load::Wide => {
+            let lanes = if load == Load::Wide { launch.group_count() * launch.group_threads() } else { waves.into() };
+            let right = rig.zeroed::<u64>(lanes as usize)?;
+            let took = session.run(load.kernel(), launch, Args::new().value(each).slice(&right))?;
+            Error::unless_all(what(), rig.queue.read(&right)?.iter().sum(), lanes * u64::from(each))?;
+            Ok(took)
+        }
+    }
+}
+
+/// Calls (of a wave, whatever its lanes) a second, the median of `samples`.
+pub(super) fn rate(session: &Session<'_>, load: Load, waves: u32, samples: usize) -> Result<f64, Error> {
+    let each = session.calibrate(|each| sample(session, load, waves, each))?;
+    median(samples, || Ok(f64::from(waves) * f64::from(each) / sample(session, load, waves, each)?.as_secs_f64()))
+}
+
+/// The row of a load, from the rate with each number of server threads.
+pub(super) fn row(rig: &Rig, load: Load, rates: &[(usize, f64)], floor_us: f64) -> Result<Row, Error> {
+    let (threads, best) = rates.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).ok_or(Error::NotHere("no number of server threads was tried"))?;
+    let all = rates.iter().map(|(threads, rate)| format!("{threads}: {:.2}", rate / 1e6)).collect::<Vec<_>>().join(", ");
+    let lanes = if load == Load::Wide { format!(" of {} lanes", rig.device.info().wave_size) } else { String::new() };
+    let note = format!("{} waves{lanes}, best with {threads} server thread(s) (M/s by threads: {all}){}", rig.all_waves(), rig.registers(load.kernel())?);
+    Ok(Row { name: load.name(), figure: Figure::PerS(best), ratio: best * floor_us / 1e6, against: Against::PerFloor, note })
+}
+
+/// The row `post.issue`: what a post costs the wave that makes it.
+pub(super) fn post_issue(session: &Session<'_>, floor_us: f64) -> Result<Row, Error> {
+    let rig = session.rig;
+    let (warm, posts) = (rig.scale.calls / 10, rig.scale.calls);
+    let us = median(rig.scale.samples, || {
+        let out = rig.zeroed::<u64>(1)?;
+        session.run("post_issue", Launch::linear(1, 1), Args::new().value(warm).value(posts).slice(&out))?;
+        Ok(rig.queue.read(&out)?[0] as f64 / 1e3 / f64::from(posts))
+    })?;
+    let note = format!("{posts} posts in a row, {} server thread(s)", session.threads);
+    Ok(Row { name: "post.issue", figure: Figure::Us(us), ratio: us / floor_us, against: Against::Floor, note })
+}
+
+/// Numbers of waves for the curve.
+pub(super) fn steps(most: u32) -> Vec<u32> {
+    let mut steps: Vec<u32> = std::iter::successors(Some(1u32), |waves| waves.checked_mul(2)).take_while(|waves| *waves < most).collect();
+    steps.push(most);
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_curve_ends_with_all_waves() {
+        assert_eq!(super::steps(1), [1]);
+        assert_eq!(super::steps(8), [1, 2, 4, 8]);
+        assert_eq!(super::steps(9), [1, 2, 4, 8, 9]);
+    }
+}

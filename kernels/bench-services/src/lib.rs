@@ -1,0 +1,42 @@
+//! What the benchmark's kernels ask of their host: one definition for both sides.
+#![cfg_attr(hostcall_device, no_std)]
+
+/// Calls of the shapes whose cost is measured.
+#[hostcall::service]
+pub trait Bench {
+    /// 64 bytes in, 16 bytes out: [`answer`] to the block.
+    fn exchange(block: [u32; 16]) -> [u64; 2];
+    /// The same 64 bytes, posted.
+    fn note(block: [u32; 16]);
+    /// A large slice to the host, which returns its [`digest`].
+    fn take(data: &[u8]) -> u64;
+    /// A large slice to the kernel, every byte of it [`filling`] of `chunk`. Returns how many bytes.
+    fn give(chunk: u32, out: &mut [u8]) -> u64;
+}
+
+/// The block that asks number `i`.
+#[inline(always)]
+pub fn question(i: u32) -> [u32; 16] {
+    core::array::from_fn(|k| if k == 0 { i } else { i ^ k as u32 })
+}
+
+/// What [`Bench::exchange`] answers: enough to see that all of the block arrived, and little enough to cost nothing.
+#[inline(always)]
+pub fn answer(block: &[u32; 16]) -> [u64; 2] {
+    [u64::from(block[0]) + 1, block[1..].iter().fold(0, |all, unit| all ^ u64::from(*unit))]
+}
+
+/// First and last eight bytes of a slice, mixed with its length: both sides can work it out without a pass over the data.
+#[inline(always)]
+pub fn digest(data: &[u8]) -> u64 {
+    match (data.first_chunk::<8>(), data.last_chunk::<8>()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(1) ^ data.len() as u64,
+        _ => data.len() as u64,
+    }
+}
+
+/// The byte that chunk number `chunk` is full of.
+#[inline(always)]
+pub fn filling(chunk: u32) -> u8 {
+    (chunk.wrapping_mul(31) as u8) | 1
+}

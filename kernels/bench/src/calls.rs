@@ -1,0 +1,126 @@
+//! Calls that are waited for.
+
+use bench_services::{Bench, answer, question};
+use core::sync::atomic::{AtomicU64, Ordering};
+use hostcall::time::Instant;
+use hostcall::wave::{global_id, lane_id, wave_index};
+use hostcall::{CallError, Port, kernel};
+
+use crate::clock::Ticks;
+
+/// Makes call number `i`; 1 if the answer is right.
+#[inline(always)]
+fn ask(i: u32) -> Result<u64, CallError> {
+    let block = question(i);
+    Ok(u64::from(Bench::exchange(block)? == answer(&block)))
+}
+
+#[inline(always)]
+fn ask_on(port: &mut Port, i: u32) -> Result<u64, CallError> {
+    let block = question(i);
+    Ok(u64::from(Bench::exchange_on(port, block)? == answer(&block)))
+}
+
+/// The floor: a word to the host, a word back, `warm + trips` times. The host stores each word that it finds at `ping` to `pong`.
+/// `out`: nanoseconds of the last `trips`.
+#[kernel]
+pub fn floor(warm: u64, trips: u64, ping: *mut u64, pong: *mut u64, out: &mut [u64]) {
+    // SAFETY: the host passes two words of its memory, 8-byte aligned, that nobody touches other than atomically.
+    let (ping, pong) = unsafe { (AtomicU64::from_ptr(ping), AtomicU64::from_ptr(pong)) };
+    let mut start = Instant::now();
+    for i in 1..=warm + trips {
+        // Relaxed: the word is all there is to say. Each pairs with the host's access of the same word.
+        ping.store(i, Ordering::Relaxed);
+        while pong.load(Ordering::Relaxed) != i {}
+        if i == warm {
+            start = Instant::now();
+        }
+    }
+    out[0] = start.elapsed().as_nanos() as u64;
+}
+
+/// `calls` calls over a port that is held, after `warm` others. `out`, for each lane: nanoseconds, right answers.
+#[kernel]
+pub fn call_held(warm: u32, calls: u32, out: &mut [[u64; 2]]) -> Result<(), CallError> {
+    let mut port = Port::hold()?;
+    for i in 0..warm {
+        ask_on(&mut port, i)?;
+    }
+    let start = Instant::now();
+    let mut right = 0;
+    for i in 0..calls {
+        right += ask_on(&mut port, i)?;
+    }
+    out[global_id()] = [start.elapsed().as_nanos() as u64, right];
+    Ok(())
+}
+
+/// The same with a port taken for each call, by as many lanes as are launched.
+#[kernel]
+pub fn call(warm: u32, calls: u32, out: &mut [[u64; 2]]) -> Result<(), CallError> {
+    for i in 0..warm {
+        ask(i)?;
+    }
+    let start = Instant::now();
+    let mut right = 0;
+    for i in 0..calls {
+        right += ask(i)?;
+    }
+    out[global_id()] = [start.elapsed().as_nanos() as u64, right];
+    Ok(())
+}
+
+/// How long each of `samples.len()` calls takes, in ticks, after `warm` others, as the first lane sees it.
+/// `out`: nanoseconds of all, ticks of all, right answers.
+#[kernel]
+pub fn call_latency(warm: u32, samples: &mut [u32], out: &mut [u64]) -> Result<(), CallError> {
+    let count = samples.len() as u32;
+    let samples = samples.as_mut_ptr();
+    for i in 0..warm {
+        ask(i)?;
+    }
+    let clock = Ticks::start();
+    let start = Instant::now();
+    let first = clock.now();
+    let mut before = first;
+    let mut right = 0;
+    for i in 0..count {
+        right += ask(i)?;
+        let now = clock.now();
+        if lane_id() == 0 {
+            // SAFETY: below `samples.len()`; of all lanes only this one writes there.
+            unsafe { samples.add(i as usize).write((now - before) as u32) };
+        }
+        before = now;
+    }
+    if lane_id() == 0 {
+        out[0] = start.elapsed().as_nanos() as u64;
+        out[1] = before - first;
+        out[2] = right;
+    }
+    Ok(())
+}
+
+/// `calls` calls by one lane of each wave. `right`, for each wave: right answers.
+#[kernel]
+pub fn throughput_scalar(calls: u32, right: &mut [u64]) -> Result<(), CallError> {
+    if lane_id() == 0 {
+        let mut sum = 0;
+        for i in 0..calls {
+            sum += ask(i)?;
+        }
+        right[wave_index()] = sum;
+    }
+    Ok(())
+}
+
+/// `calls` calls by all lanes of each wave together. `right`, for each lane: right answers.
+#[kernel]
+pub fn throughput_wide(calls: u32, right: &mut [u64]) -> Result<(), CallError> {
+    let mut sum = 0;
+    for i in 0..calls {
+        sum += ask(i)?;
+    }
+    right[global_id()] = sum;
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! The kernels of `cargo hostcall bench`.
+//!
+//! Each does one thing in a loop, checks what it gets, and says how often it was right, so that a figure is never one of wrong answers.
+//! Those of a single wave read the device's clock themselves; for the others the host times the whole kernel.
+//!
+//! * [`calls`]: calls of one wave and of all.
+//! * [`posts`]: the same for posts.
+//! * [`bulk`]: large slices, and the bus itself.
+//! * [`files`]: a file read by all waves.
+//! * [`heap`]: the device's allocators.
+//! * [`quiet`]: a call after a long silence; what calls cost that are not made.
+#![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
+
+pub mod bulk;
+pub mod calls;
+pub mod clock;
+pub mod files;
+pub mod heap;
+pub mod posts;
+pub mod quiet;
