@@ -22,9 +22,8 @@ fn a_sleeping_handler_delays_no_other_call() {
     let s = serve(Server::without_device().threads(1).service(sleep.blocking()).service(fixed_service("quick", |x: u32| x + 1)));
     std::thread::scope(|scope| {
         // Two whole waves block: 64 handlers that all must run at once for any of them to go on.
-        let waves: Vec<_> = (0..2)
-            .map(|_| scope.spawn(|| s.device.run_wave(0xffff_ffff, |wave| wave.call_fixed::<u32, u32>(1, &wave.lane()))))
-            .collect();
+        let waves: Vec<_> =
+            (0..2).map(|_| scope.spawn(|| s.device.run_wave(0xffff_ffff, |wave| wave.call_fixed::<u32, u32>(1, &wave.lane())))).collect();
         let start = Instant::now();
         let wave = s.device.wave(0);
         while start.elapsed() < Duration::from_millis(50) {
@@ -96,7 +95,8 @@ fn services_come_and_go_while_kernels_run() {
         for round in 0..50u32 {
             let state = Arc::new(());
             let captured = state.clone();
-            let handle = s.server.register(fixed_service("guest", move |x: u32| x + round + Arc::strong_count(&captured).min(0) as u32)).unwrap();
+            let handle =
+                s.server.register(fixed_service("guest", move |x: u32| x + round + Arc::strong_count(&captured).min(0) as u32)).unwrap();
             let wave = s.device.wave(1);
             assert_eq!(wave.call_fixed::<u32, u32>(2, &1), Ok(1 + round), "the name keeps its number");
             handle.unregister();
