@@ -13,7 +13,7 @@ use hostcall_abi::Status;
 
 use crate::completion::Completion;
 use crate::invocation::Scratch;
-use crate::serve::{Lane, Source};
+use crate::serve::{Attempt, Lane, Source};
 use crate::service::NowFn;
 
 /// One lane's call, for a pool thread.
@@ -26,6 +26,7 @@ pub(crate) struct Job {
     pub(crate) copy: Option<Vec<u8>>,
     pub(crate) lane: u32,
     pub(crate) done: Completion,
+    pub(crate) run: Attempt,
 }
 
 impl Job {
@@ -38,8 +39,9 @@ impl Job {
             None => Source::Message,
         };
         let (units, range) = &self.units;
-        let call = Lane { live: &live, slot: &slot, units: &units[range.clone()], source, place, lane: self.lane };
-        let (status, reply) = call.run(&*self.handler, scratch);
+        let call = Lane { live: &live, slot: &slot, units: &units[range.clone()], source, place, lane: self.lane, run: self.run };
+        // On the pool every handler may block, so there is an answer.
+        let (status, reply) = call.run(&*self.handler, scratch).unwrap_or((Status::BUSY, &[0]));
         self.done.send(status, reply);
     }
 }

@@ -171,6 +171,7 @@ pub(crate) struct Caller<'a> {
     pub(crate) port: u32,
     pub(crate) lane: u32,
     pub(crate) post: bool,
+    pub(crate) may_block: bool,
     pub(crate) report: &'a Report,
 }
 
@@ -233,6 +234,11 @@ impl<'a> Invocation<'a> {
     /// Whether nobody waits for a result.
     pub fn is_post(&self) -> bool {
         self.caller.post
+    }
+
+    /// Whether the handler runs where it may block: on the blocking pool.
+    pub fn may_block(&self) -> bool {
+        self.caller.may_block
     }
 
     /// Where what ends the kernel is reported.

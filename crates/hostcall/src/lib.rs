@@ -13,6 +13,8 @@ mod blocking;
 #[cfg(not(hostcall_device))]
 mod buffer;
 #[cfg(not(hostcall_device))]
+pub mod builtin;
+#[cfg(not(hostcall_device))]
 mod completion;
 #[cfg(not(hostcall_device))]
 mod core;
@@ -24,6 +26,8 @@ mod live;
 mod memory;
 #[cfg(not(hostcall_device))]
 mod panics;
+#[cfg(not(hostcall_device))]
+pub mod policy;
 #[cfg(not(hostcall_device))]
 mod registry;
 #[cfg(not(hostcall_device))]
@@ -47,10 +51,12 @@ mod wake;
 pub use {
     attach::AttachError,
     buffer::{BufferError, PortBuffer},
+    builtin::{Builtins, Console, ConsoleError, Sink},
     completion::Completion,
     hostcall_abi::{CallError, Geometry, Plain, Status},
     hostcall_macros::{Plain, service},
     invocation::{Invocation, OutSlice, RawOut, RawSlice, StagedRegion},
+    policy::{Access, DirGrant, GrantError, Limits, Policy},
     registry::{RegisterError, ServiceHandle},
     report::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report},
     server::{Awake, BufferHandle, Server, ServerBuilder, ServerError, WaitError},

@@ -39,8 +39,13 @@ struct Lanes<'a> {
 }
 
 impl<'a> Lanes<'a> {
+    fn range(self, rank: u32) -> std::ops::Range<usize> {
+        let at = rank as usize * self.lane_dwords;
+        at..at + self.lane_dwords
+    }
+
     fn lane(self, rank: u32) -> &'a [u32] {
-        &self.units[rank as usize * self.lane_dwords..][..self.lane_dwords]
+        &self.units[self.range(rank)]
     }
 }
 
@@ -130,21 +135,26 @@ impl Worker {
         };
         tracing::debug!(service = slot.name(), port, lanes = count, mask = header.mask, post, staged = staged.is_some(), "call");
 
-        let Run::Inline(handler) = &slot.run else {
+        let (Run::Inline(handler) | Run::Adaptive(handler)) = &slot.run else {
             let sample = Sample { calls: count, bytes_in: size_of_val(units) as u64, ..Sample::default() };
             slot.counters.message(*index, sample);
             return defer(core, live, slot, place, header, lanes, copies, *found, scratch);
         };
         let started = found.map(|_| Instant::now());
         let mut sample = Sample { calls: count, bytes_in: size_of_val(units) as u64, ..Sample::default() };
+        // Lanes, by rank, whose calls go on in the blocking pool.
+        let mut blocked = 0u64;
         for (rank, lane) in lanes_of(header.mask) {
             let source = match staged {
                 None => Source::Message,
                 Some(_) if post => copies.get(rank as usize).map_or(Source::Message, |copy| Source::Copied(copy)),
                 Some(area) => Source::Staged(area),
             };
-            let call = Lane { live, slot, units: lanes.lane(rank), source, place: Place { rank, ..place }, lane };
-            let (status, reply) = call.run(&**handler, scratch);
+            let call = Lane { live, slot, units: lanes.lane(rank), source, place: Place { rank, ..place }, lane, run: Attempt::First };
+            let Some((status, reply)) = call.run(&**handler, scratch) else {
+                blocked |= 1 << rank;
+                continue;
+            };
             if !post {
                 write_reply(memory, geometry, port, rank, count, message.tag, status, reply);
             }
@@ -152,6 +162,9 @@ impl Worker {
             sample.failed += u32::from(status != Status::OK);
         }
         slot.counters.message(*index, sample);
+        if blocked != 0 {
+            return resume(core, live, slot, place, header, lanes, copies, *found, blocked);
+        }
         if let (Some(found), Some(started)) = (*found, started) {
             let done = Instant::now();
             slot.counters.latency(*index, done - found, u64::from(count));
@@ -208,6 +221,17 @@ pub(crate) enum Source<'a> {
     Staged(StagedRegion<'a>),
 }
 
+/// Whether a lane's handler has been run before, and where it runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    /// On a serving thread.
+    First,
+    /// On the blocking pool, at first.
+    Blocking,
+    /// On the blocking pool, after it said that it would block.
+    Again,
+}
+
 /// One lane's call, about to be handled.
 pub(crate) struct Lane<'a> {
     pub(crate) live: &'a Live,
@@ -217,27 +241,31 @@ pub(crate) struct Lane<'a> {
     pub(crate) place: Place,
     /// Its number in the wave.
     pub(crate) lane: u32,
+    pub(crate) run: Attempt,
 }
 
 impl<'a> Lane<'a> {
-    /// Handles the call. The reply is in `scratch`.
+    /// Handles the call. The reply is in `scratch`. `None`: the handler would block, and the service is one that goes on elsewhere then.
     #[inline]
-    pub(crate) fn run(&self, handler: &NowFn, scratch: &'a mut Scratch) -> (Status, &'a [u32]) {
+    pub(crate) fn run(&self, handler: &NowFn, scratch: &'a mut Scratch) -> Option<(Status, &'a [u32])> {
         let (slot, live) = (self.slot, self.live);
-        if !slot.admit() {
-            return (Status::FINISHED, &[0]);
+        if self.run != Attempt::Again && !slot.admit() {
+            return Some((Status::FINISHED, &[0]));
         }
         match self.invocation(scratch, true) {
             Ok(mut call) => {
                 let result = guard(live, slot, || handler(&mut call)).unwrap_or(Err(Failure::Panicked));
                 if let Err(failure) = &result {
+                    if self.run == Attempt::First && matches!((failure, &slot.run), (Failure::WouldBlock, Run::Adaptive(_))) {
+                        return None;
+                    }
                     note_failure(live, slot, failure, self.place.post);
                 }
-                call.finish(&result)
+                Some(call.finish(&result))
             }
             Err(error) => {
                 note_failure(live, slot, &Failure::Decode(error), self.place.post);
-                (Status::MALFORMED, &[0])
+                Some((Status::MALFORMED, &[0]))
             }
         }
     }
@@ -262,9 +290,50 @@ impl<'a> Lane<'a> {
         }
         let geometry = self.live.memory.geometry();
         let room = largest_reply_dwords(geometry, if self.place.post { geometry.lanes } else { self.place.lanes });
-        let caller =
-            Caller { service: self.slot.number, port: self.place.port, lane: self.lane, post: self.place.post, report: &self.live.report };
+        let caller = Caller {
+            service: self.slot.number,
+            port: self.place.port,
+            lane: self.lane,
+            post: self.place.post,
+            may_block: self.run != Attempt::First,
+            report: &self.live.report,
+        };
         Ok(Invocation::new(self.units, shape, var, room, outs_allowed, scratch, caller))
+    }
+}
+
+/// Hands the lanes of a message whose handlers would block, by rank, to the blocking pool. The others have been answered.
+#[cold]
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "the parts of one message, each borrowed from elsewhere")]
+fn resume(
+    core: &Arc<Core>,
+    live: &Arc<Live>,
+    slot: &Arc<Slot>,
+    place: Place,
+    header: hostcall_abi::Header,
+    lanes: Lanes<'_>,
+    mut copies: Vec<Vec<u8>>,
+    found: Option<Instant>,
+    blocked: u64,
+) {
+    let Run::Adaptive(handler) = &slot.run else { return };
+    live.defer(place.port, blocked.count_ones(), place.post);
+    let units: Arc<[u32]> = lanes.units.into();
+    for (rank, lane) in lanes_of(header.mask).filter(|(rank, _)| blocked >> rank & 1 == 1) {
+        let timing = found.map(|found| Timing { found, started: found, trace: core.trace.clone() });
+        let done = Completion::new(live.clone(), slot.clone(), Place { rank, ..place }, timing);
+        let copy = copies.get_mut(rank as usize).map(std::mem::take);
+        let staged = header.flags.has(Flags::STAGED);
+        core.pool.submit(Job {
+            handler: handler.clone(),
+            units: (units.clone(), lanes.range(rank)),
+            staged,
+            copy,
+            lane,
+            done,
+            run: Attempt::Again,
+        });
     }
 }
 
@@ -293,9 +362,8 @@ fn defer(
         let timing = found.map(|found| Timing { found, started: found, trace: core.trace.clone() });
         let mut done = Completion::new(live.clone(), slot.clone(), place, timing);
         if let Run::Blocking(handler) = &slot.run {
-            let at = rank as usize * lanes.lane_dwords;
-            let units = (units.clone(), at..at + lanes.lane_dwords);
-            core.pool.submit(Job { handler: handler.clone(), units, staged, copy, lane, done });
+            let units = (units.clone(), lanes.range(rank));
+            core.pool.submit(Job { handler: handler.clone(), units, staged, copy, lane, done, run: Attempt::Blocking });
             continue;
         }
         if !slot.admit() {
@@ -308,7 +376,7 @@ fn defer(
             None if staged && !place.post => Source::Staged(live.memory.staging()),
             None => Source::Message,
         };
-        let call = Lane { live, slot, units: lanes.lane(rank), source, place, lane };
+        let call = Lane { live, slot, units: lanes.lane(rank), source, place, lane, run: Attempt::First };
         match call.invocation(scratch, false) {
             Err(error) => done.fail(error),
             Ok(mut call) => match &slot.run {
@@ -322,7 +390,7 @@ fn defer(
                     Some(Err(failure)) => done.fail(failure),
                     None => done.fail(Failure::Panicked),
                 },
-                Run::Inline(_) | Run::Blocking(_) => unreachable!("handled elsewhere"),
+                Run::Inline(_) | Run::Blocking(_) | Run::Adaptive(_) => unreachable!("handled elsewhere"),
             },
         }
     }

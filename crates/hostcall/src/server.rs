@@ -10,10 +10,12 @@ use offload::{Device, Program, Queue, Subscription};
 use crate::attach::{AttachError, Attached, BufferPlan};
 use crate::blocking::Pool;
 use crate::buffer::PortBuffer;
+use crate::builtin::{Builtins, Console, Sink};
 use crate::core::{Core, Parts, wait_until};
 use crate::live::Live;
+use crate::policy::Policy;
 use crate::registry::{RegisterError, Registry, ServiceHandle};
-use crate::report::KernelReport;
+use crate::report::{HandlerFailure, KernelReport};
 use crate::service::{Run, Service};
 use crate::stats::Stats;
 use crate::trace::Trace;
@@ -79,6 +81,9 @@ pub struct ServerBuilder {
     stats: bool,
     trace: Option<PathBuf>,
     plan: BufferPlan,
+    pub(crate) policy: Policy,
+    pub(crate) stdout: Option<Sink>,
+    pub(crate) stderr: Option<Sink>,
     #[cfg(feature = "tokio")]
     runtime: Option<tokio::runtime::Handle>,
 }
@@ -172,9 +177,13 @@ impl ServerBuilder {
             timed,
             threads,
         });
-        let mut server =
-            Server { core, threads: Vec::new(), device: self.device, subscription: None, attached: Mutex::default(), plan: self.plan };
-        for service in self.services {
+        let builtins = Builtins::new(self.policy, Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr)));
+        // A service of the user's takes the place of a built-in one of its name.
+        let own: Vec<&str> = self.services.iter().map(Service::name).collect();
+        let built_in: Vec<Service> = builtins.services().into_iter().filter(|service| !own.contains(&service.name())).collect();
+        let attached = Mutex::default();
+        let mut server = Server { core, threads: Vec::new(), device: self.device, subscription: None, attached, plan: self.plan, builtins };
+        for service in self.services.into_iter().chain(built_in) {
             server.register(service)?;
         }
         if let Some(default) = self.default {
@@ -211,6 +220,7 @@ pub struct Server {
     subscription: Option<Subscription>,
     attached: Mutex<Vec<Attached>>,
     plan: BufferPlan,
+    builtins: Builtins,
 }
 
 /// A port buffer that a server serves.
@@ -250,7 +260,7 @@ impl Server {
     /// # Errors
     /// When the name is taken, a program was built with another definition of it, or cannot be told.
     pub fn register(&self, service: Service) -> Result<ServiceHandle, ServerError> {
-        if matches!(service.run, Run::Blocking(_)) {
+        if matches!(service.run, Run::Blocking(_) | Run::Adaptive(_)) {
             self.core.pool.warm_up().map_err(ServerError::Thread)?;
         }
         let attached = self.attached();
@@ -272,7 +282,7 @@ impl Server {
     /// # Errors
     /// When the system has no thread for it.
     pub fn set_default_handler(&self, service: Option<Service>) -> Result<(), ServerError> {
-        if service.as_ref().is_some_and(|service| matches!(service.run, Run::Blocking(_))) {
+        if service.as_ref().is_some_and(|service| matches!(service.run, Run::Blocking(_) | Run::Adaptive(_))) {
             self.core.pool.warm_up().map_err(ServerError::Thread)?;
         }
         self.core.registry.set_default(service);
@@ -317,6 +327,7 @@ impl Server {
     /// every later call; posts that have arrived are handled. When this returns, no serving thread looks at the buffer any more.
     pub fn remove_buffer(&self, buffer: &BufferHandle) {
         self.core.retire(&buffer.0, Status::DETACHED);
+        self.builtins.forget(&buffer.0.report);
     }
 
     /// Keeps the threads looking for calls, whatever the server knows of kernels, until the guard is dropped.
@@ -350,6 +361,11 @@ impl Server {
             wait_until(|| live.outstanding_posts() == 0);
             report.absorb(live.report.take());
         }
+        // One of each stream at most.
+        while let Err(lost) = self.builtins.flush() {
+            let code = lost.source.raw_os_error().unwrap_or_default().cast_unsigned();
+            report.handler_failures.push(HandlerFailure { service: "Console__print".into(), code, message: lost.to_string() });
+        }
         report
     }
 
@@ -377,6 +393,9 @@ impl Drop for Server {
             let _ = thread.join();
         }
         self.core.pool.close();
+        if let Err(error) = self.builtins.flush() {
+            tracing::error!(%error, "what kernels printed is incomplete");
+        }
         #[cfg(feature = "tokio")]
         self.core.runtime.close();
         if let Some(Err(error)) = self.core.trace.as_ref().map(|trace| trace.finish()) {

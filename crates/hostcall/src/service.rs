@@ -90,6 +90,9 @@ pub enum Failure {
     /// The handler panicked. (The panic is kept in the report; nobody but the server makes this.)
     #[error("the handler panicked")]
     Panicked,
+    /// The handler would block and may not, see [`Service::blocking_if_needed`].
+    #[error("it would block")]
+    WouldBlock,
     /// Any other status, for services that decide it themselves.
     #[error("{0}")]
     Status(CallError),
@@ -104,6 +107,7 @@ impl Failure {
             Self::TooLarge { max } => (Status::TOO_LARGE, *max),
             Self::Decode(_) => (Status::MALFORMED, 0),
             Self::Panicked => (Status::HANDLER_PANICKED, 0),
+            Self::WouldBlock => (Status::BUSY, 0),
             Self::Status(error) => error.to_status(),
         }
     }
@@ -158,6 +162,8 @@ pub(crate) enum Run {
     Inline(Arc<NowFn>),
     /// On the blocking pool, one job per lane.
     Blocking(Arc<NowFn>),
+    /// On the serving thread, and if it would block, again on the blocking pool.
+    Adaptive(Arc<NowFn>),
     /// Starts on the serving thread and answers whenever it likes.
     Later(Arc<LaterFn>),
     /// A future per lane, on the async runtime.
@@ -221,6 +227,16 @@ impl Service {
         self
     }
 
+    /// Runs the handler on the serving thread, where [`Invocation::may_block`] is false. If it then fails with
+    /// [`Failure::WouldBlock`] it is run again, from the start, on the blocking pool. No effect on deferred and async services.
+    #[must_use]
+    pub fn blocking_if_needed(mut self) -> Self {
+        if let Run::Inline(f) = self.run {
+            self.run = Run::Adaptive(f);
+        }
+        self
+    }
+
     /// Takes one call (of one lane); every further one ends as [`CallError::Finished`].
     #[must_use]
     pub fn once(mut self) -> Self {
@@ -244,6 +260,7 @@ impl fmt::Debug for Service {
         let mode = match self.run {
             Run::Inline(_) => "inline",
             Run::Blocking(_) => "blocking",
+            Run::Adaptive(_) => "adaptive",
             Run::Later(_) => "deferred",
             #[cfg(feature = "tokio")]
             Run::Future(_) => "async",

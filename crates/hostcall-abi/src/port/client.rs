@@ -131,10 +131,10 @@ pub struct Reply<const N: usize> {
 pub struct Client<A>(pub A);
 
 /// Attempts after which a waiting group stops reading every lane's words each time and lets its
-/// leader poll one word alone.
-const EAGER_ATTEMPTS: u32 = 24;
-/// While it polls alone, the leader looks at the server's `closed` word once in so many attempts.
-const CLOSED_CHECK: u32 = 8;
+/// leader poll one word alone. (Under loom, where each attempt multiplies the executions, at once.)
+const EAGER_ATTEMPTS: u32 = if cfg!(loom) { 1 } else { 24 };
+/// While it polls alone, the leader looks at the server's `closed` word, and rings again, once in so many attempts.
+const CLOSED_CHECK: u32 = if cfg!(loom) { 1 } else { 8 };
 /// "No port" among port numbers.
 const NO_PORT: u32 = u32::MAX;
 
@@ -151,8 +151,8 @@ impl<A: Arch> Client<A> {
         if group.leads() && arch.ports() != 0 {
             port = arch.first_port();
             state = arch.lock_port(port);
-            if PortState(state).locked() {
-                (port, state) = self.acquire_other(port, wait);
+            if PortState(state).locked() || PortState(state).abandoned() {
+                (port, state) = self.acquire_other(port, state, wait);
             }
         }
         let port = arch.broadcast(group.mask, port, group.leader);
@@ -161,31 +161,37 @@ impl<A: Arch> Client<A> {
         if port == NO_PORT { None } else { Some(Held { port, state: PortState(u64::from(low) | u64::from(high) << 32) }) }
     }
 
-    /// The wave's own port is held: looks at the others, one after another, round and round.
+    /// The wave's own port, whose state was `state`, is held or abandoned: looks at all, one after another,
+    /// round and round.
     #[cold]
     #[inline(never)]
-    fn acquire_other(self, first: u32, wait: bool) -> (u32, u64) {
+    fn acquire_other(self, first: u32, mut state: u64, wait: bool) -> (u32, u64) {
         let arch = self.0;
         let mut port = first;
-        let mut attempt = 0;
+        let mut attempt = 0u32;
         loop {
+            if !PortState(state).locked() {
+                if !PortState(state).abandoned() || self.answered(port, PortState(state)) {
+                    return (port, state);
+                }
+                // The host still works on a call that was given up. Who took this port now would wait for that
+                // handler, however long it takes: as good as held.
+                arch.unlock_port(port, state);
+            }
             port += 1;
             if port == arch.ports() {
                 port = 0;
             }
-            let state = arch.lock_port(port);
-            if !PortState(state).locked() {
-                return (port, state);
-            }
             if port == first {
-                // Every port is held. Whoever holds one waits for the server only, so one will come free,
-                // unless the buffer is closed or everybody waits as we do.
+                // No port is free. Whoever holds one waits for the server only, so one will come free, unless
+                // the buffer is closed or everybody waits as we do.
                 if !wait || self.check_closed() != 0 {
                     return (NO_PORT, 0);
                 }
                 attempt += 1;
                 arch.pause(attempt);
             }
+            state = arch.lock_port(port);
         }
     }
 
@@ -199,6 +205,13 @@ impl<A: Arch> Client<A> {
             0 => Status::BUSY,
             status => Status(status as u16),
         }
+    }
+
+    /// Whether the last message of a port, abandoned by an earlier owner, has been answered.
+    #[cold]
+    #[inline(never)]
+    fn answered(self, port: u32, state: PortState) -> bool {
+        self.0.load_reply(port, 0).tag == state.tag().payload()
     }
 
     /// Gives a port back.
@@ -229,11 +242,11 @@ impl<A: Arch> Client<A> {
         payload: impl Fn(u32) -> [u32; 3],
     ) -> Status {
         let arch = self.0;
-        let need = 1 + group.count * words;
         let room = arch.request_words();
-        if need > room || words > u8::MAX as u32 {
+        if words > u8::MAX as u32 || 1 + group.count * words > room {
             return Status::TOO_LARGE;
         }
+        let need = 1 + group.count * words;
         let tag = held.state.tag().next();
         let mut base = held.state.position();
         // A restart of the ring: see the module's text. `base == 0` with `unacked` is an abandoned call.
@@ -293,10 +306,11 @@ impl<A: Arch> Client<A> {
         let want = held.state.tag().payload();
         let mut closed = 0;
         if group.leads() {
-            let mut attempt = 0;
+            let mut attempt = 0u32;
             while arch.load_reply(held.port, 0).tag != want {
                 attempt += 1;
-                if attempt % CLOSED_CHECK == 0 {
+                if attempt.is_multiple_of(CLOSED_CHECK) {
+                    arch.ring(held.port, want);
                     closed = self.check_closed();
                     // The server acknowledges everything it has before it closes; look once more.
                     if closed != 0 && arch.load_reply(held.port, 0).tag != want {
@@ -329,7 +343,7 @@ impl<A: Arch> Client<A> {
         let want = held.tag().payload();
         let mut words = [Word::default(); N];
         arch.before_first_poll();
-        let mut attempt = 0;
+        let mut attempt = 0u32;
         loop {
             let mut at = group.rank as usize;
             for word in &mut words {
@@ -375,7 +389,10 @@ impl<A: Arch> Client<A> {
                     break;
                 }
                 tries += 1;
-                if tries % CLOSED_CHECK == 0 {
+                if tries.is_multiple_of(CLOSED_CHECK) {
+                    // Nothing orders our ring with that of the port's last owner, so the host may be left with
+                    // the older one.
+                    arch.ring(held.port, want);
                     verdict = self.check_closed();
                     if verdict != 0 {
                         break;
@@ -407,10 +424,13 @@ impl<A: Arch> Client<A> {
     }
 
     /// Reads word `index` of the calling lane's reply, whose length its head gave, waiting for it.
+    ///
+    /// Before the group sends again over the same port, its lanes must have met ([`Arch::sync`]): a message
+    /// without payload is complete with its leader's word, and its replies overwrite these.
     #[inline(always)]
     pub fn reply_word(self, group: &Group, held: &Held, index: u32) -> Word {
         let want = held.tag().payload();
-        let mut attempt = 0;
+        let mut attempt = 0u32;
         loop {
             let word = self.0.load_reply(held.port, (index * ReplyHead::stride(group.count) + group.rank) as usize);
             // The server writes a lane's first word last, so this is at most a matter of the bus.

@@ -10,7 +10,7 @@
 //! | **serving** | the server: reply area | every lane's reply is written, tagged `seq` → answered |
 //! | **answered** | nobody | all lanes have read their replies; the wave releases → idle |
 //! | **acknowledged** | nobody | (posts) the server wrote the tag into the first reply word; the port may already be idle or acquired again |
-//! | **abandoned** | the server: reply area | a wave released the port without waiting (time-out, dropped `Pending`): idle with the `unacked` bit; the next owner waits for the reply's tag before it reuses the area |
+//! | **abandoned** | the server: reply area | a wave released the port without waiting (time-out, dropped `Pending`): idle with the `unacked` bit at position 0; nobody takes it before the reply's tag is there |
 //! | **shut down**, **detached** | the server: `Control::closed` | waiting lanes get the status; every later call fails at once |
 //!
 //! # Positions
@@ -21,6 +21,14 @@
 //! message and starts at 0 again; after a message that was answered it starts at 0 anyway. The server
 //! therefore expects the next header at one of two places, and the header's tag, whose top bit no payload
 //! word carries, tells which.
+//!
+//! # Doorbells
+//!
+//! Two owners of a port are ordered by its lock, but nothing orders their *stores to the host's memory*: the
+//! doorbell may be left with the older owner's value. So a doorbell is a hint in both directions. A wave that waits rings
+//! again now and then; and a server that must not miss a post (because it drains, or goes to sleep) looks at the
+//! ports themselves. The words of a scrub could be overtaken in the same way, which is why the server takes a
+//! scrubbing message only when all of its area carries the new tag.
 
 mod client;
 mod server;
@@ -68,6 +76,12 @@ impl PortState {
     #[inline(always)]
     pub const fn position(self) -> u32 {
         (self.0 >> 32) as u32 & 0xffff
+    }
+
+    /// Whether the last message was a call that nobody waited for: its reply may still be to come.
+    #[inline(always)]
+    pub const fn abandoned(self) -> bool {
+        self.unacked() && self.position() == 0
     }
 
     /// Whether the last message's acknowledgement has not been seen.

@@ -124,6 +124,14 @@ impl ServerPort {
                 return Polled::Nothing;
             }
         }
+        if tag.scrubs() {
+            // A scrubbed word that arrived late would overwrite a later message.
+            for at in base + header.message_words()..geometry.request_words {
+                if memory.load_request(port, at).tag != tag.payload() {
+                    return Polled::Nothing;
+                }
+            }
+        }
         let position = if header.flags.has(Flags::REPLY) { 0 } else { base + header.message_words() };
         *self = Self { tag, position };
         Polled::Message(Message { header, tag })

@@ -28,7 +28,7 @@ impl Service {
             let declared = function.declared();
             let names = function.names();
             quote! {{
-                let #shared = ::std::sync::Arc::clone(&#shared);
+                let #shared = #private::std::sync::Arc::clone(&#shared);
                 #name(move |#(#declared),*| <__T as #ident>::#name(&*#shared, #(#names),*))
             }}
         });
@@ -50,11 +50,11 @@ impl Service {
                 #(#constructors)*
 
                 #[doc = #about_all]
-                pub fn all<__T: #ident>(implementation: __T) -> ::std::vec::Vec<#private::Service> {
-                    let #shared = ::std::sync::Arc::new(implementation);
+                pub fn all<__T: #ident>(implementation: __T) -> #private::std::vec::Vec<#private::Service> {
+                    let #shared = #private::std::sync::Arc::new(implementation);
                     // One function may be deprecated; registering all is not a use of it.
                     #[allow(deprecated, reason = "registering an implementation is not a use of its functions")]
-                    let services = ::std::vec![#(#each),*];
+                    let services = #private::std::vec![#(#each),*];
                     let _ = #shared;
                     services
                 }
@@ -124,8 +124,8 @@ impl Service {
             let value = local(i);
             let (ty, decode) = match kind {
                 Kind::Fixed(ty) => (quote!(#ty), quote!(call.fixed::<#ty>()?)),
-                Kind::Str => (quote!(::std::string::String), quote!(::std::string::String::from(call.str()?))),
-                Kind::Slice(elem) | Kind::SliceMut(elem) => (quote!(::std::vec::Vec<#elem>), quote!(call.slice::<#elem>()?.to_vec())),
+                Kind::Str => (quote!(#private::std::string::String), quote!(#private::std::string::String::from(call.str()?))),
+                Kind::Slice(elem) | Kind::SliceMut(elem) => (quote!(#private::std::vec::Vec<#elem>), quote!(call.slice::<#elem>()?.to_vec())),
             };
             owned.push(ty);
             decoded.push(quote!(let #value = #decode;));
@@ -156,6 +156,12 @@ impl Service {
         let name = &function.name;
         let signature = function.signature(&codec);
         let takes_var = function.takes_var();
+        let head = takes_var.then(|| quote!(#codec::VarHead::DWORDS +));
+        let units = function.args.iter().map(|arg| match &arg.kind {
+            Kind::Fixed(ty) => quote!(<#ty as #codec::Fixed>::DWORDS +),
+            Kind::Str | Kind::Slice(_) | Kind::SliceMut(_) => quote!(1 +),
+        });
+        let units = quote!(#head #(#units)* 0);
         let reply_dwords = match &function.output {
             Output::Posted => quote!(::core::option::Option::None),
             Output::Reply(ty) => quote!(::core::option::Option::Some(<#ty as #codec::Fixed>::DWORDS)),
@@ -165,6 +171,7 @@ impl Service {
                 name: #name,
                 signature: const { #signature },
                 takes_var: #takes_var,
+                units: #units,
                 reply_dwords: #reply_dwords,
             }
         }

@@ -253,7 +253,8 @@ impl Queue {
     }
 
     fn lose(&mut self, stream: Stream, bytes: usize, error: &Arc<io::Error>) {
-        self.lost[stream].get_or_insert_with(|| ConsoleError { stream: NAMES[stream], bytes: 0, source: error.clone() }).bytes += bytes as u64;
+        self.lost[stream].get_or_insert_with(|| ConsoleError { stream: NAMES[stream], bytes: 0, source: error.clone() }).bytes +=
+            bytes as u64;
     }
 
     fn discard(&mut self, error: &Arc<io::Error>) {
@@ -340,7 +341,9 @@ mod tests {
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let console = &console;
-                scope.spawn(move || (0..500).for_each(|i| assert!(console.print(0, format!("{thread} {i} {}\n", "x".repeat(i)).as_bytes(), true))));
+                scope.spawn(move || {
+                    (0..500).for_each(|i| assert!(console.print(0, format!("{thread} {i} {}\n", "x".repeat(i)).as_bytes(), true)))
+                });
             }
         });
         console.flush().unwrap();
@@ -370,10 +373,10 @@ mod tests {
     fn a_text_in_pieces_comes_out_whole() {
         let (sink, memory) = Sink::buffer();
         let console = Console::new(sink, Sink::Null);
-        console.piece(0, (1, 7), false, b"one ", true);
+        console.piece(0, (1, 8), false, b"one ", true);
         console.print(0, b"other\n", true);
-        console.piece(0, (2, 7), false, b"unfinished\n", true);
-        console.piece(0, (1, 7), true, b"two\n", true);
+        console.piece(0, (2, 8), false, b"unfinished\n", true);
+        console.piece(0, (1, 8), true, b"two\n", true);
         console.flush().unwrap();
         assert_eq!(&**memory.lock().unwrap(), b"other\none two\nunfinished\n");
     }

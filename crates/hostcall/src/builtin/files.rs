@@ -208,9 +208,11 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::files::create_dir(|_, _| Err(0)), move |call| {
         let path = call.str()?;
         let all = call.fixed::<bool>()?;
-        let result = p.mounts.resolve(path).and_then(Place::writable).and_then(|Place { dir, path, .. }| {
-            check(if all { dir.create_dir_all(&path) } else { dir.create_dir(&path) })
-        });
+        let result = p
+            .mounts
+            .resolve(path)
+            .and_then(Place::writable)
+            .and_then(|Place { dir, path, .. }| check(if all { dir.create_dir_all(&path) } else { dir.create_dir(&path) }));
         answer(call, result)
     }));
     let f = files.clone();

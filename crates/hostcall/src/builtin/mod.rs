@@ -25,7 +25,6 @@ pub use console::{Console, ConsoleError, Sink};
 
 /// The host side of the built-in services' traits. Only their definitions are used: handlers are written against the invocation, so
 /// that files are read into staging directly, and answers may be shorter than what was asked for.
-#[expect(dead_code, reason = "constructors for whole implementations and the traits themselves")]
 mod define {
     hostcall_abi::builtin_services!(hostcall_macros::service(side = "host", krate = crate));
 }
@@ -93,10 +92,7 @@ impl Context {
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
     {
         let budget = self.budget.clone();
-        Service::new(defined.definition(), move |call| {
-            // A call that goes on in the blocking pool has been counted.
-            if call.is_resumed() || budget.call() { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) }
-        })
+        self.uncounted(defined, move |call| if budget.call() { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) })
     }
 
     /// As `inline`, for handlers that may block, on the blocking pool.
@@ -113,7 +109,12 @@ impl Context {
     where
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
     {
-        self.inline(defined, handler).blocking_if_needed()
+        let budget = self.budget.clone();
+        let counted = move |call: &mut Invocation<'_>| {
+            // A call that goes on in the blocking pool has been counted.
+            if call.may_block() || budget.call() { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) }
+        };
+        self.uncounted(defined, counted).blocking_if_needed()
     }
 
     /// As `inline`, not counted against the cap on calls.
@@ -121,6 +122,6 @@ impl Context {
     where
         F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
     {
-        Service::new(defined.definition(), handler)
+        Service::new(defined.definition().clone(), handler)
     }
 }

@@ -99,7 +99,13 @@ fn would_block(file: &OpenFile, direction: Direction, error: &io::Error) -> bool
 ///
 /// # Safety
 /// As [`transfer`].
-unsafe fn perform(call: &Invocation<'_>, file: &OpenFile, direction: Direction, at: At, buffer: Buffer) -> Result<Result<u32, u32>, Failure> {
+unsafe fn perform(
+    call: &Invocation<'_>,
+    file: &OpenFile,
+    direction: Direction,
+    at: At,
+    buffer: Buffer,
+) -> Result<Result<u32, u32>, Failure> {
     if buffer.len == 0 {
         return Ok(Ok(0));
     }

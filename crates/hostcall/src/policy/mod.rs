@@ -5,6 +5,7 @@
 //! component relative to the granted directory and refuses whatever leads out of it, symbolic links included.
 //! See [`paths`](self) for how a guest's path finds its grant.
 
+mod builder;
 mod grant;
 mod limits;
 mod paths;

@@ -54,8 +54,8 @@ impl Mounts {
         if self.0.iter().any(|mount| mount.name == name) {
             return Err(GrantError::Taken { guest: guest.clone() });
         }
-        let dir =
-            Dir::open_ambient_dir(&grant.host, ambient_authority()).map_err(|source| GrantError::Open { host: grant.host.clone(), source })?;
+        let dir = Dir::open_ambient_dir(&grant.host, ambient_authority())
+            .map_err(|source| GrantError::Open { host: grant.host.clone(), source })?;
         self.0.push(Mount { name, dir: Arc::new(dir), access: grant.access });
         Ok(())
     }

@@ -88,9 +88,9 @@ impl Arch for MockArch<'_> {
         })
     }
 
-    fn broadcast(self, mask: u64, value: u64, from: u32) -> u64 {
+    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32 {
         assert_eq!(mask, self.lanes.mask, "mock lanes stay together");
-        self.lanes.exchange(self.lane, value, |values| values[from as usize].load(Ordering::Relaxed))
+        self.lanes.exchange(self.lane, u64::from(value), |values| values[from as usize].load(Ordering::Relaxed) as u32)
     }
 
     fn sync(self, mask: u64) {
@@ -136,9 +136,9 @@ impl Arch for MockArch<'_> {
         self.state(port).store(state, Ordering::Release);
     }
 
-    fn store_request(self, port: u32, index: u32, word: Word) {
-        assert!(port < self.descriptor.ports && index < self.descriptor.request_words, "the client stays inside its request area");
-        let n = port as usize * self.descriptor.request_words as usize + index as usize;
+    fn store_request(self, port: u32, index: usize, word: Word) {
+        assert!(port < self.descriptor.ports && index < self.descriptor.request_words as usize, "the client stays inside its request area");
+        let n = port as usize * self.descriptor.request_words as usize + index;
         let at = self.at(self.descriptor.requests, n * self.form.stride());
         // SAFETY: an aligned word of the request areas; the form is one that this processor has.
         unsafe {
@@ -149,9 +149,9 @@ impl Arch for MockArch<'_> {
         }
     }
 
-    fn load_reply(self, port: u32, index: u32) -> Word {
-        assert!(port < self.descriptor.ports && index < self.descriptor.reply_words, "the client stays inside its reply area");
-        let n = port as usize * self.descriptor.reply_words as usize + index as usize;
+    fn load_reply(self, port: u32, index: usize) -> Word {
+        assert!(port < self.descriptor.ports && index < self.descriptor.reply_words as usize, "the client stays inside its reply area");
+        let n = port as usize * self.descriptor.reply_words as usize + index;
         let at = self.at(self.descriptor.replies, n * self.form.stride());
         // SAFETY: an aligned word of the reply areas; the form is one that this processor has.
         unsafe {

@@ -127,7 +127,7 @@ impl MockWave {
     /// As the call ended.
     pub fn call_with(&self, number: u16, flags: Flags, units: &[u32]) -> LaneResult {
         let (client, group) = (self.client(), self.group());
-        let mut held = client.acquire(&group, true)?;
+        let mut held = client.acquire(&group, true).ok_or_else(|| failed(client.why_no_port()))?;
         let result = self.call_held(&mut held, number, flags, units);
         client.release(&group, held);
         result
@@ -138,8 +138,10 @@ impl MockWave {
     /// # Errors
     /// As the call ended.
     pub fn call_held(&self, held: &mut Held, number: u16, flags: Flags, units: &[u32]) -> LaneResult {
-        self.client().send(&self.group(), held, number, flags.and(Flags::REPLY), words(units), word_of(units))?;
-        self.receive(held, 0)
+        match self.client().send(&self.group(), held, number, flags.and(Flags::REPLY), words(units), word_of(units)) {
+            Status::OK => self.receive(held, 0),
+            status => Err(failed(status)),
+        }
     }
 
     /// Waits for this lane's reply to the last message, until [`MockArch`]'s clock shows `deadline_ns` (0: for ever).
@@ -148,7 +150,7 @@ impl MockWave {
     /// As the call ended, or [`CallError::Timeout`].
     pub fn receive(&self, held: &mut Held, deadline_ns: u64) -> LaneResult {
         let (client, group) = (self.client(), self.group());
-        let reply = client.receive::<1>(&group, held, deadline_ns)?;
+        let reply = client.receive::<1>(&group, held, deadline_ns);
         let dwords = usize::from(reply.head.dwords);
         let mut payload = reply.words[0].data[1..].to_vec();
         for index in 1..ReplyHead::words(dwords as u32) {
@@ -167,10 +169,10 @@ impl MockWave {
     /// When it could not be sent.
     pub fn post(&self, number: u16, flags: Flags, units: &[u32]) -> Result<(), CallError> {
         let (client, group) = (self.client(), self.group());
-        let mut held = client.acquire(&group, true)?;
-        let result = client.send(&group, &mut held, number, flags, words(units), word_of(units));
+        let mut held = client.acquire(&group, true).ok_or_else(|| failed(client.why_no_port()))?;
+        let status = client.send(&group, &mut held, number, flags, words(units), word_of(units));
         client.release(&group, held);
-        result
+        if status == Status::OK { Ok(()) } else { Err(failed(status)) }
     }
 
     /// Calls a service of fixed-size arguments and result.
@@ -227,6 +229,10 @@ pub fn var_units(offset: u32, fixed: &[u32], bytes: &[u8]) -> Vec<u32> {
         }
     }
     units
+}
+
+fn failed(status: Status) -> CallError {
+    CallError::from_status(status, 0)
 }
 
 fn words(units: &[u32]) -> u32 {

@@ -24,7 +24,7 @@ impl RawPorts {
 
     /// Writes a word of a request area.
     pub fn store(&self, port: u32, index: u32, word: Word) {
-        self.arch().store_request(port, index, word);
+        self.arch().store_request(port, index as usize, word);
     }
 
     /// Rings a doorbell.
@@ -34,7 +34,7 @@ impl RawPorts {
 
     /// Reads a word of a reply area.
     pub fn load(&self, port: u32, index: u32) -> Word {
-        self.arch().load_reply(port, index)
+        self.arch().load_reply(port, index as usize)
     }
 
     /// The status with which the buffer was closed, 0 while it is served.

@@ -27,3 +27,12 @@ pub(crate) fn serve_over(builder: ServerBuilder, buffer: PortBuffer) -> Setup {
     let device = MockDevice::new(server.add_buffer(buffer));
     Setup { device, awake: server.keep_awake(), server }
 }
+
+/// Waits until something is so; fails after ten seconds.
+pub(crate) fn eventually(what: &str, mut so: impl FnMut() -> bool) {
+    let start = std::time::Instant::now();
+    while !so() {
+        assert!(start.elapsed() < std::time::Duration::from_secs(10), "in vain: {what}");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,121 @@
+//! What the behaviour tests share: the device they run on, and a program attached to a server.
+//!
+//! `HOSTCALL_TEST_DEVICE` chooses the device (`sim`, `sim:threads`, `cuda:0`, …); the default is the simulator.
+
+use std::sync::{Arc, OnceLock};
+
+use hostcall::{Server, ServerBuilder, WaitError};
+use offload::{Args, Device, Launch, Program, ProgramBundle, Queue};
+
+/// The kernels.
+pub fn bundle() -> ProgramBundle {
+    offload::include_program!("behaviours")
+}
+
+/// What `HOSTCALL_TEST_DEVICE` says.
+pub fn device_spec() -> String {
+    std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".to_owned())
+}
+
+/// Whether the tests run on a GPU.
+pub fn on_gpu() -> bool {
+    !device_spec().starts_with("sim")
+}
+
+/// The device the tests run on, opened once.
+///
+/// # Panics
+/// When it cannot be opened: the test cannot run.
+pub fn device() -> Device {
+    static DEVICE: OnceLock<Device> = OnceLock::new();
+    DEVICE.get_or_init(|| Device::open(&device_spec()).unwrap_or_else(|e| panic!("HOSTCALL_TEST_DEVICE={}: {e}", device_spec()))).clone()
+}
+
+/// A program attached to a server, and a queue.
+#[derive(Debug)]
+pub struct Bench {
+    /// The queue that [`Bench::run`] launches on.
+    pub queue: Queue,
+    /// The program.
+    pub program: Program,
+    /// The server.
+    pub server: Server,
+    /// The device.
+    pub device: Device,
+}
+
+impl Bench {
+    /// Starts a server on the test device as `set_up` wants it, and attaches the kernels.
+    pub fn new(set_up: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
+        Self::on(&device(), set_up)
+    }
+
+    /// As [`Bench::new`], on another device.
+    ///
+    /// # Panics
+    /// When anything of it fails: the test cannot run.
+    pub fn on(device: &Device, set_up: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
+        let server = set_up(Server::builder(device)).start().expect("the server starts");
+        let program = device.load(&bundle()).expect("the kernels load");
+        server.attach(&program).expect("the kernels are attached");
+        Self { queue: device.queue().expect("a queue"), program, server, device: device.clone() }
+    }
+
+    /// Launches a kernel.
+    ///
+    /// # Panics
+    /// When the launch is refused.
+    pub fn launch(&self, kernel: &str, launch: Launch, args: Args) {
+        let kernel = self.program.kernel(kernel).expect("the kernel is there");
+        // SAFETY: the kernels of the tests write only where their arguments say, within the lengths that come along.
+        unsafe { self.queue.launch(&kernel, launch, args) }.expect("the launch");
+    }
+
+    /// Launches a kernel and waits for it.
+    ///
+    /// # Errors
+    /// What the kernel, a handler or the device reported.
+    pub fn run(&self, kernel: &str, launch: Launch, args: Args) -> Result<(), WaitError> {
+        self.launch(kernel, launch, args);
+        self.server.wait(&self.queue)
+    }
+
+    /// Runs a kernel of `lanes` lanes in groups of `group` whose last parameter is a slice of a result per lane.
+    ///
+    /// # Panics
+    /// When anything of it fails.
+    pub fn results<T: hostcall::Plain + Default>(&self, kernel: &str, lanes: u32, group: u32, args: Args) -> Vec<T> {
+        self.try_results(kernel, lanes, group, args).unwrap_or_else(|e| panic!("{kernel}: {e}"))
+    }
+
+    /// As [`Bench::results`], for kernels that may fail.
+    ///
+    /// # Errors
+    /// What the kernel, a handler or the device reported.
+    ///
+    /// # Panics
+    /// When memory cannot be had or copied.
+    pub fn try_results<T: hostcall::Plain + Default>(&self, kernel: &str, lanes: u32, group: u32, args: Args) -> Result<Vec<T>, WaitError> {
+        let memory = self.device.alloc::<T>(lanes as usize).expect("memory for the results");
+        self.queue.copy_to(&memory, 0, &vec![T::default(); lanes as usize]).expect("results are cleared");
+        self.run(kernel, Launch::threads(lanes, group), args.slice(&memory))?;
+        Ok(self.queue.read(&memory).expect("results are read"))
+    }
+}
+
+/// A counter that handlers share with the test.
+#[derive(Clone, Debug, Default)]
+pub struct Counter(Arc<std::sync::atomic::AtomicU64>);
+
+impl Counter {
+    /// Adds.
+    pub fn add(&self, n: u64) {
+        // A count and nothing else depends on it; `wait` orders it before the test's look.
+        self.0.fetch_add(n, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// The count.
+    pub fn get(&self) -> u64 {
+        self.0.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}

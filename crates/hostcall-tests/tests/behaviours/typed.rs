@@ -1,0 +1,241 @@
+//! Typed calls: shapes of arguments and results, divergence, errors.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use behaviours_services::{Large, Refused, typed};
+use hostcall::{HandlerError, ServerBuilder, Status};
+use hostcall_tests::{Bench, Counter};
+use offload::{Args, Launch};
+
+/// The services of `Typed` as the kernels expect them.
+fn typed_services(builder: ServerBuilder) -> ServerBuilder {
+    builder
+        .service(typed::nothing(|| ()))
+        .service(typed::add42(|x| x + 42.0))
+        .service(typed::sum(|a, b| a + b))
+        .service(typed::scale(|a, b| f64::from(a) * b))
+        .service(typed::swap(|a, b| (b, a)))
+        .service(typed::mixed(|a| (a, -i64::from(a), a % 2 == 1, 'ß')))
+        .service(typed::lookup(|key| if key % 3 == 0 { Some(key * key) } else { None }))
+        .service(typed::large(|value| {
+            assert_eq!(value, Large::of(value.seed));
+            Large::of(value.seed + 1)
+        }))
+        .service(typed::measure(|text: &str, numbers: &[u32]| (text.len() as u32, numbers.iter().map(|n| u64::from(*n)).sum::<u64>())))
+        .service(typed::fill(|block, out: &mut [u8]| {
+            out.fill(block as u8);
+            if block % 2 == 0 { Ok(out.len() as u32) } else { Err(Refused { block }) }
+        }))
+        .service(typed::echo(|data: &[u8], back: &mut [u8]| {
+            back.copy_from_slice(data);
+            data.iter().map(|b| u32::from(*b)).sum::<u32>()
+        }))
+        .service(typed::nap(|millis| {
+            std::thread::sleep(std::time::Duration::from_millis(u64::from(millis)));
+            millis
+        }).blocking())
+}
+
+fn status(word: u64) -> Status {
+    Status((word >> 32) as u16)
+}
+
+#[test]
+fn a_kernel_adds_42_through_the_host() {
+    let bench = Bench::new(typed_services);
+    let memory = bench.device.alloc::<f32>(100).unwrap();
+    let input: Vec<f32> = (0..100).map(|i| i as f32 / 2.0).collect();
+    bench.queue.copy_to(&memory, 0, &input).unwrap();
+    bench.run("add42", Launch::threads(100, 32), Args::new().slice(&memory)).unwrap();
+    let output = bench.queue.read(&memory).unwrap();
+    assert_eq!(output, input.iter().map(|x| x + 42.0).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_shape_of_arguments_and_results_arrives() {
+    for (lanes, group) in [(1, 1), (20, 20), (32, 32), (200, 64)] {
+        let right: Vec<u32> = Bench::new(typed_services).results("shapes", lanes, group, Args::new());
+        assert_eq!(right, vec![0xff; lanes as usize], "{lanes} lanes in groups of {group}");
+    }
+}
+
+#[test]
+fn any_mask_of_lanes_may_call() {
+    let bench = Bench::new(typed_services);
+    for mask in [1u64, 1 << 31, 0x8000_0001, 0xf0f0_a5a5, 0xffff_ffff, 0x0010_0000] {
+        let sums: Vec<u64> = bench.results("masked", 96, 32, Args::new().value(mask));
+        for (i, sum) in sums.iter().enumerate() {
+            let expected = if mask >> (i % 32) & 1 == 1 { i as u64 + 1000 } else { 0 };
+            assert_eq!(*sum, expected, "mask {mask:#x}, lane {i}");
+        }
+    }
+}
+
+#[test]
+fn lanes_that_diverge_call_different_services_with_different_trip_counts() {
+    let sums: Vec<u64> = Bench::new(typed_services).results("divergent", 128, 64, Args::new());
+    for (i, sum) in sums.iter().enumerate() {
+        let rounds = i as u64 % 5;
+        let expected: u64 = if i % 2 == 0 { (0..rounds).map(|r| r + 1).sum() } else { (0..rounds).map(|r| 9 * r * r).sum() };
+        assert_eq!(*sum, expected, "lane {i}");
+    }
+}
+
+#[test]
+fn a_service_that_nobody_registered_is_unknown_to_every_lane() {
+    let results: Vec<u64> = Bench::new(typed_services).results("unknown", 64, 32, Args::new());
+    assert!(results.iter().all(|r| status(*r) == Status::UNKNOWN_SERVICE), "{results:x?}");
+}
+
+#[test]
+fn a_handler_error_reaches_its_lane_and_the_others_go_on() {
+    let bench = Bench::new(|b| b.service(typed::picky(|v| if v % 2 == 0 { Ok(v * 10) } else { Err(HandlerError::new(v + 7, "odd")) })));
+    let memory = bench.device.alloc::<u64>(64).unwrap();
+    let error = bench.run("picky", Launch::threads(64, 32), Args::new().slice(&memory)).unwrap_err();
+    assert_eq!(error.report().failures.iter().map(|f| f.count).sum::<u64>(), 32, "{error}");
+    for (i, r) in bench.queue.read(&memory).unwrap().into_iter().enumerate() {
+        if i % 2 == 0 {
+            assert_eq!(r, i as u64 * 10);
+        } else {
+            assert_eq!((status(r), r as u32), (Status::HANDLER_FAILED, i as u32 + 7));
+        }
+    }
+}
+
+#[test]
+fn a_handler_panic_reaches_its_lane_with_message_and_backtrace_on_the_host() {
+    let bench = Bench::new(|b| b.service(typed::fragile(|v| if v % 2 == 0 { v } else { panic!("fragile {v}") })));
+    let memory = bench.device.alloc::<u64>(32).unwrap();
+    let error = bench.run("fragile", Launch::threads(32, 32), Args::new().slice(&memory)).unwrap_err();
+    assert!(error.to_string().contains("fragile 1"), "{error}");
+    for (i, r) in bench.queue.read(&memory).unwrap().into_iter().enumerate() {
+        if i % 2 == 0 { assert_eq!(r, i as u64) } else { assert_eq!(status(r), Status::HANDLER_PANICKED) }
+    }
+    // The server lives: the next kernel is served, and `wait` is a success again if no handler panics.
+    let results: Vec<u64> = bench.results("fragile", 1, 1, Args::new());
+    assert_eq!(results, [0]);
+}
+
+#[test]
+fn strings_and_slices_of_any_length_arrive() {
+    let lengths: Vec<u64> = Bench::new(typed_services).results("texts", 200, 64, Args::new());
+    assert_eq!(lengths, vec![1; 200]);
+}
+
+#[test]
+fn slices_come_back_and_a_service_may_return_its_own_errors() {
+    let results: Vec<u64> = Bench::new(typed_services).results("fills", 200, 64, Args::new());
+    for (i, r) in results.into_iter().enumerate() {
+        assert_eq!(r, if i % 2 == 0 { 1 } else { 2 }, "lane {i}");
+    }
+}
+
+#[test]
+fn slices_larger_than_a_message_go_through_staging() {
+    let bench = Bench::new(typed_services);
+    for (len, lanes) in [(0u32, 32u32), (1, 32), (63, 32), (64, 33), (500, 32), (4096, 40), (65_536, 3), (60_000, 32)] {
+        let bytes = len as usize * lanes as usize;
+        let from = bench.device.alloc::<u8>(bytes.max(1)).unwrap();
+        let to = bench.device.alloc::<u8>(bytes.max(1)).unwrap();
+        let data: Vec<u8> = (0..bytes).map(|i| (i * 7 + i / 251) as u8).collect();
+        bench.queue.copy_to(&from, 0, &data).unwrap();
+        let sums: Vec<u64> = bench.results("echoes", lanes, 32.min(lanes), Args::new().value(len).slice(&from).slice(&to));
+        let mut back = vec![0; bytes];
+        bench.queue.copy_from(&mut back, &to, 0).unwrap();
+        assert!(back == data, "{len} bytes from {lanes} lanes came back changed");
+        for (i, sum) in sums.iter().enumerate() {
+            let expected: u64 = data[i * len as usize..(i + 1) * len as usize].iter().map(|b| u64::from(*b)).sum();
+            assert_eq!(*sum, expected, "{len} bytes, lane {i}");
+        }
+    }
+}
+
+#[test]
+fn a_slice_larger_than_a_staging_slot_is_too_large_and_the_error_says_how_much_fits() {
+    let bench = Bench::new(|b| typed_services(b).staging(8, 4096));
+    let from = bench.device.alloc::<u8>(5000).unwrap();
+    let to = bench.device.alloc::<u8>(5000).unwrap();
+    let results: Vec<u64> = bench.results("echoes", 1, 1, Args::new().value(5000u32).slice(&from).slice(&to));
+    assert_eq!((status(results[0]), results[0] as u32), (Status::TOO_LARGE, 4096));
+}
+
+#[test]
+fn every_post_is_delivered_before_wait_returns() {
+    let seen: Arc<Mutex<BTreeMap<u64, u32>>> = Arc::default();
+    let bench = Bench::new(|b| {
+        let seen = seen.clone();
+        b.service(typed::note(move |value| *seen.lock().unwrap().entry(value).or_default() += 1))
+    });
+    bench.run("posts", Launch::threads(96, 32), Args::new().value(100u32)).unwrap();
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.len(), 9600);
+    assert!(seen.values().all(|times| *times == 1));
+}
+
+#[test]
+fn posted_strings_are_delivered_whole() {
+    let seen: Arc<Mutex<BTreeMap<String, u32>>> = Arc::default();
+    let bench = Bench::new(|b| {
+        let seen = seen.clone();
+        b.service(typed::log(move |message: &str| *seen.lock().unwrap().entry(message.to_owned()).or_default() += 1))
+    });
+    bench.run("logs", Launch::threads(128, 64), Args::new()).unwrap();
+    let expected = ["zero", "one", "two", "three"].map(|s| (s.to_owned(), 32));
+    assert_eq!(*seen.lock().unwrap(), BTreeMap::from(expected));
+}
+
+#[test]
+fn several_calls_may_be_in_flight_and_fetched_later() {
+    let results: Vec<u64> = Bench::new(typed_services).results("pending", 64, 32, Args::new());
+    for (i, r) in results.into_iter().enumerate() {
+        assert_eq!(r, (i as u64 + 1) * 1_000_000 + (i as u64 + 2) * 1000 + 9);
+    }
+}
+
+#[test]
+fn a_call_that_is_given_up_times_out_and_its_port_is_used_again() {
+    let bench = Bench::new(|b| typed_services(b).ports(2));
+    let memory = bench.device.alloc::<u64>(4).unwrap();
+    bench.run("impatient", Launch::linear(2, 1), Args::new().slice(&memory)).unwrap();
+    let results = bench.queue.read(&memory).unwrap();
+    for lane in 0..2 {
+        assert_eq!(status(results[2 * lane]), Status::TIMEOUT, "{results:x?}");
+        assert_eq!(results[2 * lane + 1], lane as u64 + 5);
+    }
+}
+
+#[test]
+fn a_held_port_serves_many_calls() {
+    let sums: Vec<u64> = Bench::new(typed_services).results("held", 64, 32, Args::new().value(50u32));
+    for (i, sum) in sums.into_iter().enumerate() {
+        assert_eq!(sum, 50 * i as u64 + 49 * 50 / 2);
+    }
+}
+
+#[test]
+fn sleeping_handlers_delay_nobody_else() {
+    let count = Counter::default();
+    let bench = Bench::new(|b| {
+        let count = count.clone();
+        typed_services(b).service(typed::picky(move |v| {
+            count.add(1);
+            v
+        }))
+    });
+    let memory = bench.device.alloc::<u64>(32).unwrap();
+    bench.launch("naps", Launch::threads(32, 32), Args::new().value(300u32).slice(&memory));
+    // On a queue of its own while the others sleep.
+    let quick = bench.device.queue().unwrap();
+    let results = bench.device.alloc::<u64>(32).unwrap();
+    let start = std::time::Instant::now();
+    // SAFETY: the kernel writes one word per lane.
+    unsafe { quick.launch(&bench.program.kernel("picky").unwrap(), Launch::threads(32, 32), Args::new().slice(&results)) }.unwrap();
+    bench.server.wait(&quick).unwrap();
+    let quick_took = start.elapsed();
+    bench.server.wait(&bench.queue).unwrap();
+    assert_eq!(count.get(), 32);
+    assert!(quick_took.as_millis() < 250, "32 calls waited {quick_took:?} behind sleeping ones");
+    assert!(start.elapsed().as_millis() < 3000, "32 sleeping calls ran one after another");
+    assert_eq!(bench.queue.read(&memory).unwrap(), vec![300; 32]);
+}
