@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bench_services::{answer, bench, digest, filling};
-use hostcall::{Server, ServerBuilder};
-use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Memory, Plain, Program, ProgramBundle, Queue};
+use hostcall::{Plain, Server, ServerBuilder};
+use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Memory, Program, ProgramBundle, Queue};
 
 use super::error::Error;
 use super::watchdog::Watchdog;
@@ -75,11 +75,15 @@ impl Rig {
 
     /// A server with every service, and the kernels attached to it. There is one at a time: the kernels call the last.
     pub(super) fn session(&self, threads: usize) -> Result<Session<'_>, Error> {
-        self.session_with(threads, |builder| builder)
+        self.session_with(threads, Ok)
     }
 
     /// The same with more.
-    pub(super) fn session_with(&self, threads: usize, more: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Result<Session<'_>, Error> {
+    pub(super) fn session_with(
+        &self,
+        threads: usize,
+        more: impl FnOnce(ServerBuilder) -> Result<ServerBuilder, Error>,
+    ) -> Result<Session<'_>, Error> {
         let builder = Server::builder(&self.device).threads(threads).staging(1024, CHUNK).services([
             bench::exchange(|block| answer(&block)),
             bench::note(|block| {
@@ -91,7 +95,7 @@ impl Rig {
                 out.len() as u64
             }),
         ]);
-        let server = more(builder).start()?;
+        let server = more(builder)?.start()?;
         server.attach(&self.program)?;
         Ok(Session { rig: self, server, threads })
     }
