@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bench_services::{answer, bench, digest, filling};
 use hostcall::{Plain, Server, ServerBuilder};
-use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Memory, Program, ProgramBundle, Queue};
+use offload::{Args, Device, DeviceKind, Launch, Memory, Program, ProgramBundle, Queue};
 
 use super::error::Error;
 use super::watchdog::Watchdog;
@@ -176,19 +176,5 @@ pub(super) fn median(samples: usize, mut sample: impl FnMut() -> Result<f64, Err
 
 /// The kernels, as the build script built them.
 fn bundle() -> ProgramBundle {
-    let bundle = offload_image::include_program!("bench");
-    let image = |image: &offload_image::Image| {
-        let kind = match image.kind {
-            offload_image::ImageKind::Sim => ImageKind::Sim,
-            offload_image::ImageKind::Ptx => ImageKind::Ptx,
-            offload_image::ImageKind::Cubin => ImageKind::Cubin,
-            _ => return None,
-        };
-        Some(Image { kind, arch: image.arch.to_string(), bytes: image.bytes.to_vec(), sha256: image.sha256.0 })
-    };
-    ProgramBundle {
-        name: bundle.name.to_string(),
-        images: bundle.images.iter().filter_map(image).collect(),
-        note: bundle.note.map(|n| n.to_string()),
-    }
+    offload::include_program!("bench")
 }
