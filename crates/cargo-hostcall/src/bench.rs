@@ -25,6 +25,7 @@ mod watchdog;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use hostcall::Access;
 use offload::Device;
 
 use crate::Outcome;
@@ -175,11 +176,13 @@ fn all_waves(rig: &Rig, sheet: &mut Sheet) -> Result<(), Error> {
     }
     if sheet.wants_any(&["bulk.to_host", "bulk.to_kernel", "file.read", "malloc"]) {
         let threads = counts.last().copied().unwrap_or(1);
-        let session = &rig.session_with(threads, |builder| builder.heap(rig.scale.heap_bytes))?;
+        let fixture = files::Fixture::create(rig)?;
+        let session = &rig
+            .session_with(threads, |builder| Ok(builder.heap(rig.scale.heap_bytes).dir(&fixture.dir, files::GUEST, Access::ReadOnly)?))?;
         sheet.row("bulk.to_host", |_| bulk::row(session, Way::ToHost));
         sheet.row("bulk.to_kernel", |_| bulk::row(session, Way::ToKernel));
         sheet.row("malloc", |_| heap::row(session));
-        sheet.row("file.read", |_| files::row(rig, threads));
+        sheet.row("file.read", |_| files::row(session, &fixture));
     }
     Ok(())
 }

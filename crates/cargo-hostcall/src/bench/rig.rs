@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bench_services::{answer, bench, digest, filling};
-use hostcall::{Server, ServerBuilder};
-use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Memory, Plain, Program, ProgramBundle, Queue};
+use hostcall::{Plain, Server, ServerBuilder};
+use offload::{Args, Device, DeviceKind, Launch, Memory, Program, ProgramBundle, Queue};
 
 use super::error::Error;
 use super::watchdog::Watchdog;
@@ -75,11 +75,15 @@ impl Rig {
 
     /// A server with every service, and the kernels attached to it. There is one at a time: the kernels call the last.
     pub(super) fn session(&self, threads: usize) -> Result<Session<'_>, Error> {
-        self.session_with(threads, |builder| builder)
+        self.session_with(threads, Ok)
     }
 
     /// The same with more.
-    pub(super) fn session_with(&self, threads: usize, more: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Result<Session<'_>, Error> {
+    pub(super) fn session_with(
+        &self,
+        threads: usize,
+        more: impl FnOnce(ServerBuilder) -> Result<ServerBuilder, Error>,
+    ) -> Result<Session<'_>, Error> {
         let builder = Server::builder(&self.device).threads(threads).staging(1024, CHUNK).services([
             bench::exchange(|block| answer(&block)),
             bench::note(|block| {
@@ -91,7 +95,7 @@ impl Rig {
                 out.len() as u64
             }),
         ]);
-        let server = more(builder).start()?;
+        let server = more(builder)?.start()?;
         server.attach(&self.program)?;
         Ok(Session { rig: self, server, threads })
     }
@@ -172,19 +176,5 @@ pub(super) fn median(samples: usize, mut sample: impl FnMut() -> Result<f64, Err
 
 /// The kernels, as the build script built them.
 fn bundle() -> ProgramBundle {
-    let bundle = offload_image::include_program!("bench");
-    let image = |image: &offload_image::Image| {
-        let kind = match image.kind {
-            offload_image::ImageKind::Sim => ImageKind::Sim,
-            offload_image::ImageKind::Ptx => ImageKind::Ptx,
-            offload_image::ImageKind::Cubin => ImageKind::Cubin,
-            _ => return None,
-        };
-        Some(Image { kind, arch: image.arch.to_string(), bytes: image.bytes.to_vec(), sha256: image.sha256.0 })
-    };
-    ProgramBundle {
-        name: bundle.name.to_string(),
-        images: bundle.images.iter().filter_map(image).collect(),
-        note: bundle.note.map(|n| n.to_string()),
-    }
+    offload::include_program!("bench")
 }

@@ -107,7 +107,9 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     let rate = input.len as f64 / counted.times.load.as_secs_f64() / 1e9;
     eprintln!("time:    {total:.1?} ({}; read at {rate:.2} GB/s)", counted.times);
     eprintln!("written: {}, by a kernel", output.full.display());
-    eprintln!("\n{}", server.stats().called());
+    let mut stats = server.stats();
+    stats.services.retain(|service| service.messages > 0);
+    eprintln!("\n{stats}");
     Ok(ExitCode::SUCCESS)
 }
 
