@@ -175,8 +175,13 @@ pub(super) fn median(samples: usize, mut sample: impl FnMut() -> Result<f64, Err
 }
 
 /// The kernels, as the build script built them.
+pub(super) fn images() -> offload_image::ProgramBundle {
+    offload_image::include_program!("bench")
+}
+
+/// The same in the types of `offload`.
 fn bundle() -> ProgramBundle {
-    let bundle = offload_image::include_program!("bench");
+    let bundle = images();
     let image = |image: &offload_image::Image| {
         let kind = match image.kind {
             offload_image::ImageKind::Sim => ImageKind::Sim,
