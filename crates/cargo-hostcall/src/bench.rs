@@ -190,7 +190,9 @@ fn draw(rig: &Rig, floor_us: f64, dir: &Path) -> Result<(), Error> {
     let device = &rig.device.info().name;
     let threads = rig.thread_counts().last().copied().unwrap_or(1);
     let session = &rig.session(threads)?;
-    for (shape, file, what) in [(Shape::Scalar, "call.scalar.svg", "one lane, 64 B"), (Shape::Wide, "call.wide64.svg", "a wave, 64 B a lane")] {
+    for (shape, file, what) in
+        [(Shape::Scalar, "call.scalar.svg", "one lane, 64 B"), (Shape::Wide, "call.wide64.svg", "a wave, 64 B a lane")]
+    {
         eprintln!("{file} …");
         plot::histogram(&dir.join(file), &format!("{device}: {what}"), latency::samples(session, shape)?, floor_us)?;
     }

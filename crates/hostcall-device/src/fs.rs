@@ -86,7 +86,8 @@ impl OpenOptions {
     /// As [`OpenOptions::open`], in all lanes.
     pub fn open_wave(self, path: &str) -> Result<File> {
         let lanes = Converged::here();
-        let opened = if lanes.leads() { Files::open(path, self.0).map_err(Error::from).and_then(|open| open.map_err(Error::from)) } else { Ok(0) };
+        let opened =
+            if lanes.leads() { Files::open(path, self.0).map_err(Error::from).and_then(|open| open.map_err(Error::from)) } else { Ok(0) };
         Ok(File { handle: share(&lanes, opened)?, owned: lanes.leads() })
     }
 }

@@ -244,9 +244,18 @@ fn inline<R: Fixed, const UNITS: usize>(
     let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
     let flags = if kind == Kind::Call { Flags::REPLY } else { Flags::default() };
     let units = UNITS as u32 + in_bytes / 4;
-    let unit = |i: u32| if i < UNITS as u32 { fixed[i as usize] } else if i < units { parts.in_unit(i - UNITS as u32) } else { 0 };
+    let unit = |i: u32| {
+        if i < UNITS as u32 {
+            fixed[i as usize]
+        } else if i < units {
+            parts.in_unit(i - UNITS as u32)
+        } else {
+            0
+        }
+    };
     let sent = client().send(group, &mut held, number as u16, flags, words, |j| core::array::from_fn(|k| unit(j * WORD_DWORDS + k as u32)));
-    let result = check(sent, 0).and_then(|()| if kind == Kind::Post { Ok(None) } else { read_inline(group, &mut held, parts, returned).map(Some) });
+    let result =
+        check(sent, 0).and_then(|()| if kind == Kind::Post { Ok(None) } else { read_inline(group, &mut held, parts, returned).map(Some) });
     client().release(group, held);
     result
 }
@@ -351,11 +360,17 @@ fn staged<R: Fixed, const UNITS: usize>(
     ((region / 16) as u32, parts.in_bytes()).put(fixed);
     let staging = descriptor().staging;
     let ins = parts.ins;
-    each_part(group, region, |i| ins.get(i).map_or(slice_from_raw_parts(core::ptr::null(), 0), |part| &raw const **part), ins.len() as u32, |group, place, from, len| {
-        // Parts begin at multiples of 4 in the region; only one that begins at a multiple of 16 is copied in
-        // whole pieces (it may then spill into the padding of its last piece, which the next part overwrites).
-        copy_part_in(group, (staging + place) as *mut u8, from, len);
-    });
+    each_part(
+        group,
+        region,
+        |i| ins.get(i).map_or(slice_from_raw_parts(core::ptr::null(), 0), |part| &raw const **part),
+        ins.len() as u32,
+        |group, place, from, len| {
+            // Parts begin at multiples of 4 in the region; only one that begins at a multiple of 16 is copied in
+            // whole pieces (it may then spill into the padding of its last piece, which the next part overwrites).
+            copy_part_in(group, (staging + place) as *mut u8, from, len);
+        },
+    );
     arch::fence_system();
     machine().sync(group.mask);
     let result = staged_exchange(group, number, fixed, parts, region, returned, kind);

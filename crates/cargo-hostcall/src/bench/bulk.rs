@@ -39,7 +39,12 @@ pub(super) fn row(session: &Session<'_>, way: Way) -> Result<Row, Error> {
         Ok(bytes as f64 / 1e9 / took.as_secs_f64())
     })?;
     let name = if way == Way::ToHost { "bulk.to_host" } else { "bulk.to_kernel" };
-    let note = format!("{} MiB in slices of {} KiB by {waves} waves, {} server thread(s); bus {bus:.2} GB/s", bytes >> 20, CHUNK >> 10, session.threads);
+    let note = format!(
+        "{} MiB in slices of {} KiB by {waves} waves, {} server thread(s); bus {bus:.2} GB/s",
+        bytes >> 20,
+        CHUNK >> 10,
+        session.threads
+    );
     Ok(Row { name, figure: Figure::GbS(ours), ratio: ours / bus, against: Against::Bus, note })
 }
 

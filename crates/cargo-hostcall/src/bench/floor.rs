@@ -14,7 +14,11 @@ pub(super) fn measure(rig: &Rig) -> Result<f64, Error> {
     let (warm, trips) = (u64::from(rig.scale.calls / 10), u64::from(rig.scale.calls));
     median(rig.scale.samples, || {
         let what = "the floor's ping-pong";
-        if rig.is_sim() { rig.watchdog.during(what, Watchdog::LAUNCH, || threads(warm, trips)) } else { rig.watchdog.during(what, Watchdog::LAUNCH, || kernel(rig, warm, trips)) }
+        if rig.is_sim() {
+            rig.watchdog.during(what, Watchdog::LAUNCH, || threads(warm, trips))
+        } else {
+            rig.watchdog.during(what, Watchdog::LAUNCH, || kernel(rig, warm, trips))
+        }
     })
 }
 

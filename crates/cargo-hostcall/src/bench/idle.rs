@@ -60,7 +60,11 @@ pub(super) fn quiet(session: &Session<'_>, floor_us: f64) -> Result<[Row; 2], Er
     wakes.sort_by(f64::total_cmp);
     let (wake, worst) = (wakes[wakes.len() / 2], wakes[wakes.len() - 1]);
     let silence = rig.scale.silence.as_millis();
-    let quiet = row("idle.quiet", cores, format!("processor time of the process in 1 s while a kernel is silent, {} server thread(s)", session.threads));
+    let quiet = row(
+        "idle.quiet",
+        cores,
+        format!("processor time of the process in 1 s while a kernel is silent, {} server thread(s)", session.threads),
+    );
     let note = format!("first call after {silence} ms of silence; slowest of {}: {worst:.1} us", wakes.len());
     Ok([quiet, Row { name: "wake", figure: Figure::Us(wake), ratio: wake / floor_us, against: Against::Floor, note }])
 }

@@ -92,7 +92,13 @@ pub(super) fn throughput(path: &Path, title: &str, curves: &[Curve]) -> Result<(
             line.label(&curve.label).legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], colour.stroke_width(2)));
             chart.draw_series(points().map(|point| Circle::new(point, 4, colour.filled()))).map_err(text)?;
         }
-        chart.configure_series_labels().background_style(WHITE.mix(0.9)).border_style(BLACK).position(SeriesLabelPosition::LowerRight).draw().map_err(text)
+        chart
+            .configure_series_labels()
+            .background_style(WHITE.mix(0.9))
+            .border_style(BLACK)
+            .position(SeriesLabelPosition::LowerRight)
+            .draw()
+            .map_err(text)
     })
 }
 

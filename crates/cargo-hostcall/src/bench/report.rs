@@ -228,7 +228,11 @@ impl Report {
 
     /// Writes [`Report::json`] to a file.
     pub(super) fn write_json(&self, path: &Path) -> Result<(), Error> {
-        std::fs::write(path, format!("{:#}\n", self.json())).map_err(|source| Error::File { doing: "cannot write", path: path.into(), source })
+        std::fs::write(path, format!("{:#}\n", self.json())).map_err(|source| Error::File {
+            doing: "cannot write",
+            path: path.into(),
+            source,
+        })
     }
 }
 
@@ -293,7 +297,8 @@ mod tests {
 
     #[test]
     fn the_simulator_has_one_target() {
-        let rows = vec![row("call.scalar", Figure::Us(1.0), 4.5, Against::Floor), row("call.wide64", Figure::Us(9.0), 40.0, Against::Floor)];
+        let rows =
+            vec![row("call.scalar", Figure::Us(1.0), 4.5, Against::Floor), row("call.wide64", Figure::Us(9.0), 40.0, Against::Floor)];
         let table = report(DeviceKind::Sim, "simulator", rows).table();
         assert_eq!(table.matches("MISSED").count(), 1);
     }

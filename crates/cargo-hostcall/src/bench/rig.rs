@@ -182,5 +182,9 @@ fn bundle() -> ProgramBundle {
         };
         Some(Image { kind, arch: image.arch.to_string(), bytes: image.bytes.to_vec(), sha256: image.sha256.0 })
     };
-    ProgramBundle { name: bundle.name.to_string(), images: bundle.images.iter().filter_map(image).collect(), note: bundle.note.map(|n| n.to_string()) }
+    ProgramBundle {
+        name: bundle.name.to_string(),
+        images: bundle.images.iter().filter_map(image).collect(),
+        note: bundle.note.map(|n| n.to_string()),
+    }
 }

@@ -71,10 +71,15 @@ pub(super) fn rate(session: &Session<'_>, load: Load, waves: u32, samples: usize
 
 /// The row of a load, from the rate with each number of server threads.
 pub(super) fn row(rig: &Rig, load: Load, rates: &[(usize, f64)], floor_us: f64) -> Result<Row, Error> {
-    let (threads, best) = rates.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).ok_or(Error::NotHere("no number of server threads was tried"))?;
+    let (threads, best) =
+        rates.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).ok_or(Error::NotHere("no number of server threads was tried"))?;
     let all = rates.iter().map(|(threads, rate)| format!("{threads}: {:.2}", rate / 1e6)).collect::<Vec<_>>().join(", ");
     let lanes = if load == Load::Wide { format!(" of {} lanes", rig.device.info().wave_size) } else { String::new() };
-    let note = format!("{} waves{lanes}, best with {threads} server thread(s) (M/s by threads: {all}){}", rig.all_waves(), rig.registers(load.kernel())?);
+    let note = format!(
+        "{} waves{lanes}, best with {threads} server thread(s) (M/s by threads: {all}){}",
+        rig.all_waves(),
+        rig.registers(load.kernel())?
+    );
     Ok(Row { name: load.name(), figure: Figure::PerS(best), ratio: best * floor_us / 1e6, against: Against::PerFloor, note })
 }
 

@@ -10,7 +10,9 @@ pub(super) fn lines(rig: &Rig) -> Result<Vec<String>, Error> {
     }
     let info = |kernel: &str| Ok::<_, Error>(*rig.program.kernel(kernel)?.info());
     let (without, with) = (info("unused_without")?, info("unused_with")?);
-    let line = |what: &str, without: u32, with: u32| format!("unused.{what}: {without} without a call in the kernel, {with} with one that is never made");
+    let line = |what: &str, without: u32, with: u32| {
+        format!("unused.{what}: {without} without a call in the kernel, {with} with one that is never made")
+    };
     Ok(vec![
         line("registers", without.registers, with.registers),
         line("local_bytes", without.local_bytes, with.local_bytes),

@@ -232,15 +232,7 @@ impl<A: Arch> Client<A> {
     /// Gives [`Status::OK`]; [`Status::TOO_LARGE`] if the message does not fit into the request area; or the
     /// status with which the server closed the buffer, if the last message was never acknowledged.
     #[inline(always)]
-    pub fn send(
-        self,
-        group: &Group,
-        held: &mut Held,
-        service: u16,
-        flags: Flags,
-        words: u32,
-        payload: impl Fn(u32) -> [u32; 3],
-    ) -> Status {
+    pub fn send(self, group: &Group, held: &mut Held, service: u16, flags: Flags, words: u32, payload: impl Fn(u32) -> [u32; 3]) -> Status {
         let arch = self.0;
         let room = arch.request_words();
         if words > u8::MAX as u32 || 1 + group.count * words > room {

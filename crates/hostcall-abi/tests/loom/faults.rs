@@ -100,9 +100,8 @@ impl HostMemory for Unscrubbed<'_> {
 fn a_lock_that_orders_nothing_loses_the_second_owners_call() {
     explore(Some(3), || {
         let memory = memory(0, 2, 1, 0);
-        let clients = [1, 2].map(|value| {
-            wave(&memory, move |wave| assert_eq!(call(wave.broken(Fault::RelaxedLock), value, 1, 0), Ok(answer(value))))
-        });
+        let clients = [1, 2]
+            .map(|value| wave(&memory, move |wave| assert_eq!(call(wave.broken(Fault::RelaxedLock), value, 1, 0), Ok(answer(value)))));
         // In C++'s model the second owner's words, and its ring, may come before the first's in their own order.
         Server::new(&memory, Tag::new(0)).serve(2);
         for client in clients {
@@ -116,9 +115,8 @@ fn a_lock_that_orders_nothing_loses_the_second_owners_call() {
 fn a_lock_that_is_not_atomic_gives_a_port_to_two_waves() {
     explore(Some(3), || {
         let memory = memory(0, 2, 1, 0);
-        let clients = [1, 2].map(|value| {
-            wave(&memory, move |wave| assert_eq!(call(wave.broken(Fault::TornLock), value, 1, 0), Ok(answer(value))))
-        });
+        let clients =
+            [1, 2].map(|value| wave(&memory, move |wave| assert_eq!(call(wave.broken(Fault::TornLock), value, 1, 0), Ok(answer(value)))));
         let mut seen = Server::new(&memory, Tag::new(0)).serve(2);
         seen.sort_unstable();
         assert_eq!(seen, [1, 2]);

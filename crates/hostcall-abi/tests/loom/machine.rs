@@ -7,11 +7,12 @@
 use std::cell::Cell;
 use std::sync::Mutex;
 
-use hostcall_abi::port::{
-    Arch, Client, Group, HostMemory, PayloadBuf, Polled, PortState, ServerPort, largest_reply_dwords, write_reply,
-};
+use hostcall_abi::port::{Arch, Client, Group, HostMemory, PayloadBuf, Polled, PortState, ServerPort, largest_reply_dwords, write_reply};
 use hostcall_abi::{CallError, Flags, Geometry, Status, Tag, Word};
-use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::{Acquire, Relaxed, Release}};
+use loom::sync::atomic::{
+    AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// Host and device memory of a buffer of one port.
 pub struct Memory {

@@ -263,7 +263,9 @@ pub(crate) unsafe fn load_number(word: *const u32) -> u32 {
     let number: u32;
     // SAFETY: the caller's. The read-only path may serve it from a cache; a number that is written while a
     // kernel runs is seen by the next one.
-    unsafe { asm!("ld.global.nc.u32 {number}, [{word}];", number = out(reg32) number, word = in(reg64) word, options(pure, nomem, nostack, preserves_flags)) };
+    unsafe {
+        asm!("ld.global.nc.u32 {number}, [{word}];", number = out(reg32) number, word = in(reg64) word, options(pure, nomem, nostack, preserves_flags))
+    };
     number
 }
 
@@ -348,7 +350,9 @@ impl Arch for Machine {
         let old: u64;
         // SAFETY: the state word of a port of this buffer, in device memory. Relaxed at device scope: the
         // owners of a port are ordered by the data and control dependencies that `docs/protocol.md` lists.
-        unsafe { asm!("atom.relaxed.gpu.global.or.b64 {old}, [{word}], 1;", old = out(reg64) old, word = in(reg64) word, options(nostack)) };
+        unsafe {
+            asm!("atom.relaxed.gpu.global.or.b64 {old}, [{word}], 1;", old = out(reg64) old, word = in(reg64) word, options(nostack))
+        };
         old
     }
 

@@ -198,7 +198,9 @@ mod wide {
         let (low, high): (u64, u64);
         // SAFETY: the caller's: a 16-byte aligned word of the buffer. `ldp` of an aligned pair is one access
         // with FEAT_LSE2, which the host checked before it chose this word form.
-        unsafe { asm!("ldp {low}, {high}, [{at}]", low = out(reg) low, high = out(reg) high, at = in(reg) at, options(readonly, nostack, preserves_flags)) };
+        unsafe {
+            asm!("ldp {low}, {high}, [{at}]", low = out(reg) low, high = out(reg) high, at = in(reg) at, options(readonly, nostack, preserves_flags))
+        };
         Word { data: [low as u32, (low >> 32) as u32, high as u32], tag: (high >> 32) as u32 }
     }
 
@@ -207,7 +209,9 @@ mod wide {
         let low = u64::from(word.data[0]) | u64::from(word.data[1]) << 32;
         let high = u64::from(word.data[2]) | u64::from(word.tag) << 32;
         // SAFETY: as in `load`.
-        unsafe { asm!("stp {low}, {high}, [{at}]", low = in(reg) low, high = in(reg) high, at = in(reg) at, options(nostack, preserves_flags)) };
+        unsafe {
+            asm!("stp {low}, {high}, [{at}]", low = in(reg) low, high = in(reg) high, at = in(reg) at, options(nostack, preserves_flags))
+        };
     }
 }
 
