@@ -201,6 +201,7 @@ fn many_starts_and_stops_leave_nothing_behind() {
             drop(awake);
         }
     }
-    let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
-    assert!(threads <= 4, "{threads} threads are left");
+    // Pool threads are not waited for: they may be in a handler.
+    let threads = || std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
+    eventually("all threads but the tests' own end", || threads() <= 2);
 }
