@@ -14,8 +14,24 @@ pub fn make(sh: &Shell) -> Result<()> {
     sh.remove_path(OUT)?;
     sh.create_dir(OUT)?;
     // Bundles must hold the GPU images: without the device toolchain this is an error, not a smaller bundle.
-    let build = |what: &[&str]| -> Result<String> { Ok(cmd!(sh, "cargo build --release --message-format=json-render-diagnostics {what...}").env("HOSTCALL_TARGETS", "sim,nvptx").read()?) };
-    let json = build(&["--package", "cargo-hostcall", "--package", "hostcall-tests", "--package", "offload", "--bins", "--example", "cuda_smoke", "--test", "behaviours"])?;
+    let build = |what: &[&str]| -> Result<String> {
+        Ok(cmd!(sh, "cargo build --release --message-format=json-render-diagnostics {what...}")
+            .env("HOSTCALL_TARGETS", "sim,nvptx")
+            .read()?)
+    };
+    let json = build(&[
+        "--package",
+        "cargo-hostcall",
+        "--package",
+        "hostcall-tests",
+        "--package",
+        "offload",
+        "--bins",
+        "--example",
+        "cuda_smoke",
+        "--test",
+        "behaviours",
+    ])?;
     let mut taken = 0;
     for (name, path) in executables(&json) {
         let to = format!("{OUT}/{name}");

@@ -13,7 +13,9 @@ pub fn ci(sh: &Shell) -> Result<()> {
     println!("== clippy");
     cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- -D warnings").run()?;
     println!("== clippy of the device library, as the simulator builds it");
-    cmd!(sh, "cargo clippy --package hostcall --target-dir target/clippy-device --quiet -- -D warnings").env("RUSTFLAGS", "--cfg hostcall_device").run()?;
+    cmd!(sh, "cargo clippy --package hostcall --target-dir target/clippy-device --quiet -- -D warnings")
+        .env("RUSTFLAGS", "--cfg hostcall_device")
+        .run()?;
     println!("== rustdoc");
     cmd!(sh, "cargo doc --workspace --no-deps --quiet").env("RUSTDOCFLAGS", "-D warnings").run()?;
     super::test::run(sh, true)
@@ -27,13 +29,16 @@ fn kernels(sh: &Shell) -> Result<Vec<std::path::PathBuf>> {
 /// The loom models.
 pub fn loom(sh: &Shell) -> Result<()> {
     println!("== loom");
-    cmd!(sh, "cargo test --package hostcall-abi --test loom --release --target-dir target/loom --quiet").env("RUSTFLAGS", "--cfg loom").run()?;
+    cmd!(sh, "cargo test --package hostcall-abi --test loom --release --target-dir target/loom --quiet")
+        .env("RUSTFLAGS", "--cfg loom")
+        .run()?;
     Ok(())
 }
 
 /// The fuzz targets.
 pub fn fuzz(sh: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
-    let targets = cmd!(sh, "cargo +nightly fuzz list").read().context("fuzzing needs a nightly toolchain and `cargo install cargo-fuzz`")?;
+    let targets =
+        cmd!(sh, "cargo +nightly fuzz list").read().context("fuzzing needs a nightly toolchain and `cargo install cargo-fuzz`")?;
     for target in targets.lines().filter(|target| only.is_none_or(|only| only == *target)) {
         let time = format!("-max_total_time={seconds}");
         sh.create_dir(format!("fuzz/corpus/{target}"))?;

@@ -13,9 +13,14 @@ pub fn run(sh: &Shell, install: bool) -> Result<()> {
             println!("   {line}");
         }
     }
-    let missing: Vec<_> = hostcall_build::doctor().into_iter().filter(|check| !check.found && check.importance != Importance::Optional).collect();
+    let missing: Vec<_> =
+        hostcall_build::doctor().into_iter().filter(|check| !check.found && check.importance != Importance::Optional).collect();
     for check in &missing {
-        println!("== without {}: {}; tests that need it say that they are skipped", check.name, check.remedy.as_deref().unwrap_or("see `cargo hostcall doctor`"));
+        println!(
+            "== without {}: {}; tests that need it say that they are skipped",
+            check.name,
+            check.remedy.as_deref().unwrap_or("see `cargo hostcall doctor`")
+        );
     }
     // In CI nothing may be skipped for want of a tool that setup installs.
     ensure!(missing.is_empty() || std::env::var_os("CI").is_none(), "the device toolchain is incomplete");

@@ -4,6 +4,7 @@
 
 mod bench;
 mod demo;
+mod device;
 mod doctor;
 mod run;
 mod setup;

@@ -12,7 +12,8 @@ fn spec(fixture: &str, targets: Vec<Target>) -> ProgramSpec {
     let mut spec = ProgramSpec::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(fixture));
     spec.targets = targets;
     // Shared, so that `core` is built once for all of these tests.
-    spec.target_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostcall"));
+    // But crates with path dependencies are built with other flags, which would make cargo build it again and again.
+    spec.target_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join(if fixture == "calls" { "hostcall-calls" } else { "hostcall" }));
     spec
 }
 
@@ -116,7 +117,7 @@ fn a_collective_under_a_divergent_branch_stays_on_its_side() {
     let image = image("ballot", Target::nvptx());
     let ptx = Ptx::parse(std::str::from_utf8(&image.bytes).expect("PTX is text"));
     let kernel = ptx.function("branches").expect("the kernel");
-    let per_block: Vec<usize> = kernel.blocks().iter().map(|block| block.iter().copied().filter(|i| collective(i)).count()).collect();
+    let per_block: Vec<usize> = kernel.blocks().iter().map(|block| block.iter().copied().filter(collective).count()).collect();
     assert_eq!(per_block.iter().filter(|count| **count == 1).count(), 2, "one in each of two blocks: {per_block:?}");
     assert_eq!(per_block.iter().sum::<usize>(), 2, "and nowhere else");
 }
@@ -126,7 +127,7 @@ fn a_collective_under_a_divergent_branch_stays_on_its_side() {
 fn without_the_attribute_the_same_collectives_become_one() {
     let Ok(toolchain) = DeviceToolchain::find().inspect_err(|error| println!("skipped: {error}")) else { return };
     image("ballot", Target::nvptx());
-    let archive = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostcall/nvptx64-nvidia-cuda/release/libballot.a");
+    let archive = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostcall/sm_70/nvptx64-nvidia-cuda/release/libballot.a");
     let dir = tempfile::tempdir().expect("a directory");
     let run = |tool: &str, arguments: &[&str], input: &Path, output: &str| {
         let output = dir.path().join(output);
@@ -195,28 +196,58 @@ fn a_second_build_starts_no_stage_again() {
     if !device_toolchain() {
         return;
     }
-    let first = image("ballot", Target::nvptx());
+    // A crate that no other test builds: tests run at once, and another's image could be written in between.
+    let first = image("again", Target::nvptx());
     let start = std::time::SystemTime::now();
-    let second = image("ballot", Target::nvptx());
+    let second = image("again", Target::nvptx());
     assert_eq!(first, second);
     let images = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostcall/images");
     let digests = std::fs::read_dir(images).expect("stages leave results").map(|entry| entry.expect("readable"));
     let ours = digests.filter(|entry| std::fs::read(entry.path()).is_ok_and(|bytes| bytes[32..] == *first.bytes));
+    let ours: Vec<_> = ours.collect();
+    assert_eq!(ours.len(), 1, "the image is kept");
     for entry in ours {
         assert!(entry.metadata().and_then(|metadata| metadata.modified()).expect("a time") < start, "made again");
     }
 }
 
 #[test]
-fn an_amd_code_object_exports_the_kernel_and_the_hosts_words_for_each_architecture() {
+fn a_kernel_as_users_write_it_builds_for_the_simulator() {
+    let exported = exported(&image("calls", Target::Sim).bytes);
+    let words = ["__hostcall_sim_ops", "__hostcall_sim_version", "__hostcall_abi", "__hostcall_device", "__HOSTCALL__Host__add42"];
+    for name in words.into_iter().chain(["__HOSTCALL_SIGNATURE__Host__add42", "__HOSTCALL_KERNEL__demo", "__hostcall_sim_kernel_demo"]) {
+        assert!(exported.iter().any(|found| found == name), "{name} not in {exported:?}");
+    }
+}
+
+#[test]
+fn a_kernel_as_users_write_it_builds_for_nvidia_and_assembles() {
+    if !device_toolchain() {
+        return;
+    }
+    let image = image("calls", Target::nvptx());
+    let text = std::str::from_utf8(&image.bytes).expect("PTX is text");
+    let ptx = Ptx::parse(text);
+    assert_eq!(ptx.entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["demo"]);
+    for name in ["__hostcall_abi", "__hostcall_device", "__HOSTCALL__Host__add42", "__HOSTCALL_SIGNATURE__Host__add42"] {
+        assert!(text.lines().any(|line| line.contains(".visible") && line.contains(name)), "{name}");
+    }
+    match Ptxas::find() {
+        Ok(ptxas) => drop(ptxas.assemble(text.as_bytes(), "sm_90").unwrap_or_else(|error| panic!("{error}"))),
+        Err(error) => println!("not assembled: {error}"),
+    }
+}
+
+#[test]
+fn a_kernel_as_users_write_it_builds_for_each_amd_architecture() {
     if !device_toolchain() {
         return;
     }
     for arch in AMDGPU_ARCHES {
-        let image = image("ballot", Target::Amdgpu { arch: arch.into() });
+        let image = image("calls", Target::Amdgpu { arch: arch.into() });
         assert_eq!((image.kind, &*image.arch), (ImageKind::AmdCodeObject, arch));
         let exported = exported(&image.bytes);
-        for name in ["branches", "branches.kd", "__HOSTCALL_KERNEL__branches", "__hostcall_device"] {
+        for name in ["demo", "demo.kd", "__HOSTCALL_KERNEL__demo", "__HOSTCALL__Host__add42", "__hostcall_device", "__hostcall_abi"] {
             assert!(exported.iter().any(|found| found == name), "{arch}: {name} not in {exported:?}");
         }
     }

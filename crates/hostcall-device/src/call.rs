@@ -5,10 +5,10 @@
 //! slices travel inside the message where they fit, else through a [staging slot](crate::staging).
 
 use crate::arch::current as arch;
-use crate::context::{ServiceWord, client, descriptor, group_at};
+use crate::context::{ServiceWord, client, descriptor, group_at, machine};
 use crate::pending::Pending;
 use hostcall_abi::codec::Fixed;
-use hostcall_abi::port::{Group, Held};
+use hostcall_abi::port::{Arch, Group, Held};
 use hostcall_abi::word::WORD_DWORDS;
 use hostcall_abi::{CallError, Flags, ReplyHead, Status, Word};
 
@@ -99,7 +99,12 @@ pub(crate) fn decode<R: Fixed, const REPLY_WORDS: usize>(reply: &Raw<REPLY_WORDS
 }
 
 #[inline(always)]
-fn exchange<const UNITS: usize, const REPLY_WORDS: usize>(group: &Group, held: &mut Held, number: u32, units: &[u32; UNITS]) -> Raw<REPLY_WORDS> {
+fn exchange<const UNITS: usize, const REPLY_WORDS: usize>(
+    group: &Group,
+    held: &mut Held,
+    number: u32,
+    units: &[u32; UNITS],
+) -> Raw<REPLY_WORDS> {
     let status = client().send(group, held, number as u16, Flags::REPLY, words_of(UNITS), |j| payload_word(units, j));
     if status != Status::OK {
         return Raw { head: ReplyHead { status, dwords: 0 }, words: [Word::default(); REPLY_WORDS] };
@@ -107,21 +112,90 @@ fn exchange<const UNITS: usize, const REPLY_WORDS: usize>(group: &Group, held: &
     client().receive::<REPLY_WORDS>(group, held, 0)
 }
 
+/// Lanes whose calls of so many words each way fit into one message.
+#[inline(always)]
+fn lanes_that_fit(words: u32, reply_words: u32) -> u32 {
+    let d = descriptor();
+    let requests = (d.request_words - 1).checked_div(words).unwrap_or(u32::MAX);
+    let most = requests.min(d.reply_words / reply_words);
+    // One lane alone takes more room for its reply than a share.
+    if most < 2 && ReplyHead::stride(1) * reply_words > d.reply_words { 0 } else { most }
+}
+
+/// Whether the calls of all lanes of the group fit into one message.
+#[inline(always)]
+fn fits(group: &Group, words: u32, reply_words: u32) -> bool {
+    let d = descriptor();
+    group.count * words < d.request_words && ReplyHead::stride(group.count) * reply_words <= d.reply_words
+}
+
+/// Runs `call` for one part of the group after another, each of at most `most` lanes, and returns what it gave the
+/// calling lane; `None` if not even one lane fits.
+#[inline(never)]
+fn in_parts<T>(group: &Group, most: u32, mut call: impl FnMut(&Group) -> T) -> Option<T> {
+    if most == 0 {
+        return None;
+    }
+    let machine = machine();
+    let lane = machine.lane();
+    let mut rest = group.mask;
+    let mut result = None;
+    while rest != 0 {
+        let mut part = 0;
+        for _ in 0..most {
+            part |= rest & rest.wrapping_neg();
+            rest &= rest.wrapping_sub(1);
+        }
+        if part >> lane & 1 == 1 {
+            result = Some(call(&Group::new(part, lane)));
+        }
+        machine.sync(group.mask);
+    }
+    result
+}
+
+#[inline(always)]
+fn call_group<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
+    group: &Group,
+    number: u32,
+    units: &[u32; UNITS],
+) -> Result<R, CallError> {
+    let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
+    let reply = exchange::<UNITS, REPLY_WORDS>(group, &mut held, number, units);
+    client().release(group, held);
+    decode(&reply)
+}
+
+#[inline(always)]
+fn post_group<const UNITS: usize>(group: &Group, number: u32, units: &[u32; UNITS]) -> Result<(), CallError> {
+    let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
+    let status = client().send(group, &mut held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j));
+    client().release(group, held);
+    check(status, 0)
+}
+
 /// Calls a service whose arguments and result have fixed sizes, and waits.
+///
+/// Where the calls of all lanes do not fit into one message, part of the lanes call after another.
 ///
 /// # Errors
 /// Whatever ended the call, see [`CallError`].
 #[inline(always)]
-pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(service: &ServiceWord, units: &[u32; UNITS]) -> Result<R, CallError> {
+pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
+    service: &ServiceWord,
+    units: &[u32; UNITS],
+) -> Result<R, CallError> {
     let number = service.number();
     if number == 0 {
         return Err(CallError::UnknownService);
     }
     let group = group_at(service.site(), number);
-    let Some(mut held) = client().acquire(&group, true) else { return Err(no_port()) };
-    let reply = exchange::<UNITS, REPLY_WORDS>(&group, &mut held, number, units);
-    client().release(&group, held);
-    decode(&reply)
+    let (words, reply_words) = (words_of(UNITS), REPLY_WORDS as u32);
+    if fits(&group, words, reply_words) {
+        return call_group::<R, UNITS, REPLY_WORDS>(&group, number, units);
+    }
+    in_parts(&group, lanes_that_fit(words, reply_words), |part| call_group::<R, UNITS, REPLY_WORDS>(part, number, units))
+        .unwrap_or_else(|| Err(failed(Status::TOO_LARGE, 0)))
 }
 
 /// As [`call_fixed`], over a port that the wave holds.
@@ -152,10 +226,11 @@ pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS
         return Err(CallError::UnknownService);
     }
     let group = group_at(service.site(), number);
-    let Some(mut held) = client().acquire(&group, true) else { return Err(no_port()) };
-    let status = client().send(&group, &mut held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j));
-    client().release(&group, held);
-    check(status, 0)
+    let words = words_of(UNITS);
+    if fits(&group, words, 1) {
+        return post_group(&group, number, units);
+    }
+    in_parts(&group, lanes_that_fit(words, 1), |part| post_group(part, number, units)).unwrap_or_else(|| Err(failed(Status::TOO_LARGE, 0)))
 }
 
 /// As [`post_fixed`], over a port that the wave holds.
@@ -175,7 +250,7 @@ pub fn post_fixed_on<const UNITS: usize>(port: &mut Port, service: &ServiceWord,
 ///
 /// # Errors
 /// [`CallError::Busy`] when no port is free: a wave that waited for one while it holds others could wait
-/// for itself.
+/// for itself. [`CallError::TooLarge`] when the calls of all lanes do not fit into one message.
 #[inline(always)]
 pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     service: &ServiceWord,

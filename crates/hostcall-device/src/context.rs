@@ -7,7 +7,7 @@ use hostcall_abi::port::{Arch, Client, Group, first_lane};
 
 /// The wire's version that this program was built with, for the host to compare.
 #[unsafe(no_mangle)]
-#[used]
+#[cfg_attr(not(target_arch = "amdgpu"), used)] // For AMD rustc 1.96 writes `llvm.used` in a form that LLVM refuses.
 static __hostcall_abi: u32 = ABI_VERSION;
 
 /// Number of one service in this program's server: 0 until the host has patched it.

@@ -17,6 +17,8 @@ use crate::time::SystemTime;
 use crate::wave::Converged;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem::ManuallyDrop;
+use hostcall_abi::Plain;
 use hostcall_abi::services::{errno, kind, open};
 
 /// How to open a file. All off at first, as in `std`.
@@ -76,6 +78,17 @@ impl OpenOptions {
     /// What the host answers: not granted is [`ErrorKind::PermissionDenied`].
     pub fn open(self, path: &str) -> Result<File> {
         Ok(File { handle: Files::open(path, self.0)?? })
+    }
+
+    /// Opens `path` once for all converged lanes, which pass the same one: the first opens it, and all get the same open file.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`], in all lanes.
+    pub fn open_wave(self, path: &str) -> Result<WaveFile> {
+        let lanes = Converged::here();
+        let opened =
+            if lanes.leads() { Files::open(path, self.0).map_err(Error::from).and_then(|open| open.map_err(Error::from)) } else { Ok(0) };
+        Ok(WaveFile { file: ManuallyDrop::new(File { handle: share(&lanes, opened)? }), owner: lanes.leads() })
     }
 }
 
@@ -161,6 +174,31 @@ impl FileType {
 #[derive(Debug)]
 pub struct File {
     handle: u64,
+}
+
+/// A [`File`] that the lanes of a wave opened together: see [`OpenOptions::open_wave`]. Closed when the lane that opened it, the first of
+/// them, drops it.
+#[derive(Debug)]
+pub struct WaveFile {
+    file: ManuallyDrop<File>,
+    owner: bool,
+}
+
+impl core::ops::Deref for WaveFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Drop for WaveFile {
+    fn drop(&mut self) {
+        if self.owner {
+            // SAFETY: `self` is being dropped, so nobody uses `file` again.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
+        }
+    }
 }
 
 /// The most bytes that a single lane moves in one call.
@@ -412,10 +450,10 @@ impl core::fmt::Write for File {
 }
 
 /// The leader's result, for all.
-fn share(lanes: &Converged, result: Result<u32>) -> Result<u32> {
+fn share<T: Plain + Default>(lanes: &Converged, result: Result<T>) -> Result<T> {
     let (n, error) = match result {
         Ok(n) => (n, 0),
-        Err(error) => (0, error.to_wire()),
+        Err(error) => (T::default(), error.to_wire()),
     };
     let (n, error) = (lanes.broadcast(n), lanes.broadcast(error));
     if error == 0 { Ok(n) } else { Err(Error::from_wire(error)) }

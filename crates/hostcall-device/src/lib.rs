@@ -4,8 +4,12 @@
 //! and in the CPU simulator (`arch/sim.rs`). Users reach it as `hostcall`, whose device face it is.
 #![no_std]
 // GPU targets are built by the device toolchain, which may use unstable features; the simulator needs none.
-#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics))]
-#![cfg_attr(target_arch = "amdgpu", feature(stdarch_amdgpu, core_intrinsics, gpu_intrinsics), allow(internal_features, reason = "the dispatch packet has no other door"))]
+#![cfg_attr(
+    any(target_arch = "nvptx64", target_arch = "amdgpu"),
+    feature(asm_experimental_arch, link_llvm_intrinsics),
+    allow(internal_features, reason = "a GPU's collectives are LLVM intrinsics")
+)]
+#![cfg_attr(target_arch = "amdgpu", feature(core_intrinsics, gpu_intrinsics, stdarch_amdgpu))]
 
 extern crate alloc;
 #[cfg(test)]

@@ -73,4 +73,3 @@ impl<R: Fixed, const REPLY_WORDS: usize> core::fmt::Debug for Pending<R, REPLY_W
         f.debug_struct("Pending").field("port", &self.held.port).field("lanes", &self.group.count).finish_non_exhaustive()
     }
 }
-

@@ -118,7 +118,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
             const fn __hostcall_is_plain<T: #krate::Plain>() {}
             #(#bounds)*
 
-            #[used]
+            #[cfg_attr(not(target_arch = "amdgpu"), used)]
             #[unsafe(no_mangle)]
             #[allow(non_upper_case_globals, reason = "the host finds the table under the kernel's name")]
             static #table: #private::abi::descriptor::KernelParams = #private::abi::descriptor::KernelParams::new(&[#(#sizes),*]);

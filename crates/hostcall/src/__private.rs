@@ -3,9 +3,9 @@
 pub use crate::invocation::Invocation;
 pub use crate::service::{Definition, Failure, HandlerError, HandlerResult, IntoReply, Service};
 pub use crate::{__if_device as if_device, __if_host as if_host, __if_tokio as if_tokio};
-pub use hostcall_abi as abi;
 /// For shared crates that are `no_std`.
 pub use ::std;
+pub use hostcall_abi as abi;
 
 /// Keeps its input on the device face: here, nothing.
 #[doc(hidden)]

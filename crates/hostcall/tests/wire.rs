@@ -146,10 +146,8 @@ fn a_client_that_gave_up_does_not_confuse_the_ports_next_owner() {
         std::thread::sleep(Duration::from_millis(100));
         x + 1
     });
-    let s = serve_over(
-        Server::without_device().service(slow.blocking()).service(double()),
-        PortBuffer::in_process(geometry(1, 32)).unwrap(),
-    );
+    let s =
+        serve_over(Server::without_device().service(slow.blocking()).service(double()), PortBuffer::in_process(geometry(1, 32)).unwrap());
     let impatient = s.device.wave(0);
     let (client, group) = (impatient.client(), impatient.group());
     let mut held = client.acquire(&group, true).unwrap();

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use offload::cuda;
 use offload::{Args, Device, Error, HostMemory, Image, ImageKind, Launch, Memory, Platform, Program, ProgramBundle, Queue};
-use sha2::{Digest, Sha256};
 
 type Outcome = Result<(), String>;
 
@@ -132,7 +131,7 @@ fn jit_error() -> Outcome {
     }
     let mut cubin = bundle("these bytes are no cubin");
     cubin.images[0].kind = ImageKind::Cubin;
-    cubin.images[0].arch = device.info().arch.clone();
+    cubin.images[0].arch = device.info().arch.clone().into();
     let refused = device.load(&cubin);
     ensure(matches!(refused, Err(Error::Load { .. })), format!("{refused:?}"))?;
     vector_sum()
@@ -519,9 +518,7 @@ fn open() -> Result<(Device, Program, Queue), String> {
 }
 
 fn bundle(ptx: &str) -> ProgramBundle {
-    let bytes = ptx.as_bytes().to_vec();
-    let sha256 = Sha256::digest(&bytes).into();
-    ProgramBundle { name: "smoke".into(), images: vec![Image { kind: ImageKind::Ptx, arch: "sm_70".into(), bytes, sha256 }], note: None }
+    ProgramBundle::new("smoke", vec![Image::new(ImageKind::Ptx, "sm_70", ptx.as_bytes().to_vec())])
 }
 
 fn ensure(holds: bool, otherwise: impl Into<String>) -> Outcome {

@@ -78,7 +78,7 @@ impl Args {
     }
 }
 
-/// Parameters laid out in order, each at the next multiple of its own size if that is 1, 2, 4, 8 or 16, else of 8.
+/// Parameters laid out in order by [`KernelParams::place`].
 #[derive(Clone, Debug, Default)]
 pub struct Params {
     /// 16-byte units, so that the start is aligned for every parameter.
@@ -90,11 +90,7 @@ pub struct Params {
 
 impl Params {
     fn push(&mut self, bytes: &[u8]) {
-        let align = match bytes.len() {
-            n @ (1 | 2 | 4 | 8 | 16) => n,
-            _ => 8,
-        };
-        let at = self.used.next_multiple_of(align);
+        let at = KernelParams::place(self.used, bytes.len());
         self.used = at + bytes.len();
         self.units.resize(self.used.div_ceil(16), 0);
         // SAFETY: `units` holds `used` bytes from here on, of which `at..used` are `bytes.len()` many; `bytes` is another object.
@@ -121,9 +117,9 @@ mod tests {
     #[test]
     fn each_parameter_lies_at_the_next_multiple_of_its_size() {
         let args = Args::new().value(1u8).value(2u32).value(3u8).value(4u64).value([5u32; 3]).value(6u16).value(7u128);
-        assert_eq!(args.params().list(), [(0, 1), (4, 4), (8, 1), (16, 8), (24, 12), (36, 2), (48, 16)]);
+        assert_eq!(args.params().list(), [(0, 1), (4, 4), (8, 1), (16, 8), (24, 12), (36, 2), (40, 16)]);
         assert_eq!(args.params().bytes().as_ptr() as usize % 16, 0);
-        assert_eq!(args.params().bytes()[48], 7);
+        assert_eq!(args.params().bytes()[40], 7);
     }
 
     #[test]

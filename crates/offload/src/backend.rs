@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 pub use crate::activity::Ticket;
 use crate::args::Params;
-use crate::bundle::Image;
 use crate::device::{DeviceInfo, DeviceKind};
 use crate::error::Error;
 use crate::queue::Launch;
+use offload_image::Image;
 
 /// A way to drive devices.
 pub trait Plugin: Send + Sync {

@@ -4,11 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use hostcall_abi::Plain;
-use sha2::{Digest, Sha256};
+use offload_image::{BundleError, ProgramBundle};
 
 use crate::activity::{Activity, Subscription};
 use crate::backend::{BackendDevice, Plugin};
-use crate::bundle::ProgramBundle;
 use crate::cuda;
 use crate::error::Error;
 use crate::memory::{HostMemory, Memory};
@@ -217,12 +216,12 @@ impl Device {
     /// Loads a program: chooses the image that fits best and checks its SHA-256. Each load has its own globals.
     ///
     /// # Errors
-    /// [`Error::NoImage`], [`Error::Hash`], [`Error::Load`] (with the compiler's log).
+    /// [`Error::NoImage`], [`Error::Image`], [`Error::Load`] (with the compiler's log).
     pub fn load(&self, bundle: &ProgramBundle) -> Result<Program, Error> {
         let backend = &self.0.backend;
         let best = bundle.images.iter().filter_map(|image| Some((backend.fit(image)?, image))).max_by_key(|(fit, _)| *fit);
         let Some((_, image)) = best else {
-            let mut has = bundle.images.iter().map(|i| format!("{:?} {}", i.kind, i.arch)).collect::<Vec<_>>().join(", ");
+            let mut has = bundle.images.iter().map(|i| format!("{} {}", i.kind, i.arch)).collect::<Vec<_>>().join(", ");
             if has.is_empty() {
                 has += "nothing";
             }
@@ -230,19 +229,11 @@ impl Device {
                 has += &format!(" ({note})");
             }
             let DeviceInfo { name, arch, .. } = self.info();
-            return Err(Error::NoImage { program: bundle.name.clone(), device: name.clone(), arch: arch.clone(), has });
+            return Err(Error::NoImage { program: bundle.name.to_string(), device: name.clone(), arch: arch.clone(), has });
         };
-        let actual: [u8; 32] = Sha256::digest(&image.bytes).into();
-        if actual != image.sha256 {
-            let hex = |hash: &[u8]| hash.iter().map(|b| format!("{b:02x}")).collect::<String>();
-            return Err(Error::Hash {
-                program: bundle.name.clone(),
-                image: format!("{:?} {}", image.kind, image.arch),
-                expected: hex(&image.sha256),
-                actual: hex(&actual),
-            });
-        }
-        Ok(Program::from_backend(self.clone(), bundle.name.clone(), backend.load(&bundle.name, image)?))
+        let image = bundle.checked(image).map_err(|error: BundleError| Error::Image { reason: error.to_string() })?;
+        let program = backend.load(&bundle.name, image)?;
+        Ok(Program::from_backend(self.clone(), bundle.name.as_ref(), program))
     }
 
     /// `len` elements of device memory, not initialised.

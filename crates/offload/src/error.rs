@@ -72,17 +72,11 @@ pub enum Error {
         /// The images there are, and the bundle's note on those that are missing.
         has: String,
     },
-    /// An image is not what its hash says.
-    #[error("image {image} of program `{program}` is damaged: its SHA-256 is {actual}, the bundle says {expected}; build it again")]
-    Hash {
-        /// The program.
-        program: String,
-        /// Which image.
-        image: String,
-        /// The hash in the bundle.
-        expected: String,
-        /// The hash of the bytes.
-        actual: String,
+    /// An image is damaged.
+    #[error("{reason}")]
+    Image {
+        /// What is wrong: program, image and both hashes.
+        reason: String,
     },
     /// An image cannot be loaded.
     #[error("cannot load program `{program}`: {reason}{}", .log.as_ref().map(|l| format!("\n{l}")).unwrap_or_default())]

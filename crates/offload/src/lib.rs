@@ -7,7 +7,6 @@
 mod activity;
 mod args;
 pub mod backend;
-mod bundle;
 pub mod cuda;
 mod device;
 mod error;
@@ -19,11 +18,12 @@ pub mod sim;
 
 pub use activity::Subscription;
 pub use args::{Args, Params};
-pub use bundle::{Image, ImageKind, ProgramBundle};
 pub use device::{Device, DeviceInfo, DeviceKind, Platform};
 pub use error::{Error, Fault, FaultKind};
 pub use graph::Graph;
 pub use memory::{HostMemory, Memory};
+#[doc(inline)]
+pub use offload_image::{Image, ImageKind, ProgramBundle, Sha256, include_program};
 pub use program::{Global, Kernel, Program};
 pub use queue::{Event, Launch, Queue};
 pub use sim::{LaneMode, SimConfig};

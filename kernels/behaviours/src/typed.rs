@@ -67,6 +67,9 @@ pub fn divergent(sums: &mut [u64]) {
 #[kernel]
 pub fn unknown(results: &mut [u64]) {
     let i = global_id();
+    if i >= results.len() {
+        return;
+    }
     results[i] = Nobody::home(i as u32).map_or_else(code, u64::from);
 }
 
@@ -74,6 +77,9 @@ pub fn unknown(results: &mut [u64]) {
 #[kernel]
 pub fn picky(results: &mut [u64]) {
     let i = global_id();
+    if i >= results.len() {
+        return;
+    }
     results[i] = Typed::picky(i as u32).map_or_else(code, u64::from);
 }
 
@@ -81,6 +87,9 @@ pub fn picky(results: &mut [u64]) {
 #[kernel]
 pub fn fragile(results: &mut [u64]) {
     let i = global_id();
+    if i >= results.len() {
+        return;
+    }
     results[i] = Typed::fragile(i as u32).map_or_else(code, u64::from);
 }
 
@@ -88,6 +97,9 @@ pub fn fragile(results: &mut [u64]) {
 #[kernel]
 pub fn texts(lengths: &mut [u64]) {
     let i = global_id();
+    if i >= lengths.len() {
+        return;
+    }
     let numbers = [i as u32; 8];
     let text = &"the quick brown fox jumps over the lazy dog"[..i % 44];
     let result = Typed::measure(text, &numbers[..i % 9]);
@@ -102,6 +114,9 @@ pub fn texts(lengths: &mut [u64]) {
 #[kernel]
 pub fn fills(results: &mut [u64]) {
     let i = global_id();
+    if i >= results.len() {
+        return;
+    }
     let mut out = [0u8; 100];
     let out = &mut out[..i % 101];
     results[i] = match Typed::fill(i as u32, out) {
@@ -116,6 +131,9 @@ pub fn fills(results: &mut [u64]) {
 #[kernel]
 pub fn echoes(len: u32, from: &[u8], to: &mut [u8], results: &mut [u64]) {
     let i = global_id();
+    if i >= results.len() {
+        return;
+    }
     let len = len as usize;
     let part = i * len..(i + 1) * len;
     results[i] = Typed::echo(&from[part.clone()], &mut to[part]).map_or_else(code, u64::from);

@@ -207,11 +207,17 @@ impl<A: Arch> Client<A> {
         }
     }
 
-    /// Whether the last message of a port, abandoned by an earlier owner, has been answered.
+    /// Whether the last message of a port, abandoned by an earlier owner, has been answered. If not, rings for it:
+    /// nobody else waits for it who would.
     #[cold]
     #[inline(never)]
     fn answered(self, port: u32, state: PortState) -> bool {
-        self.0.load_reply(port, 0).tag == state.tag().payload()
+        let want = state.tag().payload();
+        let answered = self.0.load_reply(port, 0).tag == want;
+        if !answered {
+            self.0.ring(port, want);
+        }
+        answered
     }
 
     /// Gives a port back.
@@ -232,15 +238,7 @@ impl<A: Arch> Client<A> {
     /// Gives [`Status::OK`]; [`Status::TOO_LARGE`] if the message does not fit into the request area; or the
     /// status with which the server closed the buffer, if the last message was never acknowledged.
     #[inline(always)]
-    pub fn send(
-        self,
-        group: &Group,
-        held: &mut Held,
-        service: u16,
-        flags: Flags,
-        words: u32,
-        payload: impl Fn(u32) -> [u32; 3],
-    ) -> Status {
+    pub fn send(self, group: &Group, held: &mut Held, service: u16, flags: Flags, words: u32, payload: impl Fn(u32) -> [u32; 3]) -> Status {
         let arch = self.0;
         let room = arch.request_words();
         if words > u8::MAX as u32 || 1 + group.count * words > room {
@@ -274,7 +272,9 @@ impl<A: Arch> Client<A> {
         if group.leads() {
             arch.ring(held.port, tag.payload());
         }
-        held.state = if flags.has(Flags::REPLY) { PortState::new(tag, 0, true) } else { PortState::new(tag, base + need, true) };
+        // Behind a scrub there is no room: the server takes it when it sees all its words, so none may be overwritten before.
+        let next = if tag.scrubs() { room } else { base + need };
+        held.state = PortState::new(tag, if flags.has(Flags::REPLY) { 0 } else { next }, true);
         Status::OK
     }
 
@@ -404,7 +404,7 @@ impl<A: Arch> Client<A> {
                 }
                 arch.pause(tries);
             }
-            if verdict == 0 && attempt % CLOSED_CHECK == 0 {
+            if verdict == 0 && attempt.is_multiple_of(CLOSED_CHECK) {
                 // Lanes other than the leader's are late.
                 verdict = self.check_closed();
                 if deadline_ns != 0 && arch.now_ns() >= deadline_ns {

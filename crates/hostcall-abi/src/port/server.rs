@@ -132,7 +132,8 @@ impl ServerPort {
                 }
             }
         }
-        let position = if header.flags.has(Flags::REPLY) { 0 } else { base + header.message_words() };
+        let next = if tag.scrubs() { geometry.request_words } else { base + header.message_words() };
+        let position = if header.flags.has(Flags::REPLY) { 0 } else { next };
         *self = Self { tag, position };
         Polled::Message(Message { header, tag })
     }

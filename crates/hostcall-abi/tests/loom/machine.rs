@@ -7,11 +7,12 @@
 use std::cell::Cell;
 use std::sync::Mutex;
 
-use hostcall_abi::port::{
-    Arch, Client, Group, HostMemory, PayloadBuf, Polled, PortState, ServerPort, largest_reply_dwords, write_reply,
-};
+use hostcall_abi::port::{Arch, Client, Group, HostMemory, PayloadBuf, Polled, PortState, ServerPort, largest_reply_dwords, write_reply};
 use hostcall_abi::{CallError, Flags, Geometry, Status, Tag, Word};
-use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::{Acquire, Relaxed, Release}};
+use loom::sync::atomic::{
+    AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// Host and device memory of a buffer of one port.
 pub struct Memory {
@@ -19,6 +20,9 @@ pub struct Memory {
     /// Every word ever stored. Loom runs one thread at a time, so the lock is never contended.
     log: Mutex<Vec<Word>>,
     state: AtomicU64,
+    /// The lock bit of `state`, see `Arch::lock_port`.
+    held: loom::sync::Mutex<bool>,
+    released: loom::sync::Condvar,
     doorbell: AtomicU32,
     requests: Vec<AtomicUsize>,
     replies: Vec<AtomicUsize>,
@@ -34,6 +38,8 @@ impl Memory {
             geometry: Geometry { request_words, reply_words, slots: 0, ..Geometry::new(1, 32) },
             log: Mutex::new(vec![stale]),
             state: AtomicU64::new(PortState::new(tag, 0, false).0),
+            held: loom::sync::Mutex::new(false),
+            released: loom::sync::Condvar::new(),
             doorbell: AtomicU32::new(tag.payload()),
             requests: area(request_words),
             replies: area(reply_words),
@@ -86,7 +92,9 @@ pub enum Fault {
     None,
     /// Taking the lock is a load and a store.
     TornLock,
-    /// The lock is atomic, but orders nothing.
+    /// No fault: the lock as the simulator has it, one atomic that says when it is held.
+    SpinLock,
+    /// The same, but it orders nothing.
     RelaxedLock,
     /// Replies are read without looking at their tags.
     AnyReply,
@@ -137,7 +145,7 @@ impl Arch for Wave<'_> {
         let second = self.lockstep && (predicate || self.second.get() != 0);
         (u64::from(predicate) | u64::from(second) << 1) & mask
     }
-    fn broadcast(self, _: u64, value: u64, _: u32) -> u64 {
+    fn broadcast(self, _: u64, value: u32, _: u32) -> u32 {
         value
     }
     fn sync(self, _: u64) {}
@@ -166,29 +174,54 @@ impl Arch for Wave<'_> {
             self.memory.state.store(old | PortState::LOCKED, Relaxed);
             return old;
         }
-        // Pairs with `unlock_port` of the last owner: our stores come after its stores to the same words.
-        self.memory.state.fetch_or(PortState::LOCKED, if self.fault == Fault::RelaxedLock { Relaxed } else { Acquire })
+        match self.fault {
+            // Pairs with `unlock_port` of the last owner: our stores come after its stores to the same words.
+            Fault::SpinLock => return self.memory.state.fetch_or(PortState::LOCKED, Acquire),
+            Fault::RelaxedLock => return self.memory.state.fetch_or(PortState::LOCKED, Relaxed),
+            _ => {}
+        }
+        // As the spin lock, but it blocks instead of saying that the port is held: loom would let two waves that spin
+        // starve the one that could go on.
+        let mut held = self.memory.held.lock().unwrap();
+        while *held {
+            held = self.memory.released.wait(held).unwrap();
+        }
+        *held = true;
+        self.memory.state.load(Relaxed)
     }
     fn unlock_port(self, _: u32, state: u64) {
         // Pairs with `lock_port` of the next owner. A swap for a store: loom does not know that a store comes after the
         // others' attempts to lock that have read the owner's, and would let them read their own for ever.
-        self.memory.state.swap(state, if self.fault == Fault::RelaxedLock { Relaxed } else { Release });
+        match self.fault {
+            Fault::SpinLock => {
+                self.memory.state.swap(state, Release);
+                return;
+            }
+            Fault::RelaxedLock => {
+                self.memory.state.swap(state, Relaxed);
+                return;
+            }
+            _ => {}
+        }
+        self.memory.state.store(state, Relaxed);
+        *self.memory.held.lock().unwrap() = false;
+        self.memory.released.notify_one();
     }
-    fn store_request(self, _: u32, index: u32, word: Word) {
+    fn store_request(self, _: u32, index: usize, word: Word) {
         let header = word.tag >> 31 != 0;
         if self.fault == Fault::NoScrub && !header && word.data == [0; 3] {
             return;
         }
-        self.memory.store(&self.memory.requests[index as usize], word);
+        self.memory.store(&self.memory.requests[index], word);
         // The second lane's word lies behind the first's. (A scrub may end with the first's.)
-        if self.lockstep && !header && index + 1 < self.request_words() {
-            self.memory.store(&self.memory.requests[index as usize + 1], word);
+        if self.lockstep && !header && index + 1 < self.memory.requests.len() {
+            self.memory.store(&self.memory.requests[index + 1], word);
         }
     }
-    fn load_reply(self, _: u32, index: u32) -> Word {
-        let mut word = self.memory.load(&self.memory.replies[index as usize]);
+    fn load_reply(self, _: u32, index: usize) -> Word {
+        let mut word = self.memory.load(&self.memory.replies[index]);
         if self.lockstep {
-            self.second.set(word.tag ^ self.memory.load(&self.memory.replies[index as usize + 1]).tag);
+            self.second.set(word.tag ^ self.memory.load(&self.memory.replies[index + 1]).tag);
         }
         if self.fault == Fault::AnyReply {
             word.tag = PortState(self.memory.state.load(Relaxed)).tag().next().payload();
@@ -224,14 +257,19 @@ pub fn answer(value: u32) -> u32 {
 /// A whole call with `words` words of payload, at most `patience` looks at the clock long if that is not 0.
 pub fn call(wave: Wave<'_>, value: u32, words: u32, patience: u64) -> Result<u32, CallError> {
     let (client, group) = (Client(wave), wave.group());
-    let mut held = client.acquire(&group, true)?;
+    let mut held = client.acquire(&group, true).ok_or_else(|| CallError::from_status(client.why_no_port(), 0))?;
     let deadline = if patience == 0 { 0 } else { wave.clock.get() + patience };
-    let result = client
-        .send(&group, &mut held, 1, Flags::REPLY, words, |j| payload(value, j))
-        .and_then(|()| client.receive::<1>(&group, &mut held, deadline));
+    let sent = client.send(&group, &mut held, 1, Flags::REPLY, words, |j| payload(value, j));
+    if sent != Status::OK {
+        client.release(&group, held);
+        return Err(CallError::from_status(sent, 0));
+    }
+    let reply = client.receive::<1>(&group, &mut held, deadline);
     client.release(&group, held);
-    let reply = result?;
-    assert_eq!((reply.head.status, reply.head.dwords), (Status::OK, 2));
+    if reply.head.status != Status::OK {
+        return Err(CallError::from_status(reply.head.status, 0));
+    }
+    assert_eq!(reply.head.dwords, 2);
     assert_eq!(reply.words[0].data[2], !reply.words[0].data[1], "a torn reply");
     Ok(reply.words[0].data[1])
 }
@@ -239,10 +277,10 @@ pub fn call(wave: Wave<'_>, value: u32, words: u32, patience: u64) -> Result<u32
 /// A whole post.
 pub fn post(wave: Wave<'_>, value: u32, words: u32) -> Result<(), CallError> {
     let (client, group) = (Client(wave), wave.group());
-    let mut held = client.acquire(&group, true)?;
-    let result = client.send(&group, &mut held, 1, Flags::default(), words, |j| payload(value, j));
+    let mut held = client.acquire(&group, true).ok_or_else(|| CallError::from_status(client.why_no_port(), 0))?;
+    let sent = client.send(&group, &mut held, 1, Flags::default(), words, |j| payload(value, j));
     client.release(&group, held);
-    result
+    if sent == Status::OK { Ok(()) } else { Err(CallError::from_status(sent, 0)) }
 }
 
 /// A message as the host saw it.

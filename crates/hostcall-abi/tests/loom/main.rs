@@ -14,13 +14,19 @@ mod staged;
 
 use hostcall_abi::{Tag, Word};
 use loom::sync::Arc;
-use machine::Memory;
+use loom::thread;
+use machine::{Memory, Registers, Wave};
 
-/// Explores `model`. The bound on preemptions is what keeps three threads finite in practice; two threads
-/// with few steps are explored completely.
-fn explore(preemptions: Option<usize>, model: impl Fn() + Sync + Send + 'static) {
+/// Bound on preemptions of a model of one message.
+const ONE: usize = 2;
+/// Bound on preemptions of a model of several messages, or of three threads.
+const TWO: usize = 1;
+
+/// Explores `model`: every choice of what a relaxed load may see, and every schedule with at most so many preemptions
+/// (besides the switches where a thread waits, which are free). `LOOM_MAX_PREEMPTIONS` gives another bound.
+fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = preemptions;
+    builder.preemption_bound = builder.preemption_bound.or(Some(preemptions));
     builder.max_branches = 2_000;
     builder.check(model);
 }
@@ -28,4 +34,17 @@ fn explore(preemptions: Option<usize>, model: impl Fn() + Sync + Send + 'static)
 /// A port just after message `seq`, whose words are a whole lap old and carry `stale` as tag.
 fn memory(seq: u32, request_words: u32, reply_words: u32, stale: u32) -> Arc<Memory> {
     Arc::new(Memory::new(request_words, reply_words, Tag::new(seq), Word { data: [0xdead, 0xbeef, 0xf00d], tag: stale }))
+}
+
+/// Runs a wave.
+fn wave(memory: &Arc<Memory>, run: impl FnOnce(Wave<'_>) + Send + 'static) -> thread::JoinHandle<()> {
+    let memory = Arc::clone(memory);
+    thread::spawn(move || run(Wave::new(&memory, &Registers::default())))
+}
+
+/// Runs the host, and waits for it. A thread of its own: for loom, the model's first thread has seen the memory's first
+/// contents, and would not see them again once it has yielded.
+fn host<T: Send + 'static>(memory: &Arc<Memory>, run: impl FnOnce(&Memory) -> T + Send + 'static) -> T {
+    let memory = Arc::clone(memory);
+    thread::spawn(move || run(&memory)).join().unwrap()
 }

@@ -2,27 +2,21 @@
 
 use hostcall_abi::port::Client;
 use hostcall_abi::{CallError, Flags, Status, Tag};
-use loom::sync::Arc;
 use loom::thread;
 
-use crate::machine::{Memory, Registers, Server, Wave, answer, call, post};
-use crate::{explore, memory};
-
-fn wave(memory: &Arc<Memory>, run: impl FnOnce(Wave<'_>) + Send + 'static) -> thread::JoinHandle<()> {
-    let memory = Arc::clone(memory);
-    thread::spawn(move || run(Wave::new(&memory, &Registers::default())))
-}
+use crate::machine::{Server, answer, call, post};
+use crate::{ONE, TWO, explore, host, memory, wave};
 
 /// Two calls of one wave after message `seq`, in a port of words that are a lap old.
 fn two_calls_from(seq: u32) {
-    explore(Some(2), move || {
+    explore(TWO, move || {
         // The oldest tags that could be taken for those of the first message.
         let memory = memory(seq, 3, 2, Tag::new(seq).payload());
         let client = wave(&memory, |wave| {
             assert_eq!(call(wave, 1, 2, 0), Ok(answer(1)));
             assert_eq!(call(wave, 2, 1, 0), Ok(answer(2)));
         });
-        assert_eq!(Server::new(&memory, Tag::new(seq)).serve(2), [1, 2]);
+        assert_eq!(host(&memory, move |memory| Server::new(memory, Tag::new(seq)).serve(2)), [1, 2]);
         client.join().unwrap();
     });
 }
@@ -44,7 +38,7 @@ fn a_call_is_answered_across_a_scrub() {
 
 #[test]
 fn words_of_the_last_lap_are_never_taken_for_new_ones() {
-    explore(Some(2), || {
+    explore(TWO, || {
         // Everything still carries the tag that the *second* message will have: without the scrub of the first, the second's
         // payload would seem to be there before it is.
         let last = Tag::new((1 << 31) - 1);
@@ -53,17 +47,17 @@ fn words_of_the_last_lap_are_never_taken_for_new_ones() {
             assert_eq!(call(wave, 1, 0, 0), Ok(answer(0)));
             assert_eq!(call(wave, 2, 2, 0), Ok(answer(2)));
         });
-        assert_eq!(Server::new(&memory, last).serve(2), [0, 2]);
+        assert_eq!(host(&memory, move |memory| Server::new(memory, last).serve(2)), [0, 2]);
         client.join().unwrap();
     });
 }
 
 #[test]
 fn two_waves_share_one_port() {
-    explore(Some(3), || {
-        let memory = memory(0, 2, 1, 0);
+    explore(TWO, || {
+        let memory = memory(0, 2, 2, 0);
         let clients = [1, 2].map(|value| wave(&memory, move |wave| assert_eq!(call(wave, value, 1, 0), Ok(answer(value)))));
-        let mut seen = Server::new(&memory, Tag::new(0)).serve(2);
+        let mut seen = host(&memory, move |memory| Server::new(memory, Tag::new(0)).serve(2));
         seen.sort_unstable();
         assert_eq!(seen, [1, 2]);
         for client in clients {
@@ -74,35 +68,41 @@ fn two_waves_share_one_port() {
 
 #[test]
 fn posts_go_round_the_ring_and_a_call_follows_them() {
-    explore(Some(3), || {
-        // Two posts fit; the third waits for the host, and the call comes behind it.
-        let memory = memory(0, 4, 1, 0);
+    explore(TWO, || {
+        // One post fills the ring; the second waits for the host, and so does the call.
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
-            for value in 1..=3 {
-                assert_eq!(post(wave, value, 1), Ok(()));
-            }
-            assert_eq!(call(wave, 4, 1, 0), Ok(answer(4)));
+            assert_eq!(post(wave, 1, 1), Ok(()));
+            assert_eq!(post(wave, 2, 1), Ok(()));
+            assert_eq!(call(wave, 3, 0, 0), Ok(answer(0)));
         });
-        assert_eq!(Server::new(&memory, Tag::new(0)).serve(4), [1, 2, 3, 4]);
+        assert_eq!(host(&memory, move |memory| Server::new(memory, Tag::new(0)).serve(3)), [1, 2, 0]);
+        client.join().unwrap();
+    });
+}
+
+#[test]
+fn posts_lie_one_behind_another_and_a_call_behind_them() {
+    explore(TWO, || {
+        let memory = memory(0, 5, 2, 0);
+        let client = wave(&memory, |wave| {
+            assert_eq!(post(wave, 1, 1), Ok(()));
+            assert_eq!(post(wave, 2, 1), Ok(()));
+            assert_eq!(call(wave, 3, 0, 0), Ok(answer(0)));
+        });
+        assert_eq!(host(&memory, move |memory| Server::new(memory, Tag::new(0)).serve(3)), [1, 2, 0]);
         client.join().unwrap();
     });
 }
 
 #[test]
 fn posts_of_two_waves_over_one_port_all_arrive() {
-    explore(Some(2), || {
-        let memory = memory(0, 4, 1, 0);
-        let clients = [10, 20].map(|value| {
-            wave(&memory, move |wave| {
-                assert_eq!(post(wave, value, 1), Ok(()));
-                assert_eq!(post(wave, value + 1, 1), Ok(()));
-            })
-        });
-        let seen = Server::new(&memory, Tag::new(0)).serve(4);
-        for first in [10, 20] {
-            let of_wave: Vec<_> = seen.iter().filter(|&&value| value / 10 == first / 10).collect();
-            assert_eq!(of_wave, [&first, &(first + 1)], "a wave's posts arrive in order");
-        }
+    explore(TWO, || {
+        let memory = memory(0, 3, 2, 0);
+        let clients = [1, 2].map(|value| wave(&memory, move |wave| assert_eq!(post(wave, value, 1), Ok(()))));
+        let mut seen = host(&memory, move |memory| Server::new(memory, Tag::new(0)).serve(2));
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2]);
         for client in clients {
             client.join().unwrap();
         }
@@ -111,8 +111,8 @@ fn posts_of_two_waves_over_one_port_all_arrive() {
 
 #[test]
 fn a_wave_that_waits_learns_of_the_shutdown() {
-    explore(None, || {
-        let memory = memory(0, 2, 1, 0);
+    explore(ONE, || {
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             let result = call(wave, 1, 1, 0);
             assert!(matches!(result, Ok(1001) | Err(CallError::ServerGone)), "{result:?}");
@@ -121,74 +121,80 @@ fn a_wave_that_waits_learns_of_the_shutdown() {
                 assert_eq!(call(wave, 2, 1, 0), Err(CallError::ServerGone));
             }
         });
-        let mut server = Server::new(&memory, Tag::new(0));
-        if let Some(seen) = server.look() {
-            server.answer_all(seen);
-        }
-        memory.close(Status::SERVER_GONE);
+        host(&memory, |memory| {
+            let mut server = Server::new(memory, Tag::new(0));
+            if let Some(seen) = server.look() {
+                server.answer_all(seen);
+            }
+            memory.close(Status::SERVER_GONE);
+        });
         client.join().unwrap();
     });
 }
 
 #[test]
 fn a_wave_whose_posts_fill_the_ring_learns_of_the_shutdown() {
-    explore(None, || {
-        let memory = memory(0, 2, 1, 0);
+    explore(ONE, || {
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             assert_eq!(post(wave, 1, 1), Ok(()));
             let result = post(wave, 2, 1);
             assert!(matches!(result, Ok(()) | Err(CallError::ServerGone)), "{result:?}");
         });
-        let mut server = Server::new(&memory, Tag::new(0));
-        if let Some(seen) = server.look() {
-            server.answer_all(seen);
-        }
-        memory.close(Status::SERVER_GONE);
+        host(&memory, |memory| {
+            let mut server = Server::new(memory, Tag::new(0));
+            if let Some(seen) = server.look() {
+                server.answer_all(seen);
+            }
+            memory.close(Status::SERVER_GONE);
+        });
         client.join().unwrap();
     });
 }
 
 #[test]
 fn a_buffer_is_deregistered_while_a_handler_runs() {
-    explore(None, || {
-        let memory = memory(0, 2, 1, 0);
+    explore(ONE, || {
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             let result = call(wave, 1, 1, 0);
             assert!(matches!(result, Ok(1001) | Err(CallError::Detached)), "{result:?}");
         });
-        let mut server = Server::new(&memory, Tag::new(0));
-        let seen = server.wait();
-        memory.close(Status::DETACHED);
-        // The handler ends after all, when perhaps nobody waits any more.
-        server.answer_all(seen);
+        host(&memory, |memory| {
+            let mut server = Server::new(memory, Tag::new(0));
+            let seen = server.wait();
+            memory.close(Status::DETACHED);
+            // The handler ends after all, when perhaps nobody waits any more.
+            server.answer_all(seen);
+        });
         client.join().unwrap();
     });
 }
 
 #[test]
 fn a_port_is_reused_after_a_call_that_was_given_up() {
-    explore(Some(3), || {
-        let memory = memory(0, 2, 1, 0);
+    explore(TWO, || {
+        let memory = memory(0, 2, 2, 0);
         let client = wave(&memory, |wave| {
             let first = call(wave, 1, 1, 1);
             assert!(matches!(first, Ok(1001) | Err(CallError::Timeout)), "{first:?}");
             assert_eq!(call(wave, 2, 1, 0), Ok(answer(2)));
         });
-        assert_eq!(Server::new(&memory, Tag::new(0)).serve(2), [1, 2]);
+        assert_eq!(host(&memory, move |memory| Server::new(memory, Tag::new(0)).serve(2)), [1, 2]);
         client.join().unwrap();
     });
 }
 
 #[test]
 fn another_wave_takes_the_port_of_a_call_that_was_given_up() {
-    explore(Some(2), || {
-        let memory = memory(0, 2, 1, 0);
+    explore(TWO, || {
+        let memory = memory(0, 2, 2, 0);
         let impatient = wave(&memory, |wave| {
             let first = call(wave, 1, 1, 1);
             assert!(matches!(first, Ok(1001) | Err(CallError::Timeout)), "{first:?}");
         });
         let patient = wave(&memory, |wave| assert_eq!(call(wave, 2, 1, 0), Ok(answer(2))));
-        let mut seen = Server::new(&memory, Tag::new(0)).serve(2);
+        let mut seen = host(&memory, move |memory| Server::new(memory, Tag::new(0)).serve(2));
         seen.sort_unstable();
         assert_eq!(seen, [1, 2]);
         impatient.join().unwrap();
@@ -198,7 +204,7 @@ fn another_wave_takes_the_port_of_a_call_that_was_given_up() {
 
 #[test]
 fn a_port_is_reused_while_a_lane_of_a_given_up_call_is_still_unanswered() {
-    explore(Some(3), || {
+    explore(TWO, || {
         let memory = memory(0, 3, 2, 0);
         let client = wave(&memory, |wave| {
             let wave = wave.lockstep();
@@ -206,34 +212,36 @@ fn a_port_is_reused_while_a_lane_of_a_given_up_call_is_still_unanswered() {
             assert!(matches!(first, Ok(1001) | Err(CallError::Timeout)), "{first:?}");
             assert_eq!(call(wave, 2, 1, 0), Ok(answer(2)));
         });
-        let mut server = Server::new(&memory, Tag::new(0));
-        for value in [1, 2] {
-            let seen = server.wait();
-            assert_eq!((seen.value, seen.lanes), (value, 2));
-            // A handler per lane; between them the client may go on with the port. The server does not look.
-            server.answer(seen, 0);
-            thread::yield_now();
-            server.answer(seen, 1);
-        }
+        host(&memory, |memory| {
+            let mut server = Server::new(memory, Tag::new(0));
+            for value in [1, 2] {
+                let seen = server.wait();
+                assert_eq!((seen.value, seen.lanes), (value, 2));
+                // A handler per lane; between them the client may go on with the port. The server does not look.
+                server.answer(seen, 0);
+                thread::yield_now();
+                server.answer(seen, 1);
+            }
+        });
         client.join().unwrap();
     });
 }
 
 #[test]
 fn a_lane_reads_the_rest_of_its_reply_before_the_port_goes_on() {
-    explore(Some(2), || {
+    explore(TWO, || {
         // The healthy twin of `a_port_released_before_its_lanes_have_read_loses_their_replies`.
         let memory = memory(0, 1, 2, 0);
         let first = wave(&memory, |wave| {
             let (client, group) = (Client(wave), wave.group());
             let mut held = client.acquire(&group, true).unwrap();
-            client.send(&group, &mut held, 1, Flags::REPLY, 0, |_| [0; 3]).unwrap();
-            client.receive::<1>(&group, &mut held, 0).unwrap();
+            assert_eq!(client.send(&group, &mut held, 1, Flags::REPLY, 0, |_| [0; 3]), Status::OK);
+            assert_eq!(client.receive::<1>(&group, &mut held, 0).head.status, Status::OK);
             client.reply_word(&group, &held, 0);
             client.release(&group, held);
         });
         let next = wave(&memory, |wave| assert_eq!(call(wave, 0, 0, 0), Ok(answer(0))));
-        Server::new(&memory, Tag::new(0)).serve(2);
+        host(&memory, move |memory| Server::new(memory, Tag::new(0)).serve(2));
         first.join().unwrap();
         next.join().unwrap();
     });

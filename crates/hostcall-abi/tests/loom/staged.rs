@@ -9,7 +9,7 @@ use loom::sync::atomic::{Ordering, fence};
 use loom::thread;
 
 use crate::machine::{Memory, Registers, Server, Wave, answer, call};
-use crate::{explore, memory};
+use crate::{ONE, explore, memory};
 
 /// A slot of one number, that the wave that called last owns.
 struct Slot {
@@ -24,8 +24,8 @@ unsafe impl Send for Slot {}
 
 /// A call whose argument, and whose result, lie in a slot; with a fence at each of the four places or without.
 fn through_a_slot(out: bool, taken: bool, back: bool, received: bool) {
-    explore(None, move || {
-        let slot = Arc::new(Slot { memory: memory(0, 2, 1, 0), bytes: UnsafeCell::new(0) });
+    explore(ONE, move || {
+        let slot = Arc::new(Slot { memory: memory(0, 2, 2, 0), bytes: UnsafeCell::new(0) });
         let client = {
             let slot = Arc::clone(&slot);
             thread::spawn(move || {

@@ -36,8 +36,6 @@ unsafe extern "C" {
     safe fn clock() -> u32;
     #[link_name = "llvm.nvvm.exit"]
     safe fn exit();
-    #[link_name = "llvm.trap"]
-    safe fn llvm_trap() -> !;
 }
 
 macro_rules! coordinates {
@@ -125,6 +123,18 @@ pub(crate) fn fence_device() {
     unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) };
 }
 
+/// Whether an address is in the calling lane's own stack, where other lanes see theirs.
+#[inline(always)]
+pub(crate) fn is_private(address: *const u8) -> bool {
+    let private: u32;
+    // SAFETY: looks at the address only.
+    unsafe {
+        asm!("{{ .reg .pred p; isspacep.local p, {address}; selp.u32 {private}, 1, 0, p; }}",
+            address = in(reg64) address, private = out(reg32) private, options(pure, nomem, nostack));
+    }
+    private != 0
+}
+
 /// Ends the calling lane.
 #[inline(always)]
 pub(crate) fn exit_lane() -> ! {
@@ -133,12 +143,6 @@ pub(crate) fn exit_lane() -> ! {
     loop {
         core::hint::spin_loop();
     }
-}
-
-/// Ends the kernel as faulty. The CUDA context is lost.
-#[inline(always)]
-pub(crate) fn trap() -> ! {
-    llvm_trap()
 }
 
 /// Reads 16 bytes of host memory that the host wrote before a fence.
@@ -251,7 +255,9 @@ pub(crate) unsafe fn load_number(word: *const u32) -> u32 {
     let number: u32;
     // SAFETY: the caller's. The read-only path may serve it from a cache; a number that is written while a
     // kernel runs is seen by the next one.
-    unsafe { asm!("ld.global.nc.u32 {number}, [{word}];", number = out(reg32) number, word = in(reg64) word, options(pure, nomem, nostack, preserves_flags)) };
+    unsafe {
+        asm!("ld.global.nc.u32 {number}, [{word}];", number = out(reg32) number, word = in(reg64) word, options(pure, nomem, nostack, preserves_flags))
+    };
     number
 }
 
@@ -336,7 +342,9 @@ impl Arch for Machine {
         let old: u64;
         // SAFETY: the state word of a port of this buffer, in device memory. Relaxed at device scope: the
         // owners of a port are ordered by the data and control dependencies that `docs/protocol.md` lists.
-        unsafe { asm!("atom.relaxed.gpu.global.or.b64 {old}, [{word}], 1;", old = out(reg64) old, word = in(reg64) word, options(nostack)) };
+        unsafe {
+            asm!("atom.relaxed.gpu.global.or.b64 {old}, [{word}], 1;", old = out(reg64) old, word = in(reg64) word, options(nostack))
+        };
         old
     }
 

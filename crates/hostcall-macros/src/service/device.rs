@@ -33,13 +33,13 @@ impl Service {
         let signature = function.signature(&self.codec());
         quote! {
             #[doc(hidden)]
-            #[used]
+            #[cfg_attr(not(target_arch = "amdgpu"), used)]
             #[unsafe(no_mangle)]
             #[allow(non_upper_case_globals, reason = "the host finds the word under the service's name")]
             static #word: #private::ServiceWord = #private::ServiceWord::new();
 
             #[doc(hidden)]
-            #[used]
+            #[cfg_attr(not(target_arch = "amdgpu"), used)]
             #[unsafe(no_mangle)]
             #[allow(non_upper_case_globals, reason = "the host finds the word under the service's name")]
             static #signature_word: u64 = #signature;

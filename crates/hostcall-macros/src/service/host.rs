@@ -125,7 +125,9 @@ impl Service {
             let (ty, decode) = match kind {
                 Kind::Fixed(ty) => (quote!(#ty), quote!(call.fixed::<#ty>()?)),
                 Kind::Str => (quote!(#private::std::string::String), quote!(#private::std::string::String::from(call.str()?))),
-                Kind::Slice(elem) | Kind::SliceMut(elem) => (quote!(#private::std::vec::Vec<#elem>), quote!(call.slice::<#elem>()?.to_vec())),
+                Kind::Slice(elem) | Kind::SliceMut(elem) => {
+                    (quote!(#private::std::vec::Vec<#elem>), quote!(call.slice::<#elem>()?.to_vec()))
+                }
             };
             owned.push(ty);
             decoded.push(quote!(let #value = #decode;));

@@ -6,6 +6,7 @@
 
 mod arch;
 mod raw;
+mod sweeper;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,6 +21,7 @@ use crate::service::{Definition, Service};
 
 pub use arch::{Lanes, MockArch};
 pub use raw::RawPorts;
+pub use sweeper::Sweeper;
 
 /// The device's side of an in-process port buffer. Holds the buffer's memory, as an attached program does.
 #[derive(Clone, Debug)]

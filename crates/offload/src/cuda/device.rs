@@ -15,9 +15,9 @@ use super::memory::Block;
 use super::module::{Loaded, Module};
 use super::stream::Stream;
 use crate::backend::{BackendDevice, BackendEvent, BackendMemory, BackendProgram, BackendQueue, Plugin};
-use crate::bundle::{Image, ImageKind};
 use crate::device::{DeviceInfo, DeviceKind};
 use crate::error::Error;
+use offload_image::{Image, ImageKind};
 
 use sys::CUdevice_attribute as Attribute;
 

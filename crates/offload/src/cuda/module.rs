@@ -12,8 +12,8 @@ use super::driver::Status;
 use super::fault;
 use super::image::{self, Form};
 use crate::backend::{BackendKernel, BackendProgram, KernelInfo};
-use crate::bundle::{Image, ImageKind};
 use crate::error::Error;
+use offload_image::{Image, ImageKind};
 
 /// Bytes kept of each log of the driver's compiler.
 const LOG_BYTES: usize = 16 << 10;

@@ -13,9 +13,9 @@ use super::queue::{SimEvent, SimQueue};
 use super::slots::Slots;
 use super::{fault, grid};
 use crate::backend::{BackendDevice, BackendEvent, BackendMemory, BackendProgram, BackendQueue};
-use crate::bundle::{Image, ImageKind};
 use crate::device::{DeviceInfo, DeviceKind};
 use crate::error::Error;
+use offload_image::{Image, ImageKind};
 
 /// What a simulated device and everything made from it share.
 pub(super) struct Shared {
@@ -33,7 +33,7 @@ pub(super) struct Shared {
 /// A simulated device.
 pub(super) struct SimDevice(pub(super) Arc<Shared>);
 
-const ARCH: &str = if cfg!(target_arch = "aarch64") { "aarch64-linux" } else { "x86_64-linux" };
+const ARCH: &str = if cfg!(target_arch = "aarch64") { "aarch64-unknown-linux-gnu" } else { "x86_64-unknown-linux-gnu" };
 
 impl SimDevice {
     pub(super) fn new(config: SimConfig) -> Result<Self, Error> {
@@ -70,7 +70,8 @@ impl BackendDevice for SimDevice {
     }
 
     fn fit(&self, image: &Image) -> Option<u32> {
-        (image.kind == ImageKind::Sim && image.arch.starts_with(std::env::consts::ARCH)).then_some(1)
+        let here = image.arch.starts_with(std::env::consts::ARCH) && image.arch.contains(std::env::consts::OS);
+        (image.kind == ImageKind::Sim && here).then_some(1)
     }
 
     fn load(&self, program: &str, image: &Image) -> Result<Arc<dyn BackendProgram>, Error> {

@@ -27,6 +27,9 @@ enum Source {
         library: Library,
         /// Sizes of the exported data symbols.
         sizes: HashMap<String, usize>,
+        /// Open as long as `library`, before which it must not be closed: the loader also knows files by their paths, and another load
+        /// must not get the same descriptor number.
+        _copy: File,
     },
     /// Functions of this process.
     Functions(Vec<(String, KernelEntry)>),
@@ -83,7 +86,7 @@ impl SimProgram {
         let ops = word(OPS_SYMBOL, size_of::<*const SimOps>())?;
         // SAFETY: data of a pointer's size, writable by contract (`hostcall_abi::sim`), which no code reads before a kernel runs.
         unsafe { ops.cast::<*const SimOps>().write_unaligned(&raw const OPS) };
-        Ok(Self { source: Source::Image { library, sizes }, max_group_size }.share())
+        Ok(Self { source: Source::Image { library, sizes, _copy: copy }, max_group_size }.share())
     }
 
     fn share(self) -> Arc<LoadedProgram> {
@@ -128,7 +131,7 @@ impl BackendProgram for LoadedProgram {
     }
 
     fn global(&self, name: &str) -> Result<Option<(u64, usize)>, Error> {
-        let Source::Image { library, sizes } = &*self.source else { return Ok(None) };
+        let Source::Image { library, sizes, .. } = &*self.source else { return Ok(None) };
         let Some(&size) = sizes.get(name) else { return Ok(None) };
         // SAFETY: only the address is taken.
         let found = unsafe { library.get::<*mut u8>(name) }.ok();

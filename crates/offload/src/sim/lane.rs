@@ -71,14 +71,16 @@ impl WaveState {
     /// Nothing of the wave can run. Looks whether anything ever will, and ends the kernel if not.
     pub(super) fn check_stuck(&self, r: &Rendezvous) -> Blocked {
         debug_assert!(r.ready | r.paused | r.active == 0);
-        let blocked = match r.grouped {
-            0 => Blocked::Deadlock,
-            _ => self.group.block(self.index, r.collective.count_ones(), r.generation),
+        let blocked = match (r.grouped, r.collective) {
+            (0, _) => Blocked::Deadlock,
+            (_, stuck) => self.group.block(self.index, stuck.count_ones(), r.generation),
         };
-        if blocked == Blocked::Deadlock {
-            let text = format!("no lane of wave {} can ever go on: {}", self.index, r.describe());
-            self.fail(if r.collective == 0 { r.live } else { r.collective }, FaultKind::Deadlock(text));
+        // The wave that is to blame says so: the others only wait for it.
+        if blocked != Blocked::Deadlock || r.collective == 0 {
+            return if blocked == Blocked::Passed { blocked } else { Blocked::Waits };
         }
+        let text = format!("no lane of wave {} can ever go on: {}", self.index, r.describe());
+        self.fail(r.collective, FaultKind::Deadlock(text));
         blocked
     }
 

@@ -18,7 +18,7 @@
 //! **Seeds.** With [`SimConfig::seed`] the thread of the queue runs all waves of a kernel, and the seed decides at every suspension point
 //! (a collective, `active_mask`, a barrier, a pause) who goes on. The same seed gives the same interleaving ([`schedule_hash`]), launch
 //! after launch, in every process, as long as the kernel itself decides nothing by clocks or addresses, and the host answers a waiting
-//! lane within 10 ms: a lane that pauses is left to wait in its place that long, so that the order does not depend on how fast the host
+//! lane within 50 ms: a lane that pauses is left to wait in its place that long, so that the order does not depend on how fast the host
 //! is; only then may others run. What different queues do at the same time is not ordered.
 
 use std::sync::Arc;

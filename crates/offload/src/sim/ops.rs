@@ -124,7 +124,10 @@ unsafe extern "C" fn sync_group() {
     let (me, wave) = (lane.info.lane, &lane.wave);
     match &wave.meeting {
         Meeting::Fibers(meeting) => {
-            let Some(generation) = wave.group.arrive() else { return };
+            let Some(generation) = wave.group.arrive() else {
+                // Before this lane can come to the next barrier.
+                return meeting.borrow().pass_group(!0);
+            };
             meeting.borrow().arrive_group(me, generation);
             lane.suspend();
         }
@@ -139,6 +142,8 @@ unsafe extern "C" fn sync_group() {
                     lane.end();
                 }
                 wave.group.sleep(generation);
+                // Other waves may have come to the barrier meanwhile: is anybody left to come?
+                wave.settle(&mut lane.lock(meeting), changed);
             }
             let mut r = lane.lock(meeting);
             r.pass_group(1 << me);

@@ -13,7 +13,7 @@ use super::stack::Slab;
 use super::wait::{Running, backoff};
 
 /// How long a lane that waits is left to wait, in its place, before others may run meanwhile.
-const PATIENCE: Duration = Duration::from_millis(10);
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A lane waits, mostly for the host. As long as that takes no longer than [`PATIENCE`] nothing is scheduled meanwhile, so the order does
 /// not depend on how fast the host is. False: it took longer, and the lane must let others run.
@@ -121,8 +121,11 @@ pub(super) fn run(run: &Arc<Run>, seed: u64, worker: &mut Worker) {
                 residents[wave].wave.meet().release_site(Some(site));
                 None
             }
-            // Only a barrier that nobody will pass is left; `settle` below has said so.
-            None => break,
+            // Only a barrier that nobody will pass is left: the wave that is to blame says so.
+            None => {
+                residents.iter().for_each(settle);
+                break;
+            }
         };
         let Some((wave, lane)) = stepped else { continue };
         let resident = &mut residents[wave];

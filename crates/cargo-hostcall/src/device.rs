@@ -1,0 +1,72 @@
+//! Which device, and why; and what a kernel's end means for the command line.
+
+use hostcall::KernelReport;
+use offload::Device;
+
+/// The device that was asked for, or the best there is, and why it is this one.
+pub(crate) fn open(spec: Option<&str>) -> Result<(Device, String), offload::Error> {
+    match spec {
+        Some(spec) => Ok((Device::open(spec)?, format!("because of --device {spec}"))),
+        None => Ok(Device::default()),
+    }
+}
+
+/// One line about a device.
+pub(crate) fn describe(device: &Device) -> String {
+    let info = device.info();
+    format!(
+        "{} {} ({}, {} SMs, {} waves of {} lanes, {} of memory; {})",
+        info.kind,
+        info.name,
+        info.arch,
+        info.sms,
+        info.resident_waves,
+        info.wave_size,
+        bytes(info.memory_bytes),
+        info.driver
+    )
+}
+
+/// A number of bytes for people.
+pub(crate) fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes as f64;
+    let mut unit = "bytes";
+    for next in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, next);
+    }
+    if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") }
+}
+
+/// The report's text with repeated failures, of which each lane may have one, cut short.
+pub(crate) fn summary(report: &KernelReport) -> String {
+    const KEEP: usize = 4;
+    let text = report.to_string();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut summary = lines[..lines.len().min(KEEP)].join("\n");
+    if lines.len() > KEEP {
+        summary += &format!("\n… and {} more lines like these", lines.len() - KEEP);
+    }
+    summary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_in_the_largest_unit_that_fits() {
+        assert_eq!([0, 1023, 1024, 1 << 30, u64::MAX].map(bytes), ["0 bytes", "1023 bytes", "1.0 KiB", "1.0 GiB", "16384.0 PiB"]);
+    }
+
+    #[test]
+    fn a_long_report_is_cut_short() {
+        let mut report = KernelReport::default();
+        report.exits.extend([3; 9]);
+        assert_eq!(summary(&report).lines().count(), 5);
+        assert!(summary(&report).ends_with("… and 5 more lines like these"));
+    }
+}
