@@ -4,8 +4,7 @@
 //! kernels; code is measured in the image itself, if that is machine code.
 
 use object::{Object, ObjectSection, ObjectSymbol};
-use offload::DeviceKind;
-use offload_image::{ImageKind, ProgramBundle};
+use offload::{DeviceKind, ImageKind, ProgramBundle};
 
 use super::error::Error;
 use super::rig::{self, Rig};
