@@ -41,6 +41,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if std::env::var_os("HOSTCALL_DEBUG").is_some_and(|value| value != "0" && !value.is_empty()) {
+        tracing_subscriber::fmt().with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG).with_writer(std::io::stderr).init();
+    }
     let outcome = match Cli::parse_from(arguments()).command {
         Command::Demo(arguments) => demo::run(arguments),
         Command::Run(arguments) => run::run(arguments),
