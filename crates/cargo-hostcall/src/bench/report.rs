@@ -70,7 +70,7 @@ impl Against {
     fn shown(self, ratio: f64) -> String {
         match self {
             Self::Floor => format!("{ratio:.2}x the floor"),
-            Self::PerFloor => format!("{ratio:.1} per floor"),
+            Self::PerFloor => format!("{ratio:.3} per floor"),
             Self::Bus => format!("{ratio:.2}x the bus"),
             Self::Pread => format!("{ratio:.2}x pread+copy"),
             Self::Malloc => format!("{ratio:.2}x malloc"),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bench_services::{answer, bench, digest, filling};
 use hostcall::{Plain, Server, ServerBuilder};
-use offload::{Args, Device, DeviceKind, Launch, Memory, Program, ProgramBundle, Queue};
+use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Memory, Program, ProgramBundle, Queue};
 
 use super::error::Error;
 use super::watchdog::Watchdog;
@@ -175,6 +175,25 @@ pub(super) fn median(samples: usize, mut sample: impl FnMut() -> Result<f64, Err
 }
 
 /// The kernels, as the build script built them.
+pub(super) fn images() -> offload_image::ProgramBundle {
+    offload_image::include_program!("bench")
+}
+
+/// The same in the types of `offload`.
 fn bundle() -> ProgramBundle {
-    offload::include_program!("bench")
+    let bundle = images();
+    let image = |image: &offload_image::Image| {
+        let kind = match image.kind {
+            offload_image::ImageKind::Sim => ImageKind::Sim,
+            offload_image::ImageKind::Ptx => ImageKind::Ptx,
+            offload_image::ImageKind::Cubin => ImageKind::Cubin,
+            _ => return None,
+        };
+        Some(Image { kind, arch: image.arch.to_string(), bytes: image.bytes.to_vec(), sha256: image.sha256.0 })
+    };
+    ProgramBundle {
+        name: bundle.name.to_string(),
+        images: bundle.images.iter().filter_map(image).collect(),
+        note: bundle.note.map(|n| n.to_string()),
+    }
 }

@@ -129,12 +129,6 @@ pub(crate) fn exit_lane() -> ! {
     isa::endpgm()
 }
 
-/// Ends the kernel as faulty.
-#[inline(always)]
-pub(crate) fn trap() -> ! {
-    core::intrinsics::abort()
-}
-
 /// Reads 16 bytes of host memory that the host wrote before a fence.
 ///
 /// # Safety

@@ -36,8 +36,6 @@ unsafe extern "C" {
     safe fn clock() -> u32;
     #[link_name = "llvm.nvvm.exit"]
     safe fn exit();
-    #[link_name = "llvm.trap"]
-    safe fn llvm_trap() -> !;
 }
 
 macro_rules! coordinates {
@@ -145,12 +143,6 @@ pub(crate) fn exit_lane() -> ! {
     loop {
         core::hint::spin_loop();
     }
-}
-
-/// Ends the kernel as faulty. The CUDA context is lost.
-#[inline(always)]
-pub(crate) fn trap() -> ! {
-    llvm_trap()
 }
 
 /// Reads 16 bytes of host memory that the host wrote before a fence.
