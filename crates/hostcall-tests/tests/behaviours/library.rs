@@ -86,7 +86,7 @@ fn a_directory_is_listed() {
 #[test]
 fn waves_read_large_parts_together() {
     let (bench, _, dir) = with_data(|builder| builder);
-    let bytes: Vec<u8> = (0..1_000_003u32).map(|i| (i * 7 >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..1_000_003u32).map(|i| ((i * 7) >> 3) as u8).collect();
     std::fs::write(dir.path().join("big"), &bytes).unwrap();
     let part = 150_000u32;
     let waves = bytes.len().div_ceil(part as usize) as u32;
