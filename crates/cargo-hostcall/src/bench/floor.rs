@@ -12,7 +12,7 @@ use super::watchdog::Watchdog;
 /// Microseconds of a round trip: on the simulator between two threads of this process, on a GPU between one lane and a thread.
 pub(super) fn measure(rig: &Rig) -> Result<f64, Error> {
     let (warm, trips) = (u64::from(rig.scale.calls / 10), u64::from(rig.scale.calls));
-    median(rig.scale.samples, || {
+    median(rig.scale.latency_samples, || {
         let what = "the floor's ping-pong";
         if rig.is_sim() {
             rig.watchdog.during(what, Watchdog::LAUNCH, || threads(warm, trips))
