@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         }
     };
     if arguments.stats {
-        eprintln!("\n{}", server.stats());
+        eprintln!("\n{}", device::called(&server));
     }
     match code {
         Some(code @ (TIMED_OUT | INTERRUPTED)) => {
