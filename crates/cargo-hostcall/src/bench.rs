@@ -180,8 +180,9 @@ fn all_waves(rig: &Rig, sheet: &mut Sheet) -> Result<(), Error> {
     if sheet.wants_any(&["bulk.to_host", "bulk.to_kernel", "file.read", "malloc"]) {
         let threads = counts.last().copied().unwrap_or(1);
         let fixture = files::Fixture::create(rig)?;
-        let session = &rig
-            .session_with(threads, |builder| Ok(builder.heap(rig.scale.heap_bytes).dir(&fixture.dir, files::GUEST, Access::ReadOnly)?))?;
+        let session = &rig.session_with(threads, |builder| {
+            Ok(builder.heap(rig.scale.heap_bytes).dir(fixture.dir(), files::GUEST, Access::ReadOnly)?)
+        })?;
         sheet.row("bulk.to_host", |_| bulk::row(session, Way::ToHost));
         sheet.row("bulk.to_kernel", |_| bulk::row(session, Way::ToKernel));
         sheet.row("malloc", |_| heap::row(session));
