@@ -4,6 +4,7 @@ use std::process::Command;
 
 fn main() {
     hostcall_build::program("../../kernels/bench").emit();
+    hostcall_build::program("../../kernels/wordcount").emit();
     println!("cargo::rustc-env=HOSTCALL_COMMIT={}", commit().unwrap_or_else(|| "unknown".into()));
 }
 

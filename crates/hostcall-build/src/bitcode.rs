@@ -58,7 +58,9 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
         .echo(context.spec.echo)
         .env("RUSTC", &toolchain.rustc)
         .env("RUSTC_BOOTSTRAP", "1")
-        .env("CARGO_TARGET_DIR", &context.target_dir)
+        // One for each architecture: cargo gives builds that differ in flags alone the same file names, and would build `core` again
+        // at every change from one to another.
+        .env("CARGO_TARGET_DIR", context.target_dir.join(gpu.cpu))
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_LTO", "fat")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_off_is_the_directory_that_all_packages_share() {
-        let common = |dirs: &[&'static str]| common_ancestor(dirs.iter().map(Path::new));
+        let common = |dirs: &[&'static str]| common_ancestor::<'static>(dirs.iter().copied().map(Path::new));
         assert_eq!(common(&["/w/kernels/a"]), Some(Path::new("/w/kernels/a")));
         assert_eq!(common(&["/w/kernels/a", "/w/crates/hostcall", "/w/crates/hostcall-abi"]), Some(Path::new("/w")));
         assert_eq!(common(&["/w/a", "/v/b"]), None);

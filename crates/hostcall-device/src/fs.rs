@@ -17,6 +17,7 @@ use crate::time::SystemTime;
 use crate::wave::Converged;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem::ManuallyDrop;
 use hostcall_abi::Plain;
 use hostcall_abi::services::{errno, kind, open};
 
@@ -76,19 +77,18 @@ impl OpenOptions {
     /// # Errors
     /// What the host answers: not granted is [`ErrorKind::PermissionDenied`].
     pub fn open(self, path: &str) -> Result<File> {
-        Ok(File { handle: Files::open(path, self.0)??, owned: true })
+        Ok(File { handle: Files::open(path, self.0)?? })
     }
 
-    /// Opens `path` once for all converged lanes, which pass the same one: the first opens it, and all get the same open file. It is
-    /// closed when the first lane drops its [`File`].
+    /// Opens `path` once for all converged lanes, which pass the same one: the first opens it, and all get the same open file.
     ///
     /// # Errors
     /// As [`OpenOptions::open`], in all lanes.
-    pub fn open_wave(self, path: &str) -> Result<File> {
+    pub fn open_wave(self, path: &str) -> Result<WaveFile> {
         let lanes = Converged::here();
         let opened =
             if lanes.leads() { Files::open(path, self.0).map_err(Error::from).and_then(|open| open.map_err(Error::from)) } else { Ok(0) };
-        Ok(File { handle: share(&lanes, opened)?, owned: lanes.leads() })
+        Ok(WaveFile { file: ManuallyDrop::new(File { handle: share(&lanes, opened)? }), owner: lanes.leads() })
     }
 }
 
@@ -174,8 +174,31 @@ impl FileType {
 #[derive(Debug)]
 pub struct File {
     handle: u64,
-    /// Whether dropping it closes it.
-    owned: bool,
+}
+
+/// A [`File`] that the lanes of a wave opened together: see [`OpenOptions::open_wave`]. Closed when the lane that opened it, the first of
+/// them, drops it.
+#[derive(Debug)]
+pub struct WaveFile {
+    file: ManuallyDrop<File>,
+    owner: bool,
+}
+
+impl core::ops::Deref for WaveFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Drop for WaveFile {
+    fn drop(&mut self) {
+        if self.owner {
+            // SAFETY: `self` is being dropped, so nobody uses `file` again.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
+        }
+    }
 }
 
 /// The most bytes that a single lane moves in one call.
@@ -187,7 +210,7 @@ fn slot_bytes() -> usize {
 /// The most bytes that each of the lanes converged here should ask for: together they fill one slot.
 fn lane_bytes() -> usize {
     let count = Converged::here().count() as usize;
-    (slot_bytes() / count & !15).max(16)
+    ((slot_bytes() / count) & !15).max(16)
 }
 
 impl File {
@@ -409,10 +432,8 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        if self.owned {
-            // Posted: nobody waits for it. If the host is gone, so is the file.
-            let _ = Files::close(self.handle);
-        }
+        // Posted: nobody waits for it. If the host is gone, so is the file.
+        let _ = Files::close(self.handle);
     }
 }
 

@@ -197,8 +197,11 @@ fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
 
 /// For each lane of the group in turn, and each of its `count` parts (the most of any lane): runs `copy` with
 /// the lane's address, length and place in its region, the same for all lanes.
-fn each_part(group: &Group, region: u64, parts: impl Fn(usize) -> *const [u8], count: u32, copy: impl Fn(u64, *const u8, u32)) {
+///
+/// A part on a lane's own stack is memory that no other lane can reach, whatever its address: that lane copies it alone.
+fn each_part(group: &Group, region: u64, parts: impl Fn(usize) -> *const [u8], count: u32, copy: impl Fn(&Group, u64, *const u8, u32)) {
     let machine = machine();
+    let me = machine.lane();
     let count = group_max(group, count);
     let mut lanes = group.mask;
     while lanes != 0 {
@@ -209,7 +212,11 @@ fn each_part(group: &Group, region: u64, parts: impl Fn(usize) -> *const [u8], c
             let own = parts(i);
             let address = broadcast64(group, own.cast::<u8>() as u64, lane);
             let len = machine.broadcast(group.mask, own.len() as u32, lane);
-            copy(place, address as *const u8, len);
+            if machine.ballot(group.mask, me == lane && arch::is_private(own.cast())) == 0 {
+                copy(group, place, address as *const u8, len);
+            } else if me == lane {
+                copy(&Group::new(1 << lane, lane), place, own.cast(), len);
+            }
             place += u64::from(padded(len));
         }
     }
@@ -222,42 +229,46 @@ enum Kind {
     Post,
 }
 
-/// Sends the message with its bytes inline, and for a call receives the reply.
-fn inline<R: Fixed, const UNITS: usize>(
-    group: &Group,
+/// One lane's call.
+struct Call<'f, 'a, 'b, 'c> {
     number: u32,
-    fixed: &mut [u32; UNITS],
-    parts: &mut Parts<'_, '_, '_>,
-    words: u32,
-    returned: &mut [u32],
     kind: Kind,
-) -> Result<Option<R>, CallError> {
+    /// The payload before the variable bytes, which begins with the [`VarHead`].
+    fixed: &'f mut [u32],
+    parts: Parts<'a, 'b, 'c>,
+    /// Gets the result's units.
+    result: &'f mut [u32],
+    /// Gets the number of bytes returned of each of `parts.outs`.
+    returned: &'f mut [u32],
+}
+
+/// The largest result, in units, of a service that also takes strings or slices.
+const MAX_RESULT: usize = 64;
+
+/// Sends the message with its bytes inline, and for a call receives the reply.
+fn inline(group: &Group, call: &mut Call<'_, '_, '_, '_>, words: u32) -> Result<(), CallError> {
+    let Call { number, kind, fixed, parts, .. } = call;
     let in_bytes = parts.in_bytes();
     (VarHead::INLINE, in_bytes).put(fixed);
     let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
-    let flags = if kind == Kind::Call { Flags::REPLY } else { Flags::default() };
-    let units = UNITS as u32 + in_bytes / 4;
-    let unit = |i: u32| {
-        if i < UNITS as u32 {
-            fixed[i as usize]
-        } else if i < units {
-            parts.in_unit(i - UNITS as u32)
-        } else {
-            0
-        }
+    let flags = if *kind == Kind::Call { Flags::REPLY } else { Flags::default() };
+    let units = fixed.len() as u32 + in_bytes / 4;
+    let unit = |i: u32| match fixed.get(i as usize) {
+        Some(unit) => *unit,
+        None if i < units => parts.in_unit(i - fixed.len() as u32),
+        None => 0,
     };
-    let sent = client().send(group, &mut held, number as u16, flags, words, |j| core::array::from_fn(|k| unit(j * WORD_DWORDS + k as u32)));
-    let result =
-        check(sent, 0).and_then(|()| if kind == Kind::Post { Ok(None) } else { read_inline(group, &mut held, parts, returned).map(Some) });
+    let sent =
+        client().send(group, &mut held, *number as u16, flags, words, |j| core::array::from_fn(|k| unit(j * WORD_DWORDS + k as u32)));
+    let result = check(sent, 0).and_then(|()| if call.kind == Kind::Post { Ok(()) } else { read_inline(group, &mut held, call) });
     client().release(group, held);
     result
 }
 
-fn read_inline<R: Fixed>(group: &Group, held: &mut Held, parts: &mut Parts<'_, '_, '_>, returned: &mut [u32]) -> Result<R, CallError> {
+fn read_inline(group: &Group, held: &mut Held, call: &mut Call<'_, '_, '_, '_>) -> Result<(), CallError> {
     let mut reply = Incoming::start(group, held)?;
-    let result = reply.result()?;
-    reply.lengths(parts, returned)?;
-    for (part, len) in parts.outs.iter_mut().zip(returned) {
+    reply.result_and_lengths(call)?;
+    for (part, len) in call.parts.outs.iter_mut().zip(call.returned.iter()) {
         let mut at = 0;
         while at < *len as usize {
             let bytes = reply.next()?.to_ne_bytes();
@@ -266,7 +277,7 @@ fn read_inline<R: Fixed>(group: &Group, held: &mut Held, parts: &mut Parts<'_, '
             at += n;
         }
     }
-    Ok(result)
+    Ok(())
 }
 
 /// One lane's reply, read unit by unit.
@@ -299,36 +310,21 @@ impl<'a> Incoming<'a> {
         Ok(unit)
     }
 
-    fn result<R: Fixed>(&mut self) -> Result<R, CallError> {
-        let mut units = [0; MAX_RESULT];
-        for unit in &mut units[..R::DWORDS] {
+    fn result_and_lengths(&mut self, call: &mut Call<'_, '_, '_, '_>) -> Result<(), CallError> {
+        for unit in call.result.iter_mut() {
             *unit = self.next()?;
         }
-        R::get(&units[..R::DWORDS]).map_err(|_| CallError::Malformed)
-    }
-
-    fn lengths(&mut self, parts: &Parts<'_, '_, '_>, returned: &mut [u32]) -> Result<(), CallError> {
-        for (len, part) in returned.iter_mut().zip(parts.outs.iter()) {
+        for (len, part) in call.returned.iter_mut().zip(call.parts.outs.iter()) {
             *len = self.next()?.min(part.len() as u32);
         }
         Ok(())
     }
 }
 
-/// The largest result, in units, of a service that also takes strings or slices.
-const MAX_RESULT: usize = 64;
-
 /// Sends the message with its bytes in a staging slot, and for a call receives the reply.
-fn staged<R: Fixed, const UNITS: usize>(
-    group: &Group,
-    number: u32,
-    fixed: &mut [u32; UNITS],
-    parts: &mut Parts<'_, '_, '_>,
-    returned: &mut [u32],
-    kind: Kind,
-) -> Result<Option<R>, CallError> {
+fn staged(group: &Group, call: &mut Call<'_, '_, '_, '_>) -> Result<(), CallError> {
     let slot_bytes = u64::from(descriptor().slot_bytes);
-    let need = parts.in_bytes().max(parts.out_bytes()).next_multiple_of(16);
+    let need = call.parts.in_bytes().max(call.parts.out_bytes()).next_multiple_of(16);
     let (own, sum) = group_offsets(group, need);
     if sum > slot_bytes {
         if group.count == 1 {
@@ -342,7 +338,7 @@ fn staged<R: Fixed, const UNITS: usize>(
             let lane = lanes.trailing_zeros();
             lanes &= lanes - 1;
             if lane == me {
-                result = staged(&Group::new(1 << lane, lane), number, fixed, parts, returned, kind);
+                result = staged(&Group::new(1 << lane, lane), call);
             }
             machine().sync(group.mask);
         }
@@ -350,15 +346,15 @@ fn staged<R: Fixed, const UNITS: usize>(
     }
     let slot = Slot::take(group, true)?;
     let region = slot.offset() + u64::from(own);
-    ((region / 16) as u32, parts.in_bytes()).put(fixed);
+    ((region / 16) as u32, call.parts.in_bytes()).put(call.fixed);
     let staging = descriptor().staging;
-    let ins = parts.ins;
+    let ins = call.parts.ins;
     each_part(
         group,
         region,
         |i| ins.get(i).map_or(slice_from_raw_parts(core::ptr::null(), 0), |part| &raw const **part),
         ins.len() as u32,
-        |place, from, len| {
+        |group, place, from, len| {
             // Parts begin at multiples of 4 in the region; only one that begins at a multiple of 16 is copied in
             // whole pieces (it may then spill into the padding of its last piece, which the next part overwrites).
             copy_part_in(group, (staging + place) as *mut u8, from, len);
@@ -366,7 +362,7 @@ fn staged<R: Fixed, const UNITS: usize>(
     );
     arch::fence_system();
     machine().sync(group.mask);
-    let result = staged_exchange(group, number, fixed, parts, region, returned, kind);
+    let result = staged_exchange(group, call, region);
     slot.release(group);
     result
 }
@@ -410,46 +406,38 @@ fn copy_part_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     }
 }
 
-fn staged_exchange<R: Fixed, const UNITS: usize>(
-    group: &Group,
-    number: u32,
-    fixed: &[u32; UNITS],
-    parts: &mut Parts<'_, '_, '_>,
-    region: u64,
-    returned: &mut [u32],
-    kind: Kind,
-) -> Result<Option<R>, CallError> {
+fn staged_exchange(group: &Group, call: &mut Call<'_, '_, '_, '_>, region: u64) -> Result<(), CallError> {
+    let (kind, fixed) = (call.kind, &*call.fixed);
     let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
     let flags = if kind == Kind::Call { Flags::REPLY.and(Flags::STAGED) } else { Flags::STAGED };
-    let sent = client().send(group, &mut held, number as u16, flags, words_of(UNITS), |j| {
+    let sent = client().send(group, &mut held, call.number as u16, flags, words_of(fixed.len()), |j| {
         core::array::from_fn(|k| fixed.get((j * WORD_DWORDS) as usize + k).copied().unwrap_or(0))
     });
     let result = match check(sent, 0) {
         // The slot must stay ours until the server has copied it.
-        Ok(()) if kind == Kind::Post => check(client().await_ack(*group, held), 0).map(|()| None),
-        Ok(()) => {
-            let mut read = || -> Result<R, CallError> {
-                let mut reply = Incoming::start(group, &mut held)?;
-                let result = reply.result()?;
-                reply.lengths(parts, returned)?;
-                Ok(result)
-            };
-            read().map(Some)
-        }
+        Ok(()) if kind == Kind::Post => check(client().await_ack(*group, held), 0),
+        Ok(()) => Incoming::start(group, &mut held).and_then(|mut reply| reply.result_and_lengths(call)),
         Err(error) => Err(error),
     };
-    if kind == Kind::Call && !parts.outs.is_empty() {
+    if kind == Kind::Call && !call.parts.outs.is_empty() {
         // Lanes whose call failed take part in the copying of the others, with nothing of their own.
         let failed = result.is_err();
         arch::fence_system();
         machine().sync(group.mask);
         let staging = descriptor().staging;
         let mut place = region;
-        for (part, len) in parts.outs.iter_mut().zip(returned.iter()) {
+        for (part, len) in call.parts.outs.iter_mut().zip(call.returned.iter()) {
             let len = if failed { 0 } else { *len };
             let own = slice_from_raw_parts(part.as_mut_ptr().cast_const(), len as usize);
-            each_part(group, place, |_| own, 1, |place, to, len| copy_part_out(group, to.cast_mut(), (staging + place) as *const u8, len));
-            place += u64::from(padded(len));
+            each_part(
+                group,
+                place,
+                |_| own,
+                1,
+                |group, place, to, len| copy_part_out(group, to.cast_mut(), (staging + place) as *const u8, len),
+            );
+            // The server leaves each argument its place, however short an earlier one comes back.
+            place += u64::from(padded(part.len() as u32));
         }
         machine().sync(group.mask);
     }
@@ -457,38 +445,24 @@ fn staged_exchange<R: Fixed, const UNITS: usize>(
     result
 }
 
-fn perform<R: Fixed, const UNITS: usize>(
-    service: &ServiceWord,
-    fixed: &mut [u32; UNITS],
-    ins: &[&[u8]],
-    outs: &mut [&mut [u8]],
-    returned: &mut [u32],
-    kind: Kind,
-) -> Result<Option<R>, CallError> {
-    const { assert!(R::DWORDS <= MAX_RESULT, "the result of a service with string or slice arguments is at most 256 bytes") };
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
-    let group = group_at(service.site(), number);
+/// Makes the call. Not generic, and never inlined: a program has one copy of it.
+#[inline(never)]
+fn perform(service: &ServiceWord, call: &mut Call<'_, '_, '_, '_>) -> Result<(), CallError> {
+    let group = group_at(service.site(), call.number);
     let limit = u64::from(u32::MAX / 2);
-    let total = ins.iter().map(|part| part.len() as u64).sum::<u64>() + outs.iter().map(|part| part.len() as u64).sum::<u64>();
+    let parts = &call.parts;
+    let total = parts.ins.iter().map(|part| part.len() as u64).sum::<u64>() + parts.outs.iter().map(|part| part.len() as u64).sum::<u64>();
     let oversized = machine().ballot(group.mask, total > limit);
     if oversized != 0 && total > limit {
         return Err(CallError::TooLarge { max: descriptor().slot_bytes });
     }
     let group = if oversized == 0 { group } else { Group::new(group.mask & !oversized, machine().lane()) };
-    let mut parts = Parts { ins, outs };
-    let reply_units = R::DWORDS as u32 + parts.outs.len() as u32 + parts.out_bytes() / 4;
-    let words = group_max(&group, words_of(UNITS + parts.in_bytes() as usize / 4));
+    let reply_units = (call.result.len() + parts.outs.len()) as u32 + parts.out_bytes() / 4;
+    let words = group_max(&group, words_of(call.fixed.len() + parts.in_bytes() as usize / 4));
     let reply_words = group_max(&group, ReplyHead::words(reply_units));
     let d = descriptor();
     let fits = words <= 255 && 1 + group.count * words <= d.request_words && ReplyHead::stride(group.count) * reply_words <= d.reply_words;
-    if fits {
-        inline(&group, number, fixed, &mut parts, words, returned, kind)
-    } else {
-        staged(&group, number, fixed, &mut parts, returned, kind)
-    }
+    if fits { inline(&group, call, words) } else { staged(&group, call) }
 }
 
 /// Calls a service that takes strings or slices, and waits. `fixed` begins with the two units of [`VarHead`].
@@ -496,7 +470,7 @@ fn perform<R: Fixed, const UNITS: usize>(
 ///
 /// # Errors
 /// Whatever ended the call.
-#[inline(never)]
+#[inline(always)]
 pub fn call_var<R: Fixed, const UNITS: usize>(
     service: &ServiceWord,
     fixed: &mut [u32; UNITS],
@@ -504,14 +478,29 @@ pub fn call_var<R: Fixed, const UNITS: usize>(
     outs: &mut [&mut [u8]],
     returned: &mut [u32],
 ) -> Result<R, CallError> {
-    settle(perform::<R, UNITS>(service, fixed, ins, outs, returned, Kind::Call))?.ok_or(CallError::Malformed)
+    const { assert!(R::DWORDS <= MAX_RESULT, "the result of a service with string or slice arguments is at most 256 bytes") };
+    let number = service.number();
+    if number == 0 {
+        return Err(CallError::UnknownService);
+    }
+    let mut units = [0; MAX_RESULT];
+    let result = &mut units[..R::DWORDS];
+    settle(perform(service, &mut Call { number, kind: Kind::Call, fixed, parts: Parts { ins, outs }, result, returned }))?;
+    R::get(&units).map_err(|_| CallError::Malformed)
 }
 
 /// Posts a message that carries strings or slices.
 ///
 /// # Errors
 /// What keeps it from being sent.
-#[inline(never)]
+#[inline(always)]
 pub fn post_var<const UNITS: usize>(service: &ServiceWord, fixed: &mut [u32; UNITS], ins: &[&[u8]]) -> Result<(), CallError> {
-    settle(perform::<(), UNITS>(service, fixed, ins, &mut [], &mut [], Kind::Post)).map(|_| ())
+    let number = service.number();
+    if number == 0 {
+        return Err(CallError::UnknownService);
+    }
+    settle(perform(
+        service,
+        &mut Call { number, kind: Kind::Post, fixed, parts: Parts { ins, outs: &mut [] }, result: &mut [], returned: &mut [] },
+    ))
 }

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 
 use tokio::runtime::{Builder, Handle, Runtime as Tokio};
@@ -11,23 +11,32 @@ use crate::completion::Completion;
 use crate::live::Live;
 use crate::panics::guard;
 use crate::registry::Slot;
-use crate::service::{Failure, ReplyFuture};
+use crate::service::{Failure, HandlerError, ReplyFuture};
 
-/// Where futures run: the user's runtime, or one of the server's own.
+/// Where futures run: the user's runtime, or one of the server's own, which starts with the first async service.
 #[derive(Debug)]
 pub(crate) struct Runtime {
-    handle: Handle,
+    handle: OnceLock<Handle>,
     own: Mutex<Option<Tokio>>,
 }
 
 impl Runtime {
-    /// The runtime given, else the one that the caller is in, else a new one of two threads.
-    pub(crate) fn new(given: Option<Handle>) -> std::io::Result<Self> {
-        if let Some(handle) = given.or_else(|| Handle::try_current().ok()) {
-            return Ok(Self { handle, own: Mutex::new(None) });
+    /// On the runtime given, else on a new one of two threads. (Not on the one that the caller is in: it may be the thread that
+    /// waits for the kernel.)
+    pub(crate) fn new(given: Option<Handle>) -> Self {
+        let handle = given.map_or_else(OnceLock::new, OnceLock::from);
+        Self { handle, own: Mutex::new(None) }
+    }
+
+    /// Starts a runtime if there is none: when an async service is registered.
+    pub(crate) fn warm_up(&self) -> std::io::Result<()> {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.handle.get().is_none() {
+            let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("hostcall-async").enable_all().build()?;
+            let _ = self.handle.set(runtime.handle().clone());
+            *own = Some(runtime);
         }
-        let own = Builder::new_multi_thread().worker_threads(2).thread_name("hostcall-async").enable_all().build()?;
-        Ok(Self { handle: own.handle().clone(), own: Mutex::new(Some(own)) })
+        Ok(())
     }
 
     /// Runs a lane's future and answers with its result.
@@ -35,7 +44,10 @@ impl Runtime {
         done.start();
         let (live, slot, _) = done.parts();
         let guarded = Guarded { future, live, slot };
-        self.handle.spawn(async move {
+        let Some(handle) = self.handle.get() else {
+            return done.fail(HandlerError::new(0, "there is no runtime for async handlers"));
+        };
+        handle.spawn(async move {
             match guarded.await {
                 Some(Ok(units)) => done.reply_units(&units),
                 Some(Err(failure)) => done.fail(failure),

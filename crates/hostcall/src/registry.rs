@@ -221,6 +221,7 @@ pub struct ServiceHandle {
     slot: Weak<Slot>,
     registry: Weak<Registry>,
     name: &'static str,
+    number: u16,
 }
 
 impl std::fmt::Debug for ServiceHandle {
@@ -231,12 +232,17 @@ impl std::fmt::Debug for ServiceHandle {
 
 impl ServiceHandle {
     pub(crate) fn new(slot: &Arc<Slot>, registry: &Arc<Registry>) -> Self {
-        Self { slot: Arc::downgrade(slot), registry: Arc::downgrade(registry), name: slot.name() }
+        Self { slot: Arc::downgrade(slot), registry: Arc::downgrade(registry), name: slot.name(), number: slot.number }
     }
 
     /// The service's name on the wire.
     pub fn name(&self) -> &str {
         self.name
+    }
+
+    /// The number under which programs know it, for the server's life.
+    pub fn number(&self) -> u16 {
+        self.number
     }
 
     /// Takes no more calls: they end as [`CallError::Finished`](crate::CallError::Finished). Calls in flight go on.

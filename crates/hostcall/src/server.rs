@@ -82,6 +82,7 @@ pub struct ServerBuilder {
     trace: Option<PathBuf>,
     plan: BufferPlan,
     pub(crate) policy: Policy,
+    pub(crate) no_built_in: bool,
     pub(crate) stdout: Option<Sink>,
     pub(crate) stderr: Option<Sink>,
     #[cfg(feature = "tokio")]
@@ -149,7 +150,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Where async handlers run. Default: the runtime that [`ServerBuilder::start`] is called in, else one of the server's own.
+    /// Where async handlers run. Default: a runtime of the server's own, of two threads, started with the first async service.
+    /// It must not be one whose only thread waits for the kernel.
     #[cfg(feature = "tokio")]
     pub fn runtime(mut self, handle: tokio::runtime::Handle) -> Self {
         self.runtime = Some(handle);
@@ -173,14 +175,15 @@ impl ServerBuilder {
             pool: Pool::new(self.blocking_threads.unwrap_or(512)),
             trace,
             #[cfg(feature = "tokio")]
-            runtime: crate::asynchronous::Runtime::new(self.runtime).map_err(ServerError::Thread)?,
+            runtime: crate::asynchronous::Runtime::new(self.runtime),
             timed,
             threads,
         });
         let builtins = Builtins::new(self.policy, Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr)));
         // A service of the user's takes the place of a built-in one of its name.
         let own: Vec<&str> = self.services.iter().map(Service::name).collect();
-        let built_in: Vec<Service> = builtins.services().into_iter().filter(|service| !own.contains(&service.name())).collect();
+        let wanted = |service: &Service| !self.no_built_in && !own.contains(&service.name());
+        let built_in: Vec<Service> = builtins.services().into_iter().filter(wanted).collect();
         let attached = Mutex::default();
         let mut server = Server { core, threads: Vec::new(), device: self.device, subscription: None, attached, plan: self.plan, builtins };
         for service in self.services.into_iter().chain(built_in) {
@@ -260,9 +263,7 @@ impl Server {
     /// # Errors
     /// When the name is taken, a program was built with another definition of it, or cannot be told.
     pub fn register(&self, service: Service) -> Result<ServiceHandle, ServerError> {
-        if matches!(service.run, Run::Blocking(_) | Run::Adaptive(_)) {
-            self.core.pool.warm_up().map_err(ServerError::Thread)?;
-        }
+        self.warm_up(&service.run).map_err(ServerError::Thread)?;
         let attached = self.attached();
         for program in attached.iter() {
             program.check(service.definition())?;
@@ -282,11 +283,21 @@ impl Server {
     /// # Errors
     /// When the system has no thread for it.
     pub fn set_default_handler(&self, service: Option<Service>) -> Result<(), ServerError> {
-        if service.as_ref().is_some_and(|service| matches!(service.run, Run::Blocking(_) | Run::Adaptive(_))) {
-            self.core.pool.warm_up().map_err(ServerError::Thread)?;
+        if let Some(service) = &service {
+            self.warm_up(&service.run).map_err(ServerError::Thread)?;
         }
         self.core.registry.set_default(service);
         Ok(())
+    }
+
+    /// Starts the threads that a service runs on besides the serving ones.
+    fn warm_up(&self, run: &Run) -> std::io::Result<()> {
+        match run {
+            Run::Inline(_) | Run::Later(_) => Ok(()),
+            Run::Blocking(_) | Run::Adaptive(_) => self.core.pool.warm_up(),
+            #[cfg(feature = "tokio")]
+            Run::Future(_) => self.core.runtime.warm_up(),
+        }
     }
 
     /// Gives a program its own port buffer, and its services their numbers.

@@ -131,9 +131,9 @@ fn arguments_that_are_no_values_of_their_type_are_malformed() {
 #[test]
 fn a_post_that_comes_to_nothing_is_reported_to_the_host() {
     let s = serve(Server::without_device().service(picky()));
-    s.device.wave(0).post(9, Flags::default(), &[1]).unwrap();
+    s.device.wave(0).post(999, Flags::default(), &[1]).unwrap();
     s.device.wave(0).post(1, Flags::default(), &[3]).unwrap();
     let report = s.server.collect();
     assert_eq!(report.handler_failures.len(), 2, "{report}");
-    assert!(report.to_string().contains("service number 9, which nobody registered"));
+    assert!(report.to_string().contains("service number 999, which nobody registered"));
 }

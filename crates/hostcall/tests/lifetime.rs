@@ -192,7 +192,8 @@ fn a_silent_kernel_costs_a_fraction_of_one_processor_and_its_next_call_is_served
 #[test]
 fn many_starts_and_stops_leave_nothing_behind() {
     for round in 0..50 {
-        let server = Server::without_device().threads(1 + round % 3).service(fixed_service("quick", |x: u32| x)).start().unwrap();
+        let server =
+            Server::without_device().without_built_in().threads(1 + round % 3).service(fixed_service("quick", |x: u32| x)).start().unwrap();
         if round % 2 == 0 {
             let device = MockDevice::new(server.add_buffer(PortBuffer::in_process(geometry(1 + round as u32, 32)).unwrap()));
             let awake = server.keep_awake();
@@ -200,6 +201,7 @@ fn many_starts_and_stops_leave_nothing_behind() {
             drop(awake);
         }
     }
-    let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
-    assert!(threads <= 4, "{threads} threads are left");
+    // Pool threads are not waited for: they may be in a handler.
+    let threads = || std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
+    eventually("all threads but the tests' own end", || threads() <= 2);
 }

@@ -34,7 +34,7 @@ fn every_lane_of_any_mask_gets_its_own_result() {
 #[test]
 fn an_unknown_service_is_a_status_not_a_hang() {
     let s = serve(Server::without_device());
-    for number in [0, 1, 77, u16::MAX] {
+    for number in [0, 777, u16::MAX] {
         assert_eq!(s.device.wave(0).call(number, &[1, 2, 3]), Err(CallError::UnknownService));
     }
 }

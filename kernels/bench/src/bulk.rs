@@ -5,12 +5,7 @@
 
 use bench_services::{Bench, digest, filling};
 use hostcall::wave::{Converged, global_id, global_size, wave_index, wave_size};
-use hostcall::{CallError, Plain, kernel};
-
-/// 16 bytes, which a lane moves at once.
-#[derive(Clone, Copy, Debug, Plain)]
-#[repr(C, align(16))]
-pub struct Quad([u32; 4]);
+use hostcall::{CallError, kernel};
 
 /// Numbers of the chunks that are the calling wave's.
 #[inline(always)]
@@ -50,7 +45,8 @@ pub fn bulk_to_kernel(chunk: u32, data: *mut u8, len: u64, right: &mut [u64]) ->
         let given = Bench::give(i as u32, own)?;
         lanes.sync();
         let expected = filling(i as u32);
-        if given == own.len() as u64 && own.first().is_none_or(|byte| *byte == expected) && own.last().is_none_or(|byte| *byte == expected) {
+        if given == own.len() as u64 && own.first().is_none_or(|byte| *byte == expected) && own.last().is_none_or(|byte| *byte == expected)
+        {
             sum += given;
         }
     }
@@ -60,40 +56,36 @@ pub fn bulk_to_kernel(chunk: u32, data: *mut u8, len: u64, right: &mut [u64]) ->
     Ok(())
 }
 
-/// All lanes store to host memory.
+/// All lanes store to host memory, 16 bytes at a time.
 #[kernel]
-pub fn bus_to_host(to: *mut Quad, count: u64) {
+pub fn bus_to_host(to: *mut u128, count: u64) {
     let mut at = global_id();
     while at < count as usize {
         // SAFETY: the host passes `count` elements, and element `at` is this lane's.
-        unsafe { to.add(at).write(Quad([at as u32; 4])) };
+        unsafe { to.add(at).write(at as u128) };
         at += global_size();
     }
 }
 
-/// All lanes load from host memory. `out` is written only to have the loads made.
+/// All lanes load from host memory, each four times 16 bytes before it waits for the first. `out` is written only to have the loads made.
 #[kernel]
-pub fn bus_to_kernel(from: *const Quad, count: u64, out: &mut [u64]) {
-    const UNROLL: usize = 4;
-    let (mut at, step) = (global_id(), global_size());
-    let mut all = [0u32; 4];
-    let mut mix = |quad: Quad| {
-        for (all, unit) in all.iter_mut().zip(quad.0) {
-            *all ^= unit;
-        }
-    };
-    while at + step * (UNROLL - 1) < count as usize {
-        // SAFETY: the host passes `count` elements, all below which nobody writes.
-        let quads: [Quad; UNROLL] = core::array::from_fn(|i| unsafe { from.add(at + step * i).read() });
-        quads.into_iter().for_each(&mut mix);
-        at += step * UNROLL;
+pub fn bus_to_kernel(from: *const u128, count: u64, out: *mut u128) {
+    let (mut at, step, count) = (global_id(), global_size(), count as usize);
+    let mut all = 0;
+    while at + step * 3 < count {
+        // SAFETY: all four are below `count`, the elements that the host passes, and nobody writes them.
+        let four =
+            unsafe { (from.add(at).read(), from.add(at + step).read(), from.add(at + step * 2).read(), from.add(at + step * 3).read()) };
+        all ^= four.0 ^ four.1 ^ four.2 ^ four.3;
+        at += step * 4;
     }
-    while at < count as usize {
+    while at < count {
         // SAFETY: as above.
-        mix(unsafe { from.add(at).read() });
+        all ^= unsafe { from.add(at).read() };
         at += step;
     }
-    if all == [0x5eed_5eed; 4] {
-        out[0] = 1;
+    if all == u128::MAX - 7 {
+        // SAFETY: the host passes one element.
+        unsafe { out.write(all) };
     }
 }

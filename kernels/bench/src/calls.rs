@@ -8,19 +8,6 @@ use hostcall::{CallError, Port, kernel};
 
 use crate::clock::Ticks;
 
-/// Makes call number `i`; 1 if the answer is right.
-#[inline(always)]
-fn ask(i: u32) -> Result<u64, CallError> {
-    let block = question(i);
-    Ok(u64::from(Bench::exchange(block)? == answer(&block)))
-}
-
-#[inline(always)]
-fn ask_on(port: &mut Port, i: u32) -> Result<u64, CallError> {
-    let block = question(i);
-    Ok(u64::from(Bench::exchange_on(port, block)? == answer(&block)))
-}
-
 /// The floor: a word to the host, a word back, `warm + trips` times. The host stores each word that it finds at `ping` to `pong`.
 /// `out`: nanoseconds of the last `trips`.
 #[kernel]
@@ -43,13 +30,13 @@ pub fn floor(warm: u64, trips: u64, ping: *mut u64, pong: *mut u64, out: &mut [u
 #[kernel]
 pub fn call_held(warm: u32, calls: u32, out: &mut [[u64; 2]]) -> Result<(), CallError> {
     let mut port = Port::hold()?;
-    for i in 0..warm {
-        ask_on(&mut port, i)?;
-    }
-    let start = Instant::now();
-    let mut right = 0;
-    for i in 0..calls {
-        right += ask_on(&mut port, i)?;
+    let (mut start, mut right) = (Instant::now(), 0);
+    for i in 0..warm + calls {
+        if i == warm {
+            (start, right) = (Instant::now(), 0);
+        }
+        let block = question(i);
+        right += u64::from(Bench::exchange_on(&mut port, block)? == answer(&block));
     }
     out[global_id()] = [start.elapsed().as_nanos() as u64, right];
     Ok(())
@@ -58,13 +45,13 @@ pub fn call_held(warm: u32, calls: u32, out: &mut [[u64; 2]]) -> Result<(), Call
 /// The same with a port taken for each call, by as many lanes as are launched.
 #[kernel]
 pub fn call(warm: u32, calls: u32, out: &mut [[u64; 2]]) -> Result<(), CallError> {
-    for i in 0..warm {
-        ask(i)?;
-    }
-    let start = Instant::now();
-    let mut right = 0;
-    for i in 0..calls {
-        right += ask(i)?;
+    let (mut start, mut right) = (Instant::now(), 0);
+    for i in 0..warm + calls {
+        if i == warm {
+            (start, right) = (Instant::now(), 0);
+        }
+        let block = question(i);
+        right += u64::from(Bench::exchange(block)? == answer(&block));
     }
     out[global_id()] = [start.elapsed().as_nanos() as u64, right];
     Ok(())
@@ -74,22 +61,22 @@ pub fn call(warm: u32, calls: u32, out: &mut [[u64; 2]]) -> Result<(), CallError
 /// `out`: nanoseconds of all, ticks of all, right answers.
 #[kernel]
 pub fn call_latency(warm: u32, samples: &mut [u32], out: &mut [u64]) -> Result<(), CallError> {
-    let count = samples.len() as u32;
-    let samples = samples.as_mut_ptr();
-    for i in 0..warm {
-        ask(i)?;
-    }
+    let (count, to) = (samples.len() as u32, samples.as_mut_ptr());
     let clock = Ticks::start();
-    let start = Instant::now();
-    let first = clock.now();
-    let mut before = first;
-    let mut right = 0;
-    for i in 0..count {
-        right += ask(i)?;
+    let (mut start, mut first, mut right) = (Instant::now(), 0, 0);
+    let mut before = 0;
+    for i in 0..warm + count {
+        if i == warm {
+            first = clock.now();
+            before = first;
+            (start, right) = (Instant::now(), 0);
+        }
+        let block = question(i);
+        right += u64::from(Bench::exchange(block)? == answer(&block));
         let now = clock.now();
-        if lane_id() == 0 {
+        if lane_id() == 0 && i >= warm {
             // SAFETY: below `samples.len()`; of all lanes only this one writes there.
-            unsafe { samples.add(i as usize).write((now - before) as u32) };
+            unsafe { to.add((i - warm) as usize).write((now - before) as u32) };
         }
         before = now;
     }
@@ -107,7 +94,8 @@ pub fn throughput_scalar(calls: u32, right: &mut [u64]) -> Result<(), CallError>
     if lane_id() == 0 {
         let mut sum = 0;
         for i in 0..calls {
-            sum += ask(i)?;
+            let block = question(i);
+            sum += u64::from(Bench::exchange(block)? == answer(&block));
         }
         right[wave_index()] = sum;
     }
@@ -119,7 +107,8 @@ pub fn throughput_scalar(calls: u32, right: &mut [u64]) -> Result<(), CallError>
 pub fn throughput_wide(calls: u32, right: &mut [u64]) -> Result<(), CallError> {
     let mut sum = 0;
     for i in 0..calls {
-        sum += ask(i)?;
+        let block = question(i);
+        sum += u64::from(Bench::exchange(block)? == answer(&block));
     }
     right[global_id()] = sum;
     Ok(())

@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use hostcall::CallError;
 use hostcall::prelude::kernel;
-use wordcount_shared::{Entry, Head, Progress, Text, Totals, Word};
+use wordcount_services::{Entry, Head, Progress, Text, Totals, Word};
 
 use crate::mine;
 

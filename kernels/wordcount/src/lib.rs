@@ -23,7 +23,7 @@ use core::ops::Range;
 use hostcall::fs;
 use hostcall::prelude::*;
 use hostcall::wave::{Converged, wave_size};
-use wordcount_shared::Progress;
+use wordcount_services::Progress;
 
 /// Why a kernel gave up.
 #[derive(Debug)]

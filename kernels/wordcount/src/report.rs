@@ -3,7 +3,7 @@
 use hostcall::fs::File;
 use hostcall::prelude::kernel;
 use hostcall::wave::Converged;
-use wordcount_shared::{BLOCK, Entry, Progress};
+use wordcount_services::{BLOCK, Entry, Progress};
 
 use crate::{Failure, mine, path};
 

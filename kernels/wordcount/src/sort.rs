@@ -1,7 +1,7 @@
 //! Sorting: every lane sorts a block, then pairs of runs are merged, all lanes taking part in every pair.
 
 use hostcall::prelude::kernel;
-use wordcount_shared::{BLOCK, Entry, Text};
+use wordcount_services::{BLOCK, Entry, Text};
 
 use crate::mine;
 

@@ -13,9 +13,6 @@ pub(super) enum Way {
     ToKernel,
 }
 
-/// 16 bytes, as the kernels' `Quad`.
-type Quad = [u32; 4];
-
 /// The row of one way.
 pub(super) fn row(session: &Session<'_>, way: Way) -> Result<Row, Error> {
     let rig = session.rig;
@@ -51,14 +48,14 @@ pub(super) fn row(session: &Session<'_>, way: Way) -> Result<Row, Error> {
 /// 10⁹ bytes a second that a kernel's plain loads and stores of host memory reach.
 fn bus(session: &Session<'_>, way: Way, bytes: usize) -> Result<f64, Error> {
     let rig = session.rig;
-    let host: HostMemory<Quad> = rig.device.alloc_host(bytes / size_of::<Quad>())?;
-    let out = rig.zeroed::<u64>(1)?;
+    let host: HostMemory<u128> = rig.device.alloc_host(bytes / size_of::<u128>())?;
+    let out = rig.zeroed::<u128>(1)?;
     let launch = if rig.is_sim() { rig.waves(rig.all_waves()) } else { Launch::linear(rig.device.info().sms * 2, 512) };
     median(rig.scale.samples, || {
         let args = Args::new().address(host.address()).value(host.len() as u64);
         let took = match way {
             Way::ToHost => session.run("bus_to_host", launch, args),
-            Way::ToKernel => session.run("bus_to_kernel", launch, args.slice(&out)),
+            Way::ToKernel => session.run("bus_to_kernel", launch, args.address(out.address())),
         }?;
         Ok(bytes as f64 / 1e9 / took.as_secs_f64())
     })

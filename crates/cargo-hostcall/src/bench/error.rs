@@ -13,6 +13,8 @@ pub(super) enum Error {
     #[error(transparent)]
     Attach(#[from] hostcall::AttachError),
     #[error(transparent)]
+    Grant(#[from] hostcall::GrantError),
+    #[error(transparent)]
     Kernel(#[from] hostcall::WaitError),
     #[error("{doing} {path}: {source}", path = path.display())]
     File { doing: &'static str, path: PathBuf, source: std::io::Error },

@@ -27,7 +27,7 @@ pub(super) fn row(session: &Session<'_>, name: &'static str, kernel: &str, shape
     let launch = shape.launch(session);
     let lanes = launch.group_threads();
     let (warm, calls) = (rig.scale.calls / 10, rig.scale.calls);
-    let us = median(rig.scale.samples, || {
+    let us = median(rig.scale.latency_samples, || {
         let out = rig.zeroed::<[u64; 2]>(lanes as usize)?;
         session.run(kernel, launch, Args::new().value(warm).value(calls).slice(&out))?;
         let out = rig.queue.read(&out)?;
@@ -35,7 +35,8 @@ pub(super) fn row(session: &Session<'_>, name: &'static str, kernel: &str, shape
         // Lanes end together; the first one's clock stands for all.
         Ok(out[0][0] as f64 / 1e3 / f64::from(calls))
     })?;
-    let note = format!("{calls} calls, {} server thread(s){}", session.threads, rig.registers(kernel)?);
+    let note =
+        format!("median of {} x {calls} calls, {} server thread(s){}", rig.scale.latency_samples, session.threads, rig.registers(kernel)?);
     Ok(Row { name, figure: Figure::Us(us), ratio: us / floor_us, against: Against::Floor, note })
 }
 
@@ -43,7 +44,7 @@ pub(super) fn row(session: &Session<'_>, name: &'static str, kernel: &str, shape
 pub(super) fn samples(session: &Session<'_>, shape: Shape) -> Result<Vec<f64>, Error> {
     let rig = session.rig;
     let launch = shape.launch(session);
-    let (warm, calls) = (rig.scale.calls / 10, rig.scale.calls);
+    let (warm, calls) = (rig.scale.calls / 10, rig.scale.calls * if rig.is_sim() { 10 } else { 1 });
     let (ticks, out) = (rig.zeroed::<u32>(calls as usize)?, rig.zeroed::<u64>(3)?);
     session.run("call_latency", launch, Args::new().value(warm).slice(&ticks).slice(&out))?;
     let [ns, total, right] = rig.queue.read(&out)?[..] else { return Ok(Vec::new()) };

@@ -70,7 +70,7 @@ impl Against {
     fn shown(self, ratio: f64) -> String {
         match self {
             Self::Floor => format!("{ratio:.2}x the floor"),
-            Self::PerFloor => format!("{ratio:.1} per floor"),
+            Self::PerFloor => format!("{ratio:.3} per floor"),
             Self::Bus => format!("{ratio:.2}x the bus"),
             Self::Pread => format!("{ratio:.2}x pread+copy"),
             Self::Malloc => format!("{ratio:.2}x malloc"),
@@ -168,17 +168,12 @@ impl Report {
         self.rows.sort_by_key(|row| NAMES.iter().position(|name| *name == row.name));
     }
 
-    /// The table, for people.
-    pub(super) fn table(&self) -> String {
-        let mut text = String::new();
-        let DeviceInfo { name, driver, sms, resident_waves, .. } = &self.device;
-        let _ = writeln!(text, "{name}, {driver}; {sms} SMs, {resident_waves} resident waves; commit {}", self.commit);
-        let _ = writeln!(text, "floor (one word there, one word back): {:.3} us\n", self.floor_us);
-        let mut lines = vec![["", "figure", "ratio", "target", "", "how"].map(String::from)];
-        for name in NAMES {
+    /// The table's cells: name, figure, ratio, target, whether it is met, how.
+    fn cells(&self) -> Vec<[String; 6]> {
+        let line = |name: &'static str| {
             if let Some(row) = self.rows.iter().find(|row| row.name == name) {
                 let target = Target::of(&self.device, name);
-                lines.push([
+                return Some([
                     name.into(),
                     row.figure.shown(),
                     row.against.shown(row.ratio),
@@ -186,11 +181,36 @@ impl Report {
                     target.map_or("", |target| if target.met(row) { "met" } else { "MISSED" }).into(),
                     row.note.clone(),
                 ]);
-            } else if let Some((_, why)) = self.skipped.iter().find(|(skipped, _)| *skipped == name) {
-                lines.push([name.into(), "-".into(), "-".into(), String::new(), String::new(), format!("not measured: {why}")]);
             }
+            let (_, why) = self.skipped.iter().find(|(skipped, _)| *skipped == name)?;
+            Some([name.into(), "-".into(), "-".into(), String::new(), String::new(), format!("not measured: {why}")])
+        };
+        NAMES.into_iter().filter_map(line).collect()
+    }
+
+    /// What makes the figures worthless, if anything does.
+    fn doubt(&self) -> &'static str {
+        let faster = |row: &Row| row.name.starts_with("call.") && row.ratio < 0.95;
+        if self.rows.iter().any(faster) {
+            "A call cannot be faster than the floor: this machine was busy with something else, and no ratio to the floor means anything.\n\n"
+        } else {
+            ""
         }
+    }
+
+    /// What it was measured on.
+    fn place(&self) -> String {
+        let DeviceInfo { name, driver, sms, resident_waves, .. } = &self.device;
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        format!("{name}, {driver}; {sms} SMs, {resident_waves} resident waves; host with {cores} cores; commit {}", self.commit)
+    }
+
+    /// The table, for people.
+    pub(super) fn table(&self) -> String {
+        let mut lines = vec![["", "figure", "ratio", "target", "", "how"].map(String::from)];
+        lines.extend(self.cells());
         let widths: [usize; 6] = std::array::from_fn(|i| lines.iter().map(|line| line[i].chars().count()).max().unwrap_or(0));
+        let mut text = format!("{}\nfloor (one word there, one word back): {:.3} us\n\n{}", self.place(), self.floor_us, self.doubt());
         for line in &lines {
             let mut shown = String::new();
             for (i, (cell, width)) in line.iter().zip(widths).enumerate() {
@@ -198,13 +218,33 @@ impl Report {
             }
             let _ = writeln!(text, "{}", shown.trim_end());
         }
-        if !self.unused.is_empty() {
-            text.push_str("\nWhat calls cost that are not made:\n");
-            for line in &self.unused {
-                let _ = writeln!(text, "  {line}");
-            }
+        text.push_str("\nWhat calls cost that are not made:\n");
+        for line in &self.unused {
+            let _ = writeln!(text, "  {line}");
         }
         text
+    }
+
+    /// The same in Markdown, with the command that made it.
+    fn markdown(&self, command: &str) -> String {
+        let mut text = format!("{}.\n\n```text\n{command}\n```\n\nFloor: {:.3} us.\n\n{}", self.place(), self.floor_us, self.doubt());
+        text.push_str("| row | figure | ratio | target | | how |\n|---|--:|--:|---|---|---|\n");
+        for cells in self.cells() {
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        }
+        text.push_str("\nWhat calls cost that are not made:\n\n");
+        for line in &self.unused {
+            let _ = writeln!(text, "* {line}");
+        }
+        text
+    }
+
+    /// Writes the table in Markdown to a file.
+    pub(super) fn write_markdown(&self, path: &Path) -> Result<(), Error> {
+        // The program's own path says something of this machine only.
+        let arguments = std::env::args().skip(1).filter(|argument| argument != "hostcall");
+        let command = std::iter::once("cargo hostcall".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ");
+        write(path, &self.markdown(&command))
     }
 
     /// The figures, for programs.
@@ -228,12 +268,12 @@ impl Report {
 
     /// Writes [`Report::json`] to a file.
     pub(super) fn write_json(&self, path: &Path) -> Result<(), Error> {
-        std::fs::write(path, format!("{:#}\n", self.json())).map_err(|source| Error::File {
-            doing: "cannot write",
-            path: path.into(),
-            source,
-        })
+        write(path, &format!("{:#}\n", self.json()))
     }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    std::fs::write(path, text).map_err(|source| Error::File { doing: "cannot write", path: path.into(), source })
 }
 
 #[cfg(test)]
@@ -293,6 +333,24 @@ mod tests {
         assert!(line("wake").contains("met"), "{table}");
         assert!(line("malloc").contains("not measured: no allocator"), "{table}");
         assert!(!report(DeviceKind::Cuda, "another GPU", rows).table().contains("met"));
+    }
+
+    #[test]
+    fn the_markdown_table_has_a_line_for_each_row_and_the_command() {
+        let rows = vec![row("call.scalar", Figure::Us(1.0), 4.5, Against::Floor)];
+        let text = report(DeviceKind::Sim, "simulator", rows).markdown("cargo hostcall bench --device sim");
+        assert!(text.contains("cargo hostcall bench --device sim\n```"), "{text}");
+        assert!(
+            text.contains("| call.scalar | 1.000 us | 4.50x the floor | <= 4.00x the floor | MISSED | how |\n| malloc | - |"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_call_faster_than_the_floor_is_doubted() {
+        let text = |ratio| report(DeviceKind::Sim, "simulator", vec![row("call.scalar", Figure::Us(1.0), ratio, Against::Floor)]).table();
+        assert!(text(0.5).contains("no ratio to the floor means anything"));
+        assert!(!text(1.0).contains("no ratio to the floor means anything"));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bench_services::{answer, bench, digest, filling};
-use hostcall::{Server, ServerBuilder};
-use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Memory, Plain, Program, ProgramBundle, Queue};
+use hostcall::{Plain, Server, ServerBuilder};
+use offload::{Args, Device, DeviceKind, Launch, Memory, Program, ProgramBundle, Queue};
 
 use super::error::Error;
 use super::watchdog::Watchdog;
@@ -14,6 +14,8 @@ use super::watchdog::Watchdog;
 pub(super) struct Scale {
     /// Samples of which the median is taken.
     pub(super) samples: usize,
+    /// The same for what one wave does.
+    pub(super) latency_samples: usize,
     /// Calls of one wave in a sample.
     pub(super) calls: u32,
     /// About how long a sample of the whole device takes.
@@ -33,7 +35,9 @@ impl Scale {
         let (big, ms) = (kind != DeviceKind::Sim, Duration::from_millis);
         Self {
             samples: 5,
-            calls: if big { 20_000 } else { 5_000 } / if quick { 4 } else { 1 },
+            // The simulator's waves may lose their processor to others: many short samples, most of which they keep it in.
+            latency_samples: if big { 5 } else { 51 },
+            calls: if big { 20_000 } else { 1_000 } / if quick { 4 } else { 1 },
             sample: ms(if quick { 50 } else { 250 }),
             bulk_bytes: if big { 512 << 20 } else { 16 << 20 } >> if quick { 2 } else { 0 },
             file_bytes: if big { 512 << 20 } else { 16 << 20 } >> if quick { 2 } else { 0 },
@@ -58,7 +62,7 @@ pub(super) const CHUNK: u32 = 64 << 10;
 impl Rig {
     pub(super) fn new(device: Device, scale: Scale) -> Result<Self, Error> {
         let watchdog = Watchdog::start().map_err(Error::Thread)?;
-        let program = watchdog.during("loading the kernels", Watchdog::LOAD, || device.load(&bundle()))?;
+        let program = watchdog.during("loading the kernels", Watchdog::LOAD, || device.load(&images()))?;
         let queue = device.queue()?;
         Ok(Self { device, queue, program, scale, watchdog })
     }
@@ -75,11 +79,15 @@ impl Rig {
 
     /// A server with every service, and the kernels attached to it. There is one at a time: the kernels call the last.
     pub(super) fn session(&self, threads: usize) -> Result<Session<'_>, Error> {
-        self.session_with(threads, |builder| builder)
+        self.session_with(threads, Ok)
     }
 
     /// The same with more.
-    pub(super) fn session_with(&self, threads: usize, more: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Result<Session<'_>, Error> {
+    pub(super) fn session_with(
+        &self,
+        threads: usize,
+        more: impl FnOnce(ServerBuilder) -> Result<ServerBuilder, Error>,
+    ) -> Result<Session<'_>, Error> {
         let builder = Server::builder(&self.device).threads(threads).staging(1024, CHUNK).services([
             bench::exchange(|block| answer(&block)),
             bench::note(|block| {
@@ -91,7 +99,7 @@ impl Rig {
                 out.len() as u64
             }),
         ]);
-        let server = more(builder).start()?;
+        let server = more(builder)?.start()?;
         server.attach(&self.program)?;
         Ok(Session { rig: self, server, threads })
     }
@@ -165,26 +173,19 @@ impl Session<'_> {
 
 /// The median of several samples.
 pub(super) fn median(samples: usize, mut sample: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
-    let mut all = (0..samples).map(|_| sample()).collect::<Result<Vec<_>, _>>()?;
+    Ok(middle((0..samples).map(|_| sample()).collect::<Result<_, _>>()?))
+}
+
+/// The median.
+///
+/// # Panics
+/// Of nothing.
+pub(super) fn middle(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
-    Ok(all[all.len() / 2])
+    all[all.len() / 2]
 }
 
 /// The kernels, as the build script built them.
-fn bundle() -> ProgramBundle {
-    let bundle = offload_image::include_program!("bench");
-    let image = |image: &offload_image::Image| {
-        let kind = match image.kind {
-            offload_image::ImageKind::Sim => ImageKind::Sim,
-            offload_image::ImageKind::Ptx => ImageKind::Ptx,
-            offload_image::ImageKind::Cubin => ImageKind::Cubin,
-            _ => return None,
-        };
-        Some(Image { kind, arch: image.arch.to_string(), bytes: image.bytes.to_vec(), sha256: image.sha256.0 })
-    };
-    ProgramBundle {
-        name: bundle.name.to_string(),
-        images: bundle.images.iter().filter_map(image).collect(),
-        note: bundle.note.map(|n| n.to_string()),
-    }
+pub(super) fn images() -> ProgramBundle {
+    offload::include_program!("bench")
 }

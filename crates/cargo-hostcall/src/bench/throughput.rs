@@ -87,12 +87,12 @@ pub(super) fn row(rig: &Rig, load: Load, rates: &[(usize, f64)], floor_us: f64) 
 pub(super) fn post_issue(session: &Session<'_>, floor_us: f64) -> Result<Row, Error> {
     let rig = session.rig;
     let (warm, posts) = (rig.scale.calls / 10, rig.scale.calls);
-    let us = median(rig.scale.samples, || {
+    let us = median(rig.scale.latency_samples, || {
         let out = rig.zeroed::<u64>(1)?;
         session.run("post_issue", Launch::linear(1, 1), Args::new().value(warm).value(posts).slice(&out))?;
         Ok(rig.queue.read(&out)?[0] as f64 / 1e3 / f64::from(posts))
     })?;
-    let note = format!("{posts} posts in a row, {} server thread(s)", session.threads);
+    let note = format!("median of {} x {posts} posts in a row, {} server thread(s)", rig.scale.latency_samples, session.threads);
     Ok(Row { name: "post.issue", figure: Figure::Us(us), ratio: us / floor_us, against: Against::Floor, note })
 }
 

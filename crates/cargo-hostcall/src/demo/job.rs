@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use hostcall::Server;
 use offload::{Args, Device, Launch, Memory, Program, Queue};
-use wordcount_shared::{BLOCK, Entry, Head, Totals};
+use wordcount_services::{BLOCK, Entry, Head, Totals};
 
 use super::Error;
 
@@ -81,7 +81,7 @@ impl<'a> Job<'a> {
     fn kernel(&self, name: &str, launch: Launch, args: Args) -> Result<(), Error> {
         let kernel = self.program.kernel(name)?;
         // SAFETY: all memory among `args` is this device's and borrowed by the caller until this function has waited for the kernel; the
-        // types are those of the kernel's parameters in `kernels/wordcount`, through `wordcount_shared` or as sizes that are asserted
+        // types are those of the kernel's parameters in `kernels/wordcount`, through `wordcount_services` or as sizes that are asserted
         // there; the host touches none of it meanwhile.
         unsafe { self.queue.launch(&kernel, launch, args)? };
         self.server.wait(&self.queue).map_err(|error| match error {
@@ -91,13 +91,13 @@ impl<'a> Job<'a> {
     }
 
     /// Device memory with these contents.
-    fn upload<T: offload::Plain>(&self, contents: &[T]) -> Result<Memory<T>, Error> {
+    fn upload<T: hostcall::Plain>(&self, contents: &[T]) -> Result<Memory<T>, Error> {
         let memory = self.device.alloc(contents.len())?;
         self.queue.copy_to(&memory, 0, contents)?;
         Ok(memory)
     }
 
-    fn zeroed<T: offload::Plain>(&self, len: usize) -> Result<Memory<T>, Error> {
+    fn zeroed<T: hostcall::Plain>(&self, len: usize) -> Result<Memory<T>, Error> {
         let memory = self.device.alloc(len)?;
         self.queue.fill(&memory, 0)?;
         Ok(memory)

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use hostcall::Service;
-use wordcount_shared::Progress;
+use wordcount_services::Progress;
 
 use crate::device::bytes;
 
@@ -30,7 +30,7 @@ impl Counts {
     }
 
     pub(super) fn services(&self) -> Vec<Service> {
-        wordcount_shared::progress::all(self.clone())
+        wordcount_services::progress::all(self.clone())
     }
 
     /// Shows the counts on a terminal's last line, until what is returned is dropped.

@@ -112,16 +112,21 @@ pub(crate) fn fence_device() {
     fence(Ordering::AcqRel);
 }
 
+/// Whether an address is in the calling lane's own stack, where other lanes see theirs.
+#[inline(always)]
+pub(crate) fn is_private(address: *const u8) -> bool {
+    #[allow(improper_ctypes, reason = "an LLVM intrinsic, not a C function")]
+    unsafe extern "C" {
+        #[link_name = "llvm.amdgcn.is.private"]
+        safe fn is_private(address: *const u8) -> bool;
+    }
+    is_private(address)
+}
+
 /// Ends the wave. Lanes of a wave cannot end one by one: the others come to their own end or to this one.
 #[inline(always)]
 pub(crate) fn exit_lane() -> ! {
     isa::endpgm()
-}
-
-/// Ends the kernel as faulty.
-#[inline(always)]
-pub(crate) fn trap() -> ! {
-    core::intrinsics::abort()
 }
 
 /// Reads 16 bytes of host memory that the host wrote before a fence.

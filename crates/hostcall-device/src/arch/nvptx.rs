@@ -36,8 +36,6 @@ unsafe extern "C" {
     safe fn clock() -> u32;
     #[link_name = "llvm.nvvm.exit"]
     safe fn exit();
-    #[link_name = "llvm.trap"]
-    safe fn llvm_trap() -> !;
 }
 
 macro_rules! coordinates {
@@ -125,6 +123,18 @@ pub(crate) fn fence_device() {
     unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) };
 }
 
+/// Whether an address is in the calling lane's own stack, where other lanes see theirs.
+#[inline(always)]
+pub(crate) fn is_private(address: *const u8) -> bool {
+    let private: u32;
+    // SAFETY: looks at the address only.
+    unsafe {
+        asm!("{{ .reg .pred p; isspacep.local p, {address}; selp.u32 {private}, 1, 0, p; }}",
+            address = in(reg64) address, private = out(reg32) private, options(pure, nomem, nostack));
+    }
+    private != 0
+}
+
 /// Ends the calling lane.
 #[inline(always)]
 pub(crate) fn exit_lane() -> ! {
@@ -133,12 +143,6 @@ pub(crate) fn exit_lane() -> ! {
     loop {
         core::hint::spin_loop();
     }
-}
-
-/// Ends the kernel as faulty. The CUDA context is lost.
-#[inline(always)]
-pub(crate) fn trap() -> ! {
-    llvm_trap()
 }
 
 /// Reads 16 bytes of host memory that the host wrote before a fence.

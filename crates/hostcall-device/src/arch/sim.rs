@@ -100,18 +100,17 @@ pub(crate) fn fence_device() {
     fence(Ordering::SeqCst);
 }
 
+/// Whether an address is in the calling lane's own stack, where other lanes see theirs: there is one memory.
+#[inline(always)]
+pub(crate) fn is_private(_: *const u8) -> bool {
+    false
+}
+
 /// Ends the calling lane.
 #[inline(always)]
 pub(crate) fn exit_lane() -> ! {
     // SAFETY: called by a simulated lane.
     unsafe { (ops().exit_lane)() }
-}
-
-/// Ends the kernel as faulty.
-#[inline(always)]
-pub(crate) fn trap() -> ! {
-    // SAFETY: called by a simulated lane.
-    unsafe { (ops().trap)() }
 }
 
 /// Reads 16 bytes of staging.
@@ -206,18 +205,6 @@ mod wide {
         unsafe {
             asm!("stp {low}, {high}, [{at}]", low = in(reg) low, high = in(reg) high, at = in(reg) at, options(nostack, preserves_flags))
         };
-    }
-}
-
-/// Machines without a known 16-byte access always get [`WordForm::Triple8`] from the host.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod wide {
-    use hostcall_abi::Word;
-    pub(super) unsafe fn load(_: *const Word) -> Word {
-        super::trap()
-    }
-    pub(super) unsafe fn store(_: *mut Word, _: Word) {
-        super::trap()
     }
 }
 
@@ -357,15 +344,16 @@ impl Arch for Machine {
     fn store_request(self, port: u32, index: usize, word: Word) {
         let d = descriptor();
         let index = u64::from(port) * u64::from(d.request_words) + index as u64;
+        // A host without a known 16-byte access never chooses that form.
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if d.word_form == WordForm::Single16 as u32 {
             // SAFETY: a word of the request area of a port that the caller owns. Pairs with the server's
             // `load_request`.
-            unsafe { wide::store((d.requests + index * 16) as *mut Word, word) };
-        } else {
-            // SAFETY: as above. Each pair is one access that carries the tag.
-            for (pair, data) in unsafe { pairs(d.requests + index * 24) }.iter().zip(word.data) {
-                pair.store(u64::from(data) | u64::from(word.tag) << 32, Ordering::Relaxed);
-            }
+            return unsafe { wide::store((d.requests + index * 16) as *mut Word, word) };
+        }
+        // SAFETY: as above. Each pair is one access that carries the tag.
+        for (pair, data) in unsafe { pairs(d.requests + index * 24) }.iter().zip(word.data) {
+            pair.store(u64::from(data) | u64::from(word.tag) << 32, Ordering::Relaxed);
         }
     }
 
@@ -373,17 +361,17 @@ impl Arch for Machine {
     fn load_reply(self, port: u32, index: usize) -> Word {
         let d = descriptor();
         let index = u64::from(port) * u64::from(d.reply_words) + index as u64;
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if d.word_form == WordForm::Single16 as u32 {
             // SAFETY: a word of the reply area. Pairs with the server's `store_reply`.
-            unsafe { wide::load((d.replies + index * 16) as *const Word) }
-        } else {
-            // SAFETY: as above.
-            let [a, b, c] = unsafe { pairs(d.replies + index * 24) }.map(|pair| pair.load(Ordering::Relaxed));
-            let tag = (a >> 32) as u32;
-            // A word whose pairs are of different writes is not there yet. No reply's tag has the top bit.
-            let whole = tag == (b >> 32) as u32 && tag == (c >> 32) as u32;
-            Word { data: [a as u32, b as u32, c as u32], tag: if whole { tag } else { tag | 0x8000_0000 } }
+            return unsafe { wide::load((d.replies + index * 16) as *const Word) };
         }
+        // SAFETY: as above.
+        let [a, b, c] = unsafe { pairs(d.replies + index * 24) }.map(|pair| pair.load(Ordering::Relaxed));
+        let tag = (a >> 32) as u32;
+        // A word whose pairs are of different writes is not there yet. No reply's tag has the top bit.
+        let whole = tag == (b >> 32) as u32 && tag == (c >> 32) as u32;
+        Word { data: [a as u32, b as u32, c as u32], tag: if whole { tag } else { tag | 0x8000_0000 } }
     }
 
     #[inline(always)]

@@ -17,7 +17,7 @@ use super::MockDevice;
 
 /// Serves one buffer on the calling thread, one sweep at a time: for measuring, and for tests that must not depend on a schedule.
 ///
-/// Blocking services find no pool thread here: their calls stay unanswered.
+/// Blocking services find no pool thread here, and their calls stay unanswered; async ones find no runtime.
 pub struct Sweeper {
     worker: Worker,
     live: Arc<Live>,
@@ -39,7 +39,7 @@ impl Sweeper {
             pool: Pool::new(1),
             trace: None,
             #[cfg(feature = "tokio")]
-            runtime: crate::asynchronous::Runtime::new(None).expect("a runtime"),
+            runtime: crate::asynchronous::Runtime::new(None),
             timed: false,
             threads: 1,
         });

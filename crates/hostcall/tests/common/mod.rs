@@ -23,7 +23,8 @@ pub(crate) fn serve(builder: ServerBuilder) -> Setup {
 
 /// Starts a server over a buffer.
 pub(crate) fn serve_over(builder: ServerBuilder, buffer: PortBuffer) -> Setup {
-    let server = builder.start().unwrap();
+    // Without built-in services, so that numbers are those in the order of registration.
+    let server = builder.without_built_in().start().unwrap();
     let device = MockDevice::new(server.add_buffer(buffer));
     Setup { device, awake: server.keep_awake(), server }
 }

@@ -178,7 +178,9 @@ impl Text<'_> {
     pub fn is_same(&self, at: usize, word: Word) -> bool {
         const LOWER: u64 = 0x2020_2020_2020_2020;
         // `b | 0x20` is a letter in lower case only if `b` is that letter: a byte that is no letter equals none.
-        let (Some(mine), Some(other)) = (self.bytes.get(word.at..word.at + word.len), self.bytes.get(at..at + word.len)) else { return false };
+        let (Some(mine), Some(other)) = (self.bytes.get(word.at..word.at + word.len), self.bytes.get(at..at + word.len)) else {
+            return false;
+        };
         let (mine, mine_rest) = mine.as_chunks::<8>();
         let (other, other_rest) = other.as_chunks::<8>();
         let mut chunks = mine.iter().zip(other);

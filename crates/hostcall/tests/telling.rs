@@ -1,0 +1,53 @@
+//! What a server tells of itself: statistics, a trace.
+
+mod common;
+
+use std::time::Duration;
+
+use common::serve;
+use hostcall::Server;
+use hostcall::test_utils::fixed_service;
+
+fn nap() -> hostcall::Service {
+    fixed_service("nap", |ms: u32| std::thread::sleep(Duration::from_millis(u64::from(ms))))
+}
+
+#[test]
+fn statistics_count_calls_bytes_failures_and_time() {
+    let s = serve(Server::without_device().stats(true).service(fixed_service("add", |x: u64| x + 1)).service(nap().blocking()));
+    s.device.run_wave(0xf, |wave| wave.call_fixed::<u64, u64>(1, &1).unwrap());
+    s.device.wave(0).call(1, &[]).unwrap_err();
+    s.device.wave(0).call(2, &[20]).unwrap();
+    let stats = s.server.stats();
+    let add = stats.service("add").unwrap();
+    assert_eq!((add.messages, add.calls, add.failed), (2, 5, 1));
+    // Four lanes sent one word of 12 bytes each; four replies of 8 bytes, and one unit of detail.
+    assert_eq!((add.bytes_in, add.bytes_out), (48, 36));
+    let latency = stats.service("nap").unwrap().latency.unwrap();
+    assert!(latency.p50 >= Duration::from_millis(19) && latency.max >= latency.p50, "{latency:?}");
+    let table = stats.to_string();
+    assert!(table.lines().next().unwrap().contains("p99.9") && table.contains("nap"), "{table}");
+}
+
+#[test]
+fn without_statistics_calls_are_counted_all_the_same() {
+    let s = serve(Server::without_device().service(nap()));
+    s.device.wave(0).call(1, &[0]).unwrap();
+    let stats = s.server.stats();
+    assert_eq!((stats.service("nap").unwrap().calls, stats.service("nap").unwrap().latency), (1, None));
+}
+
+#[test]
+fn a_trace_has_a_span_for_every_call() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let s = serve(Server::without_device().trace(file.path()).service(fixed_service("add", |x: u64| x + 1)).service(nap().blocking()));
+    s.device.run_wave(0x3, |wave| wave.call_fixed::<u64, u64>(1, &1).unwrap());
+    s.device.wave(0).call(2, &[20]).unwrap();
+    drop((s.awake, s.server));
+    let events: Vec<serde_json::Value> = serde_json::from_reader(std::fs::File::open(file.path()).unwrap()).unwrap();
+    let add = events.iter().find(|e| e["name"] == "add").unwrap();
+    assert_eq!((add["ph"].as_str(), add["args"]["lanes"].as_u64(), add["args"]["bytes"].as_u64()), (Some("X"), Some(2), Some(40)));
+    let nap = events.iter().find(|e| e["name"] == "nap").unwrap();
+    assert!(nap["dur"].as_f64().unwrap() >= 19_000.0 && nap["args"]["handled_us"].as_f64().unwrap() >= 19_000.0);
+    assert!(nap["args"]["queued_us"].as_f64().unwrap() >= 0.0);
+}
