@@ -2,6 +2,8 @@
 
 mod bundle;
 mod checks;
+#[cfg(test)]
+mod docs;
 mod test;
 
 use anyhow::Result;

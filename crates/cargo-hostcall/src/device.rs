@@ -1,6 +1,6 @@
 //! Which device, and why; and what a kernel's end means for the command line.
 
-use hostcall::KernelReport;
+use hostcall::{KernelReport, Server, Stats};
 use offload::Device;
 
 /// The device that was asked for, or the best there is, and why it is this one.
@@ -14,17 +14,15 @@ pub(crate) fn open(spec: Option<&str>) -> Result<(Device, String), offload::Erro
 /// One line about a device.
 pub(crate) fn describe(device: &Device) -> String {
     let info = device.info();
-    format!(
-        "{} {} ({}, {} SMs, {} waves of {} lanes, {} of memory; {})",
-        info.kind,
-        info.name,
-        info.arch,
-        info.sms,
-        info.resident_waves,
-        info.wave_size,
-        bytes(info.memory_bytes),
-        info.driver
-    )
+    let (waves, memory) = (info.resident_waves, bytes(info.memory_bytes));
+    format!("{}: {}, {waves} waves of {} lanes at once, {memory} of memory, {}", info.name, info.arch, info.wave_size, info.driver)
+}
+
+/// What was called, and nothing else.
+pub(crate) fn called(server: &Server) -> Stats {
+    let mut stats = server.stats();
+    stats.services.retain(|service| service.messages > 0);
+    stats
 }
 
 /// A number of bytes for people.

@@ -11,6 +11,7 @@ mod setup;
 
 use std::error::Error;
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -41,6 +42,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if std::env::var_os("HOSTCALL_DEBUG").is_some_and(|value| value != "0" && !value.is_empty()) {
+        let log = tracing_subscriber::fmt().with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG);
+        log.with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal()).init();
+    }
     let outcome = match Cli::parse_from(arguments()).command {
         Command::Demo(arguments) => demo::run(arguments),
         Command::Run(arguments) => run::run(arguments),

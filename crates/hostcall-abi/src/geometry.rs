@@ -122,13 +122,14 @@ impl Geometry {
     pub const PAGE: usize = 4096;
 
     /// A geometry for `ports` ports of waves of `lanes` lanes: 64 bytes each way for every lane of a
-    /// full wave, about 3 KB for a single lane, 1024 staging slots of 64 KiB.
+    /// full wave, about 3 KB for a single lane, 1024 staging slots of 64 KiB. Neighbouring ports begin 64 bytes off a
+    /// power of two, so that their first lines do not fall into one set of a cache.
     pub const fn new(ports: u32, lanes: u32) -> Self {
         Self {
             ports,
             lanes,
-            request_words: lanes * 8,
-            reply_words: lanes * 6,
+            request_words: lanes * 8 + 4,
+            reply_words: lanes * 6 + 4,
             slots: 1024,
             slot_bytes: 64 << 10,
             word_form: WordForm::Single16,

@@ -2,6 +2,7 @@
 
 use crate::builtin::Environment;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use hostcall_abi::CallError;
 
@@ -12,8 +13,7 @@ const FIRST: usize = 64;
 fn fetch(call: impl Fn(&mut [u8]) -> Result<Option<u32>, CallError>) -> Result<Option<String>, CallError> {
     let mut room = FIRST;
     loop {
-        let mut value: Vec<u8> = Vec::new();
-        value.resize(room, 0);
+        let mut value = vec![0u8; room];
         let Some(len) = call(&mut value)? else { return Ok(None) };
         let len = len as usize;
         if len <= room {

@@ -210,7 +210,7 @@ fn slot_bytes() -> usize {
 /// The most bytes that each of the lanes converged here should ask for: together they fill one slot.
 fn lane_bytes() -> usize {
     let count = Converged::here().count() as usize;
-    (slot_bytes() / count & !15).max(16)
+    ((slot_bytes() / count) & !15).max(16)
 }
 
 impl File {

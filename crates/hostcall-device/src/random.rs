@@ -52,7 +52,7 @@ impl Random {
     /// A number below `bound` (0 if `bound` is 0), each equally likely to within 2⁻³².
     #[inline]
     pub const fn below(&mut self, bound: u32) -> u32 {
-        ((self.next_u64() >> 32) * bound as u64 >> 32) as u32
+        (((self.next_u64() >> 32) * bound as u64) >> 32) as u32
     }
 
     /// A number from 0 up to but without 1.

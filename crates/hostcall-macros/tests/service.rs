@@ -169,7 +169,9 @@ fn invoke(service: &mock::host::__private::Service, units: &[u32], vars: &[&[u8]
 fn a_closure_becomes_a_service() {
     let service = hosting::host::add42(|x| x + 42.0);
     assert_eq!(service.definition.name, "Host__add42");
-    assert_eq!((service.definition.takes_var, service.definition.reply_dwords), (false, Some(1)));
+    assert_eq!((service.definition.takes_var, service.definition.units, service.definition.reply_dwords), (false, 1, Some(1)));
+    let mixed = hosting::host::mixed(|_, _, _, _, _| [0; 5]);
+    assert_eq!((mixed.definition.takes_var, mixed.definition.units), (true, 10));
     assert_eq!(invoke(&service, &[1.0f32.to_bits()], &[]), Ok((vec![43.0f32.to_bits()], vec![])));
     assert_eq!(hosting::host::tick(|| ()).definition.reply_dwords, None);
     assert_eq!(hosting::host::barrier(|| ()).definition.reply_dwords, Some(0));

@@ -58,7 +58,7 @@ fn random_calls_from_many_waves_come_back_whole_and_once() {
             Err(error) => done.fail(error),
         });
     });
-    let fault = fixed_service("fault", |x: u32| if x % 2 == 0 { panic!("{x}") } else { x });
+    let fault = fixed_service("fault", |x: u32| if x.is_multiple_of(2) { panic!("{x}") } else { x });
     let builder = Server::without_device().threads(3).services([echo("echo"), post, later, echo("slow echo").blocking(), fault]);
     // Fewer ports than waves, and tags that wrap around on the way.
     let s = serve_over(builder, PortBuffer::in_process_from(geometry(24, 32), Tag::new(0x7fff_ffff - 500)).unwrap());

@@ -3,3 +3,4 @@
 #![no_std]
 
 mod typed;
+mod library;

@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
 
     let (device, why) = device::open(arguments.device.as_deref())?;
     eprintln!("device: {}", device::describe(&device));
-    eprintln!("        {why}");
+    eprintln!("why:    {why}");
 
     let counts = Counts::new(input.len);
     let server = Server::builder(&device)
@@ -107,9 +107,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     let rate = input.len as f64 / counted.times.load.as_secs_f64() / 1e9;
     eprintln!("time:    {total:.1?} ({}; read at {rate:.2} GB/s)", counted.times);
     eprintln!("written: {}, by a kernel", output.full.display());
-    let mut stats = server.stats();
-    stats.services.retain(|service| service.messages > 0);
-    eprintln!("\n{stats}");
+    eprintln!("\n{}", device::called(&server));
     Ok(ExitCode::SUCCESS)
 }
 

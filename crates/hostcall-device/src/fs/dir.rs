@@ -3,7 +3,7 @@
 use super::{Error, FileType, Metadata, Result, metadata};
 use crate::builtin::Files;
 use alloc::string::String;
-use alloc::vec::Vec;
+use alloc::vec;
 use hostcall_abi::services::errno;
 
 /// Bytes of the longest name that Linux allows.
@@ -61,8 +61,7 @@ pub fn read_dir(path: &str) -> Result<ReadDir> {
 
 impl ReadDir {
     fn entry(&mut self) -> Result<Option<DirEntry>> {
-        let mut name = Vec::new();
-        name.resize(NAME_MAX, 0);
+        let mut name = vec![0u8; NAME_MAX];
         loop {
             match Files::next_entry(self.handle, &mut name)? {
                 Ok(None) => return Ok(None),

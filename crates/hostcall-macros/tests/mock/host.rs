@@ -3,6 +3,7 @@
 pub use hostcall_abi::Plain;
 
 pub mod __private {
+    pub use ::std;
     pub use hostcall_abi as abi;
     use hostcall_abi::Plain;
     use hostcall_abi::codec::{DecodeError, Fixed, bytes_mut};
@@ -53,6 +54,7 @@ pub mod __private {
         pub name: &'static str,
         pub signature: u64,
         pub takes_var: bool,
+        pub units: usize,
         pub reply_dwords: Option<usize>,
     }
 

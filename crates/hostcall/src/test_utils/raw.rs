@@ -44,6 +44,7 @@ impl RawPorts {
 
     /// Writes a whole message, each lane of the header's mask with the same payload, at position `base` of the request area, without ringing.
     /// The header's word count is taken from the payload.
+    #[expect(clippy::too_many_arguments, reason = "each is one fact of the message")]
     pub fn send(&self, port: u32, base: u32, tag: Tag, service: u16, flags: Flags, mask: u64, payload: &[u32]) {
         let words = payload.len().div_ceil(3) as u32;
         let header = Header { service, words: words as u8, flags, mask };
