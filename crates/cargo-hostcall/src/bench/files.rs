@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use offload::{Args, HostMemory, Memory};
+use tempfile::TempDir;
 
 use super::error::Error;
 use super::report::{Against, Figure, Row};
@@ -18,7 +19,7 @@ const FILE: &str = "data";
 
 /// A directory with one file in it, removed in the end. The file was just written, so the system has it in memory.
 pub(super) struct Fixture {
-    pub(super) dir: PathBuf,
+    dir: TempDir,
     bytes: usize,
 }
 
@@ -29,32 +30,25 @@ fn byte(i: usize) -> u8 {
 
 impl Fixture {
     pub(super) fn create(rig: &Rig) -> Result<Self, Error> {
-        let dir = std::env::temp_dir().join(format!("hostcall-bench-{}", std::process::id()));
-        let failed = |doing| {
-            let path = dir.clone();
-            move |source| Error::File { doing, path, source }
-        };
-        std::fs::create_dir(&dir).map_err(failed("cannot create"))?;
-        let fixture = Self { dir: dir.clone(), bytes: rig.scale.file_bytes };
-        let mut file = File::create(fixture.path()).map_err(failed("cannot create a file in"))?;
+        let failed = |source| Error::File { doing: "cannot write a file in", path: std::env::temp_dir(), source };
+        let fixture = Self { dir: TempDir::with_prefix("hostcall-bench-").map_err(failed)?, bytes: rig.scale.file_bytes };
+        let mut file = File::create(fixture.path()).map_err(failed)?;
         let mut at = 0;
         while at < fixture.bytes {
             let block: Vec<u8> = (at..fixture.bytes.min(at + (1 << 20))).map(byte).collect();
-            file.write_all(&block).map_err(failed("cannot write a file in"))?;
+            file.write_all(&block).map_err(failed)?;
             at += block.len();
         }
         Ok(fixture)
     }
 
-    fn path(&self) -> PathBuf {
-        self.dir.join(FILE)
+    /// The directory to grant.
+    pub(super) fn dir(&self) -> &Path {
+        self.dir.path()
     }
-}
 
-impl Drop for Fixture {
-    fn drop(&mut self) {
-        // It is in the system's directory for temporary files; if it cannot be removed, the system will.
-        let _ = std::fs::remove_dir_all(&self.dir);
+    fn path(&self) -> PathBuf {
+        self.dir().join(FILE)
     }
 }
 

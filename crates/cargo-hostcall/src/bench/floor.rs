@@ -6,56 +6,55 @@ use std::time::Instant;
 use offload::{Args, HostMemory, Launch};
 
 use super::error::Error;
-use super::rig::{Rig, median};
+use super::rig::{Rig, median, middle};
 use super::watchdog::Watchdog;
 
 /// Microseconds of a round trip: on the simulator between two threads of this process, on a GPU between one lane and a thread.
 pub(super) fn measure(rig: &Rig) -> Result<f64, Error> {
     let (warm, trips) = (u64::from(rig.scale.calls / 10), u64::from(rig.scale.calls));
-    median(rig.scale.latency_samples, || {
-        let what = "the floor's ping-pong";
-        if rig.is_sim() {
-            rig.watchdog.during(what, Watchdog::LAUNCH, || threads(warm, trips))
-        } else {
-            rig.watchdog.during(what, Watchdog::LAUNCH, || kernel(rig, warm, trips))
-        }
+    let samples = rig.scale.latency_samples;
+    rig.watchdog.during("the floor's ping-pong", Watchdog::LAUNCH, || {
+        if rig.is_sim() { Ok(middle(threads(trips, samples)?)) } else { median(samples, || kernel(rig, warm, trips)) }
     })
 }
 
-/// Two threads bounce one word.
-fn threads(warm: u64, trips: u64) -> Result<f64, Error> {
-    /// Waits until `word` is `value`.
-    fn await_word(word: &AtomicU64, value: u64) {
-        let mut spins = 0u32;
-        // Relaxed: the word is all there is to say. Pairs with the other thread's store.
-        while word.load(Ordering::Relaxed) != value {
-            spins += 1;
-            // On a machine whose cores are all busy the other thread may be waiting for ours.
-            if spins.is_multiple_of(1 << 14) {
-                std::thread::yield_now();
-            }
+/// Waits until `word` is `value`.
+fn await_word(word: &AtomicU64, value: u64) {
+    let mut spins = 0u32;
+    // Relaxed: the word is all there is to say. Pairs with the other thread's store.
+    while word.load(Ordering::Relaxed) != value {
+        spins += 1;
+        // On a machine whose cores are all busy the other thread may be waiting for ours.
+        if spins.is_multiple_of(1 << 14) {
+            std::thread::yield_now();
         }
     }
+}
+
+/// Two threads bounce one word. The same two for all samples, as it is the same two that make and serve the simulator's calls.
+fn threads(trips: u64, samples: usize) -> Result<Vec<f64>, Error> {
+    // The first sample warms up.
+    let rounds = samples + 1;
     let word = AtomicU64::new(0);
     std::thread::scope(|scope| {
         let other = std::thread::Builder::new().spawn_scoped(scope, || {
-            for i in 0..warm + trips {
+            for i in 0..trips * rounds as u64 {
                 await_word(&word, 2 * i + 1);
                 // Pairs with the first thread's load.
                 word.store(2 * i + 2, Ordering::Relaxed);
             }
         });
         other.map_err(Error::Thread)?;
-        let mut start = Instant::now();
-        for i in 0..warm + trips {
-            if i == warm {
-                start = Instant::now();
+        let sample = |round: usize| {
+            let start = Instant::now();
+            for i in trips * round as u64..trips * (round as u64 + 1) {
+                // Pairs with the second thread's load.
+                word.store(2 * i + 1, Ordering::Relaxed);
+                await_word(&word, 2 * i + 2);
             }
-            // Pairs with the second thread's load.
-            word.store(2 * i + 1, Ordering::Relaxed);
-            await_word(&word, 2 * i + 2);
-        }
-        Ok(start.elapsed().as_secs_f64() * 1e6 / trips as f64)
+            start.elapsed().as_secs_f64() * 1e6 / trips as f64
+        };
+        Ok((0..rounds).map(sample).skip(1).collect())
     })
 }
 

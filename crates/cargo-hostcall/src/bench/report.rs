@@ -188,6 +188,16 @@ impl Report {
         NAMES.into_iter().filter_map(line).collect()
     }
 
+    /// What makes the figures worthless, if anything does.
+    fn doubt(&self) -> &'static str {
+        let faster = |row: &Row| row.name.starts_with("call.") && row.ratio < 0.95;
+        if self.rows.iter().any(faster) {
+            "A call cannot be faster than the floor: this machine was busy with something else, and no ratio to the floor means anything.\n\n"
+        } else {
+            ""
+        }
+    }
+
     /// What it was measured on.
     fn place(&self) -> String {
         let DeviceInfo { name, driver, sms, resident_waves, .. } = &self.device;
@@ -200,7 +210,7 @@ impl Report {
         let mut lines = vec![["", "figure", "ratio", "target", "", "how"].map(String::from)];
         lines.extend(self.cells());
         let widths: [usize; 6] = std::array::from_fn(|i| lines.iter().map(|line| line[i].chars().count()).max().unwrap_or(0));
-        let mut text = format!("{}\nfloor (one word there, one word back): {:.3} us\n\n", self.place(), self.floor_us);
+        let mut text = format!("{}\nfloor (one word there, one word back): {:.3} us\n\n{}", self.place(), self.floor_us, self.doubt());
         for line in &lines {
             let mut shown = String::new();
             for (i, (cell, width)) in line.iter().zip(widths).enumerate() {
@@ -217,7 +227,7 @@ impl Report {
 
     /// The same in Markdown, with the command that made it.
     fn markdown(&self, command: &str) -> String {
-        let mut text = format!("{}.\n\n```text\n{command}\n```\n\nFloor: {:.3} us.\n\n", self.place(), self.floor_us);
+        let mut text = format!("{}.\n\n```text\n{command}\n```\n\nFloor: {:.3} us.\n\n{}", self.place(), self.floor_us, self.doubt());
         text.push_str("| row | figure | ratio | target | | how |\n|---|--:|--:|---|---|---|\n");
         for cells in self.cells() {
             let _ = writeln!(text, "| {} |", cells.join(" | "));
@@ -334,6 +344,13 @@ mod tests {
             text.contains("| call.scalar | 1.000 us | 4.50x the floor | <= 4.00x the floor | MISSED | how |\n| malloc | - |"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_call_faster_than_the_floor_is_doubted() {
+        let text = |ratio| report(DeviceKind::Sim, "simulator", vec![row("call.scalar", Figure::Us(1.0), ratio, Against::Floor)]).table();
+        assert!(text(0.5).contains("no ratio to the floor means anything"));
+        assert!(!text(1.0).contains("no ratio to the floor means anything"));
     }
 
     #[test]
