@@ -1,11 +1,13 @@
 //! `cargo hostcall doctor`: what this machine has, what it lacks, and what to do about it.
 
+use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use hostcall_build::{Check, Importance};
 use offload::Platform;
 
-use crate::Outcome;
+use crate::{Outcome, device};
 
 /// There is nothing to choose.
 #[derive(clap::Args)]
@@ -17,6 +19,7 @@ pub(crate) fn run(_: Arguments) -> Outcome {
     println!("Building");
     checks.iter().for_each(print_check);
     println!("\nDevices");
+    gpus().iter().for_each(Finding::print);
     for platform in Platform::all() {
         print_platform(&platform);
     }
@@ -26,36 +29,108 @@ pub(crate) fn run(_: Arguments) -> Outcome {
 
 fn print_check(check: &Check) {
     let mark = match (check.found, check.importance) {
-        (true, _) => "ok     ",
-        (false, Importance::Required) => "MISSING",
-        (false, _) => "missing",
+        (true, _) => Mark::Ok,
+        (false, Importance::Required) => Mark::Broken,
+        (false, _) => Mark::Missing,
     };
-    println!("  {mark}  {:<17} {}", check.name, check.detail);
-    if let Some(remedy) = &check.remedy {
-        println!("           {:<17} {}; to fix: {remedy}", "", check.importance);
-    }
+    let remedy = check.remedy.as_ref().map(|remedy| format!("{}; to fix: {remedy}", check.importance));
+    Finding { mark, name: check.name.into(), detail: check.detail.clone(), remedy }.print();
 }
 
 fn print_platform(platform: &Platform) {
+    let name = platform.name();
+    let finding = |mark, detail| Finding { mark, name: name.clone(), detail, remedy: None };
     match platform.devices() {
-        Ok(devices) if devices.is_empty() => println!("  none     {:<17} it has no devices", platform.name()),
-        Ok(devices) => {
-            for device in devices {
-                let info = device.info();
-                println!(
-                    "  ok       {:<17} {}: {} ({}), {} SMs, {} waves of {} lanes at once, {:.1} GiB; {}",
-                    platform.name(),
-                    info.ordinal,
-                    info.name,
-                    info.arch,
-                    info.sms,
-                    info.resident_waves,
-                    info.wave_size,
-                    info.memory_bytes as f64 / (1u64 << 30) as f64,
-                    info.driver
-                );
-            }
-        }
-        Err(error) => println!("  none     {:<17} {error}", platform.name()),
+        Ok(devices) if devices.is_empty() => finding(Mark::Missing, "no devices".into()).print(),
+        Ok(devices) => devices.iter().for_each(|device| finding(Mark::Ok, device::describe(device)).print()),
+        // The error names the remedy.
+        Err(error) => finding(Mark::Missing, error.to_string()).print(),
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Ok,
+    Missing,
+    Broken,
+}
+
+/// One line, or two.
+#[derive(Debug)]
+struct Finding {
+    mark: Mark,
+    name: String,
+    detail: String,
+    remedy: Option<String>,
+}
+
+impl Finding {
+    fn print(&self) {
+        let mark = match self.mark {
+            Mark::Ok => "ok",
+            Mark::Missing => "missing",
+            Mark::Broken => "MISSING",
+        };
+        println!("  {mark:<7}  {:<17} {}", self.name, self.detail);
+        if let Some(remedy) = &self.remedy {
+            println!("  {:<7}  {:<17} {remedy}", "", "");
+        }
+    }
+}
+
+/// What the system knows of NVIDIA's GPUs without their driver's library: it says why that finds none.
+fn gpus() -> Vec<Finding> {
+    let Some(count) = nvidia_gpus() else { return Vec::new() };
+    let finding = |mark, name: &str, detail: String, remedy: Option<&str>| Finding {
+        mark,
+        name: name.into(),
+        detail,
+        remedy: remedy.map(Into::into),
+    };
+    let mut findings = vec![finding(Mark::Ok, "NVIDIA GPUs", format!("{count} on the PCI bus"), None)];
+    match fs::read_to_string("/proc/driver/nvidia/version") {
+        Ok(version) => findings.push(finding(Mark::Ok, "kernel module", version.lines().next().unwrap_or_default().trim().into(), None)),
+        Err(_) => {
+            let remedy = "to fix: install NVIDIA's driver, and reboot or `modprobe nvidia`";
+            findings.push(finding(Mark::Missing, "kernel module", "the module `nvidia` is not loaded".into(), Some(remedy)));
+        }
+    }
+    let files = device_files();
+    if files.is_empty() {
+        let remedy = "to fix: `nvidia-modprobe -u -c 0`; in a container: run it with the NVIDIA container toolkit, `--gpus all`";
+        findings.push(finding(Mark::Missing, "device files", "no /dev/nvidia0".into(), Some(remedy)));
+    }
+    for file in files {
+        let name = file.display().to_string();
+        findings.push(match fs::File::options().read(true).write(true).open(&file) {
+            Ok(_) => finding(Mark::Ok, "device file", name, None),
+            Err(error) => {
+                let remedy = "to fix: give this user access, as by adding it to the group that `ls -l` shows";
+                finding(Mark::Missing, "device file", format!("{name}: {error}"), Some(remedy))
+            }
+        });
+    }
+    findings
+}
+
+/// Display controllers and accelerators of the vendor, from sysfs; `None` if there are none, or there is no sysfs.
+fn nvidia_gpus() -> Option<usize> {
+    let is_gpu = |device: PathBuf| {
+        let read = |name| fs::read_to_string(device.join(name)).unwrap_or_default();
+        read("vendor").trim() == "0x10de" && ["0x03", "0x12"].iter().any(|class| read("class").starts_with(class))
+    };
+    let count = fs::read_dir("/sys/bus/pci/devices").ok()?.flatten().filter(|device| is_gpu(device.path())).count();
+    (count > 0).then_some(count)
+}
+
+/// `/dev/nvidiactl` and `/dev/nvidia0` …
+fn device_files() -> Vec<PathBuf> {
+    let named = |name: &str| name == "ctl" || (!name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()));
+    let entries = fs::read_dir("/dev").into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_str().and_then(|name| name.strip_prefix("nvidia")).is_some_and(named))
+        .map(|entry| entry.path())
+        .collect();
+    files.sort();
+    files
 }

@@ -322,6 +322,8 @@ impl File {
         let mut at = 0;
         while at < into.len() {
             let len = (into.len() - at).min(slot_bytes());
+            // The call before may have ended at different times for them, and only together do they share the copying.
+            lanes.sync();
             // One lane reads; the others take part in the call with nothing of their own, and so in the copying.
             let own = if lanes.leads() { &mut into[at..at + len] } else { &mut [] };
             let read = Files::read_at(self.handle, offset + at as u64, own).map_err(Error::from).and_then(|read| read.map_err(Error::from));
@@ -382,6 +384,8 @@ impl File {
         let mut at = 0;
         while at < from.len() {
             let len = (from.len() - at).min(slot_bytes());
+            // As in `read_at_wave`.
+            lanes.sync();
             let own = if lanes.leads() { &from[at..at + len] } else { &[] };
             let written = Files::write_at(self.handle, offset + at as u64, own).map_err(Error::from).and_then(|n| n.map_err(Error::from));
             match share(&lanes, written)? {

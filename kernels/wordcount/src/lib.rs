@@ -67,17 +67,20 @@ fn mine(count: usize) -> impl Iterator<Item = usize> {
 /// Reads the file at `from` into `text`, whose length is the file's: each wave reads every so many'th chunk of `chunk` bytes.
 #[kernel]
 pub fn load(from: &[u8], text: &mut [u8], chunk: u64) -> Result<(), Failure> {
+    let lanes = Converged::here();
     let file = fs::File::options().read(true).open_wave(path(from)?)?;
     let chunk = chunk as usize;
     let waves = global_size() / wave_size() as usize;
     for index in (wave_index()..text.len().div_ceil(chunk)).step_by(waves) {
         let range: Range<usize> = index * chunk..(index * chunk + chunk).min(text.len());
         let (start, wanted) = (range.start as u64, range.len());
+        // Whoever runs ahead of the lane that reports would read the chunk without it, and so twice.
+        lanes.sync();
         let read = file.read_at_wave(start, &mut text[range])?;
         if read < wanted {
             return Err(Failure::Shrunk { at: start + read as u64 });
         }
-        if Converged::here().leads() {
+        if lanes.leads() {
             Progress::read(wanted as u64)?;
         }
     }

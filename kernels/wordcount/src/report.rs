@@ -46,9 +46,10 @@ pub fn render(text: &[u8], entries: &[Entry], blocks: &[u64], lines: &mut [u8]) 
 /// Writes the lines to a file. One wave.
 #[kernel]
 pub fn write(lines: &[u8], to: &[u8]) -> Result<(), Failure> {
+    let lanes = Converged::here();
     let file = File::options().write(true).create(true).truncate(true).open_wave(path(to)?)?;
     file.write_at_wave(0, lines)?;
-    if Converged::here().leads() {
+    if lanes.leads() {
         Progress::written(lines.len() as u64)?;
     }
     Ok(())
