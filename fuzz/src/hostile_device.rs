@@ -72,7 +72,7 @@ fn almost(ports: &RawPorts, port: u32, tag: Tag, room: u32, input: &mut Input<'_
     let mask = u64::from(input.word());
     let count = usize::from(input.byte() % 24);
     let units: Vec<u32> = (0..count).map(|_| input.word()).collect();
-    if 1 + mask.count_ones() * count.div_ceil(3) as u32 <= room {
+    if mask.count_ones() * (count.div_ceil(3) as u32) < room {
         ports.send(port, 0, tag, service, flags, mask, &units);
         ports.ring(port, tag.payload());
     }

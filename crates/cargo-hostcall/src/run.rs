@@ -24,7 +24,7 @@ const INTERRUPTED: u8 = 130;
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The device: sim, sim:SETTINGS, cuda, cuda:N [default: the first CUDA device, else the simulator]
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", overrides_with = "device")]
     device: Option<String>,
     /// Grant the kernel a directory, under the name GUEST, read-only with `:ro`
     #[arg(long = "dir", value_name = "HOST[::GUEST][:ro]")]

@@ -65,7 +65,7 @@ fn a_kernel_has_the_directories_and_variables_that_it_was_granted_and_no_others(
     let grant = |guest: &str| format!("{}::{guest}", dir.path().display());
     let (read, write) = (grant("in:ro"), grant("out"));
     let both = ["--dir", &read, "--dir", &write];
-    ends(&run(&[&both[..], &["--env", "COLOUR=red"]].concat(), &["copies"]), 0, "Ok(\"red\")\n", "");
+    ends(&run(&[&both[..], &["--env", "COLOUR=red"]].concat(), &["copies"]), 0, "Ok(Some(\"red\"))\n", "");
     assert_eq!(fs::read(dir.path().join("copy")).expect("copied"), b"contents");
 
     let output = run(&both[..2], &["copies"]);

@@ -48,11 +48,11 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
     let mut reads = Vec::new();
     let mut read = |variable: &syn::Ident, ty: TokenStream| {
         reads.push(quote! {
-            let at = #private::abi::descriptor::KernelParams::place(end, ::core::mem::size_of::<#ty>());
-            end = at + ::core::mem::size_of::<#ty>();
+            let __hostcall_at = #private::abi::descriptor::KernelParams::place(__hostcall_end, ::core::mem::size_of::<#ty>());
+            __hostcall_end = __hostcall_at + ::core::mem::size_of::<#ty>();
             // SAFETY: the simulator passes a block laid out by `KernelParams::place` from the sizes in this kernel's
             // table, whose entry for this parameter is this type's size.
-            let #variable: #ty = unsafe { ::core::ptr::read_unaligned(params.add(at).cast()) };
+            let #variable: #ty = unsafe { ::core::ptr::read_unaligned(__hostcall_params.add(__hostcall_at).cast()) };
         });
     };
     for (i, param) in params.iter().enumerate() {
@@ -103,12 +103,12 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
     let table = syn::Ident::new(&format!("__HOSTCALL_KERNEL__{symbol}"), name.span());
     let sim = format!("__hostcall_sim_kernel_{symbol}");
     let sim_reads = if params.is_empty() {
-        quote!(let _ = params;)
+        quote!(let _ = __hostcall_params;)
     } else {
         quote! {
-            let mut end = 0usize;
+            let mut __hostcall_end = 0usize;
             #(#reads)*
-            let _ = end;
+            let _ = __hostcall_end;
         }
     };
     Ok(quote! {
@@ -134,7 +134,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
 
             #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
             #[unsafe(export_name = #sim)]
-            unsafe extern "C" fn __hostcall_entry(params: *const u8) {
+            unsafe extern "C" fn __hostcall_entry(__hostcall_params: *const u8) {
                 #sim_reads
                 #private::kernel_enter();
                 #body

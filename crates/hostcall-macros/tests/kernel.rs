@@ -39,6 +39,10 @@ pub fn fails(code: u32) -> Result<(), std::num::TryFromIntError> {
 #[kernel(krate = crate::mock::device)]
 pub fn nothing() {}
 
+/// Its name must not meet that of anything in its entry point.
+#[kernel(krate = crate::mock::device)]
+pub fn params(_end: u8) {}
+
 unsafe extern "C" {
     static __HOSTCALL_KERNEL__scale: KernelParams;
     static __HOSTCALL_KERNEL__nothing: KernelParams;

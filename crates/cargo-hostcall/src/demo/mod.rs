@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     /// The file whose words are counted [default: the Apache licence]
     file: Option<PathBuf>,
     /// The device: sim, sim:SETTINGS, cuda, cuda:N [default: the first CUDA device, else the simulator]
-    #[arg(long)]
+    #[arg(long, value_name = "D", overrides_with = "device")]
     device: Option<String>,
     /// Where the kernel writes all counts
     #[arg(long, value_name = "FILE", default_value = "wordcount.txt")]
