@@ -33,10 +33,12 @@ fn third_party(manifest: &str) -> BTreeSet<String> {
     for line in manifest.lines() {
         if let Some(section) = line.strip_prefix('[') {
             inside = section.trim_end_matches(']').ends_with("dependencies");
-        } else if let Some((name, value)) = line.split_once('=').filter(|_| inside && !line.starts_with([' ', '#'])) {
-            if !value.contains("path =") {
-                names.insert(name.trim().trim_end_matches(".workspace").to_owned());
-            }
+        } else if let Some((name, value)) = line.split_once('=')
+            && inside
+            && !line.starts_with([' ', '#'])
+            && !value.contains("path =")
+        {
+            names.insert(name.trim().trim_end_matches(".workspace").to_owned());
         }
     }
     names
