@@ -33,10 +33,12 @@ fn third_party(manifest: &str) -> BTreeSet<String> {
     for line in manifest.lines() {
         if let Some(section) = line.strip_prefix('[') {
             inside = section.trim_end_matches(']').ends_with("dependencies");
-        } else if let Some((name, value)) = line.split_once('=').filter(|_| inside && !line.starts_with([' ', '#'])) {
-            if !value.contains("path =") {
-                names.insert(name.trim().trim_end_matches(".workspace").to_owned());
-            }
+        } else if let Some((name, value)) = line.split_once('=')
+            && inside
+            && !line.starts_with([' ', '#'])
+            && !value.contains("path =")
+        {
+            names.insert(name.trim().trim_end_matches(".workspace").to_owned());
         }
     }
     names
@@ -87,7 +89,10 @@ fn links_in_the_documentation_lead_somewhere() {
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
             let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
             let found = match fs::read_to_string(&target) {
-                Ok(text) => heading.is_empty() || without_code(&text).lines().any(|line| line.starts_with('#') && anchor(line.trim_start_matches('#')) == heading),
+                Ok(text) => {
+                    heading.is_empty()
+                        || without_code(&text).lines().any(|line| line.starts_with('#') && anchor(line.trim_start_matches('#')) == heading)
+                }
                 Err(_) => target.is_dir(),
             };
             if !found {
