@@ -5,10 +5,11 @@
 //! slices travel inside the message where they fit, else through a [staging slot](crate::staging).
 
 use crate::arch::current as arch;
-use crate::context::{ServiceWord, client, descriptor, group_at, machine};
+use crate::context::{ServiceWord, client, descriptor, group_at};
 use crate::pending::Pending;
+use crate::staging;
 use hostcall_abi::codec::Fixed;
-use hostcall_abi::port::{Arch, Group, Held};
+use hostcall_abi::port::{Group, Held};
 use hostcall_abi::word::WORD_DWORDS;
 use hostcall_abi::{CallError, Flags, ReplyHead, Status, Word};
 
@@ -112,46 +113,11 @@ fn exchange<const UNITS: usize, const REPLY_WORDS: usize>(
     client().receive::<REPLY_WORDS>(group, held, 0)
 }
 
-/// Lanes whose calls of so many words each way fit into one message.
-#[inline(always)]
-fn lanes_that_fit(words: u32, reply_words: u32) -> u32 {
-    let d = descriptor();
-    let requests = (d.request_words - 1).checked_div(words).unwrap_or(u32::MAX);
-    let most = requests.min(d.reply_words / reply_words);
-    // One lane alone takes more room for its reply than a share.
-    if most < 2 && ReplyHead::stride(1) * reply_words > d.reply_words { 0 } else { most }
-}
-
 /// Whether the calls of all lanes of the group fit into one message.
 #[inline(always)]
 fn fits(group: &Group, words: u32, reply_words: u32) -> bool {
     let d = descriptor();
     group.count * words < d.request_words && ReplyHead::stride(group.count) * reply_words <= d.reply_words
-}
-
-/// Runs `call` for one part of the group after another, each of at most `most` lanes, and returns what it gave the
-/// calling lane; `None` if not even one lane fits.
-#[inline(never)]
-fn in_parts<T>(group: &Group, most: u32, mut call: impl FnMut(&Group) -> T) -> Option<T> {
-    if most == 0 {
-        return None;
-    }
-    let machine = machine();
-    let lane = machine.lane();
-    let mut rest = group.mask;
-    let mut result = None;
-    while rest != 0 {
-        let mut part = 0;
-        for _ in 0..most {
-            part |= rest & rest.wrapping_neg();
-            rest &= rest.wrapping_sub(1);
-        }
-        if part >> lane & 1 == 1 {
-            result = Some(call(&Group::new(part, lane)));
-        }
-        machine.sync(group.mask);
-    }
-    result
 }
 
 #[inline(always)]
@@ -194,8 +160,10 @@ pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     if fits(&group, words, reply_words) {
         return call_group::<R, UNITS, REPLY_WORDS>(&group, number, units);
     }
-    in_parts(&group, lanes_that_fit(words, reply_words), |part| call_group::<R, UNITS, REPLY_WORDS>(part, number, units))
-        .unwrap_or_else(|| Err(failed(Status::TOO_LARGE, 0)))
+    let mut result = [[0; 3]; REPLY_WORDS];
+    let result = &mut result.as_flattened_mut()[..R::DWORDS];
+    settle(staging::fixed_in_parts(&group, number, true, &mut { *units }, result))?;
+    R::get(result).map_err(|_| CallError::Malformed)
 }
 
 /// As [`call_fixed`], over a port that the wave holds.
@@ -230,7 +198,7 @@ pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS
     if fits(&group, words, 1) {
         return post_group(&group, number, units);
     }
-    in_parts(&group, lanes_that_fit(words, 1), |part| post_group(part, number, units)).unwrap_or_else(|| Err(failed(Status::TOO_LARGE, 0)))
+    settle(staging::fixed_in_parts(&group, number, false, &mut { *units }, &mut []))
 }
 
 /// As [`post_fixed`], over a port that the wave holds.

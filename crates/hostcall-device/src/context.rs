@@ -63,17 +63,18 @@ pub(crate) fn group_at(site: usize, key: u32) -> Group {
     let mask = arch::converged_at(site);
     let lane = machine.lane();
     let same = machine.ballot(mask, machine.broadcast(mask, key, first_lane(mask)) == key);
-    if same == mask { Group::new(mask, lane) } else { split(mask, same, lane, key) }
+    let mask = if same == mask { mask } else { split(mask, same, lane, key) };
+    Group::new(mask, lane)
 }
 
-/// Lanes of `mask` disagree on `key`; those of `same` agree with its first lane.
+/// Lanes of `mask` disagree on `key`; those of `same` agree with its first lane. The calling lane's own.
 #[cold]
 #[inline(never)]
-fn split(mut mask: u64, mut same: u64, lane: u32, key: u32) -> Group {
+fn split(mut mask: u64, mut same: u64, lane: u32, key: u32) -> u64 {
     let machine = machine();
     while same & (1 << lane) == 0 {
         mask &= !same;
         same = machine.ballot(mask, machine.broadcast(mask, key, first_lane(mask)) == key);
     }
-    Group::new(same, lane)
+    same
 }

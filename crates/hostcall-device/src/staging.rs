@@ -233,7 +233,9 @@ enum Kind {
 struct Call<'f, 'a, 'b, 'c> {
     number: u32,
     kind: Kind,
-    /// The payload before the variable bytes, which begins with the [`VarHead`].
+    /// Whether the service takes strings or slices, so that the payload begins with a [`VarHead`].
+    var: bool,
+    /// The payload before the variable bytes.
     fixed: &'f mut [u32],
     parts: Parts<'a, 'b, 'c>,
     /// Gets the result's units.
@@ -249,7 +251,9 @@ const MAX_RESULT: usize = 64;
 fn inline(group: &Group, call: &mut Call<'_, '_, '_, '_>, words: u32) -> Result<(), CallError> {
     let Call { number, kind, fixed, parts, .. } = call;
     let in_bytes = parts.in_bytes();
-    (VarHead::INLINE, in_bytes).put(fixed);
+    if call.var {
+        (VarHead::INLINE, in_bytes).put(fixed);
+    }
     let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
     let flags = if *kind == Kind::Call { Flags::REPLY } else { Flags::default() };
     let units = fixed.len() as u32 + in_bytes / 4;
@@ -465,6 +469,40 @@ fn perform(service: &ServiceWord, call: &mut Call<'_, '_, '_, '_>) -> Result<(),
     if fits { inline(&group, call, words) } else { staged(&group, call) }
 }
 
+/// A call or post of a fixed size that does not fit into one message for all lanes: one part of the lanes after
+/// another makes it. Here because it is rare: not generic, so that the fast path of [`crate::call`] stays small.
+#[cold]
+#[inline(never)]
+pub(crate) fn fixed_in_parts(group: &Group, number: u32, wait: bool, units: &mut [u32], result: &mut [u32]) -> Result<(), CallError> {
+    let d = descriptor();
+    let words = words_of(units.len());
+    let reply_words = ReplyHead::words(result.len() as u32);
+    let requests = (d.request_words - 1).checked_div(words).unwrap_or(u32::MAX);
+    let most = requests.min(d.reply_words / reply_words);
+    // One lane alone takes more room for its reply than a share.
+    if most == 0 || ReplyHead::stride(1) * reply_words > d.reply_words || words > u32::from(u8::MAX) {
+        return Err(CallError::TooLarge { max: client().largest(1) });
+    }
+    let kind = if wait { Kind::Call } else { Kind::Post };
+    let machine = machine();
+    let lane = machine.lane();
+    let mut rest = group.mask;
+    let mut outcome = Ok(());
+    while rest != 0 {
+        let mut part = 0;
+        for _ in 0..most {
+            part |= rest & rest.wrapping_neg();
+            rest &= rest.wrapping_sub(1);
+        }
+        if part >> lane & 1 == 1 {
+            let mut call = Call { number, kind, var: false, fixed: &mut *units, parts: Parts { ins: &[], outs: &mut [] }, result: &mut *result, returned: &mut [] };
+            outcome = inline(&Group::new(part, lane), &mut call, words);
+        }
+        machine.sync(group.mask);
+    }
+    outcome
+}
+
 /// Calls a service that takes strings or slices, and waits. `fixed` begins with the two units of [`VarHead`].
 /// `returned` gets the number of bytes returned of each of `outs`.
 ///
@@ -485,7 +523,7 @@ pub fn call_var<R: Fixed, const UNITS: usize>(
     }
     let mut units = [0; MAX_RESULT];
     let result = &mut units[..R::DWORDS];
-    settle(perform(service, &mut Call { number, kind: Kind::Call, fixed, parts: Parts { ins, outs }, result, returned }))?;
+    settle(perform(service, &mut Call { number, kind: Kind::Call, var: true, fixed, parts: Parts { ins, outs }, result, returned }))?;
     R::get(&units).map_err(|_| CallError::Malformed)
 }
 
@@ -501,6 +539,6 @@ pub fn post_var<const UNITS: usize>(service: &ServiceWord, fixed: &mut [u32; UNI
     }
     settle(perform(
         service,
-        &mut Call { number, kind: Kind::Post, fixed, parts: Parts { ins, outs: &mut [] }, result: &mut [], returned: &mut [] },
+        &mut Call { number, kind: Kind::Post, var: true, fixed, parts: Parts { ins, outs: &mut [] }, result: &mut [], returned: &mut [] },
     ))
 }

@@ -77,6 +77,9 @@ pub struct CudaInfo {
     pub shared_bytes: u32,
 }
 
+/// Stack of a lane, in bytes, where memory allows it.
+const STACK_BYTES: usize = 8 << 10;
+
 /// An open GPU.
 pub(super) struct CudaDevice {
     pub(super) context: Arc<Context>,
@@ -90,7 +93,22 @@ impl CudaDevice {
         let device = handle(driver, ordinal)?;
         let (info, cuda) = describe(driver, ordinal, device)?;
         let context = Context::primary(driver, device, &label(&info))?;
-        Ok(CudaDevice { context, info, cuda })
+        let opened = CudaDevice { context, info, cuda };
+        opened.make_room_for_stacks()?;
+        Ok(opened)
+    }
+
+    /// Gives each lane a stack that formatting text and reading files fit into. The driver sizes stacks itself only for kernels whose
+    /// need it can tell beforehand, which ends at the first call through a pointer; for others it goes by this limit, 1 KiB at first,
+    /// and a lane that oversteps it is an illegal access.
+    fn make_room_for_stacks(&self) -> Result<(), Error> {
+        // The limit times the lanes that can be resident is set aside in device memory: at most a 32nd of it.
+        let lanes = u64::from(self.info.resident_waves) * u64::from(self.info.wave_size);
+        let affordable = self.info.memory_bytes / 32 / lanes.max(1);
+        let bytes = (affordable as usize).clamp(2 << 10, STACK_BYTES) & !15;
+        let entered = self.context.enter()?;
+        // SAFETY: a context is current.
+        entered.check(unsafe { entered.driver.ctx_set_limit(sys::CUlimit::CU_LIMIT_STACK_SIZE as i32, bytes) })
     }
 
     /// Somebody else's context.
