@@ -10,7 +10,7 @@ const OUT: &str = "target/gpu-bundle";
 const LIMIT: u64 = 60 << 20;
 
 /// Builds and copies everything.
-pub fn make(sh: &Shell) -> Result<()> {
+pub(crate) fn make(sh: &Shell) -> Result<()> {
     sh.remove_path(OUT)?;
     sh.create_dir(OUT)?;
     // Bundles must hold the GPU images: without the device toolchain this is an error, not a smaller bundle.

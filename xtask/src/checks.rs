@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
 /// Everything CI checks.
-pub fn ci(sh: &Shell) -> Result<()> {
+pub(crate) fn ci(sh: &Shell) -> Result<()> {
     println!("== formatting");
     cmd!(sh, "cargo fmt --all --check").run()?;
     for krate in kernels(sh)? {
@@ -27,7 +27,7 @@ fn kernels(sh: &Shell) -> Result<Vec<std::path::PathBuf>> {
 }
 
 /// The loom models.
-pub fn loom(sh: &Shell) -> Result<()> {
+pub(crate) fn loom(sh: &Shell) -> Result<()> {
     println!("== loom");
     cmd!(sh, "cargo test --package hostcall-abi --test loom --release --target-dir target/loom --quiet")
         .env("RUSTFLAGS", "--cfg loom")
@@ -36,7 +36,7 @@ pub fn loom(sh: &Shell) -> Result<()> {
 }
 
 /// The fuzz targets.
-pub fn fuzz(sh: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
+pub(crate) fn fuzz(sh: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
     let targets =
         cmd!(sh, "cargo +nightly fuzz list").read().context("fuzzing needs a nightly toolchain and `cargo install cargo-fuzz`")?;
     for target in targets.lines().filter(|target| only.is_none_or(|only| only == *target)) {
@@ -48,20 +48,20 @@ pub fn fuzz(sh: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
 }
 
 /// The soak.
-pub fn soak(sh: &Shell, calls: u64, device: &str) -> Result<()> {
+pub(crate) fn soak(sh: &Shell, calls: u64, device: &str) -> Result<()> {
     let calls = calls.to_string();
     cmd!(sh, "cargo run --release --package hostcall-tests --bin soak -- --calls {calls} --device {device}").run()?;
     Ok(())
 }
 
 /// Licences, bans and advisories.
-pub fn audit(sh: &Shell) -> Result<()> {
+pub(crate) fn audit(sh: &Shell) -> Result<()> {
     cmd!(sh, "cargo deny check").run().context("needs `cargo install cargo-deny`")?;
     Ok(())
 }
 
 /// Golden files.
-pub fn bless(sh: &Shell) -> Result<()> {
+pub(crate) fn bless(sh: &Shell) -> Result<()> {
     cmd!(sh, "cargo test --package hostcall-macros").env("TRYBUILD", "overwrite").env("INSTA_UPDATE", "always").run()?;
     Ok(())
 }

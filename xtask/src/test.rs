@@ -5,7 +5,7 @@ use hostcall_build::Importance;
 use xshell::{Shell, cmd};
 
 /// Installs what is missing, if it may, and runs every test that needs no GPU.
-pub fn run(sh: &Shell, install: bool) -> Result<()> {
+pub(crate) fn run(sh: &Shell, install: bool) -> Result<()> {
     if install {
         println!("== setup: the device toolchain");
         let report = hostcall_build::setup(|line| println!("   {line}"));
