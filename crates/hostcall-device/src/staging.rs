@@ -495,7 +495,15 @@ pub(crate) fn fixed_in_parts(group: &Group, number: u32, wait: bool, units: &mut
             rest &= rest.wrapping_sub(1);
         }
         if part >> lane & 1 == 1 {
-            let mut call = Call { number, kind, var: false, fixed: &mut *units, parts: Parts { ins: &[], outs: &mut [] }, result: &mut *result, returned: &mut [] };
+            let mut call = Call {
+                number,
+                kind,
+                var: false,
+                fixed: &mut *units,
+                parts: Parts { ins: &[], outs: &mut [] },
+                result: &mut *result,
+                returned: &mut [],
+            };
             outcome = inline(&Group::new(part, lane), &mut call, words);
         }
         machine.sync(group.mask);

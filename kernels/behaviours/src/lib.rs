@@ -2,5 +2,5 @@
 //! `crates/hostcall-tests/tests/behaviours/`.
 #![no_std]
 
-mod typed;
 mod library;
+mod typed;
