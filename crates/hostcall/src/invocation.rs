@@ -216,6 +216,18 @@ impl<'a> Invocation<'a> {
         Self { units, at, fixed_end: shape.units, var, var_at: 0, out_at: 0, room, outs_allowed, arena, reply, outs, caller }
     }
 
+    /// Makes it the call of another lane, of a service that takes neither strings nor slices, with payload `units`.
+    #[inline(always)]
+    pub(crate) fn restart(&mut self, units: &'a [u32], lane: u32) {
+        self.units = units;
+        self.at = 0;
+        self.var_at = 0;
+        self.out_at = 0;
+        self.reply.clear();
+        self.outs.clear();
+        self.caller.lane = lane;
+    }
+
     /// The service's number in this process.
     pub fn service(&self) -> u16 {
         self.caller.service
@@ -438,20 +450,29 @@ impl<'a> Invocation<'a> {
     }
 
     /// Turns what the handler returned into the lane's status and payload.
+    #[inline(always)]
+    pub(crate) fn outcome(&mut self, result: &HandlerResult) -> (Status, &[u32]) {
+        match result {
+            Ok(()) if self.reply.len() <= self.room => (Status::OK, self.reply),
+            _ => self.no_reply(result),
+        }
+    }
+
+    #[cold]
+    fn no_reply(&mut self, result: &HandlerResult) -> (Status, &[u32]) {
+        let (status, detail) = match result {
+            Ok(()) => (Status::TOO_LARGE, (self.room * 4) as u32),
+            Err(failure) => failure.to_status(),
+        };
+        self.reply.clear();
+        self.reply.push(detail);
+        (status, self.reply)
+    }
+
+    /// The same, when the call is over.
     #[inline]
-    pub(crate) fn finish(self, result: &HandlerResult) -> (Status, &'a [u32]) {
-        let mut status = Status::OK;
-        if let Err(failure) = result {
-            let detail;
-            (status, detail) = failure.to_status();
-            self.reply.clear();
-            self.reply.push(detail);
-        }
-        if self.reply.len() > self.room {
-            status = Status::TOO_LARGE;
-            self.reply.clear();
-            self.reply.push((self.room * 4) as u32);
-        }
+    pub(crate) fn finish(mut self, result: &HandlerResult) -> (Status, &'a [u32]) {
+        let (status, _) = self.outcome(result);
         (status, self.reply)
     }
 }

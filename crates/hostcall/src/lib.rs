@@ -41,6 +41,8 @@ mod asynchronous;
 #[cfg(not(hostcall_device))]
 mod attach;
 #[cfg(not(hostcall_device))]
+mod batch;
+#[cfg(not(hostcall_device))]
 mod blocking;
 #[cfg(not(hostcall_device))]
 mod buffer;

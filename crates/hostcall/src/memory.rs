@@ -157,6 +157,38 @@ impl HostMemory for Single16 {
         // SAFETY: as above, of the reply areas.
         unsafe { store16(self.0.reply(port, index, 16), word) }
     }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn load_payload(&self, port: u32, at: u32, lanes: u32, words: u32, tag: u32, out: &mut [u32]) -> bool {
+        use std::arch::x86_64::{
+            __m128i, _mm_cmpeq_epi32, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi32, _mm_setzero_si128, _mm_storeu_si128, _mm_xor_si128,
+        };
+        debug_assert!(at + lanes * words <= self.0.request_words);
+        assert!(lanes as usize * words as usize * 3 < out.len());
+        let start = self.0.request(port, at, 16).cast_const();
+        let row = lanes as usize * 16;
+        let mut to = out.as_mut_ptr();
+        // SAFETY: SSE2 is part of x86-64. Each word loaded is one of the message, which is inside the request area, and the form is supported
+        // where it is made. Word `n` of all is stored to units `3n..3n + 4`, the last of which the next one overwrites: inside `out`,
+        // as the assertion above says.
+        unsafe {
+            let tag = _mm_set1_epi32(tag.cast_signed());
+            let mut wrong = _mm_setzero_si128();
+            for lane in 0..lanes as usize {
+                let mut from = start.wrapping_add(lane * 16);
+                for _ in 0..words {
+                    let word = std::mem::transmute::<Word, __m128i>(load16(from));
+                    wrong = _mm_or_si128(wrong, _mm_xor_si128(word, tag));
+                    _mm_storeu_si128(to.cast(), word);
+                    from = from.wrapping_add(row);
+                    to = to.wrapping_add(3);
+                }
+            }
+            // Only the last of the four units is the tag.
+            _mm_movemask_epi8(_mm_cmpeq_epi32(wrong, _mm_setzero_si128())) >> 12 == 0xf
+        }
+    }
 }
 
 /// Words as three 8-byte (payload, tag) pairs, for machines without 16-byte accesses in one piece.

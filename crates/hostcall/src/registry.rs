@@ -59,6 +59,12 @@ impl Slot {
         self.definition.name
     }
 
+    /// Whether it has a number of its own and takes neither strings nor slices.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.number != 0 && !self.shape.takes_var
+    }
+
     /// Whether one more lane's call may be handled.
     #[inline(always)]
     pub(crate) fn admit(&self) -> bool {

@@ -9,6 +9,7 @@ use hostcall_abi::codec::DecodeError;
 use hostcall_abi::port::{HostMemory, Malformed, Message, PayloadBuf, Polled, ServerPort, largest_reply_dwords, write_reply};
 use hostcall_abi::{Flags, Status};
 
+use crate::batch::Batch;
 use crate::blocking::Job;
 use crate::completion::{Completion, Timing, note_failure};
 use crate::core::Core;
@@ -27,6 +28,8 @@ pub(crate) struct Worker {
     pub(crate) snapshot: Snapshot,
     /// When the present sweep began; only with statistics or a trace.
     pub(crate) found: Option<Instant>,
+    /// Words of the last message.
+    pub(crate) last_words: u32,
     payload: Vec<u32>,
     scratch: Scratch,
 }
@@ -62,7 +65,7 @@ fn lanes_of(mut mask: u64) -> impl Iterator<Item = (u32, u32)> {
 
 impl Worker {
     pub(crate) fn new(core: Arc<Core>, index: usize) -> Self {
-        Self { index, core, snapshot: Snapshot::default(), found: None, payload: Vec::new(), scratch: Scratch::default() }
+        Self { index, core, snapshot: Snapshot::default(), found: None, last_words: 0, payload: Vec::new(), scratch: Scratch::default() }
     }
 
     /// Parks until woken, holding on to no service meanwhile.
@@ -89,6 +92,7 @@ impl Worker {
                 Some(false)
             }
             Polled::Message(message) => {
+                self.last_words = message.header.message_words();
                 self.message(memory, live, port, &message, buf.payload());
                 Some(!message.header.flags.has(Flags::REPLY))
             }
@@ -144,7 +148,19 @@ impl Worker {
         let mut sample = Sample { calls: count, bytes_in: size_of_val(units) as u64, ..Sample::default() };
         // Lanes, by rank, whose calls go on in the blocking pool.
         let mut blocked = 0u64;
-        for (rank, lane) in lanes_of(header.mask) {
+        let batch = match &slot.run {
+            Run::Inline(handler) if staged.is_none() && slot.is_plain() => {
+                Batch::new(live, slot, units, lanes.lane_dwords, place, header.mask, scratch).map(|batch| (batch, handler))
+            }
+            _ => None,
+        };
+        let rest = if batch.is_some() { 0 } else { header.mask };
+        if let Some((mut batch, handler)) = batch {
+            batch.handle(&**handler);
+            sample.bytes_out = batch.dwords_out as u64 * 4;
+            sample.failed = batch.failed;
+        }
+        for (rank, lane) in lanes_of(rest) {
             let source = match staged {
                 None => Source::Message,
                 Some(_) if post => copies.get(rank as usize).map_or(Source::Message, |copy| Source::Copied(copy)),
@@ -254,7 +270,7 @@ impl<'a> Lane<'a> {
         }
         match self.invocation(scratch, true) {
             Ok(mut call) => {
-                let result = guard(live, slot, || handler(&mut call)).unwrap_or(Err(Failure::Panicked));
+                let result = guard(live, slot, || handler.call(&mut call)).unwrap_or(Err(Failure::Panicked));
                 if let Err(failure) = &result {
                     if self.run == Attempt::First && matches!((failure, &slot.run), (Failure::WouldBlock, Run::Adaptive(_))) {
                         return None;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use hostcall_abi::codec::{DecodeError, Fixed};
 use hostcall_abi::{CallError, Status};
 
+use crate::batch::Batch;
 use crate::completion::Completion;
 use crate::invocation::Invocation;
 
@@ -147,7 +148,25 @@ impl<R> IntoReply<R> for Result<R, HandlerError> {
     }
 }
 
-pub(crate) type NowFn = dyn Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync;
+/// A handler that answers before it returns.
+pub(crate) trait Handler: Send + Sync {
+    /// Handles one lane's call.
+    fn call(&self, call: &mut Invocation<'_>) -> HandlerResult;
+    /// Handles all lanes of a message: a loop into which the handler is compiled.
+    fn serve(&self, batch: &mut Batch<'_>);
+}
+
+impl<F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync> Handler for F {
+    fn call(&self, call: &mut Invocation<'_>) -> HandlerResult {
+        self(call)
+    }
+
+    fn serve(&self, batch: &mut Batch<'_>) {
+        batch.each(self);
+    }
+}
+
+pub(crate) type NowFn = dyn Handler;
 pub(crate) type LaterFn = dyn Fn(&mut Invocation<'_>, Completion) + Send + Sync;
 /// A lane's async call: its result as wire units.
 #[cfg(feature = "tokio")]
@@ -270,6 +289,7 @@ impl fmt::Debug for Service {
 }
 
 /// The units of a value: what a reply carries.
+#[inline(always)]
 pub(crate) fn units_of<R: Fixed>(value: &R, into: &mut Vec<u32>) {
     into.clear();
     into.resize(R::DWORDS, 0);

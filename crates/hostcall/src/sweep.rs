@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 
-use hostcall_abi::Tag;
+use hostcall_abi::{Tag, Word};
 use hostcall_abi::port::ServerPort;
 
 use crate::live::Live;
@@ -20,6 +20,9 @@ use crate::stats::Padded;
 pub(crate) const LOT: usize = 16;
 /// Messages of one port that one look takes, at most: the others wait for the next sweep.
 const TURN: u32 = 32;
+
+/// Words of a request area on one cache line.
+const WORDS_PER_LINE: usize = 64 / size_of::<Word>();
 
 /// How many ports a sweep audits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +103,7 @@ impl Ports {
             return 0;
         }
         let bells = live.memory.doorbells();
+        let geometry = *live.memory.geometry();
         let mut served = 0;
         let mut from = 0;
         while let Some((lot, mut rung)) = next_rung(bells, self.first, &self.shadow, from) {
@@ -107,9 +111,18 @@ impl Ports {
             let past_end = (lot + LOT).saturating_sub(self.ports.len());
             rung &= u16::MAX >> past_end;
             for i in bits(rung) {
-                memory.prefetch(self.first + (lot + i) as u32, 0);
+                memory.prefetch(self.first + (lot + i) as u32, self.ports[lot + i].position());
             }
-            for i in bits(rung) {
+            let mut ports = bits(rung).peekable();
+            while let Some(i) = ports.next() {
+                if let Some(&next) = ports.peek() {
+                    // Calls resemble each other: the next message is probably as long as the last.
+                    let (port, start) = (self.first + (lot + next) as u32, self.ports[lot + next].position());
+                    let end = (start + worker.last_words).min(geometry.request_words);
+                    for at in (start..end).step_by(WORDS_PER_LINE).skip(1) {
+                        memory.prefetch(port, at);
+                    }
+                }
                 served += self.look(memory, live, worker, lot + i, bells, TURN);
             }
         }

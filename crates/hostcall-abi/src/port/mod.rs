@@ -34,7 +34,7 @@ mod client;
 mod server;
 
 pub use client::{Arch, Client, Group, Held, Reply, first_lane};
-pub use server::{HostMemory, Malformed, Message, PayloadBuf, Polled, ServerPort, largest_reply_dwords, write_reply};
+pub use server::{HostMemory, Malformed, Message, PayloadBuf, Polled, Replies, ServerPort, largest_reply_dwords, write_reply};
 
 use crate::word::Tag;
 

@@ -99,7 +99,7 @@ impl World {
         let mut scratch = Scratch::default();
         let caller = Caller { service: 1, port: 0, lane: 0, post: false, may_block, report };
         let mut call = Invocation::new(&units, service.definition().shape(), var, 4096, true, &mut scratch, caller);
-        let result = handler(&mut call);
+        let result = handler.call(&mut call);
         if matches!(result, Err(Failure::WouldBlock)) {
             return Err(None);
         }
