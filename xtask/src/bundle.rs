@@ -16,7 +16,7 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     // Bundles must hold the GPU images: without the device toolchain this is an error, not a smaller bundle.
     let build = |what: &[&str]| -> Result<String> {
         Ok(cmd!(sh, "cargo build --release --message-format=json-render-diagnostics {what...}")
-            .env("HOSTCALL_TARGETS", "sim,nvptx")
+            .env("HOSTCALL_TARGETS", "sim,nvptx,cubin:sm_90")
             .read()?)
     };
     let json = build(&[
