@@ -120,6 +120,18 @@ fn fits(group: &Group, words: u32, reply_words: u32) -> bool {
     group.count * words < d.request_words && ReplyHead::stride(group.count) * reply_words <= d.reply_words
 }
 
+/// A copy of the units in memory, for the rare path. Made by volatile stores, or the compiler would keep the units
+/// themselves in memory on the fast path too, to save this copy.
+#[inline(always)]
+fn spilled<const UNITS: usize>(units: &[u32; UNITS]) -> [u32; UNITS] {
+    let mut copy = [0; UNITS];
+    for (to, from) in copy.iter_mut().zip(units) {
+        // SAFETY: a place in `copy`.
+        unsafe { core::ptr::from_mut(to).write_volatile(*from) };
+    }
+    copy
+}
+
 #[inline(always)]
 fn call_group<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     group: &Group,
@@ -162,7 +174,7 @@ pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     }
     let mut result = [[0; 3]; REPLY_WORDS];
     let result = &mut result.as_flattened_mut()[..R::DWORDS];
-    settle(staging::fixed_in_parts(&group, number, true, &mut { *units }, result))?;
+    settle(staging::fixed_in_parts(group.mask, number, true, &mut spilled(units), result))?;
     R::get(result).map_err(|_| CallError::Malformed)
 }
 
@@ -198,7 +210,7 @@ pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS
     if fits(&group, words, 1) {
         return post_group(&group, number, units);
     }
-    settle(staging::fixed_in_parts(&group, number, false, &mut { *units }, &mut []))
+    settle(staging::fixed_in_parts(group.mask, number, false, &mut spilled(units), &mut []))
 }
 
 /// As [`post_fixed`], over a port that the wave holds.

@@ -419,7 +419,7 @@ fn staged_exchange(group: &Group, call: &mut Call<'_, '_, '_, '_>, region: u64) 
     });
     let result = match check(sent, 0) {
         // The slot must stay ours until the server has copied it.
-        Ok(()) if kind == Kind::Post => check(client().await_ack(*group, held), 0),
+        Ok(()) if kind == Kind::Post => check(client().await_ack(group.mask, held), 0),
         Ok(()) => Incoming::start(group, &mut held).and_then(|mut reply| reply.result_and_lengths(call)),
         Err(error) => Err(error),
     };
@@ -473,7 +473,7 @@ fn perform(service: &ServiceWord, call: &mut Call<'_, '_, '_, '_>) -> Result<(),
 /// another makes it. Here because it is rare: not generic, so that the fast path of [`crate::call`] stays small.
 #[cold]
 #[inline(never)]
-pub(crate) fn fixed_in_parts(group: &Group, number: u32, wait: bool, units: &mut [u32], result: &mut [u32]) -> Result<(), CallError> {
+pub(crate) fn fixed_in_parts(mask: u64, number: u32, wait: bool, units: &mut [u32], result: &mut [u32]) -> Result<(), CallError> {
     let d = descriptor();
     let words = words_of(units.len());
     let reply_words = ReplyHead::words(result.len() as u32);
@@ -486,7 +486,7 @@ pub(crate) fn fixed_in_parts(group: &Group, number: u32, wait: bool, units: &mut
     let kind = if wait { Kind::Call } else { Kind::Post };
     let machine = machine();
     let lane = machine.lane();
-    let mut rest = group.mask;
+    let mut rest = mask;
     let mut outcome = Ok(());
     while rest != 0 {
         let mut part = 0;
@@ -506,7 +506,7 @@ pub(crate) fn fixed_in_parts(group: &Group, number: u32, wait: bool, units: &mut
             };
             outcome = inline(&Group::new(part, lane), &mut call, words);
         }
-        machine.sync(group.mask);
+        machine.sync(mask);
     }
     outcome
 }

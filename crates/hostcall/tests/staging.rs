@@ -203,7 +203,7 @@ fn a_staged_post_is_copied_before_it_is_acknowledged() {
             let mut held = client.acquire(&group, true).unwrap();
             let status = client.send(&group, &mut held, 1, Flags::STAGED, 1, |_| [units[0], units[1], units[2]]);
             assert_eq!(status, hostcall::Status::OK);
-            assert_eq!(client.await_ack(group, held), hostcall::Status::OK);
+            assert_eq!(client.await_ack(group.mask, held), hostcall::Status::OK);
             client.release(&group, held);
             wave.stage(64, b"XXXXXXXX");
         }

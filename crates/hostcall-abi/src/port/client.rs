@@ -250,7 +250,7 @@ impl<A: Arch> Client<A> {
         // A restart of the ring: see the module's text. `base == 0` with `unacked` is an abandoned call.
         if base + need > room || tag.scrubs() || base == 0 {
             if held.state.unacked() {
-                let status = self.await_ack(*group, *held);
+                let status = self.await_ack(group.mask, *held);
                 if status != Status::OK {
                     return status;
                 }
@@ -267,7 +267,7 @@ impl<A: Arch> Client<A> {
             at += group.count as usize;
         }
         if tag.scrubs() {
-            self.scrub(*group, held.port, need, tag);
+            self.scrub(group.mask, held.port, need, tag);
         }
         if group.leads() {
             arch.ring(held.port, tag.payload());
@@ -288,7 +288,8 @@ impl<A: Arch> Client<A> {
     /// Rewrites the rest of the request area, so that no word is ever a lap old.
     #[cold]
     #[inline(never)]
-    fn scrub(self, group: Group, port: u32, from: u32, tag: Tag) {
+    fn scrub(self, mask: u64, port: u32, from: u32, tag: Tag) {
+        let group = Group::new(mask, self.0.lane());
         let mut at = (from + group.rank) as usize;
         while at < self.0.request_words() as usize {
             self.0.store_request(port, at, Word { data: [0; 3], tag: tag.payload() });
@@ -296,12 +297,14 @@ impl<A: Arch> Client<A> {
         }
     }
 
-    /// Waits until the server has acknowledged the last message of the port: has copied all of it.
+    /// Waits until the server has acknowledged the last message of the port: has copied all of it. `mask` is the
+    /// group's. (It and what else crosses into the rare paths is passed as numbers, which stay in registers.)
     ///
     /// Gives [`Status::OK`] or the status with which the server closed the buffer.
     #[cold]
     #[inline(never)]
-    pub fn await_ack(self, group: Group, held: Held) -> Status {
+    pub fn await_ack(self, mask: u64, held: Held) -> Status {
+        let group = Group::new(mask, self.0.lane());
         let arch = self.0;
         let want = held.state.tag().payload();
         let mut closed = 0;
@@ -364,7 +367,7 @@ impl<A: Arch> Client<A> {
             }
             attempt += 1;
             if attempt >= EAGER_ATTEMPTS {
-                let status = self.wait_slowly(*group, *held, attempt, deadline_ns);
+                let status = self.wait_slowly(group.mask, *held, attempt, deadline_ns);
                 if status != Status::OK {
                     return Reply { head: ReplyHead { status, dwords: 0 }, words: [Word::default(); N] };
                 }
@@ -377,7 +380,8 @@ impl<A: Arch> Client<A> {
     /// and at the server's `closed` word now and then.
     #[cold]
     #[inline(never)]
-    fn wait_slowly(self, group: Group, held: Held, attempt: u32, deadline_ns: u64) -> Status {
+    fn wait_slowly(self, mask: u64, held: Held, attempt: u32, deadline_ns: u64) -> Status {
+        let group = Group::new(mask, self.0.lane());
         let arch = self.0;
         let want = held.tag().payload();
         let mut verdict = 0;
