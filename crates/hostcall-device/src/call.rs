@@ -132,16 +132,17 @@ fn spilled<const UNITS: usize>(units: &[u32; UNITS]) -> [u32; UNITS] {
     copy
 }
 
+/// The rare path of [`call_fixed`], with its reply in the form of the fast one's.
 #[inline(always)]
-fn call_group<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
-    group: &Group,
-    number: u32,
-    units: &[u32; UNITS],
-) -> Result<R, CallError> {
-    let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
-    let reply = exchange::<UNITS, REPLY_WORDS>(group, &mut held, number, units);
-    client().release(group, held);
-    decode(&reply)
+fn call_in_parts<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(mask: u64, number: u32, units: &[u32; UNITS]) -> Raw<REPLY_WORDS> {
+    let mut reply = [[0u32; 3]; REPLY_WORDS];
+    let result = &mut reply.as_flattened_mut()[1..1 + R::DWORDS];
+    let outcome = staging::fixed_in_parts(mask, number, true, &mut spilled(units), result);
+    let (status, detail) = outcome.map_or_else(|error| error.to_status(), |()| (Status::OK, reply[0][1]));
+    reply[0][1] = detail;
+    // SAFETY: a place in `reply`. Volatile for the reason that `spilled` gives.
+    let words = core::array::from_fn(|j| Word { data: unsafe { core::ptr::from_ref(&reply[j]).read_volatile() }, tag: 0 });
+    Raw { head: ReplyHead { status, dwords: R::DWORDS as u16 }, words }
 }
 
 #[inline(always)]
@@ -168,14 +169,13 @@ pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
         return Err(CallError::UnknownService);
     }
     let group = group_at(service.site(), number);
-    let (words, reply_words) = (words_of(UNITS), REPLY_WORDS as u32);
-    if fits(&group, words, reply_words) {
-        return call_group::<R, UNITS, REPLY_WORDS>(&group, number, units);
+    if !fits(&group, words_of(UNITS), REPLY_WORDS as u32) {
+        return decode(&call_in_parts::<R, UNITS, REPLY_WORDS>(group.mask, number, units));
     }
-    let mut result = [[0; 3]; REPLY_WORDS];
-    let result = &mut result.as_flattened_mut()[..R::DWORDS];
-    settle(staging::fixed_in_parts(group.mask, number, true, &mut spilled(units), result))?;
-    R::get(result).map_err(|_| CallError::Malformed)
+    let Some(mut held) = client().acquire(&group, true) else { return Err(no_port()) };
+    let reply = exchange::<UNITS, REPLY_WORDS>(&group, &mut held, number, units);
+    client().release(&group, held);
+    decode(&reply)
 }
 
 /// As [`call_fixed`], over a port that the wave holds.

@@ -8,8 +8,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 
-use hostcall_abi::{Tag, Word};
 use hostcall_abi::port::ServerPort;
+use hostcall_abi::{Tag, Word};
 
 use crate::live::Live;
 use crate::memory::{Doorbells, Prefetch, Words};
