@@ -84,6 +84,7 @@ impl OpenOptions {
     ///
     /// # Errors
     /// As [`OpenOptions::open`], in all lanes.
+    #[track_caller]
     pub fn open_wave(self, path: &str) -> Result<File> {
         let lanes = Converged::here();
         let opened =
@@ -294,6 +295,7 @@ impl File {
     ///
     /// # Errors
     /// What the host answers.
+    #[track_caller]
     pub fn read_at_wave(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         let lanes = Converged::here();
         let mut at = 0;
@@ -354,6 +356,7 @@ impl File {
     ///
     /// # Errors
     /// What the host answers.
+    #[track_caller]
     pub fn write_at_wave(&self, offset: u64, from: &[u8]) -> Result<()> {
         let lanes = Converged::here();
         let mut at = 0;
