@@ -28,8 +28,10 @@ impl Port {
     /// # Errors
     /// [`CallError::ServerGone`] if the program is attached to no server.
     #[inline(always)]
+    #[track_caller]
     pub fn hold() -> Result<Self, CallError> {
-        let group = group_at(Self::hold as fn() -> Result<Self, CallError> as usize, 0);
+        // Lanes that hold at different places hold different ports.
+        let group = group_at(core::ptr::from_ref(core::panic::Location::caller()) as usize, 0);
         let held = client().acquire(&group, true).ok_or_else(no_port)?;
         Ok(Self { group, held })
     }

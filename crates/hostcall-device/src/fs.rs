@@ -84,6 +84,7 @@ impl OpenOptions {
     ///
     /// # Errors
     /// As [`OpenOptions::open`], in all lanes.
+    #[track_caller]
     pub fn open_wave(self, path: &str) -> Result<WaveFile> {
         let lanes = Converged::here();
         let opened =
@@ -317,6 +318,7 @@ impl File {
     ///
     /// # Errors
     /// What the host answers.
+    #[track_caller]
     pub fn read_at_wave(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         let lanes = Converged::here();
         let mut at = 0;
@@ -379,6 +381,7 @@ impl File {
     ///
     /// # Errors
     /// What the host answers.
+    #[track_caller]
     pub fn write_at_wave(&self, offset: u64, from: &[u8]) -> Result<()> {
         let lanes = Converged::here();
         let mut at = 0;

@@ -80,7 +80,7 @@ fn take_turn(me: u64) -> Turn {
 
 #[cfg_attr(not(all(hostcall_device, not(test))), expect(dead_code, reason = "the panic handler exists in device builds only"))]
 fn report(info: &PanicInfo<'_>) -> ! {
-    let lanes = Converged::here();
+    let lanes = info.location().map_or_else(Converged::here, Converged::at);
     if lanes.leads() {
         let turn = take_turn(wave::global_id() as u64 + 1);
         if turn != Turn::Again {

@@ -3,12 +3,13 @@
 //! *Lane*, *wave* (CUDA: warp), *workgroup* (thread block), *grid*.
 
 use crate::arch::current as arch;
+use crate::call::settle;
 use crate::context::machine;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::Arch;
-use hostcall_abi::{CallError, Plain};
+use hostcall_abi::{CallError, Plain, Status};
 
 /// Workgroup coordinates.
 #[inline(always)]
@@ -106,10 +107,26 @@ pub fn sync_workgroup() {
 pub struct Converged(hostcall_abi::port::Group);
 
 impl Converged {
-    /// The lanes converged here.
+    /// The lanes converged here: at the caller's place in the source.
     #[inline(always)]
+    #[track_caller]
     pub fn here() -> Self {
-        Self(crate::context::group_at(Self::here as fn() -> Self as usize, 0))
+        Self::at(core::panic::Location::caller())
+    }
+
+    /// The lanes converged at a place. The simulator tells lanes that have parted by it; a GPU knows.
+    #[inline(always)]
+    pub(crate) fn at(place: &core::panic::Location<'_>) -> Self {
+        Self(crate::context::group_at(core::ptr::from_ref(place) as usize, 0))
+    }
+
+    /// Ends the calling lane if the first of them has ended: in a call of its own, because the kernel is being ended. What it was
+    /// to hand to the others will never come.
+    #[inline(always)]
+    fn end_with_leader(&self) {
+        if machine().ballot(self.0.mask, self.leads()) == 0 {
+            arch::exit_lane();
+        }
     }
 
     /// The lanes, by lane number.
@@ -148,10 +165,11 @@ impl Converged {
         machine().sync(self.0.mask);
     }
 
-    /// The value of the first lane.
+    /// The value of the first lane. If that one has ended, so does the calling lane.
     #[inline(always)]
     pub fn broadcast<T: Plain>(&self, value: T) -> T {
         const { assert!(T::DWORDS <= 16, "broadcast carries at most 64 bytes") };
+        self.end_with_leader();
         let mut units = [0u32; 16];
         value.put(&mut units);
         for unit in &mut units[..T::DWORDS] {
@@ -180,7 +198,7 @@ fn share<R: Fixed>(units: &mut [u32; 16], result: Option<Result<R, CallError>>) 
 
 fn unshare<R: Fixed>(units: &[u32; 16]) -> Result<R, CallError> {
     if units[0] != 0 {
-        return Err(CallError::from_status(hostcall_abi::Status(units[0] as u16), units[1]));
+        return Err(CallError::from_status(Status(units[0] as u16), units[1]));
     }
     R::get(&units[2..]).map_err(|_| CallError::Malformed)
 }
@@ -190,11 +208,13 @@ fn unshare<R: Fixed>(units: &[u32; 16]) -> Result<R, CallError> {
 /// # Errors
 /// What `call` returned.
 #[inline(always)]
+#[track_caller]
 pub fn once_per_wave<R: Fixed>(call: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
     const { assert!(R::DWORDS <= 14, "a shared result is at most 56 bytes") };
     let group = Converged::here();
     let mut units = [0u32; 16];
     share::<R>(&mut units, group.leads().then(call));
+    group.end_with_leader();
     for unit in &mut units[..2 + R::DWORDS] {
         *unit = machine().broadcast(group.0.mask, *unit, group.0.leader);
     }
@@ -213,9 +233,13 @@ pub fn once_per_workgroup<R: Fixed>(call: impl FnOnce() -> Result<R, CallError>)
     let scratch = arch::group_scratch().cast::<[u32; 16]>();
     let mut units = [0u32; 16];
     if local_index() == 0 {
-        share::<R>(&mut units, Some(call()));
+        // Should the call end this lane, that is what the others find.
+        share::<R>(&mut units, Some(Err(CallError::Other(Status::KERNEL_ENDED))));
         // SAFETY: 64 bytes, 16-byte aligned, of this workgroup; only its first lane writes, and nobody reads
         // before the barrier below.
+        unsafe { scratch.write_volatile(units) };
+        share::<R>(&mut units, Some(call()));
+        // SAFETY: as above.
         unsafe { scratch.write_volatile(units) };
     }
     sync_workgroup();
@@ -223,7 +247,7 @@ pub fn once_per_workgroup<R: Fixed>(call: impl FnOnce() -> Result<R, CallError>)
     units = unsafe { scratch.read_volatile() };
     // Nobody may come round to the next call and write while others still read.
     sync_workgroup();
-    unshare(&units)
+    settle(unshare(&units))
 }
 
 /// A call made once by a whole grid: a static of the kernel's crate.
@@ -253,6 +277,7 @@ impl<R: Fixed> OncePerGrid<R> {
     /// # Errors
     /// What `call` returned.
     #[inline(never)]
+    #[track_caller]
     pub fn call(&self, call: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
         const { assert!(R::DWORDS <= 14, "a shared result is at most 56 bytes") };
         // Only one lane of a wave tries, so that no lane waits for another of its own wave.
@@ -267,15 +292,19 @@ impl<R: Fixed> OncePerGrid<R> {
                 arch::fence_device();
                 self.state.store(2, Ordering::Release);
             } else {
-                let mut attempt = 0;
+                let mut attempt = 0u32;
                 // Pairs with the store of 2 above.
                 while self.state.load(Ordering::Acquire) != 2 {
                     attempt += 1;
+                    if attempt >= 64 && attempt.is_power_of_two() {
+                        // The lane that calls may have been ended together with the kernel. Any call tells, and ends this lane as well.
+                        let _ = crate::time::SystemTime::now();
+                    }
                     machine().pause(attempt);
                 }
             }
         }
-        group.sync();
+        group.end_with_leader();
         arch::fence_device();
         // SAFETY: see `Sync`; the leader has seen the 2, and the barrier orders the others behind it.
         unshare(&unsafe { self.units.get().read_volatile() })

@@ -2,9 +2,10 @@
 //!
 //! `HOSTCALL_TEST_DEVICE` chooses the device (`sim`, `sim:threads`, `cuda:0`, …); the default is the simulator.
 
+use std::process::{Command, Output};
 use std::sync::{Arc, OnceLock};
 
-use hostcall::{Server, ServerBuilder, WaitError};
+use hostcall::{BufferHandle, Server, ServerBuilder, Status, WaitError};
 use offload::{Args, Device, Launch, Program, ProgramBundle, Queue};
 
 /// The kernels.
@@ -40,6 +41,8 @@ pub struct Bench {
     pub program: Program,
     /// The server.
     pub server: Server,
+    /// The port buffer that the program has of the server.
+    pub buffer: BufferHandle,
     /// The device.
     pub device: Device,
 }
@@ -57,8 +60,8 @@ impl Bench {
     pub fn on(device: &Device, set_up: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
         let server = set_up(Server::builder(device)).start().expect("the server starts");
         let program = device.load(&bundle()).expect("the kernels load");
-        server.attach(&program).expect("the kernels are attached");
-        Self { queue: device.queue().expect("a queue"), program, server, device: device.clone() }
+        let buffer = server.attach(&program).expect("the kernels are attached");
+        Self { queue: device.queue().expect("a queue"), program, server, buffer, device: device.clone() }
     }
 
     /// Launches a kernel.
@@ -118,4 +121,51 @@ impl Counter {
     pub fn get(&self) -> u64 {
         self.0.load(std::sync::atomic::Ordering::Relaxed)
     }
+}
+
+/// The status in a kernel's result word, for those that report errors as `status << 32 | detail`.
+pub fn status(word: u64) -> Status {
+    Status((word >> 32) as u16)
+}
+
+/// Words that are locked in a port buffer: of ports, and of staging slots. No kernel of the program may run.
+///
+/// # Panics
+/// When the kernel that looks cannot run.
+pub fn locks_held(bench: &Bench, buffer: &BufferHandle) -> (u32, u32) {
+    let held = bench.device.alloc::<u32>(2).expect("memory for the counts");
+    let d = buffer.descriptor();
+    let args = Args::new().address(d.states).value(d.ports).address(d.slot_locks).value(d.slots).slice(&held);
+    bench.launch("counts_locks", Launch::linear(1, 1), args);
+    bench.queue.synchronize().expect("the kernel that looks at the locks");
+    let held = bench.queue.read(&held).expect("the counts");
+    (held[0], held[1])
+}
+
+/// Runs a test in a process of its own, in which it must exit with success, and returns what that printed.
+/// For tests whose kernels ruin the device's context, or that look at the whole process.
+///
+/// In the child `body` is run, and `None` returned. The device's name and all else is inherited.
+///
+/// # Panics
+/// When the child cannot be started, or fails.
+pub fn in_child(test: &str, body: impl FnOnce()) -> Option<Output> {
+    const MARK: &str = "HOSTCALL_TEST_CHILD";
+    if std::env::var_os(MARK).is_some_and(|name| name == test) {
+        body();
+        return None;
+    }
+    let program = std::env::current_exe().expect("this program has a path");
+    let output = Command::new(program).args(["--exact", test, "--nocapture", "--test-threads=1"]).env(MARK, test).output();
+    let output = output.expect("a child process");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{test} in a process of its own: {}\n{}\n{}",
+        output.status,
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    assert!(text(&output.stdout).contains("1 passed"), "no test is called {test}");
+    Some(output)
 }

@@ -87,17 +87,19 @@ impl PortBuffer {
         let mut buffer = unsafe { Self::from_raw(geometry, base, base.as_ptr() as u64, states.as_ptr() as u64, Box::new((host, device)))? };
         buffer.descriptor.closed = closed;
         if last != Tag::new(0) {
-            buffer.start_from(last, states);
+            for port in 0..geometry.ports as usize {
+                // SAFETY: one `u64` for each port lies at the start of the device part.
+                unsafe { states.cast::<u64>().add(port).write(PortState::new(last, 0, false).0) };
+            }
+            buffer.start_from(last);
         }
         Ok(buffer)
     }
 
-    /// Makes every port look as after message `last`. The states lie in this process, and nobody uses the buffer yet.
-    fn start_from(&mut self, last: Tag, states: NonNull<u8>) {
+    /// Makes the host part of every port look as after message `last`. Nobody uses the buffer yet.
+    fn start_from(&mut self, last: Tag) {
         let g = self.geometry;
         for port in 0..g.ports as usize {
-            // SAFETY: one `u64` for each port lies at the start of the device part.
-            unsafe { states.cast::<u64>().add(port).write(PortState::new(last, 0, false).0) };
             // SAFETY: the doorbells are inside the host part.
             unsafe { self.base.add(self.layout.doorbells).cast::<u32>().add(port).write(last.payload()) };
         }
@@ -160,6 +162,15 @@ impl PortBuffer {
     /// # Errors
     /// When the geometry cannot work, or there is no memory left.
     pub fn on_device(device: &offload::Device, geometry: Geometry, heap_bytes: usize) -> Result<Self, AttachError> {
+        Self::on_device_from(device, geometry, heap_bytes, Tag::new(0))
+    }
+
+    /// As [`PortBuffer::on_device`], with every port as after message `last`; see [`PortBuffer::in_process_from`].
+    ///
+    /// # Errors
+    /// As [`PortBuffer::on_device`].
+    #[doc(hidden)]
+    pub fn on_device_from(device: &offload::Device, geometry: Geometry, heap_bytes: usize, last: Tag) -> Result<Self, AttachError> {
         geometry.validate().map_err(BufferError::from)?;
         let host = device.alloc_host::<u8>(geometry.host_layout().bytes)?;
         // Behind the states and locks: the `closed` word, and the heap on a page of its own.
@@ -168,6 +179,10 @@ impl PortBuffer {
         let memory = device.alloc::<u8>(heap + heap_bytes)?;
         let queue = device.queue()?;
         queue.fill(&memory, 0)?;
+        if last != Tag::new(0) {
+            let state = PortState::new(last, 0, false).0.to_ne_bytes();
+            queue.copy_to(&memory, geometry.device_layout().states, &state.repeat(geometry.ports as usize))?;
+        }
         queue.synchronize()?;
         let start = NonNull::new(host.as_ptr()).expect("host memory has an address");
         let (seen, address) = (host.address(), memory.address());
@@ -177,6 +192,9 @@ impl PortBuffer {
         (buffer.descriptor.heap, buffer.descriptor.heap_bytes) =
             if heap_bytes == 0 { (0, 0) } else { (address + heap as u64, heap_bytes as u64) };
         buffer.descriptor.seed = random_seed();
+        if last != Tag::new(0) {
+            buffer.start_from(last);
+        }
         Ok(buffer)
     }
 

@@ -76,3 +76,55 @@ pub trait Strict {
     /// As `Typed::add42`.
     fn strict_add(x: u32) -> u32;
 }
+
+/// Calls that are counted by where they come from.
+#[hostcall::service]
+pub trait Tally {
+    /// Counts a call made for `what`; gives each call a number of its own.
+    fn tick(what: u32) -> u64;
+}
+
+/// A second service beside [`Tally`] and [`Typed`].
+#[hostcall::service]
+pub trait Second {
+    /// Three times `x`.
+    fn triple(x: u32) -> u32;
+}
+
+/// A service that no test registers before its kernel is attached.
+#[hostcall::service]
+pub trait Late {
+    /// Answered by whoever comes late.
+    fn come(x: u32) -> u32;
+}
+
+/// Calls whose answers the test holds back, and ones by which a kernel waits for the test.
+#[hostcall::service]
+pub trait Gate {
+    /// Answered when the test likes.
+    fn held_back(x: u32) -> u32;
+    /// Whether the kernel may go on.
+    fn may_go(x: u32) -> bool;
+    /// Says that a lane is there.
+    fn here(x: u32) -> ();
+}
+
+/// Messages with checksums.
+#[hostcall::service]
+pub trait Stress {
+    /// A number of the lane's, echoed with one more.
+    fn count(lane: u32, number: u32) -> (u32, u32);
+    /// The data's checksum, which the handler also compares.
+    fn sum(lane: u32, checksum: u64, data: &[u8]) -> u64;
+    /// The data, turned round, and its checksum.
+    fn turn(lane: u32, data: &[u8], back: &mut [u8]) -> u64;
+    /// A number of the lane's, posted.
+    fn post(lane: u32, number: u32);
+    /// Data and its checksum, posted.
+    fn post_sum(lane: u32, checksum: u64, data: &[u8]);
+}
+
+/// FNV-1a over bytes: what both sides check messages with.
+pub fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}

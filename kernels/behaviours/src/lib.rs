@@ -2,5 +2,19 @@
 //! `crates/hostcall-tests/tests/behaviours/`.
 #![no_std]
 
+extern crate alloc;
+
+mod files;
+mod granularity;
 mod library;
+mod lifecycle;
+mod modes;
+mod print;
+mod transport;
 mod typed;
+
+/// What an error is reported as in a `u64` result: the status above, its detail below.
+fn code(error: hostcall::CallError) -> u64 {
+    let (status, detail) = error.to_status();
+    u64::from(status.0) << 32 | u64::from(detail)
+}

@@ -1,181 +1,188 @@
-//! The device library: print, files, heap, time, environment, random numbers, panics, exit.
+//! The rest of the device library.
 
-extern crate alloc;
-
-use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use hostcall::fs::{self, File, SeekFrom};
+use behaviours_services::Tally;
+use core::time::Duration;
 use hostcall::prelude::*;
 use hostcall::random::Random;
-use hostcall::{env, heap, process, time, wave};
+use hostcall::time::{Instant, SystemTime, sleep};
+use hostcall::{env, heap, process};
 
-/// Each lane prints `count` lines of its own: its number, the line's, and as many letters as the line's number.
+use crate::code;
+
+/// `[host's seconds, nanoseconds, device's nanoseconds of a sleep of 2 ms]`
 #[kernel]
-pub fn print_lines(count: u32) {
-    let me = global_id();
-    for i in 0..count {
-        println!("{me} {i} {:.2} {:?} {:>width$}", me as f32 / 4.0, Some(i), "x", width = i as usize % 90 + 1);
-        // Some lanes print to both.
-        if (me as u32 + i) % 3 == 0 {
-            eprintln!("error {me} {i}");
-        }
+pub fn clocks(out: &mut [u64]) -> Result<(), CallError> {
+    let now = SystemTime::now()?.since_epoch();
+    let start = Instant::now();
+    sleep(Duration::from_millis(2));
+    let slept = start.elapsed();
+    assert!(Instant::now() >= start + slept);
+    out[0] = now.as_secs();
+    out[1] = u64::from(now.subsec_nanos());
+    out[2] = slept.as_nanos() as u64;
+    Ok(())
+}
+
+/// Arguments and variables, printed.
+#[kernel]
+pub fn environment() -> Result<(), CallError> {
+    for (i, arg) in env::args()?.into_iter().enumerate() {
+        println!("{i}={arg}");
+    }
+    println!("{:?} {:?}", env::arg(1)?, env::arg(99)?);
+    println!("{:?} {:?} {:?}", env::var("GIVEN")?, env::var("HOME")?, env::var("")?);
+    Ok(())
+}
+
+/// Two numbers of each lane, and one of a seed of its own.
+#[kernel]
+pub fn randoms(numbers: &mut [[u64; 3]]) {
+    let i = global_id();
+    if i < numbers.len() {
+        let mut random = Random::new();
+        numbers[i] = [random.next_u64(), random.next_u64(), Random::with_seed(7).next_u64()];
     }
 }
 
-/// Each lane prints one line of several kilobytes.
+/// One lane ends the kernel with `status`, the others call until they are ended.
 #[kernel]
-pub fn print_long(length: u32) {
-    let me = global_id();
-    println!("{me} {:>width$}|", me, width = length as usize);
+pub fn exits(status: i32, after: &mut [u32]) {
+    let i = global_id();
+    if i == 1 {
+        process::exit(status);
+    }
+    while Tally::tick(0).is_ok() {}
+    after[i] = 1;
 }
 
-/// Allocates, writes, checks and frees at random; the lane's word says how often something was wrong.
+/// As `exits`, by an abort.
 #[kernel]
-pub fn heap_churn(rounds: u32, largest: u32, wrong: &mut [u32]) {
-    let me = global_id();
-    if me >= wrong.len() {
+pub fn aborts(after: &mut [u32]) {
+    let i = global_id();
+    if i == 1 {
+        process::abort();
+    }
+    while Tally::tick(0).is_ok() {}
+    after[i] = 1;
+}
+
+/// The lanes of `mask` of each wave panic; the others go on to a call.
+#[kernel]
+pub fn panics(mask: u64, after: &mut [u32]) {
+    let i = global_id();
+    if mask >> lane_id() & 1 == 1 {
+        panic!("lane {i} was told to: {:?}", Some(mask));
+    }
+    while Tally::tick(0).is_ok() {}
+    after[i] = 1;
+}
+
+/// An index out of bounds, found by the compiler's own check.
+#[kernel]
+pub fn panics_by_index(values: &mut [u32]) {
+    let i = global_id();
+    values[i + 1000] = 1;
+}
+
+/// A message too long to be sent whole.
+#[kernel]
+pub fn panics_at_length() {
+    panic!("{}", "långt ".repeat(500));
+}
+
+/// A `Display` that panics while a panic is reported.
+#[kernel]
+pub fn panics_twice() {
+    struct Bad;
+    impl core::fmt::Display for Bad {
+        fn fmt(&self, _: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+            panic!("the second");
+        }
+    }
+    panic!("the first: {Bad}");
+}
+
+/// An `Err` from a kernel.
+#[kernel]
+pub fn returns_an_error() -> Result<(), CallError> {
+    Err(CallError::Timeout)
+}
+
+/// Many blocks of many sizes at once from every lane, of which none overlaps another.
+#[kernel]
+pub fn allocates(rounds: u32, right: &mut [u32]) {
+    let i = global_id();
+    if i >= right.len() {
         return;
     }
-    let mut random = Random::stream(7, me as u64);
-    let mut kept: Vec<Vec<u8>> = Vec::new();
-    let mut bad = 0;
-    for _ in 0..rounds {
-        let size = 1 + random.below(largest) as usize;
-        let mut block: Vec<u8> = Vec::new();
-        if block.try_reserve_exact(size).is_err() {
-            bad += 1;
-            continue;
+    let mut random = Random::with_seed(11);
+    let mut good = 0;
+    for round in 0..rounds {
+        let text = String::from("lane ") + &i.to_string() + " of round " + &round.to_string();
+        let mut numbers: Vec<u64> = Vec::new();
+        let count = random.below(200) as usize;
+        for n in 0..count {
+            numbers.push(i as u64 * 1000 + n as u64);
         }
-        block.resize(size, me as u8);
-        kept.push(block);
-        if kept.len() > 4 {
-            let old = kept.swap_remove(random.below(4) as usize);
-            bad += u32::from(old.iter().any(|byte| *byte != me as u8));
-        }
+        let large = Aligned([i as u32; 32]);
+        let boxed = Box::new(large);
+        let aligned = core::ptr::from_ref(&*boxed) as usize % 128 == 0;
+        let same = numbers.iter().enumerate().all(|(n, v)| *v == i as u64 * 1000 + n as u64) && boxed.0.iter().all(|v| *v == i as u32);
+        let expected = text.strip_prefix("lane ").and_then(|rest| rest.split(' ').next()) == Some(i.to_string().as_str());
+        good += u32::from(aligned && same && expected && numbers.len() == count);
     }
-    bad += kept.iter().filter(|block| block.iter().any(|byte| *byte != me as u8)).count() as u32;
-    wrong[me] = bad;
+    right[i] = good;
 }
 
-/// What the heap has in use and in all, after collections have come and gone.
-#[kernel]
-pub fn heap_collections(out: &mut [u64]) {
-    let me = global_id();
-    let mut words = BTreeMap::new();
-    for i in 0..50u32 {
-        *words.entry(format!("word {}", i % 7)).or_insert(0u32) += i;
-    }
-    let text: String = words.iter().map(|(word, count)| format!("{word}={count} ")).collect();
-    let right = text == "word 0=196 word 1=154 word 2=161 word 3=168 word 4=175 word 5=182 word 6=189 ";
-    drop((text, words));
-    if me < out.len() {
-        out[me] = u64::from(right);
-    }
-}
+#[repr(align(128))]
+struct Aligned([u32; 32]);
 
-/// How full the heap is, by one lane.
+/// What the heap says of itself: `[used, total]`.
 #[kernel]
-pub fn heap_stats(out: &mut [u64]) {
+pub fn heap_use(out: &mut [u64]) {
     let stats = heap::stats();
     out[0] = stats.used_bytes as u64;
     out[1] = stats.total_bytes as u64;
 }
 
-/// Asks for more than there is.
+/// Asks for more than there is: by `try_reserve` an error, which `out` counts; otherwise the kernel's end.
 #[kernel]
-pub fn heap_exhausted(bytes: u64) {
-    let block: Vec<u8> = Vec::with_capacity(bytes as usize);
-    // Without a use of the address the compiler leaves the allocation out.
-    println!("{:?}", core::hint::black_box(block.as_ptr()));
-}
-
-fn file_steps(me: usize) -> Result<(), fs::Error> {
-    let path = format!("/data/file-{me}");
-    let moved = format!("/data/moved-{me}");
-    let text = format!("lane {me} wrote this {}", "and more ".repeat(me % 40));
-    fs::write(&path, &text)?;
-    assert_eq!(fs::read_to_string(&path)?, text);
-    assert_eq!(fs::metadata(&path)?.len(), text.len() as u64);
-    let file = File::options().read(true).write(true).open(&path)?;
-    let mut four = [0; 4];
-    file.read_exact(&mut four)?;
-    assert_eq!(&four, b"lane");
-    assert_eq!(file.seek(SeekFrom::End(-2))?, text.len() as u64 - 2);
-    file.write_all(b"!!!")?;
-    let mut end = [0; 8];
-    assert_eq!(file.read_at(text.len() as u64 - 2, &mut end)?, 3);
-    assert_eq!(&end[..3], b"!!!");
-    file.set_len(4)?;
-    drop(file);
-    assert_eq!(fs::read(&path)?, b"lane");
-    fs::rename(&path, &moved)?;
-    assert_eq!(fs::exists(&path)?, false);
-    assert_eq!(fs::metadata(&path).unwrap_err().kind(), fs::ErrorKind::NotFound);
-    fs::remove_file(&moved)?;
-    assert_eq!(File::open("/etc/passwd").unwrap_err().kind(), fs::ErrorKind::PermissionDenied);
-    assert_eq!(File::open("/data/../x").unwrap_err().kind(), fs::ErrorKind::PermissionDenied);
-    Ok(())
-}
-
-/// Every lane uses files of its own; its word is 1 if all was right.
-#[kernel]
-pub fn files(right: &mut [u32]) {
-    let me = global_id();
-    if me < right.len() {
-        match file_steps(me) {
-            Ok(()) => right[me] = 1,
-            Err(error) => println!("lane {me}: {error}"),
-        }
+pub fn exhausts(bytes: u64, politely: u32, out: &mut [u64]) {
+    let mut block: Vec<u8> = Vec::new();
+    if politely != 0 {
+        out[global_id()] = u64::from(block.try_reserve_exact(bytes as usize).is_err());
+    } else {
+        block.reserve_exact(bytes as usize);
+        out[global_id()] = block.capacity() as u64;
     }
 }
 
-/// The entries of `/data`, by one lane.
+/// Blocks that one kernel leaves and another frees: `keep[lane]` is the address.
 #[kernel]
-pub fn list() -> Result<(), fs::Error> {
-    for entry in fs::read_dir("/data")? {
-        let entry = entry?;
-        println!("{} {}", entry.path(), entry.metadata()?.len());
-    }
-    Ok(())
+pub fn leaks(keep: &mut [u64]) {
+    let i = global_id();
+    keep[i] = Box::into_raw(Box::new([i as u64; 9])) as u64;
 }
 
-/// Each wave reads its part of a file into its part of `out`, all lanes together.
+/// Frees what [`leaks`] left, and says whether it was whole.
 #[kernel]
-pub fn read_by_waves(part: u32, out: &mut [u8]) -> Result<(), fs::Error> {
-    let start = wave::wave_index() * part as usize;
-    let end = (start + part as usize).min(out.len());
-    let file = File::open("/data/big")?;
-    let read = file.read_at_wave(start as u64, &mut out[start..end])?;
-    assert_eq!(read, end - start);
-    Ok(())
+pub fn frees(keep: &mut [u64]) {
+    let i = global_id();
+    // SAFETY: made by `leaks` with this type, and freed once.
+    let block = unsafe { Box::from_raw(keep[i] as *mut [u64; 9]) };
+    keep[i] = u64::from(*block == [i as u64; 9]);
 }
 
-/// What the host granted of the environment, and clocks that go on.
+/// Every call of the built-in services, once, for a server that grants nothing.
 #[kernel]
-pub fn surroundings() -> Result<(), CallError> {
-    println!("{:?} {:?} {:?}", env::args()?, env::var("GREETING")?, env::var("PATH")?);
-    let start = time::Instant::now();
-    time::sleep(core::time::Duration::from_micros(200));
-    assert!(start.elapsed() >= core::time::Duration::from_micros(200));
-    assert!(time::SystemTime::now()?.since_epoch().as_secs() > 1_600_000_000);
-    Ok(())
-}
-
-/// One lane panics; the others print until they are ended.
-#[kernel]
-pub fn panics(lane: u32) {
-    let me = global_id();
-    if me == lane as usize {
-        panic!("lane {me} had enough");
-    }
-}
-
-/// One lane exits with a code.
-#[kernel]
-pub fn exits(code: i32) {
-    if global_id() == 0 {
-        process::exit(code);
-    }
+pub fn asks_for_all(out: &mut [u64]) {
+    out[0] = hostcall::fs::read("rw/x").map_or(1, |_| 0);
+    out[1] = env::var("HOME").map_or_else(code, |v| u64::from(v.is_none()));
+    out[2] = env::args().map_or_else(code, |v| u64::from(v.is_empty()));
+    out[3] = u64::from(SystemTime::now().is_ok());
+    println!("printed");
+    out[4] = 1;
 }

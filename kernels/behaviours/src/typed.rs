@@ -4,11 +4,7 @@ use behaviours_services::{Large, Nobody, Typed};
 use hostcall::prelude::*;
 use hostcall::wave;
 
-/// What an error is reported as in a `u64` result.
-fn code(error: CallError) -> u64 {
-    let (status, detail) = error.to_status();
-    u64::from(status.0) << 32 | u64::from(detail)
-}
+use crate::code;
 
 #[kernel]
 pub fn add42(y: &mut [f32]) {

@@ -1,4 +1,10 @@
 //! Every behaviour that hostcall promises. The device is chosen by `HOSTCALL_TEST_DEVICE`, see `hostcall_tests`.
 
+mod files;
+mod granularity;
 mod library;
+mod lifecycle;
+mod modes;
+mod print;
+mod transport;
 mod typed;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use behaviours_services::{Large, Refused, typed};
 use hostcall::{HandlerError, ServerBuilder, Status};
-use hostcall_tests::{Bench, Counter};
+use hostcall_tests::{Bench, Counter, status};
 use offload::{Args, Launch};
 
 /// The services of `Typed` as the kernels expect them.
@@ -38,10 +38,6 @@ fn typed_services(builder: ServerBuilder) -> ServerBuilder {
             })
             .blocking(),
         )
-}
-
-fn status(word: u64) -> Status {
-    Status((word >> 32) as u16)
 }
 
 #[test]
