@@ -3,11 +3,11 @@
 use hostcall::{KernelReport, Server, Stats};
 use offload::{Device, ProgramBundle};
 
-/// The device that was asked for, or the best one that the program was built for, and why it is this one.
-pub(crate) fn open(spec: Option<&str>, bundle: &ProgramBundle) -> Result<(Device, String), offload::Error> {
+/// The device that was asked for, or the best there is (that `bundle`, if it is built already, was built for), and why it is this one.
+pub(crate) fn open(spec: Option<&str>, bundle: Option<&ProgramBundle>) -> Result<(Device, String), offload::Error> {
     match spec {
         Some(spec) => Ok((Device::open(spec)?, format!("because of --device {spec}"))),
-        None => Ok(Device::default_for(bundle)),
+        None => Ok(bundle.map_or_else(Device::default, Device::default_for)),
     }
 }
 

@@ -29,7 +29,9 @@ pub enum BufferError {
     #[error("this processor has no single-copy atomic 16-byte accesses (AVX, or LSE2): use `WordForm::Triple8`")]
     WordForm,
     /// A GPU's side of the wire moves 16-byte words only.
-    #[error("{device} needs a host whose processor has single-copy atomic 16-byte accesses (x86-64 with AVX, AArch64 with LSE2): use the simulator")]
+    #[error(
+        "{device} needs a host whose processor has single-copy atomic 16-byte accesses (x86-64 with AVX, AArch64 with LSE2): use the simulator"
+    )]
     NoWideWords {
         /// The device.
         device: String,
