@@ -9,7 +9,7 @@
     feature(asm_experimental_arch, link_llvm_intrinsics),
     allow(internal_features, reason = "a GPU's collectives are LLVM intrinsics")
 )]
-#![cfg_attr(target_arch = "amdgpu", feature(core_intrinsics, gpu_intrinsics, stdarch_amdgpu))]
+#![cfg_attr(target_arch = "amdgpu", feature(core_intrinsics, gpu_intrinsics, repr_simd, stdarch_amdgpu))]
 
 extern crate alloc;
 #[cfg(test)]

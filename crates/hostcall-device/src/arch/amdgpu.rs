@@ -2,13 +2,19 @@
 //!
 //! A wave's lanes run in lockstep under an execution mask, so collectives need no explicit mask; a lane that
 //! reads from another must be active together with it, which the client's structure ensures. Volatile
-//! accesses bypass the caches at system scope (LLVM's AMDGPU memory model) and are not split at 16 bytes.
+//! accesses bypass the caches at system scope (LLVM's AMDGPU memory model); of a vector of 16 bytes they are one
+//! instruction, while LLVM splits those of a 128-bit integer.
 
 use core::arch::amdgpu as isa;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use hostcall_abi::descriptor::Control;
 use hostcall_abi::port::Arch;
 use hostcall_abi::{Descriptor, Word};
+
+/// 16 bytes that are loaded and stored by one instruction.
+#[repr(simd)]
+#[derive(Clone, Copy)]
+struct Quad([u32; 4]);
 
 /// The start of `hsa_kernel_dispatch_packet_t` (HSA runtime specification 1.2, §2.9.6).
 #[repr(C)]
@@ -136,8 +142,9 @@ pub(crate) fn exit_lane() -> ! {
 #[inline(always)]
 pub(crate) unsafe fn load_bulk(from: *const [u32; 4]) -> [u32; 4] {
     // SAFETY: the caller's.
-    let value = unsafe { from.cast::<u128>().read_volatile() };
-    core::array::from_fn(|i| (value >> (32 * i)) as u32)
+    let value = unsafe { from.cast::<Quad>().read_volatile() };
+    // SAFETY: the same 16 bytes; fields of vectors cannot be named.
+    unsafe { core::mem::transmute(value) }
 }
 
 /// Writes 16 bytes of host memory.
@@ -284,11 +291,10 @@ impl Arch for Machine {
     fn store_request(self, port: u32, index: usize, word: Word) {
         let d = descriptor();
         let at = d.requests + (u64::from(port) * u64::from(d.request_words) + index as u64) * 16;
-        let [a, b, c] = word.data.map(u128::from);
-        let value = a | b << 32 | c << 64 | u128::from(word.tag) << 96;
+        let [a, b, c] = word.data;
         // SAFETY: a word of the request area of a port that the caller owns. One 16-byte store; pairs with the
         // server's `load_request`.
-        unsafe { (at as *mut u128).write_volatile(value) };
+        unsafe { (at as *mut Quad).write_volatile(Quad([a, b, c, word.tag])) };
     }
 
     #[inline(always)]
@@ -296,8 +302,8 @@ impl Arch for Machine {
         let d = descriptor();
         let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + index as u64) * 16;
         // SAFETY: a word of the reply area. One 16-byte load; pairs with the server's `store_reply`.
-        let value = unsafe { (at as *const u128).read_volatile() };
-        Word { data: [value as u32, (value >> 32) as u32, (value >> 64) as u32], tag: (value >> 96) as u32 }
+        let [a, b, c, tag] = unsafe { load_bulk(at as *const [u32; 4]) };
+        Word { data: [a, b, c], tag }
     }
 
     #[inline(always)]
