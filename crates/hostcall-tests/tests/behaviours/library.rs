@@ -144,7 +144,11 @@ fn strings_vectors_and_boxes_of_many_lanes_do_not_overlap_and_are_all_freed() {
     let right: Vec<u32> = bench.results("allocates", lanes, 128, Args::new().value(rounds));
     assert_eq!(right, vec![rounds; lanes as usize]);
     assert_eq!(heap_use(&bench)[0], 0, "all freed");
-    // What one kernel leaves another finds, and frees.
+}
+
+#[test]
+fn what_one_kernel_leaves_on_the_heap_another_frees() {
+    let bench = Bench::new(|b| b.heap(16 << 20));
     let keep = bench.device.alloc::<u64>(1024).unwrap();
     bench.run("leaks", Launch::linear(8, 128), Args::new().slice(&keep)).unwrap();
     assert!(heap_use(&bench)[0] >= 1024 * 72);
