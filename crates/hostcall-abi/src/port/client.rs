@@ -266,7 +266,13 @@ impl<A: Arch> Client<A> {
         if group.leads() {
             arch.ring(held.port, tag.payload());
         }
-        held.state = if flags.has(Flags::REPLY) { PortState::new(tag, 0, true) } else { PortState::new(tag, base + need, true) };
+        held.state = if flags.has(Flags::REPLY) {
+            PortState::new(tag, 0, true)
+        } else {
+            // The server takes a message that scrubs only when it sees every word of the area with its tag: the next one must
+            // not come before, so it finds no room here and waits.
+            PortState::new(tag, if tag.scrubs() { room } else { base + need }, true)
+        };
         Status::OK
     }
 
