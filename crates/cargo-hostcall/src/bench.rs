@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
         return Err(Error::Name { name: name.clone() }.into());
     }
-    let (device, why) = crate::device::open(device.as_deref())?;
+    let (device, why) = crate::device::open(device.as_deref(), Some(&rig::images()))?;
     eprintln!("{} ({why})", crate::device::describe(&device));
     let scale = Scale::new(device.info().kind, quick);
     // Before the kernels are loaded: that is when CUDA makes its heap. If it stays as small as it is, only that row suffers.

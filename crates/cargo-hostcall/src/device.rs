@@ -1,13 +1,13 @@
 //! Which device, and why; and what a kernel's end means for the command line.
 
 use hostcall::{KernelReport, Server, Stats};
-use offload::Device;
+use offload::{Device, ProgramBundle};
 
-/// The device that was asked for, or the best there is, and why it is this one.
-pub(crate) fn open(spec: Option<&str>) -> Result<(Device, String), offload::Error> {
+/// The device that was asked for, or the best there is (that `bundle`, if it is built already, was built for), and why it is this one.
+pub(crate) fn open(spec: Option<&str>, bundle: Option<&ProgramBundle>) -> Result<(Device, String), offload::Error> {
     match spec {
         Some(spec) => Ok((Device::open(spec)?, format!("because of --device {spec}"))),
-        None => Ok(Device::default()),
+        None => Ok(bundle.map_or_else(Device::default, Device::default_for)),
     }
 }
 

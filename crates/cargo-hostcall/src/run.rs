@@ -70,7 +70,7 @@ enum End {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let (device, why) = device::open(arguments.device.as_deref())?;
+    let (device, why) = device::open(arguments.device.as_deref(), None)?;
     let program = load(&arguments, &device)?;
     let kernel = program.kernel(&arguments.kernel)?;
     let (params, rest) = values::params(&arguments.kernel, kernel.params(), &arguments.args)?;

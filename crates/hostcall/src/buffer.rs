@@ -28,6 +28,14 @@ pub enum BufferError {
     /// This processor moves no 16-byte words in one piece.
     #[error("this processor has no single-copy atomic 16-byte accesses (AVX, or LSE2): use `WordForm::Triple8`")]
     WordForm,
+    /// A GPU's side of the wire moves 16-byte words only.
+    #[error(
+        "{device} needs a host whose processor has single-copy atomic 16-byte accesses (x86-64 with AVX, AArch64 with LSE2): use the simulator"
+    )]
+    NoWideWords {
+        /// The device.
+        device: String,
+    },
     /// The memory handed in is not aligned to a page.
     #[error("port buffer memory at {address:#x} is not aligned to {} bytes", Geometry::PAGE)]
     Alignment {
@@ -172,6 +180,9 @@ impl PortBuffer {
     #[doc(hidden)]
     pub fn on_device_from(device: &offload::Device, geometry: Geometry, heap_bytes: usize, last: Tag) -> Result<Self, AttachError> {
         geometry.validate().map_err(BufferError::from)?;
+        if geometry.word_form != WordForm::Single16 && device.info().kind != offload::DeviceKind::Sim {
+            return Err(BufferError::NoWideWords { device: device.info().name.clone() }.into());
+        }
         let host = device.alloc_host::<u8>(geometry.host_layout().bytes)?;
         // Behind the states and locks: the `closed` word, and the heap on a page of its own.
         let closed = geometry.device_layout().bytes;

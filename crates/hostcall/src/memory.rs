@@ -105,9 +105,10 @@ pub(crate) unsafe fn load16(at: *const u8) -> Word {
     #[cfg(target_arch = "aarch64")]
     {
         let (a, b): (u64, u64);
-        // SAFETY: one aligned load from a valid address; it changes neither memory, stack nor flags.
+        // The barrier keeps reads of staged bytes behind the word that announces them (x86-64 orders loads by itself).
+        // SAFETY: one aligned load from a valid address, and a barrier; neither stack nor flags are changed.
         unsafe {
-            std::arch::asm!("ldp {a}, {b}, [{at}]", a = out(reg) a, b = out(reg) b, at = in(reg) at, options(nostack, preserves_flags, readonly))
+            std::arch::asm!("ldp {a}, {b}, [{at}]", "dmb oshld", a = out(reg) a, b = out(reg) b, at = in(reg) at, options(nostack, preserves_flags))
         };
         Word { data: [a as u32, (a >> 32) as u32, b as u32], tag: (b >> 32) as u32 }
     }
@@ -134,9 +135,10 @@ pub(crate) unsafe fn store16(at: *mut u8, word: Word) {
     {
         let a = word.data[0] as u64 | (word.data[1] as u64) << 32;
         let b = word.data[2] as u64 | (word.tag as u64) << 32;
-        // SAFETY: one aligned store to a valid address; it changes neither stack nor flags.
+        // The barrier keeps staged bytes before the word that announces them (x86-64 orders stores by itself).
+        // SAFETY: a barrier, and one aligned store to a valid address; neither stack nor flags are changed.
         unsafe {
-            std::arch::asm!("stp {a}, {b}, [{at}]", a = in(reg) a, b = in(reg) b, at = in(reg) at, options(nostack, preserves_flags))
+            std::arch::asm!("dmb oshst", "stp {a}, {b}, [{at}]", a = in(reg) a, b = in(reg) b, at = in(reg) at, options(nostack, preserves_flags))
         };
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -203,8 +205,9 @@ pub(crate) struct Triple8(pub(crate) Areas);
 #[inline(always)]
 pub(crate) unsafe fn load24(at: *mut u8) -> Word {
     // SAFETY: valid and aligned for three `u64`, as the caller promises; all accesses to them are atomic.
-    let pair = |i: usize| unsafe { AtomicU64::from_ptr(at.cast::<u64>().add(i)) }.load(Ordering::Relaxed);
-    // Relaxed: each pair carries its tag. Pairs with the other side's `store24`, or its device's 8-byte stores.
+    let pair = |i: usize| unsafe { AtomicU64::from_ptr(at.cast::<u64>().add(i)) }.load(Ordering::Acquire);
+    // Acquire: staged bytes are read behind the word that announces them. Pairs with the other side's `store24`, or its
+    // device's 8-byte stores.
     let [a, b, c] = [pair(0), pair(1), pair(2)];
     let [ta, tb, tc] = [(a >> 32) as u32, (b >> 32) as u32, (c >> 32) as u32];
     let tag = if ta == tb && tb == tc {
@@ -224,8 +227,8 @@ pub(crate) unsafe fn store24(at: *mut u8, word: Word) {
     for (i, &data) in word.data.iter().enumerate() {
         // SAFETY: valid and aligned for three `u64`, as the caller promises; all accesses to them are atomic.
         let pair = unsafe { AtomicU64::from_ptr(at.cast::<u64>().add(i)) };
-        // Relaxed: the pair carries its tag. Pairs with the other side's `load24`.
-        pair.store(u64::from(data) | u64::from(word.tag) << 32, Ordering::Relaxed);
+        // Release: staged bytes are written before the word that announces them. Pairs with the other side's `load24`.
+        pair.store(u64::from(data) | u64::from(word.tag) << 32, Ordering::Release);
     }
 }
 

@@ -161,9 +161,26 @@ impl Device {
     /// Never: the simulator's defaults reserve address space only, and where even that fails there is no process to speak of.
     #[expect(clippy::should_implement_trait, reason = "the reason is part of the answer")]
     pub fn default() -> (Device, String) {
+        Self::first(None)
+    }
+
+    /// The first device that `bundle` has an image for, and why it is this one: [`Device::default`], but a program that was built
+    /// for the simulator alone goes to the simulator even where there is a GPU.
+    ///
+    /// # Panics
+    /// As [`Device::default`].
+    pub fn default_for(bundle: &ProgramBundle) -> (Device, String) {
+        Self::first(Some(bundle))
+    }
+
+    fn first(bundle: Option<&ProgramBundle>) -> (Device, String) {
         let mut reasons = String::new();
         for &plugin in PLUGINS {
             match plugin.device_count().and_then(|_| plugin.open(0)) {
+                Ok(backend) if bundle.is_some_and(|bundle| !bundle.images.iter().any(|image| backend.fit(image).is_some())) => {
+                    let note = bundle.and_then(|bundle| bundle.note.as_deref()).unwrap_or("it was not built for it");
+                    reasons += &format!("{} has no image of the program ({note}); ", backend.info().name);
+                }
                 Ok(backend) => {
                     let why = match plugin.kind() {
                         DeviceKind::Sim => format!("{reasons}using the simulator"),

@@ -77,7 +77,8 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         return Err(Error::Overwrite { path: path.clone() }.into());
     }
 
-    let (device, why) = device::open(arguments.device.as_deref())?;
+    let bundle = offload::include_program!("wordcount");
+    let (device, why) = device::open(arguments.device.as_deref(), Some(&bundle))?;
     eprintln!("device: {}", device::describe(&device));
     eprintln!("why:    {why}");
 
@@ -88,7 +89,6 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         .dir(&output.directory, "out", Access::ReadWrite)?
         .stats(true)
         .start()?;
-    let bundle = offload::include_program!("wordcount");
     let program = device.load(&bundle)?;
     server.attach(&program)?;
 
