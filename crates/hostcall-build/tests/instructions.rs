@@ -83,12 +83,16 @@ fn a_fixed_call_on_nvidia_is_one_atomic_of_device_memory_whole_words_and_no_fenc
     assert_eq!(all(kernel, "st.relaxed.sys.global.b128").len(), 2, "the message's head, and the lane's words");
     assert_eq!(all(kernel, "ld.relaxed.sys.global.b128").len(), 1, "the poll of the reply");
     assert!(!all(kernel, "st.relaxed.sys.global.u32").is_empty(), "the doorbell");
-    for function in ptx.reachable("demo") {
+    assert_eq!(all(kernel, "red"), Vec::<&Instruction>::new());
+    let atomics: Vec<&str> = all(kernel, "atom").iter().map(|atomic| atomic.opcode.as_str()).collect();
+    assert_eq!(atomics, ["atom.relaxed.gpu.global.or.b64"], "the port's lock");
+    // The slow paths lock slots too. At device scope, so none is of memory that the host uses; a panic's report, which Rust's own atomics tell
+    // from the second one, is the exception.
+    for function in ptx.reachable("demo").into_iter().filter(|function| !function.name.contains("5panic")) {
         for atomic in all(function, "atom").into_iter().chain(all(function, "red")) {
-            assert!(is(atomic, "atom.relaxed.gpu.global.or.b64"), "{}: {atomic:?} is not a port's lock", function.name);
+            assert!(is(atomic, "atom.relaxed.gpu.global"), "{}: {atomic:?}", function.name);
         }
     }
-    assert_eq!(all(kernel, "atom").len(), 1, "the port's lock");
     for name in ["membar", "fence"] {
         assert_eq!(all(kernel, name), Vec::<&Instruction>::new());
     }
