@@ -128,3 +128,27 @@ pub trait Stress {
 pub fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
+
+/// What the soak calls. A `key` is different for every call of a run; all else follows from it.
+#[hostcall::service]
+pub trait Soak {
+    /// Returns `mix(key)`.
+    fn mark(key: u64) -> u64;
+    /// The key twice in a larger message; returns `mix(key)` likewise.
+    fn wide(key: u64, value: Large) -> Large;
+    /// Words made of the key; returned with each bit flipped.
+    fn bulk(key: u64, data: &[u32], back: &mut [u32]) -> u64;
+    /// A text made of the key.
+    fn text(key: u64, text: &str) -> u64;
+    /// Posted.
+    fn post(key: u64);
+    /// The handler fails with the code `key as u32`, or panics if the key is even.
+    fn fail(key: u64) -> u64;
+}
+
+/// A bijective mixing function (the last steps of SplitMix64).
+pub const fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

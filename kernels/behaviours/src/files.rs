@@ -87,9 +87,7 @@ pub fn directory_life() -> Result<(), fs::Error> {
 /// What a kernel must not do. `ro` is granted for reading, `rw` for everything, `rw/link` leads out of it.
 #[kernel]
 pub fn file_refusals() -> Result<(), fs::Error> {
-    for path in
-        ["../secret", "rw/../../secret", "rw/../secret", "/etc/passwd", "/secret", "secret", "rw/link", "rw/linkdir/secret", ".."]
-    {
+    for path in ["../secret", "rw/../../secret", "rw/../secret", "/etc/passwd", "/secret", "secret", "rw/link", "rw/linkdir/secret", ".."] {
         assert_eq!(File::open(path).map(|_| ()).unwrap_err().kind(), ErrorKind::PermissionDenied, "open {path:?}");
         assert_eq!(fs::metadata(path).map(|_| ()).unwrap_err().kind(), ErrorKind::PermissionDenied, "stat {path:?}");
         assert_eq!(fs::write(path, "x").unwrap_err().kind(), ErrorKind::PermissionDenied, "write {path:?}");

@@ -10,6 +10,7 @@ mod library;
 mod lifecycle;
 mod modes;
 mod print;
+mod soak;
 mod transport;
 mod typed;
 

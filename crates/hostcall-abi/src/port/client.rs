@@ -22,9 +22,11 @@ pub trait Arch: Copy {
     fn broadcast(self, mask: u64, value: u32, from: u32) -> u32;
     /// Waits for the lanes of `mask`, and orders their memory accesses.
     fn sync(self, mask: u64);
-    /// A request has been sent: waits for as long as no reply can be there.
+    /// A request of `lanes` lanes has been sent: waits for as long as no reply can be there.
     #[inline(always)]
-    fn before_first_poll(self) {}
+    fn before_first_poll(self, lanes: u32) {
+        let _ = lanes;
+    }
     /// A lane waits for the host for the `attempt`-th time in a row: back off.
     fn pause(self, attempt: u32);
     /// The port at which the wave starts looking for a free one, below [`Arch::ports`]: a function of the
@@ -345,7 +347,7 @@ impl<A: Arch> Client<A> {
         let arch = self.0;
         let want = held.tag().payload();
         let mut words = [Word::default(); N];
-        arch.before_first_poll();
+        arch.before_first_poll(group.count);
         let mut attempt = 0u32;
         loop {
             let mut at = group.rank as usize;

@@ -95,12 +95,14 @@ fn panics_are_reported_once_per_wave_with_message_and_place_and_the_next_kernel_
         assert!((1..=waves as usize).contains(&report.panics.len()), "{error}");
         for panic in &report.panics {
             let first = mask.trailing_zeros();
-            assert!(panic.message.contains("was told to: Some("), "{panic}");
+            // While many lanes report at once, some report their place only.
+            assert!(panic.message.contains("was told to: Some(") || panic.message.contains("another lane's report"), "{panic}");
             assert!(panic.file.ends_with("library.rs") && panic.line > 0, "{panic}");
             assert_eq!(panic.thread[0] % wave, first, "{panic}");
             let lanes = (mask & (u64::MAX >> (64 - wave))).count_ones();
             assert_eq!(panic.message.contains(&format!("and {} more lanes", lanes - 1)), lanes > 1, "{panic}");
         }
+        assert!(report.panics.iter().any(|panic| panic.message.contains("was told to: Some(")), "{error}");
         let places: BTreeSet<_> = report.panics.iter().map(|p| (p.block, p.thread[0] / wave)).collect();
         assert_eq!(places.len(), report.panics.len(), "one report for each wave: {error}");
         assert_eq!(bench.queue.read(&after).unwrap(), [0; 256], "no lane went on");
@@ -144,7 +146,11 @@ fn strings_vectors_and_boxes_of_many_lanes_do_not_overlap_and_are_all_freed() {
     let right: Vec<u32> = bench.results("allocates", lanes, 128, Args::new().value(rounds));
     assert_eq!(right, vec![rounds; lanes as usize]);
     assert_eq!(heap_use(&bench)[0], 0, "all freed");
-    // What one kernel leaves another finds, and frees.
+}
+
+#[test]
+fn what_one_kernel_leaves_on_the_heap_another_frees() {
+    let bench = Bench::new(|b| b.heap(16 << 20));
     let keep = bench.device.alloc::<u64>(1024).unwrap();
     bench.run("leaks", Launch::linear(8, 128), Args::new().slice(&keep)).unwrap();
     assert!(heap_use(&bench)[0] >= 1024 * 72);

@@ -87,7 +87,6 @@ fn bursts(bench: &Bench, seen: &Seen, seed: u64, lanes: u32, calls: u32, most: u
     assert_eq!(seen.wrong.get(), 0, "checksums, seed {seed}");
     assert_eq!(seen.calls.get() - before, u64::from(lanes) * u64::from(calls), "calls handled, seed {seed}");
     assert!(seen.posts.lock().unwrap().values().all(|times| *times == 1), "seed {seed}");
-    assert_eq!(locks_held(bench, &bench.buffer), (0, 0), "seed {seed}");
 }
 
 #[test]
@@ -97,6 +96,7 @@ fn bursts_of_random_sizes_with_random_pauses_arrive_unchanged() {
     let (lanes, calls) = if on_gpu() { (8192, 100) } else { (256, 12) };
     for seed in 1..=3 {
         bursts(&bench, &seen, seed, lanes, calls, 3000);
+        assert_eq!(locks_held(&bench, &bench.buffer), (0, 0), "seed {seed}");
     }
 }
 
@@ -105,29 +105,31 @@ fn few_ports_and_few_staging_slots_are_shared_without_deadlock() {
     let seen = Seen::default();
     let bench = Bench::new(|b| stressed(b, &seen).ports(2).staging(2, 8192).threads(2));
     bursts(&bench, &seen, 9, if on_gpu() { 2048 } else { 200 }, 10, 3000);
+    assert_eq!(locks_held(&bench, &bench.buffer), (0, 0));
 }
 
 #[test]
-#[ignore = "hangs: to be found out why"]
 fn tags_wrap_around_without_losing_or_doubling_a_call() {
     let seen = Seen::default();
     let bench = Bench::new(|b| stressed(b, &seen).threads(2));
-    // Few ports that have sent almost as many messages as there are tags: each wraps within the test.
     let info = bench.device.info();
-    let last = Tag::new(0x7fff_ffff - 1000);
     let geometry = Geometry { word_form: PortBuffer::word_form(), ..Geometry::new(4, info.wave_size) };
-    let memory = PortBuffer::on_device_from(&bench.device, geometry, 0, last).unwrap();
-    let buffer = bench.server.add_buffer(memory);
-    bench.server.attach_to(&bench.program, &buffer).unwrap();
-    let messages = |bench: &Bench| bench.server.stats().services.iter().map(|s| s.messages).sum::<u64>();
-    let before = messages(&bench);
-    let mut rounds = 0;
-    while messages(&bench) - before < 4 * 3 * 1000 {
-        rounds += 1;
-        let right: Vec<u32> = bench.results("counts", 256, 32, Args::new().value(500u32));
-        assert_eq!(right, [500; 256]);
-        bursts(&bench, &seen, rounds, 256, 20, 500);
-        assert_eq!(locks_held(&bench, &buffer), (0, 0));
+    // Few ports that have sent almost as many messages as there are tags, or half as many, when every word is rewritten as well. What
+    // they send then is a call, a post, or bytes that are staged: `left` decides.
+    for (round, left) in [40, 150, 300, 500, 800].into_iter().enumerate() {
+        for lap in [0x7fff_ffff, 0x3fff_ffff] {
+            let memory = PortBuffer::on_device_from(&bench.device, geometry, 0, Tag::new(lap - left)).unwrap();
+            let buffer = bench.server.add_buffer(memory);
+            bench.server.attach_to(&bench.program, &buffer).unwrap();
+            let messages = || bench.server.stats().services.iter().map(|s| s.messages).sum::<u64>();
+            let before = messages();
+            while messages() - before < 4 * 2 * u64::from(left) {
+                bursts(&bench, &seen, round as u64, 256, 10, 500);
+                let right: Vec<u32> = bench.results("counts", 256, 32, Args::new().value(20u32));
+                assert_eq!(right, [20; 256]);
+            }
+            bench.server.remove_buffer(&buffer);
+        }
     }
 }
 
