@@ -68,7 +68,8 @@ impl<'a> Batch<'a> {
 
     #[inline(always)]
     fn each_on<M: HostMemory>(&mut self, memory: &M, handler: impl Fn(&mut Invocation<'_>) -> HandlerResult) {
-        let Self { live, slot, units, lane_dwords, ref mut place, ref mut left, ref mut scratch, ref mut failed, ref mut dwords_out } = *self;
+        let Self { live, slot, units, lane_dwords, ref mut place, ref mut left, ref mut scratch, ref mut failed, ref mut dwords_out } =
+            *self;
         let geometry = live.memory.geometry();
         let post = place.post;
         let replies = Replies::new(geometry, place.port, place.lanes, place.tag);
