@@ -111,13 +111,13 @@ impl Ports {
             let past_end = (lot + LOT).saturating_sub(self.ports.len());
             rung &= u16::MAX >> past_end;
             for i in bits(rung) {
-                memory.prefetch(self.first + (lot + i) as u32, self.ports[lot + i].position());
+                memory.prefetch(self.first + (lot + i) as u32, self.ports[lot + i].position(&geometry));
             }
             let mut ports = bits(rung).peekable();
             while let Some(i) = ports.next() {
                 if let Some(&next) = ports.peek() {
                     // Calls resemble each other: the next message is probably as long as the last.
-                    let (port, start) = (self.first + (lot + next) as u32, self.ports[lot + next].position());
+                    let (port, start) = (self.first + (lot + next) as u32, self.ports[lot + next].position(&geometry));
                     let end = (start + worker.last_words).min(geometry.request_words);
                     for at in (start..end).step_by(WORDS_PER_LINE).skip(1) {
                         memory.prefetch(port, at);
