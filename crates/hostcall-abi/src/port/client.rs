@@ -402,7 +402,7 @@ impl<A: Arch> Client<A> {
                 }
                 arch.pause(tries);
             }
-            if verdict == 0 && attempt % CLOSED_CHECK == 0 {
+            if verdict == 0 && attempt.is_multiple_of(CLOSED_CHECK) {
                 // Lanes other than the leader's are late.
                 verdict = self.check_closed();
                 if deadline_ns != 0 && arch.now_ns() >= deadline_ns {
