@@ -27,7 +27,7 @@ const WORDS_PER_LINE: usize = 64 / size_of::<Word>();
 /// How many ports a sweep audits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audit {
-    /// One, or a few if nothing rang.
+    /// One: it is looked at on the way to the next message, and its first line is seldom in a cache.
     Few,
     /// These many.
     Many(u32),
@@ -129,8 +129,7 @@ impl Ports {
         let audits = match audit {
             _ if drain => self.ports.len(),
             Audit::Many(n) => n as usize,
-            Audit::Few if served > 0 => 1,
-            Audit::Few => 4,
+            Audit::Few => 1,
         };
         // In a drain a port may hold as many posts as its request area has words.
         let turn = if drain { live.memory.geometry().request_words } else { TURN };
