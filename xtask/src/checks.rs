@@ -5,11 +5,14 @@ use xshell::{Shell, cmd};
 
 /// Everything CI checks.
 pub(crate) fn ci(sh: &Shell) -> Result<()> {
+    // First: build scripts look for the device toolchain once.
+    super::test::setup(true)?;
     println!("== formatting");
     cmd!(sh, "cargo fmt --all --check").run()?;
     for krate in kernels(sh)? {
         cmd!(sh, "cargo fmt --manifest-path {krate}/Cargo.toml --check").run()?;
     }
+    cmd!(sh, "cargo fmt --manifest-path fuzz/Cargo.toml --check").run()?;
     println!("== clippy");
     cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- -D warnings").run()?;
     println!("== clippy of the device library, as the simulator builds it");
@@ -18,7 +21,7 @@ pub(crate) fn ci(sh: &Shell) -> Result<()> {
         .run()?;
     println!("== rustdoc");
     cmd!(sh, "cargo doc --workspace --no-deps --quiet").env("RUSTDOCFLAGS", "-D warnings").run()?;
-    super::test::run(sh, true)
+    super::test::run_all(sh)
 }
 
 /// The kernel crates, which are no members of the workspace.
@@ -42,7 +45,8 @@ pub(crate) fn fuzz(sh: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
     for target in targets.lines().filter(|target| only.is_none_or(|only| only == *target)) {
         let time = format!("-max_total_time={seconds}");
         sh.create_dir(format!("fuzz/corpus/{target}"))?;
-        cmd!(sh, "cargo +nightly fuzz run {target} fuzz/corpus/{target} fuzz/seeds/{target} -- {time} -timeout=10").run()?;
+        cmd!(sh, "cargo +nightly fuzz run --features libfuzzer {target} fuzz/corpus/{target} fuzz/seeds/{target} -- {time} -timeout=10")
+            .run()?;
     }
     Ok(())
 }

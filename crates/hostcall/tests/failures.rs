@@ -114,8 +114,8 @@ fn a_reply_that_does_not_fit_is_an_error_that_says_how_much_does() {
     let s = serve(Server::without_device().service(fixed_service("wide", |(): ()| [7u32; 200])));
     assert_eq!(s.device.wave(0).call_fixed::<(), [u32; 200]>(1, &()), Ok([7; 200]), "a lane alone has the whole reply area");
     for result in s.device.run_wave(0xf, |wave| wave.call(1, &[])) {
-        // 192 reply words for 4 lanes: 48 each, of which one unit is the head.
-        assert_eq!(result, Err(CallError::TooLarge { max: (48 * 3 - 1) * 4 }));
+        // 196 reply words for 4 lanes: 49 each, of which one unit is the head.
+        assert_eq!(result, Err(CallError::TooLarge { max: (49 * 3 - 1) * 4 }));
     }
 }
 

@@ -11,6 +11,12 @@ use hostcall_abi::descriptor::Control;
 use hostcall_abi::port::Arch;
 use hostcall_abi::{Descriptor, Word};
 
+unsafe extern "C" {
+    /// `s_memrealtime`, or what gfx11 has instead.
+    #[link_name = "llvm.readsteadycounter"]
+    safe fn steady_counter() -> u64;
+}
+
 /// 16 bytes that are loaded and stored by one instruction.
 #[repr(simd)]
 #[derive(Clone, Copy)]
@@ -257,7 +263,7 @@ impl Arch for Machine {
     #[inline(always)]
     fn now_ns(self) -> u64 {
         // The constant-rate counter runs at 100 MHz on the supported parts.
-        isa::s_memrealtime() * 10
+        steady_counter() * 10
     }
 
     #[inline(always)]

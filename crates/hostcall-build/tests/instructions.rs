@@ -1,0 +1,174 @@
+//! What calls are compiled to, read from the images: the instructions that the wire relies on, and none that a fast path must not have.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hostcall_build::ptx::{Function, Instruction, Ptx};
+use hostcall_build::{AMDGPU_ARCHES, DeviceToolchain, Image, ProgramSpec, Ptxas, Target, assemble_all, build_program};
+
+/// A kernel with one call of a fixed size and nothing else.
+const FIXED: &str = "tests/fixtures/fixed";
+
+/// Every GPU generation that the one PTX is for.
+const NVIDIA: [&str; 5] = ["sm_70", "sm_80", "sm_90", "sm_100", "sm_120"];
+
+/// `what` built for `target`. Kernels in the directory that this workspace's build scripts use too: what they built is not built again.
+/// Fixtures, which are built with other flags, where the other tests build theirs.
+fn image(what: &str, target: Target) -> Image {
+    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let shared = temporary.parent().expect("it lies in the target directory").join("hostcall");
+    let mut spec = ProgramSpec::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(what));
+    spec.targets = vec![target];
+    spec.target_dir = Some(if what == FIXED { temporary.join("hostcall-calls") } else { shared });
+    build_program(&spec).unwrap_or_else(|error| panic!("{error}")).bundle.images.remove(0)
+}
+
+fn ptx(what: &str) -> String {
+    String::from_utf8(image(what, Target::nvptx()).bytes.to_vec()).expect("PTX is text")
+}
+
+/// The device toolchain; says why not.
+fn device_toolchain() -> Option<DeviceToolchain> {
+    DeviceToolchain::find().inspect_err(|error| println!("skipped: {error}")).ok()
+}
+
+fn assembles_everywhere(kernel: &str) {
+    if device_toolchain().is_none() {
+        return;
+    }
+    if let Err(error) = Ptxas::find() {
+        return println!("skipped: {error}");
+    }
+    let cubins = assemble_all(&ptx(&format!("../../kernels/{kernel}")), NVIDIA).unwrap_or_else(|error| panic!("{error}"));
+    assert!(cubins.len() == NVIDIA.len() && cubins.iter().all(|cubin| cubin.starts_with(b"\x7fELF")));
+}
+
+macro_rules! assembles {
+    ($($name:ident: $kernel:literal),+) => { $(
+        #[test]
+        fn $name() {
+            assembles_everywhere($kernel);
+        }
+    )+ };
+}
+assembles! {
+    the_add42_kernel_assembles_for_every_nvidia_architecture: "add42",
+    the_behaviours_assemble_for_every_nvidia_architecture: "behaviours",
+    the_benchmark_assembles_for_every_nvidia_architecture: "bench",
+    the_hello_kernel_assembles_for_every_nvidia_architecture: "hello",
+    the_word_count_assembles_for_every_nvidia_architecture: "wordcount"
+}
+
+/// Whether it is the instruction `name`; inline assembly may have it in a scope of its own, behind declarations.
+fn is(instruction: &Instruction, name: &str) -> bool {
+    instruction.is(name)
+        || [&instruction.opcode, &instruction.operands]
+            .iter()
+            .any(|text| text.split([' ', ';', '{', '}']).any(|word| word.starts_with(name)))
+}
+
+fn all<'a>(function: &'a Function, name: &'a str) -> Vec<&'a Instruction> {
+    function.instructions().filter(|instruction| is(instruction, name)).collect()
+}
+
+#[test]
+fn a_fixed_call_on_nvidia_is_one_atomic_of_device_memory_whole_words_and_no_fence() {
+    if device_toolchain().is_none() {
+        return;
+    }
+    let text = ptx(FIXED);
+    let ptx = Ptx::parse(&text);
+    // The fast path is inlined into the kernel; what is rare is called.
+    let kernel = ptx.function("demo").expect("the kernel");
+    assert_eq!(all(kernel, "st.relaxed.sys.global.b128").len(), 2, "the message's head, and the lane's words");
+    assert_eq!(all(kernel, "ld.relaxed.sys.global.b128").len(), 1, "the poll of the reply");
+    assert!(!all(kernel, "st.relaxed.sys.global.u32").is_empty(), "the doorbell");
+    assert_eq!(all(kernel, "red"), Vec::<&Instruction>::new());
+    let atomics: Vec<&str> = all(kernel, "atom").iter().map(|atomic| atomic.opcode.as_str()).collect();
+    assert_eq!(atomics, ["atom.relaxed.gpu.global.or.b64"], "the port's lock");
+    // The slow paths lock slots too. At device scope, so none is of memory that the host uses; a panic's report, which Rust's own atomics tell
+    // from the second one, is the exception.
+    for function in ptx.reachable("demo").into_iter().filter(|function| !function.name.contains("5panic")) {
+        for atomic in all(function, "atom").into_iter().chain(all(function, "red")) {
+            assert!(is(atomic, "atom.relaxed.gpu.global"), "{}: {atomic:?}", function.name);
+        }
+    }
+    for name in ["membar", "fence"] {
+        assert_eq!(all(kernel, name), Vec::<&Instruction>::new());
+    }
+}
+
+#[test]
+fn collectives_of_a_call_name_the_lanes_that_make_it() {
+    if device_toolchain().is_none() {
+        return;
+    }
+    let text = ptx(FIXED);
+    let ptx = Ptx::parse(&text);
+    let mut seen = 0;
+    for function in ptx.reachable("demo") {
+        for name in ["vote", "shfl", "bar.warp"] {
+            for collective in all(function, name) {
+                assert!(collective.has("sync"), "{}: {collective:?}", function.name);
+                // A constant mask would wait for lanes that are elsewhere.
+                let mask = collective.operands.rsplit(',').next().unwrap_or_default().trim();
+                assert!(mask.starts_with('%'), "{}: {collective:?}", function.name);
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 0, "a call has collectives");
+}
+
+/// A code object's instructions, without addresses.
+fn disassembled(toolchain: &DeviceToolchain, image: &Image) -> Option<Vec<String>> {
+    let objdump: PathBuf = toolchain.llvm_bin.join("llvm-objdump");
+    if !objdump.is_file() {
+        println!("skipped: no {}", objdump.display());
+        return None;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("image.co");
+    std::fs::write(&file, &image.bytes).expect("it is writable");
+    let output = Command::new(objdump).args(["--disassemble", "--no-show-raw-insn"]).arg(&file).output().expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    Some(
+        text.lines().filter_map(|line| line.strip_prefix('\t')).map(|line| line.split("//").next().unwrap_or(line).trim().into()).collect(),
+    )
+}
+
+fn amd_words_are_whole(arch: &str) {
+    let Some(toolchain) = device_toolchain() else { return };
+    let Some(lines) = disassembled(&toolchain, &image(FIXED, Target::Amdgpu { arch: arch.into() })) else { return };
+    // LLVM's AMDGPU memory model, "volatile". On gfx90a stores go through the first cache as they are.
+    let (wide, load_bits, store_bits): (_, &[&str], &[&str]) = match arch {
+        "gfx90a" => ("dwordx4", &["glc"], &[]),
+        "gfx942" => ("dwordx4", &["sc0", "sc1"], &["sc0", "sc1"]),
+        _ => ("b128", &["glc", "dlc"], &["dlc"]),
+    };
+    for (what, bits) in [("load", load_bits), ("store", store_bits)] {
+        let found: Vec<&String> = lines
+            .iter()
+            .filter(|line| ["flat", "global"].iter().any(|space| line.starts_with(&format!("{space}_{what}_{wide} "))))
+            .collect();
+        assert!(!found.is_empty(), "{arch}: no {what} of 16 bytes among {} instructions", lines.len());
+        for line in found {
+            assert!(bits.iter().all(|bit| line.split_whitespace().any(|word| word == *bit)), "{arch}: {line} without {bits:?}");
+        }
+    }
+    // The one load of 8 bytes past the caches would be half of a word that was split.
+    let halves = ["dwordx2", "b64"].map(|wide| format!("flat_load_{wide} "));
+    let split: Vec<&String> = lines
+        .iter()
+        .filter(|line| halves.iter().any(|half| line.starts_with(half)) && line.ends_with(load_bits[load_bits.len() - 1]))
+        .collect();
+    assert!(split.is_empty(), "{arch}: {split:?}");
+}
+
+#[test]
+fn words_are_one_access_past_the_caches_on_each_amd_architecture() {
+    for arch in AMDGPU_ARCHES {
+        amd_words_are_whole(arch);
+    }
+}
