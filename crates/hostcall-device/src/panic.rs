@@ -19,7 +19,9 @@ const BUFFER: usize = 480;
 const CUT: &str = " […]";
 
 /// Lanes that are reporting a panic, by number in the grid plus one; 0: nobody.
-static REPORTING: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+static REPORTING: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
+/// Places of the table that a lane tries.
+const TRIES: usize = 8;
 
 struct Message {
     len: usize,
@@ -62,20 +64,24 @@ impl Write for Message {
 enum Turn {
     /// Report; clear the slot afterwards.
     Report(usize),
-    /// Another lane has the slot: report without running code of the user's, which could panic again.
+    /// Other lanes have all slots it tries: report without running code of the user's, which could panic again.
     PlaceOnly,
     /// This lane is reporting already.
     Again,
 }
 
 fn take_turn(me: u64) -> Turn {
-    let slot = me as usize % REPORTING.len();
-    // Relaxed: only this lane's own earlier store of `me` matters, and a lane sees its own stores.
-    match REPORTING[slot].compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
-        Ok(_) => Turn::Report(slot),
-        Err(other) if other == me => Turn::Again,
-        Err(_) => Turn::PlaceOnly,
+    // Lanes that panic together often have numbers that differ by a multiple of the workgroup's size: spread them.
+    let first = (me.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize;
+    for slot in (first..first + TRIES).map(|slot| slot % REPORTING.len()) {
+        // Relaxed: only this lane's own earlier store of `me` matters, and a lane sees its own stores.
+        match REPORTING[slot].compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return Turn::Report(slot),
+            Err(other) if other == me => return Turn::Again,
+            Err(_) => {}
+        }
     }
+    Turn::PlaceOnly
 }
 
 #[cfg_attr(not(all(hostcall_device, not(test))), expect(dead_code, reason = "the panic handler exists in device builds only"))]
@@ -152,7 +158,11 @@ mod tests {
     fn a_lane_that_panics_while_it_reports_is_recognised() {
         let Turn::Report(slot) = take_turn(7) else { panic!("the slot is free") };
         assert!(take_turn(7) == Turn::Again);
-        assert!(take_turn(7 + REPORTING.len() as u64) == Turn::PlaceOnly);
+        let others: std::vec::Vec<usize> = (1..=TRIES - 1).map(|k| (slot + k) % REPORTING.len()).collect();
+        others.iter().for_each(|other| REPORTING[*other].store(u64::MAX, Ordering::Relaxed));
+        REPORTING[slot].store(u64::MAX, Ordering::Relaxed);
+        assert!(take_turn(7) == Turn::PlaceOnly);
+        others.iter().for_each(|other| REPORTING[*other].store(0, Ordering::Relaxed));
         REPORTING[slot].store(0, Ordering::Relaxed);
         assert!(matches!(take_turn(7), Turn::Report(_)));
         REPORTING[slot].store(0, Ordering::Relaxed);

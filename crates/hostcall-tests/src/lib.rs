@@ -23,6 +23,12 @@ pub fn on_gpu() -> bool {
     !device_spec().starts_with("sim")
 }
 
+/// Whether the tests run in one of the simulator's slow modes, in which loads are smaller.
+pub fn slow() -> bool {
+    let spec = device_spec();
+    spec.starts_with("sim") && (spec.contains("threads") || spec.contains("seed"))
+}
+
 /// The device the tests run on, opened once.
 ///
 /// # Panics

@@ -27,7 +27,7 @@ const WORDS_PER_LINE: usize = 64 / size_of::<Word>();
 /// How many ports a sweep audits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audit {
-    /// One, or a few if nothing rang.
+    /// One: it is looked at on the way to the next message, and its first line is seldom in a cache.
     Few,
     /// These many.
     Many(u32),
@@ -111,13 +111,13 @@ impl Ports {
             let past_end = (lot + LOT).saturating_sub(self.ports.len());
             rung &= u16::MAX >> past_end;
             for i in bits(rung) {
-                memory.prefetch(self.first + (lot + i) as u32, self.ports[lot + i].position());
+                memory.prefetch(self.first + (lot + i) as u32, self.ports[lot + i].position(&geometry));
             }
             let mut ports = bits(rung).peekable();
             while let Some(i) = ports.next() {
                 if let Some(&next) = ports.peek() {
                     // Calls resemble each other: the next message is probably as long as the last.
-                    let (port, start) = (self.first + (lot + next) as u32, self.ports[lot + next].position());
+                    let (port, start) = (self.first + (lot + next) as u32, self.ports[lot + next].position(&geometry));
                     let end = (start + worker.last_words).min(geometry.request_words);
                     for at in (start..end).step_by(WORDS_PER_LINE).skip(1) {
                         memory.prefetch(port, at);
@@ -129,8 +129,7 @@ impl Ports {
         let audits = match audit {
             _ if drain => self.ports.len(),
             Audit::Many(n) => n as usize,
-            Audit::Few if served > 0 => 1,
-            Audit::Few => 4,
+            Audit::Few => 1,
         };
         // In a drain a port may hold as many posts as its request area has words.
         let turn = if drain { live.memory.geometry().request_words } else { TURN };

@@ -96,10 +96,10 @@ impl ServerPort {
         self.tag
     }
 
-    /// Where the next message probably starts: behind the last one, or at 0 if it would not fit there.
+    /// Where the next message probably starts: behind the last one, or at 0 if there is nothing left behind it.
     #[inline(always)]
-    pub const fn position(&self) -> u32 {
-        self.position
+    pub const fn position(&self, geometry: &Geometry) -> u32 {
+        if self.position < geometry.request_words { self.position } else { 0 }
     }
 
     /// Looks for the port's next message, and copies it into `payload` if it is complete.

@@ -7,7 +7,10 @@ use hostcall::Sink;
 use hostcall_tests::{Bench, in_child, on_gpu};
 use offload::{Args, Launch};
 
-fn bench() -> (Bench, Arc<Mutex<Vec<u8>>>, Arc<Mutex<Vec<u8>>>) {
+/// What was printed.
+type Printed = Arc<Mutex<Vec<u8>>>;
+
+fn bench() -> (Bench, Printed, Printed) {
     let (stdout, out) = Sink::buffer();
     let (stderr, err) = Sink::buffer();
     (Bench::new(|b| b.stdout(stdout).stderr(stderr)), out, err)
