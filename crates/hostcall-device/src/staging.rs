@@ -142,7 +142,7 @@ const UNROLL: usize = 4;
 fn copy_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     let stride = group.count * 16;
     let mut at = group.rank * 16;
-    if from as usize % 16 == 0 {
+    if (from as usize).is_multiple_of(16) {
         while at + stride * (UNROLL as u32 - 1) + 16 <= len {
             let mut block = [[0u32; 4]; UNROLL];
             for (i, piece) in block.iter_mut().enumerate() {
@@ -171,7 +171,7 @@ fn copy_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
 fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     let stride = group.count * 16;
     let mut at = group.rank * 16;
-    if to as usize % 16 == 0 {
+    if (to as usize).is_multiple_of(16) {
         while at + stride * (UNROLL as u32 - 1) + 16 <= len {
             let mut block = [[0u32; 4]; UNROLL];
             for (i, piece) in block.iter_mut().enumerate() {
@@ -306,7 +306,7 @@ impl<'a> Incoming<'a> {
         if self.at > u32::from(self.head.dwords) {
             return Err(CallError::Malformed);
         }
-        if self.at % WORD_DWORDS == 0 {
+        if self.at.is_multiple_of(WORD_DWORDS) {
             self.word = client().reply_word(self.group, self.held, self.at / WORD_DWORDS).data;
         }
         let unit = self.word[(self.at % WORD_DWORDS) as usize];
@@ -373,7 +373,7 @@ fn staged(group: &Group, call: &mut Call<'_, '_, '_, '_>) -> Result<(), CallErro
 
 /// Copies one part to a place that is 4-byte aligned.
 fn copy_part_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
-    if to as usize % 16 == 0 {
+    if (to as usize).is_multiple_of(16) {
         copy_in(group, to, from, len);
         // The next part may begin inside this one's last piece: order the writes.
         machine().sync(group.mask);
@@ -394,7 +394,7 @@ fn copy_part_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
 
 /// Copies one part from a place that is 4-byte aligned.
 fn copy_part_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
-    if from as usize % 16 == 0 {
+    if (from as usize).is_multiple_of(16) {
         copy_out(group, to, from, len);
     } else {
         let mut at = group.rank * 4;
@@ -465,7 +465,7 @@ fn perform(service: &ServiceWord, call: &mut Call<'_, '_, '_, '_>) -> Result<(),
     let words = group_max(&group, words_of(call.fixed.len() + parts.in_bytes() as usize / 4));
     let reply_words = group_max(&group, ReplyHead::words(reply_units));
     let d = descriptor();
-    let fits = words <= 255 && 1 + group.count * words <= d.request_words && ReplyHead::stride(group.count) * reply_words <= d.reply_words;
+    let fits = words <= 255 && group.count * words < d.request_words && ReplyHead::stride(group.count) * reply_words <= d.reply_words;
     if fits { inline(&group, call, words) } else { staged(&group, call) }
 }
 

@@ -123,8 +123,8 @@ pub fn file_refusals() -> Result<(), fs::Error> {
 
 /// A file of any handle. The layout of `File` is the compiler's affair, but a hostile kernel would find out as well.
 fn forged(template: &File, handle: u64) -> ManuallyDrop<File> {
-    const { assert!(size_of::<File>() == 16) };
-    // SAFETY: `File` is a number and a flag; the copy is never dropped, and any number is a valid one.
+    const { assert!(size_of::<File>() == 8) };
+    // SAFETY: `File` is a number; the copy is never dropped, and any number is a valid one.
     unsafe {
         let mut copy = ManuallyDrop::new(core::ptr::read(template));
         core::ptr::from_mut(&mut copy).cast::<u64>().write(handle);
