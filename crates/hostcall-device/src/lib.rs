@@ -8,9 +8,10 @@
 //! its own, not generic, so that a program has it once: strings and slices, and calls that do not fit into one message (`staging.rs`).
 //!
 //! * [`Port`] and [`Pending`]: a port kept for several calls, a call whose result is fetched later.
-//! * [`wave`]: where a lane is, and calls made once for many lanes.
-//! * [`print`](mod@print), [`fs`], [`time`], [`env`], [`random`], [`process`]: a small standard library over the built-in services.
-//! * [`heap`]: the global allocator, over a heap in device memory that the server gives.
+//! * [`wave`](mod@wave): where a lane is, and calls made once for many lanes.
+//! * [`print`](mod@print), [`fs`](mod@fs), [`time`](mod@time), [`env`](mod@env), [`random`](mod@random), [`process`](mod@process): a small
+//!   standard library over the built-in services.
+//! * [`heap`](mod@heap): the global allocator, over a heap in device memory that the server gives.
 //!
 //! A panic is told to the host once per wave, then its lanes end; nothing here traps, because a trap would cost a GPU its context.
 #![no_std]
