@@ -52,6 +52,8 @@ pub struct PortBuffer {
     words: Words,
     descriptor: Descriptor,
     first_tag: Tag,
+    /// Where the device's part is, if it is on a device.
+    on_device: Option<(offload::Device, std::sync::Arc<offload::Memory<u8>>)>,
     _keep: Box<dyn Any + Send + Sync>,
 }
 
@@ -161,6 +163,7 @@ impl PortBuffer {
             words: Words::new(areas, geometry.word_form),
             descriptor: Descriptor::new(&geometry, host_on_device, device),
             first_tag: Tag::new(0),
+            on_device: None,
             _keep: keep,
         })
     }
@@ -198,7 +201,8 @@ impl PortBuffer {
         let start = NonNull::new(host.as_ptr()).expect("host memory has an address");
         let (seen, address) = (host.address(), memory.address());
         // SAFETY: fresh, zeroed memory of the sizes that the geometry asks for, kept with the buffer.
-        let mut buffer = unsafe { Self::from_raw(geometry, start, seen, address, Box::new((host, memory)))? };
+        let mut buffer = unsafe { Self::from_raw(geometry, start, seen, address, Box::new(host))? };
+        buffer.on_device = Some((device.clone(), std::sync::Arc::new(memory)));
         buffer.descriptor.closed = address + closed as u64;
         (buffer.descriptor.heap, buffer.descriptor.heap_bytes) =
             if heap_bytes == 0 { (0, 0) } else { (address + heap as u64, heap_bytes as u64) };
@@ -207,6 +211,21 @@ impl PortBuffer {
             buffer.start_from(last);
         }
         Ok(buffer)
+    }
+
+    /// Marks every port as free after the message `tags` says, one for each, and every staging slot as free, unless a kernel runs on the
+    /// device. A port is left as one whose last call was given up: its next owner makes sure that the reply is there.
+    pub(crate) fn free_ports(&self, tags: &[Tag]) -> Result<(), offload::Error> {
+        let Some((device, memory)) = &self.on_device else { return Ok(()) };
+        if device.in_flight() != 0 {
+            return Ok(());
+        }
+        let layout = self.geometry.device_layout();
+        let states: Vec<u8> = tags.iter().flat_map(|&tag| PortState::new(tag, 0, true).0.to_ne_bytes()).collect();
+        let queue = device.queue()?;
+        queue.copy_to(memory, layout.states, &states)?;
+        queue.copy_to(memory, layout.slot_locks, &vec![0; self.geometry.slots as usize * 4])?;
+        queue.synchronize()
     }
 
     /// Its sizes.

@@ -40,6 +40,16 @@ pub(crate) struct Place {
 }
 
 impl Live {
+    /// Frees the ports and staging slots that lanes held when they ended, if no kernel runs on the buffer's device. Everything that
+    /// arrived has been consumed.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn free_ports(&self) -> Result<(), offload::Error> {
+        let tags: Vec<_> = self.partitions.iter().flat_map(|share| share.tags()).collect();
+        self.memory.free_ports(&tags)
+    }
+
     pub(crate) fn new(memory: PortBuffer, shares: usize) -> Arc<Self> {
         let ports = memory.geometry().ports;
         Arc::new(Self {

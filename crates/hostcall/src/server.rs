@@ -354,8 +354,12 @@ impl Server {
     /// Device panics, exits with a code other than 0, handlers that failed or panicked, and the device's own failures. All of them
     /// are then forgotten, and the buffers serve calls again.
     pub fn wait(&self, queue: &Queue) -> Result<(), WaitError> {
-        let synchronized = queue.synchronize();
+        let mut synchronized = queue.synchronize();
         let report = self.collect();
+        // Lanes that were ended may have held ports.
+        if synchronized.is_ok() && !(report.panics.is_empty() && report.exits.is_empty()) {
+            synchronized = self.core.buffers().iter().try_for_each(|live| live.free_ports());
+        }
         match synchronized {
             Err(source) => Err(WaitError::Device { source, report: Box::new(report) }),
             Ok(()) if report.is_success() => Ok(()),

@@ -36,7 +36,7 @@ pub(crate) enum Audit {
 /// A contiguous share of a buffer's ports.
 #[derive(Debug)]
 pub(crate) struct Partition {
-    /// Only serving threads take this lock, and only by `try_lock`: whoever finds it taken has nothing to do here.
+    /// Serving threads take this lock by `try_lock` only: whoever finds it taken has nothing to do here.
     ports: Padded<Mutex<Ports>>,
     /// The last turn of [`Live::drain`] in which all ports were looked at.
     drained: AtomicU64,
@@ -67,6 +67,12 @@ impl Partition {
                 Self { ports: Padded(Mutex::new(ports)), drained: AtomicU64::new(0) }
             })
             .collect()
+    }
+
+    /// The tags of the last messages that were consumed, in the order of the ports.
+    pub(crate) fn tags(&self) -> Vec<Tag> {
+        let ports = self.ports.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        ports.ports.iter().map(ServerPort::tag).collect()
     }
 
     /// The last turn in which all ports were looked at.

@@ -126,7 +126,6 @@ fn a_kernel_may_end_with_calls_unanswered_and_the_next_one_uses_the_ports() {
 }
 
 #[test]
-#[ignore = "fails: the locks of ports that a lane held when it ended are never given back"]
 fn a_kernel_that_panics_while_it_holds_ports_leaves_them_to_the_next_one() {
     let bench = Bench::new(|b| ticking(b).ports(4));
     for _ in 0..6 {
