@@ -2,6 +2,18 @@
 //!
 //! The same source runs on NVIDIA GPUs (`arch/nvptx.rs`), on AMD GPUs (`arch/amdgpu.rs`: compiled, never run)
 //! and in the CPU simulator (`arch/sim.rs`). Users reach it as `hostcall`, whose device face it is.
+//!
+//! The idea: lanes that call together are one group, which takes a port, sends one message and gives the port back (`call.rs`; the
+//! state machine itself is `hostcall_abi::port`). That path is inlined into the kernel and stays in registers. What is rare is a function of
+//! its own, not generic, so that a program has it once: strings and slices, and calls that do not fit into one message (`staging.rs`).
+//!
+//! * [`Port`] and [`Pending`]: a port kept for several calls, a call whose result is fetched later.
+//! * [`wave`](mod@wave): where a lane is, and calls made once for many lanes.
+//! * [`print`](mod@print), [`fs`](mod@fs), [`time`](mod@time), [`env`](mod@env), [`random`](mod@random), [`process`](mod@process): a small
+//!   standard library over the built-in services.
+//! * [`heap`](mod@heap): the global allocator, over a heap in device memory that the server gives.
+//!
+//! A panic is told to the host once per wave, then its lanes end; nothing here traps, because a trap would cost a GPU its context.
 #![no_std]
 // GPU targets are built by the device toolchain, which may use unstable features; the simulator needs none.
 #![cfg_attr(

@@ -292,6 +292,9 @@ impl Device {
 
     /// A fresh device in place of this one, which may be lost. What was made from this one stays with it.
     ///
+    /// A CUDA device that a kernel's trap or illegal access took does not come back: the driver fails every further CUDA call of the
+    /// process, in new contexts too, and the error says to restart the process.
+    ///
     /// # Errors
     /// As when the device was opened.
     pub fn reset(&self) -> Result<Device, Error> {

@@ -156,11 +156,11 @@ pub enum Error {
     #[error("kernel `{}` ended by a fault: {}", .0.kernel, .0)]
     Fault(Box<Fault>),
     /// The device's context is lost; everything made from it fails from now on.
-    #[error("{device} is lost: {reason}; call `Device::reset` for a fresh one")]
+    #[error("{device} is lost: {reason}")]
     DeviceLost {
         /// The device's name.
         device: String,
-        /// What happened.
+        /// What happened, with the remedy.
         reason: String,
     },
     /// A device was not reset.

@@ -3,6 +3,12 @@
 //! A [`Device`] makes everything else: [`Queue`]s, in which work is done in order; [`Program`]s, loaded from bundles of images;
 //! [`Memory`] and [`HostMemory`]. Plugins drive the devices behind the object-safe traits of [`backend`]: [`sim`] on any machine, with
 //! nothing but stable Rust, and CUDA where its driver is found at run time.
+//!
+//! [`Device::default_for`] takes the best device that a program has an image for, and says why; [`Device::open`] the one that a user names. A
+//! driver that is missing, too old or without a GPU is an [`Error`] that names the remedy.
+//!
+//! On the simulator a kernel's fault ends that kernel, and the device goes on. On CUDA it ends the use of CUDA by the whole process: see
+//! [`Device::reset`].
 
 mod activity;
 mod args;

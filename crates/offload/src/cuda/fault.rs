@@ -74,11 +74,12 @@ pub(super) fn opening(driver: &Driver, device: &str, failed: &Failed) -> Error {
 
 pub(super) fn lost(device: &str, loss: &Loss) -> Error {
     let Loss { call, name, text } = loss;
-    Error::DeviceLost { device: device.into(), reason: format!("{call} said {name} ({text})") }
+    Error::DeviceLost { device: device.into(), reason: format!("{call} said {name} ({text}); restart the process") }
 }
 
 pub(super) fn closed(device: &str) -> Error {
-    Error::DeviceLost { device: device.into(), reason: "its context was destroyed by a reset, and this was made before it".into() }
+    let reason = "its context was destroyed by a reset, and this was made before it; make it anew from the device that the reset returned";
+    Error::DeviceLost { device: device.into(), reason: reason.into() }
 }
 
 pub(super) fn in_host_function(device: &str) -> Error {
