@@ -33,19 +33,31 @@ pub(crate) fn setup(install: bool) -> Result<()> {
 
 /// Every test that needs no GPU.
 pub(crate) fn run_all(sh: &Shell) -> Result<()> {
+    // Always of the whole workspace: cargo builds other selections of packages with other features, and so builds nearly everything again.
+    let nextest = cmd!(sh, "cargo nextest --version").quiet().ignore_stderr().ignore_stdout().run().is_ok();
     println!("== tests of every crate, and every behaviour on the simulator");
-    if cmd!(sh, "cargo nextest --version").quiet().ignore_stderr().ignore_stdout().run().is_ok() {
+    if nextest {
         cmd!(sh, "cargo nextest run --workspace --no-fail-fast").run()?;
         cmd!(sh, "cargo test --workspace --doc --quiet").run()?;
     } else {
         cmd!(sh, "cargo test --workspace --no-fail-fast").run()?;
     }
     println!("== every behaviour on the simulator with a thread per lane");
-    cmd!(sh, "cargo test --package hostcall-tests --test behaviours --quiet").env("HOSTCALL_TEST_DEVICE", "sim:threads").run()?;
-    println!("== the host runtime's async handlers");
-    cmd!(sh, "cargo test --package hostcall --features tokio,test-utils --lib --quiet").run()?;
+    let behaviours = if nextest {
+        cmd!(sh, "cargo nextest run --workspace --test behaviours --no-fail-fast")
+    } else {
+        cmd!(sh, "cargo test --workspace --test behaviours --quiet")
+    };
+    behaviours.env("HOSTCALL_TEST_DEVICE", "sim:threads").run()?;
+    println!("== crates without and with features that the tests' builds have not");
+    cmd!(sh, "cargo check --quiet --package hostcall --package offload").run()?;
+    cmd!(sh, "cargo check --quiet --package offload --features cudarc --examples").run()?;
     super::checks::loom(sh)?;
     println!("== seeds of the fuzz targets");
-    cmd!(sh, "cargo test --manifest-path fuzz/Cargo.toml --lib --tests --quiet").run()?;
+    // As this workspace builds, where this workspace does: most of what they need is there.
+    let target = super::root().join("target");
+    cmd!(sh, "cargo test --manifest-path fuzz/Cargo.toml --target-dir {target} --lib --tests --quiet")
+        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
+        .run()?;
     Ok(())
 }

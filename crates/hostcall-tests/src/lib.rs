@@ -3,7 +3,7 @@
 //! `HOSTCALL_TEST_DEVICE` chooses the device (`sim`, `sim:threads`, `cuda:0`, …); the default is the simulator.
 
 use std::process::{Command, Output};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use hostcall::{BufferHandle, Server, ServerBuilder, Status, WaitError};
 use offload::{Args, Device, Launch, Program, ProgramBundle, Queue};
@@ -29,13 +29,12 @@ pub fn slow() -> bool {
     spec.starts_with("sim") && (spec.contains("threads") || spec.contains("seed"))
 }
 
-/// The device the tests run on, opened once.
+/// The device the tests run on, opened for the caller: what other tests launch meanwhile is not in flight on it.
 ///
 /// # Panics
 /// When it cannot be opened: the test cannot run.
 pub fn device() -> Device {
-    static DEVICE: OnceLock<Device> = OnceLock::new();
-    DEVICE.get_or_init(|| Device::open(&device_spec()).unwrap_or_else(|e| panic!("HOSTCALL_TEST_DEVICE={}: {e}", device_spec()))).clone()
+    Device::open(&device_spec()).unwrap_or_else(|e| panic!("HOSTCALL_TEST_DEVICE={}: {e}", device_spec()))
 }
 
 /// A program attached to a server, and a queue.

@@ -200,13 +200,14 @@ fn a_captured_graph_calls_each_time_it_is_launched() {
 fn a_program_with_another_definition_of_a_service_is_not_attached() {
     let right = typed::sum(|a, b| a + b).definition().clone();
     let other = Definition { signature: right.signature ^ 1, ..right };
-    let server = Server::builder(&device()).service(Service::new(other, |_| Ok(()))).start().unwrap();
-    let program = device().load(&hostcall_tests::bundle()).unwrap();
+    let device = device();
+    let server = Server::builder(&device).service(Service::new(other, |_| Ok(()))).start().unwrap();
+    let program = device.load(&hostcall_tests::bundle()).unwrap();
     let error = server.attach(&program).unwrap_err();
     assert!(matches!(error, AttachError::Signature { service: "Typed__sum", .. }), "{error}");
     assert!(error.to_string().contains("rebuild both sides"), "{error}");
     // Registering it later is refused as well.
-    let server = Server::builder(&device()).start().unwrap();
+    let server = Server::builder(&device).start().unwrap();
     server.attach(&program).unwrap();
     let late = Service::new(Definition { signature: 1, ..typed::sum(|a, b| a + b).definition().clone() }, |_| Ok(()));
     assert!(server.register(late).unwrap_err().to_string().contains("Typed__sum"));
@@ -214,11 +215,12 @@ fn a_program_with_another_definition_of_a_service_is_not_attached() {
 
 #[test]
 fn servers_start_and_stop_over_and_over() {
-    let program = device().load(&hostcall_tests::bundle()).unwrap();
-    let queue = device().queue().unwrap();
-    let memory = device().alloc::<u64>(64).unwrap();
+    let device = device();
+    let program = device.load(&hostcall_tests::bundle()).unwrap();
+    let queue = device.queue().unwrap();
+    let memory = device.alloc::<u64>(64).unwrap();
     for round in 0..40 {
-        let server = ticking(Server::builder(&device())).threads(1 + round % 4).ports(64).start().unwrap();
+        let server = ticking(Server::builder(&device)).threads(1 + round % 4).ports(64).start().unwrap();
         server.attach(&program).unwrap();
         // SAFETY: one word for each of the 64 lanes.
         unsafe { queue.launch(&program.kernel("calls").unwrap(), Launch::linear(2, 32), Args::new().value(20u32).slice(&memory)) }.unwrap();

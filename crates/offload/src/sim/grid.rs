@@ -244,11 +244,13 @@ impl Team {
             }
             self.meet();
             let task = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let (Some(task), Some(stacks)) = (task, &mut stacks) else { break };
+            let Some(task) = task else { break };
             let (wave, lane) = (member / per_wave, member % per_wave);
-            match task.waves.get(wave) {
-                None => Wave::new(run, &task.group, wave, self.places[wave], stacks).run(),
-                Some(state) => threads::run_lane(state, lane as u32, self.places[wave], stacks),
+            // A member without stacks has ended the kernel. It still comes to every meeting, for the others wait for it there.
+            match (&mut stacks, task.waves.get(wave)) {
+                (None, _) => {}
+                (Some(stacks), None) => Wave::new(run, &task.group, wave, self.places[wave], stacks).run(),
+                (Some(stacks), Some(state)) => threads::run_lane(state, lane as u32, self.places[wave], stacks),
             }
             self.meet();
             if member == 0 {

@@ -10,14 +10,14 @@ use crate::error::Error;
 /// What a thread that runs waves keeps between them.
 pub(super) struct Worker {
     /// Keeps faults of lanes manageable on this thread.
-    _signals: SignalStack,
+    _signals: Option<SignalStack>,
     slabs: Vec<Slab>,
 }
 
 impl Worker {
     /// For the calling thread.
     pub(super) fn new() -> Result<Self, Error> {
-        Ok(Self { _signals: SignalStack::new()?, slabs: Vec::new() })
+        Ok(Self { _signals: Some(SignalStack::new()?), slabs: Vec::new() })
     }
 
     /// Stacks for `lanes` lanes, kept from an earlier wave if there are any. A device asks for the same numbers always.
@@ -81,11 +81,12 @@ impl Drop for Pool {
 
 impl Shared {
     fn work(&self) {
-        // Without its own stack for signals a thread still works; only stack overflows of lanes then end the process.
-        let mut worker = match Worker::new() {
-            Ok(worker) => worker,
-            Err(error) => return tracing::error!("a thread of the simulator cannot start: {error}"),
-        };
+        // Without its own stack for signals a thread still works; only stack overflows of lanes then end the process. It must work: a job was
+        // counted on it, and the others of that job's workgroup will wait for it.
+        let mut worker = Worker::new().unwrap_or_else(|error| {
+            tracing::error!("a stack overflow on this thread of the simulator will end the process: {error}");
+            Worker { _signals: None, slabs: Vec::new() }
+        });
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(job) = state.jobs.pop_front() {
