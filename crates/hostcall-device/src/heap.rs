@@ -15,7 +15,7 @@
 //!
 //! | from the start, aligned to a chunk | |
 //! |---|---|
-//! | [`HINTS`] × [`CLASSES`] × `u32` | hints: number of a chunk; 0 for none |
+//! | `HINTS` × `CLASSES` × `u32` | hints: number of a chunk; 0 for none |
 //! | chunks × `u64` | state words |
 //! | chunks × 512 bytes | bitmaps |
 //! | the rest | blocks: chunk `i` lies at `i` × 64 KiB from the start (chunks that would overlap the above are never used) |
