@@ -1,7 +1,7 @@
 //! The global allocator: a heap in device memory for many thousands of lanes at once.
 //!
 //! The idea. The heap is an array of *chunks* of 64 KiB. A chunk in use holds blocks of one size class; its
-//! blocks are bits of a bitmap, and its [state word](state) counts the blocks taken. To allocate, the lanes of a wave that ask
+//! blocks are bits of a bitmap, and its state word (`state`) counts the blocks taken. To allocate, the lanes of a wave that ask
 //! for the same class elect a leader. The leader *reserves* as many blocks as there are such lanes by one
 //! `fetch_add` on a chunk's count, and then *claims* them by `fetch_or` on bitmap words, of which a reservation guarantees
 //! enough clear bits; so a whole wave is served by two atomics. Which chunk to try first is a *hint* per class and per
@@ -15,7 +15,7 @@
 //!
 //! | from the start, aligned to a chunk | |
 //! |---|---|
-//! | [`HINTS`] × [`CLASSES`] × `u32` | hints: number of a chunk; 0 for none |
+//! | `HINTS` × `CLASSES` × `u32` | hints: number of a chunk; 0 for none |
 //! | chunks × `u64` | state words |
 //! | chunks × 512 bytes | bitmaps |
 //! | the rest | blocks: chunk `i` lies at `i` × 64 KiB from the start (chunks that would overlap the above are never used) |

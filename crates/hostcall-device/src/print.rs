@@ -2,7 +2,7 @@
 //!
 //! A text is formatted into a small buffer on the lane's own stack; lanes that print together send their
 //! texts in one message. A text that outgrows the buffer goes in pieces that the host joins, so that it comes
-//! out whole. The lane waits until the host has it: see [`Console`].
+//! out whole. The lane waits until the host has it: see `Console`.
 
 use crate::builtin::Console;
 use crate::context::machine;

@@ -56,7 +56,7 @@ pub fn service(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a function a kernel: an entry point that the host launches.
 ///
-/// ```ignore
+/// ```text
 /// #[hostcall::kernel]
 /// pub fn demo(n: u32, y: &mut [f32]) -> Result<(), CallError> { … }
 /// ```

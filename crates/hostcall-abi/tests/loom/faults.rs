@@ -253,7 +253,7 @@ fn a_server_that_never_acknowledges_posts_blocks_the_ring() {
 }
 
 #[test]
-#[should_panic(expected = "ServerGone")]
+#[should_panic(expected = "the server is gone")]
 fn a_server_that_closes_while_it_could_answer_fails_the_call() {
     explore(ONE, || {
         let memory = memory(0, 2, 2, 0);
