@@ -36,4 +36,4 @@ pub(crate) fn assemble(context: &Context<'_>, toolchain: &DeviceToolchain, ptxas
 }
 
 /// Changes with the steps here and in [`crate::bitcode`], so that a new version of this crate does not find images of an old one.
-const RECIPE: &str = concat!("nvptx 2 ", env!("CARGO_PKG_VERSION"));
+const RECIPE: &str = concat!("nvptx 3 ", env!("CARGO_PKG_VERSION"));
