@@ -241,7 +241,6 @@ fn meet_the_host() -> Outcome {
 
 fn beside_a_kernel() -> Outcome {
     let meeting = Meeting::start()?;
-    let device = meeting.queue.device().clone();
     let start = Instant::now();
     let knob = meeting.program.global("knob").s()?;
     let mut before = [0; 4];
@@ -260,20 +259,24 @@ fn what_waits() -> Outcome {
     let meeting = Meeting::start()?;
     let device = meeting.queue.device().clone();
     let running = || word(&meeting.words, FROM_KERNEL).load(Ordering::Relaxed) == 1;
-    let mut kept: Vec<Box<dyn std::any::Any>> = Vec::new();
-    let steps: [(&str, &dyn Fn() -> Result<Box<dyn std::any::Any>, String>); 3] = [
-        ("device memory", &|| Ok(Box::new(device.alloc::<u8>(64 << 20).s()?))),
-        ("pinned memory", &|| Ok(Box::new(device.alloc_host::<u8>(1 << 20).s()?))),
-        ("loading a program", &|| Ok(Box::new(device.load(&bundle(PTX)).s()?))),
-    ];
-    for (what, step) in steps {
-        let start = Instant::now();
-        kept.push(step()?);
-        println!("     {what}: {:?}", start.elapsed());
-        if !running() {
-            println!("     {what} waited for the kernel");
-            return Ok(());
-        }
+    let told = |what: &str, start: Instant| {
+        println!("     {what}: {:?}{}", start.elapsed(), if running() { "" } else { ": it waited for the kernel" });
+        running()
+    };
+    let start = Instant::now();
+    let _device_memory = device.alloc::<u8>(64 << 20).s()?;
+    if !told("device memory", start) {
+        return Ok(());
+    }
+    let start = Instant::now();
+    let _pinned = device.alloc_host::<u8>(1 << 20).s()?;
+    if !told("pinned memory", start) {
+        return Ok(());
+    }
+    let start = Instant::now();
+    let _program = device.load(&bundle(PTX)).s()?;
+    if !told("loading a program", start) {
+        return Ok(());
     }
     meeting.end().map(|_| ())
 }
