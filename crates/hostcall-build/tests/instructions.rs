@@ -64,7 +64,7 @@ assembles! {
 /// The behaviours are 5 MB of PTX, minutes of `ptxas` for each architecture: so for the oldest, which knows the fewest instructions, and
 /// without optimisation.
 #[test]
-#[ignore = "more than four minutes of ptxas; `cargo xtask gpu-bundle` assembles them as well"]
+#[ignore = "ptxas had not finished after six minutes; on an H200 the driver has compiled the same PTX and run it"]
 fn the_behaviours_assemble_for_the_oldest_nvidia_architecture() {
     let Some(ptxas) = ptxas() else { return };
     let dir = tempfile::tempdir().expect("a directory");
