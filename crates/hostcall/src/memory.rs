@@ -304,9 +304,10 @@ pub(crate) trait Prefetch: HostMemory {
 impl Prefetch for Single16 {
     #[inline(always)]
     fn expect_request(&self, port: u32, index: u32) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // Into the second-level cache: a server of thousands of ports would push its own state out of the first.
         // SAFETY: a hint; it faults on no address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(self.0.request(port, index, 16).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(self.0.request(port, index, 16).cast()) };
     }
 
     #[inline(always)]
