@@ -4,7 +4,7 @@ use offload::{Args, Launch};
 
 use super::error::Error;
 use super::report::{Against, Figure, Row};
-use super::rig::{Session, median};
+use super::rig::{Scale, Session, median};
 
 /// What one wave's calls are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,21 +23,27 @@ impl Shape {
 
 /// The row `name`: the kernel's time divided by its calls.
 pub(super) fn row(session: &Session<'_>, name: &'static str, kernel: &str, shape: Shape, floor_us: f64) -> Result<Row, Error> {
+    let us = mean(session, kernel, shape)?;
+    let Scale { latency_samples, calls, .. } = session.rig.scale;
+    let registers = session.rig.registers(kernel)?;
+    let note = format!("median of {latency_samples} x {calls} calls, {} server thread(s){registers}", session.threads);
+    Ok(Row { name, figure: Figure::Us(us), ratio: us / floor_us, against: Against::Floor, note })
+}
+
+/// Microseconds of a call: the median of several launches' means.
+pub(super) fn mean(session: &Session<'_>, kernel: &str, shape: Shape) -> Result<f64, Error> {
     let rig = session.rig;
     let launch = shape.launch(session);
     let lanes = launch.group_threads();
     let (warm, calls) = (rig.scale.calls / 10, rig.scale.calls);
-    let us = median(rig.scale.latency_samples, || {
+    median(rig.scale.latency_samples, || {
         let out = rig.zeroed::<[u64; 2]>(lanes as usize)?;
         session.run(kernel, launch, Args::new().value(warm).value(calls).slice(&out))?;
         let out = rig.queue.read(&out)?;
         Error::unless_all(format!("answers to `{kernel}`"), out.iter().map(|lane| lane[1]).sum(), lanes * u64::from(calls))?;
         // Lanes end together; the first one's clock stands for all.
         Ok(out[0][0] as f64 / 1e3 / f64::from(calls))
-    })?;
-    let note =
-        format!("median of {} x {calls} calls, {} server thread(s){}", rig.scale.latency_samples, session.threads, rig.registers(kernel)?);
-    Ok(Row { name, figure: Figure::Us(us), ratio: us / floor_us, against: Against::Floor, note })
+    })
 }
 
 /// Microseconds of each of many calls.

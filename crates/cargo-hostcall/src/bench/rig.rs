@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bench_services::{answer, bench, digest, filling};
-use hostcall::{Plain, Server, ServerBuilder};
+use hostcall::{FirstPoll, Plain, Server, ServerBuilder};
 use offload::{Args, Device, DeviceKind, Launch, Memory, Program, ProgramBundle, Queue};
 
 use super::error::Error;
@@ -53,6 +53,7 @@ pub(super) struct Rig {
     pub(super) queue: Queue,
     pub(super) program: Program,
     pub(super) scale: Scale,
+    pub(super) first_poll: FirstPoll,
     pub(super) watchdog: Watchdog,
 }
 
@@ -60,11 +61,11 @@ pub(super) struct Rig {
 pub(super) const CHUNK: u32 = 64 << 10;
 
 impl Rig {
-    pub(super) fn new(device: Device, scale: Scale) -> Result<Self, Error> {
+    pub(super) fn new(device: Device, scale: Scale, first_poll: FirstPoll) -> Result<Self, Error> {
         let watchdog = Watchdog::start().map_err(Error::Thread)?;
         let program = watchdog.during("loading the kernels", Watchdog::LOAD, || device.load(&images()))?;
         let queue = device.queue()?;
-        Ok(Self { device, queue, program, scale, watchdog })
+        Ok(Self { device, queue, program, scale, first_poll, watchdog })
     }
 
     pub(super) fn is_sim(&self) -> bool {
@@ -88,7 +89,7 @@ impl Rig {
         threads: usize,
         more: impl FnOnce(ServerBuilder) -> Result<ServerBuilder, Error>,
     ) -> Result<Session<'_>, Error> {
-        let builder = Server::builder(&self.device).threads(threads).staging(1024, CHUNK).services([
+        let builder = Server::builder(&self.device).threads(threads).staging(1024, CHUNK).first_poll(self.first_poll).services([
             bench::exchange(|block| answer(&block)),
             bench::note(|block| {
                 std::hint::black_box(block);

@@ -1,6 +1,6 @@
 //! The client half: what the lanes of a wave do with a port.
 
-use super::PortState;
+use super::{Patience, PortState};
 use crate::header::{Flags, Header, ReplyHead};
 use crate::status::Status;
 use crate::word::{Tag, Word};
@@ -24,8 +24,14 @@ pub trait Arch: Copy {
     fn sync(self, mask: u64);
     /// A request of `lanes` lanes has been sent: waits for as long as no reply can be there.
     #[inline(always)]
-    fn before_first_poll(self, lanes: u32) {
-        let _ = lanes;
+    fn before_first_poll(self, lanes: u32, patience: Patience) {
+        let _ = (lanes, patience);
+    }
+    /// The poll number `poll`, from 0, found the reply.
+    #[inline(always)]
+    fn learn(self, patience: Patience, poll: u32) -> Patience {
+        let _ = poll;
+        patience
     }
     /// A lane waits for the host for the `attempt`-th time in a row: back off.
     fn pause(self, attempt: u32);
@@ -276,7 +282,7 @@ impl<A: Arch> Client<A> {
         }
         // Behind a scrub there is no room: the server takes it when it sees all its words, so none may be overwritten before.
         let next = if tag.scrubs() { room } else { base + need };
-        held.state = PortState::new(tag, if flags.has(Flags::REPLY) { 0 } else { next }, true);
+        held.state = PortState::new(tag, if flags.has(Flags::REPLY) { 0 } else { next }, true).with(held.state.patience());
         Status::OK
     }
 
@@ -343,11 +349,23 @@ impl<A: Arch> Client<A> {
     /// for the late reply.
     #[inline(always)]
     pub fn receive<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64) -> Reply<N> {
+        self.0.before_first_poll(group.count, held.state.patience());
+        self.poll(group, held, deadline_ns, true)
+    }
+
+    /// As [`Client::receive`], of a request that was sent some time ago: looks at once.
+    #[inline(always)]
+    pub fn receive_late<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64) -> Reply<N> {
+        self.poll(group, held, deadline_ns, false)
+    }
+
+    /// Polls; with `learn` the port learns which poll found the replies.
+    #[inline(always)]
+    fn poll<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64, learn: bool) -> Reply<N> {
         const { assert!(N >= 1) };
         let arch = self.0;
         let want = held.tag().payload();
         let mut words = [Word::default(); N];
-        arch.before_first_poll(group.count);
         let mut attempt = 0u32;
         loop {
             let mut at = group.rank as usize;
@@ -364,7 +382,8 @@ impl<A: Arch> Client<A> {
                 }
             }
             if arch.ballot(group.mask, missing) == 0 {
-                held.state = PortState::new(held.tag(), 0, false);
+                let patience = held.state.patience();
+                held.state = PortState::new(held.tag(), 0, false).with(if learn { arch.learn(patience, attempt) } else { patience });
                 return Reply { head, words };
             }
             attempt += 1;
