@@ -57,6 +57,41 @@ pub(crate) const fn words_of(units: usize) -> u32 {
     units.div_ceil(WORD_DWORDS as usize) as u32
 }
 
+/// How a call ended, as the rare paths pass it on: a status, and the first unit of what came with it, in one register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome(u64);
+
+impl Outcome {
+    pub(crate) const OK: Self = Self(0);
+
+    #[inline(always)]
+    pub(crate) fn new(status: Status, detail: u32) -> Self {
+        if status == Status::OK { Self::OK } else { Self(u64::from(status.0) | u64::from(detail) << 32) }
+    }
+
+    /// That of a call which got no port.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn no_port() -> Self {
+        Self::new(client().why_no_port(), 0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn status(self) -> Status {
+        Status(self.0 as u16)
+    }
+
+    #[inline(always)]
+    pub(crate) fn detail(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[inline(always)]
+    pub(crate) fn result(self) -> Result<(), CallError> {
+        check(self.status(), self.detail())
+    }
+}
+
 /// Makes a result of a status and the first unit of what came with it.
 #[inline(always)]
 pub(crate) fn check(status: Status, detail: u32) -> Result<(), CallError> {
@@ -75,9 +110,10 @@ fn failed(status: Status, detail: u32) -> CallError {
 
 /// The error for a call that got no port.
 #[cold]
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn no_port() -> CallError {
-    CallError::from_status(client().why_no_port(), 0)
+    let outcome = Outcome::no_port();
+    failed(outcome.status(), outcome.detail())
 }
 
 /// The last step of every call, after the port was given back: ends the lane if the kernel is being ended.
@@ -139,9 +175,11 @@ fn spilled<const UNITS: usize>(units: &[u32; UNITS]) -> [u32; UNITS] {
 fn call_in_parts<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(mask: u64, number: u32, units: &[u32; UNITS]) -> Raw<REPLY_WORDS> {
     let mut reply = [[0u32; 3]; REPLY_WORDS];
     let result = &mut reply.as_flattened_mut()[1..1 + R::DWORDS];
-    let outcome = staging::fixed_in_parts(mask, number, true, &mut spilled(units), result);
-    let (status, detail) = outcome.map_or_else(|error| error.to_status(), |()| (Status::OK, reply[0][1]));
-    reply[0][1] = detail;
+    let outcome = staging::fixed_in_parts(mask, number, true, &spilled(units), result);
+    let status = outcome.status();
+    if status != Status::OK {
+        reply[0][1] = outcome.detail();
+    }
     // SAFETY: a place in `reply`. Volatile for the reason that `spilled` gives.
     let words = core::array::from_fn(|j| Word { data: unsafe { core::ptr::from_ref(&reply[j]).read_volatile() }, tag: 0 });
     Raw { head: ReplyHead { status, dwords: R::DWORDS as u16 }, words }
@@ -212,7 +250,7 @@ pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS
     if fits(&group, words, 1) {
         return post_group(&group, number, units);
     }
-    settle(staging::fixed_in_parts(group.mask, number, false, &mut spilled(units), &mut []))
+    settle(staging::fixed_in_parts(group.mask, number, false, &spilled(units), &mut []).result())
 }
 
 /// As [`post_fixed`], over a port that the wave holds.

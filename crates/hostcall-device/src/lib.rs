@@ -31,6 +31,7 @@ mod arch;
 mod builtin;
 mod call;
 mod context;
+mod copy;
 pub mod env;
 pub mod fs;
 pub mod heap;
