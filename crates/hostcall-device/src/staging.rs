@@ -9,7 +9,7 @@
 //! from function to function are numbers: masks for groups, an [`Outcome`] for a result.
 
 use crate::arch::current as arch;
-use crate::call::{Outcome, settle, words_of};
+use crate::call::{Outcome, words_of};
 use crate::context::{ServiceWord, client, descriptor, group_at, machine};
 use crate::copy::{self, Way};
 use hostcall_abi::codec::{Fixed, VarHead, padded};
@@ -354,57 +354,6 @@ fn perform(service: &ServiceWord, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
     }
 }
 
-/// A call or post of a fixed size that does not fit into one message for all lanes: one part of the lanes after another makes it. And the
-/// way of calls that are rare whatever their size, for it is there already. Not generic, so that the fast path of [`crate::call`] stays small.
-#[cold]
-#[inline(never)]
-pub(crate) fn fixed_in_parts(mask: u64, number: u32, wait: bool, units: &[u32], result: &mut [u32]) -> Outcome {
-    let d = descriptor();
-    let words = words_of(units.len());
-    let reply_words = ReplyHead::words(result.len() as u32);
-    let requests = (d.request_words - 1).checked_div(words).unwrap_or(u32::MAX);
-    let most = requests.min(d.reply_words.checked_div(reply_words).unwrap_or(0));
-    // One lane alone takes more room for its reply than a share.
-    if most == 0 || ReplyHead::stride(1) * reply_words > d.reply_words || words > u32::from(u8::MAX) {
-        return Outcome::new(Status::TOO_LARGE, client().largest(1));
-    }
-    let machine = machine();
-    let lane = machine.lane();
-    let mut rest = mask;
-    let mut outcome = Outcome::OK;
-    while rest != 0 {
-        let mut part = 0;
-        for _ in 0..most {
-            part |= rest & rest.wrapping_neg();
-            rest &= rest.wrapping_sub(1);
-        }
-        if part >> lane & 1 == 1 {
-            outcome = fixed_part(&Group::new(part, lane), number, wait, units, result);
-        }
-        machine.sync(mask);
-    }
-    outcome
-}
-
-#[inline(always)]
-fn fixed_part(group: &Group, number: u32, wait: bool, units: &[u32], result: &mut [u32]) -> Outcome {
-    let Some(mut held) = client().acquire(group, true) else { return Outcome::no_port() };
-    let flags = if wait { Flags::REPLY } else { Flags::default() };
-    let unit = |i: u32| units.get(i as usize).copied().unwrap_or(0);
-    let sent = client()
-        .send(group, &mut held, number as u16, flags, words_of(units.len()), |j| core::array::from_fn(|k| unit(j * WORD_DWORDS + k as u32)));
-    let mut outcome = Outcome::new(sent, 0);
-    if wait && sent == Status::OK {
-        let mut reply = Incoming::start(group, &mut held);
-        for unit in result {
-            *unit = reply.next();
-        }
-        outcome = reply.outcome;
-    }
-    client().release(group, held);
-    outcome
-}
-
 /// Calls a service that takes strings or slices, and waits. `fixed` begins with the two units of [`VarHead`].
 /// `returned` gets the number of bytes returned of each of `outs`.
 ///
@@ -425,7 +374,7 @@ pub fn call_var<R: Fixed, const UNITS: usize>(
     }
     let mut units = [0; MAX_RESULT];
     let result = &mut units[..R::DWORDS];
-    settle(perform(service, &mut Call { number, kind: Kind::Call, fixed, parts: Parts { ins, outs }, result, returned }).result())?;
+    perform(service, &mut Call { number, kind: Kind::Call, fixed, parts: Parts { ins, outs }, result, returned }).result()?;
     R::get(&units).map_err(|_| CallError::Malformed)
 }
 
@@ -440,5 +389,5 @@ pub fn post_var<const UNITS: usize>(service: &ServiceWord, fixed: &mut [u32; UNI
         return Err(CallError::UnknownService);
     }
     let parts = Parts { ins, outs: &mut [] };
-    settle(perform(service, &mut Call { number, kind: Kind::Post, fixed, parts, result: &mut [], returned: &mut [] }).result())
+    perform(service, &mut Call { number, kind: Kind::Post, fixed, parts, result: &mut [], returned: &mut [] }).result()
 }
