@@ -151,37 +151,49 @@ fn exchange<const UNITS: usize, const REPLY_WORDS: usize>(
     client().receive::<REPLY_WORDS>(group, held, 0)
 }
 
-/// Runs `message` for the calling lane's group: all lanes of `all` if their messages fit into the port's areas together, else as many
-/// of them as do. [`Status::TOO_LARGE`] if not even one lane's does.
-#[inline(always)]
-fn in_parts(all: &Group, words: u32, reply_words: u32, mut message: impl FnMut(&Group)) -> Status {
-    let d = descriptor();
-    let fits = all.count * words < d.request_words && ReplyHead::stride(all.count) * reply_words <= d.reply_words;
-    let lane = machine().lane();
-    let mut rest = all.mask;
-    loop {
-        let mut group = *all;
-        if !fits {
-            let part = first_part(rest, words, reply_words) & all.mask;
-            if part == 0 {
-                return Status::TOO_LARGE;
-            }
-            group = Group::new(part, lane);
+/// The lanes of a call, in as many parts as it takes: all together if their messages fit into the port's areas, else as many at a time as do.
+struct Parts {
+    all: Group,
+    words: u32,
+    reply_words: u32,
+    /// Lanes whose part is still to come.
+    rest: u64,
+}
+
+impl Parts {
+    #[inline(always)]
+    fn new(all: Group, words: u32, reply_words: u32) -> Self {
+        Self { all, words, reply_words, rest: all.mask }
+    }
+
+    /// The next part, and whether the calling lane is in it; no lane if not even one lane's message fits.
+    #[inline(always)]
+    fn next(&mut self) -> (Group, bool) {
+        let d = descriptor();
+        let Self { all, words, reply_words, .. } = *self;
+        if all.count * words < d.request_words && ReplyHead::stride(all.count) * reply_words <= d.reply_words {
+            self.rest = 0;
+            return (all, true);
         }
-        if fits || group.mask >> lane & 1 == 1 {
-            message(&group);
-            if arch::INDEPENDENT_LANES {
-                // No way back from here: a loop around the message would keep its arguments in registers while it waits.
-                return Status::OK;
-            }
-        }
-        rest &= !group.mask;
-        if rest == 0 {
-            return Status::OK;
+        let lane = machine().lane();
+        // (Masked, so that the compiler knows how many bits a mask has.)
+        let part = Group::new(first_part(self.rest, words, reply_words) & all.mask, lane);
+        self.rest &= !part.mask;
+        (part, part.mask >> lane & 1 == 1)
+    }
+
+    /// After a part: whether the calling lane may go on with what follows the call.
+    #[inline(always)]
+    fn done(&self, part: &Group, mine: bool) -> bool {
+        // No way back from a message to the next part, where lanes need not go in step: a loop around the message would keep its arguments in
+        // registers while it waits.
+        if (mine && arch::INDEPENDENT_LANES) || part.mask == 0 || self.rest == 0 {
+            return true;
         }
         if !arch::INDEPENDENT_LANES {
-            machine().sync(all.mask);
+            machine().sync(self.all.mask);
         }
+        false
     }
 }
 
@@ -219,18 +231,23 @@ pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     if number == 0 {
         return Err(CallError::UnknownService);
     }
-    let mut reply = unanswered::<REPLY_WORDS>(Status::OK);
-    let sent = in_parts(&group_at(service.site(), number), words_of(UNITS), REPLY_WORDS as u32, |group| match client().acquire(group, true) {
-        Some(mut held) => {
-            reply = exchange::<UNITS, REPLY_WORDS>(group, &mut held, number, units);
-            client().release(group, held);
+    let mut reply = unanswered::<REPLY_WORDS>(Status::TOO_LARGE);
+    let mut parts = Parts::new(group_at(service.site(), number), words_of(UNITS), REPLY_WORDS as u32);
+    loop {
+        let (group, mine) = parts.next();
+        if mine {
+            match client().acquire(&group, true) {
+                Some(mut held) => {
+                    reply = exchange::<UNITS, REPLY_WORDS>(&group, &mut held, number, units);
+                    client().release(&group, held);
+                }
+                None => reply.head.status = Outcome::no_port().status(),
+            }
         }
-        None => reply.head.status = Outcome::no_port().status(),
-    });
-    if sent != Status::OK {
-        reply.head.status = sent;
+        if parts.done(&group, mine) {
+            return decode(&reply);
+        }
     }
-    decode(&reply)
 }
 
 /// As [`call_fixed`], over a port that the wave holds.
@@ -260,15 +277,24 @@ pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS
     if number == 0 {
         return Err(CallError::UnknownService);
     }
-    let mut status = Status::OK;
-    let sent = in_parts(&group_at(service.site(), number), words_of(UNITS), 1, |group| match client().acquire(group, true) {
-        Some(mut held) => {
-            status = client().send(group, &mut held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j));
-            client().release(group, held);
+    let mut status = Status::TOO_LARGE;
+    let mut parts = Parts::new(group_at(service.site(), number), words_of(UNITS), 1);
+    loop {
+        let (group, mine) = parts.next();
+        if mine {
+            match client().acquire(&group, true) {
+                Some(mut held) => {
+                    status =
+                        client().send(&group, &mut held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j));
+                    client().release(&group, held);
+                }
+                None => status = Outcome::no_port().status(),
+            }
         }
-        None => status = Outcome::no_port().status(),
-    });
-    check(if sent == Status::OK { status } else { sent }, 0)
+        if parts.done(&group, mine) {
+            return check(status, 0);
+        }
+    }
 }
 
 /// As [`post_fixed`], over a port that the wave holds.

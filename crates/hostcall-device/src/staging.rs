@@ -153,6 +153,17 @@ impl Call<'_, '_, '_, '_> {
             (*offset, *length) = (at, bytes);
         }
     }
+
+    /// Word `j` of a payload of `units` units.
+    #[inline(never)]
+    fn payload(&self, j: u32, units: u32) -> [u32; 3] {
+        let mut word = [0; 3];
+        let fixed = self.fixed.len() as u32;
+        for (unit, i) in word.iter_mut().zip(j * WORD_DWORDS..units) {
+            *unit = self.fixed.get(i as usize).copied().unwrap_or_else(|| self.parts.in_unit(i - fixed));
+        }
+        word
+    }
 }
 
 /// The largest result, in units, of a service that also takes strings or slices.
@@ -236,13 +247,7 @@ fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, words: u32, region: Opti
     if call.kind == Kind::Call {
         flags = flags.and(Flags::REPLY);
     }
-    let unit = |i: u32| match call.fixed.get(i as usize) {
-        Some(unit) => *unit,
-        None if i < units => call.parts.in_unit(i - fixed),
-        None => 0,
-    };
-    let sent =
-        client().send(&group, &mut held, call.number as u16, flags, words, |j| core::array::from_fn(|k| unit(j * WORD_DWORDS + k as u32)));
+    let sent = client().send(&group, &mut held, call.number as u16, flags, words, |j| call.payload(j, units));
     let mut outcome = Outcome::new(sent, 0);
     if sent == Status::OK && call.kind == Kind::Post {
         if region.is_some() {

@@ -49,7 +49,7 @@ pub(crate) fn group_size() -> [u32; 3] {
     info().local_size
 }
 
-/// Whether lanes of one wave that have parted all make progress: each is a thread of its own.
+/// Whether lanes of one wave that have parted all make progress: each is a fiber or thread of its own.
 pub(crate) const INDEPENDENT_LANES: bool = true;
 
 /// Lanes of a wave.
