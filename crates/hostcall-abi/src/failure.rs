@@ -1,17 +1,73 @@
-//! A call's failure that ends its lane, as it is told to the host: by numbers and a constant, which the host makes a text of.
+//! The end of a lane by a failure that needs no words of the device's: told to the host by numbers, which the host makes a text of.
 //!
-//! What writes text on a device is large: tens of kilobytes of code, and its registers, in every kernel that contains it. So a kernel that returns a
-//! [`CallError`](crate::CallError) does not write one. It posts `Process::failed`, whose arguments are the lane's place, the error as
-//! it travels, and a [`FailureSite`] that is made when the kernel is compiled.
+//! What writes text on a device is large: tens of kilobytes of code, and its registers, in every kernel that contains it. So neither a kernel that
+//! returns a [`CallError`] nor an index out of bounds writes one. They post `Process::failed`, whose arguments are the lane's place, a
+//! [`Cause`] with its numbers, and the place in the source, which for a kernel's error is made at compile time, as a [`FailureSite`].
 
+use crate::{CallError, Status};
+use core::fmt;
 use core::panic::Location;
 
 /// Bytes of [`FailureSite::what`] that travel.
 pub const WHAT_BYTES: usize = 64;
 /// Bytes of a file's name that travel: its last.
 pub const FILE_BYTES: usize = 96;
-/// 32-bit units of a [`FailureSite`]: line, text, file.
+/// 32-bit units of a place: line, text, file.
 pub const SITE_UNITS: usize = 1 + WHAT_BYTES / 4 + FILE_BYTES / 4;
+
+/// Why a lane ended. A number, not an enum: one that this version does not know survives and is shown as such.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cause(pub u32);
+
+impl Cause {
+    /// A call's error: status, detail.
+    pub const CALL: Self = Self(0);
+    /// An index out of bounds: index, length.
+    pub const INDEX: Self = Self(1);
+    /// A range out of bounds: start, end, length.
+    pub const RANGE: Self = Self(2);
+    /// `copy_from_slice`: the destination's length, the source's.
+    pub const LENGTHS: Self = Self(3);
+    /// A division by zero.
+    pub const DIVISION: Self = Self(4);
+    /// A remainder of a division by zero.
+    pub const REMAINDER: Self = Self(5);
+    /// `Option::unwrap` of `None`.
+    pub const NONE: Self = Self(6);
+}
+
+/// A failure as it came. Shown in the words of Rust's own panics.
+#[derive(Clone, Copy, Debug)]
+pub struct Failure<'a> {
+    /// Why.
+    pub cause: Cause,
+    /// What belongs to it.
+    pub numbers: [u64; 3],
+    /// [`FailureSite::what`].
+    pub what: &'a str,
+}
+
+impl fmt::Display for Failure<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c] = self.numbers;
+        match self.cause {
+            Cause::CALL => {
+                // A number above 16 bits is none that a device of ours sends.
+                let error = CallError::from_status(Status(u16::try_from(a).unwrap_or(u16::MAX)), b as u32);
+                write!(f, "{}: {error}", self.what)
+            }
+            Cause::INDEX => write!(f, "index out of bounds: the len is {b} but the index is {a}"),
+            Cause::RANGE if a > c => write!(f, "range start index {a} out of range for slice of length {c}"),
+            Cause::RANGE if a > b => write!(f, "slice index starts at {a} but ends at {b}"),
+            Cause::RANGE => write!(f, "range end index {b} out of range for slice of length {c}"),
+            Cause::LENGTHS => write!(f, "copy_from_slice: source slice length ({b}) does not match destination slice length ({a})"),
+            Cause::DIVISION => f.write_str("attempt to divide by zero"),
+            Cause::REMAINDER => f.write_str("attempt to calculate the remainder with a divisor of zero"),
+            Cause::NONE => f.write_str("called `Option::unwrap()` on a `None` value"),
+            Cause(number) => write!(f, "cause {number} of {:?}, unknown to this version of hostcall", self.numbers),
+        }
+    }
+}
 
 /// What failed, and where.
 #[derive(Debug)]
@@ -25,21 +81,41 @@ pub struct FailureSite {
 impl FailureSite {
     /// Made at compile time. Of a text that is too long the start travels, of a file's name the end.
     pub const fn new(what: &'static str, place: &Location<'_>) -> Self {
-        let mut units = [0; SITE_UNITS];
-        units[0] = place.line();
+        let mut units = place_units(place);
         pack(what.as_bytes(), 0, WHAT_BYTES, 1, &mut units);
-        let file = place.file().as_bytes();
-        pack(file, file.len().saturating_sub(FILE_BYTES), FILE_BYTES, 1 + WHAT_BYTES / 4, &mut units);
         Self { what, units }
     }
 }
 
+/// The units of a place where nothing is said but what the cause says.
+pub const fn place_units(place: &Location<'_>) -> [u32; SITE_UNITS] {
+    let mut units = [0; SITE_UNITS];
+    units[0] = place.line();
+    let file = place.file().as_bytes();
+    pack(file, file.len().saturating_sub(FILE_BYTES), FILE_BYTES, 1 + WHAT_BYTES / 4, &mut units);
+    units
+}
+
 /// Puts up to `most` bytes of `text` from `from` on into the units from `at` on, little-endian as on all machines that this crate serves.
 const fn pack(text: &[u8], from: usize, most: usize, at: usize, units: &mut [u32; SITE_UNITS]) {
-    let mut i = 0;
-    while i < most && from + i < text.len() {
-        units[at + i / 4] |= (text[from + i] as u32) << (8 * (i % 4));
-        i += 1;
+    let (Some((_, mut text)), Some((_, mut units))) = (text.split_at_checked(from), units.as_mut_slice().split_at_mut_checked(at)) else {
+        return;
+    };
+    let mut done = 0;
+    // Without an index that could panic: it runs in kernels that have just failed by one.
+    while done < most
+        && let [unit, others @ ..] = units
+    {
+        let mut shift = 0;
+        while shift < u32::BITS
+            && let [byte, rest @ ..] = text
+        {
+            *unit |= (*byte as u32) << shift;
+            text = rest;
+            shift += 8;
+        }
+        units = others;
+        done += 4;
     }
 }
 
@@ -73,6 +149,33 @@ mod tests {
         assert_eq!(site.units[0], place.line());
         assert_eq!(text(&bytes(&site.units[1..1 + WHAT_BYTES / 4])), site.what);
         assert_eq!(text(&bytes(&site.units[1 + WHAT_BYTES / 4..])), place.file());
+    }
+
+    fn keep(bytes: &[u8]) {
+        std::hint::black_box(bytes);
+    }
+
+    #[test]
+    fn failures_read_like_the_panics_they_stand_for() {
+        let text = |cause, numbers| Failure { cause, numbers, what: "kernel `demo` failed" }.to_string();
+        assert_eq!(text(Cause::CALL, [4, 0, 0]), format!("kernel `demo` failed: {}", CallError::HandlerPanicked));
+        assert!(text(Cause::CALL, [1 << 40, 0, 0]).contains("65535"));
+        assert!(text(Cause(77), [1, 2, 3]).contains("77"));
+        #[expect(clippy::unnecessary_literal_unwrap, reason = "its panic is what is compared")]
+        let cases: [(Cause, [u64; 3], fn(usize)); 7] = [
+            (Cause::INDEX, [5, 3, 0], |n| keep(&[[0u8; 3][n + 5]])),
+            (Cause::RANGE, [4, 9, 3], |n| keep(&[0u8; 3][n + 4..9])),
+            (Cause::RANGE, [2, 1, 3], |n| keep(&[0u8; 3][n + 2..1])),
+            (Cause::RANGE, [1, 9, 3], |n| keep(&[0u8; 3][n + 1..9])),
+            (Cause::LENGTHS, [3, 2, 0], |n| [0u8; 3].copy_from_slice(&[0u8; 2][n..])),
+            (Cause::DIVISION, [0; 3], |n| keep(&[(7 / n) as u8])),
+            (Cause::NONE, [0; 3], |_| keep(None::<&[u8]>.unwrap())),
+        ];
+        for (cause, numbers, panics) in cases {
+            let panic = std::panic::catch_unwind(|| panics(std::hint::black_box(0))).expect_err("it panics");
+            let message = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+            assert_eq!(message.as_deref(), Some(&*text(cause, numbers)));
+        }
     }
 
     #[test]

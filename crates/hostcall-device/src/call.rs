@@ -45,7 +45,7 @@ impl Drop for Port {
 
 /// Payload word `j` of a message whose units are `units`.
 #[inline(always)]
-fn payload_word(units: &[u32], j: u32) -> [u32; 3] {
+pub(crate) fn payload_word(units: &[u32], j: u32) -> [u32; 3] {
     let at = (j * WORD_DWORDS) as usize;
     core::array::from_fn(|k| if at + k < units.len() { units[at + k] } else { 0 })
 }
@@ -284,8 +284,7 @@ pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS
         if mine {
             match client().acquire(&group, true) {
                 Some(mut held) => {
-                    status =
-                        client().send(&group, &mut held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j));
+                    status = client().send(&group, &mut held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j));
                     client().release(&group, held);
                 }
                 None => status = Outcome::no_port().status(),

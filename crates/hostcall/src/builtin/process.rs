@@ -3,7 +3,7 @@
 use super::{Context, define};
 use crate::report::DevicePanic;
 use crate::service::Service;
-use hostcall_abi::{CallError, Status, failure};
+use hostcall_abi::failure::{self, Cause, Failure};
 
 pub(super) fn services(context: &Context) -> Vec<Service> {
     vec![
@@ -18,16 +18,14 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
             call.reply(&(), &[]);
             Ok(())
         }),
-        context.uncounted(&define::process::failed(|_, _, _, _, _, _, _| {}), |call| {
+        context.uncounted(&define::process::failed(|_, _, _, _, _, _, _, _| {}), |call| {
             let (block, thread) = (call.fixed::<[u32; 3]>()?, call.fixed::<[u32; 3]>()?);
             let lanes = call.fixed::<u64>()?.count_ones();
-            let [status, detail] = call.fixed::<[u32; 2]>()?;
-            // Every number is a status, known or not; one above 16 bits is none that a device of ours sends.
-            let error = CallError::from_status(Status(u16::try_from(status).unwrap_or(u16::MAX)), detail);
+            let (cause, numbers) = (Cause(call.fixed()?), call.fixed()?);
             let line = call.fixed::<u32>()?;
             let what = call.fixed::<[u8; failure::WHAT_BYTES]>()?;
             let file = call.fixed::<[u8; failure::FILE_BYTES]>()?;
-            let message = format!("{}: {error}{}", failure::text(&what), others(lanes));
+            let message = format!("{}{}", Failure { cause, numbers, what: failure::text(&what) }, others(lanes));
             call.report().device_panicked(DevicePanic { message, file: failure::text(&file).to_owned(), line, block, thread });
             Ok(())
         }),

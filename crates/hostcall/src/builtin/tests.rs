@@ -404,7 +404,7 @@ fn a_panic_is_reported_with_its_place_and_ends_the_kernel() {
     assert_eq!((panic.file.as_str(), panic.line, panic.block, panic.thread), ("src/lib.rs", 11, [1, 2, 3], [4, 5, 6]));
     assert!(panic.message.starts_with("boom (and 2 more lanes"));
     let site = hostcall_abi::failure::FailureSite::new("kernel `demo` failed", std::panic::Location::caller());
-    let failed = args().with([1u32, 2, 3]).with([4u32, 5, 6]).with(1u64).with([4u32, 0]).with(site.units);
+    let failed = args().with([1u32, 2, 3]).with([4u32, 5, 6]).with(1u64).with(0u32).with([4u64, 0, 0]).with(site.units);
     world.call_out::<()>("Process__failed", &failed, false).unwrap();
     let report = world.report.take();
     let panic = &report.panics[0];
