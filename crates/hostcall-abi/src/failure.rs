@@ -8,8 +8,8 @@ use crate::{CallError, Status};
 use core::fmt;
 use core::panic::Location;
 
-/// Bytes of [`FailureSite::what`] that travel.
-pub const WHAT_BYTES: usize = 64;
+/// Bytes of [`FailureSite::what`], or of a panic's text, that travel.
+pub const WHAT_BYTES: usize = 128;
 /// Bytes of a file's name that travel: its last.
 pub const FILE_BYTES: usize = 96;
 /// 32-bit units of a place: line, text, file.
@@ -34,6 +34,8 @@ impl Cause {
     pub const REMAINDER: Self = Self(5);
     /// `Option::unwrap` of `None`.
     pub const NONE: Self = Self(6);
+    /// A panic with a constant text, which is in the place of what failed: bytes of the whole text.
+    pub const TEXT: Self = Self(7);
 }
 
 /// A failure as it came. Shown in the words of Rust's own panics.
@@ -64,6 +66,8 @@ impl fmt::Display for Failure<'_> {
             Cause::DIVISION => f.write_str("attempt to divide by zero"),
             Cause::REMAINDER => f.write_str("attempt to calculate the remainder with a divisor of zero"),
             Cause::NONE => f.write_str("called `Option::unwrap()` on a `None` value"),
+            Cause::TEXT if a > WHAT_BYTES as u64 => write!(f, "{} […]", self.what),
+            Cause::TEXT => f.write_str(self.what),
             Cause(number) => write!(f, "cause {number} of {:?}, unknown to this version of hostcall", self.numbers),
         }
     }
@@ -81,16 +85,15 @@ pub struct FailureSite {
 impl FailureSite {
     /// Made at compile time. Of a text that is too long the start travels, of a file's name the end.
     pub const fn new(what: &'static str, place: &Location<'_>) -> Self {
-        let mut units = place_units(place);
-        pack(what.as_bytes(), 0, WHAT_BYTES, 1, &mut units);
-        Self { what, units }
+        Self { what, units: place_units(what, place) }
     }
 }
 
-/// The units of a place where nothing is said but what the cause says.
-pub const fn place_units(place: &Location<'_>) -> [u32; SITE_UNITS] {
+/// The units of a place, and of what failed there.
+pub const fn place_units(what: &str, place: &Location<'_>) -> [u32; SITE_UNITS] {
     let mut units = [0; SITE_UNITS];
     units[0] = place.line();
+    pack(what.as_bytes(), 0, WHAT_BYTES, 1, &mut units);
     let file = place.file().as_bytes();
     pack(file, file.len().saturating_sub(FILE_BYTES), FILE_BYTES, 1 + WHAT_BYTES / 4, &mut units);
     units
@@ -160,6 +163,10 @@ mod tests {
         let text = |cause, numbers| Failure { cause, numbers, what: "kernel `demo` failed" }.to_string();
         assert_eq!(text(Cause::CALL, [4, 0, 0]), format!("kernel `demo` failed: {}", CallError::HandlerPanicked));
         assert!(text(Cause::CALL, [1 << 40, 0, 0]).contains("65535"));
+        assert_eq!(
+            (text(Cause::TEXT, [9, 0, 0]), text(Cause::TEXT, [999, 0, 0])),
+            ("kernel `demo` failed".into(), "kernel `demo` failed […]".into())
+        );
         assert!(text(Cause(77), [1, 2, 3]).contains("77"));
         #[expect(clippy::unnecessary_literal_unwrap, reason = "its panic is what is compared")]
         let cases: [(Cause, [u64; 3], fn(usize)); 7] = [
@@ -180,10 +187,10 @@ mod tests {
 
     #[test]
     fn texts_are_cut_between_characters_and_garbage_is_no_text() {
-        let long = "ä".repeat(40);
+        let long = "ä".repeat(80);
         let mut units = [0; SITE_UNITS];
         pack(long.as_bytes(), 1, WHAT_BYTES, 1, &mut units);
-        assert_eq!(text(&bytes(&units[1..1 + WHAT_BYTES / 4])), "ä".repeat(31));
+        assert_eq!(text(&bytes(&units[1..1 + WHAT_BYTES / 4])), "ä".repeat(63));
         assert_eq!(text(&[0xff, b'x']), "");
         assert_eq!(text(&[]), "");
     }

@@ -95,7 +95,7 @@ macro_rules! builtin_services {
                 cause: u32,
                 numbers: [u64; 3],
                 line: u32,
-                what: [u8; 64],
+                what: [u8; 128],
                 file: [u8; 96],
             );
             /// A lane ends the kernel with an exit code.

@@ -11,13 +11,15 @@ use std::borrow::Cow;
 use crate::bitcode::definition;
 
 /// A part of the mangled path of a function of `core`, and the function of `hostcall-device` that stands for it.
-const REPLACED: [(&str, &str); 6] = [
+const REPLACED: [(&str, &str); 8] = [
     ("4core9panicking18panic_bounds_check", "hostcall_panic_index"),
     ("4core5slice5index16slice_index_fail", "hostcall_panic_range"),
     ("4core5slice20copy_from_slice_impl17len_mismatch_fail", "hostcall_panic_lengths"),
     ("4core9panicking11panic_const23panic_const_div_by_zero", "hostcall_panic_division"),
     ("4core9panicking11panic_const23panic_const_rem_by_zero", "hostcall_panic_remainder"),
     ("4core6option13unwrap_failed", "hostcall_panic_none"),
+    ("4core6option13expect_failed", "hostcall_panic_text"),
+    ("4core9panicking5panic", "hostcall_panic_text"),
 ];
 
 /// The module (as text) with the calls changed.

@@ -68,7 +68,15 @@ mod replaced {
     #[cold]
     #[inline(never)]
     fn failed_at(cause: Cause, a: usize, b: usize, c: usize, place: &Location<'_>) -> ! {
-        report(cause, [a, b, c].map(|number| number as u64), &place_units(place))
+        report(cause, [a, b, c].map(|number| number as u64), &place_units("", place))
+    }
+
+    /// `core::panicking::panic` and `core::option::expect_failed`
+    #[cold]
+    #[inline(never)]
+    #[unsafe(no_mangle)]
+    fn hostcall_panic_text(text: &'static str, place: &'static Location<'static>) -> ! {
+        report(Cause::TEXT, [text.len() as u64, 0, 0], &place_units(text, place))
     }
 
     macro_rules! panics {

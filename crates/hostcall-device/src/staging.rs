@@ -288,24 +288,22 @@ fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, words: u32, region: Opti
 }
 
 /// Makes the call with its bytes in a staging slot: by all lanes of the group together, or if they do not fit, by one after another.
+#[inline(never)]
 fn staged(mask: u64, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
     let machine = machine();
-    let me = machine.lane();
     let slot_bytes = descriptor().slot_bytes;
     let need = call.parts.in_bytes().max(call.parts.out_bytes()).next_multiple_of(16);
     let (own, sum) = group_offsets(mask, need);
-    let together = sum <= u64::from(slot_bytes);
-    let mut outcome = Outcome::OK;
+    if sum <= u64::from(slot_bytes) {
+        return in_slot(mask, call, own);
+    }
+    let mut outcome = Outcome::new(Status::TOO_LARGE, slot_bytes);
     let mut rest = mask;
-    while rest != 0 {
-        let part = if together { rest } else { rest & rest.wrapping_neg() };
-        rest &= !part;
-        if part >> me & 1 == 1 {
-            outcome = if together || need <= slot_bytes {
-                in_slot(part, call, if together { own } else { 0 })
-            } else {
-                Outcome::new(Status::TOO_LARGE, slot_bytes)
-            };
+    while rest != 0 && !mask.is_power_of_two() {
+        let lane = rest & rest.wrapping_neg();
+        rest &= !lane;
+        if lane >> machine.lane() & 1 == 1 {
+            outcome = staged(lane, call);
         }
         machine.sync(mask);
     }
