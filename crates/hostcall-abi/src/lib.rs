@@ -22,6 +22,7 @@
 
 pub mod codec;
 pub mod descriptor;
+pub mod failure;
 pub mod geometry;
 pub mod header;
 pub mod port;

@@ -61,6 +61,9 @@ coordinates! {
     group_size: "llvm.nvvm.read.ptx.sreg.ntid.x" "llvm.nvvm.read.ptx.sreg.ntid.y" "llvm.nvvm.read.ptx.sreg.ntid.z"
 }
 
+/// Whether lanes of one wave that have parted all make progress: since sm_70 each lane has a program counter of its own.
+pub(crate) const INDEPENDENT_LANES: bool = true;
+
 /// Lanes of a wave.
 #[inline(always)]
 pub(crate) fn wave_size() -> u32 {
