@@ -110,7 +110,7 @@ pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir
     if !names.any_kernel {
         return Err(BuildError::NoKernel { package: context.source.package.clone() });
     }
-    fs::write(&replaced, &*panics::replace(&module)).map_err(BuildError::io("write", &replaced))?;
+    fs::write(&replaced, panics::replace(&module)).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
     fs::write(&small, small_attributes(&module)).map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
