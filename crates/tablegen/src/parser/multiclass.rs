@@ -107,7 +107,11 @@ impl Parser {
         defm: Option<Span>,
     ) -> Outcome<()> {
         let record = self.multiclasses[index].record;
-        let args = if self.at(Tok::Less) { self.parse_arguments(scope, record)? } else { Vec::new() };
+        let args = match (self.at(Tok::Less), scope) {
+            (false, _) => Vec::new(),
+            (true, None) => self.parse_arguments(scope, record)?,
+            (true, Some(_)) => self.parse_unconverted_arguments(scope, record)?,
+        };
         let mut substitutions = vec![(self.cx.qualified_implicit_name(record), name)];
         substitutions.extend(self.bind_arguments(record, &args, span)?);
         // A multiclass that uses itself sees nothing of what it makes: it is not finished.
