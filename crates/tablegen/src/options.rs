@@ -60,10 +60,10 @@ impl Default for Limits {
             instantiations: 2000,
             includes: 200,
             list: 1 << 24,
-            text: 1 << 31,
-            nodes: 1 << 30,
-            records: 1 << 26,
-            steps: 1 << 36,
+            text: 1 << 28,
+            nodes: 1 << 26,
+            records: 1 << 22,
+            steps: 1 << 32,
         }
     }
 }
