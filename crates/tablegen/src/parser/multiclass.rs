@@ -1,5 +1,6 @@
 //! Multiclasses and their use.
 
+use super::bodies::Superclass;
 use super::scope::Scope;
 use super::{Entry, MultiClass, Parser};
 use crate::context::Outcome;
@@ -156,8 +157,8 @@ impl Parser {
         let made = made.unwrap_or_default();
         if classes {
             loop {
-                let (class, args, span) = self.parse_superclass(None)?;
-                self.inherit_all(&made, class, span, &args)?;
+                let superclass = self.parse_superclass(None)?;
+                self.inherit_all(&made, &superclass)?;
                 if !self.eat(Tok::Comma) {
                     break;
                 }
@@ -170,11 +171,11 @@ impl Parser {
         self.expect(Tok::Semicolon, "at the end of the defm").map(|_| ())
     }
 
-    fn inherit_all(&mut self, entries: &[Entry], class: RecId, span: Span, args: &[(Node, Node)]) -> Outcome<()> {
+    fn inherit_all(&mut self, entries: &[Entry], superclass: &Superclass) -> Outcome<()> {
         for entry in entries {
             match entry {
-                Entry::Record(record) => self.cx.inherit(*record, class, span, args)?,
-                Entry::Loop(of) => self.inherit_all(&of.entries, class, span, args)?,
+                Entry::Record(record) => self.inherit(*record, superclass)?,
+                Entry::Loop(of) => self.inherit_all(&of.entries, superclass)?,
                 Entry::Check(_) => {}
             }
         }
