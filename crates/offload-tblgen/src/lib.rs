@@ -9,3 +9,4 @@
 
 pub mod condition;
 pub mod ir;
+pub mod llvm;

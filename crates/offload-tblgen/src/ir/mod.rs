@@ -107,11 +107,25 @@ pub struct Enum {
     pub is_bit_field: bool,
     /// Whether the enumerators say what type a value has.
     pub is_typed: bool,
+    /// Whether a compiler is to warn when a value of it is dropped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nodiscard: bool,
     /// The enumerators, in order of definition.
     pub etors: Vec<Enumerator>,
     /// Where it is defined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
+}
+
+impl Enum {
+    /// The number that an enumerator after the last one would have; it is that of `…_LAST`.
+    pub fn next_value(&self) -> u32 {
+        match self.etors.last() {
+            None => u32::from(self.is_bit_field),
+            Some(last) if self.is_bit_field => last.value << 1,
+            Some(last) => last.value.wrapping_add(1),
+        }
+    }
 }
 
 /// One value of an enumeration.
@@ -181,6 +195,9 @@ pub struct Struct {
     pub base_class: Option<String>,
     /// All members, in order.
     pub members: Vec<Member>,
+    /// Whether a compiler is to warn when a value of it is dropped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nodiscard: bool,
     /// Where it is defined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
