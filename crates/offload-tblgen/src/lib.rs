@@ -8,5 +8,6 @@
 //! are not part of this program.
 
 pub mod condition;
+pub mod generate;
 pub mod ir;
 pub mod llvm;
