@@ -9,4 +9,5 @@
 
 pub mod condition;
 pub mod ir;
+pub mod lint;
 pub mod llvm;
