@@ -1,5 +1,7 @@
 //! The tree.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -159,5 +161,40 @@ impl BinaryOp {
     /// Whether it joins truth values.
     pub fn is_logical(self) -> bool {
         matches!(self, BinaryOp::Or | BinaryOp::And)
+    }
+}
+
+/// C text, with parentheses only where they are needed.
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expr::Int { value } => write!(f, "{value}"),
+            Expr::Bool { value } => write!(f, "{value}"),
+            Expr::Null => f.write_str("NULL"),
+            Expr::Name { name } => f.write_str(name),
+            Expr::SizeOf { ty } => write!(f, "sizeof({ty})"),
+            Expr::Member { of, member, through_pointer } => {
+                write!(f, "{}{}{member}", Inner(of, 12), if *through_pointer { "->" } else { "." })
+            }
+            Expr::Deref { pointer } => write!(f, "*{}", Inner(pointer, 11)),
+            Expr::Unary { op, operand } => write!(f, "{}{}", op.symbol(), Inner(operand, 11)),
+            Expr::Binary { op, left, right } => {
+                write!(f, "{} {} {}", Inner(left, op.precedence()), op.symbol(), Inner(right, op.precedence() + 1))
+            }
+        }
+    }
+}
+
+/// An operand, in parentheses if it binds less tightly than its place needs.
+struct Inner<'a>(&'a Expr, u8);
+
+impl fmt::Display for Inner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let precedence = match self.0 {
+            Expr::Binary { op, .. } => op.precedence(),
+            Expr::Unary { .. } | Expr::Deref { .. } => 11,
+            _ => 12,
+        };
+        if precedence < self.1 { write!(f, "({})", self.0) } else { write!(f, "{}", self.0) }
     }
 }
