@@ -45,7 +45,10 @@ fn ranged(api: &Api, function: &Function, param: &Param, range: &Range, findings
             if counts(api, &count.ty.form) {
                 continue;
             }
-            format!("the {which} of the range of `{}` in `{}` is `{text}`, which is no integer but `{}`", param.name, function.name, count.ty.text)
+            format!(
+                "the {which} of the range of `{}` in `{}` is `{text}`, which is no integer but `{}`",
+                param.name, function.name, count.ty.text
+            )
         } else {
             format!("the {which} of the range of `{}` in `{}` is `{text}`, which is no parameter", param.name, function.name)
         };
@@ -76,11 +79,16 @@ fn tagged(api: &Api, function: &Function, param: &Param, tag: &TypeTag, findings
         Some(_) => {}
     }
     match find(function, &tag.size) {
-        None => add(format!("the size of what `{}` of `{}` points to is `{}`, which is no parameter", param.name, function.name, tag.size), {
-            remedy(api, function, &tag.size)
-        }),
+        None => {
+            add(format!("the size of what `{}` of `{}` points to is `{}`, which is no parameter", param.name, function.name, tag.size), {
+                remedy(api, function, &tag.size)
+            })
+        }
         Some(size) if !counts(api, &size.ty.form) => add(
-            format!("the size of what `{}` of `{}` points to is `{}`, which is no integer but `{}`", param.name, function.name, tag.size, size.ty.text),
+            format!(
+                "the size of what `{}` of `{}` points to is `{}`, which is no integer but `{}`",
+                param.name, function.name, tag.size, size.ty.text
+            ),
             remedy(api, function, &tag.size),
         ),
         Some(_) => {}
@@ -119,7 +127,9 @@ mod tests {
 
     #[test]
     fn a_count_is_known_by_its_name() {
-        for (count, array) in [("NumEvents", "Events"), ("NumArgs", "ArgPtrs"), ("NumArgs", "ArgSizes"), ("DevicesCount", "Devices"), ("Count", "Mems")] {
+        for (count, array) in
+            [("NumEvents", "Events"), ("NumArgs", "ArgPtrs"), ("NumArgs", "ArgSizes"), ("DevicesCount", "Devices"), ("Count", "Mems")]
+        {
             assert!(is_count_of(count, array), "{count} {array}");
         }
         for (count, array) in [("NumArgs", "LaunchSizeArgs"), ("NumArgs", "Properties"), ("Size", "Events"), ("PropSize", "PropValue")] {

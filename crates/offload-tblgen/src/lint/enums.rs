@@ -6,7 +6,8 @@ use crate::ir::{Api, Enum};
 
 pub(super) fn check(api: &Api, findings: &mut Findings) {
     let mut seen = Seen::default();
-    let last: Vec<[String; 2]> = api.enums.iter().map(|object| [format!("{}_LAST", object.prefix), format!("{}_FORCE_UINT32", object.prefix)]).collect();
+    let last: Vec<[String; 2]> =
+        api.enums.iter().map(|object| [format!("{}_LAST", object.prefix), format!("{}_FORCE_UINT32", object.prefix)]).collect();
     for object in &api.macros {
         seen.add(findings, object.name.split('(').next().unwrap_or_default(), "a macro", object.span.as_ref());
     }

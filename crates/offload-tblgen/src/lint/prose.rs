@@ -37,7 +37,11 @@ pub(super) fn check(api: &Api, findings: &mut Findings) {
     for object in &api.structs {
         text(&object.desc, &format!("the description of `{}`", object.name), object.span.as_ref());
         for member in &object.members {
-            text(&member.desc, &format!("the description of `{}.{}`", object.name, member.name), member.span.as_ref().or(object.span.as_ref()));
+            text(
+                &member.desc,
+                &format!("the description of `{}.{}`", object.name, member.name),
+                member.span.as_ref().or(object.span.as_ref()),
+            );
         }
     }
     for object in &api.callbacks {
@@ -49,7 +53,11 @@ pub(super) fn check(api: &Api, findings: &mut Findings) {
             text(detail, &format!("a detail of `{}`", object.name), object.span.as_ref());
         }
         for param in &object.params {
-            text(&param.desc, &format!("the description of `{}`'s parameter `{}`", object.name, param.name), param.span.as_ref().or(object.span.as_ref()));
+            text(
+                &param.desc,
+                &format!("the description of `{}`'s parameter `{}`", object.name, param.name),
+                param.span.as_ref().or(object.span.as_ref()),
+            );
         }
         for result in &object.returns {
             for condition in result.conditions.iter().filter(|condition| !condition.is_code) {

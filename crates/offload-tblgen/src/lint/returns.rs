@@ -6,7 +6,8 @@ use crate::ir::{Api, Function, ReturnOrigin};
 
 pub(super) fn check(api: &Api, findings: &mut Findings) {
     let errors = format!("{}_errc_t", api.prefix.to_lowercase());
-    let codes: Vec<&str> = api.enums.iter().filter(|object| object.name == errors).flat_map(|object| &object.etors).map(|etor| etor.c_name.as_str()).collect();
+    let codes: Vec<&str> =
+        api.enums.iter().filter(|object| object.name == errors).flat_map(|object| &object.etors).map(|etor| etor.c_name.as_str()).collect();
     let success = format!("{}_SUCCESS", api.prefix);
     for function in &api.functions {
         for result in &function.returns {
