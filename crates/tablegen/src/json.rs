@@ -144,7 +144,9 @@ impl Context {
                 }
                 Member::Locations => array(out, &record.spans, |out, &span| {
                     let at = self.sources.location(span);
-                    quote(out, &format!("{}:{}", at.file, at.line));
+                    // Without its directories: dumps do not depend on where a source tree lies.
+                    let file = at.file.rsplit(['/', '\\']).next().unwrap_or(at.file);
+                    quote(out, &format!("{file}:{}", at.line));
                 }),
                 Member::Name(name) => quote(out, name),
                 Member::Superclasses => {

@@ -35,6 +35,7 @@ mod source;
 mod symbol;
 mod text;
 mod token;
+pub mod tool;
 mod ty;
 mod value;
 

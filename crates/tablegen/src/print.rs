@@ -73,6 +73,7 @@ impl Context {
         out.push('\n');
         for kind in [FieldKind::MayBeUnresolved, FieldKind::Normal] {
             for field in record.fields.iter().filter(|field| field.kind == kind) {
+                out.push_str("  ");
                 self.write_field(out, field);
                 out.push_str(";\n");
             }
