@@ -9,6 +9,7 @@
 
 pub mod cli;
 pub mod condition;
+pub mod generate;
 pub mod ir;
 pub mod lint;
 pub mod llvm;

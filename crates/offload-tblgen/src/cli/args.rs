@@ -121,24 +121,8 @@ fn command() -> Command {
                 .value_parser(["off", "warn", "error"])
                 .help("What becomes of faults in the definitions [default: warn for LLVM's text, error for ours]"),
         )
-        .arg(Arg::new("allow").long("allow").value_name("LINT").action(ArgAction::Append).help("Do not report this lint (code or name)"))
-        .arg(
-            Arg::new("template")
-                .long("template")
-                .value_name("FILE")
-                .value_parser(path())
-                .help("Render a minijinja template over the API")
-                .help_heading("Actions"),
-        )
-        .arg(
-            Arg::new("check-abi-lock")
-                .long("check-abi-lock")
-                .value_name("FILE")
-                .value_parser(path())
-                .help("Compare the API with an ABI lock, and fail if it broke")
-                .help_heading("Actions"),
-        );
-    let mut names = vec!["template", "check-abi-lock"];
+        .arg(Arg::new("allow").long("allow").value_name("LINT").action(ArgAction::Append).help("Do not report this lint (code or name)"));
+    let mut names = Vec::new();
     for (name, help) in actions() {
         command = command.arg(switch(name, help).help_heading("Actions"));
         names.push(name);
@@ -172,14 +156,7 @@ fn read(matches: &ArgMatches, program: &str) -> Result<Args, String> {
     if matches.get_flag("check") && to_stdout {
         return Err("--check compares a file with what it should be; name it with -o".into());
     }
-    let job = if let Some(file) = path("template") {
-        Job::Template(file)
-    } else if let Some(file) = path("check-abi-lock") {
-        Job::CheckAbiLock(file)
-    } else {
-        let name = actions().into_keys().find(|name| matches.get_flag(name)).unwrap_or("print-records");
-        Job::named(name)
-    };
+    let job = Job::Named(actions().into_keys().find(|name| matches.get_flag(name)).unwrap_or("print-records"));
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let mut allowed = Vec::new();
     for name in matches.get_many::<String>("allow").into_iter().flatten() {

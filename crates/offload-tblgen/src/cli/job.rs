@@ -6,6 +6,7 @@ use tablegen::{Options, Outcome, Records};
 
 use super::args::{Args, LintLevel};
 use super::report::Report;
+use crate::generate::Backend;
 use crate::ir::Api;
 use crate::lint::{self, Rules};
 use crate::llvm;
@@ -16,10 +17,6 @@ use crate::model::{self, Dialect};
 pub(super) enum Job {
     /// An action by its name, which both dialects may have.
     Named(&'static str),
-    /// A template, rendered over the API.
-    Template(PathBuf),
-    /// A comparison with an ABI lock.
-    CheckAbiLock(PathBuf),
 }
 
 /// What an action of LLVM's tool does.
@@ -48,13 +45,8 @@ pub(super) const ACTIONS: [(&str, &str, LlvmJob); 12] = [
 
 /// The actions of our own dialect, and what they write.
 pub(super) fn own_actions() -> impl Iterator<Item = (&'static str, &'static str)> {
-    std::iter::once(("lint", "Nothing; only report faults of the definitions"))
-}
-
-impl Job {
-    pub(super) fn named(name: &'static str) -> Job {
-        Job::Named(name)
-    }
+    let backends = Backend::ALL.iter().map(|backend| (backend.action(), backend.help()));
+    backends.chain([("lint", "Nothing; only report faults of the definitions")])
 }
 
 /// Reads the definitions and makes the text that is to be written, if any. Also the files that it was made from, besides the first.
@@ -62,7 +54,6 @@ pub(super) fn produce(args: &Args, report: &mut Report) -> Option<(Option<String
     let (records, dependencies) = records(args, report)?;
     let llvm_job = match args.job {
         Job::Named(name) => ACTIONS.iter().find(|(known, ..)| *known == name).map(|(_, _, job)| *job),
-        Job::Template(_) | Job::CheckAbiLock(_) => None,
     };
     let text = match llvm_job {
         Some(LlvmJob::PrintRecords) => dumped(|out| tablegen::print_records(&records, out), report)?,
@@ -94,9 +85,16 @@ fn is_own(args: &Args, records: &Records, report: &mut Report) -> Option<bool> {
 
 /// The text of an action that is ours. Nothing for those that only report.
 fn own(args: &Args, api: &Api, report: &mut Report) -> Option<Option<String>> {
-    match &args.job {
-        Job::Named("lint") => Some(None),
-        other => report.fail(format!("{other:?} of {} is not there yet", api.source)),
+    let made = match &args.job {
+        Job::Named(name) => match Backend::ALL.iter().find(|backend| backend.action() == *name) {
+            Some(backend) => backend.generate(api),
+            // `lint`: what there is to say was said when the API was read.
+            None => return Some(None),
+        },
+    };
+    match made {
+        Ok(text) => Some(Some(text)),
+        Err(error) => report.fail(error.to_string()),
     }
 }
 

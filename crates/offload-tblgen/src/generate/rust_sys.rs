@@ -3,7 +3,7 @@
 //! The shapes are those that bindgen makes (with its *newtype* style of enumerations, because a value that no enumerator has is not undefined
 //! behaviour then), so that code written against bindgen's output of the header compiles against this.
 
-use super::rust::{ALLOW_C_NAMES, doc, errc, format, rust_type};
+use super::rust::{ALLOW_C_NAMES, FFI, doc, errc, finish, rust_type};
 use super::text::Text;
 use super::{Backend, GenError, layout, made_from};
 use crate::ir::{Api, Enum, Function, Param, Struct, snake_case};
@@ -17,8 +17,7 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     text.blank();
     text.line(ALLOW_C_NAMES);
     text.blank();
-    text.line("#[allow(unused_imports, reason = \"not every API uses each of them\")]");
-    text.line("use std::ffi::{c_char, c_int, c_uint, c_void};");
+    text.line(FFI);
     for object in &api.macros {
         if object.condition.is_none()
             && let Ok(crate::ir::Expr::Int { value }) = crate::condition::parse(&object.value)
@@ -63,7 +62,7 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
         params_structure(&mut text, function)?;
     }
     functions(&mut text, api, &prefix)?;
-    format(Backend::RustSys, &text.finish())
+    finish(Backend::RustSys, &text.finish())
 }
 
 fn enumeration(text: &mut Text, object: &Enum) -> Result<(), GenError> {

@@ -109,6 +109,21 @@ pub(super) fn doc(text: &str) -> String {
     out
 }
 
+/// Formats Rust, with the `use` of those C types that it mentions in place of [`FFI`].
+pub(super) fn finish(backend: Backend, text: &str) -> Result<String, GenError> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let used: Vec<_> =
+        ["c_char", "c_int", "c_uint", "c_void"].into_iter().filter(|name| text.split(|c| !is_word(c)).any(|word| word == *name)).collect();
+    let import = match used.as_slice() {
+        [] => String::new(),
+        names => format!("use std::ffi::{{{}}};", names.join(", ")),
+    };
+    format(backend, &text.replacen(FFI, &import, 1))
+}
+
+/// Stands for the `use` of C types until it is known which are needed.
+pub(super) const FFI: &str = "// <the C types that are used>";
+
 /// A name of the API that generated code needs.
 pub(super) fn errc(api: &Api, code: &str, needed_by: &'static str) -> Result<String, GenError> {
     let ty = format!("{}_errc_t", api.prefix.to_lowercase());
@@ -120,7 +135,7 @@ pub(super) fn errc(api: &Api, code: &str, needed_by: &'static str) -> Result<Str
 }
 
 /// Formats Rust as the tree does, with the toolchain's `rustfmt`. Comments survive it, which a printer of syntax trees would drop.
-pub(super) fn format(backend: Backend, text: &str) -> Result<String, GenError> {
+fn format(backend: Backend, text: &str) -> Result<String, GenError> {
     let fail = |reason: String| GenError::Rustfmt { reason: format!("--{}: {reason}", backend.action()) };
     let mut child = Command::new("rustfmt")
         .args(["--edition", "2024", "--emit", "stdout", "--config", "max_width=140,use_small_heuristics=Max"])

@@ -19,10 +19,16 @@
 //! Anything else is a [template] over the same data.
 
 pub mod abi_lock;
+mod header;
 mod layout;
+mod mock;
 mod order;
 mod rust;
+mod rust_entry;
+mod rust_expr;
+mod rust_print;
 mod rust_sys;
+mod rust_trait;
 pub mod template;
 mod text;
 
@@ -103,8 +109,18 @@ macro_rules! backends {
 }
 
 backends! {
+    /// The C header, valid C11 and C++17.
+    Header "gen-api" header::generate;
     /// Rust types and declarations, laid out as in C.
     RustSys "gen-rust-sys" rust_sys::generate;
+    /// `Display` for the types of the API.
+    RustPrint "gen-rust-print" rust_print::generate;
+    /// The trait that an implementation fills.
+    RustTrait "gen-impl-trait" rust_trait::generate;
+    /// The entry points: checks, the implementation, and a trace.
+    RustEntry "gen-entry-points" rust_entry::generate;
+    /// An implementation of the trait for tests, with hooks and faults.
+    Mock "gen-mock" mock::generate;
     /// A record of the ABI.
     AbiLock "gen-abi-lock" abi_lock::generate;
 }
