@@ -2,8 +2,10 @@
 
 mod bundle;
 mod checks;
+mod debian;
 #[cfg(test)]
 mod docs;
+mod tablegen;
 mod test;
 
 use anyhow::Result;
@@ -25,6 +27,8 @@ enum Command {
         #[arg(long)]
         no_setup: bool,
     },
+    /// Install what the tests need, and unpack what they compare with
+    Setup,
     /// Everything CI checks: `test`, formatting, clippy, rustdoc
     Ci,
     /// The loom models of the port, and the weakened ones that must fail
@@ -48,6 +52,15 @@ enum Command {
     },
     /// Make `target/gpu-bundle/`: tests and benchmarks that need neither Rust nor a network where they run
     GpuBundle,
+    /// The speed of `tablegen` beside that of `llvm-tblgen-22`
+    BenchTablegen {
+        /// Size of the generated source
+        #[arg(long, default_value_t = 5)]
+        megabytes: usize,
+        /// Runs of each tool; the fastest counts
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
+    },
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
     /// Rewrite golden files (UI tests, snapshots)
@@ -60,11 +73,13 @@ fn main() -> Result<()> {
     sh.change_dir(root());
     match cli.command {
         Command::Test { no_setup } => test::run(&sh, !no_setup),
+        Command::Setup => test::setup(&sh, true),
         Command::Ci => checks::ci(&sh),
         Command::Loom => checks::loom(&sh),
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Soak { calls, device } => checks::soak(&sh, calls, &device),
         Command::GpuBundle => bundle::make(&sh),
+        Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Audit => checks::audit(&sh),
         Command::Bless => checks::bless(&sh),
     }

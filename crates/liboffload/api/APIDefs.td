@@ -14,9 +14,19 @@ defvar PARAM_OPTIONAL = 0x4;
 defvar PARAM_IN_OPTIONAL = !or(PARAM_IN, PARAM_OPTIONAL);
 defvar PARAM_OUT_OPTIONAL = !or(PARAM_OUT, PARAM_OPTIONAL);
 
+// How the back ends write an API where the command line does not say: `hostcall`, or `llvm` for the text of LLVM's tool.
+class ApiSettings<string Dialect> {
+  string dialect = Dialect;
+}
+
 // Everything that ends up in the header.
 class APIObject {
   string desc;
+}
+
+// What a caller that drops it has almost certainly made a mistake with: the result of a function, or a type as a result.
+class Nodiscard {
+  bit nodiscard = 0;
 }
 
 // -- Parameters ------------------------------------------------------------------------------------------------------------------------------
@@ -89,14 +99,11 @@ class NullConditions<list<Param> Params, bit Handles> {
   list<string> conditions = !foreach(p, chosen, "`NULL == "#p.name#"`");
 }
 
-class Function : APIObject {
+class Function : APIObject, Nodiscard {
   list<Param> params;
   list<Return> returns;
   list<string> details = [];
   list<string> analogues = [];
-
-  // Set where a caller that drops the result has almost certainly made a mistake.
-  bit nodiscard = 0;
 
   list<Return> returns_with_def = DefaultReturns#returns;
   list<Return> returns_with_handles =
@@ -119,7 +126,7 @@ class TaggedEtor<string Name, string Type, string Desc> : Etor<Name, Desc> {
 }
 
 // Values count 0, 1, 2 …, or 1, 2, 4 … where the enumerators are bits: new enumerators go to the end.
-class Enum : APIObject {
+class Enum : APIObject, Nodiscard {
   // Every enumerator is a TaggedEtor.
   bit is_typed = 0;
   bit is_bit_field = 0;
@@ -138,7 +145,7 @@ defvar DefaultPropStructMembers = [
   StructMember<"void*", "pNext", "the next structure of a chain, or null">,
 ];
 
-class Struct : APIObject {
+class Struct : APIObject, Nodiscard {
   string base_class = "";
   list<StructMember> members;
   list<StructMember> inherited_members =

@@ -2,6 +2,8 @@
 
 include "APIDefs.td"
 
+def settings : ApiSettings<"hostcall">;
+
 include "Common.td"
 include "Platform.td"
 include "Device.td"

@@ -7,7 +7,10 @@
 //! All back ends of our own dialect read the [intermediate representation](ir) and nothing else; it is also written as JSON, for back ends that
 //! are not part of this program.
 
+pub mod cli;
 pub mod condition;
 pub mod generate;
 pub mod ir;
+pub mod lint;
 pub mod llvm;
+pub mod model;

@@ -1,6 +1,6 @@
 //! `gen-api`: the C header, with comments for Doxygen.
 
-use super::{Error, GENERIC_HEADER, PREFIX, PREFIX_LOWER, RULE, Version, bare_name, impl_name, params_struct, put};
+use super::{Error, GENERIC_HEADER, PREFIX, PREFIX_LOWER, RULE, Version, bare_name, impl_name, paragraphs, params_struct, put};
 use crate::ir::{Api, Callback, Enum, Function, Macro, Param, Struct};
 
 const FILE_BEGIN: &str = "
@@ -144,8 +144,10 @@ fn param_struct(out: &mut String, function: &Function) {
 fn function(out: &mut String, function: &Function, version: Version) {
     put!(out, "\n{RULE}/// @brief {}\n///\n/// @details\n", function.desc);
     if version >= Version::V24 {
-        let paragraphs: Vec<String> = function.details.iter().map(|detail| format!("///    {detail}\n")).collect();
-        out.push_str(&paragraphs.join("///\n"));
+        for line in paragraphs(&function.details) {
+            let text = if line.is_empty() { line.to_owned() } else { format!("    {line}") };
+            put!(out, "///{text}\n");
+        }
     } else {
         for detail in &function.details {
             put!(out, "///    - {detail}\n");

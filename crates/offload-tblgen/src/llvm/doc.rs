@@ -1,6 +1,6 @@
 //! `gen-doc`: reStructuredText for Sphinx, in its C domain.
 
-use super::{Error, PREFIX_LOWER, Version, impl_name, param_list, put};
+use super::{Error, PREFIX_LOWER, Version, impl_name, paragraphs, param_list, put};
 use crate::ir::{Api, Condition, Enum, Function, Param, Struct};
 
 pub(super) fn document(out: &mut String, api: &Api, version: Version) -> Result<(), Error> {
@@ -75,10 +75,18 @@ fn struct_(out: &mut String, object: &Struct) {
 fn function(out: &mut String, function: &Function, version: Version) {
     put!(out, ".. c:function:: {PREFIX_LOWER}_result_t {}({})\n\n", function.name, param_list(&function.params));
     put!(out, "  {}\n\n", function.desc);
-    let separator = if version >= Version::V24 { "\n\n" } else { "\n" };
-    let details: Vec<String> = function.details.iter().map(|detail| format!("  {detail}")).collect();
-    if !details.is_empty() {
-        put!(out, "{}\n\n", details.join(separator));
+    if version >= Version::V24 {
+        for line in paragraphs(&function.details) {
+            let indent = if line.is_empty() { "" } else { "  " };
+            put!(out, "{indent}{line}\n");
+        }
+    } else {
+        for detail in &function.details {
+            put!(out, "  {detail}\n");
+        }
+    }
+    if !function.details.is_empty() {
+        out.push('\n');
     }
     params(out, &function.params);
     for result in &function.returns {

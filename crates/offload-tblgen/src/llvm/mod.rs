@@ -161,7 +161,30 @@ fn find_enum<'a>(api: &'a Api, name: &str) -> Result<&'a Enum, Error> {
     api.enums.iter().find(|object| object.name == name).ok_or_else(|| Error::MissingEnum { name: name.to_owned() })
 }
 
+/// The lines of a function's details as LLVM 24 sets them: paragraphs with an empty line between them, except between the items of a list.
+fn paragraphs(details: &[String]) -> Vec<&str> {
+    let is_item = |text: &str| text.starts_with("- ");
+    let mut lines: Vec<&str> = Vec::new();
+    for detail in details {
+        if lines.last().is_some_and(|last| !(is_item(last) && is_item(detail))) {
+            lines.push("");
+        }
+        lines.extend(detail.lines());
+    }
+    lines
+}
+
 /// The structure of pointers to a function's parameters.
 fn params_struct(function: &str) -> String {
     format!("{}_params_t", crate::ir::snake_case(function))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn details_are_paragraphs_and_lists() {
+        let details = ["One.", "Two:", "- a", "- b", "Three\nlines."].map(String::from);
+        assert_eq!(super::paragraphs(&details), ["One.", "", "Two:", "", "- a", "- b", "", "Three", "lines."]);
+        assert!(super::paragraphs(&[]).is_empty());
+    }
 }
