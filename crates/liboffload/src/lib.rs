@@ -11,5 +11,5 @@ pub mod generated;
 pub mod runtime;
 
 pub use generated::api::{Api, HandleKind};
-pub use generated::{entry, mock, sys};
+pub use generated::{entry, mock, safe, sys};
 pub use runtime::Error;

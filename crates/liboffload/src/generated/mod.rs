@@ -4,4 +4,5 @@ pub mod api;
 pub mod entry;
 pub mod mock;
 mod print;
+pub mod safe;
 pub mod sys;

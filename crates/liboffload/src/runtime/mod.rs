@@ -11,6 +11,7 @@ mod handle;
 mod location;
 pub mod mock;
 mod print;
+pub mod safe;
 pub mod trace;
 
 pub use call::call;

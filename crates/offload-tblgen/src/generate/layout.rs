@@ -5,20 +5,20 @@ use crate::ir::{Api, CType, Named, Struct};
 
 /// Size and alignment in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub(super) struct Layout {
     /// Size.
-    pub size: u64,
+    pub(super) size: u64,
     /// Alignment.
-    pub align: u64,
+    pub(super) align: u64,
 }
 
 /// The layout of a structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StructLayout {
+pub(super) struct StructLayout {
     /// Of the whole.
-    pub layout: Layout,
+    pub(super) layout: Layout,
     /// Offset of each member.
-    pub offsets: Vec<u64>,
+    pub(super) offsets: Vec<u64>,
 }
 
 /// Structures within structures; no API needs more, and a structure that contains itself has none.
@@ -26,26 +26,18 @@ const MAX_DEPTH: u32 = 64;
 
 const POINTER: Layout = Layout { size: 8, align: 8 };
 
-/// The layout of a type's values. Arrays without a length and unknown types have none.
-///
-/// # Errors
-///
-/// Types without a size.
-pub fn of(api: &Api, ty: &CType, place: &str) -> Result<Layout, GenError> {
-    of_within(api, ty, place, 0)
-}
-
 /// The layout of a structure.
 ///
 /// # Errors
 ///
 /// Members without a size.
-pub fn of_struct(api: &Api, object: &Struct) -> Result<StructLayout, GenError> {
+pub(super) fn of_struct(api: &Api, object: &Struct) -> Result<StructLayout, GenError> {
     of_struct_within(api, object, 0)
 }
 
 fn of_struct_within(api: &Api, object: &Struct, depth: u32) -> Result<StructLayout, GenError> {
-    let members = object.members.iter().map(|member| of_within(api, &member.ty.form, &format!("{}.{}", object.name, member.name), depth + 1));
+    let members =
+        object.members.iter().map(|member| of_within(api, &member.ty.form, &format!("{}.{}", object.name, member.name), depth + 1));
     place(&members.collect::<Result<Vec<_>, _>>()?)
         .ok_or_else(|| GenError::Unsupported { place: object.name.clone(), reason: "it is larger than any address".into() })
 }

@@ -137,7 +137,11 @@ fn default_behaviour(text: &mut Text, api: &Api, function: &Function) -> Result<
         text.line("let _ = self.started.fetch_update(Ordering::AcqRel, Ordering::Acquire, |started| started.checked_sub(1));");
     }
     if let Some(handle) = destroyed(api, function) {
-        text.line(format_args!("mock::destroyed(self.handles.remove(HandleKind::{}, call.{}.cast()))", kind(api, handle.1), rust_name(handle.0)));
+        text.line(format_args!(
+            "mock::destroyed(self.handles.remove(HandleKind::{}, call.{}.cast()))",
+            kind(api, handle.1),
+            rust_name(handle.0)
+        ));
         return Ok(());
     }
     let parent = function.params.iter().find(|param| param.ty.form.is_handle());

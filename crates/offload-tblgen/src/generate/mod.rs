@@ -19,14 +19,20 @@
 //! Anything else is a [template] over the same data.
 
 pub mod abi_lock;
+mod conformance;
+mod docs;
+mod exports;
 mod header;
+mod json;
 mod layout;
 mod mock;
 mod order;
+mod print_cpp;
 mod rust;
 mod rust_entry;
 mod rust_expr;
 mod rust_print;
+mod rust_safe;
 mod rust_sys;
 mod rust_trait;
 pub mod template;
@@ -57,6 +63,12 @@ pub enum GenError {
     /// `rustfmt` is not there, or refused the text (which would be a fault of this program).
     #[error("cannot format generated Rust with rustfmt: {reason}; install it with `rustup component add rustfmt`")]
     Rustfmt {
+        /// What happened.
+        reason: String,
+    },
+    /// Data cannot be written as JSON.
+    #[error("cannot write JSON: {reason}")]
+    Json {
         /// What happened.
         reason: String,
     },
@@ -111,6 +123,10 @@ macro_rules! backends {
 backends! {
     /// The C header, valid C11 and C++17.
     Header "gen-api" header::generate;
+    /// `operator<<` for `std::ostream`, without LLVM's headers.
+    PrintCpp "gen-print-header" print_cpp::generate;
+    /// The linker's list of exported names.
+    Exports "gen-exports" exports::generate;
     /// Rust types and declarations, laid out as in C.
     RustSys "gen-rust-sys" rust_sys::generate;
     /// `Display` for the types of the API.
@@ -121,6 +137,18 @@ backends! {
     RustEntry "gen-entry-points" rust_entry::generate;
     /// An implementation of the trait for tests, with hooks and faults.
     Mock "gen-mock" mock::generate;
+    /// Safe wrappers for Rust programs, with typed properties.
+    RustSafe "gen-rust-safe" rust_safe::generate;
+    /// Skeletons of conformance tests, in C.
+    Tests "gen-tests" conformance::generate;
+    /// Documentation in Markdown.
+    DocMd "gen-doc-md" docs::markdown;
+    /// Documentation in reStructuredText.
+    DocRst "gen-doc" docs::rst;
+    /// The API as data.
+    Json "gen-json" json::generate;
+    /// The schema of that data.
+    JsonSchema "gen-json-schema" json::schema;
     /// A record of the ABI.
     AbiLock "gen-abi-lock" abi_lock::generate;
 }

@@ -7,7 +7,7 @@ use crate::ir::{Api, CType, Callback, NamedKind, Struct, Typedef};
 
 /// A definition that others may have to come after.
 #[derive(Clone, Copy, Debug)]
-pub enum Definition<'a> {
+pub(super) enum Definition<'a> {
     /// A type definition.
     Typedef(&'a Typedef),
     /// A callback.
@@ -56,7 +56,7 @@ fn collect<'a>(ty: &'a CType, behind_pointer: bool, names: &mut Vec<&'a str>) {
 /// # Errors
 ///
 /// Definitions that need one another.
-pub fn definitions(api: &Api) -> Result<Vec<Definition<'_>>, GenError> {
+pub(super) fn definitions(api: &Api) -> Result<Vec<Definition<'_>>, GenError> {
     let mut waiting: BTreeMap<&str, Definition<'_>> = BTreeMap::new();
     waiting.extend(api.typedefs.iter().map(Definition::Typedef).map(|object| (object.name(), object)));
     waiting.extend(api.callbacks.iter().map(Definition::Callback).map(|object| (object.name(), object)));

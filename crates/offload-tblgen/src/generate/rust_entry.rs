@@ -48,7 +48,8 @@ fn entry(text: &mut Text, api: &Api, function: &Function, prefix: &str) -> Resul
     text.line(format_args!("/// As [`Api::{name}`]. `location` is null or points to a location whose texts are null or end in a zero."));
     let parameters = parameters(function)?;
     let comma = if parameters.is_empty() { "" } else { ", " };
-    let open = format!("pub unsafe fn {name}<A: Api>({parameters}{comma}location: *const {prefix}_code_location_t) -> {prefix}_result_t {{");
+    let open =
+        format!("pub unsafe fn {name}<A: Api>({parameters}{comma}location: *const {prefix}_code_location_t) -> {prefix}_result_t {{");
     text.block(open, "}", |text| {
         text.block("let body = || {", "};", |text| body(text, api, function, &name))?;
         let list = if function.params.is_empty() { "_" } else { "list" };
@@ -245,7 +246,9 @@ fn range(function: &Function, param: &Param) -> Result<String, GenError> {
     let bound = |text: &str| match text.trim().parse::<u64>() {
         Ok(number) => Ok(format!("{number}")),
         Err(_) => match function.params.iter().find(|other| other.name == text) {
-            Some(other) if matches!(other.ty.form, CType::Primitive { name } if name.is_integer()) => Ok(format!("{}.number()", rust_name(text))),
+            Some(other) if matches!(other.ty.form, CType::Primitive { name } if name.is_integer()) => {
+                Ok(format!("{}.number()", rust_name(text)))
+            }
             _ => Err(GenError::Unsupported {
                 place: format!("{}.{}", function.name, param.name),
                 reason: format!("the range's bound `{text}` is neither a number nor a parameter that is one"),

@@ -66,7 +66,8 @@ pub(super) fn number(scope: Scope<'_>, expr: &Expr) -> Result<String, GenError> 
     Ok(match expr {
         Expr::Int { value } => format!("{value}_i128"),
         Expr::SizeOf { ty } => {
-            let parsed = CType::parse(ty).map_err(|error| GenError::Unsupported { place: scope.function.name.clone(), reason: error.to_string() })?;
+            let parsed = CType::parse(ty)
+                .map_err(|error| GenError::Unsupported { place: scope.function.name.clone(), reason: error.to_string() })?;
             format!("size_of::<{}>().number()", size_type(scope, &parsed)?)
         }
         Expr::Name { name } if !is_param(scope, name) => match scope.api.enumerator(name) {

@@ -48,7 +48,8 @@ fn enumeration(text: &mut Text, object: &Enum) -> Result<(), GenError> {
         if object.is_bit_field {
             text.line("let mut rest = self.0;");
             text.line("let mut separator = \"\";");
-            let bits: Vec<_> = named.iter().filter(|(value, _)| *value != 0).map(|(_, name)| format!("(Self::{name}, \"{name}\")")).collect();
+            let bits: Vec<_> =
+                named.iter().filter(|(value, _)| *value != 0).map(|(_, name)| format!("(Self::{name}, \"{name}\")")).collect();
             text.block(format_args!("for (bit, name) in [{}] {{", bits.join(", ")), "}", |text| {
                 text.block("if rest & bit.0 != 0 {", "}", |text| {
                     text.line("write!(f, \"{separator}{name}\")?;");

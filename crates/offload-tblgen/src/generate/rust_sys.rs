@@ -53,7 +53,11 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
             crate::ir::CType::Void => String::new(),
             ty => format!(" -> {}", rust_type(ty, &object.name)?),
         };
-        text.line(format_args!("pub type {} = Option<unsafe extern \"C\" fn({}){ret}>;", object.name, params(&object.name, &object.params)?));
+        text.line(format_args!(
+            "pub type {} = Option<unsafe extern \"C\" fn({}){ret}>;",
+            object.name,
+            params(&object.name, &object.params)?
+        ));
     }
     for object in &api.structs {
         structure(&mut text, api, object)?;
@@ -119,7 +123,13 @@ fn structure(text: &mut Text, api: &Api, object: &Struct) -> Result<(), GenError
 
 /// C names are kept; only what Rust could not read is changed, as bindgen does it.
 pub(super) fn member_name(name: &str) -> String {
-    if name == "type" { "type_".into() } else if super::rust::rust_name(name).starts_with("r#") { format!("{name}_") } else { name.into() }
+    if name == "type" {
+        "type_".into()
+    } else if super::rust::rust_name(name).starts_with("r#") {
+        format!("{name}_")
+    } else {
+        name.into()
+    }
 }
 
 /// Name of the structure that holds pointers to a function's arguments.
@@ -146,7 +156,9 @@ fn params_structure(text: &mut Text, function: &Function) -> Result<(), GenError
 }
 
 fn params(place: &str, params: &[Param]) -> Result<String, GenError> {
-    let params = params.iter().map(|param| Ok(format!("{}: {}", member_name(&param.name), rust_type(&param.ty.form, &format!("{place}.{}", param.name))?)));
+    let params = params
+        .iter()
+        .map(|param| Ok(format!("{}: {}", member_name(&param.name), rust_type(&param.ty.form, &format!("{place}.{}", param.name))?)));
     Ok(params.collect::<Result<Vec<_>, GenError>>()?.join(", "))
 }
 

@@ -4,14 +4,14 @@ use std::fmt;
 
 /// Text that knows how far it is indented.
 #[derive(Debug, Default)]
-pub struct Text {
+pub(super) struct Text {
     out: String,
     indent: usize,
 }
 
 impl Text {
     /// Adds a line. An empty one is not indented.
-    pub fn line(&mut self, line: impl fmt::Display) {
+    pub(super) fn line(&mut self, line: impl fmt::Display) {
         let line = line.to_string();
         for line in line.split('\n') {
             let line = line.trim_end();
@@ -24,12 +24,17 @@ impl Text {
     }
 
     /// Adds an empty line.
-    pub fn blank(&mut self) {
+    pub(super) fn blank(&mut self) {
         self.out.push('\n');
     }
 
     /// Adds `open`, what `inner` adds, one step further in, and `close`.
-    pub fn block<E>(&mut self, open: impl fmt::Display, close: &str, inner: impl FnOnce(&mut Text) -> Result<(), E>) -> Result<(), E> {
+    pub(super) fn block<E>(
+        &mut self,
+        open: impl fmt::Display,
+        close: &str,
+        inner: impl FnOnce(&mut Text) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.line(open);
         self.indent += 1;
         let result = inner(self);
@@ -39,20 +44,20 @@ impl Text {
     }
 
     /// Adds text in lines of at most `width` characters, each with `prefix` in front.
-    pub fn wrapped(&mut self, prefix: &str, width: usize, text: &str) {
+    pub(super) fn wrapped(&mut self, prefix: &str, width: usize, text: &str) {
         for line in wrap(text, width.saturating_sub(prefix.len() + 4 * self.indent)) {
             self.line(format_args!("{prefix}{line}"));
         }
     }
 
     /// All of it.
-    pub fn finish(self) -> String {
+    pub(super) fn finish(self) -> String {
         self.out
     }
 }
 
 /// Splits text into lines of at most `width` characters, where it has spaces.
-pub fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut length = 0;
