@@ -82,7 +82,7 @@ class Return<string Value, list<string> Conditions = []> {
 // Codes that every function may return; they come first in `returns_with_def`.
 defvar DefaultReturns = [
   Return<PREFIX#"_SUCCESS">,
-  Return<PREFIX#"_ERRC_UNINITIALIZED", ["the library is not initialised: every successful olInit has been undone by an olShutDown"]>,
+  Return<PREFIX#"_ERRC_UNINITIALIZED", ["the library is not initialised"]>,
 ];
 
 // `Returns`, where `Value` also has `Conditions`, if there are any: joined to the entry that is there, or as a new last entry.

@@ -151,3 +151,38 @@ fn definitions_say_for_which_dialect_they_are() {
     let said = complaint(&["-gen-api"], &settings("pascal"));
     assert!(said.contains("`pascal`") && said.contains("d.td:2:"), "{said}");
 }
+
+#[test]
+fn an_abi_is_recorded_and_what_breaks_it_is_named() {
+    let folder = Folder::new();
+    let lock = folder.path("api.lock");
+    let name = lock.to_str().expect("text");
+    let api = |members: &str| {
+        let text = format!("include \"APIDefs.td\"\ndef ol_e_t : Enum {{\n  let desc = \"d\";\n  let etors = [{members}];\n}}\n");
+        folder.file("api.td", &text)
+    };
+    generate(&["--gen-abi-lock", "-o", name], &api("Etor<\"A\", \"a\">, Etor<\"B\", \"b\">"));
+    assert!(generate(&["--check-abi-lock", name], &api("Etor<\"A\", \"a\">, Etor<\"B\", \"b\">")).is_empty());
+    assert!(run(&["--check-abi-lock", name], &api("Etor<\"A\", \"a\">, Etor<\"B\", \"b\">, Etor<\"C\", \"c\">")).status.success());
+    let said = complaint(&["--check-abi-lock", name], &api("Etor<\"A\", \"a\">, Etor<\"C\", \"c\">, Etor<\"B\", \"b\">"));
+    assert!(said.contains("OL_E_B") && said.contains("api.lock"), "{said}");
+    assert!(complaint(&["--check-abi-lock", "nowhere.lock"], &api("")).contains("nowhere.lock"));
+}
+
+#[test]
+fn a_template_is_rendered_over_the_api() {
+    let folder = Folder::new();
+    let template = folder.file("names.j2", "{% for f in functions %}{{ f.name }} {% endfor %}");
+    let text = generate(&["--template", template.to_str().expect("text")], &definitions());
+    assert!(text.starts_with("olCalculateOptimalOccupancy ") && text.contains(" olInit "), "{text}");
+    let broken = folder.file("broken.j2", "{{ nothing.at.all }}");
+    assert!(complaint(&["--template", broken.to_str().expect("text")], &definitions()).contains("broken.j2"));
+}
+
+#[test]
+fn an_action_that_only_reports_writes_no_file() {
+    let folder = Folder::new();
+    let out = folder.file("out", "as it was");
+    generate(&["--lint", "-o", out.to_str().expect("text")], &definitions());
+    assert_eq!(fs::read_to_string(&out).expect("there"), "as it was");
+}

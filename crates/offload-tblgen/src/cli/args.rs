@@ -55,7 +55,8 @@ pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
     let longs: Vec<String> =
         command.get_arguments().filter_map(Arg::get_long).map(str::to_owned).chain(["help".into(), "version".into()]).collect();
     let longs: Vec<&str> = longs.iter().map(String::as_str).collect();
-    let arguments = tablegen::tool::spell_options(arguments, &longs, &['I', 'D', 'o', 'd']);
+    let arguments = tablegen::tool::spell_options(arguments, &longs, &LETTERS);
+    let arguments: Vec<OsString> = arguments.into_iter().map(whole_name).collect();
     let program = arguments.first().map(|name| program_name(Path::new(name))).unwrap_or_default();
     match command.try_get_matches_from(arguments) {
         Ok(matches) => match read(&matches, &program) {
@@ -65,6 +66,17 @@ pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
         Err(error) if error.use_stderr() => Parsed::Wrong(error.to_string()),
         Err(error) => Parsed::Shown(error.to_string()),
     }
+}
+
+/// Options of one letter.
+const LETTERS: [char; 4] = ['I', 'D', 'o', 'd'];
+
+/// An unknown option with one dash is to be named whole in the message, not by its first letter.
+fn whole_name(argument: OsString) -> OsString {
+    let unknown = argument.to_str().and_then(|text| text.strip_prefix('-')).filter(|name| {
+        name.len() > 1 && name.starts_with(|first: char| first.is_ascii_alphabetic() && !LETTERS.contains(&first))
+    });
+    unknown.map_or_else(|| argument.clone(), |name| format!("--{name}").into())
 }
 
 fn program_name(path: &Path) -> String {
@@ -122,7 +134,24 @@ fn command() -> Command {
                 .help("What becomes of faults in the definitions [default: warn for LLVM's text, error for ours]"),
         )
         .arg(Arg::new("allow").long("allow").value_name("LINT").action(ArgAction::Append).help("Do not report this lint (code or name)"));
-    let mut names = Vec::new();
+    command = command
+        .arg(
+            Arg::new("template")
+                .long("template")
+                .value_name("FILE")
+                .value_parser(path())
+                .help("A minijinja template, rendered over the API")
+                .help_heading("Actions"),
+        )
+        .arg(
+            Arg::new("check-abi-lock")
+                .long("check-abi-lock")
+                .value_name("FILE")
+                .value_parser(path())
+                .help("Nothing; fail if the API broke the ABI that FILE records")
+                .help_heading("Actions"),
+        );
+    let mut names = vec!["template", "check-abi-lock"];
     for (name, help) in actions() {
         command = command.arg(switch(name, help).help_heading("Actions"));
         names.push(name);
@@ -156,7 +185,8 @@ fn read(matches: &ArgMatches, program: &str) -> Result<Args, String> {
     if matches.get_flag("check") && to_stdout {
         return Err("--check compares a file with what it should be; name it with -o".into());
     }
-    let job = Job::Named(actions().into_keys().find(|name| matches.get_flag(name)).unwrap_or("print-records"));
+    let named = || Job::Named(actions().into_keys().find(|name| matches.get_flag(name)).unwrap_or("print-records"));
+    let job = path("template").map(Job::Template).or_else(|| path("check-abi-lock").map(Job::CheckAbiLock)).unwrap_or_else(named);
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let mut allowed = Vec::new();
     for name in matches.get_many::<String>("allow").into_iter().flatten() {

@@ -6,7 +6,7 @@ use tablegen::{Options, Outcome, Records};
 
 use super::args::{Args, LintLevel};
 use super::report::Report;
-use crate::generate::Backend;
+use crate::generate::{Backend, abi_lock, template};
 use crate::ir::Api;
 use crate::lint::{self, Rules};
 use crate::llvm;
@@ -17,6 +17,10 @@ use crate::model::{self, Dialect};
 pub(super) enum Job {
     /// An action by its name, which both dialects may have.
     Named(&'static str),
+    /// A template, rendered over the API.
+    Template(PathBuf),
+    /// A comparison with an ABI lock.
+    CheckAbiLock(PathBuf),
 }
 
 /// What an action of LLVM's tool does.
@@ -52,13 +56,16 @@ pub(super) fn own_actions() -> impl Iterator<Item = (&'static str, &'static str)
 /// Reads the definitions and makes the text that is to be written, if any. Also the files that it was made from, besides the first.
 pub(super) fn produce(args: &Args, report: &mut Report) -> Option<(Option<String>, Vec<PathBuf>)> {
     let (records, dependencies) = records(args, report)?;
-    let llvm_job = match args.job {
-        Job::Named(name) => ACTIONS.iter().find(|(known, ..)| *known == name).map(|(_, _, job)| *job),
+    let llvm_job = match &args.job {
+        Job::Named(name) => ACTIONS.iter().find(|(known, ..)| known == name).map(|(_, _, job)| *job),
+        Job::Template(_) | Job::CheckAbiLock(_) => None,
     };
+    let dialect = dialect(args, &records, report)?;
     let text = match llvm_job {
         Some(LlvmJob::PrintRecords) => dumped(|out| tablegen::print_records(&records, out), report)?,
         Some(LlvmJob::DumpJson) => dumped(|out| tablegen::dump_json(&records, out), report)?,
-        Some(LlvmJob::Generate(action)) if !is_own(args, &records, report)? => {
+        // What only LLVM's tool has is LLVM's text in every dialect.
+        Some(LlvmJob::Generate(action)) if dialect == Dialect::Llvm || !is_ours(&args.job) => {
             let api = api(args, &records, Dialect::Llvm, report)?;
             let version = args.llvm_version.unwrap_or_else(|| model::llvm_version(&records));
             match llvm::generate(&api, action, version) {
@@ -66,21 +73,28 @@ pub(super) fn produce(args: &Args, report: &mut Report) -> Option<(Option<String
                 Err(error) => return report.fail(error.to_string()),
             }
         }
-        _ => own(args, &api(args, &records, Dialect::Hostcall, report)?, report)?,
+        _ => {
+            let rules = if matches!(args.job, Job::Named("lint")) { dialect } else { Dialect::Hostcall };
+            own(args, &api(args, &records, rules, report)?, report)?
+        }
     };
     Some((text, dependencies))
 }
 
-/// Whether an action that both dialects have is to be ours.
-fn is_own(args: &Args, records: &Records, report: &mut Report) -> Option<bool> {
-    let said = match model::dialect(records) {
-        Ok(said) => said,
+/// Whose text is meant where both dialects have an action.
+fn dialect(args: &Args, records: &Records, report: &mut Report) -> Option<Dialect> {
+    match model::dialect(records) {
+        Ok(said) => Some(args.dialect.or(said).unwrap_or(args.default_dialect)),
         Err(diagnostic) => {
             report.diagnostic(*diagnostic);
-            return None;
+            None
         }
-    };
-    Some(args.dialect.or(said).unwrap_or(args.default_dialect) == Dialect::Hostcall)
+    }
+}
+
+/// Whether our dialect has an action of that name.
+fn is_ours(job: &Job) -> bool {
+    matches!(job, Job::Named(name) if Backend::ALL.iter().any(|backend| backend.action() == *name))
 }
 
 /// The text of an action that is ours. Nothing for those that only report.
@@ -91,10 +105,28 @@ fn own(args: &Args, api: &Api, report: &mut Report) -> Option<Option<String>> {
             // `lint`: what there is to say was said when the API was read.
             None => return Some(None),
         },
+        Job::Template(path) => {
+            let source = read(path, report)?;
+            template::render(api, &path.display().to_string(), &source)
+        }
+        Job::CheckAbiLock(path) => {
+            let lock = read(path, report)?;
+            match abi_lock::compare(api, &lock) {
+                Ok(changes) => return report.changes(path, &changes).map(|()| None),
+                Err(error) => Err(error),
+            }
+        }
     };
     match made {
         Ok(text) => Some(Some(text)),
         Err(error) => report.fail(error.to_string()),
+    }
+}
+
+fn read(path: &Path, report: &mut Report) -> Option<String> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Some(text),
+        Err(error) => report.fail(format!("cannot read `{}`: {error}", path.display())),
     }
 }
 

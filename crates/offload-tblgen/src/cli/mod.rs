@@ -38,7 +38,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Does what was asked for. `None`: it failed, and the report says why.
 fn generate(args: &Args, report: &mut Report) -> Option<()> {
     let (text, dependencies) = job::produce(args, report)?;
-    let text = text.unwrap_or_default();
+    // Some actions only report.
+    let Some(text) = text else { return Some(()) };
     if args.check {
         return check(&args.output, &text, report);
     }

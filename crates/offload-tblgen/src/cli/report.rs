@@ -1,7 +1,10 @@
 //! What is said about a run, on the standard error output.
 
-use tablegen::{Diagnostic, SourceMap, Span};
+use std::path::Path;
 
+use tablegen::{Diagnostic, Severity, SourceMap, Span};
+
+use crate::generate::abi_lock::Change;
 use crate::ir;
 use crate::lint::Finding;
 
@@ -34,6 +37,22 @@ impl Report {
         let message = format!("[{}] {}", finding.lint.code(), finding.message);
         let diagnostic = if is_error { Diagnostic::error(span, message) } else { Diagnostic::warning(span, message) };
         self.diagnostic(diagnostic.with_note(format!("help: {}", finding.fix)).with_note(format!("lint: {}", finding.lint.name())));
+    }
+
+    /// Notes what has changed since an ABI was recorded. `None` if programs break.
+    pub(super) fn changes(&mut self, lock: &Path, changes: &[Change]) -> Option<()> {
+        for change in changes {
+            let severity = if change.is_break() { Severity::Error } else { Severity::Note };
+            self.diagnostic(Diagnostic { severity, ..Diagnostic::error(None, change.to_string()) });
+        }
+        let breaks = changes.iter().filter(|change| change.is_break()).count();
+        if breaks == 0 {
+            return Some(());
+        }
+        self.fail(format!(
+            "the ABI is not that of `{}` any more, in {breaks} places; undo the changes, or record the new one with --gen-abi-lock",
+            lock.display()
+        ))
     }
 
     /// A place in the files that were read, with the word that stands there.

@@ -71,8 +71,7 @@ pub fn dialect(records: &Records) -> Result<Option<Dialect>, Box<Diagnostic>> {
     match Dialect::find(name) {
         Some(dialect) => Ok(Some(dialect)),
         None => {
-            let span = settings.field("dialect").map_or(settings.span(), |field| field.span());
-            Err(Box::new(Diagnostic::error(span, format!("there is no dialect `{name}`")).with_note("dialects are `llvm` and `hostcall`")))
+            Err(Box::new(Diagnostic::error(settings.span(), format!("there is no dialect `{name}`")).with_note("dialects are `llvm` and `hostcall`")))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Running the program.
 
-#![expect(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, reason = "each test file uses a part of it, another one each")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
