@@ -31,7 +31,9 @@ fn digest(text: &str) -> usize {
     }
     let mut texts = 0;
     use llvm::Action;
-    for action in [Action::Api, Action::Doc, Action::EntryPoints, Action::PrintHeader, Action::Errcodes, Action::Info, Action::GetInfoWrappers] {
+    for action in
+        [Action::Api, Action::Doc, Action::EntryPoints, Action::PrintHeader, Action::Errcodes, Action::Info, Action::GetInfoWrappers]
+    {
         for version in [llvm::Version::V22, llvm::Version::V23, llvm::Version::V24] {
             texts += usize::from(llvm::generate(&api, action, version).is_ok());
         }
@@ -50,7 +52,27 @@ fn is_formatted(backend: Backend) -> bool {
 #[test]
 fn damaged_definitions_never_panic() {
     let whole = [include_str!("llvm/everything.td"), include_str!("lints/faults.td")];
-    let scraps = ["", "\"", "é", "`", " ", "_handle_t", "*", "[]", "0", "-1", "?", "PARAM_OUT", "\\n", "const ", "(", "ol_errc_t", "char[]", "x", "=="];
+    let scraps = [
+        "",
+        "\"",
+        "é",
+        "`",
+        " ",
+        "_handle_t",
+        "*",
+        "[]",
+        "0",
+        "-1",
+        "?",
+        "PARAM_OUT",
+        "\\n",
+        "const ",
+        "(",
+        "ol_errc_t",
+        "char[]",
+        "x",
+        "==",
+    ];
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut texts = 0;
     for round in 0..600 {
@@ -58,7 +80,8 @@ fn damaged_definitions_never_panic() {
         for _ in 0..=random.below(3) {
             // Mostly inside a string: there a definition stays readable, and its back ends are reached.
             let quotes: Vec<usize> = text.iter().enumerate().filter(|(_, c)| **c == '"').map(|(at, _)| at).collect();
-            let at = if random.below(8) == 0 || quotes.is_empty() { random.below(text.len()) } else { quotes[random.below(quotes.len())] + 1 };
+            let at =
+                if random.below(8) == 0 || quotes.is_empty() { random.below(text.len()) } else { quotes[random.below(quotes.len())] + 1 };
             let end = (at + random.below(6)).min(text.len());
             let scrap = scraps[random.below(scraps.len())];
             text.splice(at.min(end)..end, scrap.chars());
