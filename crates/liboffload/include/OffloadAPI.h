@@ -159,31 +159,31 @@ typedef enum ol_device_info_t {
     /// [uint64_t] how much local memory a work group may have, in bytes
     OL_DEVICE_INFO_WORK_GROUP_LOCAL_MEM_SIZE = 18,
     /// [ol_device_fp_capability_flags_t] what its single-precision arithmetic does
-    OL_DEVICE_INFO_single_FP_CONFIG = 19,
+    OL_DEVICE_INFO_SINGLE_FP_CONFIG = 19,
     /// [ol_device_fp_capability_flags_t] what its double-precision arithmetic does
-    OL_DEVICE_INFO_double_FP_CONFIG = 20,
+    OL_DEVICE_INFO_DOUBLE_FP_CONFIG = 20,
     /// [ol_device_fp_capability_flags_t] what its half-precision arithmetic does
-    OL_DEVICE_INFO_half_FP_CONFIG = 21,
+    OL_DEVICE_INFO_HALF_FP_CONFIG = 21,
     /// [uint32_t] how many elements of type char its own vectors hold
-    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_char = 22,
+    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR = 22,
     /// [uint32_t] how many elements of type short its own vectors hold
-    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_short = 23,
+    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT = 23,
     /// [uint32_t] how many elements of type int its own vectors hold
-    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_int = 24,
+    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT = 24,
     /// [uint32_t] how many elements of type long its own vectors hold
-    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_long = 25,
+    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG = 25,
     /// [uint32_t] how many elements of type float its own vectors hold
-    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_float = 26,
+    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT = 26,
     /// [uint32_t] how many elements of type double its own vectors hold
-    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_double = 27,
+    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE = 27,
     /// [uint32_t] how many elements of type half its own vectors hold
-    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_half = 28,
+    OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF = 28,
     /// [bool] whether it computes in single precision
-    OL_DEVICE_INFO_single_FP_SUPPORT = 29,
+    OL_DEVICE_INFO_SINGLE_FP_SUPPORT = 29,
     /// [bool] whether it computes in double precision
-    OL_DEVICE_INFO_double_FP_SUPPORT = 30,
+    OL_DEVICE_INFO_DOUBLE_FP_SUPPORT = 30,
     /// [bool] whether it computes in half precision
-    OL_DEVICE_INFO_half_FP_SUPPORT = 31,
+    OL_DEVICE_INFO_HALF_FP_SUPPORT = 31,
     /// [bool] whether all work groups of a launch can wait for one another
     OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT = 32,
     /// Not a value: the one after the last.
@@ -531,7 +531,7 @@ typedef struct ol_calculate_optimal_occupancy_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_DEVICE
 ///   - `Device` is not a device
 /// - ::OL_ERRC_SYMBOL_KIND
@@ -575,7 +575,7 @@ typedef struct ol_create_event_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_QUEUE
 ///   - `Queue` is not a queue
 /// - ::OL_ERRC_INVALID_ENUMERATION
@@ -617,7 +617,7 @@ typedef struct ol_create_program_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_DEVICE
 ///   - `Device` is not a device
 /// - ::OL_ERRC_INVALID_BINARY
@@ -658,7 +658,7 @@ typedef struct ol_create_queue_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_DEVICE
 ///   - `Device` is not a device
 /// - ::OL_ERRC_OUT_OF_RESOURCES
@@ -688,7 +688,7 @@ typedef struct ol_destroy_event_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_EVENT
 ///   - `Event` is not an event, or is destroyed already
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
@@ -714,7 +714,7 @@ typedef struct ol_destroy_program_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_ARGUMENT
 ///   - `Program` is not a program, or is destroyed already
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
@@ -740,7 +740,7 @@ typedef struct ol_destroy_queue_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_QUEUE
 ///   - `Queue` is not a queue, or is destroyed already
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
@@ -772,7 +772,7 @@ typedef struct ol_get_device_info_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_SIZE
 ///   - `PropSize == 0`
 ///   - the property needs more than `PropSize` bytes
@@ -816,7 +816,7 @@ typedef struct ol_get_device_info_size_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `PropName` is no property of devices
 /// - ::OL_ERRC_UNSUPPORTED
@@ -857,7 +857,7 @@ typedef struct ol_get_event_elapsed_time_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_EVENT
 ///   - `StartEvent` or `EndEvent` is not an event, or does not measure time
 /// - ::OL_ERRC_INVALID_DEVICE
@@ -899,7 +899,7 @@ typedef struct ol_get_event_info_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_SIZE
 ///   - `PropSize == 0`
 ///   - the property needs more than `PropSize` bytes
@@ -941,7 +941,7 @@ typedef struct ol_get_event_info_size_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `PropName` is no property of events
 /// - ::OL_ERRC_INVALID_EVENT
@@ -983,7 +983,7 @@ typedef struct ol_get_kernel_max_cooperative_group_count_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_DEVICE
 ///   - `Device` is not a device
 /// - ::OL_ERRC_SYMBOL_KIND
@@ -1032,7 +1032,7 @@ typedef struct ol_get_mem_info_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_SIZE
 ///   - `PropSize == 0`
 ///   - the property needs more than `PropSize` bytes
@@ -1075,7 +1075,7 @@ typedef struct ol_get_mem_info_size_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `PropName` is no property of allocations
 /// - ::OL_ERRC_NOT_FOUND
@@ -1115,7 +1115,7 @@ typedef struct ol_get_platform_info_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_SIZE
 ///   - `PropSize == 0`
 ///   - the property needs more than `PropSize` bytes
@@ -1157,7 +1157,7 @@ typedef struct ol_get_platform_info_size_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `PropName` is no property of platforms
 /// - ::OL_ERRC_INVALID_PLATFORM
@@ -1198,7 +1198,7 @@ typedef struct ol_get_queue_info_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_SIZE
 ///   - `PropSize == 0`
 ///   - the property needs more than `PropSize` bytes
@@ -1240,7 +1240,7 @@ typedef struct ol_get_queue_info_size_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `PropName` is no property of queues
 /// - ::OL_ERRC_INVALID_QUEUE
@@ -1281,7 +1281,7 @@ typedef struct ol_get_symbol_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `Kind` is not a kind of symbols
 /// - ::OL_ERRC_NOT_FOUND
@@ -1325,7 +1325,7 @@ typedef struct ol_get_symbol_info_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_SIZE
 ///   - `PropSize == 0`
 ///   - the property needs more than `PropSize` bytes
@@ -1367,7 +1367,7 @@ typedef struct ol_get_symbol_info_size_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `PropName` is no property of symbols
 /// - ::OL_ERRC_SYMBOL_KIND
@@ -1405,7 +1405,7 @@ typedef struct ol_init_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_ARGUMENT
 ///   - `InitArgs != NULL && InitArgs->NumPlatforms > 0 && InitArgs->Platforms == NULL`
 /// - ::OL_ERRC_INVALID_SIZE
@@ -1435,7 +1435,7 @@ typedef struct ol_is_valid_binary_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_DEVICE
 ///   - `Device` is not a device
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
@@ -1473,7 +1473,7 @@ typedef struct ol_iterate_devices_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_NULL_POINTER
 ///   - `NULL == Callback`
 OL_APIEXPORT ol_result_t OL_APICALL olIterateDevices(
@@ -1507,7 +1507,7 @@ typedef struct ol_launch_host_function_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_QUEUE
 ///   - `Queue` is not a queue
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
@@ -1559,7 +1559,7 @@ typedef struct ol_launch_kernel_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_ARGUMENT
 ///   - `(ArgPtrs == NULL) != (ArgSizes == NULL)`
 ///   - `NumArgs > 0 && (ArgPtrs == NULL || ArgSizes == NULL)`
@@ -1618,7 +1618,7 @@ typedef struct ol_mem_alloc_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_SIZE
 ///   - `Size == 0`
 /// - ::OL_ERRC_INVALID_DEVICE
@@ -1667,7 +1667,7 @@ typedef struct ol_mem_alloc_aligned_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_SIZE
 ///   - `Size == 0`
 /// - ::OL_ERRC_INVALID_ARGUMENT
@@ -1724,7 +1724,7 @@ typedef struct ol_mem_fill_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_SIZE
 ///   - `PatternSize == 0`
 ///   - `FillSize % PatternSize != 0`
@@ -1761,7 +1761,7 @@ typedef struct ol_mem_free_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_NOT_FOUND
 ///   - no allocation of this library begins at `Address`
 /// - ::OL_ERRC_INVALID_NULL_POINTER
@@ -1796,7 +1796,7 @@ typedef struct ol_mem_prefetch_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_QUEUE
 ///   - `Queue` is not a queue
 /// - ::OL_ERRC_INVALID_NULL_POINTER
@@ -1851,7 +1851,7 @@ typedef struct ol_mem_register_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_SIZE
 ///   - `Size == 0`
 /// - ::OL_ERRC_INVALID_DEVICE
@@ -1900,7 +1900,7 @@ typedef struct ol_mem_unregister_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_DEVICE
 ///   - `Device` is not a device
 /// - ::OL_ERRC_INVALID_ENUMERATION
@@ -1954,7 +1954,7 @@ typedef struct ol_memcpy_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_QUEUE
 ///   - `Queue` is neither null nor a queue
 /// - ::OL_ERRC_INVALID_DEVICE
@@ -2002,7 +2002,7 @@ typedef struct ol_platform_register_rpc_callback_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_PLATFORM
 ///   - `Platform` is not a platform
 /// - ::OL_ERRC_UNSUPPORTED
@@ -2036,7 +2036,7 @@ typedef struct ol_query_queue_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_QUEUE
 ///   - `Queue` is not a queue
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
@@ -2059,7 +2059,7 @@ OL_APIEXPORT ol_result_t OL_APICALL olQueryQueueWithCodeLoc(
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 OL_APIEXPORT ol_result_t OL_APICALL olShutDown(void);
 
 /// ::olShutDown, with the place in the caller's source for error messages and traces.
@@ -2077,7 +2077,7 @@ typedef struct ol_sync_event_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_EVENT
 ///   - `Event` is not an event
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
@@ -2101,7 +2101,7 @@ typedef struct ol_sync_queue_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_QUEUE
 ///   - `Queue` is not a queue
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
@@ -2134,7 +2134,7 @@ typedef struct ol_wait_events_params_t {
 /// @returns
 /// - ::OL_SUCCESS
 /// - ::OL_ERRC_UNINITIALIZED
-///   - the library is not initialised: every successful olInit has been undone by an olShutDown
+///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_QUEUE
 ///   - `Queue` is not a queue
 /// - ::OL_ERRC_INVALID_NULL_HANDLE

@@ -29,12 +29,17 @@ fn stub() -> &'static Path {
 
 /// Compiles one of the programs.
 fn compile(name: &str, folder: &Path) -> PathBuf {
+    compile_all(&[name], folder)
+}
+
+/// Compiles a program of several files.
+fn compile_all(names: &[&str], folder: &Path) -> PathBuf {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = folder.join(name);
+    let program = folder.join(names[0]);
     let output = Command::new(compiler())
         .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-pthread", "-I"])
         .arg(crate_folder.join("include"))
-        .arg(crate_folder.join(format!("tests/c/{name}.c")))
+        .args(names.iter().map(|name| crate_folder.join(format!("tests/c/{name}.c"))))
         .arg(stub())
         .arg(format!("-Wl,-rpath,{}", stub().parent().expect("a file is in a folder").display()))
         .arg("-o")
@@ -240,4 +245,14 @@ fn faults_can_be_injected_from_outside() {
     let output = run(&compile("faults", folder.path()), &[], &[("OFFLOAD_MOCK_FAIL", "olCreateQueue:2:OL_ERRC_OUT_OF_RESOURCES")]);
     let stdout = text(&output.stdout);
     assert!(stdout.contains("olCreateQueue: success\nolCreateQueue: 7: this fault was injected\n"), "{stdout}");
+}
+
+#[test]
+fn the_conformance_tests_pass_where_there_is_a_fixture() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = text(&run(&compile_all(&["conformance", "fixture"], folder.path()), &[], &[]).stdout);
+    let summary = output.lines().last().expect("a summary");
+    // olCreateQueue: two nulls; olMemAllocAligned: two sizes and two nulls; olMemFill: one size and two nulls.
+    assert!(summary.starts_with("9 passed, 0 failed, "), "{output}");
+    assert!(output.contains("SKIP test_ol_mem_fill_ol_errc_invalid_size_fill_size_pattern_size_0: `FillSize % PatternSize != 0`"), "{output}");
 }

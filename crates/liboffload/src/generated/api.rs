@@ -54,7 +54,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_SYMBOL_KIND`: `Kernel` is not a kernel
     /// * `OL_ERRC_UNSUPPORTED`: the driver does not tell
@@ -82,7 +82,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_ENUMERATION`: `Flags` is not an event flag
     /// * `OL_ERRC_OUT_OF_RESOURCES`
@@ -105,7 +105,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_BINARY`: the image is damaged, or not for this device
     /// * `OL_ERRC_ASSEMBLE_FAILURE`
@@ -132,7 +132,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_OUT_OF_RESOURCES`
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Device`
@@ -149,7 +149,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_EVENT`: `Event` is not an event, or is destroyed already
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Event`
     ///
@@ -166,7 +166,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ARGUMENT`: `Program` is not a program, or is destroyed already
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Program`
     ///
@@ -183,7 +183,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue, or is destroyed already
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Queue`
     ///
@@ -203,7 +203,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `PropSize == 0`; the property needs more than `PropSize` bytes
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of devices
     /// * `OL_ERRC_UNSUPPORTED`: the driver does not tell this property
@@ -230,7 +230,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of devices
     /// * `OL_ERRC_UNSUPPORTED`: the driver does not tell this property
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
@@ -257,7 +257,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_EVENT`: `StartEvent` or `EndEvent` is not an event, or does not measure time
     /// * `OL_ERRC_INVALID_DEVICE`: the events are of different devices
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == StartEvent`; `NULL == EndEvent`
@@ -284,7 +284,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `PropSize == 0`; the property needs more than `PropSize` bytes
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of events
     /// * `OL_ERRC_INVALID_EVENT`: `Event` is not an event
@@ -310,7 +310,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of events
     /// * `OL_ERRC_INVALID_EVENT`: `Event` is not an event
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Event`
@@ -337,7 +337,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_SYMBOL_KIND`: `Kernel` is not a kernel
     /// * `OL_ERRC_UNSUPPORTED`: the device has no cooperative launches, or its driver does not tell
@@ -367,7 +367,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `PropSize == 0`; the property needs more than `PropSize` bytes
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of allocations
     /// * `OL_ERRC_NOT_FOUND`: `Ptr` is in no allocation of this library
@@ -394,7 +394,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of allocations
     /// * `OL_ERRC_NOT_FOUND`: `Ptr` is in no allocation of this library
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == Ptr`; `NULL == PropSizeRet`
@@ -415,7 +415,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `PropSize == 0`; the property needs more than `PropSize` bytes
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of platforms
     /// * `OL_ERRC_INVALID_PLATFORM`: `Platform` is not a platform
@@ -441,7 +441,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of platforms
     /// * `OL_ERRC_INVALID_PLATFORM`: `Platform` is not a platform
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Platform`
@@ -468,7 +468,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `PropSize == 0`; the property needs more than `PropSize` bytes
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of queues
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
@@ -494,7 +494,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of queues
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Queue`
@@ -521,7 +521,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ENUMERATION`: `Kind` is not a kind of symbols
     /// * `OL_ERRC_NOT_FOUND`: the program has no such symbol
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Program`
@@ -549,7 +549,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `PropSize == 0`; the property needs more than `PropSize` bytes
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of symbols
     /// * `OL_ERRC_SYMBOL_KIND`: symbols of this kind do not have the property
@@ -575,7 +575,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of symbols
     /// * `OL_ERRC_SYMBOL_KIND`: symbols of this kind do not have the property
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Symbol`
@@ -601,7 +601,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ARGUMENT`: `InitArgs != NULL && InitArgs->NumPlatforms > 0 && InitArgs->Platforms == NULL`
     /// * `OL_ERRC_INVALID_SIZE`: `InitArgs != NULL && InitArgs->Size == 0`
     ///
@@ -619,7 +619,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Device`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == ProgData`; `NULL == Valid`
@@ -644,7 +644,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == Callback`
     ///
     /// # Safety
@@ -663,7 +663,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Queue`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == Callback`
@@ -694,7 +694,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ARGUMENT`: `(ArgPtrs == NULL) != (ArgSizes == NULL)`; `NumArgs > 0 && (ArgPtrs == NULL || ArgSizes == NULL)`;
     ///   the kernel has more arguments than `NumArgs`, or fewer
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is neither null nor a queue
@@ -729,7 +729,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `Size == 0`
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_ENUMERATION`: `Type` is not an allocation type
@@ -760,7 +760,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `Size == 0`
     /// * `OL_ERRC_INVALID_ARGUMENT`: `Alignment == 0`; `(Alignment & (Alignment - 1)) != 0`
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
@@ -794,7 +794,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `PatternSize == 0`; `FillSize % PatternSize != 0`
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is neither null nor a queue
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == Ptr`; `NULL == PatternPtr`
@@ -817,7 +817,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_NOT_FOUND`: no allocation of this library begins at `Address`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == Address`
     ///
@@ -838,7 +838,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `Count > 0 && Mems == NULL`; `Count > 0 && Sizes == NULL`
     /// * `OL_ERRC_INVALID_ENUMERATION`: `(Flags & ~(OL_MEM_MIGRATION_FLAG_HOST_TO_DEVICE | OL_MEM_MIGRATION_FLAG_DEVICE_TO_HOST)) != 0`
@@ -871,7 +871,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `Size == 0`
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_ENUMERATION`: `(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) != 0`
@@ -901,7 +901,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_ENUMERATION`: `(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) != 0`
     /// * `OL_ERRC_NOT_FOUND`: no registered memory begins at `Ptr`
@@ -928,7 +928,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is neither null nor a queue
     /// * `OL_ERRC_INVALID_DEVICE`: `DstDevice` or `SrcDevice` is not a device
     /// * `OL_ERRC_INVALID_ARGUMENT`: there is a queue, and both devices are the host
@@ -957,7 +957,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_PLATFORM`: `Platform` is not a platform
     /// * `OL_ERRC_UNSUPPORTED`: kernels of the platform cannot call the host
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Platform`
@@ -975,7 +975,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Queue`
     ///
@@ -990,7 +990,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     ///
     /// # Safety
     ///
@@ -1003,7 +1003,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_EVENT`: `Event` is not an event
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Event`
     ///
@@ -1018,7 +1018,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Queue`
     ///
@@ -1038,7 +1038,7 @@ pub trait Api: Sync + 'static {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: an element of `Events` is null; `NULL == Queue`
     /// * `OL_ERRC_INVALID_EVENT`: an element of `Events` is not an event

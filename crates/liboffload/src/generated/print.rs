@@ -81,19 +81,19 @@ impl fmt::Display for ol_device_info_t {
             Self::OL_DEVICE_INFO_MAX_MEM_ALLOC_SIZE => "OL_DEVICE_INFO_MAX_MEM_ALLOC_SIZE",
             Self::OL_DEVICE_INFO_GLOBAL_MEM_SIZE => "OL_DEVICE_INFO_GLOBAL_MEM_SIZE",
             Self::OL_DEVICE_INFO_WORK_GROUP_LOCAL_MEM_SIZE => "OL_DEVICE_INFO_WORK_GROUP_LOCAL_MEM_SIZE",
-            Self::OL_DEVICE_INFO_single_FP_CONFIG => "OL_DEVICE_INFO_single_FP_CONFIG",
-            Self::OL_DEVICE_INFO_double_FP_CONFIG => "OL_DEVICE_INFO_double_FP_CONFIG",
-            Self::OL_DEVICE_INFO_half_FP_CONFIG => "OL_DEVICE_INFO_half_FP_CONFIG",
-            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_char => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_char",
-            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_short => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_short",
-            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_int => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_int",
-            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_long => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_long",
-            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_float => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_float",
-            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_double => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_double",
-            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_half => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_half",
-            Self::OL_DEVICE_INFO_single_FP_SUPPORT => "OL_DEVICE_INFO_single_FP_SUPPORT",
-            Self::OL_DEVICE_INFO_double_FP_SUPPORT => "OL_DEVICE_INFO_double_FP_SUPPORT",
-            Self::OL_DEVICE_INFO_half_FP_SUPPORT => "OL_DEVICE_INFO_half_FP_SUPPORT",
+            Self::OL_DEVICE_INFO_SINGLE_FP_CONFIG => "OL_DEVICE_INFO_SINGLE_FP_CONFIG",
+            Self::OL_DEVICE_INFO_DOUBLE_FP_CONFIG => "OL_DEVICE_INFO_DOUBLE_FP_CONFIG",
+            Self::OL_DEVICE_INFO_HALF_FP_CONFIG => "OL_DEVICE_INFO_HALF_FP_CONFIG",
+            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR",
+            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT",
+            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT",
+            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG",
+            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT",
+            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE",
+            Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF => "OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF",
+            Self::OL_DEVICE_INFO_SINGLE_FP_SUPPORT => "OL_DEVICE_INFO_SINGLE_FP_SUPPORT",
+            Self::OL_DEVICE_INFO_DOUBLE_FP_SUPPORT => "OL_DEVICE_INFO_DOUBLE_FP_SUPPORT",
+            Self::OL_DEVICE_INFO_HALF_FP_SUPPORT => "OL_DEVICE_INFO_HALF_FP_SUPPORT",
             Self::OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT => "OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT",
             Self(other) => return write!(f, "{other} (not in ol_device_info_t)"),
         };
@@ -507,37 +507,37 @@ pub(super) fn show_ol_device_info_t(property: ol_device_info_t, bytes: &[u8]) ->
         // SAFETY: any bytes are a value of this type.
         ol_device_info_t::OL_DEVICE_INFO_WORK_GROUP_LOCAL_MEM_SIZE => unsafe { crate::runtime::trace::element::<u64>(bytes) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_single_FP_CONFIG => unsafe {
+        ol_device_info_t::OL_DEVICE_INFO_SINGLE_FP_CONFIG => unsafe {
             crate::runtime::trace::element::<ol_device_fp_capability_flags_t>(bytes)
         },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_double_FP_CONFIG => unsafe {
+        ol_device_info_t::OL_DEVICE_INFO_DOUBLE_FP_CONFIG => unsafe {
             crate::runtime::trace::element::<ol_device_fp_capability_flags_t>(bytes)
         },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_half_FP_CONFIG => unsafe {
+        ol_device_info_t::OL_DEVICE_INFO_HALF_FP_CONFIG => unsafe {
             crate::runtime::trace::element::<ol_device_fp_capability_flags_t>(bytes)
         },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_char => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR => unsafe { crate::runtime::trace::element::<u32>(bytes) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_short => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT => unsafe { crate::runtime::trace::element::<u32>(bytes) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_int => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT => unsafe { crate::runtime::trace::element::<u32>(bytes) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_long => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG => unsafe { crate::runtime::trace::element::<u32>(bytes) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_float => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT => unsafe { crate::runtime::trace::element::<u32>(bytes) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_double => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE => unsafe { crate::runtime::trace::element::<u32>(bytes) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_half => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF => unsafe { crate::runtime::trace::element::<u32>(bytes) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_single_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_SINGLE_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_double_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_DOUBLE_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_half_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_HALF_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes) },
         // SAFETY: any bytes are a value of this type.
         ol_device_info_t::OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT => unsafe {
             crate::runtime::trace::element::<crate::runtime::Bool>(bytes)

@@ -75,7 +75,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_SYMBOL_KIND`: `Kernel` is not a kernel
     /// * `OL_ERRC_UNSUPPORTED`: the driver does not tell
@@ -100,7 +100,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_BINARY`: the image is damaged, or not for this device
     /// * `OL_ERRC_ASSEMBLE_FAILURE`
@@ -127,7 +127,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_OUT_OF_RESOURCES`
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Device`
@@ -426,7 +426,7 @@ impl Device {
         Ok(value)
     }
 
-    /// what its single-precision arithmetic does (`OL_DEVICE_INFO_single_FP_CONFIG`).
+    /// what its single-precision arithmetic does (`OL_DEVICE_INFO_SINGLE_FP_CONFIG`).
     ///
     /// # Errors
     ///
@@ -434,14 +434,14 @@ impl Device {
     pub fn info_single_fp_config(&self) -> Result<ol_device_fp_capability_flags_t, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_single_FP_CONFIG, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_SINGLE_FP_CONFIG, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<ol_device_fp_capability_flags_t>(get) }?;
         Ok(value)
     }
 
-    /// what its double-precision arithmetic does (`OL_DEVICE_INFO_double_FP_CONFIG`).
+    /// what its double-precision arithmetic does (`OL_DEVICE_INFO_DOUBLE_FP_CONFIG`).
     ///
     /// # Errors
     ///
@@ -449,14 +449,14 @@ impl Device {
     pub fn info_double_fp_config(&self) -> Result<ol_device_fp_capability_flags_t, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_double_FP_CONFIG, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_DOUBLE_FP_CONFIG, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<ol_device_fp_capability_flags_t>(get) }?;
         Ok(value)
     }
 
-    /// what its half-precision arithmetic does (`OL_DEVICE_INFO_half_FP_CONFIG`).
+    /// what its half-precision arithmetic does (`OL_DEVICE_INFO_HALF_FP_CONFIG`).
     ///
     /// # Errors
     ///
@@ -464,14 +464,14 @@ impl Device {
     pub fn info_half_fp_config(&self) -> Result<ol_device_fp_capability_flags_t, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_half_FP_CONFIG, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_HALF_FP_CONFIG, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<ol_device_fp_capability_flags_t>(get) }?;
         Ok(value)
     }
 
-    /// how many elements of type char its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_char`).
+    /// how many elements of type char its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR`).
     ///
     /// # Errors
     ///
@@ -479,14 +479,14 @@ impl Device {
     pub fn info_native_vector_width_char(&self) -> Result<u32, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_char, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<u32>(get) }?;
         Ok(value)
     }
 
-    /// how many elements of type short its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_short`).
+    /// how many elements of type short its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT`).
     ///
     /// # Errors
     ///
@@ -494,14 +494,14 @@ impl Device {
     pub fn info_native_vector_width_short(&self) -> Result<u32, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_short, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<u32>(get) }?;
         Ok(value)
     }
 
-    /// how many elements of type int its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_int`).
+    /// how many elements of type int its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT`).
     ///
     /// # Errors
     ///
@@ -509,14 +509,14 @@ impl Device {
     pub fn info_native_vector_width_int(&self) -> Result<u32, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_int, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<u32>(get) }?;
         Ok(value)
     }
 
-    /// how many elements of type long its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_long`).
+    /// how many elements of type long its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG`).
     ///
     /// # Errors
     ///
@@ -524,14 +524,14 @@ impl Device {
     pub fn info_native_vector_width_long(&self) -> Result<u32, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_long, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<u32>(get) }?;
         Ok(value)
     }
 
-    /// how many elements of type float its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_float`).
+    /// how many elements of type float its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT`).
     ///
     /// # Errors
     ///
@@ -539,14 +539,14 @@ impl Device {
     pub fn info_native_vector_width_float(&self) -> Result<u32, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_float, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<u32>(get) }?;
         Ok(value)
     }
 
-    /// how many elements of type double its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_double`).
+    /// how many elements of type double its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE`).
     ///
     /// # Errors
     ///
@@ -554,14 +554,14 @@ impl Device {
     pub fn info_native_vector_width_double(&self) -> Result<u32, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_double, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<u32>(get) }?;
         Ok(value)
     }
 
-    /// how many elements of type half its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_half`).
+    /// how many elements of type half its own vectors hold (`OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF`).
     ///
     /// # Errors
     ///
@@ -569,14 +569,14 @@ impl Device {
     pub fn info_native_vector_width_half(&self) -> Result<u32, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_half, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<u32>(get) }?;
         Ok(value)
     }
 
-    /// whether it computes in single precision (`OL_DEVICE_INFO_single_FP_SUPPORT`).
+    /// whether it computes in single precision (`OL_DEVICE_INFO_SINGLE_FP_SUPPORT`).
     ///
     /// # Errors
     ///
@@ -584,14 +584,14 @@ impl Device {
     pub fn info_single_fp_support(&self) -> Result<bool, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_single_FP_SUPPORT, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_SINGLE_FP_SUPPORT, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<u8>(get) }?;
         Ok(value != 0)
     }
 
-    /// whether it computes in double precision (`OL_DEVICE_INFO_double_FP_SUPPORT`).
+    /// whether it computes in double precision (`OL_DEVICE_INFO_DOUBLE_FP_SUPPORT`).
     ///
     /// # Errors
     ///
@@ -599,14 +599,14 @@ impl Device {
     pub fn info_double_fp_support(&self) -> Result<bool, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_double_FP_SUPPORT, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_DOUBLE_FP_SUPPORT, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<u8>(get) }?;
         Ok(value != 0)
     }
 
-    /// whether it computes in half precision (`OL_DEVICE_INFO_half_FP_SUPPORT`).
+    /// whether it computes in half precision (`OL_DEVICE_INFO_HALF_FP_SUPPORT`).
     ///
     /// # Errors
     ///
@@ -614,7 +614,7 @@ impl Device {
     pub fn info_half_fp_support(&self) -> Result<bool, Error> {
         // SAFETY: the handle is checked by the library; there are `size` bytes at `value`.
         let get = |size: usize, value: *mut c_void| unsafe {
-            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_half_FP_SUPPORT, size, value)
+            olGetDeviceInfo(self.0, ol_device_info_t::OL_DEVICE_INFO_HALF_FP_SUPPORT, size, value)
         };
         // SAFETY: this is a function of the library, which writes no more than it is given room for; any bytes are a value of this type.
         let value = unsafe { safe::property::<u8>(get) }?;
@@ -647,7 +647,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_SYMBOL_KIND`: `Kernel` is not a kernel
     /// * `OL_ERRC_UNSUPPORTED`: the device has no cooperative launches, or its driver does not tell
@@ -674,7 +674,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Device`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == ProgData`; `NULL == Valid`
@@ -701,7 +701,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `Size == 0`
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_ENUMERATION`: `Type` is not an allocation type
@@ -728,7 +728,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `Size == 0`
     /// * `OL_ERRC_INVALID_ARGUMENT`: `Alignment == 0`; `(Alignment & (Alignment - 1)) != 0`
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
@@ -759,7 +759,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_SIZE`: `Size == 0`
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_ENUMERATION`: `(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) != 0`
@@ -788,7 +788,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_ENUMERATION`: `(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) != 0`
     /// * `OL_ERRC_NOT_FOUND`: no registered memory begins at `Ptr`
@@ -857,7 +857,7 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_EVENT`: `StartEvent` or `EndEvent` is not an event, or does not measure time
     /// * `OL_ERRC_INVALID_DEVICE`: the events are of different devices
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == StartEvent`; `NULL == EndEvent`
@@ -903,7 +903,7 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_EVENT`: `Event` is not an event
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Event`
     pub fn sync_event(&self) -> Result<(), Error> {
@@ -1019,7 +1019,7 @@ impl Platform {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_PLATFORM`: `Platform` is not a platform
     /// * `OL_ERRC_UNSUPPORTED`: kernels of the platform cannot call the host
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Platform`
@@ -1088,7 +1088,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ENUMERATION`: `Kind` is not a kind of symbols
     /// * `OL_ERRC_NOT_FOUND`: the program has no such symbol
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Program`
@@ -1161,7 +1161,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_ENUMERATION`: `Flags` is not an event flag
     /// * `OL_ERRC_OUT_OF_RESOURCES`
@@ -1212,7 +1212,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Queue`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == Callback`
@@ -1238,7 +1238,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `Count > 0 && Mems == NULL`; `Count > 0 && Sizes == NULL`
     /// * `OL_ERRC_INVALID_ENUMERATION`: `(Flags & ~(OL_MEM_MIGRATION_FLAG_HOST_TO_DEVICE | OL_MEM_MIGRATION_FLAG_DEVICE_TO_HOST)) != 0`
@@ -1266,7 +1266,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Queue`
     pub fn query_queue(&self) -> Result<bool, Error> {
@@ -1283,7 +1283,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Queue`
     pub fn sync_queue(&self) -> Result<(), Error> {
@@ -1303,7 +1303,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+    /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is not a queue
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: an element of `Events` is null; `NULL == Queue`
     /// * `OL_ERRC_INVALID_EVENT`: an element of `Events` is not an event
@@ -1470,7 +1470,7 @@ pub unsafe fn mem_info_type(ptr: *const c_void) -> Result<ol_alloc_type_t, Error
 ///
 /// # Errors
 ///
-/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
 /// * `OL_ERRC_INVALID_ARGUMENT`: `InitArgs != NULL && InitArgs->NumPlatforms > 0 && InitArgs->Platforms == NULL`
 /// * `OL_ERRC_INVALID_SIZE`: `InitArgs != NULL && InitArgs->Size == 0`
 ///
@@ -1492,7 +1492,7 @@ pub unsafe fn init(init_args: Option<&ol_init_args_t>) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
 /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == Callback`
 ///
 /// # Safety
@@ -1520,7 +1520,7 @@ pub unsafe fn iterate_devices(callback: ol_device_iterate_cb_t, user_data: *mut 
 ///
 /// # Errors
 ///
-/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
 /// * `OL_ERRC_INVALID_ARGUMENT`: `(ArgPtrs == NULL) != (ArgSizes == NULL)`; `NumArgs > 0 && (ArgPtrs == NULL || ArgSizes == NULL)`;
 ///   the kernel has more arguments than `NumArgs`, or fewer
 /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is neither null nor a queue
@@ -1571,7 +1571,7 @@ pub unsafe fn launch_kernel(
 ///
 /// # Errors
 ///
-/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
 /// * `OL_ERRC_INVALID_SIZE`: `PatternSize == 0`; `FillSize % PatternSize != 0`
 /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is neither null nor a queue
 /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == Ptr`; `NULL == PatternPtr`
@@ -1597,7 +1597,7 @@ pub unsafe fn mem_fill(
 ///
 /// # Errors
 ///
-/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
 /// * `OL_ERRC_NOT_FOUND`: no allocation of this library begins at `Address`
 /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == Address`
 ///
@@ -1625,7 +1625,7 @@ pub unsafe fn mem_free(address: *mut c_void) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
 /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is neither null nor a queue
 /// * `OL_ERRC_INVALID_DEVICE`: `DstDevice` or `SrcDevice` is not a device
 /// * `OL_ERRC_INVALID_ARGUMENT`: there is a queue, and both devices are the host
@@ -1654,7 +1654,7 @@ pub unsafe fn memcpy(
 ///
 /// # Errors
 ///
-/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised: every successful olInit has been undone by an olShutDown
+/// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
 pub fn shut_down() -> Result<(), Error> {
     // SAFETY: all pointers are to values that are borrowed or made here.
     unsafe { safe::result(olShutDown()) }?;

@@ -178,31 +178,31 @@ impl ol_device_info_t {
     /// how much local memory a work group may have, in bytes
     pub const OL_DEVICE_INFO_WORK_GROUP_LOCAL_MEM_SIZE: Self = Self(18);
     /// what its single-precision arithmetic does
-    pub const OL_DEVICE_INFO_single_FP_CONFIG: Self = Self(19);
+    pub const OL_DEVICE_INFO_SINGLE_FP_CONFIG: Self = Self(19);
     /// what its double-precision arithmetic does
-    pub const OL_DEVICE_INFO_double_FP_CONFIG: Self = Self(20);
+    pub const OL_DEVICE_INFO_DOUBLE_FP_CONFIG: Self = Self(20);
     /// what its half-precision arithmetic does
-    pub const OL_DEVICE_INFO_half_FP_CONFIG: Self = Self(21);
+    pub const OL_DEVICE_INFO_HALF_FP_CONFIG: Self = Self(21);
     /// how many elements of type char its own vectors hold
-    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_char: Self = Self(22);
+    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR: Self = Self(22);
     /// how many elements of type short its own vectors hold
-    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_short: Self = Self(23);
+    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT: Self = Self(23);
     /// how many elements of type int its own vectors hold
-    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_int: Self = Self(24);
+    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT: Self = Self(24);
     /// how many elements of type long its own vectors hold
-    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_long: Self = Self(25);
+    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG: Self = Self(25);
     /// how many elements of type float its own vectors hold
-    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_float: Self = Self(26);
+    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT: Self = Self(26);
     /// how many elements of type double its own vectors hold
-    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_double: Self = Self(27);
+    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE: Self = Self(27);
     /// how many elements of type half its own vectors hold
-    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_half: Self = Self(28);
+    pub const OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF: Self = Self(28);
     /// whether it computes in single precision
-    pub const OL_DEVICE_INFO_single_FP_SUPPORT: Self = Self(29);
+    pub const OL_DEVICE_INFO_SINGLE_FP_SUPPORT: Self = Self(29);
     /// whether it computes in double precision
-    pub const OL_DEVICE_INFO_double_FP_SUPPORT: Self = Self(30);
+    pub const OL_DEVICE_INFO_DOUBLE_FP_SUPPORT: Self = Self(30);
     /// whether it computes in half precision
-    pub const OL_DEVICE_INFO_half_FP_SUPPORT: Self = Self(31);
+    pub const OL_DEVICE_INFO_HALF_FP_SUPPORT: Self = Self(31);
     /// whether all work groups of a launch can wait for one another
     pub const OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT: Self = Self(32);
 
@@ -227,19 +227,19 @@ impl ol_device_info_t {
         Self::OL_DEVICE_INFO_MAX_MEM_ALLOC_SIZE,
         Self::OL_DEVICE_INFO_GLOBAL_MEM_SIZE,
         Self::OL_DEVICE_INFO_WORK_GROUP_LOCAL_MEM_SIZE,
-        Self::OL_DEVICE_INFO_single_FP_CONFIG,
-        Self::OL_DEVICE_INFO_double_FP_CONFIG,
-        Self::OL_DEVICE_INFO_half_FP_CONFIG,
-        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_char,
-        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_short,
-        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_int,
-        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_long,
-        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_float,
-        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_double,
-        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_half,
-        Self::OL_DEVICE_INFO_single_FP_SUPPORT,
-        Self::OL_DEVICE_INFO_double_FP_SUPPORT,
-        Self::OL_DEVICE_INFO_half_FP_SUPPORT,
+        Self::OL_DEVICE_INFO_SINGLE_FP_CONFIG,
+        Self::OL_DEVICE_INFO_DOUBLE_FP_CONFIG,
+        Self::OL_DEVICE_INFO_HALF_FP_CONFIG,
+        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR,
+        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT,
+        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT,
+        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG,
+        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT,
+        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE,
+        Self::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF,
+        Self::OL_DEVICE_INFO_SINGLE_FP_SUPPORT,
+        Self::OL_DEVICE_INFO_DOUBLE_FP_SUPPORT,
+        Self::OL_DEVICE_INFO_HALF_FP_SUPPORT,
         Self::OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT,
     ];
 }

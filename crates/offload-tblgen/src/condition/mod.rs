@@ -17,3 +17,6 @@ pub use facts::{Hazard, HazardKind};
 pub use parse::{ParseError, parse};
 pub use plan::{Check, Plan, Problem, plan};
 pub use types::{Kind, Scope, TypeError};
+
+#[cfg(test)]
+mod tests;

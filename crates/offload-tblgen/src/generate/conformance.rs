@@ -1,7 +1,7 @@
 //! Skeletons of conformance tests, in C, from the results that functions say they return.
 //!
 //! Each condition that is code becomes a test that breaks it; each that is prose becomes a test that is skipped until someone writes it. What a
-//! test cannot know — a device, a queue, a program's image — comes from *fixtures*: functions that it declares and that the user defines. A
+//! test cannot know — a device, a queue, a program's image — comes from the *fixture*: a function that the tests declare and that the user defines. A
 //! condition that compares a parameter with a constant becomes a whole test; one that joins several has to be written, as prose has.
 
 use std::collections::BTreeSet;
@@ -18,16 +18,13 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     let stem = api.source.split('.').next().unwrap_or("API");
     text.line(format_args!("/* {} */", made_from(api, Backend::Tests)));
     text.line("/*");
-    text.line(" * Conformance tests. Link this with the library and with a file that defines the fixtures declared below.");
-    text.line(" * A fixture fills the arguments of a call that succeeds; those that a test is about are then changed by the test.");
+    text.line(" * Conformance tests. Link this with the library and with a file that defines the fixture declared below.");
+    text.line(" * It fills in the arguments of a call that succeeds; the one that a test is about is then changed by the test.");
     text.line(" */");
     text.line(format_args!("#include <{stem}.h>\n#include <stdio.h>\n#include <string.h>\n"));
-    for function in &api.functions {
-        if !function.params.is_empty() {
-            text.line(format_args!("/* Points every member at an argument of a call of {} that succeeds. */", function.name));
-            text.line(format_args!("int fixture_{}(struct {} *call);", snake_case(&function.name), params_struct(function)));
-        }
-    }
+    text.line("/* Points every member of `call`, which is the params structure of `function`, at an argument of a call that succeeds. */");
+    text.line("/* Returns 0 if there is no such call. */");
+    text.line("int fixture(const char *function, void *call);");
     text.blank();
     text.line("static int failed, skipped, passed;\n");
     text.block(format_args!("static void expect(const char *test, {prefix}_result_t result, {prefix}_errc_t expected) {{"), "}", |text| {
@@ -83,10 +80,8 @@ fn tests_of(text: &mut Text, api: &Api, function: &Function, prefix: &str, names
 fn call(text: &mut Text, function: &Function, param: &Param, value: &str, code: &str) {
     text.line(format_args!("struct {} call;", params_struct(function)));
     text.line("memset(&call, 0, sizeof call);");
-    text.line(format_args!(
-        "if (!fixture_{}(&call)) {{\n    skip(__func__, \"the fixture cannot make a call\");\n    return;\n}}",
-        snake_case(&function.name)
-    ));
+    let missing = "skip(__func__, \"the fixture has no call\");";
+    text.line(format_args!("if (!fixture(\"{}\", &call)) {{\n    {missing}\n    return;\n}}", function.name));
     text.line(format_args!("*call.p{} = {value};", param.name));
     let arguments: Vec<_> = function.params.iter().map(|param| format!("*call.p{}", param.name)).collect();
     text.line(format_args!("expect(__func__, {}({}), {code});", function.name, arguments.join(", ")));
