@@ -133,6 +133,9 @@ impl Context {
 
     /// Makes a record inherit a class, given the values of the class's template arguments.
     pub(crate) fn inherit(&mut self, record: RecId, class: RecId, span: Span, args: &[(Node, Node)]) -> Outcome<()> {
+        if record == class || self.is_subclass(class, record) {
+            return Err(self.error(span, format!("class '{}' would inherit itself", self.record_name(record))));
+        }
         for i in 0..self.records[class].fields.len() {
             let field = self.records[class].fields[i];
             if field.kind != FieldKind::TemplateArg {
@@ -157,7 +160,7 @@ impl Context {
         resolver.set(implicit, name);
         self.resolve_record(record, &mut resolver);
 
-        if self.is_subclass(record, class) || record == class {
+        if self.is_subclass(record, class) {
             let message = format!("'{}' inherits class '{}' already", self.record_name(record), self.record_name(class));
             return Err(self.error(span, message));
         }
