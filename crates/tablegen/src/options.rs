@@ -69,7 +69,7 @@ impl Default for Limits {
             nodes: 1 << 30,
             records: 1 << 22,
             fields: 1 << 27,
-            steps: 1 << 36,
+            steps: 1 << 31,
         }
     }
 }
