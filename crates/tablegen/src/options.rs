@@ -65,9 +65,9 @@ impl Default for Limits {
             includes: 200,
             list: 1 << 24,
             string: 1 << 26,
-            text: 1 << 30,
-            nodes: 1 << 30,
-            records: 1 << 22,
+            text: 1 << 29,
+            nodes: 1 << 28,
+            records: 1 << 21,
             fields: 1 << 27,
             steps: 1 << 31,
         }
