@@ -34,7 +34,9 @@ impl Default for Options {
 pub struct Limits {
     /// Values and statements within one another in the text.
     pub nesting: u32,
-    /// Levels of an expression, and of evaluations within evaluations.
+    /// Levels of an expression or value. Bounded also by the stack of whoever prints it.
+    pub expression: u32,
+    /// Levels of evaluations within evaluations.
     pub depth: u32,
     /// Anonymous instances that instantiate one another.
     pub instantiations: u32,
@@ -60,16 +62,17 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             nesting: 2000,
+            expression: 2000,
             depth: 10_000,
             instantiations: 2000,
             includes: 200,
             list: 1 << 24,
             string: 1 << 26,
             text: 1 << 29,
-            nodes: 1 << 26,
+            nodes: 1 << 28,
             records: 1 << 21,
-            fields: 1 << 26,
-            steps: 1 << 32,
+            fields: 1 << 27,
+            steps: 1 << 31,
         }
     }
 }

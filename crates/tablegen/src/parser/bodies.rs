@@ -136,6 +136,10 @@ impl Parser {
     }
 
     fn no_such_field(&mut self, record: RecId, name: Node, span: Span) -> Reported {
+        // It may be one whose declaration was not understood.
+        if self.cx.records[record].faulty {
+            return Reported;
+        }
         let message = format!("'{}' has no field '{}'", self.cx.record_name(record), self.cx.unquoted(name));
         self.cx.error(span, message)
     }
@@ -225,6 +229,7 @@ impl Parser {
                 field.span = span;
                 Ok(())
             }
+            None if self.is_faulty(value) => Err(Reported),
             None => {
                 let message = format!(
                     "field '{}' is of type '{}', but {} is of type '{}'",
