@@ -22,7 +22,9 @@ fn stub() -> &'static Path {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
         let built = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        let library = built.filter(|message| message["target"]["name"] == "stub").find_map(|message| Some(message["filenames"][0].as_str()?.to_owned()));
+        let library = built
+            .filter(|message| message["target"]["name"] == "stub")
+            .find_map(|message| Some(message["filenames"][0].as_str()?.to_owned()));
         PathBuf::from(library.expect("cargo says where the library is"))
     })
 }
@@ -254,5 +256,8 @@ fn the_conformance_tests_pass_where_there_is_a_fixture() {
     let summary = output.lines().last().expect("a summary");
     // olCreateQueue: two nulls; olMemAllocAligned: two sizes and two nulls; olMemFill: one size and two nulls.
     assert!(summary.starts_with("9 passed, 0 failed, "), "{output}");
-    assert!(output.contains("SKIP test_ol_mem_fill_ol_errc_invalid_size_fill_size_pattern_size_0: `FillSize % PatternSize != 0`"), "{output}");
+    assert!(
+        output.contains("SKIP test_ol_mem_fill_ol_errc_invalid_size_fill_size_pattern_size_0: `FillSize % PatternSize != 0`"),
+        "{output}"
+    );
 }

@@ -4,10 +4,10 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
+use super::Error;
 use super::error::publish;
 use super::location::Location;
 use super::trace::{self, Arguments};
-use super::Error;
 use crate::sys::{ol_code_location_t, ol_errc_t, ol_result_t};
 
 /// Runs an entry point: `body` checks the arguments and calls the implementation, `arguments` lists the arguments for the trace.

@@ -63,7 +63,10 @@ pub unsafe fn property<T>(get: impl FnOnce(usize, *mut c_void) -> ol_result_t) -
 ///
 /// `get` writes at most as many bytes as it is given room for, `size` writes at most one number, and both return what a function of the library
 /// returned.
-pub unsafe fn bytes(size: impl FnOnce(*mut usize) -> ol_result_t, get: impl FnOnce(usize, *mut c_void) -> ol_result_t) -> Result<Vec<u8>, Error> {
+pub unsafe fn bytes(
+    size: impl FnOnce(*mut usize) -> ol_result_t,
+    get: impl FnOnce(usize, *mut c_void) -> ol_result_t,
+) -> Result<Vec<u8>, Error> {
     let mut length = 0;
     // SAFETY: the caller says so.
     unsafe { result(size(&raw mut length)) }?;

@@ -4,7 +4,7 @@
 
 void stub_install(void);
 
-static ol_device_handle_t device;
+static ol_device_handle_t first, device;
 static ol_queue_handle_t queue, *to_queue = &queue, no_queue;
 static ol_alloc_type_t type;
 static size_t size, alignment, pattern_size;
@@ -14,7 +14,7 @@ static const void *pattern;
 
 static bool take(ol_device_handle_t found, void *data) {
     (void)data;
-    device = found;
+    first = found;
     return false;
 }
 
@@ -26,6 +26,9 @@ int fixture(const char *function, void *call) {
             return 0;
         started = true;
     }
+    /* The test before may have changed any of them. */
+    device = first;
+    no_queue = NULL;
     type = OL_ALLOC_TYPE_HOST;
     size = 64;
     alignment = pattern_size = 16;

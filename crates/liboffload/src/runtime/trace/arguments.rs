@@ -28,7 +28,8 @@ pub unsafe fn element<T: Print>(bytes: &[u8]) -> Option<String> {
 /// Any bytes are a `T`.
 pub unsafe fn elements<T: Print>(bytes: &[u8]) -> String {
     // SAFETY: the caller says so.
-    let shown: Vec<_> = bytes.chunks_exact(size_of::<T>().max(1)).take(MOST_ELEMENTS).filter_map(|bytes| unsafe { element::<T>(bytes) }).collect();
+    let shown: Vec<_> =
+        bytes.chunks_exact(size_of::<T>().max(1)).take(MOST_ELEMENTS).filter_map(|bytes| unsafe { element::<T>(bytes) }).collect();
     format!("[{}]", shown.join(", "))
 }
 
@@ -153,7 +154,13 @@ impl Arguments {
     /// # Safety
     ///
     /// After success, `address` is null or that of `size` bytes.
-    pub unsafe fn property<D: Display>(&mut self, name: &'static str, address: *const c_void, size: usize, show: impl FnOnce(&[u8]) -> Option<D>) {
+    pub unsafe fn property<D: Display>(
+        &mut self,
+        name: &'static str,
+        address: *const c_void,
+        size: usize,
+        show: impl FnOnce(&[u8]) -> Option<D>,
+    ) {
         if !self.succeeded || address.is_null() {
             return self.value(name, &address);
         }
