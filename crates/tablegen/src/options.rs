@@ -65,11 +65,11 @@ impl Default for Limits {
             includes: 200,
             list: 1 << 24,
             string: 1 << 26,
-            text: 1 << 30,
-            nodes: 1 << 30,
-            records: 1 << 22,
-            fields: 1 << 27,
-            steps: 1 << 36,
+            text: 1 << 29,
+            nodes: 1 << 26,
+            records: 1 << 21,
+            fields: 1 << 26,
+            steps: 1 << 32,
         }
     }
 }
