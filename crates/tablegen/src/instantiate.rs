@@ -109,7 +109,7 @@ impl Context {
     /// Sets a field that exists, or adds it.
     pub(crate) fn add_field(&mut self, record: RecId, span: Span, field: Field) -> Outcome<()> {
         let Some(at) = self.records[record].field_index(field.name) else {
-            self.records[record].fields.push(field);
+            self.records[record].push_field(field);
             return Ok(());
         };
         let old_ty = self.records[record].fields[at].ty;
@@ -165,6 +165,7 @@ impl Context {
             return Err(self.error(span, message));
         }
         self.add_super(record, class, span);
+        self.records[record].faulty |= self.records[class].faulty;
         Ok(())
     }
 
@@ -185,7 +186,10 @@ impl Context {
         let name = self.anonymous_name();
         let mut new = Record::new(name, RecordKind::AnonymousDef, span);
         let source = &self.records[class];
-        new.fields = source.fields.iter().filter(|field| field.kind != FieldKind::TemplateArg).copied().collect();
+        for &field in source.fields.iter().filter(|field| field.kind != FieldKind::TemplateArg) {
+            new.push_field(field);
+        }
+        new.faulty = source.faulty;
         new.asserts.clone_from(&source.asserts);
         new.dumps.clone_from(&source.dumps);
         let record = self.add_record(new);
@@ -210,6 +214,11 @@ impl Context {
         self.resolve_record(record, &mut RecordResolver::new(record, None));
         let text = self.record_name(record);
         let symbol = self.intern(&text);
+        if let Some(&earlier) = self.defs.get(&symbol) {
+            let earlier = self.records[earlier].span();
+            let message = format!("the name '{text}' is needed for an instance without a name");
+            self.report(Diagnostic::error(span, message).with_label(earlier, "and taken by this record"));
+        }
         self.defs.insert(symbol, record);
         self.run_checks_of(record);
         let def = self.def_node(record);

@@ -66,10 +66,10 @@ impl Default for Limits {
             list: 1 << 24,
             string: 1 << 26,
             text: 1 << 29,
-            nodes: 1 << 26,
+            nodes: 1 << 28,
             records: 1 << 21,
-            fields: 1 << 26,
-            steps: 1 << 32,
+            fields: 1 << 27,
+            steps: 1 << 31,
         }
     }
 }

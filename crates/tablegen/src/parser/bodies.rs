@@ -136,6 +136,10 @@ impl Parser {
     }
 
     fn no_such_field(&mut self, record: RecId, name: Node, span: Span) -> Reported {
+        // It may be one whose declaration was not understood.
+        if self.cx.records[record].faulty {
+            return Reported;
+        }
         let message = format!("'{}' has no field '{}'", self.cx.record_name(record), self.cx.unquoted(name));
         self.cx.error(span, message)
     }
