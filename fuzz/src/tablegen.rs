@@ -20,6 +20,8 @@ pub fn run(data: &[u8]) {
         text: 1 << 20,
         nodes: 1 << 18,
         records: 1 << 12,
+        string: 1 << 16,
+        fields: 1 << 16,
         steps: 1 << 20,
     };
     let options = Options { limits, ..Options::default() };

@@ -52,6 +52,8 @@ pub(crate) struct Context {
     pub(crate) stopped: bool,
     pub(crate) depth: u32,
     steps: u64,
+    /// Fields of all records as they were when added.
+    fields: usize,
     /// Results of list elements being evaluated.
     pub(crate) scratch: Vec<Node>,
 }
@@ -79,6 +81,7 @@ impl Context {
             stopped: false,
             depth: 0,
             steps: 0,
+            fields: 0,
             scratch: Vec::new(),
         }
     }
@@ -338,6 +341,10 @@ impl Context {
     pub(crate) fn add_record(&mut self, record: Record) -> RecId {
         if self.records.len() >= self.options.limits.records && !self.stopped {
             self.over_limit("too many records", self.options.limits.records);
+        }
+        self.fields += record.fields.len();
+        if self.fields > self.options.limits.fields && !self.stopped {
+            self.over_limit("too many fields of records", self.options.limits.fields);
         }
         self.records.add(record)
     }

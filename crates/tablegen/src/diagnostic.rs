@@ -95,7 +95,11 @@ impl Diagnostic {
         let mut notes = Vec::new();
         if let Some(span) = self.span {
             labels.push(report::Label::primary(span.file, visible(sources, span)));
-            notes.extend(sources.include_stack(span.file).into_iter().map(|at| format!("included from {}", sources.location(at))));
+            let stack = sources.include_stack(span.file);
+            notes.extend(stack.iter().take(MOST_INCLUDES).map(|&at| format!("included from {}", sources.location(at))));
+            if stack.len() > MOST_INCLUDES {
+                notes.push(format!("… through {} more files", stack.len() - MOST_INCLUDES));
+            }
         }
         for label in &self.labels {
             labels.push(report::Label::secondary(label.span.file, visible(sources, label.span)).with_message(label.message.clone()));
@@ -104,6 +108,9 @@ impl Diagnostic {
         report::Diagnostic::new(severity).with_message(self.message.clone()).with_labels(labels).with_notes(notes)
     }
 }
+
+/// More of the include stack is not shown.
+const MOST_INCLUDES: usize = 8;
 
 /// A span of at most one line and 200 bytes: a caret under a 10 MB line helps nobody.
 fn visible(sources: &SourceMap, span: Span) -> std::ops::Range<usize> {

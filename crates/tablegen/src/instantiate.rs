@@ -109,7 +109,7 @@ impl Context {
     /// Sets a field that exists, or adds it.
     pub(crate) fn add_field(&mut self, record: RecId, span: Span, field: Field) -> Outcome<()> {
         let Some(at) = self.records[record].field_index(field.name) else {
-            self.records[record].fields.push(field);
+            self.records[record].push_field(field);
             return Ok(());
         };
         let old_ty = self.records[record].fields[at].ty;
@@ -133,6 +133,9 @@ impl Context {
 
     /// Makes a record inherit a class, given the values of the class's template arguments.
     pub(crate) fn inherit(&mut self, record: RecId, class: RecId, span: Span, args: &[(Node, Node)]) -> Outcome<()> {
+        if record == class || self.is_subclass(class, record) {
+            return Err(self.error(span, format!("class '{}' would inherit itself", self.record_name(record))));
+        }
         for i in 0..self.records[class].fields.len() {
             let field = self.records[class].fields[i];
             if field.kind != FieldKind::TemplateArg {
@@ -157,11 +160,12 @@ impl Context {
         resolver.set(implicit, name);
         self.resolve_record(record, &mut resolver);
 
-        if self.is_subclass(record, class) || record == class {
+        if self.is_subclass(record, class) {
             let message = format!("'{}' inherits class '{}' already", self.record_name(record), self.record_name(class));
             return Err(self.error(span, message));
         }
         self.add_super(record, class, span);
+        self.records[record].faulty |= self.records[class].faulty;
         Ok(())
     }
 
@@ -182,7 +186,10 @@ impl Context {
         let name = self.anonymous_name();
         let mut new = Record::new(name, RecordKind::AnonymousDef, span);
         let source = &self.records[class];
-        new.fields = source.fields.iter().filter(|field| field.kind != FieldKind::TemplateArg).copied().collect();
+        for &field in source.fields.iter().filter(|field| field.kind != FieldKind::TemplateArg) {
+            new.push_field(field);
+        }
+        new.faulty = source.faulty;
         new.asserts.clone_from(&source.asserts);
         new.dumps.clone_from(&source.dumps);
         let record = self.add_record(new);
@@ -207,6 +214,11 @@ impl Context {
         self.resolve_record(record, &mut RecordResolver::new(record, None));
         let text = self.record_name(record);
         let symbol = self.intern(&text);
+        if let Some(&earlier) = self.defs.get(&symbol) {
+            let earlier = self.records[earlier].span();
+            let message = format!("the name '{text}' is needed for an instance without a name");
+            self.report(Diagnostic::error(span, message).with_label(earlier, "and taken by this record"));
+        }
         self.defs.insert(symbol, record);
         self.run_checks_of(record);
         let def = self.def_node(record);

@@ -42,12 +42,16 @@ pub struct Limits {
     pub includes: usize,
     /// Elements of one list, and bits of one `bits`.
     pub list: usize,
+    /// Bytes of one text that is put together.
+    pub string: usize,
     /// Bytes of all distinct texts together.
     pub text: usize,
     /// Distinct expressions and references between them.
     pub nodes: usize,
     /// Records, counting copies made on the way.
     pub records: usize,
+    /// Fields of all records together.
+    pub fields: usize,
     /// Steps of evaluation.
     pub steps: u64,
 }
@@ -55,15 +59,17 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            nesting: 1000,
+            nesting: 2000,
             depth: 10_000,
             instantiations: 2000,
             includes: 200,
             list: 1 << 24,
-            text: 1 << 31,
-            nodes: 1 << 30,
-            records: 1 << 26,
-            steps: 1 << 36,
+            string: 1 << 26,
+            text: 1 << 29,
+            nodes: 1 << 28,
+            records: 1 << 21,
+            fields: 1 << 27,
+            steps: 1 << 31,
         }
     }
 }

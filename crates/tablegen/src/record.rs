@@ -2,6 +2,8 @@
 
 use std::ops::{Index, IndexMut};
 
+use rustc_hash::FxHashMap;
+
 use crate::node::Node;
 use crate::source::Span;
 use crate::ty::Ty;
@@ -66,7 +68,12 @@ pub(crate) struct Record {
     pub(crate) def: Option<Node>,
     /// Something is wrong with it that was reported: say nothing more.
     pub(crate) faulty: bool,
+    /// Positions of fields by name, once there are many.
+    positions: FxHashMap<Node, usize>,
 }
+
+/// More fields than this are looked up in a table.
+const FEW_FIELDS: usize = 256;
 
 impl Record {
     pub(crate) fn new(name: Node, kind: RecordKind, span: Span) -> Record {
@@ -83,15 +90,29 @@ impl Record {
             printed_supers: 0,
             def: None,
             faulty: false,
+            positions: FxHashMap::default(),
+        }
+    }
+
+    /// Adds a field whose name is new.
+    pub(crate) fn push_field(&mut self, field: Field) {
+        self.fields.push(field);
+        if self.fields.len() > FEW_FIELDS {
+            let known = self.positions.len();
+            self.positions.extend(self.fields.iter().enumerate().skip(known).map(|(at, field)| (field.name, at)));
         }
     }
 
     pub(crate) fn field_index(&self, name: Node) -> Option<usize> {
-        self.fields.iter().position(|field| field.name == name)
+        if self.positions.is_empty() {
+            self.fields.iter().position(|field| field.name == name)
+        } else {
+            self.positions.get(&name).copied()
+        }
     }
 
     pub(crate) fn field(&self, name: Node) -> Option<&Field> {
-        self.fields.iter().find(|field| field.name == name)
+        self.field_index(name).map(|at| &self.fields[at])
     }
 
     pub(crate) fn span(&self) -> Span {

@@ -89,7 +89,7 @@ impl Context {
     pub(crate) fn record_type(&mut self, classes: &[RecId]) -> Ty {
         let mut classes: Box<[RecId]> = classes.into();
         if classes.len() > 1 {
-            classes.sort_by(|&a, &b| self.record_name(a).cmp(&self.record_name(b)));
+            classes.sort_by_key(|&class| self.record_name(class));
         }
         self.types.intern(TyKind::Record(classes))
     }

@@ -114,7 +114,7 @@ fn a_line_of_10_mb_is_not_printed() {
     source.extend(std::iter::repeat_n('x', 10 << 20));
     refused_once(&source, &["bad.td:1"]);
     source.push_str("\"; int X = nothing; }\n");
-    refused_once(&source, &["bad.td:1:10485782"]);
+    refused_once(&source, &["bad.td:1:10485792"]);
 }
 
 #[test]

@@ -73,9 +73,10 @@ const LETTERS: [char; 4] = ['I', 'D', 'o', 'd'];
 
 /// An unknown option with one dash is to be named whole in the message, not by its first letter.
 fn whole_name(argument: OsString) -> OsString {
-    let unknown = argument.to_str().and_then(|text| text.strip_prefix('-')).filter(|name| {
-        name.len() > 1 && name.starts_with(|first: char| first.is_ascii_alphabetic() && !LETTERS.contains(&first))
-    });
+    let unknown = argument
+        .to_str()
+        .and_then(|text| text.strip_prefix('-'))
+        .filter(|name| name.len() > 1 && name.starts_with(|first: char| first.is_ascii_alphabetic() && !LETTERS.contains(&first)));
     unknown.map_or_else(|| argument.clone(), |name| format!("--{name}").into())
 }
 

@@ -70,9 +70,9 @@ pub fn dialect(records: &Records) -> Result<Option<Dialect>, Box<Diagnostic>> {
     let Some(name) = name else { return Ok(None) };
     match Dialect::find(name) {
         Some(dialect) => Ok(Some(dialect)),
-        None => {
-            Err(Box::new(Diagnostic::error(settings.span(), format!("there is no dialect `{name}`")).with_note("dialects are `llvm` and `hostcall`")))
-        }
+        None => Err(Box::new(
+            Diagnostic::error(settings.span(), format!("there is no dialect `{name}`")).with_note("dialects are `llvm` and `hostcall`"),
+        )),
     }
 }
 

@@ -76,12 +76,10 @@ impl Context {
                 return self.int(i64::from(answer));
             }
             match record {
-                Some(record) if self.names_itself(name, record) => {
-                    if is_final {
-                        let ty = self.type_of_record(record);
-                        let answer = self.is_a(ty, target);
-                        return self.int(i64::from(answer));
-                    }
+                Some(record) if is_final && self.names_itself(name, record) => {
+                    let ty = self.type_of_record(record);
+                    let answer = self.is_a(ty, target);
+                    return self.int(i64::from(answer));
                 }
                 _ if is_final => return self.int(0),
                 _ => {}

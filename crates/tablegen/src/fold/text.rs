@@ -15,19 +15,38 @@ impl Context {
         }
     }
 
+    /// Whether a text that is about to be made is acceptably long.
+    fn may_be_long(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= self.options.limits.string;
+        if !fits {
+            self.over_limit("string is too long", self.options.limits.string);
+        }
+        fits
+    }
+
     fn is_code(&self, node: Node) -> bool {
         matches!(self.kind(node), Kind::Code(_))
     }
 
     pub(super) fn concat_text(&mut self, a: Node, b: Node) -> Option<Node> {
+        let bytes = self.text_of(a)?.len() + self.text_of(b)?.len();
+        if !self.may_be_long(bytes) {
+            return None;
+        }
         let text = [self.text_of(a)?, self.text_of(b)?].concat();
         Some(self.string_or_code(&text, self.is_code(a) || self.is_code(b)))
     }
 
     pub(super) fn interleave(&mut self, list: Node, separator: Node) -> Option<Node> {
         let items = self.list_items(list)?;
-        let separator = self.text_of(separator)?;
+        let joint = self.text_of(separator)?.len();
         let texts = self.types.element(self.ty(list)) == Some(Ty::STRING);
+        let text_bytes = |&item: &Node| self.text_of(item).map_or(0, str::len);
+        let bytes = joint * items.len() + self.nodes.items(items).iter().map(text_bytes).sum::<usize>();
+        if !self.may_be_long(bytes) {
+            return None;
+        }
+        let separator = self.text_of(separator)?;
         let mut result = String::new();
         let mut code = false;
         for (i, &item) in self.nodes.items(items).iter().enumerate() {
@@ -77,6 +96,12 @@ impl Context {
         if part(from).is_empty() {
             return Err("!subst of an empty text".to_owned());
         }
+        let count = part(text).matches(part(from)).count();
+        let bytes = part(text).len().saturating_add(count.saturating_mul(part(to).len()));
+        if !self.may_be_long(bytes) {
+            return Ok(Node::UNSET);
+        }
+        let part = |node| self.text_of(node).unwrap_or("");
         let result = part(text).replace(part(from), part(to));
         Ok(self.string(&result))
     }

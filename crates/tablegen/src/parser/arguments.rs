@@ -23,6 +23,14 @@ impl Parser {
 
     /// The arguments between `<` and `>`, each of its argument's type.
     pub(super) fn parse_arguments(&mut self, record: Option<RecId>, of: RecId) -> Outcome<Vec<Argument>> {
+        let mut args = self.parse_unconverted_arguments(record, of)?;
+        self.convert_arguments(of, &mut args)?;
+        Ok(args)
+    }
+
+    /// The arguments between `<` and `>`, as they are: LLVM does not convert those of a multiclass's parents, so that an argument
+    /// `bits<4> b` that a parent is given as `-1` equals `-1` there, and not 15.
+    pub(super) fn parse_unconverted_arguments(&mut self, record: Option<RecId>, of: RecId) -> Outcome<Vec<Argument>> {
         let open = self.expect(Tok::Less, "before the arguments")?;
         let mut args: Vec<Argument> = Vec::new();
         if self.eat(Tok::Greater) {
@@ -57,7 +65,6 @@ impl Parser {
             }
             self.advance();
         }
-        self.convert_arguments(of, &mut args)?;
         Ok(args)
     }
 

@@ -10,14 +10,25 @@ use crate::token::Tok;
 
 use super::scope::Scope;
 
+/// `class<arguments>` as something to inherit.
+pub(super) struct Superclass {
+    class: RecId,
+    /// The value of each of its arguments.
+    args: Vec<(Node, Node)>,
+    span: Span,
+}
+
 impl Parser {
-    /// `class<arguments>`: the class, and the value of each of its arguments.
-    pub(super) fn parse_superclass(&mut self, record: Option<RecId>) -> Outcome<(RecId, Vec<(Node, Node)>, Span)> {
+    pub(super) fn parse_superclass(&mut self, record: Option<RecId>) -> Outcome<Superclass> {
         let span = self.tok.span;
         let class = self.parse_class_name()?;
         let args = if self.at(Tok::Less) { self.parse_arguments(record, class)? } else { Vec::new() };
-        let bound = self.bind_arguments(class, &args, span)?;
-        Ok((class, bound, span))
+        let args = self.bind_arguments(class, &args, span)?;
+        Ok(Superclass { class, args, span })
+    }
+
+    pub(super) fn inherit(&mut self, record: RecId, from: &Superclass) -> Outcome<()> {
+        self.cx.inherit(record, from.class, from.span, &from.args)
     }
 
     /// `: classes { body }`
@@ -25,8 +36,8 @@ impl Parser {
         self.within(Scope::record(record), |parser| {
             if parser.eat(Tok::Colon) {
                 loop {
-                    let (class, args, span) = parser.parse_superclass(Some(record))?;
-                    parser.cx.inherit(record, class, span, &args)?;
+                    let superclass = parser.parse_superclass(Some(record))?;
+                    parser.inherit(record, &superclass)?;
                     if !parser.eat(Tok::Comma) {
                         break;
                     }
@@ -125,6 +136,10 @@ impl Parser {
     }
 
     fn no_such_field(&mut self, record: RecId, name: Node, span: Span) -> Reported {
+        // It may be one whose declaration was not understood.
+        if self.cx.records[record].faulty {
+            return Reported;
+        }
         let message = format!("'{}' has no field '{}'", self.cx.record_name(record), self.cx.unquoted(name));
         self.cx.error(span, message)
     }

@@ -1,5 +1,6 @@
 //! Multiclasses and their use.
 
+use super::bodies::Superclass;
 use super::scope::Scope;
 use super::{Entry, MultiClass, Parser};
 use crate::context::Outcome;
@@ -106,7 +107,11 @@ impl Parser {
         defm: Option<Span>,
     ) -> Outcome<()> {
         let record = self.multiclasses[index].record;
-        let args = if self.at(Tok::Less) { self.parse_arguments(scope, record)? } else { Vec::new() };
+        let args = match (self.at(Tok::Less), scope) {
+            (false, _) => Vec::new(),
+            (true, None) => self.parse_arguments(scope, record)?,
+            (true, Some(_)) => self.parse_unconverted_arguments(scope, record)?,
+        };
         let mut substitutions = vec![(self.cx.qualified_implicit_name(record), name)];
         substitutions.extend(self.bind_arguments(record, &args, span)?);
         // A multiclass that uses itself sees nothing of what it makes: it is not finished.
@@ -152,8 +157,8 @@ impl Parser {
         let made = made.unwrap_or_default();
         if classes {
             loop {
-                let (class, args, span) = self.parse_superclass(None)?;
-                self.inherit_all(&made, class, span, &args)?;
+                let superclass = self.parse_superclass(None)?;
+                self.inherit_all(&made, &superclass)?;
                 if !self.eat(Tok::Comma) {
                     break;
                 }
@@ -166,11 +171,11 @@ impl Parser {
         self.expect(Tok::Semicolon, "at the end of the defm").map(|_| ())
     }
 
-    fn inherit_all(&mut self, entries: &[Entry], class: RecId, span: Span, args: &[(Node, Node)]) -> Outcome<()> {
+    fn inherit_all(&mut self, entries: &[Entry], superclass: &Superclass) -> Outcome<()> {
         for entry in entries {
             match entry {
-                Entry::Record(record) => self.cx.inherit(*record, class, span, args)?,
-                Entry::Loop(of) => self.inherit_all(&of.entries, class, span, args)?,
+                Entry::Record(record) => self.inherit(*record, superclass)?,
+                Entry::Loop(of) => self.inherit_all(&of.entries, superclass)?,
                 Entry::Check(_) => {}
             }
         }

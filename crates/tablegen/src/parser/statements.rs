@@ -114,7 +114,14 @@ impl Parser {
             Record::new(name, RecordKind::Def, span)
         };
         let record = self.cx.add_record(record);
-        self.parse_object_body(record)?;
+        if let Err(reported) = self.parse_object_body(record) {
+            // References to it are not at fault.
+            self.cx.records[record].faulty = true;
+            if let (None, Some(symbol)) = (self.multiclass, self.cx.symbol_of(name)) {
+                self.cx.defs.entry(symbol).or_insert(record);
+            }
+            return Err(reported);
+        }
         self.add_entry(Entry::Record(record))
     }
 

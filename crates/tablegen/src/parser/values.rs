@@ -1,7 +1,7 @@
 //! Values: literals, names, instances, and what may follow them.
 
 use super::{Mode, Parser};
-use crate::context::Outcome;
+use crate::context::{Outcome, Reported};
 use crate::node::{Kind, Node};
 use crate::ops::{BinOp, UnOp};
 use crate::record::RecId;
@@ -259,6 +259,15 @@ impl Parser {
         Ok(result)
     }
 
+    /// Whether a record, or a class of it, has an error that was reported.
+    fn is_faulty(&self, value: Node) -> bool {
+        if let Kind::Def(def) = self.cx.kind(value) {
+            return self.cx.records[def].faulty;
+        }
+        let classes = self.cx.types.classes(self.cx.ty(value)).unwrap_or_default();
+        classes.iter().any(|&class| self.cx.records[class].faulty)
+    }
+
     /// `value.field`
     fn parse_field_suffix(&mut self, record: Option<RecId>, value: Node) -> Outcome<Node> {
         self.advance();
@@ -270,6 +279,7 @@ impl Parser {
         };
         match ty {
             Some(ty) => Ok(self.cx.fold_field(value, name, ty, record)),
+            None if self.is_faulty(value) => Err(Reported),
             None => {
                 let message = format!("{} has no field '{}'", self.cx.text(value), self.cx.symbols.get(symbol));
                 Err(self.cx.error(span, message))

@@ -161,10 +161,10 @@ pub(crate) fn same_json(ours: &str, llvms: &str) -> Result<(), String> {
     }
     let parse = |text: &str, whose| serde_json::from_str(text).map_err(|error| format!("{whose} JSON is none: {error}"));
     let (ours, llvms): (serde_json::Value, serde_json::Value) = (parse(ours, "our")?, parse(llvms, "LLVM's")?);
-    if ours.to_string() == llvms.to_string() {
+    if ours == llvms {
         return Ok(());
     }
-    let (place, our, their) = first_difference(String::new(), Some(&ours), Some(&llvms)).expect("they are printed differently");
+    let (place, our, their) = first_difference(String::new(), Some(&ours), Some(&llvms)).expect("they differ");
     Err(format!("--dump-json, at {place}\n    ours: {our}\n  LLVM's: {their}"))
 }
 
