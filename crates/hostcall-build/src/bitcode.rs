@@ -4,7 +4,7 @@
 //! that all of it ends as bitcode in one archive, allocator shim included) but with no optimisation passes, and no linker is run.
 //! Then, outside rustc:
 //!
-//! 1. `llvm-link` makes one module of it.
+//! 1. `llvm-link` makes one module of it. Calls of the most usual panics go to functions that need no text ([`panics`]).
 //! 2. Every function is marked `convergent`, *before* any optimisation: without that LLVM may move a call that ends in a
 //!    warp collective across a branch, and the lanes that arrive are others.
 //!    What only writes text is marked to be kept small.
@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::build::Context;
 use crate::command::Run;
+use crate::panics;
 use crate::{BuildError, DeviceToolchain};
 
 /// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
@@ -101,14 +102,15 @@ pub(crate) fn artifact(run: Run, context: &Context<'_>, suffix: &str) -> Result<
 /// The archive's bytes to one optimised module in `dir`; its path.
 pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
     let toolchain = gpu.toolchain;
-    let [linked, marked, exports, small, optimised] =
-        ["linked.bc", "marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
+    let [linked, replaced, marked, exports, small, optimised] =
+        ["linked.bc", "replaced.ll", "marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
     toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg(archive).arg("-o").arg(&linked).output()?;
     let module = toolchain.llvm("llvm-dis").arg(&linked).args(["-o", "-"]).text()?;
     let names = exported_names(&module, gpu.convention);
     if !names.any_kernel {
         return Err(BuildError::NoKernel { package: context.source.package.clone() });
     }
+    fs::write(&replaced, panics::replace(&module)).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
     fs::write(&small, small_attributes(&module)).map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
@@ -117,7 +119,7 @@ pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir
         .llvm("opt")
         .args(["-passes=forceattrs", "-force-attribute=convergent"])
         .arg(format!("-forceattrs-csv-path={}", small.display()))
-        .arg(&linked)
+        .arg(&replaced)
         .arg("-o")
         .arg(&marked)
         .output()?;
@@ -152,7 +154,7 @@ fn small_attributes(module: &str) -> String {
 }
 
 /// What is before the name, and the name, if the line begins a function's definition.
-fn definition(line: &str) -> Option<(&str, &str)> {
+pub(crate) fn definition(line: &str) -> Option<(&str, &str)> {
     let (before, after) = line.strip_prefix("define ")?.split_once('@')?;
     Some((before, symbol(after)))
 }
