@@ -161,8 +161,8 @@ impl Context {
 
     pub(crate) fn node(&mut self, kind: Kind, ty: Ty) -> Node {
         let node = self.nodes.intern(kind, ty);
-        if self.nodes.depth(node) > self.options.limits.depth {
-            self.over_limit("expression is nested too deeply", self.options.limits.depth);
+        if self.nodes.depth(node) > self.options.limits.expression {
+            self.over_limit("expression is nested too deeply", self.options.limits.expression);
             return Node::UNSET;
         }
         if self.nodes.size() > self.options.limits.nodes && !self.stopped {

@@ -6,6 +6,7 @@ use crate::node::{Kind, Node};
 use crate::record::{Check, Field, FieldKind, RecId, Record, RecordKind};
 use crate::resolve::{MapResolver, RecordResolver, Resolver};
 use crate::source::Span;
+use crate::symbol::Symbol;
 use crate::ty::Ty;
 
 impl Context {
@@ -214,12 +215,7 @@ impl Context {
         self.resolve_record(record, &mut RecordResolver::new(record, None));
         let text = self.record_name(record);
         let symbol = self.intern(&text);
-        if let Some(&earlier) = self.defs.get(&symbol) {
-            let earlier = self.records[earlier].span();
-            let message = format!("the name '{text}' is needed for an instance without a name");
-            self.report(Diagnostic::error(span, message).with_label(earlier, "and taken by this record"));
-        }
-        self.defs.insert(symbol, record);
+        self.register(symbol, record, span);
         self.run_checks_of(record);
         let def = self.def_node(record);
         self.instances.insert(value, def);
@@ -265,14 +261,24 @@ impl Context {
         if !self.records[record].faulty {
             self.run_checks_of(record);
         }
-        // The final name is known only now: it may meet another record.
-        if let Some(&earlier) = self.defs.get(&symbol) {
-            let (earlier, here) = (self.records[earlier].span(), self.records[record].span());
-            let diagnostic = Diagnostic::error(here, format!("there is a record '{}' already", self.symbols.get(symbol)));
-            return Err(self.report(diagnostic.with_label(earlier, "defined here before")));
-        }
-        self.defs.insert(symbol, record);
+        let span = self.records[record].span();
+        self.register(symbol, record, span);
         Ok(self.def_node(record))
+    }
+
+    /// Makes a record known by its final name. If another has the name that was decided last (`anonymous_N`, or made of one), that one
+    /// keeps it and this one is only known to those who refer to it, as in LLVM; unlike there, this is said.
+    fn register(&mut self, name: Symbol, record: RecId, span: Span) {
+        match self.defs.get(&name) {
+            None => {
+                self.defs.insert(name, record);
+            }
+            Some(&earlier) => {
+                let earlier = self.records[earlier].span();
+                let message = format!("the name '{}' is taken: this record is left out", self.symbols.get(name));
+                self.report(Diagnostic::warning(span, message).with_label(earlier, "by this one"));
+            }
+        }
     }
 
     /// Reports fields that could not be resolved.

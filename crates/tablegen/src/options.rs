@@ -34,7 +34,9 @@ impl Default for Options {
 pub struct Limits {
     /// Values and statements within one another in the text.
     pub nesting: u32,
-    /// Levels of an expression, and of evaluations within evaluations.
+    /// Levels of an expression or value. Bounded also by the stack of whoever prints it.
+    pub expression: u32,
+    /// Levels of evaluations within evaluations.
     pub depth: u32,
     /// Anonymous instances that instantiate one another.
     pub instantiations: u32,
@@ -60,6 +62,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             nesting: 2000,
+            expression: 2000,
             depth: 10_000,
             instantiations: 2000,
             includes: 200,

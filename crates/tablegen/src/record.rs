@@ -104,11 +104,7 @@ impl Record {
     }
 
     pub(crate) fn field_index(&self, name: Node) -> Option<usize> {
-        if self.positions.is_empty() {
-            self.fields.iter().position(|field| field.name == name)
-        } else {
-            self.positions.get(&name).copied()
-        }
+        if self.positions.is_empty() { self.fields.iter().position(|field| field.name == name) } else { self.positions.get(&name).copied() }
     }
 
     pub(crate) fn field(&self, name: Node) -> Option<&Field> {

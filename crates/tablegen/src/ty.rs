@@ -36,12 +36,14 @@ pub(crate) enum TyKind {
 #[derive(Debug)]
 pub(crate) struct Types {
     kinds: Vec<TyKind>,
+    /// How many lists are within one another.
+    depths: Vec<u32>,
     ids: FxHashMap<TyKind, Ty>,
 }
 
 impl Types {
     pub(crate) fn new() -> Types {
-        let mut types = Types { kinds: Vec::new(), ids: FxHashMap::default() };
+        let mut types = Types { kinds: Vec::new(), depths: Vec::new(), ids: FxHashMap::default() };
         // In the order of the constants of `Ty`.
         for kind in [TyKind::None, TyKind::Bit, TyKind::Int, TyKind::String, TyKind::Dag, TyKind::Record(Box::new([]))] {
             types.intern(kind);
@@ -54,6 +56,8 @@ impl Types {
             return ty;
         }
         let ty = Ty(self.kinds.len() as u32);
+        let depth = if let TyKind::List(element) = kind { self.depth(element) + 1 } else { 0 };
+        self.depths.push(depth);
         self.kinds.push(kind.clone());
         self.ids.insert(kind, ty);
         ty
@@ -61,6 +65,10 @@ impl Types {
 
     pub(crate) fn kind(&self, ty: Ty) -> &TyKind {
         &self.kinds[ty.0 as usize]
+    }
+
+    pub(crate) fn depth(&self, ty: Ty) -> u32 {
+        self.depths[ty.0 as usize]
     }
 
     pub(crate) fn bits(&mut self, width: u32) -> Ty {

@@ -58,6 +58,9 @@ impl Parser {
                 let element = self.parse_type()?;
                 self.ascend();
                 self.expect_close(Tok::Greater, open, "the list type")?;
+                if self.cx.types.depth(element) >= self.cx.options.limits.expression {
+                    return Err(self.cx.over_limit("type is nested too deeply", self.cx.options.limits.expression));
+                }
                 return Ok(self.cx.types.list(element));
             }
             _ => return Err(self.unexpected("a type")),
