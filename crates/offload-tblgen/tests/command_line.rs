@@ -186,3 +186,33 @@ fn an_action_that_only_reports_writes_no_file() {
     generate(&["--lint", "-o", out.to_str().expect("text")], &definitions());
     assert_eq!(fs::read_to_string(&out).expect("there"), "as it was");
 }
+
+#[test]
+fn input_that_no_one_would_write_is_refused_with_its_place() {
+    let folder = Folder::new();
+    let out = folder.file("out.h", "as it was");
+    let nested = format!("def d {{ list<int> l = {}{}; }}\n", "[".repeat(10_000), "]".repeat(10_000));
+    let line = format!("def d {{ string s = \"{}; }}\n", "x".repeat(10_000_000));
+    let inputs: [(&str, &[u8]); 7] = [
+        ("cycle.td", b"include \"cycle.td\"\n"),
+        ("class.td", b"class A : B;\nclass B : A;\ndef a : A;\n"),
+        ("twice.td", b"def d { int x = 1; string x = \"text\"; }\n"),
+        ("type.td", b"def d { int x = \"text\"; }\n"),
+        ("utf8.td", b"def d { string s = \"\xff\"; }\n"),
+        ("nested.td", nested.as_bytes()),
+        ("line.td", line.as_bytes()),
+    ];
+    for (name, text) in inputs {
+        fs::write(folder.path(name), text).expect("written");
+        let output = program()
+            .current_dir(folder.0.path())
+            .args(["-gen-api", "-o", out.to_str().expect("text"), name])
+            .output()
+            .expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{name}: {said}");
+        assert!(said.contains("error: ") && said.contains(name), "{name}: {said}");
+        assert!(said.len() < 20_000, "{name}: {} bytes of complaint", said.len());
+        assert_eq!(fs::read_to_string(&out).expect("there"), "as it was");
+    }
+}

@@ -92,6 +92,21 @@ fn what_a_back_end_is_about_must_be_there() {
 }
 
 #[test]
+fn a_property_without_a_type_is_an_error_where_types_are_written() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("untyped.td");
+    let text = "def ol_x_info_t : Enum { let desc = \"d\"; let is_typed = 1; let etors = [Etor<\"BARE\", \"d\">]; }\n";
+    std::fs::write(&file, format!("include \"APIDefs.td\"\n{text}")).expect("written");
+    for action in ["-gen-api", "-gen-doc", "-gen-print-header"] {
+        let output = run(&[action, "--dialect", "llvm"], &file);
+        assert_eq!(output.status.code(), Some(1), "{action}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("OL_X_INFO_BARE") && said.contains("TaggedEtor"), "{said}");
+    }
+    assert!(generate(&["-gen-exports", "--dialect", "llvm"], &file).contains("VERS1.0"));
+}
+
+#[test]
 fn a_field_of_a_wrong_kind_is_an_error_with_its_place() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("unset.td");

@@ -1468,11 +1468,11 @@ unsafe extern "C" {
         CodeLocation: *mut ol_code_location_t,
     ) -> ol_result_t;
     /// Allocates memory
-    pub fn olMemAlloc(Device: ol_device_handle_t, Type_: ol_alloc_type_t, Size: usize, AllocationOut: *mut *mut c_void) -> ol_result_t;
+    pub fn olMemAlloc(Device: ol_device_handle_t, Type: ol_alloc_type_t, Size: usize, AllocationOut: *mut *mut c_void) -> ol_result_t;
     /// [`olMemAlloc`], with the place in the caller's source for error messages.
     pub fn olMemAllocWithCodeLoc(
         Device: ol_device_handle_t,
-        Type_: ol_alloc_type_t,
+        Type: ol_alloc_type_t,
         Size: usize,
         AllocationOut: *mut *mut c_void,
         CodeLocation: *mut ol_code_location_t,
@@ -1480,7 +1480,7 @@ unsafe extern "C" {
     /// Allocates memory at an address that is a multiple of an alignment
     pub fn olMemAllocAligned(
         Device: ol_device_handle_t,
-        Type_: ol_alloc_type_t,
+        Type: ol_alloc_type_t,
         Size: usize,
         Alignment: usize,
         AllocationOut: *mut *mut c_void,
@@ -1488,7 +1488,7 @@ unsafe extern "C" {
     /// [`olMemAllocAligned`], with the place in the caller's source for error messages.
     pub fn olMemAllocAlignedWithCodeLoc(
         Device: ol_device_handle_t,
-        Type_: ol_alloc_type_t,
+        Type: ol_alloc_type_t,
         Size: usize,
         Alignment: usize,
         AllocationOut: *mut *mut c_void,

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock};
 
 /// What is known of a handle that a caller passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum HandleState<K> {
 
 /// The handles that exist, by address.
 #[derive(Debug)]
-pub struct HandleTable<K>(Mutex<Option<Entries<K>>>);
+pub struct HandleTable<K>(RwLock<Option<Entries<K>>>);
 
 /// By address: the kind, and the address of the parent.
 type Entries<K> = HashMap<usize, (K, Option<usize>)>;
@@ -39,17 +39,18 @@ pub struct LiveHandle<K> {
 impl<K: Copy + Eq> HandleTable<K> {
     /// An empty table.
     pub const fn new() -> HandleTable<K> {
-        HandleTable(Mutex::new(None))
+        HandleTable(RwLock::new(None))
     }
 
     /// Adds a handle that is about to be given out, and the handle that it was made from.
     pub fn insert(&self, kind: K, handle: *const c_void, parent: Option<*const c_void>) {
-        self.table().get_or_insert_default().insert(handle.addr(), (kind, parent.map(|parent| parent.addr())));
+        let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        table.get_or_insert_default().insert(handle.addr(), (kind, parent.map(|parent| parent.addr())));
     }
 
     /// Removes a handle. Of several threads that destroy the same handle, one is told `true`, and it destroys what the handle names.
     pub fn remove(&self, kind: K, handle: *const c_void) -> bool {
-        let mut table = self.table();
+        let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let Some(table) = table.as_mut() else { return false };
         let found = table.get(&handle.addr()).is_some_and(|(found, _)| *found == kind);
         if found {
@@ -60,7 +61,8 @@ impl<K: Copy + Eq> HandleTable<K> {
 
     /// What is known of a handle that ought to be of kind `wanted`.
     pub fn state(&self, wanted: K, handle: *const c_void) -> HandleState<K> {
-        match self.table().as_ref().and_then(|table| table.get(&handle.addr())) {
+        let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        match table.as_ref().and_then(|table| table.get(&handle.addr())) {
             Some((kind, _)) if *kind == wanted => HandleState::Live,
             Some((kind, _)) => HandleState::OtherKind(*kind),
             None => HandleState::Unknown,
@@ -69,7 +71,7 @@ impl<K: Copy + Eq> HandleTable<K> {
 
     /// All handles that exist, by address: at the end, those that were not destroyed.
     pub fn live(&self) -> Vec<LiveHandle<K>> {
-        let table = self.table();
+        let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let mut live: Vec<_> = table
             .iter()
             .flatten()
@@ -77,10 +79,6 @@ impl<K: Copy + Eq> HandleTable<K> {
             .collect();
         live.sort_unstable_by_key(|handle| handle.address);
         live
-    }
-
-    fn table(&self) -> MutexGuard<'_, Option<Entries<K>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

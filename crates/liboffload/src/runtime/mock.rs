@@ -169,14 +169,14 @@ fn parse(item: &str) -> Option<(&str, u64, ol_errc_t)> {
 }
 
 /// An address that no other handle of a mock has. Nothing is there.
-pub(crate) fn new_address() -> *mut c_void {
+pub fn new_address() -> *mut c_void {
     /// Nothing is published by it, so its order against other memory does not matter.
     static NEXT: AtomicUsize = AtomicUsize::new(0x1000);
     ptr::without_provenance_mut(NEXT.fetch_add(0x10, Ordering::Relaxed))
 }
 
 /// The result of destroying a handle: another thread may have done it since it was checked.
-pub(crate) fn destroyed(was_live: bool) -> Result<(), Error> {
+pub fn destroyed(was_live: bool) -> Result<(), Error> {
     if was_live { Ok(()) } else { Err(Error::new(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, "the handle has been destroyed by another thread")) }
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn destroyed(was_live: bool) -> Result<(), Error> {
 /// # Safety
 ///
 /// `to` is null or points to as many values, and zeros are one.
-pub(crate) unsafe fn zero<T>(to: *mut T, count: usize) {
+pub unsafe fn zero<T>(to: *mut T, count: usize) {
     if !to.is_null() {
         // SAFETY: the caller says so.
         unsafe { to.write_bytes(0, count) };

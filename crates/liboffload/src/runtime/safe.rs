@@ -30,7 +30,7 @@ const MOST_DROP_ERRORS: usize = 64;
 static DROP_ERRORS: Mutex<Vec<Error>> = Mutex::new(Vec::new());
 
 /// Keeps the error of a drop, which can return none.
-pub(crate) fn dropped(result: Result<(), Error>) {
+pub fn dropped(result: Result<(), Error>) {
     if let Err(error) = result {
         let mut errors = DROP_ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
         if errors.len() < MOST_DROP_ERRORS {

@@ -49,7 +49,7 @@ pub(super) const ACTIONS: [(&str, &str, LlvmJob); 12] = [
 
 /// The actions of our own dialect, and what they write.
 pub(super) fn own_actions() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let backends = Backend::ALL.iter().map(|backend| (backend.action(), backend.help()));
+    let backends = Backend::ALL.iter().map(|backend| (backend.action(), backend.help().trim_end_matches('.')));
     backends.chain([("lint", "Nothing; only report faults of the definitions")])
 }
 

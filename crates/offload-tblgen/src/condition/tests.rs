@@ -264,3 +264,28 @@ fn conditions_that_cannot_be_checked_are_named_and_left_out() {
     assert_eq!(problems.len(), 2);
     assert!(problems[0].starts_with("fatal: an assignment") && problems[1].starts_with("fatal: `Sise` is no parameter"), "{problems:?}");
 }
+
+/// Text made of the pieces that conditions are made of, most of which is no condition.
+fn random_text(seed: &mut u64) -> String {
+    const PIECES: &str = "a Size 0 17 0x1f NULL true ( ) == != < && || & | ~ ! - * ->x .y % sizeof(int)";
+    let pieces: Vec<_> = PIECES.split(' ').collect();
+    let mut next = || {
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*seed >> 33) as usize
+    };
+    (0..next() % 12).map(|_| pieces[next() % pieces.len()]).collect::<Vec<_>>().join(if next() % 2 == 0 { " " } else { "" })
+}
+
+#[test]
+fn whatever_can_be_read_is_shown_as_text_that_reads_the_same() {
+    let mut seed = 1;
+    let mut read = 0;
+    for _ in 0..50_000 {
+        let text = random_text(&mut seed);
+        if let Ok(expr) = parse(&text) {
+            read += 1;
+            assert_eq!(parse(&expr.to_string()).as_ref(), Ok(&expr), "{text} was shown as {expr}");
+        }
+    }
+    assert!(read > 500, "only {read} of the texts were conditions");
+}

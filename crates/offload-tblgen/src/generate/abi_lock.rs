@@ -130,7 +130,7 @@ pub fn compare(api: &Api, lock_text: &str) -> Result<Vec<Change>, GenError> {
             changes.add(ChangeKind::Silent, name, format!("was `{old}`, is `{new}`"));
         });
     }
-    changes.0.sort_by(|a, b| b.kind.cmp(&a.kind));
+    changes.0.sort_by_key(|change| std::cmp::Reverse(change.kind));
     Ok(changes.0)
 }
 

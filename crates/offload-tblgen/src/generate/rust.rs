@@ -66,19 +66,21 @@ pub(super) fn arguments(function: &Function) -> String {
     function.params.iter().map(|param| rust_name(&param.name)).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether Rust keeps a word for itself.
+pub(super) fn is_keyword(word: &str) -> bool {
+    const KEYWORDS: &str = "abstract as async await become box break const continue crate do dyn else enum extern false final fn for gen if impl in \
+        let loop macro match mod move mut override priv pub ref return self Self static struct super trait true try type typeof unsafe unsized use \
+        virtual where while yield";
+    KEYWORDS.split_ascii_whitespace().any(|keyword| keyword == word)
+}
+
 /// A name of a parameter or function in Rust's spelling.
 pub(super) fn rust_name(name: &str) -> String {
     let name = snake_case(name);
-    // All strict and reserved keywords that can be raw; none of the API's names is `self`, `super` or `crate`.
-    const KEYWORDS: &[&str] = &[
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum", "extern", "false",
-        "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
-        "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where",
-        "while", "yield",
-    ];
     match name.as_str() {
+        // These cannot be raw.
         "self" | "super" | "crate" => format!("{name}_"),
-        keyword if KEYWORDS.contains(&keyword) => format!("r#{name}"),
+        keyword if is_keyword(keyword) => format!("r#{name}"),
         _ => name,
     }
 }

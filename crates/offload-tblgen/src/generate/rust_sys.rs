@@ -123,13 +123,7 @@ fn structure(text: &mut Text, api: &Api, object: &Struct) -> Result<(), GenError
 
 /// C names are kept; only what Rust could not read is changed, as bindgen does it.
 pub(super) fn member_name(name: &str) -> String {
-    if name == "type" {
-        "type_".into()
-    } else if super::rust::rust_name(name).starts_with("r#") {
-        format!("{name}_")
-    } else {
-        name.into()
-    }
+    if super::rust::is_keyword(name) { format!("{name}_") } else { name.to_owned() }
 }
 
 /// Name of the structure that holds pointers to a function's arguments.

@@ -11,8 +11,8 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Va
 use super::GenError;
 use crate::ir::{Api, CType, pascal_case, snake_case};
 
-/// How much work a template may do; loops over all of a large API need a thousandth of it.
-const FUEL: u64 = 100_000_000;
+/// How much work a template may do; a loop over all of a large API needs a hundredth of it.
+const FUEL: u64 = 10_000_000;
 
 /// Renders a template. `name` is for error messages.
 ///

@@ -79,7 +79,6 @@ fn enum_(out: &mut String, object: &Enum, version: Version) {
     for etor in &object.etors {
         match &etor.tagged_type {
             Some(ty) if object.is_typed => comment(out, &format!("[{}] {}", ty.text, etor.desc)),
-            None if object.is_typed => comment(out, &format!("[] {}", etor.desc)),
             _ => comment(out, &etor.desc),
         }
         put!(out, "  {} = {},\n", etor.c_name, etor.value);

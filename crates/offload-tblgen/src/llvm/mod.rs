@@ -70,6 +70,12 @@ pub enum Error {
         /// Its name.
         name: String,
     },
+    /// A property without a type, where types are written.
+    #[error("`{name}` is of a typed enumeration and has no type; use TaggedEtor")]
+    UntypedEnumerator {
+        /// Its name.
+        name: String,
+    },
     /// A function that reads like `olGet…Info` and is not of that form.
     #[error(
         "`{name}` is named like a function that tells properties, which have four parameters (object, property, size, value); it has {params}"
@@ -88,6 +94,9 @@ pub enum Error {
 ///
 /// The API lacks what the back end is about.
 pub fn generate(api: &Api, action: Action, version: Version) -> Result<String, Error> {
+    if matches!(action, Action::Api | Action::Doc | Action::PrintHeader | Action::GetInfoWrappers) {
+        all_typed(api)?;
+    }
     let mut out = String::new();
     match action {
         Action::Api => api::header(&mut out, api, version)?,
@@ -102,6 +111,15 @@ pub fn generate(api: &Api, action: Action, version: Version) -> Result<String, E
         Action::GetInfoWrappers => get_info::wrappers(&mut out, api)?,
     }
     Ok(out)
+}
+
+/// Whether each property has a type.
+fn all_typed(api: &Api) -> Result<(), Error> {
+    let mut properties = api.enums.iter().filter(|object| object.is_typed).flat_map(|object| &object.etors);
+    match properties.find(|etor| etor.tagged_type.is_none()) {
+        Some(etor) => Err(Error::UntypedEnumerator { name: etor.c_name.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// `write!` to a string, which cannot fail.

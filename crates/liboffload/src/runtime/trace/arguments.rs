@@ -9,6 +9,9 @@ use crate::runtime::{Bytes, Print, Shown};
 /// How many elements of an array are shown.
 const MOST_ELEMENTS: usize = 16;
 
+/// How many bytes of a property are looked at: more than is ever shown, and never all of a size that was only said.
+const MOST_BYTES: usize = 4096;
+
 /// The value that some bytes begin with, as text, if there are enough of them.
 ///
 /// # Safety
@@ -164,8 +167,8 @@ impl Arguments {
         if !self.succeeded || address.is_null() {
             return self.value(name, &address);
         }
-        // SAFETY: the caller says so; `isize::MAX` bytes are as many as there can be.
-        let bytes = unsafe { std::slice::from_raw_parts(address.cast::<u8>(), size.min(isize::MAX as usize)) };
+        // SAFETY: the caller says so.
+        let bytes = unsafe { std::slice::from_raw_parts(address.cast::<u8>(), size.min(MOST_BYTES)) };
         match show(bytes) {
             Some(text) => self.described(name, address, text),
             None => self.value(name, &address),
