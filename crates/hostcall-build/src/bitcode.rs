@@ -143,7 +143,7 @@ const INLINE_THRESHOLD: u32 = 25;
 /// Code that is rare, or there to write text, above all about a panic: small is better than fast, for every kernel has a copy of it, and the
 /// driver compiles all of them when the program is loaded. (`println!` of one float: 1.0 MB of PTX and 6.9 s in `ptxas` without this, 0.74 MB
 /// and 3.3 s with it.) Parts of mangled paths, and whether to spare nothing for it: what has loops over a call's units is larger by that.
-const SMALL: [(&str, bool); 9] = [
+const SMALL: [(&str, bool); 10] = [
     ("4core3fmt", true),
     ("7flt2dec", true),
     ("4core9panicking", true),
@@ -153,6 +153,7 @@ const SMALL: [(&str, bool); 9] = [
     ("15hostcall_device4call6failed", true),
     ("15hostcall_device7staging", false),
     ("15hostcall_device7failure", false),
+    ("12hostcall_abi7failure", false),
 ];
 
 /// Whether a function of that name is to be small; if so, whether at any price.

@@ -24,6 +24,10 @@ pub mod __private {
         Failed(error)
     }
 
+    pub fn call_failed(error: CallError, site: &'static abi::failure::FailureSite) -> ! {
+        panic!("{}: {error}", site.what)
+    }
+
     pub trait Fails {
         fn end(self, site: &'static abi::failure::FailureSite) -> !;
     }
