@@ -5,6 +5,7 @@
 pub mod decode_arguments;
 pub mod hostile_device;
 pub mod policy_paths;
+pub mod tablegen;
 
 /// The input, read piece by piece; zeros behind its end.
 pub struct Input<'a>(&'a [u8]);

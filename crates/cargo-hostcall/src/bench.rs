@@ -56,10 +56,10 @@ pub(crate) struct Arguments {
     /// Take smaller samples, for a first look
     #[arg(long)]
     quick: bool,
-    /// When a waiting lane first looks for its reply: clocks, clocks a lane, and by how many steps a port learns from a miss and from a hit
-    #[arg(long, value_name = "CLOCKS,PER_LANE[,GROW,SHRINK]", value_parser = tune::first_poll)]
+    /// When a waiting lane first looks for its reply: so many clocks after its request, and so many more for each lane that calls with it
+    #[arg(long, value_name = "CLOCKS,PER_LANE", value_parser = tune::first_poll)]
     first_poll: Option<FirstPoll>,
-    /// Instead of the rows, measure calls with many such settings
+    /// Instead of the rows, measure calls with many such delays
     #[arg(long)]
     tune: bool,
     /// Measure only these rows
@@ -152,10 +152,12 @@ fn few_waves(rig: &Rig, sheet: &mut Sheet) -> Result<(), Error> {
     }
     // One wave keeps one thread busy. On a GPU some more share the looking at doorbells; on the simulator they would take the wave's processor.
     let most = if rig.is_sim() { 1 } else { 4 };
-    let session = &rig.session(rig.thread_counts().into_iter().rfind(|threads| *threads <= most).unwrap_or(1))?;
-    sheet.row("call.scalar.held", |floor| latency::row(session, "call.scalar.held", "call_held", Shape::Scalar, floor));
-    sheet.row("call.scalar", |floor| latency::row(session, "call.scalar", "call", Shape::Scalar, floor));
-    sheet.row("call.wide64", |floor| latency::row(session, "call.wide64", "call", Shape::Wide, floor));
+    let threads = rig.thread_counts().into_iter().rfind(|threads| *threads <= most).unwrap_or(1);
+    let latencies = latency::measure(rig, threads, |name| sheet.wants(name));
+    for (i, us) in latencies.into_iter().enumerate() {
+        sheet.row(latency::ROWS[i].0, |floor| latency::row(rig, threads, i, us, floor));
+    }
+    let session = &rig.session(threads)?;
     sheet.row("post.issue", |floor| throughput::post_issue(session, floor));
     sheet.row("idle.none", |_| idle::none(session));
     if sheet.wants_any(&["idle.quiet", "wake"]) {

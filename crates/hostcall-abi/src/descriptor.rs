@@ -57,29 +57,26 @@ pub struct Descriptor {
     pub seed: u64,
     /// When a waiting lane first looks for its reply.
     pub first_poll: FirstPoll,
+    /// 0.
+    pub reserved: u64,
 }
 
-/// When a waiting lane first looks for its reply: the device's clocks from the request to the first poll are
-/// `clocks + lanes * per_lane`, and what the port has [learnt](crate::port::Patience).
+/// When a waiting lane first looks for its reply: `clocks + lanes * per_lane` of the device's clocks after its request.
 ///
 /// A poll is a round trip over the bus that samples the word half-way, so one that comes just too early costs a whole further trip, and one that
-/// comes too late what it waited. Which delay is best is a matter of the two processors; machines that do not wait ignore it.
+/// comes too late what it waited. Which delay is best is a matter of the two processors; devices that do not wait ignore it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct FirstPoll {
     /// Clocks whatever the number of lanes.
     pub clocks: u32,
-    /// Clocks more for each lane that calls.
+    /// Clocks more for each lane that calls, which the host reads, handles and answers one after another.
     pub per_lane: u32,
-    /// Steps (of [`crate::port::Patience::CLOCKS`]) by which a port's delay grows when the second poll was the one that found the reply.
-    pub grow: u32,
-    /// Steps by which it shrinks when the first poll did.
-    pub shrink: u32,
 }
 
 impl FirstPoll {
     /// What was best on the machines it was measured on, see `docs/performance.md`.
-    pub const DEFAULT: Self = Self { clocks: 800, per_lane: 28, grow: 0, shrink: 0 };
+    pub const DEFAULT: Self = Self { clocks: 500, per_lane: 37 };
 }
 
 impl Default for FirstPoll {
@@ -116,6 +113,7 @@ impl Descriptor {
         closed: 0,
         seed: 0,
         first_poll: FirstPoll::DEFAULT,
+        reserved: 0,
     };
 
     /// The descriptor of a buffer whose host part the device sees at `host` and whose device part lies
@@ -147,7 +145,7 @@ impl Descriptor {
     /// The bytes to write into the program.
     pub fn as_bytes(&self) -> &[u8; size_of::<Descriptor>()] {
         // SAFETY: `Descriptor` is `repr(C)` and the size assert above shows that it has no padding
-        // (11 u64 and 10 u32 are 128 bytes); any of its bytes is initialised.
+        // (12 u64 and 8 u32 are 128 bytes); any of its bytes is initialised.
         unsafe { &*core::ptr::from_ref(self).cast() }
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Scale {
     pub(super) samples: usize,
     /// The same for what one wave does.
     pub(super) latency_samples: usize,
+    /// Threads for the floor, and servers for the calls of one wave, that each give so many samples.
+    pub(super) hosts: usize,
     /// Calls of one wave in a sample.
     pub(super) calls: u32,
     /// About how long a sample of the whole device takes.
@@ -36,7 +38,8 @@ impl Scale {
         Self {
             samples: 5,
             // The simulator's waves may lose their processor to others: many short samples, most of which they keep it in.
-            latency_samples: if big { 5 } else { 51 },
+            latency_samples: if big { 3 } else { 51 },
+            hosts: if big { 7 } else { 1 },
             calls: if big { 20_000 } else { 1_000 } / if quick { 4 } else { 1 },
             sample: ms(if quick { 50 } else { 250 }),
             bulk_bytes: if big { 512 << 20 } else { 16 << 20 } >> if quick { 2 } else { 0 },

@@ -1,6 +1,6 @@
 //! The client half: what the lanes of a wave do with a port.
 
-use super::{Patience, PortState};
+use super::PortState;
 use crate::header::{Flags, Header, ReplyHead};
 use crate::status::Status;
 use crate::word::{Tag, Word};
@@ -24,14 +24,8 @@ pub trait Arch: Copy {
     fn sync(self, mask: u64);
     /// A request of `lanes` lanes has been sent: waits for as long as no reply can be there.
     #[inline(always)]
-    fn before_first_poll(self, lanes: u32, patience: Patience) {
-        let _ = (lanes, patience);
-    }
-    /// The poll number `poll`, from 0, found the reply.
-    #[inline(always)]
-    fn learn(self, patience: Patience, poll: u32) -> Patience {
-        let _ = poll;
-        patience
+    fn before_first_poll(self, lanes: u32) {
+        let _ = lanes;
     }
     /// A lane waits for the host for the `attempt`-th time in a row: back off.
     fn pause(self, attempt: u32);
@@ -282,7 +276,7 @@ impl<A: Arch> Client<A> {
         }
         // Behind a scrub there is no room: the server takes it when it sees all its words, so none may be overwritten before.
         let next = if tag.scrubs() { room } else { base + need };
-        held.state = PortState::new(tag, if flags.has(Flags::REPLY) { 0 } else { next }, true).with(held.state.patience());
+        held.state = PortState::new(tag, if flags.has(Flags::REPLY) { 0 } else { next }, true);
         Status::OK
     }
 
@@ -349,19 +343,13 @@ impl<A: Arch> Client<A> {
     /// for the late reply.
     #[inline(always)]
     pub fn receive<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64) -> Reply<N> {
-        self.0.before_first_poll(group.count, held.state.patience());
-        self.poll(group, held, deadline_ns, true)
+        self.0.before_first_poll(group.count);
+        self.receive_late(group, held, deadline_ns)
     }
 
     /// As [`Client::receive`], of a request that was sent some time ago: looks at once.
     #[inline(always)]
     pub fn receive_late<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64) -> Reply<N> {
-        self.poll(group, held, deadline_ns, false)
-    }
-
-    /// Polls; with `learn` the port learns which poll found the replies.
-    #[inline(always)]
-    fn poll<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64, learn: bool) -> Reply<N> {
         const { assert!(N >= 1) };
         let arch = self.0;
         let want = held.tag().payload();
@@ -382,8 +370,7 @@ impl<A: Arch> Client<A> {
                 }
             }
             if arch.ballot(group.mask, missing) == 0 {
-                let patience = held.state.patience();
-                held.state = PortState::new(held.tag(), 0, false).with(if learn { arch.learn(patience, attempt) } else { patience });
+                held.state = PortState::new(held.tag(), 0, false);
                 return Reply { head, words };
             }
             attempt += 1;

@@ -46,7 +46,6 @@ use crate::word::Tag;
 /// | 1–31 | sequence number of the last message |
 /// | 32–47 | position of the next message in the request area |
 /// | 48 | the last message is not known to be acknowledged |
-/// | 56–63 | [`Patience`] |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortState(pub u64);
 
@@ -85,18 +84,6 @@ impl PortState {
         self.unacked() && self.position() == 0
     }
 
-    /// How long its calls have been answered in.
-    #[inline(always)]
-    pub const fn patience(self) -> Patience {
-        Patience((self.0 >> 56) as u32)
-    }
-
-    /// The same with this patience.
-    #[inline(always)]
-    pub const fn with(self, patience: Patience) -> Self {
-        Self(self.0 & (u64::MAX >> 8) | (patience.0 as u64) << 56)
-    }
-
     /// Whether the last message's acknowledgement has not been seen.
     #[inline(always)]
     pub const fn unacked(self) -> bool {
@@ -104,59 +91,9 @@ impl PortState {
     }
 }
 
-/// What a port has learnt of when its replies come: how much longer than the least the first poll waits, in steps of [`Patience::CLOCKS`].
-///
-/// It grows by a large step when a reply was found by the second poll, and so had just been missed by the first; it shrinks by a small one
-/// when the first poll found it. So it stays where a small part of the calls, `shrink / grow`, miss their first poll. Replies that take
-/// longer than two polls say nothing of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience(u32);
-
-impl Patience {
-    /// Nothing learnt.
-    pub const NONE: Self = Self(0);
-    /// Clocks of one step.
-    pub const CLOCKS: u32 = 8;
-    const MAX: u32 = 255;
-
-    /// Clocks to wait.
-    #[inline(always)]
-    pub const fn clocks(self) -> u32 {
-        self.0 * Self::CLOCKS
-    }
-
-    /// After a reply that was found by the poll number `poll`, from 0.
-    #[inline(always)]
-    #[must_use]
-    pub const fn learn(self, poll: u32, grow: u32, shrink: u32) -> Self {
-        match poll {
-            0 => Self(self.0.saturating_sub(shrink)),
-            1 => Self(if self.0 + grow < Self::MAX { self.0 + grow } else { Self::MAX }),
-            _ => self,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn patience_grows_after_a_near_miss_shrinks_after_a_hit_and_ignores_slow_replies() {
-        let mut patience = Patience::NONE;
-        patience = patience.learn(1, 24, 1);
-        assert_eq!(patience.clocks(), 24 * Patience::CLOCKS);
-        patience = patience.learn(0, 24, 1).learn(7, 24, 1);
-        assert_eq!(patience.clocks(), 23 * Patience::CLOCKS);
-        for _ in 0..100 {
-            patience = patience.learn(1, 24, 1);
-        }
-        assert_eq!(patience.clocks(), 255 * Patience::CLOCKS);
-        assert_eq!(patience.learn(0, 24, 1000), Patience::NONE);
-        let state = PortState::new(Tag::new(0x7fff_ffff), 0xffff, true).with(patience);
-        assert_eq!((state.patience(), state.tag().seq(), state.position(), state.unacked()), (patience, 0x7fff_ffff, 0xffff, true));
-        assert_eq!(state.with(Patience::NONE), PortState::new(Tag::new(0x7fff_ffff), 0xffff, true));
-    }
 
     #[test]
     fn a_port_state_keeps_its_parts_apart() {

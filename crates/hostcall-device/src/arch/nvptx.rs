@@ -5,7 +5,7 @@
 
 use core::arch::asm;
 use hostcall_abi::descriptor::{Control, FirstPoll};
-use hostcall_abi::port::{Arch, Patience};
+use hostcall_abi::port::Arch;
 use hostcall_abi::{Descriptor, Word};
 
 #[allow(improper_ctypes, reason = "LLVM intrinsics, not C functions")]
@@ -249,9 +249,8 @@ pub(crate) fn descriptor() -> Descriptor {
         first_poll: FirstPoll {
             clocks: field!(first_poll.clocks, reg32),
             per_lane: field!(first_poll.per_lane, reg32),
-            grow: field!(first_poll.grow, reg32),
-            shrink: field!(first_poll.shrink, reg32),
         },
+        reserved: field!(reserved, reg64),
     }
 }
 
@@ -276,20 +275,14 @@ pub(crate) struct Machine;
 
 impl Arch for Machine {
     #[inline(always)]
-    fn before_first_poll(self, lanes: u32, patience: Patience) {
+    fn before_first_poll(self, lanes: u32) {
         // A poll takes a round trip of 1.2 to 1.4 µs and samples the word half-way. One that is sent right
         // behind the request always comes too early, and the next one 0.5 µs later than it could: so the
         // first waits about as long as the host needs to answer.
         let start = clock();
-        let FirstPoll { clocks, per_lane, .. } = descriptor().first_poll;
-        let wait = clocks + lanes * per_lane + patience.clocks();
+        let FirstPoll { clocks, per_lane } = descriptor().first_poll;
+        let wait = clocks + lanes * per_lane;
         while clock().wrapping_sub(start) < wait {}
-    }
-
-    #[inline(always)]
-    fn learn(self, patience: Patience, poll: u32) -> Patience {
-        let FirstPoll { grow, shrink, .. } = descriptor().first_poll;
-        patience.learn(poll, grow, shrink)
     }
 
     #[inline(always)]
