@@ -13,8 +13,8 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
             let lanes = call.fixed::<u64>()?.count_ones();
             let [line, _] = call.fixed::<[u32; 2]>()?;
             let file = String::from_utf8_lossy(call.slice::<u8>()?).into_owned();
-            let message = String::from_utf8_lossy(call.slice::<u8>()?) + &*others(lanes);
-            call.report().device_panicked(DevicePanic { message: message.into_owned(), file, line, block, thread });
+            let message = format!("{}{}", String::from_utf8_lossy(call.slice::<u8>()?), others(lanes));
+            call.report().device_panicked(DevicePanic { message, file, line, block, thread });
             call.reply(&(), &[]);
             Ok(())
         }),
