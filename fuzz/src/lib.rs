@@ -3,6 +3,7 @@
 //! Each ends normally for every input. What must not happen is an assertion of the body, a panic of the server, or a hang.
 
 pub mod decode_arguments;
+pub mod definitions;
 pub mod hostile_device;
 pub mod policy_paths;
 pub mod tablegen;

@@ -72,3 +72,22 @@ fn no_text_crashes_the_tablegen_front_end() {
         hostcall_fuzz::tablegen::run(&mixed);
     }
 }
+
+/// Definitions with a piece of one in the place of a piece of another.
+#[test]
+fn no_definitions_crash_the_generator() {
+    replay("definitions", 50, hostcall_fuzz::definitions::run);
+    let whole = seeds("seeds/definitions");
+    let mut seed = 0xdef1;
+    for _ in 0..500 {
+        let random = random(&mut seed, 10);
+        let number = |at: usize| usize::from(u16::from_le_bytes([random[at], random[at + 1]]));
+        let (into, from) = (&whole[number(0) % whole.len()], &whole[number(2) % whole.len()]);
+        let (at, piece) = (number(4) % into.len(), number(6) % from.len());
+        let len = number(8) % 12;
+        let mut mixed = into[..at].to_vec();
+        mixed.extend_from_slice(&from[piece..(piece + len).min(from.len())]);
+        mixed.extend_from_slice(&into[(at + len).min(into.len())..]);
+        hostcall_fuzz::definitions::run(&mixed);
+    }
+}

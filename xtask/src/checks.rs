@@ -13,6 +13,7 @@ pub(crate) fn ci(sh: &Shell) -> Result<()> {
         cmd!(sh, "cargo fmt --manifest-path {krate}/Cargo.toml --check").run()?;
     }
     cmd!(sh, "cargo fmt --manifest-path fuzz/Cargo.toml --check").run()?;
+    super::generated::run(sh, true, false)?;
     println!("== clippy");
     cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- -D warnings").run()?;
     println!("== clippy of the device library, as the simulator builds it");

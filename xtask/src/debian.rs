@@ -38,6 +38,24 @@ pub(crate) fn unpack(sh: &Shell) -> Result<()> {
     Ok(())
 }
 
+/// C and C++ compilers of two makers, which generated headers have to satisfy.
+const COMPILERS: [&str; 3] = ["gcc", "g++", "clang-22"];
+
+/// Installs those compilers that are not there.
+pub(crate) fn compilers(sh: &Shell) -> Result<()> {
+    let is_there = |program: &str| cmd!(sh, "{program} --version").quiet().ignore_stdout().ignore_stderr().run().is_ok();
+    let missing: Vec<_> = COMPILERS.into_iter().filter(|program| !is_there(program)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    println!("   {}", missing.join(", "));
+    update(sh)?;
+    let root = cmd!(sh, "id -u").quiet().read()? == "0";
+    let install = if root { cmd!(sh, "apt-get") } else { cmd!(sh, "sudo apt-get") };
+    let install = install.args(["install", "-q", "-y", "--no-install-recommends"]).args(missing);
+    install.quiet().ignore_stdout().run().context("cannot install the compilers that generated headers are tried with")
+}
+
 fn update(sh: &Shell) -> Result<()> {
     let root = cmd!(sh, "id -u").quiet().read()? == "0";
     let update = if root { cmd!(sh, "apt-get update -q") } else { cmd!(sh, "sudo apt-get update -q") };

@@ -5,6 +5,7 @@ mod checks;
 mod debian;
 #[cfg(test)]
 mod docs;
+mod generated;
 mod tablegen;
 mod test;
 
@@ -61,6 +62,15 @@ enum Command {
         #[arg(long, default_value_t = 5)]
         runs: usize,
     },
+    /// Write the files that are made from the Offload API's definitions
+    Generate {
+        /// Write nothing; fail if a file would change
+        #[arg(long)]
+        check: bool,
+        /// Also write the record of the ABI, which otherwise has to stay as it is
+        #[arg(long)]
+        accept_abi: bool,
+    },
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
     /// Rewrite golden files (UI tests, snapshots)
@@ -80,6 +90,7 @@ fn main() -> Result<()> {
         Command::Soak { calls, device } => checks::soak(&sh, calls, &device),
         Command::GpuBundle => bundle::make(&sh),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
+        Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
         Command::Audit => checks::audit(&sh),
         Command::Bless => checks::bless(&sh),
     }

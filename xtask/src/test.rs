@@ -17,11 +17,11 @@ pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
         for line in report.done.iter().chain(&report.failed) {
             println!("   {line}");
         }
-        println!("== setup: files of Debian's packages to compare with");
-        if let Err(error) = super::debian::unpack(sh) {
+        println!("== setup: files of Debian's packages to compare with, and C compilers");
+        if let Err(error) = super::debian::unpack(sh).and_then(|()| super::debian::compilers(sh)) {
             println!("   {error:#}; tests that need them say that they are skipped");
             // In CI nothing may be skipped for want of what setup brings.
-            ensure!(std::env::var_os("CI").is_none(), "files of Debian's packages are missing");
+            ensure!(std::env::var_os("CI").is_none(), "files of Debian's packages, or compilers, are missing");
         }
     }
     let missing: Vec<_> = hostcall_build::doctor().into_iter().filter(|check| !check.found).collect();

@@ -4,19 +4,22 @@
 //! that all of it ends as bitcode in one archive, allocator shim included) but with no optimisation passes, and no linker is run.
 //! Then, outside rustc:
 //!
-//! 1. `llvm-link` makes one module of it.
+//! 1. `llvm-link` makes one module of it. For NVIDIA, atomic instructions get the fences that the back end forgets ([`atomics`]).
+//!    Calls of the most usual panics go to functions that need no text ([`panics`]).
 //! 2. Every function is marked `convergent`, *before* any optimisation: without that LLVM may move a call that ends in a
 //!    warp collective across a branch, and the lanes that arrive are others.
-//!    What only writes text is marked to be kept small.
+//!    What is rare or only writes text is marked to be kept small.
 //! 3. All but kernels and the words that the host looks up becomes internal, and what they do not reach is dropped. Only
 //!    then is the module optimised, for what is left is small.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::build::Context;
 use crate::command::Run;
 use crate::{BuildError, DeviceToolchain};
+use crate::{atomics, panics};
 
 /// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
 /// (`hostcall-device` names what it needs in its own crate attributes.)
@@ -101,14 +104,17 @@ pub(crate) fn artifact(run: Run, context: &Context<'_>, suffix: &str) -> Result<
 /// The archive's bytes to one optimised module in `dir`; its path.
 pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
     let toolchain = gpu.toolchain;
-    let [linked, marked, exports, small, optimised] =
-        ["linked.bc", "marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
+    let [linked, replaced, marked, exports, small, optimised] =
+        ["linked.bc", "replaced.ll", "marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
     toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg(archive).arg("-o").arg(&linked).output()?;
     let module = toolchain.llvm("llvm-dis").arg(&linked).args(["-o", "-"]).text()?;
+    // AMD's back end keeps the orderings.
+    let module = if gpu.triple.starts_with("nvptx") { atomics::fence(&module) } else { Cow::Borrowed(&*module) };
     let names = exported_names(&module, gpu.convention);
     if !names.any_kernel {
         return Err(BuildError::NoKernel { package: context.source.package.clone() });
     }
+    fs::write(&replaced, &*panics::replace(&module)).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
     fs::write(&small, small_attributes(&module)).map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
@@ -117,7 +123,7 @@ pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir
         .llvm("opt")
         .args(["-passes=forceattrs", "-force-attribute=convergent"])
         .arg(format!("-forceattrs-csv-path={}", small.display()))
-        .arg(&linked)
+        .arg(&replaced)
         .arg("-o")
         .arg(&marked)
         .output()?;
@@ -138,21 +144,42 @@ pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir
 /// loaded. What must be inlined says so. (The kernels of the behaviour tests: 5.4 MB of PTX at the default, 3.4 MB with this.)
 const INLINE_THRESHOLD: u32 = 25;
 
-/// Code that is there to write text, above all about a panic: small is better than fast, for the driver compiles all of it when the
-/// program is loaded. (`println!` of one float: 1.0 MB of PTX and 6.9 s in `ptxas` without this, 0.74 MB and 3.3 s with it.)
-const SMALL: [&str; 5] = ["4core3fmt", "7flt2dec", "4core9panicking", "5alloc3fmt", "15hostcall_device5panic"];
+/// Code that is rare, or there to write text, above all about a panic: small is better than fast, for every kernel has a copy of it, and the
+/// driver compiles all of them when the program is loaded. (`println!` of one float: 1.0 MB of PTX and 6.9 s in `ptxas` without this, 0.74 MB
+/// and 3.3 s with it.) Parts of mangled paths, and whether to spare nothing for it: what has loops over a call's units is larger by that.
+const SMALL: [(&str, bool); 10] = [
+    ("4core3fmt", true),
+    ("7flt2dec", true),
+    ("4core9panicking", true),
+    ("5alloc3fmt", true),
+    ("15hostcall_device5panic", true),
+    ("12hostcall_abi4port6client", true),
+    ("15hostcall_device4call6failed", true),
+    ("15hostcall_device7staging", false),
+    ("15hostcall_device7failure", false),
+    ("12hostcall_abi7failure", false),
+];
 
-/// For `opt`: a line `name,attribute` for each attribute of each function whose mangled path has a part of [`SMALL`].
+/// Whether a function of that name is to be small; if so, whether at any price.
+pub(crate) fn is_small(name: &str) -> Option<bool> {
+    SMALL.iter().find(|(part, _)| name.contains(part)).map(|(_, all)| *all)
+}
+
+/// For `opt`: a line `name,attribute` for each attribute of each function that is to be small.
 fn small_attributes(module: &str) -> String {
     let mut lines = String::new();
-    for (_, name) in module.lines().filter_map(definition).filter(|(_, name)| SMALL.iter().any(|part| name.contains(part))) {
-        lines.extend([name, ",minsize\n", name, ",optsize\n"]);
+    for (_, name) in module.lines().filter_map(definition) {
+        let Some(all) = is_small(name) else { continue };
+        lines.extend([name, ",optsize\n"]);
+        if all {
+            lines.extend([name, ",minsize\n"]);
+        }
     }
     lines
 }
 
 /// What is before the name, and the name, if the line begins a function's definition.
-fn definition(line: &str) -> Option<(&str, &str)> {
+pub(crate) fn definition(line: &str) -> Option<(&str, &str)> {
     let (before, after) = line.strip_prefix("define ")?.split_once('@')?;
     Some((before, symbol(after)))
 }
@@ -205,6 +232,6 @@ mod tests {
     #[test]
     fn code_that_writes_text_is_marked_small_and_other_code_is_not() {
         let module = "define internal void @_RNvNtNtCs8Y_4core3fmt5float3foo(ptr %0) {\ndefine void @_RNvCs8Y_4user4work() {\n";
-        assert_eq!(small_attributes(module), "_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n");
+        assert_eq!(small_attributes(module), "_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n");
     }
 }

@@ -14,6 +14,7 @@
 //! Nothing here runs in a kernel or serves one.
 
 mod amdgpu;
+mod atomics;
 mod bitcode;
 mod build;
 mod cache;
@@ -21,6 +22,7 @@ mod command;
 mod doctor;
 mod error;
 mod nvptx;
+mod panics;
 pub mod ptx;
 mod ptxas;
 mod script;

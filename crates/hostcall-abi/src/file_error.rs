@@ -1,11 +1,8 @@
-//! Why a file operation failed.
+//! Why a file operation failed. `hostcall::fs::Error` on the device; here because the host puts it into words when a kernel returns it.
 
+use crate::services::errno;
+use crate::{CallError, Status};
 use core::fmt;
-use hostcall_abi::services::errno;
-use hostcall_abi::{CallError, Status};
-
-/// The result of a file operation.
-pub type Result<T> = core::result::Result<T, Error>;
 
 /// Why a file operation failed: an errno number of the host, or how the call ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,12 +67,43 @@ pub enum ErrorKind {
     Other,
 }
 
+impl ErrorKind {
+    /// All of them, in order.
+    const ALL: [Self; 23] = [
+        Self::NotFound,
+        Self::PermissionDenied,
+        Self::AlreadyExists,
+        Self::NotADirectory,
+        Self::IsADirectory,
+        Self::DirectoryNotEmpty,
+        Self::ReadOnlyFilesystem,
+        Self::CrossesDevices,
+        Self::InvalidInput,
+        Self::InvalidFilename,
+        Self::InvalidData,
+        Self::UnexpectedEof,
+        Self::WriteZero,
+        Self::StorageFull,
+        Self::FileTooLarge,
+        Self::NotSeekable,
+        Self::BrokenPipe,
+        Self::TooManyOpenFiles,
+        Self::OutOfMemory,
+        Self::InvalidHandle,
+        Self::Unsupported,
+        Self::Call,
+        Self::Other,
+    ];
+}
+
 impl Error {
-    pub(crate) const fn from_kind(kind: ErrorKind) -> Self {
+    /// One that the device itself found.
+    pub const fn from_kind(kind: ErrorKind) -> Self {
         Self(Reason::Kind(kind))
     }
 
-    pub(crate) const fn from_errno(errno: u32) -> Self {
+    /// One that the host gave.
+    pub const fn from_errno(errno: u32) -> Self {
         Self(Reason::Errno(errno))
     }
 
@@ -105,24 +133,24 @@ impl Error {
         }
     }
 
-    /// The error as a number that is not 0, to cross between lanes.
-    pub(super) fn to_wire(self) -> u64 {
+    /// The error as a number that is not 0, to cross between lanes and to the host.
+    pub fn to_wire(self) -> u64 {
         match self.0 {
             Reason::Errno(n) => 1 << 62 | u64::from(n),
             Reason::Call(error) => {
                 let (status, detail) = error.to_status();
-                1 << 63 | u64::from(status.0) << 32 | u64::from(detail)
+                2 << 62 | u64::from(status.0) << 32 | u64::from(detail)
             }
-            // None of these crosses; EIO would be the truth for one that did.
-            Reason::Kind(_) => 1 << 62 | u64::from(errno::EIO),
+            Reason::Kind(kind) => 3 << 62 | kind as u64,
         }
     }
 
-    pub(super) const fn from_wire(wire: u64) -> Self {
-        if wire >> 63 != 0 {
-            Self(Reason::Call(CallError::from_status(Status((wire >> 32) as u16), wire as u32)))
-        } else {
-            Self::from_errno(wire as u32)
+    /// Any number is some error.
+    pub fn from_wire(wire: u64) -> Self {
+        match wire >> 62 {
+            2 => Self(Reason::Call(CallError::from_status(Status((wire >> 32) as u16), wire as u32))),
+            3 => Self(Reason::Kind(ErrorKind::ALL.get(wire as u32 as usize).copied().unwrap_or(ErrorKind::Other))),
+            _ => Self::from_errno(wire as u32),
         }
     }
 }
@@ -206,3 +234,23 @@ impl fmt::Debug for Error {
 }
 
 impl core::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_crosses_as_a_number_and_every_number_is_an_error() {
+        for (number, kind) in ErrorKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, number);
+            assert_eq!(Error::from_wire(Error::from_kind(kind).to_wire()).kind(), kind);
+        }
+        for error in [Error::from(errno::ENOENT), Error::from(CallError::Refused { code: errno::EDQUOT }), Error::from(CallError::Timeout)]
+        {
+            assert_eq!(Error::from_wire(error.to_wire()), error);
+        }
+        for wire in [0, 1, u64::MAX, u64::MAX >> 1, 3 << 62] {
+            assert!(!Error::from_wire(wire).to_string().is_empty());
+        }
+    }
+}
