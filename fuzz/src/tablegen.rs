@@ -13,6 +13,7 @@ pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let limits = Limits {
         nesting: 200,
+        expression: 200,
         depth: 500,
         instantiations: 100,
         includes: 4,

@@ -143,10 +143,11 @@ impl PartialEq for Record<'_> {
 impl Eq for Record<'_> {}
 
 /// Why a field could not be read as asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FieldError {
     /// The record has no such field.
+    #[error("record '{record}' has no field '{field}'")]
     Missing {
         /// The record.
         record: String,
@@ -156,6 +157,7 @@ pub enum FieldError {
         span: Span,
     },
     /// The field holds something else.
+    #[error("field '{field}' of '{record}' should be a {wanted} and is {found}")]
     WrongKind {
         /// The record.
         record: String,
@@ -179,19 +181,6 @@ impl FieldError {
         }
     }
 }
-
-impl fmt::Display for FieldError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FieldError::Missing { record, field, .. } => write!(f, "record '{record}' has no field '{field}'"),
-            FieldError::WrongKind { record, field, wanted, found, .. } => {
-                write!(f, "field '{field}' of '{record}' should be a {wanted} and is {found}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for FieldError {}
 
 /// A field of a [`Record`].
 #[derive(Clone, Copy, Debug)]
