@@ -226,6 +226,7 @@ fn odd_definitions_become_valid_files_too() {
     for part in [
         "check::flags(r#type.0, ol_mode_flag_t::MASK, \"Type\", \"ol_mode_flag_t\")?;",
         "for index in check::range(1, self_.number()) {",
+        "for element in element.Codes {",
         "check::flags(element.Inner.Modes, ol_mode_flag_t::MASK, \"Match.Inner.Modes\", \"ol_mode_flag_t\")?;",
         "check::quotient(check::shift_left(1_i128, 3_i128), self_.number()) > 8_i128",
         "(*r#match).Inner.Ready && callback.is_none()",
