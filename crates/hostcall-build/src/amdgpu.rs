@@ -41,4 +41,4 @@ pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &s
 }
 
 /// See [`crate::nvptx`]'s.
-const RECIPE: &str = concat!("amdgpu 3 ", env!("CARGO_PKG_VERSION"));
+const RECIPE: &str = concat!("amdgpu 4 ", env!("CARGO_PKG_VERSION"));

@@ -8,7 +8,7 @@
 //!    Calls of the most usual panics go to functions that need no text ([`panics`]).
 //! 2. Every function is marked `convergent`, *before* any optimisation: without that LLVM may move a call that ends in a
 //!    warp collective across a branch, and the lanes that arrive are others.
-//!    What only writes text is marked to be kept small.
+//!    What is rare or only writes text is marked to be kept small.
 //! 3. All but kernels and the words that the host looks up becomes internal, and what they do not reach is dropped. Only
 //!    then is the module optimised, for what is left is small.
 
@@ -144,15 +144,36 @@ pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir
 /// loaded. What must be inlined says so. (The kernels of the behaviour tests: 5.4 MB of PTX at the default, 3.4 MB with this.)
 const INLINE_THRESHOLD: u32 = 25;
 
-/// Code that is there to write text, above all about a panic: small is better than fast, for the driver compiles all of it when the
-/// program is loaded. (`println!` of one float: 1.0 MB of PTX and 6.9 s in `ptxas` without this, 0.74 MB and 3.3 s with it.)
-const SMALL: [&str; 5] = ["4core3fmt", "7flt2dec", "4core9panicking", "5alloc3fmt", "15hostcall_device5panic"];
+/// Code that is rare, or there to write text, above all about a panic: small is better than fast, for every kernel has a copy of it, and the
+/// driver compiles all of them when the program is loaded. (`println!` of one float: 1.0 MB of PTX and 6.9 s in `ptxas` without this, 0.74 MB
+/// and 3.3 s with it.) Parts of mangled paths, and whether to spare nothing for it: what has loops over a call's units is larger by that.
+const SMALL: [(&str, bool); 10] = [
+    ("4core3fmt", true),
+    ("7flt2dec", true),
+    ("4core9panicking", true),
+    ("5alloc3fmt", true),
+    ("15hostcall_device5panic", true),
+    ("12hostcall_abi4port6client", true),
+    ("15hostcall_device4call6failed", true),
+    ("15hostcall_device7staging", false),
+    ("15hostcall_device7failure", false),
+    ("12hostcall_abi7failure", false),
+];
 
-/// For `opt`: a line `name,attribute` for each attribute of each function whose mangled path has a part of [`SMALL`].
+/// Whether a function of that name is to be small; if so, whether at any price.
+pub(crate) fn is_small(name: &str) -> Option<bool> {
+    SMALL.iter().find(|(part, _)| name.contains(part)).map(|(_, all)| *all)
+}
+
+/// For `opt`: a line `name,attribute` for each attribute of each function that is to be small.
 fn small_attributes(module: &str) -> String {
     let mut lines = String::new();
-    for (_, name) in module.lines().filter_map(definition).filter(|(_, name)| SMALL.iter().any(|part| name.contains(part))) {
-        lines.extend([name, ",minsize\n", name, ",optsize\n"]);
+    for (_, name) in module.lines().filter_map(definition) {
+        let Some(all) = is_small(name) else { continue };
+        lines.extend([name, ",optsize\n"]);
+        if all {
+            lines.extend([name, ",minsize\n"]);
+        }
     }
     lines
 }
@@ -211,6 +232,6 @@ mod tests {
     #[test]
     fn code_that_writes_text_is_marked_small_and_other_code_is_not() {
         let module = "define internal void @_RNvNtNtCs8Y_4core3fmt5float3foo(ptr %0) {\ndefine void @_RNvCs8Y_4user4work() {\n";
-        assert_eq!(small_attributes(module), "_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n");
+        assert_eq!(small_attributes(module), "_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n");
     }
 }

@@ -58,9 +58,10 @@ impl Failed<crate::fs::Error> {
     }
 }
 
+/// Tells the host that a call failed, and ends the lane.
 #[cold]
 #[inline(never)]
-fn call_failed(error: CallError, site: &'static FailureSite) -> ! {
+pub fn call_failed(error: CallError, site: &'static FailureSite) -> ! {
     let (status, detail) = error.to_status();
     report(Cause::CALL, [u64::from(status.0), u64::from(detail), 0], &site.units)
 }

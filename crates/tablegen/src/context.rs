@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::node::{Flags, Kind, Node, Nodes, Slice};
 use crate::ops::{BinOp, TernOp, UnOp};
 use crate::options::Options;
@@ -25,6 +25,9 @@ pub(crate) struct Cause {
     pub(crate) span: Span,
     pub(crate) record: RecId,
 }
+
+/// More instantiations than this are not named in a diagnostic.
+const MOST_CAUSES: usize = 8;
 
 pub(crate) struct Context {
     pub(crate) options: Options,
@@ -92,9 +95,16 @@ impl Context {
         if diagnostic.span.is_none() {
             diagnostic.span = self.here;
         }
-        for cause in self.causes.iter().rev().take(8) {
+        // A class that instantiates itself is the same cause many times.
+        for cause in self.causes.iter().rev() {
             let message = format!("in this instance of '{}'", self.record_name(cause.record));
-            diagnostic.labels.push(crate::diagnostic::Label { span: cause.span, message });
+            let label = Label { span: cause.span, message };
+            if diagnostic.labels.len() >= MOST_CAUSES {
+                break;
+            }
+            if !diagnostic.labels.contains(&label) {
+                diagnostic.labels.push(label);
+            }
         }
         if self.stopped || !self.reported.insert(diagnostic.clone()) {
             return Reported;

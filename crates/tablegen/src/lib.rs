@@ -27,6 +27,7 @@ mod node;
 mod ops;
 mod options;
 mod parser;
+mod pattern;
 mod print;
 mod record;
 mod records;

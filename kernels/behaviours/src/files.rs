@@ -41,7 +41,10 @@ pub fn file_life() -> Result<(), fs::Error> {
     appending.write_all(b"!")?;
     appending.write_all(b"?")?;
     assert_eq!(fs::read("rw/a.txt")?, b"HELLO!?");
-    assert_eq!(OpenOptions::new().write(true).create_new(true).open("rw/a.txt").err().map(|error| error.kind()), Some(ErrorKind::AlreadyExists));
+    assert_eq!(
+        OpenOptions::new().write(true).create_new(true).open("rw/a.txt").err().map(|error| error.kind()),
+        Some(ErrorKind::AlreadyExists)
+    );
 
     fs::rename("rw/a.txt", "rw/b.txt")?;
     assert!(!fs::exists("rw/a.txt")?);

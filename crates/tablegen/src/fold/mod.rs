@@ -112,7 +112,7 @@ impl Context {
     /// A regular expression given as a string.
     pub(crate) fn regex(&mut self, pattern: Node, record: Option<RecId>) -> Option<regex_lite::Regex> {
         let text = self.text_of(pattern)?.to_owned();
-        match regex_lite::Regex::new(&text) {
+        match crate::pattern::compile(&text) {
             Ok(regex) => Some(regex),
             Err(error) => {
                 self.error_in(record, format!("'{text}' is not a regular expression: {error}"));

@@ -229,6 +229,7 @@ impl Parser {
                 field.span = span;
                 Ok(())
             }
+            None if self.is_faulty(value) => Err(Reported),
             None => {
                 let message = format!(
                     "field '{}' is of type '{}', but {} is of type '{}'",

@@ -260,7 +260,7 @@ impl Parser {
     }
 
     /// Whether a record, or a class of it, has an error that was reported.
-    fn is_faulty(&self, value: Node) -> bool {
+    pub(super) fn is_faulty(&self, value: Node) -> bool {
         if let Kind::Def(def) = self.cx.kind(value) {
             return self.cx.records[def].faulty;
         }
