@@ -226,6 +226,7 @@ fn odd_definitions_become_valid_files_too() {
     for part in [
         "check::flags(r#type.0, ol_mode_flag_t::MASK, \"Type\", \"ol_mode_flag_t\")?;",
         "for index in check::range(1, self_.number()) {",
+        "for element in element.Codes {",
         "check::flags(element.Inner.Modes, ol_mode_flag_t::MASK, \"Match.Inner.Modes\", \"ol_mode_flag_t\")?;",
         "check::quotient(check::shift_left(1_i128, 3_i128), self_.number()) > 8_i128",
         "(*r#match).Inner.Ready && callback.is_none()",
@@ -245,6 +246,52 @@ fn odd_definitions_become_valid_files_too() {
     ] {
         assert!(make(action).contains("ol"), "{action}");
     }
+}
+
+/// The crate of the Offload API, with its generated half made from other definitions.
+#[test]
+fn rust_made_from_odd_definitions_compiles_without_warnings() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let liboffload = here.join("../liboffload");
+    let dir = tempfile::Builder::new().prefix("odd").tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let source = dir.path().join("src");
+    for folder in ["generated", "runtime", "runtime/trace"] {
+        std::fs::create_dir_all(source.join(folder)).expect("created");
+    }
+    for file in ["lib.rs", "generated/mod.rs"] {
+        std::fs::copy(liboffload.join("src").join(file), source.join(file)).expect("copied");
+    }
+    for folder in ["runtime", "runtime/trace"] {
+        for entry in std::fs::read_dir(liboffload.join("src").join(folder)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_file() {
+                std::fs::copy(&path, source.join(folder).join(path.file_name().expect("a name"))).expect("copied");
+            }
+        }
+    }
+    for (action, file) in [
+        ("gen-rust-sys", "sys"),
+        ("gen-rust-print", "print"),
+        ("gen-impl-trait", "api"),
+        ("gen-entry-points", "entry"),
+        ("gen-mock", "mock"),
+        ("gen-rust-safe", "safe"),
+    ] {
+        let text = generate(&[&format!("--{action}"), "--dialect", "hostcall"], &here.join("tests/own/odd.td"));
+        std::fs::write(source.join(format!("generated/{file}.rs")), text).expect("written");
+    }
+    let manifest = "[package]\nname = \"odd\"\nedition = \"2024\"\n[dependencies]\nserde_json = \"1\"\n[workspace]\n[lints.rust]\nmissing_docs = \"warn\"\n";
+    std::fs::write(dir.path().join("Cargo.toml"), manifest).expect("written");
+    // The versions that are there.
+    std::fs::copy(here.join("../../Cargo.lock"), dir.path().join("Cargo.lock")).expect("copied");
+    let output = Command::new(env!("CARGO"))
+        .args(["check", "--quiet", "--offline"])
+        .current_dir(dir.path())
+        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("odd-target"))
+        .env("RUSTFLAGS", "-D warnings")
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

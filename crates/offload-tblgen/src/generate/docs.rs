@@ -127,9 +127,6 @@ impl Markup for Rst {
         }
         out
     }
-    fn item(&self, text: &mut Text, depth: usize, item: &str) {
-        text.line(format_args!("{}* {item}", "  ".repeat(depth)));
-    }
 }
 
 fn document(api: &Api, markup: &dyn Markup, backend: Backend) -> String {

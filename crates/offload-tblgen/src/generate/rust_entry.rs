@@ -233,11 +233,28 @@ fn member_checks(text: &mut Text, api: &Api, ty: &CType, value: &str, shown: &st
     for member in members {
         let shown = if shown.ends_with("->") { format!("{shown}{}", member.name) } else { format!("{shown}.{}", member.name) };
         let place = format!("{value}.{}", member_name(&member.name));
-        value_check(text, api, &member.ty.form, &place, &shown)?;
-        handle_check(text, api, &member.ty.form, &place, &shown, false)?;
-        member_checks(text, api, &member.ty.form, &place, &shown, depth + 1)?;
+        let CType::Array { of, len: Some(_) } = &member.ty.form else {
+            every_check(text, api, &member.ty.form, &place, &shown, depth)?;
+            continue;
+        };
+        let mut inner = Text::default();
+        every_check(&mut inner, api, of, "element", &shown, depth)?;
+        let inner = inner.finish();
+        if !inner.is_empty() {
+            text.block(format_args!("for element in {place} {{"), "}", |text| {
+                text.line(inner.trim_end());
+                Ok::<(), GenError>(())
+            })?;
+        }
     }
     Ok(())
+}
+
+/// All checks of a value in a structure, where handles may be null.
+fn every_check(text: &mut Text, api: &Api, ty: &CType, value: &str, shown: &str, depth: u32) -> Result<(), GenError> {
+    value_check(text, api, ty, value, shown)?;
+    handle_check(text, api, ty, value, shown, false)?;
+    member_checks(text, api, ty, value, shown, depth + 1)
 }
 
 /// The indices of an array's elements, in Rust.

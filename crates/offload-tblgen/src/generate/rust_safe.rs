@@ -134,14 +134,7 @@ fn function(text: &mut Text, api: &Api, function: &Function, receiver: Option<&s
         // Part of the functions above.
         return Ok(());
     }
-    let mut wrapped = Wrapped {
-        declared: Vec::new(),
-        arguments: Vec::new(),
-        before: Vec::new(),
-        results: Vec::new(),
-        types: Vec::new(),
-        is_unsafe: false,
-    };
+    let mut wrapped = Wrapped::default();
     for (index, param) in function.params.iter().enumerate() {
         if index == 0 && receiver.is_some() {
             wrapped.declared.push("&self".into());
@@ -187,6 +180,7 @@ fn function(text: &mut Text, api: &Api, function: &Function, receiver: Option<&s
 }
 
 /// A function as Rust sees it.
+#[derive(Default)]
 struct Wrapped {
     declared: Vec<String>,
     arguments: Vec<String>,
@@ -334,14 +328,7 @@ fn property(
 ) -> Result<(), GenError> {
     let (Some(ty), Some(tag)) = (&etor.tagged_type, &param.type_tag) else { return Ok(()) };
     let place = format!("{}.{}", object.name, etor.name);
-    let mut wrapped = Wrapped {
-        declared: Vec::new(),
-        arguments: Vec::new(),
-        before: Vec::new(),
-        results: Vec::new(),
-        types: Vec::new(),
-        is_unsafe: false,
-    };
+    let mut wrapped = Wrapped::default();
     let mut asked = Vec::new();
     for (index, other) in function.params.iter().enumerate() {
         if index == 0 && receiver.is_some() {
