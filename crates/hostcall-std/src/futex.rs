@@ -6,7 +6,7 @@
 
 use crate::error::{Errno, returned};
 use crate::{lane, process, time};
-use core::ptr::{null, null_mut};
+use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use hermit_abi::errno::{EAGAIN, EINVAL, ETIMEDOUT};
 use hermit_abi::timespec;
@@ -163,5 +163,5 @@ pub unsafe extern "C" fn sys_futex_wait(word: *mut u32, expected: u32, timeout: 
 /// Wakes up to `count` waiters of the word; returns how many.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_futex_wake(word: *mut u32, count: i32) -> i32 {
-    if word.cast_const() == null() { returned(Err(Errno(EINVAL))) } else { wake(word, count) }
+    if word.is_null() { returned(Err(Errno(EINVAL))) } else { wake(word, count) }
 }
