@@ -75,6 +75,7 @@ impl Machine {
             "linker": linker,
             "executables": true,
             "only-cdylib": false,
+            "dynamic-linking": false,
             "exe-suffix": SUFFIX,
             "panic-strategy": "abort",
             // A thread of the program is a lane: nothing that belongs to a thread of the processor may be its.

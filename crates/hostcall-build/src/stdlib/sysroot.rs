@@ -99,9 +99,11 @@ impl Sysroot {
         let mut flags = flags.to_vec();
         flags.push(format!("--remap-path-prefix={}=rust/library", library.display()));
         let target_dir = scratch.0.join("target");
+        let package = scratch.0.join("package");
+        write_package(&package, &library, self.machine.is_gpu())?;
         let mut run = Run::new(&self.toolchain.cargo)
             .without_outer_cargo()
-            .dir(&library)
+            .dir(&package)
             .echo(true)
             .env("RUSTC", &self.toolchain.rustc)
             .env("RUSTC_BOOTSTRAP", "1")
@@ -112,11 +114,7 @@ impl Sysroot {
             .env("__CARGO_DEFAULT_LIB_METADATA", "hostcall-std")
             .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-            .args(["build", "--release", "--package", "sysroot", "--target", &name])
-            .args(["--no-default-features", "--features", "compiler-builtins-mem"]);
-        if self.machine.is_gpu() {
-            run = run.args(["--features", "optimize_for_size"]);
-        }
+            .args(["build", "--release", "--target", &name]);
         if library.join("vendor").is_dir() {
             let vendor = format!("source.vendored-sources.directory={:?}", library.join("vendor"));
             run = run.args(["--offline", "--config", "source.crates-io.replace-with=\"vendored-sources\"", "--config", &vendor]);
@@ -171,6 +169,31 @@ impl Sysroot {
             problem: format!("it does not describe a sysroot; remove {} and build again", dir.display()),
         })
     }
+}
+
+/// A package that depends on all that a sysroot holds. Not std's own workspace: its tests need crates that rust-src does not always bring.
+fn write_package(dir: &Path, library: &Path, small: bool) -> Result<(), BuildError> {
+    let features = if small { "\"compiler-builtins-mem\", \"optimize_for_size\"" } else { "\"compiler-builtins-mem\"" };
+    let path = |name: &str| library.join(name).display().to_string();
+    let patches: String = ["core", "alloc", "std"]
+        .map(|name| format!("rustc-std-workspace-{name} = {{ path = {:?} }}\n", path(&format!("rustc-std-workspace-{name}"))))
+        .concat();
+    let manifest = format!(
+        "[package]\nname = \"hostcall-sysroot\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n[workspace]\n\
+         [dependencies]\nsysroot = {{ path = {:?}, default-features = false, features = [{features}] }}\n\
+         [patch.crates-io]\n{patches}\
+         [profile.release.package.compiler_builtins]\ncodegen-units = 10000\n",
+        path("sysroot"),
+    );
+    fs::create_dir_all(dir).map_err(BuildError::io("create", dir))?;
+    let write = |name: &str, bytes: &[u8]| {
+        let file = dir.join(name);
+        fs::write(&file, bytes).map_err(BuildError::io("write", file))
+    };
+    write("Cargo.toml", manifest.as_bytes())?;
+    write("lib.rs", b"#![feature(no_core)]\n#![no_core]\n")?;
+    let lock = library.join("Cargo.lock");
+    write("Cargo.lock", &fs::read(&lock).map_err(BuildError::io("read", &lock))?)
 }
 
 const DESCRIPTION: &str = "hostcall.json";

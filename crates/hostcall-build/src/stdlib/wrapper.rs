@@ -25,7 +25,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<ExitCod
             command.arg(UNOPTIMISED);
             // Only crates of the user's own: a registry crate has no kernels.
             if std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some() && call.is_crate {
-                command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})"));
+                command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})")).arg("-Aunused_features");
             }
         }
         if call.is_test {
