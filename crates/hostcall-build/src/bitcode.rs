@@ -20,7 +20,7 @@ use crate::{BuildError, DeviceToolchain};
 
 /// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
 /// (`hostcall-device` names what it needs in its own crate attributes.)
-const KERNEL_FEATURES: &str = "abi_gpu_kernel";
+pub(crate) const KERNEL_FEATURES: &str = "abi_gpu_kernel";
 
 /// Globals whose names begin so are looked up by the host.
 const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
@@ -31,7 +31,7 @@ pub(crate) struct Gpu<'a> {
     pub(crate) triple: &'static str,
     pub(crate) cpu: &'a str,
     /// For `-Ctarget-feature`; may be empty.
-    pub(crate) features: &'a str,
+    pub(crate) features: String,
     /// How LLVM writes the calling convention of kernels.
     pub(crate) convention: &'static str,
 }
@@ -98,16 +98,21 @@ pub(crate) fn artifact(run: Run, context: &Context<'_>, suffix: &str) -> Result<
     Err(unexpected(format!("no file `*{suffix}` was made of {}", context.source.package)))
 }
 
-/// The archive's bytes to one optimised module in `dir`; its path.
-pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+/// Everything in the archive as one module in `dir`; its path.
+pub(crate) fn link(gpu: &Gpu<'_>, archive: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+    let linked = dir.join("linked.bc");
+    gpu.toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg(archive).arg("-o").arg(&linked).output()?;
+    Ok(linked)
+}
+
+/// The module `linked` to an optimised one in `dir`; its path. `package` is for errors.
+pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
     let toolchain = gpu.toolchain;
-    let [linked, marked, exports, small, optimised] =
-        ["linked.bc", "marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
-    toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg(archive).arg("-o").arg(&linked).output()?;
-    let module = toolchain.llvm("llvm-dis").arg(&linked).args(["-o", "-"]).text()?;
+    let [marked, exports, small, optimised] = ["marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
+    let module = toolchain.llvm("llvm-dis").arg(linked).args(["-o", "-"]).text()?;
     let names = exported_names(&module, gpu.convention);
     if !names.any_kernel {
-        return Err(BuildError::NoKernel { package: context.source.package.clone() });
+        return Err(BuildError::NoKernel { package: package.to_owned() });
     }
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
     fs::write(&small, small_attributes(&module)).map_err(BuildError::io("write", &small))?;
@@ -117,7 +122,7 @@ pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir
         .llvm("opt")
         .args(["-passes=forceattrs", "-force-attribute=convergent"])
         .arg(format!("-forceattrs-csv-path={}", small.display()))
-        .arg(&linked)
+        .arg(linked)
         .arg("-o")
         .arg(&marked)
         .output()?;
@@ -149,6 +154,24 @@ fn small_attributes(module: &str) -> String {
         lines.extend([name, ",minsize\n", name, ",optsize\n"]);
     }
     lines
+}
+
+/// The first function of a module, as text, that mentions `symbol`.
+pub(crate) fn caller_of(module: &str, symbol: &str) -> Option<String> {
+    let mention = format!("@{symbol}");
+    let mut function = None;
+    for line in module.lines() {
+        if let Some((_, name)) = definition(line) {
+            function = Some(name);
+        } else if line.starts_with('}') {
+            function = None;
+        } else if let Some(name) = function
+            && line.match_indices(&mention).any(|(at, _)| self::symbol(&line[at + 1..]) == symbol)
+        {
+            return Some(name.to_owned());
+        }
+    }
+    None
 }
 
 /// What is before the name, and the name, if the line begins a function's definition.
@@ -200,6 +223,13 @@ mod tests {
         assert_eq!(names.all, ["__HOSTCALL__Host__add42", "__hostcall_device", "demo"]);
         assert!(names.any_kernel);
         assert!(!exported_names(module, "spir_kernel").any_kernel);
+    }
+
+    #[test]
+    fn the_caller_of_a_symbol_is_found() {
+        let module = "declare void @getpid2()\ndeclare i32 @getpid()\ndefine void @a() {\n  call void @getpid2()\n}\ndefine void @b() {\n  %1 = call i32 @getpid()\n}\n";
+        assert_eq!(caller_of(module, "getpid").as_deref(), Some("b"));
+        assert_eq!(caller_of(module, "nobody"), None);
     }
 
     #[test]

@@ -27,6 +27,8 @@ mod script;
 mod setup;
 mod sim;
 mod source;
+mod stdlib;
+mod symbols;
 mod target;
 mod toolchain;
 
@@ -37,5 +39,6 @@ pub use offload_image::{Image, ImageKind, ProgramBundle};
 pub use ptxas::{Ptxas, assemble_all};
 pub use script::{Program, program};
 pub use setup::{SetupReport, setup};
+pub use stdlib::{Machine, SUFFIX, Sysroot, act_as_tool};
 pub use target::{AMDGPU_ARCHES, NVPTX_ARCH, PTX_VERSION, Target};
 pub use toolchain::{DeviceToolchain, HostToolchain};

@@ -1,0 +1,16 @@
+//! Programs with std: an ordinary `fn main()`, compiled for a device.
+//!
+//! std is built for a *machine* ([`Machine`]) once, with a small [overlay], into a [`Sysroot`]; cargo then builds programs with that sysroot's compiler and linker,
+//! which are this very program under other names ([`act_as_tool`]). What comes out is a bundle that a device loads like any other.
+
+mod linker;
+mod machine;
+mod overlay;
+mod runtime;
+mod sysroot;
+mod tools;
+mod wrapper;
+
+pub use machine::{Machine, SUFFIX};
+pub use sysroot::Sysroot;
+pub use tools::act_as_tool;
