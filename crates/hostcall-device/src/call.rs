@@ -4,7 +4,6 @@
 //! together → [`Client::acquire`](hostcall_abi::port::Client::acquire) takes a port → `send` → `receive` → `release` → the stub decodes its result. Strings and
 //! slices travel inside the message where they fit, else through a [staging slot](crate::staging).
 
-use crate::arch::current as arch;
 use crate::context::{ServiceWord, client, descriptor, group_at};
 use crate::pending::Pending;
 use crate::staging;
@@ -84,7 +83,7 @@ pub(crate) fn no_port() -> CallError {
 #[inline(always)]
 pub(crate) fn settle<T>(result: Result<T, CallError>) -> Result<T, CallError> {
     if let Err(CallError::Other(Status::KERNEL_ENDED)) = result {
-        arch::exit_lane();
+        crate::process::end_lane();
     }
     result
 }

@@ -91,14 +91,14 @@ pub mod __runtime {
         crate::context::machine().now_ns()
     }
 
-    /// Whether calls are known to be answered no more.
-    pub fn is_closed() -> bool {
-        crate::context::machine().known_closed() != 0
+    /// Whether the kernel is known to end, or calls to be answered no more.
+    pub fn is_ending() -> bool {
+        crate::process::is_ended() || crate::context::machine().known_closed() != 0
     }
 
-    /// Ends the calling lane.
-    pub fn exit_lane() -> ! {
-        crate::arch::current::exit_lane()
+    /// Ends the calling lane, whose kernel ends; others that ask [`is_ending`] learn it.
+    pub fn end_lane() -> ! {
+        crate::process::end_lane()
     }
 }
 

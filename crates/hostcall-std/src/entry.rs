@@ -44,8 +44,14 @@ fn texts(call: impl Fn(u32, &mut [u8]) -> Result<Option<u32>, CallError>) -> Vec
 }
 
 /// Runs the program: `main` on the first workgroup, threads on the others.
+#[cfg(feature = "entry")]
 #[hostcall_device::kernel(krate = hostcall_device)]
 pub fn hostcall_std() {
+    run();
+}
+
+/// What the entry kernel does.
+pub fn run() {
     if wave::local_index() != 0 {
         return;
     }

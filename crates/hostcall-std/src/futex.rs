@@ -107,9 +107,7 @@ unsafe fn wait(word: *mut u32, expected: u32, deadline: Option<u64>) -> Result<(
     let mut attempt = 0;
     // Acquire pairs with the release in `wake`: what the waker did before is seen.
     while waiter.woken.load(Ordering::Acquire) == 0 {
-        if process::is_ending() {
-            process::end_lane();
-        }
+        process::end_if_ending();
         if deadline.is_some_and(|deadline| device::now_ns() >= deadline) {
             let still_there = queue.locked(|| queue.take(1, |other| core::ptr::eq(other, waiter), |_| {})) == 1;
             // Otherwise it was woken just now.

@@ -3,34 +3,25 @@
 use crate::error::{Errno, answered, returned};
 use crate::services::StdSystem;
 use crate::tls;
-use core::sync::atomic::{AtomicU32, Ordering};
 use hermit_abi::errno::EINVAL;
 use hostcall_device::__runtime::{self as device, Process};
-
-/// Not 0 when the process ends: threads that wait on the device, where no call tells them, then end as well.
-static ENDING: AtomicU32 = AtomicU32::new(0);
 
 /// The exit code of a process that panicked: as on every other system.
 const PANICKED: i32 = 101;
 /// The exit code that a shell shows for a process that aborted: 128 and the number of `SIGABRT`.
 const ABORTED: i32 = 134;
 
-/// Whether the process ends.
-pub(crate) fn is_ending() -> bool {
-    // Relaxed, as the store: waiters look again and again.
-    ENDING.load(Ordering::Relaxed) != 0 || device::is_closed()
-}
-
-/// Ends the calling lane, whose process ends.
-pub(crate) fn end_lane() -> ! {
-    device::exit_lane()
+/// Ends the calling lane if the process ends: threads that wait on the device, where no call tells them, look now and then.
+pub(crate) fn end_if_ending() {
+    if device::is_ending() {
+        device::end_lane();
+    }
 }
 
 fn end(code: i32) -> ! {
-    // The host first: what other threads do in the meantime still counts.
+    // A host that is gone cannot be told; the process ends all the same.
     let _ = Process::exit(code);
-    ENDING.store(1, Ordering::Relaxed);
-    device::exit_lane()
+    device::end_lane()
 }
 
 /// Ends the process, when the calling thread's thread-local values are dropped.

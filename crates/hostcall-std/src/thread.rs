@@ -70,9 +70,10 @@ pub fn prepare(count: usize) {
 }
 
 /// The life of a lane that is not `main`'s: runs what it is given until the process ends.
-pub fn serve(index: usize) {
+pub fn serve(index: usize) -> ! {
     let mut attempt = 0;
-    while !process::is_ending() {
+    loop {
+        process::end_if_ending();
         let slot = slots().get(index);
         // Acquire pairs with the release of `READY` in `spawn`.
         let Some(slot) = slot.filter(|slot| slot.state.load(Ordering::Acquire) == READY) else {
@@ -162,9 +163,7 @@ pub extern "C" fn sys_join(id: Tid) -> i32 {
 /// Lets others run.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_yield() {
-    if process::is_ending() {
-        process::end_lane();
-    }
+    process::end_if_ending();
     device::pause(1);
 }
 

@@ -19,9 +19,7 @@ fn sleep(nanos: u64) {
     // Not from the first attempts, which do not sleep at all.
     let mut attempt = 64;
     while device::now_ns() < end {
-        if process::is_ending() {
-            process::end_lane();
-        }
+        process::end_if_ending();
         attempt += 1;
         device::pause(attempt);
     }
