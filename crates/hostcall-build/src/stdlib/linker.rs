@@ -26,17 +26,35 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<ExitCod
     })?;
     let output = PathBuf::from(output);
     let scratch = Scratch::new(output.parent().unwrap_or(Path::new(".")))?;
-    let name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = program_name(&output.file_stem().unwrap_or_default().to_string_lossy()).to_owned();
     let image = match &sysroot.machine {
         Machine::Sim => shared_library(sysroot, &name, &arguments, &scratch.0)?,
         Machine::Nvptx | Machine::Amdgpu { .. } => gpu_image(sysroot, &name, &arguments, &scratch.0)?,
     };
-    let bundle = ProgramBundle::new(name, vec![image]);
+    let mut bundle = ProgramBundle::new(name, vec![image]);
+    bundle.note = std::env::var_os(HARNESS_VARIABLE).map(|_| HARNESS_NOTE.into());
     let made = scratch.0.join("bundle");
     fs::write(&made, bundle.to_bytes()).map_err(BuildError::io("write", &made))?;
     // rustc's own linkers leave executables, and cargo starts programs through our runner: the permission is a courtesy to tools that look for it.
     fs::rename(&made, &output).map_err(BuildError::io("write", &output))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Set by the compiler for the linker that it calls.
+pub(crate) const HARNESS_VARIABLE: &str = "HOSTCALL_LINKS_TESTS";
+const HARNESS_NOTE: &str = "a test harness, for one device";
+
+/// Whether a program is Rust's test harness.
+pub fn is_test_harness(bundle: &ProgramBundle) -> bool {
+    bundle.note.as_deref() == Some(HARNESS_NOTE)
+}
+
+/// Without the hash that cargo adds.
+fn program_name(stem: &str) -> &str {
+    match stem.rsplit_once('-') {
+        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => name,
+        _ => stem,
+    }
 }
 
 /// Long command lines come in files: `@FILE`, an argument on each line, with backslashes before blanks and backslashes.
@@ -181,6 +199,12 @@ mod tests {
         let all = expand(vec!["a.o".into(), format!("@{}", file.display()).into()]).expect("read");
         assert_eq!(all, ["a.o", "-o", "x y"]);
         assert_eq!(after(&all, "-o"), Some("x y"));
+    }
+
+    #[test]
+    fn a_programs_name_has_no_hash() {
+        assert_eq!(program_name("word-count-3240eec080c4de61"), "word-count");
+        assert_eq!(program_name("word-count"), "word-count");
     }
 
     #[test]

@@ -84,6 +84,8 @@ impl Machine {
         let more = match self {
             // The same parts of the processor that the host's own programs use.
             Machine::Sim => json!({
+                // Hermit's own objects carry a mark that the host's loader refuses.
+                "llvm-target": format!("{}-unknown-none-elf", std::env::consts::ARCH),
                 "linker-flavor": "gnu",
                 "linker-is-gnu": true,
                 "relocation-model": "pic",

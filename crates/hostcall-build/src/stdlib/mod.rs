@@ -11,6 +11,7 @@ mod sysroot;
 mod tools;
 mod wrapper;
 
+pub use linker::is_test_harness;
 pub use machine::{Machine, SUFFIX};
 pub use sysroot::Sysroot;
 pub use tools::act_as_tool;

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::machine::Machine;
 use super::{overlay, runtime, tools};
-use crate::cache::Scratch;
+use crate::cache::{Scratch, cache_directory};
 use crate::command::Run;
 use crate::{BuildError, DeviceToolchain, Piece};
 
@@ -50,7 +50,7 @@ impl Sysroot {
         if toolchain.lld.is_none() {
             return Err(BuildError::Missing { piece: Piece::Lld, tried: toolchain.llvm_bin.display().to_string() });
         }
-        let cache = cache_directory()?;
+        let cache = cache_directory("std")?;
         let specification = machine.spec(&toolchain, LINKER_PLACE)?;
         let flags = flags(machine, &toolchain);
         let key = [&*toolchain.version, &overlay::identity(), &specification, &flags.join(" "), RECIPE].map(|part| Sha256::of(part.as_bytes()).0);
@@ -215,16 +215,6 @@ fn flags(machine: &Machine, toolchain: &DeviceToolchain) -> Vec<String> {
 
 /// For GPUs nothing is optimised before everything is marked convergent: see [`crate::bitcode`].
 pub(crate) const UNOPTIMISED: &str = "-Cno-prepopulate-passes";
-
-/// `HOSTCALL_CACHE`, `XDG_CACHE_HOME/hostcall` or `~/.cache/hostcall`, and in it `std`.
-pub(crate) fn cache_directory() -> Result<PathBuf, BuildError> {
-    let named = std::env::var_os("HOSTCALL_CACHE").map(PathBuf::from);
-    let xdg = || std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).map(|path| path.join("hostcall"));
-    let home = || std::env::home_dir().map(|home| home.join(".cache/hostcall"));
-    let dir = named.or_else(xdg).or_else(home).unwrap_or_else(|| std::env::temp_dir().join("hostcall")).join("std");
-    fs::create_dir_all(&dir).map_err(BuildError::io("create", &dir))?;
-    Ok(dir)
-}
 
 /// One process at a time prepares a machine; the others wait.
 struct Lock {

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
+use super::linker::HARNESS_VARIABLE;
 use super::sysroot::{Sysroot, UNOPTIMISED};
 use crate::BuildError;
 use crate::bitcode::{KERNEL_FEATURES, common_flags};
@@ -30,7 +31,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<ExitCod
         }
         if call.is_test {
             // Then a test is its own process, whose exit code says what became of it: panics abort here.
-            command.arg("-Zpanic-abort-tests");
+            command.arg("-Zpanic-abort-tests").env(HARNESS_VARIABLE, "1");
         }
     }
     let line = || format!("{}", sysroot.toolchain.rustc.display());
