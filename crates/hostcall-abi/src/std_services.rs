@@ -30,6 +30,10 @@ macro_rules! std_services {
             fn list(handle: u64, offset: u32, into: &mut [u8]) -> Result<[u32; 2], u32>;
             /// Another handle for what `handle` stands for.
             fn duplicate(handle: u64) -> Result<u64, u32>;
+            /// Sets the permission bits of a file that is open for writing.
+            fn set_mode(handle: u64, mode: u32) -> Result<(), u32>;
+            /// As `set_mode`, of a path in a directory that is granted for writing.
+            fn set_mode_path(path: &str, mode: u32) -> Result<(), u32>;
             /// The path without links, `.` and `..`, as the program sees it: its length, and as much as fits.
             fn canonicalize(path: &str, into: &mut [u8]) -> Result<u32, u32>;
         }

@@ -116,6 +116,25 @@ pub extern "C" fn sys_fsync(fd: i32) -> i32 {
     })())
 }
 
+/// Sets the permission bits of an open file.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_fchmod(fd: i32, mode: u32) -> i32 {
+    returned((|| match fd::target(fd)? {
+        Target::File(handle) => answered(StdFiles::set_mode(handle, mode)).map(|()| 0),
+        _ => Err(Errno(EINVAL)),
+    })())
+}
+
+/// Sets the permission bits of a path.
+///
+/// # Safety
+/// `name` is a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sys_chmod(name: *const c_char, mode: u32) -> i32 {
+    // SAFETY: the caller's.
+    returned(unsafe { path(name) }.and_then(|path| answered(StdFiles::set_mode_path(path, mode))).map(|()| 0))
+}
+
 fn filled(known: [u64; 13]) -> hermit_abi::stat {
     let time = |at: usize| timespec { tv_sec: known[at].cast_signed(), tv_nsec: known[at + 1] as i32 };
     hermit_abi::stat {

@@ -429,5 +429,5 @@ fn every_service_of_the_table_is_registered_once() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), count), (49, 49), "{names:?}");
+    assert_eq!((names.len(), count), (51, 51), "{names:?}");
 }

@@ -1,9 +1,10 @@
 //! All that is known of a file, whole directories, and second handles.
 
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cap_std::fs::{Metadata, MetadataExt};
+use cap_std::fs::{Metadata, MetadataExt, PermissionsExt as _};
 use hostcall_abi::services::kind;
 use hostcall_abi::std_services::stat;
 
@@ -13,6 +14,9 @@ use super::super::table::{FileTable, Listing, Open};
 use super::super::{Context, define, errno, owner_of};
 use crate::policy::{Place, Policy};
 use crate::service::Service;
+
+/// What a program may set of a file's mode: nothing that makes it run as somebody else.
+const PERMISSIONS: u32 = 0o777;
 
 fn all_of(metadata: &Metadata) -> [u64; 13] {
     let mut all = [0; 13];
@@ -134,6 +138,27 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         let handle = call.fixed()?;
         let owner = owner_of(call.report());
         let result = f.get(owner, handle).and_then(|open| f.insert(owner, open));
+        answer(call, result)
+    }));
+    let f = files.clone();
+    all.push(context.blocking(&define::std_files::set_mode(|_, _| Err(0)), move |call| {
+        let (handle, mode) = (call.fixed()?, call.fixed::<u32>()?);
+        let result = f.file(owner_of(call.report()), handle).and_then(|file| {
+            if !file.writable {
+                return Err(errno::EACCES);
+            }
+            check(file.file.set_permissions(std::fs::Permissions::from_mode(mode & PERMISSIONS)))
+        });
+        answer(call, result)
+    }));
+    let p = policy.clone();
+    all.push(context.blocking(&define::std_files::set_mode_path(|_, _| Err(0)), move |call| {
+        let path = call.str()?;
+        let mode = call.fixed::<u32>()?;
+        let result =
+            p.mounts.resolve(path).and_then(Place::writable).and_then(|Place { dir, path, .. }| {
+                check(dir.set_permissions(&path, cap_std::fs::Permissions::from_mode(mode & PERMISSIONS)))
+            });
         answer(call, result)
     }));
     let p = policy.clone();
