@@ -2,7 +2,7 @@
 
 use crate::error::{Errno, answered, returned};
 use crate::services::StdSystem;
-use crate::tls;
+use crate::{memory, tls};
 use hermit_abi::errno::EINVAL;
 use hostcall_device::__runtime::{self as device, Process};
 
@@ -34,6 +34,7 @@ pub extern "C" fn sys_exit(code: i32) -> ! {
 /// Ends the process at once.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_abort() -> ! {
+    memory::explain_exhaustion();
     end(ABORTED)
 }
 

@@ -167,10 +167,17 @@ pub extern "C" fn sys_yield() {
     device::pause(1);
 }
 
-/// Threads that can run besides `main`, but at least 1.
+/// How many threads a program should start to use the launch well: half of those that it can. There is no room for one more than there are waves, and
+/// programs that start a pool of this size usually start other threads as well.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_available_parallelism() -> usize {
-    slots().len().max(1)
+    slots().len().div_ceil(2).max(1)
+}
+
+/// Threads that can run besides `main`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_thread_limit() -> usize {
+    slots().len()
 }
 
 /// As [`sys_available_parallelism`].

@@ -28,7 +28,7 @@ pub(crate) fn many() -> i32 {
             thread::sys_yield();
         }
     }
-    let at_a_time = thread::sys_available_parallelism();
+    let at_a_time = thread::sys_thread_limit();
     for round in 0..20 {
         let threads: Vec<u32> = (0..at_a_time).map(|i| spawn(add, round * at_a_time + i)).collect();
         assert!(threads.iter().all(|id| *id != 0));
@@ -53,7 +53,7 @@ pub(crate) fn exhaust() -> i32 {
             wait(&GO, 0, None);
         }
     }
-    let threads: Vec<u32> = (0..thread::sys_available_parallelism()).map(|_| spawn(stay, 0)).collect();
+    let threads: Vec<u32> = (0..thread::sys_thread_limit()).map(|_| spawn(stay, 0)).collect();
     assert!(threads.iter().all(|id| *id != 0));
     assert_eq!(spawn(stay, 0), 0);
     assert_eq!(lane::sys_get_errno(), 11);
@@ -90,7 +90,7 @@ pub(crate) fn mutex() -> i32 {
             unlock();
         }
     }
-    let threads: Vec<u32> = (0..thread::sys_available_parallelism()).map(|_| spawn(work, 300)).collect();
+    let threads: Vec<u32> = (0..thread::sys_thread_limit()).map(|_| spawn(work, 300)).collect();
     work(300);
     threads.iter().for_each(|id| assert_eq!(thread::sys_join(*id), 0));
     // SAFETY: the others have ended.

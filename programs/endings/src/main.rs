@@ -87,7 +87,9 @@ fn main() -> ExitCode {
             thread::yield_now();
         },
         _ => {
-            eprintln!("usage: endings code N | exit N | main-panics | thread-panics | error | abort | destructors | stack | memory | spawn-many | forever");
+            eprintln!(
+                "usage: endings code N | exit N | main-panics | thread-panics | error | abort | destructors | stack | memory | spawn-many | forever"
+            );
             ExitCode::from(2)
         }
     }

@@ -54,7 +54,9 @@ fn main() -> io::Result<()> {
 
     let metadata = fs::metadata(at("a"))?;
     assert!(metadata.is_file() && metadata.modified()?.elapsed().is_ok_and(|age| age.as_secs() < 3600));
-    let mut entries = fs::read_dir(dir)?.map(|entry| Ok((entry.as_ref().unwrap().file_name(), entry?.file_type()?.is_dir()))).collect::<io::Result<Vec<_>>>()?;
+    let mut entries = fs::read_dir(dir)?
+        .map(|entry| Ok((entry.as_ref().unwrap().file_name(), entry?.file_type()?.is_dir())))
+        .collect::<io::Result<Vec<_>>>()?;
     entries.sort();
     assert_eq!(entries, [("a".into(), false), ("deep".into(), true)]);
 

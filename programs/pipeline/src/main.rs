@@ -31,7 +31,9 @@ fn meetings(threads: usize) {
         for i in 0..threads {
             let (barrier, sum, leaders, table) = (&barrier, &sum, &leaders, &table);
             scope.spawn(move || {
-                ONCE.call_once(|| drop(CALLED.fetch_add(1, Ordering::Relaxed)));
+                ONCE.call_once(|| {
+                    CALLED.fetch_add(1, Ordering::Relaxed);
+                });
                 for _ in 0..50 {
                     *sum.lock().expect("nobody panics") += i;
                 }
@@ -62,7 +64,8 @@ fn waiting() {
     pair.1.notify_all();
     sleeper.thread().unpark();
     assert_eq!(sleeper.join().expect("nobody panics"), 7);
-    let named = thread::Builder::new().name("its name".into()).spawn(|| thread::current().name().map(str::to_owned)).expect("there is a wave");
+    let named =
+        thread::Builder::new().name("its name".into()).spawn(|| thread::current().name().map(str::to_owned)).expect("there is a wave");
     assert_eq!(named.join().expect("nobody panics").as_deref(), Some("its name"));
 }
 

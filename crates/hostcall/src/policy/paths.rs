@@ -93,8 +93,9 @@ impl Mounts {
         };
         let mount = self.list.iter().filter(begins).max_by_key(|mount| mount.name.len());
         let mount = mount.ok_or_else(|| {
-            let top = components(path).next().unwrap_or("/");
-            self.denials.note(format!("for {path}"), format!("--dir {}", if top == ".." { "HOST::GUEST" } else { top }));
+            let root = if path.starts_with('/') { "/" } else { "" };
+            let top = components(path).next().filter(|top| *top != "..");
+            self.denials.note(format!("for {path}"), top.map_or_else(|| "--dir .".into(), |top| format!("--dir {root}{top}")));
             errno::EACCES
         })?;
         let mut rest: PathBuf = components(path).skip(mount.name.len()).collect();
