@@ -6,6 +6,7 @@
 //!
 //! * `rig`: the device, the server, and how long a launch takes.
 //! * `floor`, `latency`, `throughput`, `bulk`, `files`, `heap`, `idle`, `unused`: the measurements.
+//! * `tune`: which first poll is best here.
 //! * `report`, `plot`: how they are shown.
 
 mod bulk;
@@ -19,13 +20,14 @@ mod plot;
 mod report;
 mod rig;
 mod throughput;
+mod tune;
 mod unused;
 mod watchdog;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hostcall::Access;
+use hostcall::{Access, FirstPoll};
 
 use crate::Outcome;
 use bulk::Way;
@@ -54,13 +56,19 @@ pub(crate) struct Arguments {
     /// Take smaller samples, for a first look
     #[arg(long)]
     quick: bool,
+    /// When a waiting lane first looks for its reply: so many clocks after its request, and so many more for each lane that calls with it
+    #[arg(long, value_name = "CLOCKS,PER_LANE", value_parser = tune::first_poll)]
+    first_poll: Option<FirstPoll>,
+    /// Instead of the rows, measure calls with many such delays
+    #[arg(long)]
+    tune: bool,
     /// Measure only these rows
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { device, json, plot, markdown, quick, only } = arguments;
+    let Arguments { device, json, plot, markdown, quick, first_poll, tune, only } = arguments;
     if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
         return Err(Error::Name { name: name.clone() }.into());
     }
@@ -72,9 +80,13 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         eprintln!("CUDA's own heap keeps its size: {error}");
     }
     let info = device.info().clone();
-    let rig = Rig::new(device, scale)?;
+    let rig = Rig::new(device, scale, first_poll.unwrap_or_default())?;
     let floor_us = floor::measure(&rig)?;
     eprintln!("floor: {floor_us:.3} us");
+    if tune {
+        tune::run(&rig, floor_us)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let unused = unused::lines(&rig)?;
     let report = Report { device: info, commit: env!("HOSTCALL_COMMIT"), floor_us, rows: Vec::new(), skipped: Vec::new(), unused };
     let mut sheet = Sheet { only, report, failed: false };
@@ -140,10 +152,12 @@ fn few_waves(rig: &Rig, sheet: &mut Sheet) -> Result<(), Error> {
     }
     // One wave keeps one thread busy. On a GPU some more share the looking at doorbells; on the simulator they would take the wave's processor.
     let most = if rig.is_sim() { 1 } else { 4 };
-    let session = &rig.session(rig.thread_counts().into_iter().rfind(|threads| *threads <= most).unwrap_or(1))?;
-    sheet.row("call.scalar.held", |floor| latency::row(session, "call.scalar.held", "call_held", Shape::Scalar, floor));
-    sheet.row("call.scalar", |floor| latency::row(session, "call.scalar", "call", Shape::Scalar, floor));
-    sheet.row("call.wide64", |floor| latency::row(session, "call.wide64", "call", Shape::Wide, floor));
+    let threads = rig.thread_counts().into_iter().rfind(|threads| *threads <= most).unwrap_or(1);
+    let latencies = latency::measure(rig, threads, |name| sheet.wants(name));
+    for (i, us) in latencies.into_iter().enumerate() {
+        sheet.row(latency::ROWS[i].0, |floor| latency::row(rig, threads, i, us, floor));
+    }
+    let session = &rig.session(threads)?;
     sheet.row("post.issue", |floor| throughput::post_issue(session, floor));
     sheet.row("idle.none", |_| idle::none(session));
     if sheet.wants_any(&["idle.quiet", "wake"]) {

@@ -55,12 +55,41 @@ pub struct Descriptor {
     pub closed: u64,
     /// Seed of `random`, drawn by the host when it attached.
     pub seed: u64,
+    /// When a waiting lane first looks for its reply.
+    pub first_poll: FirstPoll,
+    /// 0.
+    pub reserved: u64,
+}
+
+/// When a waiting lane first looks for its reply: `clocks + lanes * per_lane` of the device's clocks after its request.
+///
+/// A poll is a round trip over the bus that samples the word half-way, so one that comes just too early costs a whole further trip, and one that
+/// comes too late what it waited. Which delay is best is a matter of the two processors; devices that do not wait ignore it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct FirstPoll {
+    /// Clocks whatever the number of lanes.
+    pub clocks: u32,
+    /// Clocks more for each lane that calls, which the host reads, handles and answers one after another.
+    pub per_lane: u32,
+}
+
+impl FirstPoll {
+    /// What was best on the machines it was measured on, see `docs/performance.md`.
+    pub const DEFAULT: Self = Self { clocks: 500, per_lane: 37 };
+}
+
+impl Default for FirstPoll {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 const _: () = {
     assert!(size_of::<Descriptor>() == 128);
     assert!(core::mem::offset_of!(Descriptor, control) == 48);
     assert!(core::mem::offset_of!(Descriptor, heap) == 80);
+    assert!(core::mem::offset_of!(Descriptor, first_poll) == 112);
 };
 
 impl Descriptor {
@@ -83,6 +112,8 @@ impl Descriptor {
         heap_bytes: 0,
         closed: 0,
         seed: 0,
+        first_poll: FirstPoll::DEFAULT,
+        reserved: 0,
     };
 
     /// The descriptor of a buffer whose host part the device sees at `host` and whose device part lies
@@ -114,7 +145,7 @@ impl Descriptor {
     /// The bytes to write into the program.
     pub fn as_bytes(&self) -> &[u8; size_of::<Descriptor>()] {
         // SAFETY: `Descriptor` is `repr(C)` and the size assert above shows that it has no padding
-        // (10 u64 + 6 u32 + ... = 128 = its alignment's multiple); any of its bytes is initialised.
+        // (12 u64 and 8 u32 are 128 bytes); any of its bytes is initialised.
         unsafe { &*core::ptr::from_ref(self).cast() }
     }
 }

@@ -23,6 +23,7 @@
 
 pub mod codec;
 pub mod descriptor;
+pub mod failure;
 pub mod geometry;
 pub mod header;
 pub mod port;

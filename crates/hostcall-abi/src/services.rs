@@ -86,6 +86,18 @@ macro_rules! builtin_services {
         pub trait Process {
             /// Lanes of a wave panicked: workgroup, the first lane's thread in it, which lanes, `[line, column]`, file, message.
             fn panicked(block: [u32; 3], thread: [u32; 3], lanes: u64, place: [u32; 2], file: &[u8], message: &[u8]) -> ();
+            /// Lanes of a wave end by a failure that the host puts into words, see `hostcall_abi::failure`: workgroup, the first lane's
+            /// thread in it, which lanes, a `Cause` and its numbers, line, what failed, file.
+            fn failed(
+                block: [u32; 3],
+                thread: [u32; 3],
+                lanes: u64,
+                cause: u32,
+                numbers: [u64; 3],
+                line: u32,
+                what: [u8; 128],
+                file: [u8; 96],
+            );
             /// A lane ends the kernel with an exit code.
             fn exit(code: i32) -> ();
             /// A lane ends the kernel at once.

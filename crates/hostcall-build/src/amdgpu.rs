@@ -7,7 +7,7 @@ use std::path::Path;
 
 use offload_image::{Image, ImageKind};
 
-use crate::bitcode::{self, Gpu};
+use crate::bitcode::{self, Gpu, Style};
 use crate::build::Context;
 use crate::cache::cached;
 use crate::{BuildError, DeviceToolchain};
@@ -22,7 +22,7 @@ pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &s
     let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), RECIPE.as_bytes()];
     let code = cached(&context.target_dir, &key, |dir| {
         let linked = bitcode::link(&gpu, &archive, dir)?;
-        code_object(&context.source.package, &gpu, &linked, dir)
+        code_object(&context.source.package, &gpu, Style::Kernels, &linked, dir)
     })?;
     Ok(Image::new(ImageKind::AmdCodeObject, arch.to_owned(), code))
 }
@@ -33,8 +33,8 @@ pub(crate) fn gpu<'a>(toolchain: &'a DeviceToolchain, arch: &'a str) -> Gpu<'a> 
 }
 
 /// From one module to a code object.
-pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, linked: &Path, dir: &Path) -> Result<Vec<u8>, BuildError> {
-    let module = bitcode::optimise(package, gpu, linked, dir)?;
+pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<Vec<u8>, BuildError> {
+    let module = bitcode::optimise(package, gpu, style, linked, dir)?;
     let [object, code] = ["image.o", "image.co"].map(|name| dir.join(name));
     let llc = gpu.toolchain.llvm("llc").args(["-O3", "-filetype=obj", "-relocation-model=pic"]).arg(format!("-mcpu={}", gpu.cpu));
     llc.arg(&module).arg("-o").arg(&object).output()?;

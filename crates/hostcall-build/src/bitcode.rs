@@ -4,7 +4,7 @@
 //! that all of it ends as bitcode in one archive, allocator shim included) but with no optimisation passes, and no linker is run.
 //! Then, outside rustc:
 //!
-//! 1. `llvm-link` makes one module of it.
+//! 1. `llvm-link` makes one module of it. Calls of the most usual panics go to functions that need no text ([`panics`]).
 //! 2. Every function is marked `convergent`, *before* any optimisation: without that LLVM may move a call that ends in a
 //!    warp collective across a branch, and the lanes that arrive are others.
 //!    What only writes text is marked to be kept small.
@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::build::Context;
 use crate::command::Run;
+use crate::panics;
 use crate::{BuildError, DeviceToolchain};
 
 /// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
@@ -105,31 +106,49 @@ pub(crate) fn link(gpu: &Gpu<'_>, archive: &Path, dir: &Path) -> Result<PathBuf,
     Ok(linked)
 }
 
+/// What a module is, and so how it is optimised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Kernels: speed of what is called often, and panics that are told in numbers.
+    Kernels,
+    /// A program with std, whose own panics go through std; much of what it brings runs once.
+    Program,
+}
+
 /// The module `linked` to an optimised one in `dir`; its path. `package` is for errors.
-pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
     let toolchain = gpu.toolchain;
-    let [marked, exports, small, optimised] = ["marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
+    let [replaced, marked, exports, small, optimised] =
+        ["replaced.ll", "marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
     let module = toolchain.llvm("llvm-dis").arg(linked).args(["-o", "-"]).text()?;
     let names = exported_names(&module, gpu.convention);
     if !names.any_kernel {
         return Err(BuildError::NoKernel { package: package.to_owned() });
     }
+    let (input, inline) = match style {
+        Style::Kernels => {
+            fs::write(&replaced, &*panics::replace(&module)).map_err(BuildError::io("write", &replaced))?;
+            (&*replaced, format!("-inline-threshold={INLINE_THRESHOLD}"))
+        }
+        // Not `-inline-threshold`, which would also be that of code that is to be small.
+        Style::Program => (linked, format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}")),
+    };
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
-    fs::write(&small, small_attributes(&module)).map_err(BuildError::io("write", &small))?;
+    fs::write(&small, small_attributes(&module, style)).map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
     // are not convergent, like memcpy's.
     toolchain
         .llvm("opt")
         .args(["-passes=forceattrs", "-force-attribute=convergent"])
         .arg(format!("-forceattrs-csv-path={}", small.display()))
-        .arg(linked)
+        .arg(input)
         .arg("-o")
         .arg(&marked)
         .output()?;
     toolchain
         .llvm("opt")
         .arg("-passes=internalize,globaldce,default<O2>,globaldce")
-        .arg(format!("-inline-threshold={INLINE_THRESHOLD}"))
+        .arg(inline)
         .arg(format!("-internalize-public-api-file={}", exports.display()))
         .arg(&marked)
         .arg("-o")
@@ -143,14 +162,36 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, linked: &Path, dir: &Path) 
 /// loaded. What must be inlined says so. (The kernels of the behaviour tests: 5.4 MB of PTX at the default, 3.4 MB with this.)
 const INLINE_THRESHOLD: u32 = 25;
 
+/// That of programs with std: hello is 1.26 MB of PTX at 25, 1.17 MB with this.
+const PROGRAM_INLINE_THRESHOLD: u32 = 5;
+
 /// Code that is there to write text, above all about a panic: small is better than fast, for the driver compiles all of it when the
 /// program is loaded. (`println!` of one float: 1.0 MB of PTX and 6.9 s in `ptxas` without this, 0.74 MB and 3.3 s with it.)
 const SMALL: [&str; 5] = ["4core3fmt", "7flt2dec", "4core9panicking", "5alloc3fmt", "15hostcall_device5panic"];
 
+/// Of programs with std, also what runs once, or when something has gone wrong.
+const SMALL_IN_PROGRAMS: [&str; 13] = [
+    "3std9panicking",
+    "3std3sys3env",
+    "3std2rt",
+    "3std2io5error",
+    "3std2io5stdio",
+    "3std5alloc",
+    "3std6thread7current",
+    "3std4hash6random",
+    "3std4sync4once",
+    "12hostcall_std5entry",
+    "12hostcall_std7process",
+    "15hostcall_device7staging",
+    "15hostcall_device7failure",
+];
+
 /// For `opt`: a line `name,attribute` for each attribute of each function whose mangled path has a part of [`SMALL`].
-fn small_attributes(module: &str) -> String {
+fn small_attributes(module: &str, style: Style) -> String {
     let mut lines = String::new();
-    for (_, name) in module.lines().filter_map(definition).filter(|(_, name)| SMALL.iter().any(|part| name.contains(part))) {
+    let more = if style == Style::Program { &SMALL_IN_PROGRAMS[..] } else { &[] };
+    let small = |name: &str| SMALL.iter().chain(more).any(|part| name.contains(part));
+    for (_, name) in module.lines().filter_map(definition).filter(|(_, name)| small(name)) {
         lines.extend([name, ",minsize\n", name, ",optsize\n"]);
     }
     lines
@@ -175,7 +216,7 @@ pub(crate) fn caller_of(module: &str, symbol: &str) -> Option<String> {
 }
 
 /// What is before the name, and the name, if the line begins a function's definition.
-fn definition(line: &str) -> Option<(&str, &str)> {
+pub(crate) fn definition(line: &str) -> Option<(&str, &str)> {
     let (before, after) = line.strip_prefix("define ")?.split_once('@')?;
     Some((before, symbol(after)))
 }
@@ -235,6 +276,6 @@ mod tests {
     #[test]
     fn code_that_writes_text_is_marked_small_and_other_code_is_not() {
         let module = "define internal void @_RNvNtNtCs8Y_4core3fmt5float3foo(ptr %0) {\ndefine void @_RNvCs8Y_4user4work() {\n";
-        assert_eq!(small_attributes(module), "_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n");
+        assert_eq!(small_attributes(module, Style::Kernels), "_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n");
     }
 }

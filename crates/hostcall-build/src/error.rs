@@ -23,7 +23,8 @@ impl Piece {
         match self {
             Piece::HostToolchain => "install Rust from https://rustup.rs, or put `cargo` on PATH",
             Piece::DeviceToolchain => {
-                "run `cargo hostcall setup`; by hand: `apt-get install rustc-web cargo-web rust-web-src llvm-22 lld-22`, \
+                "run `cargo hostcall setup`; by hand: `apt-get install rustc-web cargo-web rust-web-src llvm-22 lld-22` \
+                 (Debian 12 has them in bookworm-security), \
                  or `rustup toolchain install nightly --component rust-src,llvm-tools`"
             }
             Piece::Lld => "run `cargo hostcall setup`, or `apt-get install lld-22`",

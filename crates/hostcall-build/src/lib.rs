@@ -21,6 +21,7 @@ mod command;
 mod doctor;
 mod error;
 mod nvptx;
+mod panics;
 pub mod ptx;
 mod ptxas;
 mod script;

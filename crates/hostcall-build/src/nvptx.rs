@@ -5,7 +5,7 @@ use std::path::Path;
 
 use offload_image::{Image, ImageKind};
 
-use crate::bitcode::{self, Gpu};
+use crate::bitcode::{self, Gpu, Style};
 use crate::build::Context;
 use crate::cache::cached;
 use crate::{BuildError, DeviceToolchain, Ptxas};
@@ -19,7 +19,7 @@ pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &s
     let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), RECIPE.as_bytes()];
     let code = cached(&context.target_dir, &key, |dir| {
         let linked = bitcode::link(&gpu, &archive, dir)?;
-        ptx(&context.source.package, &gpu, &linked, dir)
+        ptx(&context.source.package, &gpu, Style::Kernels, &linked, dir)
     })?;
     Ok(Image::new(ImageKind::Ptx, arch.to_owned(), code))
 }
@@ -30,8 +30,8 @@ pub(crate) fn gpu<'a>(toolchain: &'a DeviceToolchain, arch: &'a str) -> Gpu<'a> 
 }
 
 /// From one module to PTX.
-pub(crate) fn ptx(package: &str, gpu: &Gpu<'_>, linked: &Path, dir: &Path) -> Result<Vec<u8>, BuildError> {
-    let module = bitcode::optimise(package, gpu, linked, dir)?;
+pub(crate) fn ptx(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<Vec<u8>, BuildError> {
+    let module = bitcode::optimise(package, gpu, style, linked, dir)?;
     let ptx = dir.join("image.ptx");
     let llc = gpu.toolchain.llvm("llc").arg("-O3").arg(format!("-mcpu={}", gpu.cpu)).arg(format!("-mattr={}", gpu.features));
     llc.arg(&module).arg("-o").arg(&ptx).output()?;

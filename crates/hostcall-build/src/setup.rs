@@ -1,7 +1,7 @@
 //! Installing what is missing: the device toolchain from Debian's packages or by rustup, `ptxas` from PyPI.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::command::Run;
 use crate::toolchain::which;
@@ -64,16 +64,7 @@ fn install(
 
 fn install_device(progress: &mut Progress<'_>) -> Result<(), BuildError> {
     if let Some(apt) = which("apt-get").first() {
-        let apt_run = || {
-            let sudo = which("sudo").into_iter().next().filter(|_| !is_root());
-            let run = match &sudo {
-                Some(sudo) => Run::new(sudo).arg(apt),
-                None => Run::new(apt),
-            };
-            run.env("DEBIAN_FRONTEND", "noninteractive")
-        };
-        step(apt_run().args(["update", "-q"]), progress)?;
-        return step(apt_run().args(["install", "-y", "-q", "--no-install-recommends"]).args(PACKAGES), progress);
+        return install_packages(apt, &PACKAGES, progress);
     }
     if let Some(rustup) = which("rustup").first() {
         let arguments = ["toolchain", "install", "nightly", "--profile", "minimal", "--component", "rust-src,llvm-tools"];
@@ -82,10 +73,33 @@ fn install_device(progress: &mut Progress<'_>) -> Result<(), BuildError> {
     Err(BuildError::Missing { piece: Piece::DeviceToolchain, tried: "neither apt-get nor rustup is on PATH".into() })
 }
 
+fn install_packages(apt: &Path, packages: &[&str], progress: &mut Progress<'_>) -> Result<(), BuildError> {
+    let apt_run = || {
+        let sudo = which("sudo").into_iter().next().filter(|_| !is_root());
+        let run = match &sudo {
+            Some(sudo) => Run::new(sudo).arg(apt),
+            None => Run::new(apt),
+        };
+        run.env("DEBIAN_FRONTEND", "noninteractive")
+    };
+    step(apt_run().args(["update", "-q"]), progress)?;
+    step(apt_run().args(["install", "-y", "-q", "--no-install-recommends"]).args(packages), progress)
+}
+
+/// A Python that has pip.
+fn python() -> Option<PathBuf> {
+    which("python3").into_iter().find(|python| Run::new(python).args(["-m", "pip", "--version"]).output().is_ok())
+}
+
 fn install_ptxas(progress: &mut Progress<'_>) -> Result<(), BuildError> {
     let missing = |tried: &str| BuildError::Missing { piece: Piece::Ptxas, tried: tried.into() };
     let dir = Ptxas::install_directory().ok_or_else(|| missing("no home directory to install it in"))?;
-    let python = which("python3").into_iter().next().ok_or_else(|| missing("pip needs python3, which is not on PATH"))?;
+    if python().is_none()
+        && let Some(apt) = which("apt-get").first()
+    {
+        install_packages(apt, &["python3-pip"], progress)?;
+    }
+    let python = python().ok_or_else(|| missing("it comes by pip, and no python3 on PATH has pip"))?;
     fs::create_dir_all(&dir).map_err(BuildError::io("create", &dir))?;
     let pip =
         Run::new(python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--upgrade", "--target"]);

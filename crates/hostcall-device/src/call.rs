@@ -4,11 +4,11 @@
 //! together → [`Client::acquire`](hostcall_abi::port::Client::acquire) takes a port → `send` → `receive` → `release` → the stub decodes its result. Strings and
 //! slices travel inside the message where they fit, else through a [staging slot](crate::staging).
 
-use crate::context::{ServiceWord, client, descriptor, group_at};
+use crate::arch::current as arch;
+use crate::context::{ServiceWord, client, descriptor, group_at, machine};
 use crate::pending::Pending;
-use crate::staging;
 use hostcall_abi::codec::Fixed;
-use hostcall_abi::port::{Group, Held};
+use hostcall_abi::port::{Arch, Group, Held};
 use hostcall_abi::word::WORD_DWORDS;
 use hostcall_abi::{CallError, Flags, ReplyHead, Status, Word};
 
@@ -45,7 +45,7 @@ impl Drop for Port {
 
 /// Payload word `j` of a message whose units are `units`.
 #[inline(always)]
-fn payload_word(units: &[u32], j: u32) -> [u32; 3] {
+pub(crate) fn payload_word(units: &[u32], j: u32) -> [u32; 3] {
     let at = (j * WORD_DWORDS) as usize;
     core::array::from_fn(|k| if at + k < units.len() { units[at + k] } else { 0 })
 }
@@ -56,15 +56,54 @@ pub(crate) const fn words_of(units: usize) -> u32 {
     units.div_ceil(WORD_DWORDS as usize) as u32
 }
 
+/// How a call ended, as the rare paths pass it on: a status, and the first unit of what came with it, in one register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome(u64);
+
+impl Outcome {
+    pub(crate) const OK: Self = Self(0);
+
+    #[inline(always)]
+    pub(crate) fn new(status: Status, detail: u32) -> Self {
+        if status == Status::OK { Self::OK } else { Self(u64::from(status.0) | u64::from(detail) << 32) }
+    }
+
+    /// That of a call which got no port.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn no_port() -> Self {
+        Self::new(client().why_no_port(), 0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn status(self) -> Status {
+        Status(self.0 as u16)
+    }
+
+    #[inline(always)]
+    pub(crate) fn detail(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[inline(always)]
+    pub(crate) fn result(self) -> Result<(), CallError> {
+        check(self.status(), self.detail())
+    }
+}
+
 /// Makes a result of a status and the first unit of what came with it.
 #[inline(always)]
 pub(crate) fn check(status: Status, detail: u32) -> Result<(), CallError> {
     if status == Status::OK { Ok(()) } else { Err(failed(status, detail)) }
 }
 
+/// The error of a call that is over, its port given back. Ends the lane instead if the kernel is being ended.
 #[cold]
 #[inline(never)]
 fn failed(status: Status, detail: u32) -> CallError {
+    if status == Status::KERNEL_ENDED {
+        crate::process::end_lane();
+    }
     match (status, detail) {
         // The client itself says so, and gives no limit.
         (Status::TOO_LARGE, 0) => CallError::TooLarge { max: client().largest(1).max(descriptor().slot_bytes) },
@@ -74,29 +113,27 @@ fn failed(status: Status, detail: u32) -> CallError {
 
 /// The error for a call that got no port.
 #[cold]
-#[inline(never)]
-pub(crate) fn no_port() -> CallError {
-    CallError::from_status(client().why_no_port(), 0)
-}
-
-/// The last step of every call, after the port was given back: ends the lane if the kernel is being ended.
 #[inline(always)]
-pub(crate) fn settle<T>(result: Result<T, CallError>) -> Result<T, CallError> {
-    if let Err(CallError::Other(Status::KERNEL_ENDED)) = result {
-        crate::process::end_lane();
-    }
-    result
+pub(crate) fn no_port() -> CallError {
+    let outcome = Outcome::no_port();
+    failed(outcome.status(), outcome.detail())
 }
 
 /// A reply to a call with a result of a fixed size, still as it came.
 pub(crate) type Raw<const REPLY_WORDS: usize> = hostcall_abi::port::Reply<REPLY_WORDS>;
+
+/// What stands for the reply to a call that got none.
+#[inline(always)]
+fn unanswered<const REPLY_WORDS: usize>(status: Status) -> Raw<REPLY_WORDS> {
+    Raw { head: ReplyHead { status, dwords: 0 }, words: [Word::default(); REPLY_WORDS] }
+}
 
 /// Decodes a reply.
 #[inline(always)]
 pub(crate) fn decode<R: Fixed, const REPLY_WORDS: usize>(reply: &Raw<REPLY_WORDS>) -> Result<R, CallError> {
     let units = reply.words.map(|word| word.data);
     let units = units.as_flattened();
-    settle(check(reply.head.status, units[1]))?;
+    check(reply.head.status, units[1])?;
     R::get(&units[1..]).map_err(|_| CallError::Malformed)
 }
 
@@ -109,49 +146,74 @@ fn exchange<const UNITS: usize, const REPLY_WORDS: usize>(
 ) -> Raw<REPLY_WORDS> {
     let status = client().send(group, held, number as u16, Flags::REPLY, words_of(UNITS), |j| payload_word(units, j));
     if status != Status::OK {
-        return Raw { head: ReplyHead { status, dwords: 0 }, words: [Word::default(); REPLY_WORDS] };
+        return unanswered(status);
     }
     client().receive::<REPLY_WORDS>(group, held, 0)
 }
 
-/// Whether the calls of all lanes of the group fit into one message.
-#[inline(always)]
-fn fits(group: &Group, words: u32, reply_words: u32) -> bool {
-    let d = descriptor();
-    group.count * words < d.request_words && ReplyHead::stride(group.count) * reply_words <= d.reply_words
+/// The lanes of a call, in as many parts as it takes: all together if their messages fit into the port's areas, else as many at a time as do.
+struct Parts {
+    all: Group,
+    words: u32,
+    reply_words: u32,
+    /// Lanes whose part is still to come.
+    rest: u64,
 }
 
-/// A copy of the units in memory, for the rare path. Made by volatile stores, or the compiler would keep the units
-/// themselves in memory on the fast path too, to save this copy.
-#[inline(always)]
-fn spilled<const UNITS: usize>(units: &[u32; UNITS]) -> [u32; UNITS] {
-    let mut copy = [0; UNITS];
-    for (to, from) in copy.iter_mut().zip(units) {
-        // SAFETY: a place in `copy`.
-        unsafe { core::ptr::from_mut(to).write_volatile(*from) };
+impl Parts {
+    #[inline(always)]
+    fn new(all: Group, words: u32, reply_words: u32) -> Self {
+        Self { all, words, reply_words, rest: all.mask }
     }
-    copy
+
+    /// The next part, and whether the calling lane is in it; no lane if not even one lane's message fits.
+    #[inline(always)]
+    fn next(&mut self) -> (Group, bool) {
+        let d = descriptor();
+        let Self { all, words, reply_words, .. } = *self;
+        if all.count * words < d.request_words && ReplyHead::stride(all.count) * reply_words <= d.reply_words {
+            self.rest = 0;
+            return (all, true);
+        }
+        let lane = machine().lane();
+        // (Masked, so that the compiler knows how many bits a mask has.)
+        let part = Group::new(first_part(self.rest, words, reply_words) & all.mask, lane);
+        self.rest &= !part.mask;
+        (part, part.mask >> lane & 1 == 1)
+    }
+
+    /// After a part: whether the calling lane may go on with what follows the call.
+    #[inline(always)]
+    fn done(&self, part: &Group, mine: bool) -> bool {
+        // No way back from a message to the next part, where lanes need not go in step: a loop around the message would keep its arguments in
+        // registers while it waits.
+        if (mine && arch::INDEPENDENT_LANES) || part.mask == 0 || self.rest == 0 {
+            return true;
+        }
+        if !arch::INDEPENDENT_LANES {
+            machine().sync(self.all.mask);
+        }
+        false
+    }
 }
 
-/// The rare path of [`call_fixed`], with its reply in the form of the fast one's.
-#[inline(always)]
-fn call_in_parts<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(mask: u64, number: u32, units: &[u32; UNITS]) -> Raw<REPLY_WORDS> {
-    let mut reply = [[0u32; 3]; REPLY_WORDS];
-    let result = &mut reply.as_flattened_mut()[1..1 + R::DWORDS];
-    let outcome = staging::fixed_in_parts(mask, number, true, &mut spilled(units), result);
-    let (status, detail) = outcome.map_or_else(|error| error.to_status(), |()| (Status::OK, reply[0][1]));
-    reply[0][1] = detail;
-    // SAFETY: a place in `reply`. Volatile for the reason that `spilled` gives.
-    let words = core::array::from_fn(|j| Word { data: unsafe { core::ptr::from_ref(&reply[j]).read_volatile() }, tag: 0 });
-    Raw { head: ReplyHead { status, dwords: R::DWORDS as u16 }, words }
-}
-
-#[inline(always)]
-fn post_group<const UNITS: usize>(group: &Group, number: u32, units: &[u32; UNITS]) -> Result<(), CallError> {
-    let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
-    let status = client().send(group, &mut held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j));
-    client().release(group, held);
-    check(status, 0)
+/// As many of the first lanes of `rest` as fit into one message; none if not even one does.
+#[cold]
+#[inline(never)]
+fn first_part(mut rest: u64, words: u32, reply_words: u32) -> u64 {
+    let d = descriptor();
+    // One lane alone takes more room for its reply than a share.
+    if ReplyHead::stride(1) * reply_words > d.reply_words || words > u32::from(u8::MAX) {
+        return 0;
+    }
+    let requests = (d.request_words - 1).checked_div(words).unwrap_or(u32::MAX);
+    let most = requests.min(d.reply_words.checked_div(reply_words).unwrap_or(0));
+    let mut part = 0;
+    for _ in 0..most.min(u64::BITS) {
+        part |= rest & rest.wrapping_neg();
+        rest &= rest.wrapping_sub(1);
+    }
+    part
 }
 
 /// Calls a service whose arguments and result have fixed sizes, and waits.
@@ -169,14 +231,23 @@ pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     if number == 0 {
         return Err(CallError::UnknownService);
     }
-    let group = group_at(service.site(), number);
-    if !fits(&group, words_of(UNITS), REPLY_WORDS as u32) {
-        return decode(&call_in_parts::<R, UNITS, REPLY_WORDS>(group.mask, number, units));
+    let mut reply = unanswered::<REPLY_WORDS>(Status::TOO_LARGE);
+    let mut parts = Parts::new(group_at(service.site(), number), words_of(UNITS), REPLY_WORDS as u32);
+    loop {
+        let (group, mine) = parts.next();
+        if mine {
+            match client().acquire(&group, true) {
+                Some(mut held) => {
+                    reply = exchange::<UNITS, REPLY_WORDS>(&group, &mut held, number, units);
+                    client().release(&group, held);
+                }
+                None => reply.head.status = Outcome::no_port().status(),
+            }
+        }
+        if parts.done(&group, mine) {
+            return decode(&reply);
+        }
     }
-    let Some(mut held) = client().acquire(&group, true) else { return Err(no_port()) };
-    let reply = exchange::<UNITS, REPLY_WORDS>(&group, &mut held, number, units);
-    client().release(&group, held);
-    decode(&reply)
 }
 
 /// As [`call_fixed`], over a port that the wave holds.
@@ -206,12 +277,23 @@ pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS
     if number == 0 {
         return Err(CallError::UnknownService);
     }
-    let group = group_at(service.site(), number);
-    let words = words_of(UNITS);
-    if fits(&group, words, 1) {
-        return post_group(&group, number, units);
+    let mut status = Status::TOO_LARGE;
+    let mut parts = Parts::new(group_at(service.site(), number), words_of(UNITS), 1);
+    loop {
+        let (group, mine) = parts.next();
+        if mine {
+            match client().acquire(&group, true) {
+                Some(mut held) => {
+                    status = client().send(&group, &mut held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j));
+                    client().release(&group, held);
+                }
+                None => status = Outcome::no_port().status(),
+            }
+        }
+        if parts.done(&group, mine) {
+            return check(status, 0);
+        }
     }
-    settle(staging::fixed_in_parts(group.mask, number, false, &mut spilled(units), &mut []))
 }
 
 /// As [`post_fixed`], over a port that the wave holds.

@@ -7,7 +7,10 @@ use hostcall_abi::port::{Arch, Client, Group, first_lane};
 
 /// The wire's version that this program was built with, for the host to compare.
 #[unsafe(no_mangle)]
-#[cfg_attr(not(target_arch = "amdgpu"), used)] // For AMD rustc 1.96 writes `llvm.used` in a form that LLVM refuses.
+#[cfg_attr(not(target_arch = "amdgpu"), used)]
+// For AMD rustc 1.96 writes `llvm.used` in a form that LLVM refuses.
+// Writable, as everything that the host sees: its tests pretend another version.
+#[cfg_attr(not(any(target_arch = "nvptx64", target_arch = "amdgpu")), unsafe(link_section = ".data"))]
 static __hostcall_abi: u32 = ABI_VERSION;
 
 /// Number of one service in this program's server: 0 until the host has patched it.

@@ -31,7 +31,9 @@ mod arch;
 mod builtin;
 mod call;
 mod context;
+mod copy;
 pub mod env;
+mod failure;
 pub mod fs;
 pub mod heap;
 mod panic;
@@ -107,6 +109,7 @@ pub mod __runtime {
 pub mod __private {
     pub use crate::call::{Port, call_fixed, call_fixed_on, post_fixed, post_fixed_on, start_fixed};
     pub use crate::context::ServiceWord;
+    pub use crate::failure::{Failed, Fails, failed};
     pub use crate::pending::Pending;
     pub use crate::staging::{call_var, post_var};
     pub use hostcall_abi as abi;

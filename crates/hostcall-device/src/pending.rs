@@ -54,7 +54,7 @@ impl<R: Fixed, const REPLY_WORDS: usize> Pending<R, REPLY_WORDS> {
     fn finish(self, deadline_ns: u64) -> Result<R, CallError> {
         let mut this = ManuallyDrop::new(self);
         let group = this.group;
-        let reply = client().receive::<REPLY_WORDS>(&group, &mut this.held, deadline_ns);
+        let reply = client().receive_late::<REPLY_WORDS>(&group, &mut this.held, deadline_ns);
         client().release(&group, this.held);
         decode(&reply)
     }

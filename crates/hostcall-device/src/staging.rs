@@ -1,17 +1,21 @@
-//! Strings and slices: inside the message where they fit, else through a staging slot.
+//! The rare paths of calls: strings and slices, inside the message where they fit, else through a staging slot; and calls of fixed sizes
+//! that do not fit into one message for all lanes.
 //!
-//! A staging slot is a block of pinned host memory that a group of lanes owns for one call. Each lane has a
-//! region of it. The lanes copy together, 16 bytes each at a time, so that the bus sees whole lines; a
-//! system fence before the message makes the bytes visible before the words that announce them.
+//! A staging slot is a block of pinned host memory that a group of lanes owns for one call. Each lane has a region of it. The lanes
+//! copy together ([`crate::copy`]); a system fence before the message makes the bytes visible before the words that announce them.
+//!
+//! Every kernel that makes a call has a copy of what it reaches here (NVIDIA's assembler gives each kernel its own functions), and its registers.
+//! So nothing here is generic or panics (no index is out of bounds by construction of the loops, and none is written as one), and what crosses
+//! from function to function are numbers: masks for groups, an [`Outcome`] for a result.
 
 use crate::arch::current as arch;
-use crate::call::{check, no_port, settle, words_of};
+use crate::call::{Outcome, words_of};
 use crate::context::{ServiceWord, client, descriptor, group_at, machine};
-use core::ptr::slice_from_raw_parts;
+use crate::copy::{self, Way};
 use hostcall_abi::codec::{Fixed, VarHead, padded};
 use hostcall_abi::port::{Arch, Group, Held};
 use hostcall_abi::word::WORD_DWORDS;
-use hostcall_abi::{CallError, Flags, ReplyHead};
+use hostcall_abi::{CallError, Flags, ReplyHead, Status};
 
 /// The strings and slices of one lane's call.
 struct Parts<'a, 'b, 'c> {
@@ -34,10 +38,10 @@ impl Parts<'_, '_, '_> {
         for part in self.ins {
             let len = part.len() as u32;
             if at < padded(len) {
-                let rest = &part[at as usize..];
+                let rest = part.get(at as usize..).unwrap_or_default();
                 return match rest.first_chunk::<4>() {
                     Some(four) => u32::from_ne_bytes(*four),
-                    None => rest.iter().enumerate().fold(0, |unit, (i, byte)| unit | u32::from(*byte) << (8 * i)),
+                    None => rest.iter().rev().fold(0, |unit, byte| unit << 8 | u32::from(*byte)),
                 };
             }
             at -= padded(len);
@@ -47,178 +51,77 @@ impl Parts<'_, '_, '_> {
 }
 
 /// The largest `value` among the group's lanes.
-fn group_max(group: &Group, value: u32) -> u32 {
+#[inline(never)]
+fn group_max(mask: u64, value: u32) -> u32 {
     let machine = machine();
-    let first = machine.broadcast(group.mask, value, group.leader);
-    if machine.ballot(group.mask, value != first) == 0 {
-        return first;
-    }
     let mut max = 0;
-    let mut lanes = group.mask;
+    let mut lanes = mask;
     while lanes != 0 {
-        max = max.max(machine.broadcast(group.mask, value, lanes.trailing_zeros()));
-        lanes &= lanes - 1;
+        max = max.max(machine.broadcast(mask, value, lanes.trailing_zeros()));
+        // Usually all agree, or the rest is smaller.
+        lanes &= machine.ballot(mask, value > max);
     }
     max
 }
 
-fn broadcast64(group: &Group, value: u64, from: u32) -> u64 {
-    let machine = machine();
-    let low = machine.broadcast(group.mask, value as u32, from);
-    let high = machine.broadcast(group.mask, (value >> 32) as u32, from);
-    u64::from(low) | u64::from(high) << 32
-}
-
-/// Start of the calling lane's region when every lane of the group takes `bytes` (a multiple of 16) of its
-/// own, and the sum of all.
-fn group_offsets(group: &Group, bytes: u32) -> (u32, u64) {
+/// Start of the calling lane's region when every lane of the group takes `bytes` (a multiple of 16) of its own, and the sum of all.
+fn group_offsets(mask: u64, bytes: u32) -> (u32, u64) {
     let machine = machine();
     let mut sum = 0u64;
     let mut own = 0;
-    let mut lanes = group.mask;
+    let mut lanes = mask;
     let me = machine.lane();
     while lanes != 0 {
         let lane = lanes.trailing_zeros();
         if lane == me {
             own = sum as u32;
         }
-        sum += u64::from(machine.broadcast(group.mask, bytes, lane));
+        sum += u64::from(machine.broadcast(mask, bytes, lane));
         lanes &= lanes - 1;
     }
     (own, sum)
 }
 
-/// A staging slot that the group owns.
-struct Slot(u32);
+/// "No slot" among slot numbers.
+const NO_SLOT: u32 = u32::MAX;
 
-impl Slot {
-    fn take(group: &Group, wait: bool) -> Result<Slot, CallError> {
-        let machine = machine();
-        let d = descriptor();
-        let mut taken = u32::MAX;
-        if group.leads() && d.slots != 0 {
-            let first = machine.first_port() % d.slots;
-            let mut slot = first;
-            let mut attempt = 0;
-            loop {
-                // SAFETY: `slot` is below `slots`: a lock word of this buffer.
-                if unsafe { arch::lock_word((d.slot_locks as *mut u32).add(slot as usize)) } == 0 {
-                    taken = slot;
+/// Takes a staging slot for the group; [`NO_SLOT`] if the buffer is closed.
+#[inline(never)]
+fn take_slot(mask: u64) -> u32 {
+    let machine = machine();
+    let group = Group::new(mask, machine.lane());
+    let slots = descriptor().slots;
+    let mut taken = NO_SLOT;
+    if group.leads() && slots != 0 {
+        let first = machine.first_port() % slots;
+        let mut slot = first;
+        let mut attempt = 0;
+        loop {
+            // SAFETY: `slot` is below `slots`: a lock word of this buffer.
+            if unsafe { arch::lock_word((descriptor().slot_locks as *mut u32).add(slot as usize)) } == 0 {
+                taken = slot;
+                break;
+            }
+            slot = if slot + 1 == slots { 0 } else { slot + 1 };
+            if slot == first {
+                // All are held, each by a call that the server will answer.
+                if machine.known_closed() != 0 {
                     break;
                 }
-                slot = if slot + 1 == d.slots { 0 } else { slot + 1 };
-                if slot == first {
-                    // All are held, each by a call that the server will answer.
-                    if !wait || machine.known_closed() != 0 {
-                        break;
-                    }
-                    attempt += 1;
-                    machine.pause(attempt);
-                }
+                attempt += 1;
+                machine.pause(attempt);
             }
         }
-        let taken = machine.broadcast(group.mask, taken, group.leader);
-        if taken == u32::MAX { Err(CallError::Busy) } else { Ok(Slot(taken)) }
     }
-
-    fn release(self, group: &Group) {
-        machine().sync(group.mask);
-        if group.leads() {
-            // SAFETY: a lock word of this buffer, which the group holds.
-            unsafe { arch::unlock_word((descriptor().slot_locks as *mut u32).add(self.0 as usize)) };
-        }
-    }
-
-    /// Offset of the slot in the staging area.
-    fn offset(&self) -> u64 {
-        u64::from(self.0) * u64::from(descriptor().slot_bytes)
-    }
+    machine.broadcast(mask, taken, group.leader)
 }
 
-/// 16-byte pieces that a lane moves before it waits for the first of them.
-const UNROLL: usize = 4;
-
-/// Copies `len` bytes from device memory to staging, all lanes of the group together.
-fn copy_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
-    let stride = group.count * 16;
-    let mut at = group.rank * 16;
-    if (from as usize).is_multiple_of(16) {
-        while at + stride * (UNROLL as u32 - 1) + 16 <= len {
-            let mut block = [[0u32; 4]; UNROLL];
-            for (i, piece) in block.iter_mut().enumerate() {
-                // SAFETY: below `len` by the loop's condition, aligned because `from` and `at` are.
-                *piece = unsafe { from.add((at + stride * i as u32) as usize).cast::<[u32; 4]>().read() };
-            }
-            for (i, piece) in block.into_iter().enumerate() {
-                // SAFETY: within the region, whose start is 16-byte aligned.
-                unsafe { arch::store_bulk(to.add((at + stride * i as u32) as usize).cast(), piece) };
-            }
-            at += stride * UNROLL as u32;
-        }
-    }
-    while at < len {
-        let mut piece = [0u32; 4];
-        let n = (len - at).min(16);
-        // SAFETY: `n` bytes from `at` are below `len`; `piece` has 16.
-        unsafe { core::ptr::copy_nonoverlapping(from.add(at as usize), piece.as_mut_ptr().cast(), n as usize) };
-        // SAFETY: the region is rounded up to whole pieces.
-        unsafe { arch::store_bulk(to.add(at as usize).cast(), piece) };
-        at += stride;
-    }
-}
-
-/// Copies `len` bytes from staging to device memory, all lanes of the group together.
-fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
-    let stride = group.count * 16;
-    let mut at = group.rank * 16;
-    if (to as usize).is_multiple_of(16) {
-        while at + stride * (UNROLL as u32 - 1) + 16 <= len {
-            let mut block = [[0u32; 4]; UNROLL];
-            for (i, piece) in block.iter_mut().enumerate() {
-                // SAFETY: within the region, aligned.
-                *piece = unsafe { arch::load_bulk(from.add((at + stride * i as u32) as usize).cast()) };
-            }
-            for (i, piece) in block.into_iter().enumerate() {
-                // SAFETY: below `len` by the loop's condition, aligned because `to` and `at` are.
-                unsafe { to.add((at + stride * i as u32) as usize).cast::<[u32; 4]>().write(piece) };
-            }
-            at += stride * UNROLL as u32;
-        }
-    }
-    while at < len {
-        // SAFETY: within the region, which is rounded up to whole pieces.
-        let piece = unsafe { arch::load_bulk(from.add(at as usize).cast()) };
-        let n = (len - at).min(16);
-        // SAFETY: `n` bytes from `at` are below `len`.
-        unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr().cast::<u8>(), to.add(at as usize), n as usize) };
-        at += stride;
-    }
-}
-
-/// For each lane of the group in turn, and each of its `count` parts (the most of any lane): runs `copy` with
-/// the lane's address, length and place in its region, the same for all lanes.
-///
-/// A part on a lane's own stack is memory that no other lane can reach, whatever its address: that lane copies it alone.
-fn each_part(group: &Group, region: u64, parts: impl Fn(usize) -> *const [u8], count: u32, copy: impl Fn(&Group, u64, *const u8, u32)) {
-    let machine = machine();
-    let me = machine.lane();
-    let count = group_max(group, count);
-    let mut lanes = group.mask;
-    while lanes != 0 {
-        let lane = lanes.trailing_zeros();
-        lanes &= lanes - 1;
-        let mut place = broadcast64(group, region, lane);
-        for i in 0..count as usize {
-            let own = parts(i);
-            let address = broadcast64(group, own.cast::<u8>() as u64, lane);
-            let len = machine.broadcast(group.mask, own.len() as u32, lane);
-            if machine.ballot(group.mask, me == lane && arch::is_private(own.cast())) == 0 {
-                copy(group, place, address as *const u8, len);
-            } else if me == lane {
-                copy(&Group::new(1 << lane, lane), place, own.cast(), len);
-            }
-            place += u64::from(padded(len));
-        }
+/// Gives a slot back.
+fn release_slot(group: &Group, slot: u32) {
+    machine().sync(group.mask);
+    if group.leads() {
+        // SAFETY: a lock word of this buffer, which the group holds.
+        unsafe { arch::unlock_word((descriptor().slot_locks as *mut u32).add(slot as usize)) };
     }
 }
 
@@ -233,9 +136,7 @@ enum Kind {
 struct Call<'f, 'a, 'b, 'c> {
     number: u32,
     kind: Kind,
-    /// Whether the service takes strings or slices, so that the payload begins with a [`VarHead`].
-    var: bool,
-    /// The payload before the variable bytes.
+    /// The payload before the variable bytes; it begins with a [`VarHead`].
     fixed: &'f mut [u32],
     parts: Parts<'a, 'b, 'c>,
     /// Gets the result's units.
@@ -244,271 +145,216 @@ struct Call<'f, 'a, 'b, 'c> {
     returned: &'f mut [u32],
 }
 
-/// The largest result, in units, of a service that also takes strings or slices.
-const MAX_RESULT: usize = 64;
-
-/// Sends the message with its bytes inline, and for a call receives the reply.
-fn inline(group: &Group, call: &mut Call<'_, '_, '_, '_>, words: u32) -> Result<(), CallError> {
-    let Call { number, kind, fixed, parts, .. } = call;
-    let in_bytes = parts.in_bytes();
-    if call.var {
-        (VarHead::INLINE, in_bytes).put(fixed);
-    }
-    let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
-    let flags = if *kind == Kind::Call { Flags::REPLY } else { Flags::default() };
-    let units = fixed.len() as u32 + in_bytes / 4;
-    let unit = |i: u32| match fixed.get(i as usize) {
-        Some(unit) => *unit,
-        None if i < units => parts.in_unit(i - fixed.len() as u32),
-        None => 0,
-    };
-    let sent =
-        client().send(group, &mut held, *number as u16, flags, words, |j| core::array::from_fn(|k| unit(j * WORD_DWORDS + k as u32)));
-    let result = check(sent, 0).and_then(|()| if call.kind == Kind::Post { Ok(()) } else { read_inline(group, &mut held, call) });
-    client().release(group, held);
-    result
-}
-
-fn read_inline(group: &Group, held: &mut Held, call: &mut Call<'_, '_, '_, '_>) -> Result<(), CallError> {
-    let mut reply = Incoming::start(group, held)?;
-    reply.result_and_lengths(call)?;
-    for (part, len) in call.parts.outs.iter_mut().zip(call.returned.iter()) {
-        let mut at = 0;
-        while at < *len as usize {
-            let bytes = reply.next()?.to_ne_bytes();
-            let n = bytes.len().min(*len as usize - at);
-            part[at..at + n].copy_from_slice(&bytes[..n]);
-            at += n;
+impl Call<'_, '_, '_, '_> {
+    /// Says where the bytes lie.
+    fn put_head(&mut self, at: u32) {
+        let bytes = self.parts.in_bytes();
+        if let Some([offset, length]) = self.fixed.first_chunk_mut() {
+            (*offset, *length) = (at, bytes);
         }
     }
-    Ok(())
+
+    /// Word `j` of a payload of `units` units.
+    #[inline(never)]
+    fn payload(&self, j: u32, units: u32) -> [u32; 3] {
+        let mut word = [0; 3];
+        let fixed = self.fixed.len() as u32;
+        for (unit, i) in word.iter_mut().zip(j * WORD_DWORDS..units) {
+            *unit = self.fixed.get(i as usize).copied().unwrap_or_else(|| self.parts.in_unit(i - fixed));
+        }
+        word
+    }
 }
+
+/// The largest result, in units, of a service that also takes strings or slices.
+const MAX_RESULT: usize = 64;
 
 /// One lane's reply, read unit by unit.
 struct Incoming<'a> {
     group: &'a Group,
     held: &'a Held,
-    head: ReplyHead,
+    /// Units that are left.
+    left: u32,
     word: [u32; 3],
     /// Units consumed, the head counted as one.
     at: u32,
+    outcome: Outcome,
 }
 
 impl<'a> Incoming<'a> {
-    fn start(group: &'a Group, held: &'a mut Held) -> Result<Self, CallError> {
+    /// Waits for the reply.
+    #[inline(always)]
+    fn start(group: &'a Group, held: &'a mut Held) -> Self {
         let reply = client().receive::<1>(group, held, 0);
         let word = reply.words[0].data;
-        check(reply.head.status, word[1])?;
-        Ok(Self { group, held, head: reply.head, word, at: 1 })
+        let outcome = Outcome::new(reply.head.status, word[1]);
+        let left = if outcome == Outcome::OK { u32::from(reply.head.dwords) } else { 0 };
+        Self { group, held, left, word, at: 1, outcome }
     }
 
-    fn next(&mut self) -> Result<u32, CallError> {
-        if self.at > u32::from(self.head.dwords) {
-            return Err(CallError::Malformed);
+    /// The next unit; 0 where there is none, which the outcome then says.
+    #[inline(always)]
+    fn next(&mut self) -> u32 {
+        if self.left == 0 {
+            if self.outcome == Outcome::OK {
+                self.outcome = Outcome::new(Status::MALFORMED, 0);
+            }
+            return 0;
         }
+        self.left -= 1;
         if self.at.is_multiple_of(WORD_DWORDS) {
             self.word = client().reply_word(self.group, self.held, self.at / WORD_DWORDS).data;
         }
-        let unit = self.word[(self.at % WORD_DWORDS) as usize];
+        let [first, second, third] = self.word;
+        let unit = match self.at % WORD_DWORDS {
+            0 => first,
+            1 => second,
+            _ => third,
+        };
         self.at += 1;
-        Ok(unit)
+        unit
     }
 
-    fn result_and_lengths(&mut self, call: &mut Call<'_, '_, '_, '_>) -> Result<(), CallError> {
-        for unit in call.result.iter_mut() {
-            *unit = self.next()?;
+    /// Reads on as far as `to` reaches.
+    #[inline(never)]
+    fn fill(&mut self, to: &mut [u32]) {
+        for unit in to {
+            *unit = self.next();
         }
+    }
+
+    /// Reads the bytes of the call's `&mut [T]` arguments.
+    fn fill_bytes(&mut self, parts: &mut Parts<'_, '_, '_>, returned: &[u32]) {
+        for (part, len) in parts.outs.iter_mut().zip(returned) {
+            for chunk in part.get_mut(..*len as usize).unwrap_or_default().chunks_mut(4) {
+                let unit = self.next();
+                for (byte, from) in chunk.iter_mut().zip(unit.to_ne_bytes()) {
+                    *byte = from;
+                }
+            }
+        }
+    }
+}
+
+/// Sends the message, with its bytes inline or announcing those in the lane's `region` of a slot, and for a call receives the reply.
+#[inline(never)]
+fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, words: u32, region: Option<u64>) -> Outcome {
+    let group = Group::new(mask, machine().lane());
+    let fixed = call.fixed.len() as u32;
+    let units = if region.is_some() { fixed } else { fixed + call.parts.in_bytes() / 4 };
+    let Some(mut held) = client().acquire(&group, true) else { return Outcome::no_port() };
+    let mut flags = if region.is_some() { Flags::STAGED } else { Flags::default() };
+    if call.kind == Kind::Call {
+        flags = flags.and(Flags::REPLY);
+    }
+    let sent = client().send(&group, &mut held, call.number as u16, flags, words, |j| call.payload(j, units));
+    let mut outcome = Outcome::new(sent, 0);
+    if sent == Status::OK && call.kind == Kind::Post {
+        if region.is_some() {
+            // The slot must stay ours until the server has copied it.
+            outcome = Outcome::new(client().await_ack(mask, held), 0);
+        }
+    } else if sent == Status::OK {
+        let mut reply = Incoming::start(&group, &mut held);
+        reply.fill(call.result);
+        reply.fill(call.returned);
         for (len, part) in call.returned.iter_mut().zip(call.parts.outs.iter()) {
-            *len = self.next()?.min(part.len() as u32);
+            *len = (*len).min(part.len() as u32);
         }
-        Ok(())
+        if region.is_none() {
+            reply.fill_bytes(&mut call.parts, call.returned);
+        }
+        outcome = reply.outcome;
     }
-}
-
-/// Sends the message with its bytes in a staging slot, and for a call receives the reply.
-fn staged(group: &Group, call: &mut Call<'_, '_, '_, '_>) -> Result<(), CallError> {
-    let slot_bytes = u64::from(descriptor().slot_bytes);
-    let need = call.parts.in_bytes().max(call.parts.out_bytes()).next_multiple_of(16);
-    let (own, sum) = group_offsets(group, need);
-    if sum > slot_bytes {
-        if group.count == 1 {
-            return Err(CallError::TooLarge { max: slot_bytes as u32 });
-        }
-        // Together they do not fit: one lane after another.
-        let me = machine().lane();
-        let mut result = Err(CallError::Busy);
-        let mut lanes = group.mask;
-        while lanes != 0 {
-            let lane = lanes.trailing_zeros();
-            lanes &= lanes - 1;
-            if lane == me {
-                result = staged(&Group::new(1 << lane, lane), call);
-            }
-            machine().sync(group.mask);
-        }
-        return result;
-    }
-    let slot = Slot::take(group, true)?;
-    let region = slot.offset() + u64::from(own);
-    ((region / 16) as u32, call.parts.in_bytes()).put(call.fixed);
-    let staging = descriptor().staging;
-    let ins = call.parts.ins;
-    each_part(
-        group,
-        region,
-        |i| ins.get(i).map_or(slice_from_raw_parts(core::ptr::null(), 0), |part| &raw const **part),
-        ins.len() as u32,
-        |group, place, from, len| {
-            // Parts begin at multiples of 4 in the region; only one that begins at a multiple of 16 is copied in
-            // whole pieces (it may then spill into the padding of its last piece, which the next part overwrites).
-            copy_part_in(group, (staging + place) as *mut u8, from, len);
-        },
-    );
-    arch::fence_system();
-    machine().sync(group.mask);
-    let result = staged_exchange(group, call, region);
-    slot.release(group);
-    result
-}
-
-/// Copies one part to a place that is 4-byte aligned.
-fn copy_part_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
-    if (to as usize).is_multiple_of(16) {
-        copy_in(group, to, from, len);
-        // The next part may begin inside this one's last piece: order the writes.
-        machine().sync(group.mask);
-    } else {
-        let mut at = group.rank * 4;
-        while at < len {
-            let mut unit = [0u8; 4];
-            let n = (len - at).min(4) as usize;
-            // SAFETY: `n` bytes from `at` are below `len`; the region is padded to whole units.
-            unsafe {
-                core::ptr::copy_nonoverlapping(from.add(at as usize), unit.as_mut_ptr(), n);
-                to.add(at as usize).cast::<u32>().write_volatile(u32::from_ne_bytes(unit));
-            }
-            at += group.count * 4;
-        }
-    }
-}
-
-/// Copies one part from a place that is 4-byte aligned.
-fn copy_part_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
-    if (from as usize).is_multiple_of(16) {
-        copy_out(group, to, from, len);
-    } else {
-        let mut at = group.rank * 4;
-        while at < len {
-            let n = (len - at).min(4) as usize;
-            // SAFETY: as in `copy_part_in`. Volatile: see `load_bulk`.
-            unsafe {
-                let unit = from.add(at as usize).cast::<u32>().read_volatile().to_ne_bytes();
-                core::ptr::copy_nonoverlapping(unit.as_ptr(), to.add(at as usize), n);
-            }
-            at += group.count * 4;
-        }
-    }
-}
-
-fn staged_exchange(group: &Group, call: &mut Call<'_, '_, '_, '_>, region: u64) -> Result<(), CallError> {
-    let (kind, fixed) = (call.kind, &*call.fixed);
-    let Some(mut held) = client().acquire(group, true) else { return Err(no_port()) };
-    let flags = if kind == Kind::Call { Flags::REPLY.and(Flags::STAGED) } else { Flags::STAGED };
-    let sent = client().send(group, &mut held, call.number as u16, flags, words_of(fixed.len()), |j| {
-        core::array::from_fn(|k| fixed.get((j * WORD_DWORDS) as usize + k).copied().unwrap_or(0))
-    });
-    let result = match check(sent, 0) {
-        // The slot must stay ours until the server has copied it.
-        Ok(()) if kind == Kind::Post => check(client().await_ack(group.mask, held), 0),
-        Ok(()) => Incoming::start(group, &mut held).and_then(|mut reply| reply.result_and_lengths(call)),
-        Err(error) => Err(error),
-    };
-    if kind == Kind::Call && !call.parts.outs.is_empty() {
-        // Lanes whose call failed take part in the copying of the others, with nothing of their own.
-        let failed = result.is_err();
+    if let Some(region) = region
+        && call.kind == Kind::Call
+        && !call.parts.outs.is_empty()
+    {
         arch::fence_system();
-        machine().sync(group.mask);
-        let staging = descriptor().staging;
+        machine().sync(mask);
         let mut place = region;
         for (part, len) in call.parts.outs.iter_mut().zip(call.returned.iter()) {
-            let len = if failed { 0 } else { *len };
-            let own = slice_from_raw_parts(part.as_mut_ptr().cast_const(), len as usize);
-            each_part(
-                group,
-                place,
-                |_| own,
-                1,
-                |group, place, to, len| copy_part_out(group, to.cast_mut(), (staging + place) as *const u8, len),
-            );
+            // Lanes whose call failed take part in the copying of the others, with nothing of their own.
+            let len = if outcome == Outcome::OK { *len } else { 0 };
+            // SAFETY: `len` is at most the part's; the server put it at its place in the lane's region.
+            unsafe { copy::each_lane(mask, Way::Out, place, part.as_mut_ptr() as u64, len) };
             // The server leaves each argument its place, however short an earlier one comes back.
-            place += u64::from(padded(part.len() as u32));
+            place = copy::behind(place, part.len());
         }
-        machine().sync(group.mask);
+        machine().sync(mask);
     }
-    client().release(group, held);
-    result
+    client().release(&group, held);
+    outcome
 }
 
-/// Makes the call. Not generic, and never inlined: a program has one copy of it.
+/// Makes the call with its bytes in a staging slot: by all lanes of the group together, or if they do not fit, by one after another.
 #[inline(never)]
-fn perform(service: &ServiceWord, call: &mut Call<'_, '_, '_, '_>) -> Result<(), CallError> {
-    let group = group_at(service.site(), call.number);
-    let limit = u64::from(u32::MAX / 2);
-    let parts = &call.parts;
-    let total = parts.ins.iter().map(|part| part.len() as u64).sum::<u64>() + parts.outs.iter().map(|part| part.len() as u64).sum::<u64>();
-    let oversized = machine().ballot(group.mask, total > limit);
-    if oversized != 0 && total > limit {
-        return Err(CallError::TooLarge { max: descriptor().slot_bytes });
-    }
-    let group = if oversized == 0 { group } else { Group::new(group.mask & !oversized, machine().lane()) };
-    let reply_units = (call.result.len() + parts.outs.len()) as u32 + parts.out_bytes() / 4;
-    let words = group_max(&group, words_of(call.fixed.len() + parts.in_bytes() as usize / 4));
-    let reply_words = group_max(&group, ReplyHead::words(reply_units));
-    let d = descriptor();
-    let fits = words <= 255 && group.count * words < d.request_words && ReplyHead::stride(group.count) * reply_words <= d.reply_words;
-    if fits { inline(&group, call, words) } else { staged(&group, call) }
-}
-
-/// A call or post of a fixed size that does not fit into one message for all lanes: one part of the lanes after
-/// another makes it. Here because it is rare: not generic, so that the fast path of [`crate::call`] stays small.
-#[cold]
-#[inline(never)]
-pub(crate) fn fixed_in_parts(mask: u64, number: u32, wait: bool, units: &mut [u32], result: &mut [u32]) -> Result<(), CallError> {
-    let d = descriptor();
-    let words = words_of(units.len());
-    let reply_words = ReplyHead::words(result.len() as u32);
-    let requests = (d.request_words - 1).checked_div(words).unwrap_or(u32::MAX);
-    let most = requests.min(d.reply_words / reply_words);
-    // One lane alone takes more room for its reply than a share.
-    if most == 0 || ReplyHead::stride(1) * reply_words > d.reply_words || words > u32::from(u8::MAX) {
-        return Err(CallError::TooLarge { max: client().largest(1) });
-    }
-    let kind = if wait { Kind::Call } else { Kind::Post };
+fn staged(mask: u64, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
     let machine = machine();
-    let lane = machine.lane();
+    let slot_bytes = descriptor().slot_bytes;
+    let need = call.parts.in_bytes().max(call.parts.out_bytes()).next_multiple_of(16);
+    let (own, sum) = group_offsets(mask, need);
+    if sum <= u64::from(slot_bytes) {
+        return in_slot(mask, call, own);
+    }
+    let mut outcome = Outcome::new(Status::TOO_LARGE, slot_bytes);
     let mut rest = mask;
-    let mut outcome = Ok(());
-    while rest != 0 {
-        let mut part = 0;
-        for _ in 0..most {
-            part |= rest & rest.wrapping_neg();
-            rest &= rest.wrapping_sub(1);
-        }
-        if part >> lane & 1 == 1 {
-            let mut call = Call {
-                number,
-                kind,
-                var: false,
-                fixed: &mut *units,
-                parts: Parts { ins: &[], outs: &mut [] },
-                result: &mut *result,
-                returned: &mut [],
-            };
-            outcome = inline(&Group::new(part, lane), &mut call, words);
+    while rest != 0 && !mask.is_power_of_two() {
+        let lane = rest & rest.wrapping_neg();
+        rest &= !lane;
+        if lane >> machine.lane() & 1 == 1 {
+            outcome = staged(lane, call);
         }
         machine.sync(mask);
     }
     outcome
+}
+
+/// Makes the call with its bytes in a staging slot, the calling lane's from `own` on.
+fn in_slot(mask: u64, call: &mut Call<'_, '_, '_, '_>, own: u32) -> Outcome {
+    let slot = take_slot(mask);
+    if slot == NO_SLOT {
+        return Outcome::new(Status::BUSY, 0);
+    }
+    let region = u64::from(slot) * u64::from(descriptor().slot_bytes) + u64::from(own);
+    call.put_head((region / 16) as u32);
+    let mut place = region;
+    for part in call.parts.ins {
+        // SAFETY: the lane's region has room for all parts, each padded; only a part that begins at a multiple of 16 is copied in whole
+        // pieces (it may then spill into the padding of its last piece, which the next part overwrites).
+        unsafe { copy::each_lane(mask, Way::In, place, part.as_ptr() as u64, part.len() as u32) };
+        place = copy::behind(place, part.len());
+    }
+    arch::fence_system();
+    machine().sync(mask);
+    let outcome = exchange(mask, call, words_of(call.fixed.len()), Some(region));
+    release_slot(&Group::new(mask, machine().lane()), slot);
+    outcome
+}
+
+/// Makes the call. Never inlined: a program has one copy of it.
+#[inline(never)]
+fn perform(service: &ServiceWord, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
+    let mut mask = group_at(service.site(), call.number).mask;
+    let parts = &call.parts;
+    let total = parts.ins.iter().map(|part| part.len() as u64).sum::<u64>() + parts.outs.iter().map(|part| part.len() as u64).sum::<u64>();
+    let oversized = total > u64::from(u32::MAX / 2);
+    let others = machine().ballot(mask, oversized);
+    if oversized {
+        return Outcome::new(Status::TOO_LARGE, descriptor().slot_bytes);
+    }
+    mask &= !others;
+    let reply_units = (call.result.len() + parts.outs.len()) as u32 + parts.out_bytes() / 4;
+    let words = group_max(mask, words_of(call.fixed.len() + parts.in_bytes() as usize / 4));
+    let reply_words = group_max(mask, ReplyHead::words(reply_units));
+    let d = descriptor();
+    let count = mask.count_ones();
+    if words <= 255 && count * words < d.request_words && ReplyHead::stride(count) * reply_words <= d.reply_words {
+        call.put_head(VarHead::INLINE);
+        exchange(mask, call, words, None)
+    } else {
+        staged(mask, call)
+    }
 }
 
 /// Calls a service that takes strings or slices, and waits. `fixed` begins with the two units of [`VarHead`].
@@ -531,7 +377,7 @@ pub fn call_var<R: Fixed, const UNITS: usize>(
     }
     let mut units = [0; MAX_RESULT];
     let result = &mut units[..R::DWORDS];
-    settle(perform(service, &mut Call { number, kind: Kind::Call, var: true, fixed, parts: Parts { ins, outs }, result, returned }))?;
+    perform(service, &mut Call { number, kind: Kind::Call, fixed, parts: Parts { ins, outs }, result, returned }).result()?;
     R::get(&units).map_err(|_| CallError::Malformed)
 }
 
@@ -545,8 +391,6 @@ pub fn post_var<const UNITS: usize>(service: &ServiceWord, fixed: &mut [u32; UNI
     if number == 0 {
         return Err(CallError::UnknownService);
     }
-    settle(perform(
-        service,
-        &mut Call { number, kind: Kind::Post, var: true, fixed, parts: Parts { ins, outs: &mut [] }, result: &mut [], returned: &mut [] },
-    ))
+    let parts = Parts { ins, outs: &mut [] };
+    perform(service, &mut Call { number, kind: Kind::Post, fixed, parts, result: &mut [], returned: &mut [] }).result()
 }

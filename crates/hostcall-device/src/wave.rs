@@ -3,7 +3,7 @@
 //! *Lane*, *wave* (CUDA: warp), *workgroup* (thread block), *grid*.
 
 use crate::arch::current as arch;
-use crate::call::settle;
+use crate::call::Outcome;
 use crate::context::machine;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -197,9 +197,7 @@ fn share<R: Fixed>(units: &mut [u32; 16], result: Option<Result<R, CallError>>) 
 }
 
 fn unshare<R: Fixed>(units: &[u32; 16]) -> Result<R, CallError> {
-    if units[0] != 0 {
-        return Err(CallError::from_status(Status(units[0] as u16), units[1]));
-    }
+    Outcome::new(Status(units[0] as u16), units[1]).result()?;
     R::get(&units[2..]).map_err(|_| CallError::Malformed)
 }
 
@@ -247,7 +245,7 @@ pub fn once_per_workgroup<R: Fixed>(call: impl FnOnce() -> Result<R, CallError>)
     units = unsafe { scratch.read_volatile() };
     // Nobody may come round to the next call and write while others still read.
     sync_workgroup();
-    settle(unshare(&units))
+    unshare(&units)
 }
 
 /// A call made once by a whole grid: a static of the kernel's crate.

@@ -91,11 +91,14 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
             }
         }
     }
-    let failed = format!("kernel `{symbol}` failed: {{:?}}");
+    let failed = format!("kernel `{symbol}` failed");
     let body = match &function.sig.output {
         ReturnType::Type(_, ty) if !is_unit(ty) => quote_spanned! {ty.span()=>
             if let ::core::result::Result::<(), _>::Err(__hostcall_error) = #name(#(#passed),*) {
-                ::core::panic!(#failed, __hostcall_error);
+                #[allow(unused_imports, reason = "for errors that are no `CallError`")]
+                use #private::Fails as _;
+                #private::failed(__hostcall_error)
+                    .end(&const { #private::abi::failure::FailureSite::new(#failed, ::core::panic::Location::caller()) });
             }
         },
         _ => quote!(#name(#(#passed),*);),

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use hostcall_abi::descriptor::{ABI_SYMBOL, DESCRIPTOR_SYMBOL, SERVICE_PREFIX, SIGNATURE_PREFIX};
+use hostcall_abi::descriptor::{ABI_SYMBOL, DESCRIPTOR_SYMBOL, FirstPoll, SERVICE_PREFIX, SIGNATURE_PREFIX};
 use hostcall_abi::{ABI_VERSION, Geometry};
 use offload::{Device, Program};
 
@@ -63,6 +63,7 @@ pub(crate) struct BufferPlan {
     pub(crate) ports: Option<u32>,
     pub(crate) heap: usize,
     pub(crate) staging: Option<(u32, u32)>,
+    pub(crate) first_poll: FirstPoll,
 }
 
 impl BufferPlan {
@@ -75,7 +76,9 @@ impl BufferPlan {
         if let Some((slots, slot_bytes)) = self.staging {
             geometry = Geometry { slots, slot_bytes, ..geometry };
         }
-        PortBuffer::on_device(device, geometry, self.heap)
+        let mut buffer = PortBuffer::on_device(device, geometry, self.heap)?;
+        buffer.descriptor_mut().first_poll = self.first_poll;
+        Ok(buffer)
     }
 }
 

@@ -4,13 +4,12 @@
 //! inlined into it; what is the same for all lanes is worked out once. A panic ends the loop, fails the lane that it happened in, and the loop
 //! goes on with the next.
 
-use hostcall_abi::Status;
-use hostcall_abi::port::{HostMemory, Replies, largest_reply_dwords};
+use hostcall_abi::port::{Replies, largest_reply_dwords};
+use hostcall_abi::{CallError, Status};
 
 use crate::completion::note_failure;
 use crate::invocation::{Caller, Invocation, Scratch, Var};
 use crate::live::{Live, Place};
-use crate::memory::Words;
 use crate::panics::guard;
 use crate::registry::Slot;
 use crate::service::{Failure, HandlerResult, NowFn};
@@ -60,16 +59,10 @@ impl<'a> Batch<'a> {
     /// The loop, for [`Handler::serve`](crate::service::Handler::serve). After a panic of `handler` it can be called again.
     #[inline(always)]
     pub(crate) fn each(&mut self, handler: impl Fn(&mut Invocation<'_>) -> HandlerResult) {
-        match self.live.memory.words() {
-            Words::Single16(memory) => self.each_on(&memory, handler),
-            Words::Triple8(memory) => self.each_on(&memory, handler),
-        }
-    }
-
-    #[inline(always)]
-    fn each_on<M: HostMemory>(&mut self, memory: &M, handler: impl Fn(&mut Invocation<'_>) -> HandlerResult) {
         let Self { live, slot, units, lane_dwords, ref mut place, ref mut left, ref mut scratch, ref mut failed, ref mut dwords_out } =
             *self;
+        // One loop for both forms of words: a handler with one place to be called from is inlined there.
+        let memory = live.memory.words();
         let geometry = live.memory.geometry();
         let post = place.post;
         let replies = Replies::new(geometry, place.port, place.lanes, place.tag);
@@ -78,7 +71,7 @@ impl<'a> Batch<'a> {
         let mut call = Invocation::new(&[], slot.shape, Var::Copied(&[]), room, true, scratch, caller);
         while *left != 0 {
             let at = place.rank as usize * lane_dwords;
-            let (status, reply) = if slot.admit() {
+            let status = if slot.admit() {
                 call.restart(&units[at..at + lane_dwords], left.trailing_zeros());
                 let result = handler(&mut call);
                 if let Err(failure) = &result {
@@ -86,12 +79,17 @@ impl<'a> Batch<'a> {
                 }
                 call.outcome(&result)
             } else {
-                (Status::FINISHED, &[0][..])
+                call.outcome(&Err(Failure::Status(CallError::Finished)))
             };
-            *dwords_out += reply.len();
             *failed += u32::from(status != Status::OK);
+            let (short, len) = call.answer();
+            *dwords_out += len;
             if !post {
-                replies.write(memory, geometry, place.rank, status, reply);
+                if len <= Replies::SHORT {
+                    replies.write_short(&memory, geometry, place.rank, status, short, len);
+                } else {
+                    replies.write(&memory, geometry, place.rank, status, call.long_answer());
+                }
             }
             place.rank += 1;
             *left &= *left - 1;

@@ -11,6 +11,7 @@ use std::ptr::NonNull;
 use bumpalo::Bump;
 use hostcall_abi::Status;
 use hostcall_abi::codec::{self, DecodeError, Fixed, Plain, VarHead};
+use hostcall_abi::port::Replies;
 
 use crate::report::Report;
 use crate::service::{Failure, HandlerResult, Shape, units_of};
@@ -192,6 +193,9 @@ pub struct Invocation<'a> {
     room: usize,
     outs_allowed: bool,
     arena: &'a Bump,
+    /// Units of the reply, of which [`Replies::SHORT`] or fewer are in `short`, and more in `reply`.
+    reply_len: usize,
+    short: [u32; Replies::SHORT],
     reply: &'a mut Vec<u32>,
     outs: &'a mut Vec<u32>,
     caller: Caller<'a>,
@@ -213,7 +217,22 @@ impl<'a> Invocation<'a> {
         reply.clear();
         outs.clear();
         let at = if shape.takes_var { VarHead::DWORDS } else { 0 };
-        Self { units, at, fixed_end: shape.units, var, var_at: 0, out_at: 0, room, outs_allowed, arena, reply, outs, caller }
+        Self {
+            units,
+            at,
+            fixed_end: shape.units,
+            var,
+            var_at: 0,
+            out_at: 0,
+            room,
+            outs_allowed,
+            arena,
+            reply_len: 0,
+            short: [0; Replies::SHORT],
+            reply,
+            outs,
+            caller,
+        }
     }
 
     /// Makes it the call of another lane, of a service that takes neither strings nor slices, with payload `units`.
@@ -223,7 +242,7 @@ impl<'a> Invocation<'a> {
         self.at = 0;
         self.var_at = 0;
         self.out_at = 0;
-        self.reply.clear();
+        self.reply_len = 0;
         self.outs.clear();
         self.caller.lane = lane;
     }
@@ -387,9 +406,13 @@ impl<'a> Invocation<'a> {
     /// A slice shorter than the argument sends back only its first part; bytes past the argument's length are not sent.
     #[inline]
     pub fn reply<R: Fixed>(&mut self, value: &R, outs: &[&[u8]]) {
-        units_of(value, self.reply);
-        if !self.outs.is_empty() {
+        if R::DWORDS <= Replies::SHORT && self.outs.is_empty() {
+            value.put(&mut self.short);
+            self.reply_len = R::DWORDS;
+        } else {
+            units_of(value, self.reply);
             self.reply_outs(outs);
+            self.end_reply();
         }
     }
 
@@ -398,6 +421,7 @@ impl<'a> Invocation<'a> {
     pub fn reply_in_place<R: Fixed>(&mut self, value: &R, returned: &[usize]) {
         units_of(value, self.reply);
         self.reply.extend(self.outs.iter().enumerate().map(|(i, &len)| returned.get(i).map_or(0, |&n| n.min(len as usize) as u32)));
+        self.end_reply();
     }
 
     #[cold]
@@ -449,31 +473,55 @@ impl<'a> Invocation<'a> {
         start.cast()
     }
 
-    /// Turns what the handler returned into the lane's status and payload.
-    #[inline(always)]
-    pub(crate) fn outcome(&mut self, result: &HandlerResult) -> (Status, &[u32]) {
-        match result {
-            Ok(()) if self.reply.len() <= self.room => (Status::OK, self.reply),
-            _ => self.no_reply(result),
+    /// The reply is in `reply`.
+    fn end_reply(&mut self) {
+        self.reply_len = self.reply.len();
+        if let Some(short) = self.short.get_mut(..self.reply_len) {
+            short.copy_from_slice(self.reply);
         }
     }
 
-    #[cold]
-    fn no_reply(&mut self, result: &HandlerResult) -> (Status, &[u32]) {
-        let (status, detail) = match result {
-            Ok(()) => (Status::TOO_LARGE, (self.room * 4) as u32),
-            Err(failure) => failure.to_status(),
-        };
-        self.reply.clear();
-        self.reply.push(detail);
-        (status, self.reply)
+    /// Turns what the handler returned into the lane's status; its payload is then [`Invocation::answer`].
+    #[inline(always)]
+    pub(crate) fn outcome(&mut self, result: &HandlerResult) -> Status {
+        match result {
+            Ok(()) if self.reply_len <= self.room => Status::OK,
+            _ => {
+                let (status, detail) = no_reply(self.room, result);
+                (self.short[0], self.reply_len) = (detail, 1);
+                status
+            }
+        }
     }
 
-    /// The same, when the call is over.
+    /// The payload, after [`Invocation::outcome`]: that many units of these, or if they are more, [`Invocation::long_answer`].
+    #[inline(always)]
+    pub(crate) fn answer(&self) -> (&[u32; Replies::SHORT], usize) {
+        (&self.short, self.reply_len)
+    }
+
+    /// The payload, if it is a long one.
+    pub(crate) fn long_answer(&self) -> &[u32] {
+        self.reply
+    }
+
+    /// Status and payload, when the call is over.
     #[inline]
     pub(crate) fn finish(mut self, result: &HandlerResult) -> (Status, &'a [u32]) {
-        let (status, _) = self.outcome(result);
+        let status = self.outcome(result);
+        if let Some(short) = self.short.get(..self.reply_len) {
+            self.reply.clear();
+            self.reply.extend_from_slice(short);
+        }
         (status, self.reply)
+    }
+}
+
+#[cold]
+fn no_reply(room: usize, result: &HandlerResult) -> (Status, u32) {
+    match result {
+        Ok(()) => (Status::TOO_LARGE, (room * 4) as u32),
+        Err(failure) => failure.to_status(),
     }
 }
 

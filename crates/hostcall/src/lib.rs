@@ -87,6 +87,7 @@ pub use {
     buffer::{BufferError, PortBuffer},
     builtin::{Builtins, Console, ConsoleError, Input, Sink},
     completion::Completion,
+    hostcall_abi::descriptor::FirstPoll,
     hostcall_abi::{CallError, Geometry, Plain, Status},
     hostcall_macros::{Plain, service},
     invocation::{Invocation, OutSlice, RawOut, RawSlice, StagedRegion},

@@ -74,18 +74,6 @@ impl Single16 {
             false
         }
     }
-
-    /// Asks the processor to have the start of a request area at hand.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, port: u32, index: u32) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a hint; it faults on no address.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(self.0.request(port, index, 16).cast())
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = (port, index);
-    }
 }
 
 /// Loads an aligned word in one piece.
@@ -281,20 +269,57 @@ impl Words {
     }
 }
 
-/// Memory of a port buffer that can also say where the next message starts.
-pub(crate) trait Prefetch: HostMemory {
-    /// Asks for the word ahead of time.
-    fn prefetch(&self, port: u32, index: u32);
-}
-
-impl Prefetch for Single16 {
+impl HostMemory for Words {
     #[inline(always)]
-    fn prefetch(&self, port: u32, index: u32) {
-        Single16::prefetch(self, port, index);
+    fn load_request(&self, port: u32, index: u32) -> Word {
+        match self {
+            Self::Single16(memory) => memory.load_request(port, index),
+            Self::Triple8(memory) => memory.load_request(port, index),
+        }
+    }
+
+    #[inline(always)]
+    fn store_reply(&self, port: u32, index: u32, word: Word) {
+        match self {
+            Self::Single16(memory) => memory.store_reply(port, index, word),
+            Self::Triple8(memory) => memory.store_reply(port, index, word),
+        }
     }
 }
 
-impl Prefetch for Triple8 {
-    #[inline(always)]
-    fn prefetch(&self, _: u32, _: u32) {}
+/// Memory of a port buffer whose words can be asked for ahead of time. All are hints.
+pub(crate) trait Prefetch: HostMemory {
+    /// A word of a request area will be loaded.
+    fn expect_request(&self, port: u32, index: u32) {
+        let _ = (port, index);
+    }
+
+    /// A word of a reply area will be stored. The device's loads have left its line with nobody, or shared.
+    fn expect_reply(&self, port: u32, index: u32) {
+        let _ = (port, index);
+    }
 }
+
+#[cfg(target_arch = "x86_64")]
+impl Prefetch for Single16 {
+    #[inline(always)]
+    fn expect_request(&self, port: u32, index: u32) {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // Into the second-level cache: a server of thousands of ports would push its own state out of the first.
+        // SAFETY: a hint; it faults on no address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(self.0.request(port, index, 16).cast()) };
+    }
+
+    #[inline(always)]
+    fn expect_reply(&self, port: u32, index: u32) {
+        // SAFETY: a hint; it faults on no address, and processors that do not know it take it for a `nop`.
+        unsafe {
+            std::arch::asm!("prefetchw [{at}]", at = in(reg) self.0.reply(port, index, 16), options(nostack, preserves_flags, readonly))
+        };
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Prefetch for Single16 {}
+
+impl Prefetch for Triple8 {}

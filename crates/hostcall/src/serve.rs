@@ -30,6 +30,8 @@ pub(crate) struct Worker {
     pub(crate) found: Option<Instant>,
     /// Words of the last message.
     pub(crate) last_words: u32,
+    /// Words of the reply area from its start to the end of the last reply; two for each lane are what most are.
+    pub(crate) last_reply_words: u32,
     payload: Vec<u32>,
     scratch: Scratch,
 }
@@ -65,7 +67,16 @@ fn lanes_of(mut mask: u64) -> impl Iterator<Item = (u32, u32)> {
 
 impl Worker {
     pub(crate) fn new(core: Arc<Core>, index: usize) -> Self {
-        Self { index, core, snapshot: Snapshot::default(), found: None, last_words: 0, payload: Vec::new(), scratch: Scratch::default() }
+        Self {
+            index,
+            core,
+            snapshot: Snapshot::default(),
+            found: None,
+            last_words: 0,
+            last_reply_words: 0,
+            payload: Vec::new(),
+            scratch: Scratch::default(),
+        }
     }
 
     /// Parks until woken, holding on to no service meanwhile.
@@ -93,6 +104,7 @@ impl Worker {
             }
             Polled::Message(message) => {
                 self.last_words = message.header.message_words();
+                self.last_reply_words = if message.header.flags.has(Flags::REPLY) { 2 * message.lanes() } else { 0 };
                 self.message(memory, live, port, &message, buf.payload());
                 Some(!message.header.flags.has(Flags::REPLY))
             }

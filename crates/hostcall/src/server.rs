@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use hostcall_abi::Status;
+use hostcall_abi::descriptor::FirstPoll;
 use offload::{Device, Program, Queue, Subscription};
 
 use crate::attach::{AttachError, Attached, BufferPlan};
@@ -118,6 +119,13 @@ impl ServerBuilder {
     /// Staging slots of each attached program, for strings and slices, and the bytes of one (a multiple of 4096).
     pub fn staging(mut self, slots: u32, slot_bytes: u32) -> Self {
         self.plan.staging = Some((slots, slot_bytes));
+        self
+    }
+
+    /// When a waiting lane first looks for its reply, on devices that wait before they look. Default: what was best where it was measured;
+    /// `cargo hostcall bench --tune` measures it.
+    pub fn first_poll(mut self, first_poll: FirstPoll) -> Self {
+        self.plan.first_poll = first_poll;
         self
     }
 

@@ -21,13 +21,18 @@ pub(crate) const LOT: usize = 16;
 /// Messages of one port that one look takes, at most: the others wait for the next sweep.
 const TURN: u32 = 32;
 
-/// Words of a request area on one cache line.
+/// Doorbells from one look at that of the port that was served last to the next.
+const SEGMENT: usize = 16 * LOT;
+/// Sweeps of which one audits a few ports.
+const AUDIT_EVERY: u32 = 8;
+
+/// Words of an area on one cache line.
 const WORDS_PER_LINE: usize = 64 / size_of::<Word>();
 
 /// How many ports a sweep audits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audit {
-    /// One: it is looked at on the way to the next message, and its first line is seldom in a cache.
+    /// One, by one in [`AUDIT_EVERY`] sweeps: it is looked at on the way to the next message, and its first line is seldom in a cache.
     Few,
     /// These many.
     Many(u32),
@@ -50,6 +55,10 @@ struct Ports {
     shadow: Vec<u32>,
     /// The port that is audited next.
     audit: usize,
+    /// The port that was served last.
+    last: usize,
+    /// Sweeps since the last that audited.
+    unaudited: u32,
 }
 
 impl Partition {
@@ -61,8 +70,14 @@ impl Partition {
             .map(|share| {
                 let mine = (lots / shares + usize::from(share < lots % shares)) * LOT;
                 let count = mine.min(ports as usize - first);
-                let ports =
-                    Ports { first: first as u32, ports: vec![ServerPort::new(last); count], shadow: vec![last.payload(); mine], audit: 0 };
+                let ports = Ports {
+                    first: first as u32,
+                    ports: vec![ServerPort::new(last); count],
+                    shadow: vec![last.payload(); mine],
+                    audit: 0,
+                    last: 0,
+                    unaudited: 0,
+                };
                 first += count;
                 Self { ports: Padded(Mutex::new(ports)), drained: AtomicU64::new(0) }
             })
@@ -109,33 +124,43 @@ impl Ports {
             return 0;
         }
         let bells = live.memory.doorbells();
-        let geometry = *live.memory.geometry();
         let mut served = 0;
-        let mut from = 0;
-        while let Some((lot, mut rung)) = next_rung(bells, self.first, &self.shadow, from) {
-            from = lot + LOT;
-            let past_end = (lot + LOT).saturating_sub(self.ports.len());
-            rung &= u16::MAX >> past_end;
-            for i in bits(rung) {
-                memory.prefetch(self.first + (lot + i) as u32, self.ports[lot + i].position(&geometry));
+        let (mut from, mut end) = (0, 0);
+        while end < self.shadow.len() {
+            // A wave that calls alone, one call after another, waits for less than a whole sweep. Nobody waits for that: nothing else has rung.
+            if served == 0 && bells.load(self.first + self.last as u32) != self.shadow[self.last] {
+                self.expect_first(memory, self.last, live);
+                self.expect_rest(memory, self.last, live, worker);
+                served += self.look(memory, live, worker, self.last, bells, TURN);
             }
-            let mut ports = bits(rung).peekable();
-            while let Some(i) = ports.next() {
-                if let Some(&next) = ports.peek() {
-                    // Calls resemble each other: the next message is probably as long as the last.
-                    let (port, start) = (self.first + (lot + next) as u32, self.ports[lot + next].position(&geometry));
-                    let end = (start + worker.last_words).min(geometry.request_words);
-                    for at in (start..end).step_by(WORDS_PER_LINE).skip(1) {
-                        memory.prefetch(port, at);
-                    }
+            end = (end + SEGMENT).min(self.shadow.len());
+            while let Some((lot, mut rung)) = next_rung(bells, self.first, &self.shadow[..end], from) {
+                from = lot + LOT;
+                let past_end = (lot + LOT).saturating_sub(self.ports.len());
+                rung &= u16::MAX >> past_end;
+                for i in bits(rung) {
+                    self.expect_first(memory, lot + i, live);
                 }
-                served += self.look(memory, live, worker, lot + i, bells, TURN);
+                let mut ports = bits(rung).peekable();
+                if let Some(&first) = ports.peek() {
+                    self.expect_rest(memory, lot + first, live, worker);
+                }
+                while let Some(i) = ports.next() {
+                    if let Some(&next) = ports.peek() {
+                        self.expect_rest(memory, lot + next, live, worker);
+                    }
+                    served += self.look(memory, live, worker, lot + i, bells, TURN);
+                }
             }
+            from = end;
         }
         let audits = match audit {
             _ if drain => self.ports.len(),
             Audit::Many(n) => n as usize,
-            Audit::Few => 1,
+            Audit::Few => {
+                self.unaudited = (self.unaudited + 1) % AUDIT_EVERY;
+                usize::from(self.unaudited == 0)
+            }
         };
         // In a drain a port may hold as many posts as its request area has words.
         let turn = if drain { live.memory.geometry().request_words } else { TURN };
@@ -144,6 +169,28 @@ impl Ports {
             served += self.look(memory, live, worker, self.audit, bells, turn);
         }
         served
+    }
+
+    /// Asks for the start of a port's next message, and of its reply.
+    #[inline(always)]
+    fn expect_first<M: Prefetch>(&self, memory: &M, i: usize, live: &Live) {
+        let port = self.first + i as u32;
+        memory.expect_request(port, self.ports[i].position(live.memory.geometry()));
+        memory.expect_reply(port, 0);
+    }
+
+    /// Asks for the rest. Calls resemble each other: the next message is probably as long as the last, and so is its reply.
+    #[inline(always)]
+    fn expect_rest<M: Prefetch>(&self, memory: &M, i: usize, live: &Live, worker: &Worker) {
+        let (port, geometry) = (self.first + i as u32, live.memory.geometry());
+        let start = self.ports[i].position(geometry);
+        let end = (start + worker.last_words).min(geometry.request_words);
+        for at in (start..end).step_by(WORDS_PER_LINE).skip(1) {
+            memory.expect_request(port, at);
+        }
+        for at in (0..worker.last_reply_words.min(geometry.reply_words)).step_by(WORDS_PER_LINE).skip(1) {
+            memory.expect_reply(port, at);
+        }
     }
 
     /// Takes the messages of one port.
@@ -161,6 +208,7 @@ impl Ports {
                 break;
             };
             served += 1;
+            self.last = i;
             self.shadow[i] = self.ports[i].tag().payload();
             if !more {
                 break;

@@ -98,6 +98,17 @@ pub trait BackendDevice: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
+/// A global of a loaded program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GlobalInfo {
+    /// Where the device sees it.
+    pub address: u64,
+    /// Its size in bytes.
+    pub size: usize,
+    /// Whether the host can write it.
+    pub writable: bool,
+}
+
 /// A loaded program.
 pub trait BackendProgram: Send + Sync {
     /// The kernel of this name; `None` if there is none.
@@ -106,11 +117,11 @@ pub trait BackendProgram: Send + Sync {
     /// When the driver fails otherwise.
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn BackendKernel>>, Error>;
 
-    /// Address on the device and size in bytes of the global of this name; `None` if there is none.
+    /// The global of this name; `None` if there is none.
     ///
     /// # Errors
     /// When the driver fails otherwise.
-    fn global(&self, name: &str) -> Result<Option<(u64, usize)>, Error>;
+    fn global(&self, name: &str) -> Result<Option<GlobalInfo>, Error>;
 
     /// For the plugin's own functions (raw handles).
     fn as_any(&self) -> &dyn Any;

@@ -146,6 +146,12 @@ pub enum Error {
         /// Elements there are.
         size: usize,
     },
+    /// A global that the image has as a constant was to be written.
+    #[error("`{global}` is a constant of the image; make it writable in the kernel's source (`static mut`, an atomic or an `UnsafeCell`)")]
+    ReadOnly {
+        /// The global.
+        global: String,
+    },
     /// Things of different devices were used together.
     #[error("{what} belongs to another device than the queue; make both from the same `Device`")]
     WrongDevice {

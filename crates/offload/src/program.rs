@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hostcall_abi::descriptor::{KERNEL_PREFIX, KernelParams};
 
-use crate::backend::{BackendKernel, BackendProgram, KernelInfo};
+use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::device::Device;
 use crate::error::Error;
 
@@ -73,7 +73,7 @@ impl Program {
     /// When the driver fails.
     pub fn find_global(&self, name: &str) -> Result<Option<Global>, Error> {
         let found = self.0.backend.global(name)?;
-        Ok(found.map(|(address, size)| Global { program: self.clone(), name: name.to_owned(), address, size }))
+        Ok(found.map(|info| Global { program: self.clone(), name: name.to_owned(), info }))
     }
 
     fn kernel_params(&self, name: &str) -> Result<Option<KernelParams>, Error> {
@@ -155,8 +155,7 @@ impl fmt::Debug for Kernel {
 pub struct Global {
     program: Program,
     name: String,
-    address: u64,
-    size: usize,
+    info: GlobalInfo,
 }
 
 impl Global {
@@ -167,12 +166,12 @@ impl Global {
 
     /// Where the device sees it.
     pub fn address(&self) -> u64 {
-        self.address
+        self.info.address
     }
 
     /// Its size in bytes.
     pub fn size(&self) -> usize {
-        self.size
+        self.info.size
     }
 
     /// Reads its first `to.len()` bytes, now, without waiting for kernels.
@@ -182,20 +181,24 @@ impl Global {
     pub fn read(&self, to: &mut [u8]) -> Result<(), Error> {
         self.check("reading a global", to.len())?;
         // SAFETY: the range was checked against the size the plugin gave, and `self.program` keeps the global there.
-        unsafe { self.program.device().backend().read(self.address, to) }
+        unsafe { self.program.device().backend().read(self.info.address, to) }
     }
 
     /// Writes its first `from.len()` bytes, now, without waiting for kernels: do it before the launch that reads them.
     ///
     /// # Errors
-    /// [`Error::Range`], or the device is lost.
+    /// [`Error::Range`], [`Error::ReadOnly`] (on the simulator, where constants lie in memory that cannot be written), or the device is lost.
     pub fn write(&self, from: &[u8]) -> Result<(), Error> {
         self.check("writing a global", from.len())?;
+        if !self.info.writable {
+            return Err(Error::ReadOnly { global: self.name.clone() });
+        }
         // SAFETY: as in `read`. A kernel that reads it meanwhile was launched through `unsafe fn launch`, whose caller answers for that.
-        unsafe { self.program.device().backend().write(self.address, from) }
+        unsafe { self.program.device().backend().write(self.info.address, from) }
     }
 
     fn check(&self, what: &'static str, len: usize) -> Result<(), Error> {
-        if len > self.size { Err(Error::Range { what, offset: 0, len, size: self.size }) } else { Ok(()) }
+        let size = self.info.size;
+        if len > size { Err(Error::Range { what, offset: 0, len, size }) } else { Ok(()) }
     }
 }

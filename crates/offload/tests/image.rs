@@ -14,6 +14,7 @@ fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }
 #[unsafe(no_mangle)] #[used] static __hostcall_sim_version: u32 = VERSION;
 #[unsafe(no_mangle)] #[used] static mut FACTOR: u32 = 3;
 #[unsafe(no_mangle)] #[used] static mut CALLS: u64 = 0;
+#[unsafe(no_mangle)] #[used] static NAME: &str = "scale";
 #[repr(C)] struct Params { count: u32, sizes: [u32; 31] }
 #[unsafe(no_mangle)] #[used] static __HOSTCALL_KERNEL__scale: Params = {
     let mut sizes = [0; 31];
@@ -110,6 +111,19 @@ fn missing_kernels_and_globals_and_foreign_ranges_are_named() {
 }
 
 #[test]
+fn a_constant_can_be_read_and_is_not_written() {
+    let device = Device::open("sim").unwrap();
+    let program = device.load(bundle()).unwrap();
+    // In `.rodata`, and, as its contents are relocated, in `.data.rel.ro`.
+    for name in ["__hostcall_sim_version", "NAME"] {
+        let constant = program.global(name).unwrap();
+        constant.read(&mut [0; 4]).unwrap();
+        let error = constant.write(&[0; 4]).unwrap_err();
+        assert!(matches!(&error, Error::ReadOnly { global } if global == name), "{error}");
+    }
+}
+
+#[test]
 fn a_program_stays_loaded_as_long_as_its_kernels() {
     let device = Device::open("sim").unwrap();
     let kernel = device.load(bundle()).unwrap().kernel("scale").unwrap();
@@ -133,6 +147,13 @@ fn images_that_are_none_or_of_another_version_are_refused() {
     assert!(error.contains("version 77") && error.contains("version 1"), "{error}");
     let error = load(compile("plain", "#![no_std]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! { loop {} }\n"));
     assert!(error.contains("__hostcall_sim_version"), "{error}");
+    // Shared references instead of raw pointers, so that the word may be a constant.
+    let constant = SOURCE.replace("VERSION", "1").replace(
+        "static mut __hostcall_sim_ops: *const [usize; 11] = core::ptr::null()",
+        "static __hostcall_sim_ops: &[usize; 11] = &[0; 11]",
+    );
+    let error = load(compile("constant", &constant));
+    assert!(error.contains("is a constant"), "{error}");
     let mut damaged = compile("damaged", &SOURCE.replace("VERSION", "1"));
     damaged.bytes.to_mut()[100] ^= 1;
     assert!(load(damaged).contains("SHA-256"), "the hash is checked");

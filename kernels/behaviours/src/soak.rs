@@ -9,7 +9,8 @@ const WORDS: usize = 256;
 /// `calls` calls from every lane. `scratch`: `2 × WORDS` words per lane. `tallies`, for each lane: calls that came back right, the sum
 /// of `mix(key)` over them, calls that ended with a status, wrong replies, and
 /// posts among the right ones. Brought up to date with each call, so that they
-/// tell the truth when the kernel is ended. In a round with `end` not 0 one lane panics after half of its calls.
+/// tell the truth when the kernel is ended. One lane goes wrong after half of its calls: it panics if `end` is 1, and
+/// writes where there is no memory if it is 2.
 #[kernel]
 pub fn soak(seed: u64, round: u32, calls: u32, end: u32, scratch: &mut [u32], tallies: &mut [[u64; 5]]) {
     let i = global_id();
@@ -20,6 +21,10 @@ pub fn soak(seed: u64, round: u32, calls: u32, end: u32, scratch: &mut [u32], ta
     let mut tally = [0u64; 5];
     for n in 0..calls {
         if end != 0 && i == tallies.len() / 2 && n == calls / 2 {
+            if end == 2 {
+                // SAFETY: none: there is no memory at 8, and the write must end the kernel.
+                unsafe { core::ptr::without_provenance_mut::<u32>(8).write_volatile(1) };
+            }
             panic!("the soak ends this kernel");
         }
         let key = u64::from(round) << 44 | (i as u64) << 20 | u64::from(n);

@@ -1,4 +1,7 @@
 //! The floor: what one word there and one word back costs on this device, with nothing around it.
+//!
+//! It moves with the core that the host's thread is on, and with where its words are. So it is taken on several threads, each with words of its
+//! own, as calls are on [several servers](super::latency): both see the same spread, and their medians can be compared.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -6,17 +9,39 @@ use std::time::Instant;
 use offload::{Args, HostMemory, Launch};
 
 use super::error::Error;
-use super::rig::{Rig, median, middle};
+use super::rig::{Rig, middle};
 use super::watchdog::Watchdog;
 
 /// Microseconds of a round trip: on the simulator between two threads of this process, on a GPU between one lane and a thread.
 pub(super) fn measure(rig: &Rig) -> Result<f64, Error> {
     let (warm, trips) = (u64::from(rig.scale.calls / 10), u64::from(rig.scale.calls));
-    let samples = rig.scale.latency_samples;
     rig.watchdog.during("the floor's ping-pong", Watchdog::LAUNCH, || {
-        if rig.is_sim() { Ok(middle(threads(trips, samples)?)) } else { median(samples, || kernel(rig, warm, trips)) }
+        if rig.is_sim() { Ok(middle(threads(trips, rig.scale.latency_samples)?)) } else { kernels(rig, warm, trips) }
     })
 }
+
+/// The median of several threads' samples.
+fn kernels(rig: &Rig, warm: u64, trips: u64) -> Result<f64, Error> {
+    // Kept until the last is measured, so that no two are the same memory.
+    let mut pages = Vec::new();
+    let mut all = Vec::new();
+    for _ in 0..rig.scale.hosts {
+        // A page for each of the two words: what the two sides write shares no cache line.
+        let words = rig.device.alloc_host(2 * PAGE)?;
+        let samples = std::thread::scope(|scope| {
+            let host = std::thread::Builder::new().spawn_scoped(scope, || {
+                (0..rig.scale.latency_samples).map(|_| kernel(rig, &words, warm, trips)).collect::<Result<Vec<_>, _>>()
+            });
+            host.map_err(Error::Thread)?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })?;
+        all.extend(samples);
+        pages.push(words);
+    }
+    Ok(middle(all))
+}
+
+/// Words of a page.
+const PAGE: usize = 4096 / size_of::<u64>();
 
 /// Waits until `word` is `value`.
 fn await_word(word: &AtomicU64, value: u64) {
@@ -59,13 +84,13 @@ fn threads(trips: u64, samples: usize) -> Result<Vec<f64>, Error> {
 }
 
 /// The kernel stores a word to host memory and polls another; this thread does the same the other way round.
-fn kernel(rig: &Rig, warm: u64, trips: u64) -> Result<f64, Error> {
-    // A page each: words that the two sides write share no cache line.
-    let page = 4096 / size_of::<u64>();
-    let words: HostMemory<u64> = rig.device.alloc_host(2 * page)?;
+fn kernel(rig: &Rig, words: &HostMemory<u64>, warm: u64, trips: u64) -> Result<f64, Error> {
     let out = rig.zeroed::<u64>(1)?;
-    // SAFETY: both words are inside `words`, aligned, and zero; the kernel and this thread touch them only atomically.
-    let (ping, pong) = unsafe { (AtomicU64::from_ptr(words.as_ptr()), AtomicU64::from_ptr(words.as_ptr().add(page))) };
+    // SAFETY: both words are inside `words`, aligned, and nobody else's; the kernel and this thread touch them only atomically.
+    let (ping, pong) = unsafe { (AtomicU64::from_ptr(words.as_ptr()), AtomicU64::from_ptr(words.as_ptr().add(PAGE))) };
+    // Relaxed: the launch orders them.
+    ping.store(0, Ordering::Relaxed);
+    pong.store(0, Ordering::Relaxed);
     let kernel = rig.program.kernel("floor")?;
     let args = Args::new().value(warm).value(trips).address(words.address()).address(words.address() + 4096).slice(&out);
     // SAFETY: as `kernels/bench` says: two counts, two words of host memory, and a slice; all live until the queue is synchronised below.

@@ -1,10 +1,10 @@
-//! Calls of one wave on an otherwise idle device.
+//! Calls of one wave on an otherwise idle device, answered by one fresh server after another.
 
 use offload::{Args, Launch};
 
 use super::error::Error;
 use super::report::{Against, Figure, Row};
-use super::rig::{Session, median};
+use super::rig::{Rig, Scale, Session, middle};
 
 /// What one wave's calls are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,23 +21,58 @@ impl Shape {
     }
 }
 
-/// The row `name`: the kernel's time divided by its calls.
-pub(super) fn row(session: &Session<'_>, name: &'static str, kernel: &str, shape: Shape, floor_us: f64) -> Result<Row, Error> {
+/// The rows: their names, the kernels that call, and with how many lanes.
+pub(super) const ROWS: [(&str, &str, Shape); 3] =
+    [("call.scalar.held", "call_held", Shape::Scalar), ("call.scalar", "call", Shape::Scalar), ("call.wide64", "call", Shape::Wide)];
+
+/// Microseconds of a call of each of the rows that `wants` names: several launches' means, on each of several servers.
+///
+/// A server's threads, and its buffer, are where they happen to be, so one server's figure is that of one place.
+pub(super) fn measure(rig: &Rig, threads: usize, wants: impl Fn(&str) -> bool) -> [Result<Vec<f64>, Error>; 3] {
+    let mut all = ROWS.map(|_| Ok(Vec::new()));
+    for _ in 0..rig.scale.hosts {
+        let session = rig.session(threads);
+        for ((name, kernel, shape), all) in ROWS.iter().zip(&mut all).filter(|((name, ..), _)| wants(name)) {
+            eprintln!("{name} …");
+            let more = match &session {
+                Ok(session) => means(session, kernel, *shape),
+                Err(error) => Err(Error::Also(error.to_string())),
+            };
+            match (more, &mut *all) {
+                (Ok(more), Ok(all)) => all.extend(more),
+                (Err(error), Ok(_)) => *all = Err(error),
+                (_, Err(_)) => {}
+            }
+        }
+    }
+    all
+}
+
+/// The row number `i` of [`ROWS`], of what [`measure`] gave for it.
+pub(super) fn row(rig: &Rig, threads: usize, i: usize, us: Result<Vec<f64>, Error>, floor_us: f64) -> Result<Row, Error> {
+    let (name, kernel, _) = ROWS[i];
+    let us = middle(us?);
+    let Scale { latency_samples, hosts, calls, .. } = rig.scale;
+    let note =
+        format!("median of {hosts} servers x {latency_samples} x {calls} calls, {threads} server thread(s){}", rig.registers(kernel)?);
+    Ok(Row { name, figure: Figure::Us(us), ratio: us / floor_us, against: Against::Floor, note })
+}
+
+/// Microseconds of a call: the means of several launches.
+pub(super) fn means(session: &Session<'_>, kernel: &str, shape: Shape) -> Result<Vec<f64>, Error> {
     let rig = session.rig;
     let launch = shape.launch(session);
     let lanes = launch.group_threads();
     let (warm, calls) = (rig.scale.calls / 10, rig.scale.calls);
-    let us = median(rig.scale.latency_samples, || {
+    let sample = |_| {
         let out = rig.zeroed::<[u64; 2]>(lanes as usize)?;
         session.run(kernel, launch, Args::new().value(warm).value(calls).slice(&out))?;
         let out = rig.queue.read(&out)?;
         Error::unless_all(format!("answers to `{kernel}`"), out.iter().map(|lane| lane[1]).sum(), lanes * u64::from(calls))?;
         // Lanes end together; the first one's clock stands for all.
         Ok(out[0][0] as f64 / 1e3 / f64::from(calls))
-    })?;
-    let note =
-        format!("median of {} x {calls} calls, {} server thread(s){}", rig.scale.latency_samples, session.threads, rig.registers(kernel)?);
-    Ok(Row { name, figure: Figure::Us(us), ratio: us / floor_us, against: Against::Floor, note })
+    };
+    (0..rig.scale.latency_samples).map(sample).collect()
 }
 
 /// Microseconds of each of many calls.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bench_services::{answer, bench, digest, filling};
-use hostcall::{Plain, Server, ServerBuilder};
+use hostcall::{FirstPoll, Plain, Server, ServerBuilder};
 use offload::{Args, Device, DeviceKind, Launch, Memory, Program, ProgramBundle, Queue};
 
 use super::error::Error;
@@ -16,6 +16,8 @@ pub(super) struct Scale {
     pub(super) samples: usize,
     /// The same for what one wave does.
     pub(super) latency_samples: usize,
+    /// Threads for the floor, and servers for the calls of one wave, that each give so many samples.
+    pub(super) hosts: usize,
     /// Calls of one wave in a sample.
     pub(super) calls: u32,
     /// About how long a sample of the whole device takes.
@@ -36,7 +38,8 @@ impl Scale {
         Self {
             samples: 5,
             // The simulator's waves may lose their processor to others: many short samples, most of which they keep it in.
-            latency_samples: if big { 5 } else { 51 },
+            latency_samples: if big { 3 } else { 51 },
+            hosts: if big { 7 } else { 1 },
             calls: if big { 20_000 } else { 1_000 } / if quick { 4 } else { 1 },
             sample: ms(if quick { 50 } else { 250 }),
             bulk_bytes: if big { 512 << 20 } else { 16 << 20 } >> if quick { 2 } else { 0 },
@@ -53,6 +56,7 @@ pub(super) struct Rig {
     pub(super) queue: Queue,
     pub(super) program: Program,
     pub(super) scale: Scale,
+    pub(super) first_poll: FirstPoll,
     pub(super) watchdog: Watchdog,
 }
 
@@ -60,11 +64,11 @@ pub(super) struct Rig {
 pub(super) const CHUNK: u32 = 64 << 10;
 
 impl Rig {
-    pub(super) fn new(device: Device, scale: Scale) -> Result<Self, Error> {
+    pub(super) fn new(device: Device, scale: Scale, first_poll: FirstPoll) -> Result<Self, Error> {
         let watchdog = Watchdog::start().map_err(Error::Thread)?;
         let program = watchdog.during("loading the kernels", Watchdog::LOAD, || device.load(&images()))?;
         let queue = device.queue()?;
-        Ok(Self { device, queue, program, scale, watchdog })
+        Ok(Self { device, queue, program, scale, first_poll, watchdog })
     }
 
     pub(super) fn is_sim(&self) -> bool {
@@ -88,7 +92,7 @@ impl Rig {
         threads: usize,
         more: impl FnOnce(ServerBuilder) -> Result<ServerBuilder, Error>,
     ) -> Result<Session<'_>, Error> {
-        let builder = Server::builder(&self.device).threads(threads).staging(1024, CHUNK).services([
+        let builder = Server::builder(&self.device).threads(threads).staging(1024, CHUNK).first_poll(self.first_poll).services([
             bench::exchange(|block| answer(&block)),
             bench::note(|block| {
                 std::hint::black_box(block);

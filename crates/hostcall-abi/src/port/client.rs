@@ -343,11 +343,17 @@ impl<A: Arch> Client<A> {
     /// for the late reply.
     #[inline(always)]
     pub fn receive<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64) -> Reply<N> {
+        self.0.before_first_poll(group.count);
+        self.receive_late(group, held, deadline_ns)
+    }
+
+    /// As [`Client::receive`], of a request that was sent some time ago: looks at once.
+    #[inline(always)]
+    pub fn receive_late<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64) -> Reply<N> {
         const { assert!(N >= 1) };
         let arch = self.0;
         let want = held.tag().payload();
         let mut words = [Word::default(); N];
-        arch.before_first_poll(group.count);
         let mut attempt = 0u32;
         loop {
             let mut at = group.rank as usize;

@@ -233,9 +233,37 @@ impl Replies {
         memory.store_reply(port, rank, Word { data: [head.encode(), first[0], first[1]], tag: tag.payload() });
     }
 
+    /// The most units of a reply that [`Replies::write_short`] writes.
+    pub const SHORT: usize = 8;
+
+    /// As [`Replies::write`], of the first `len` of `units`, which fit. (What is in the others may travel along in the last word.)
+    #[inline(always)]
+    pub fn write_short<M: HostMemory>(
+        &self,
+        memory: &M,
+        geometry: &Geometry,
+        rank: u32,
+        status: Status,
+        units: &[u32; Self::SHORT],
+        len: usize,
+    ) {
+        let Self { port, tag, stride, .. } = *self;
+        let [a, b, rest @ ..] = units.each_ref().map(fresh);
+        for (j, data) in [[rest[0], rest[1], rest[2]], [rest[3], rest[4], rest[5]]].into_iter().enumerate() {
+            if len > 2 + 3 * j {
+                memory.store_reply(port, rank + (j as u32 + 1) * stride, Word { data, tag: tag.payload() });
+            }
+        }
+        if tag.scrubs() {
+            self.scrub(memory, geometry, rank, ReplyHead::words(len as u32));
+        }
+        let head = ReplyHead { status, dwords: len as u16 };
+        memory.store_reply(port, rank, Word { data: [head.encode(), a, b], tag: tag.payload() });
+    }
+
     /// Writes the lane's share of all words of the area that its reply of `words` words leaves.
     #[cold]
-    fn scrub<M: HostMemory>(&self, memory: &M, geometry: &Geometry, rank: u32, words: u32) {
+    fn scrub<M: HostMemory>(self, memory: &M, geometry: &Geometry, rank: u32, words: u32) {
         for at in (rank..geometry.reply_words).step_by(self.lanes as usize) {
             if at % self.stride != rank || at / self.stride >= words {
                 memory.store_reply(self.port, at, Word { data: [0; 3], tag: self.tag.payload() });

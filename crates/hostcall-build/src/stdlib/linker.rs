@@ -13,7 +13,9 @@ use offload_image::{Image, ImageKind, ProgramBundle};
 
 use super::machine::Machine;
 use super::runtime::VISIBLE;
+use super::shorten::shorten;
 use super::sysroot::Sysroot;
+use crate::bitcode::Style;
 use crate::cache::Scratch;
 use crate::command::Run;
 use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, nvptx, sim, symbols};
@@ -118,10 +120,10 @@ fn gpu_image(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Path) ->
     }
     match &sysroot.machine {
         Machine::Amdgpu { arch } => {
-            let code = amdgpu::code_object(name, &amdgpu::gpu(toolchain, arch), &reached, dir)?;
+            let code = amdgpu::code_object(name, &amdgpu::gpu(toolchain, arch), Style::Program, &reached, dir)?;
             Ok(Image::new(ImageKind::AmdCodeObject, arch.clone(), code))
         }
-        _ => Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, nvptx::ptx(name, &nvptx::gpu(toolchain, NVPTX_ARCH), &reached, dir)?)),
+        _ => Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, shorten(&nvptx::ptx(name, &nvptx::gpu(toolchain, NVPTX_ARCH), Style::Program, &reached, dir)?))),
     }
 }
 

@@ -7,6 +7,7 @@ mod linker;
 mod machine;
 mod overlay;
 mod runtime;
+mod shorten;
 mod sysroot;
 mod tools;
 mod wrapper;

@@ -15,7 +15,7 @@ use crate::build::Context;
 use crate::cache::Scratch;
 use crate::command::Run;
 use crate::source::Source;
-use crate::{BuildError, HostToolchain, ProgramSpec, amdgpu, nvptx, symbols};
+use crate::{BuildError, HostToolchain, ProgramSpec, amdgpu, nvptx, panics, symbols};
 
 /// Symbols that a program's std, or the host, looks for.
 pub(crate) const VISIBLE: [&str; 3] = ["sys_", "__HOSTCALL_", "__hostcall_"];
@@ -46,13 +46,16 @@ pub(crate) fn refresh(sysroot: &Sysroot, cache: &Path, progress: &mut impl FnMut
 /// For GPUs: one module of bitcode.
 fn module(context: &Context<'_>, gpu: &Gpu<'_>, dir: &Path) -> Result<PathBuf, BuildError> {
     let archive = bitcode::archive(context, gpu)?;
-    let [linked, exports, module] = ["linked.bc", "exports", "runtime.bc"].map(|name| dir.join(name));
-    gpu.toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg(&archive).arg("-o").arg(&linked).output()?;
+    let [replaced, exports, module] = ["replaced.ll", "exports", "runtime.bc"].map(|name| dir.join(name));
+    let linked = bitcode::link(gpu, &archive, dir)?;
     let names = symbols::of_module(gpu.toolchain, &linked)?;
+    // Its own panics, while it can be told from the program, whose panics are std's.
+    let text = gpu.toolchain.llvm("llvm-dis").arg(&linked).args(["-o", "-"]).text()?;
+    fs::write(&replaced, &*panics::replace(&text)).map_err(BuildError::io("write", &replaced))?;
     let visible: Vec<&str> = names.exported(&VISIBLE).collect();
     fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
     let opt = gpu.toolchain.llvm("opt").arg("-passes=internalize,globaldce");
-    opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(&linked).arg("-o").arg(&module).output()?;
+    opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(&replaced).arg("-o").arg(&module).output()?;
     Ok(module)
 }
 

@@ -56,6 +56,9 @@ pub(crate) fn group_size() -> [u32; 3] {
     packet().workgroup_size.map(u32::from)
 }
 
+/// Whether lanes of one wave that have parted all make progress: a lane that waits in a loop keeps those behind the loop from running.
+pub(crate) const INDEPENDENT_LANES: bool = false;
+
 /// Lanes of a wave: 64 on CDNA, 32 on RDNA as the compiler builds for it.
 #[inline(always)]
 pub(crate) fn wave_size() -> u32 {

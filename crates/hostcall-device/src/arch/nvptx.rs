@@ -4,7 +4,7 @@
 //! instructions only.
 
 use core::arch::asm;
-use hostcall_abi::descriptor::Control;
+use hostcall_abi::descriptor::{Control, FirstPoll};
 use hostcall_abi::port::Arch;
 use hostcall_abi::{Descriptor, Word};
 
@@ -60,6 +60,9 @@ coordinates! {
     local_id: "llvm.nvvm.read.ptx.sreg.tid.x" "llvm.nvvm.read.ptx.sreg.tid.y" "llvm.nvvm.read.ptx.sreg.tid.z",
     group_size: "llvm.nvvm.read.ptx.sreg.ntid.x" "llvm.nvvm.read.ptx.sreg.ntid.y" "llvm.nvvm.read.ptx.sreg.ntid.z"
 }
+
+/// Whether lanes of one wave that have parted all make progress: since sm_70 each lane has a program counter of its own.
+pub(crate) const INDEPENDENT_LANES: bool = true;
 
 /// Lanes of a wave.
 #[inline(always)]
@@ -242,21 +245,21 @@ core::arch::global_asm!(".visible .const .align 64 .b8 __hostcall_device[128];")
 
 /// A field of the descriptor. The compiler may move, merge and drop the load as it likes.
 macro_rules! field {
-    ($field:ident, reg64) => {{
+    ($($field:ident).+, reg64) => {{
         let value: u64;
         // SAFETY: reads 8 bytes of the descriptor, which does not change while the kernel runs.
         unsafe {
             asm!("ld.const.u64 {value}, [__hostcall_device+{offset}];", value = out(reg64) value,
-                offset = const core::mem::offset_of!(Descriptor, $field), options(pure, nomem, nostack, preserves_flags));
+                offset = const core::mem::offset_of!(Descriptor, $($field).+), options(pure, nomem, nostack, preserves_flags));
         }
         value
     }};
-    ($field:ident, reg32) => {{
+    ($($field:ident).+, reg32) => {{
         let value: u32;
         // SAFETY: reads 4 bytes of the descriptor, which does not change while the kernel runs.
         unsafe {
             asm!("ld.const.u32 {value}, [__hostcall_device+{offset}];", value = out(reg32) value,
-                offset = const core::mem::offset_of!(Descriptor, $field), options(pure, nomem, nostack, preserves_flags));
+                offset = const core::mem::offset_of!(Descriptor, $($field).+), options(pure, nomem, nostack, preserves_flags));
         }
         value
     }};
@@ -283,6 +286,11 @@ pub(crate) fn descriptor() -> Descriptor {
         heap_bytes: field!(heap_bytes, reg64),
         closed: field!(closed, reg64),
         seed: field!(seed, reg64),
+        first_poll: FirstPoll {
+            clocks: field!(first_poll.clocks, reg32),
+            per_lane: field!(first_poll.per_lane, reg32),
+        },
+        reserved: field!(reserved, reg64),
     }
 }
 
@@ -301,11 +309,6 @@ pub(crate) unsafe fn load_number(word: *const u32) -> u32 {
     number
 }
 
-/// Clocks between a request and the first poll of its reply: about 0.4 µs, and more for each lane, whose call the host has to
-/// read, handle and answer. Found by measurement, see `docs/performance.md`.
-const FIRST_POLL_CLOCKS: u32 = 800;
-const FIRST_POLL_CLOCKS_PER_LANE: u32 = 28;
-
 /// The program's port buffer.
 #[derive(Clone, Copy)]
 pub(crate) struct Machine;
@@ -317,7 +320,8 @@ impl Arch for Machine {
         // behind the request always comes too early, and the next one 0.5 µs later than it could: so the
         // first waits about as long as the host needs to answer.
         let start = clock();
-        let wait = FIRST_POLL_CLOCKS + lanes * FIRST_POLL_CLOCKS_PER_LANE;
+        let FirstPoll { clocks, per_lane } = descriptor().first_poll;
+        let wait = clocks + lanes * per_lane;
         while clock().wrapping_sub(start) < wait {}
     }
 

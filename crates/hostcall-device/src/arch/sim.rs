@@ -49,6 +49,9 @@ pub(crate) fn group_size() -> [u32; 3] {
     info().local_size
 }
 
+/// Whether lanes of one wave that have parted all make progress: each is a fiber or thread of its own.
+pub(crate) const INDEPENDENT_LANES: bool = true;
+
 /// Lanes of a wave.
 #[inline(always)]
 pub(crate) fn wave_size() -> u32 {

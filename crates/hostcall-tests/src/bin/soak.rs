@@ -3,11 +3,12 @@
 //! Every call has a key of its own. Lanes check their replies and add up `mix(key)` over the calls that came back right; handlers
 //! check their arguments and add up the same. After a round that nothing disturbed both sums and both counts must be equal: a call
 //! that was lost, made twice or changed makes them differ. In a round that was disturbed (the buffer or the server was taken away, or the
-//! kernel panicked) a call that ended with a status may have been handled or not, so the handled ones must lie between the
+//! kernel panicked or trapped) a call that ended with a status may have been handled or not, so the handled ones must lie between the
 //! right ones and all; what came back must still be right. (A posted call has nothing to come back: one that is sent while its server goes
 //! is in doubt as well.)
 
-use std::process::ExitCode;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use behaviours_services::{Large, mix, soak};
 use clap::Parser;
 use hostcall::{HandlerError, KernelReport, Server, Service};
 use hostcall_tests::bundle;
-use offload::{Args, Device, Launch};
+use offload::{Args, Device, DeviceKind, Launch};
 
 /// Words of scratch memory per lane, as the kernel has it.
 const SCRATCH: usize = 512;
@@ -37,6 +38,41 @@ struct Cli {
     /// Seed of the calls' kinds and sizes
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Make one part, from this round on (what the program calls itself with)
+    #[arg(long, hide = true)]
+    part: Option<u32>,
+}
+
+/// What was done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Totals {
+    calls: u64,
+    rounds: u64,
+    faults: u64,
+    /// Calls of disturbed rounds that did not come back right.
+    in_doubt: u64,
+}
+
+impl Totals {
+    /// Begins the line with which a part ends.
+    const LINE: &str = "soak-part:";
+
+    fn line(self) -> String {
+        format!("{} {} {} {} {}", Self::LINE, self.calls, self.rounds, self.faults, self.in_doubt)
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let mut fields = line.strip_prefix(Self::LINE)?.split_whitespace().map(|field| field.parse().ok());
+        let mut next = || fields.next().flatten();
+        Some(Self { calls: next()?, rounds: next()?, faults: next()?, in_doubt: next()? })
+    }
+
+    fn add(&mut self, part: Self) {
+        self.calls += part.calls;
+        self.rounds += part.rounds;
+        self.faults += part.faults;
+        self.in_doubt += part.in_doubt;
+    }
 }
 
 /// What handlers saw: counts of their own for each thread, so that threads do not wait for one another's cache lines.
@@ -110,6 +146,8 @@ enum Fault {
     ServerRestarted,
     /// A lane panics.
     KernelPanic,
+    /// A lane writes where there is no memory, which ends the kernel with all its calls.
+    KernelTrap,
 }
 
 impl Fault {
@@ -119,6 +157,7 @@ impl Fault {
             2 => Self::BufferRemoved,
             4 => Self::KernelPanic,
             6 => Self::ServerRestarted,
+            7 if round % 16 == 15 => Self::KernelTrap,
             _ => Self::None,
         }
     }
@@ -141,12 +180,15 @@ fn watch(progress: Arc<AtomicU64>) {
     });
 }
 
-fn run(cli: &Cli) -> Result<()> {
+/// Makes rounds from `first` on, until there are calls enough, the time is up, or the device is lost to a trap.
+fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
     let device = Device::open(&cli.device)?;
     let info = device.info().clone();
     let lanes = info.resident_waves * info.wave_size;
     let per_round = (cli.calls / u64::from(lanes) / 16).clamp(8, 64) as u32;
-    println!("soak: {} calls on {} by {lanes} lanes, {per_round} calls each a round, seed {}", cli.calls, info.name, cli.seed);
+    if first == 0 {
+        println!("soak: {} calls on {} by {lanes} lanes, {per_round} calls each a round, seed {}", cli.calls, info.name, cli.seed);
+    }
     let handled = Arc::new(Handled::default());
     let start_server = || -> Result<Server> { Ok(Server::builder(&device).services(services(&handled)).start()?) };
     let program = device.load(&bundle())?;
@@ -160,12 +202,16 @@ fn run(cli: &Cli) -> Result<()> {
     watch(progress.clone());
 
     let start = Instant::now();
-    let (mut made, mut round, mut faults, mut in_doubt) = (0u64, 0u32, 0u64, 0u64);
-    while made < cli.calls && cli.seconds.is_none_or(|s| start.elapsed().as_secs() < s) {
+    let (mut totals, mut round) = (Totals::default(), first);
+    while totals.calls < cli.calls && cli.seconds.is_none_or(|s| start.elapsed().as_secs() < s) {
         let fault = Fault::of(round);
         let before = handled.totals();
         queue.fill(&tallies, 0)?;
-        let end = u32::from(fault == Fault::KernelPanic);
+        let end = match fault {
+            Fault::KernelPanic => 1u32,
+            Fault::KernelTrap => 2,
+            _ => 0,
+        };
         let args = Args::new().value(cli.seed).value(round).value(per_round).value(end).slice(&scratch).slice(&tallies);
         // SAFETY: scratch and tallies are as large as the kernel takes them to be, and live beyond the wait.
         unsafe { queue.launch(&kernel, Launch::threads(lanes, 64), args) }?;
@@ -177,7 +223,7 @@ fn run(cli: &Cli) -> Result<()> {
             }
         };
         match fault {
-            Fault::None | Fault::KernelPanic => {}
+            Fault::None | Fault::KernelPanic | Fault::KernelTrap => {}
             Fault::BufferRemoved => {
                 disturb();
                 server.remove_buffer(&buffer);
@@ -192,13 +238,21 @@ fn run(cli: &Cli) -> Result<()> {
         let report = match server.wait(&queue) {
             Ok(()) => KernelReport::default(),
             Err(hostcall::WaitError::Kernel(report)) => *report,
+            Err(hostcall::WaitError::Device { report, .. }) if fault == Fault::KernelTrap => *report,
             Err(error) => return Err(error).context("the device failed"),
         };
-        if matches!(fault, Fault::BufferRemoved | Fault::ServerRestarted) {
+        if fault == Fault::KernelTrap {
+            // Its lanes released nothing.
+            server.remove_buffer(&buffer);
+        }
+        let lost = fault == Fault::KernelTrap && info.kind == DeviceKind::Cuda;
+        if matches!(fault, Fault::BufferRemoved | Fault::ServerRestarted | Fault::KernelTrap) && !lost {
             buffer = server.attach(&program)?;
         }
         let after = handled.totals();
-        let sums = queue.read(&tallies)?.into_iter().fold([0u64; 5], |sum, t| [0, 1, 2, 3, 4].map(|k: usize| sum[k].wrapping_add(t[k])));
+        // What the lanes noted is lost with the device.
+        let tallied = if lost { Vec::new() } else { queue.read(&tallies)? };
+        let sums = tallied.into_iter().fold([0u64; 5], |sum, t| [0, 1, 2, 3, 4].map(|k: usize| sum[k].wrapping_add(t[k])));
         let [right, sum, failed, wrong, posts] = sums;
         let (count, handled_sum) = (after[0] - before[0], after[1].wrapping_sub(before[1]));
         let all = u64::from(lanes) * u64::from(per_round);
@@ -212,26 +266,67 @@ fn run(cli: &Cli) -> Result<()> {
         } else {
             ensure!((right - posts..=all).contains(&count), "{what}: lost or doubled, of {all}");
             ensure!(fault != Fault::KernelPanic || report.panics.len() == 1, "{what}: {report}");
-            in_doubt += all - right;
-            faults += 1;
+            totals.in_doubt += all - right;
+            totals.faults += 1;
         }
-        made += count;
+        totals.calls += count;
+        totals.rounds += 1;
         round += 1;
         progress.store(u64::from(round), Ordering::Relaxed);
         if round.is_power_of_two() || round.is_multiple_of(64) {
-            println!("soak: {what}; {made} calls in {:.1} s", start.elapsed().as_secs_f64());
+            println!("soak: {what}; {} calls in {:.1} s", totals.calls, start.elapsed().as_secs_f64());
+        }
+        if lost {
+            break;
         }
     }
+    Ok(totals)
+}
+
+/// Makes the parts, each in a process of its own.
+fn run(cli: &Cli) -> Result<()> {
+    let start = Instant::now();
+    let mut totals = Totals::default();
+    while totals.calls < cli.calls {
+        let mut command = Command::new(std::env::current_exe().context("this program has a path")?);
+        command.args(["--device", &cli.device, "--seed", &cli.seed.to_string(), "--part", &totals.rounds.to_string()]);
+        command.args(["--calls", &(cli.calls - totals.calls).to_string()]);
+        if let Some(seconds) = cli.seconds {
+            let left = seconds.saturating_sub(start.elapsed().as_secs());
+            if left == 0 {
+                break;
+            }
+            command.args(["--seconds", &left.to_string()]);
+        }
+        let mut child = command.stdout(Stdio::piped()).spawn().context("starting a part")?;
+        let mut part = None;
+        for line in BufReader::new(child.stdout.take().context("the part's output")?).lines() {
+            let line = line?;
+            match Totals::parse(&line) {
+                Some(totals) => part = Some(totals),
+                None => println!("{line}"),
+            }
+        }
+        let status = child.wait()?;
+        ensure!(status.success(), "the part from round {} on failed: {status}", totals.rounds);
+        totals.add(part.context("a part ended without its totals")?);
+    }
+    let Totals { calls, rounds, faults, in_doubt } = totals;
     let seconds = start.elapsed().as_secs_f64();
     println!(
-        "soak: {made} calls in {round} rounds and {seconds:.1} s ({:.2} M/s): 0 lost, 0 doubled, 0 corrupted; {faults} rounds disturbed, {in_doubt} of their calls ended early",
-        made as f64 / seconds / 1e6
+        "soak: {calls} calls in {rounds} rounds and {seconds:.1} s ({:.2} M/s): 0 lost, 0 doubled, 0 corrupted; {faults} rounds disturbed, {in_doubt} of their calls ended early",
+        calls as f64 / seconds / 1e6
     );
     Ok(())
 }
 
 fn main() -> ExitCode {
-    match run(&Cli::parse()) {
+    let cli = Cli::parse();
+    let outcome = match cli.part {
+        None => run(&cli),
+        Some(first) => run_part(&cli, first).map(|totals| println!("{}", totals.line())),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("soak: FAULT: {error:#}");

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use behaviours_services::{gate, tally, typed};
 use hostcall::{AttachError, Completion, Definition, Invocation, Server, ServerBuilder, Service, Status};
+use hostcall_abi::ABI_VERSION;
+use hostcall_abi::descriptor::ABI_SYMBOL;
 use hostcall_tests::{Bench, Counter, device, in_child, locks_held, on_gpu, status};
 use offload::{Args, Launch};
 
@@ -202,6 +204,19 @@ fn a_captured_graph_calls_each_time_it_is_launched() {
         assert_eq!(calls.get(), round * 64 * 3);
     }
     assert_eq!(bench.queue.read(&memory).unwrap(), [3; 64]);
+}
+
+#[test]
+fn a_program_of_another_abi_version_is_not_attached() {
+    let device = device();
+    let server = Server::builder(&device).start().unwrap();
+    let program = device.load(&hostcall_tests::bundle()).unwrap();
+    let theirs = ABI_VERSION + 1;
+    program.global(ABI_SYMBOL).unwrap().write(&theirs.to_ne_bytes()).unwrap();
+    let error = server.attach(&program).unwrap_err();
+    assert!(matches!(error, AttachError::Version { theirs: told, ours: ABI_VERSION, .. } if told == theirs), "{error}");
+    let text = error.to_string();
+    assert!(text.contains(&theirs.to_string()) && text.contains(&ABI_VERSION.to_string()), "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::{Context, define};
 use crate::report::DevicePanic;
 use crate::service::Service;
+use hostcall_abi::failure::{self, Cause, Failure};
 
 pub(super) fn services(context: &Context) -> Vec<Service> {
     vec![
@@ -12,12 +13,20 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
             let lanes = call.fixed::<u64>()?.count_ones();
             let [line, _] = call.fixed::<[u32; 2]>()?;
             let file = String::from_utf8_lossy(call.slice::<u8>()?).into_owned();
-            let mut message = String::from_utf8_lossy(call.slice::<u8>()?).into_owned();
-            if lanes > 1 {
-                message.push_str(&format!(" (and {} more lanes of the wave at the same place)", lanes - 1));
-            }
+            let message = format!("{}{}", String::from_utf8_lossy(call.slice::<u8>()?), others(lanes));
             call.report().device_panicked(DevicePanic { message, file, line, block, thread });
             call.reply(&(), &[]);
+            Ok(())
+        }),
+        context.uncounted(&define::process::failed(|_, _, _, _, _, _, _, _| {}), |call| {
+            let (block, thread) = (call.fixed::<[u32; 3]>()?, call.fixed::<[u32; 3]>()?);
+            let lanes = call.fixed::<u64>()?.count_ones();
+            let (cause, numbers) = (Cause(call.fixed()?), call.fixed()?);
+            let line = call.fixed::<u32>()?;
+            let what = call.fixed::<[u8; failure::WHAT_BYTES]>()?;
+            let file = call.fixed::<[u8; failure::FILE_BYTES]>()?;
+            let message = format!("{}{}", Failure { cause, numbers, what: failure::text(&what) }, others(lanes));
+            call.report().device_panicked(DevicePanic { message, file: failure::text(&file).to_owned(), line, block, thread });
             Ok(())
         }),
         context.uncounted(&define::process::exit(|_| {}), |call| {
@@ -33,4 +42,9 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
             Ok(())
         }),
     ]
+}
+
+/// What is added to the message of the first of `lanes` lanes.
+fn others(lanes: u32) -> String {
+    if lanes > 1 { format!(" (and {} more lanes of the wave at the same place)", lanes - 1) } else { String::new() }
 }

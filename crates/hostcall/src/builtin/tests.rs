@@ -403,6 +403,13 @@ fn a_panic_is_reported_with_its_place_and_ends_the_kernel() {
     let panic = &report.panics[0];
     assert_eq!((panic.file.as_str(), panic.line, panic.block, panic.thread), ("src/lib.rs", 11, [1, 2, 3], [4, 5, 6]));
     assert!(panic.message.starts_with("boom (and 2 more lanes"));
+    let site = hostcall_abi::failure::FailureSite::new("kernel `demo` failed", std::panic::Location::caller());
+    let failed = args().with([1u32, 2, 3]).with([4u32, 5, 6]).with(1u64).with(0u32).with([4u64, 0, 0]).with(site.units);
+    world.call_out::<()>("Process__failed", &failed, false).unwrap();
+    let report = world.report.take();
+    let panic = &report.panics[0];
+    assert_eq!((panic.file.as_str(), panic.line, panic.block, panic.thread), (file!(), site.units[0], [1, 2, 3], [4, 5, 6]));
+    assert_eq!(panic.message, format!("kernel `demo` failed: {}", CallError::HandlerPanicked));
     world.call::<()>("Process__exit", &args().with(-3i32));
     assert_eq!(world.report.take().exit_code(), Some(-3));
     world.call::<()>("Process__abort", &args().with([0u32; 3]).with([0u32; 3]));
@@ -429,5 +436,5 @@ fn every_service_of_the_table_is_registered_once() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), count), (51, 51), "{names:?}");
+    assert_eq!((names.len(), count), (52, 52), "{names:?}");
 }

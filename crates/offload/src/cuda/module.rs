@@ -11,7 +11,7 @@ use super::context::{Context, Entered, Resource};
 use super::driver::Status;
 use super::fault;
 use super::image::{self, Form};
-use crate::backend::{BackendKernel, BackendProgram, KernelInfo};
+use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::error::Error;
 use offload_image::{Image, ImageKind};
 
@@ -177,13 +177,14 @@ impl BackendProgram for Loaded {
         Ok(self.0.function(name)?.map(|function| Arc::new(function) as Arc<dyn BackendKernel>))
     }
 
-    fn global(&self, name: &str) -> Result<Option<(u64, usize)>, Error> {
+    fn global(&self, name: &str) -> Result<Option<GlobalInfo>, Error> {
         let Ok(symbol) = CString::new(name) else { return Ok(None) };
         let entered = self.0.context.enter()?;
         let (mut address, mut bytes) = (0, 0);
         // SAFETY: out parameters, a live module, a C string.
         match unsafe { entered.driver.module_global(&mut address, &mut bytes, self.0.raw, symbol.as_ptr()) } {
-            Ok(()) => Ok(Some((address, bytes))),
+            // Constants lie in memory that copies can write, too.
+            Ok(()) => Ok(Some(GlobalInfo { address, size: bytes, writable: true })),
             Err(failed) if failed.status == Status::NOT_FOUND => Ok(None),
             Err(failed) => Err(entered.error(&failed)),
         }

@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use hostcall_abi::sim::{KERNEL_ENTRY_PREFIX, KernelEntry, OPS_SYMBOL, SIM_VERSION, SIM_VERSION_SYMBOL, SimOps};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSection, ObjectSymbol, SectionFlags};
 
 use super::ops::OPS;
-use crate::backend::{BackendKernel, BackendProgram, KernelInfo};
+use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::error::Error;
 
 /// A loaded program.
@@ -25,14 +25,21 @@ pub(super) struct SimProgram {
 enum Source {
     Image {
         library: Library,
-        /// Sizes of the exported data symbols.
-        sizes: HashMap<String, usize>,
+        /// The exported data symbols.
+        data: HashMap<String, Data>,
         /// Open as long as `library`, before which it must not be closed: the loader also knows files by their paths, and another load
         /// must not get the same descriptor number.
         _copy: File,
     },
     /// Functions of this process.
     Functions(Vec<(String, KernelEntry)>),
+}
+
+/// An exported data symbol.
+#[derive(Clone, Copy)]
+struct Data {
+    size: usize,
+    writable: bool,
 }
 
 /// A kernel of a [`SimProgram`].
@@ -61,7 +68,7 @@ impl SimProgram {
     /// Loads an image.
     pub(super) fn load(program: &str, image: &[u8], max_group_size: u32) -> Result<Arc<LoadedProgram>, Error> {
         let bad = |reason: String| Error::Load { program: program.to_owned(), reason, log: None };
-        let sizes = exported(image).map_err(|error| bad(format!("the simulator image is no shared library of this machine: {error}")))?;
+        let data = exported(image).map_err(|error| bad(format!("the simulator image is no shared library of this machine: {error}")))?;
         let copy = private_copy(image).map_err(|error| bad(format!("cannot copy the simulator image: {error}")))?;
         let path = format!("/proc/self/fd/{}", copy.as_raw_fd());
         // SAFETY: the image is a program that the caller chose to run here, and its hash was checked; what its initialisers do is its own.
@@ -69,7 +76,7 @@ impl SimProgram {
         let library = library.map_err(|error| bad(format!("the system cannot load the simulator image: {error}")))?;
         let word = |symbol: &str, size: usize| -> Result<*mut u8, Error> {
             let missing = || bad(format!("the simulator image has no `{symbol}` of {size} bytes; it is not built with hostcall"));
-            if sizes.get(symbol) != Some(&size) {
+            if data.get(symbol).is_none_or(|data| data.size != size) {
                 return Err(missing());
             }
             // SAFETY: only the address is taken.
@@ -84,9 +91,12 @@ impl SimProgram {
             )));
         }
         let ops = word(OPS_SYMBOL, size_of::<*const SimOps>())?;
-        // SAFETY: data of a pointer's size, writable by contract (`hostcall_abi::sim`), which no code reads before a kernel runs.
+        if !data[OPS_SYMBOL].writable {
+            return Err(bad(format!("`{OPS_SYMBOL}` of the simulator image is a constant; it is not built with hostcall")));
+        }
+        // SAFETY: data of a pointer's size, writable (just checked), which no code reads before a kernel runs.
         unsafe { ops.cast::<*const SimOps>().write_unaligned(&raw const OPS) };
-        Ok(Self { source: Source::Image { library, sizes, _copy: copy }, max_group_size }.share())
+        Ok(Self { source: Source::Image { library, data, _copy: copy }, max_group_size }.share())
     }
 
     fn share(self) -> Arc<LoadedProgram> {
@@ -94,11 +104,23 @@ impl SimProgram {
     }
 }
 
-/// Names and sizes of exported data.
-fn exported(image: &[u8]) -> Result<HashMap<String, usize>, object::Error> {
+/// Exported data, by name.
+fn exported(image: &[u8]) -> Result<HashMap<String, Data>, object::Error> {
     let file = object::File::parse(image)?;
-    let data = file.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.kind() == object::SymbolKind::Data);
-    Ok(data.filter_map(|symbol| Some((symbol.name().ok()?.to_owned(), usize::try_from(symbol.size()).ok()?))).collect())
+    let symbols = file.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.kind() == object::SymbolKind::Data);
+    let data = symbols.filter_map(|symbol| {
+        let section = symbol.section_index().and_then(|index| file.section_by_index(index).ok());
+        let data = Data { size: usize::try_from(symbol.size()).ok()?, writable: section.is_some_and(|section| is_writable(&section)) };
+        Some((symbol.name().ok()?.to_owned(), data))
+    });
+    Ok(data.collect())
+}
+
+/// Whether a section can still be written when its library is loaded.
+fn is_writable<'a>(section: &impl ObjectSection<'a>) -> bool {
+    // The loader makes `.data.rel.ro` read-only once it has relocated it.
+    let written = matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & u64::from(object::elf::SHF_WRITE) != 0);
+    written && !section.name().is_ok_and(|name| name.starts_with(".data.rel.ro"))
 }
 
 /// A copy that the loader has never seen: it knows files by their inodes, and each memory file has its own.
@@ -130,12 +152,12 @@ impl BackendProgram for LoadedProgram {
         }))
     }
 
-    fn global(&self, name: &str) -> Result<Option<(u64, usize)>, Error> {
-        let Source::Image { library, sizes, .. } = &*self.source else { return Ok(None) };
-        let Some(&size) = sizes.get(name) else { return Ok(None) };
+    fn global(&self, name: &str) -> Result<Option<GlobalInfo>, Error> {
+        let Source::Image { library, data, .. } = &*self.source else { return Ok(None) };
+        let Some(&Data { size, writable }) = data.get(name) else { return Ok(None) };
         // SAFETY: only the address is taken.
         let found = unsafe { library.get::<*mut u8>(name) }.ok();
-        Ok(found.map(|symbol| (symbol.into_raw() as u64, size)))
+        Ok(found.map(|symbol| GlobalInfo { address: symbol.into_raw() as u64, size, writable }))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -1,0 +1,167 @@
+//! Copies between device memory and a staging slot, by all lanes of a group together.
+//!
+//! A lane's part of a slot begins at a multiple of 4. Where it begins at one of 16, the lanes copy pieces of 16 bytes, neighbours next to each
+//! other, so that the bus sees whole lines; else units of 4. This is the one piece of the staged path that is compiled for speed.
+
+use crate::arch::current as arch;
+use crate::context::{descriptor, machine};
+use hostcall_abi::codec::padded;
+use hostcall_abi::port::{Arch, Group};
+
+/// Which way the bytes go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From device memory to staging.
+    In,
+    /// From staging to device memory.
+    Out,
+}
+
+/// 16-byte pieces that a lane moves before it waits for the first of them.
+const UNROLL: usize = 4;
+
+/// Value of lane `from`.
+fn broadcast64(mask: u64, value: u64, from: u32) -> u64 {
+    let machine = machine();
+    let low = machine.broadcast(mask, value as u32, from);
+    let high = machine.broadcast(mask, (value >> 32) as u32, from);
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// For each lane of `mask` in turn: copies the `len` bytes at its `address` to or from its `place` in the staging area. All lanes of `mask`
+/// take part, those that have nothing to copy with a `len` of 0.
+///
+/// Bytes on a lane's own stack are memory that no other lane can reach, whatever its address: that lane copies them alone.
+///
+/// # Safety
+/// `address` is valid for `len` bytes, to be read or written as `way` says, by every lane of the wave unless it is on the caller's stack;
+/// `place` is a multiple of 4, and `len` bytes from there, rounded up to 16, are the caller's in a slot that the group holds.
+#[inline(never)]
+pub(crate) unsafe fn each_lane(mask: u64, way: Way, place: u64, address: u64, len: u32) {
+    let machine = machine();
+    let me = machine.lane();
+    let all = Group::new(mask, me);
+    let mut lanes = mask;
+    while lanes != 0 {
+        let lane = lanes.trailing_zeros();
+        lanes &= lanes - 1;
+        let at = descriptor().staging + broadcast64(mask, place, lane);
+        let address = broadcast64(mask, address, lane);
+        let len = machine.broadcast(mask, len, lane);
+        let alone = machine.ballot(mask, me == lane && arch::is_private(address as *const u8)) != 0;
+        if !alone || me == lane {
+            let group = if alone { Group::new(1 << lane, lane) } else { all };
+            // SAFETY: the caller's; a private address is used by the lane whose it is.
+            unsafe {
+                match way {
+                    Way::In => copy_in(&group, at as *mut u8, address as *const u8, len),
+                    Way::Out => copy_out(&group, address as *mut u8, at as *const u8, len),
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`each_lane`]: `to` is a place in staging, `from` readable by the lanes of the group.
+#[inline(always)]
+unsafe fn copy_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
+    if !(to as usize).is_multiple_of(16) {
+        let mut at = group.rank * 4;
+        while at < len {
+            let mut unit = [0u8; 4];
+            // SAFETY: at most 4 bytes from `at`, all below `len`; the region is padded to whole units.
+            unsafe {
+                tail(unit.as_mut_ptr(), from.add(at as usize), (len - at).min(4));
+                to.add(at as usize).cast::<u32>().write_volatile(u32::from_ne_bytes(unit));
+            }
+            at += group.count * 4;
+        }
+        return;
+    }
+    let stride = group.count * 16;
+    let mut at = group.rank * 16;
+    if (from as usize).is_multiple_of(16) {
+        while at + stride * (UNROLL as u32 - 1) + 16 <= len {
+            let mut block = [[0u32; 4]; UNROLL];
+            for (i, piece) in block.iter_mut().enumerate() {
+                // SAFETY: below `len` by the loop's condition, aligned because `from` and `at` are.
+                *piece = unsafe { from.add((at + stride * i as u32) as usize).cast::<[u32; 4]>().read() };
+            }
+            for (i, piece) in block.into_iter().enumerate() {
+                // SAFETY: within the region, whose start is 16-byte aligned.
+                unsafe { arch::store_bulk(to.add((at + stride * i as u32) as usize).cast(), piece) };
+            }
+            at += stride * UNROLL as u32;
+        }
+    }
+    while at < len {
+        let mut piece = [0u32; 4];
+        // SAFETY: at most 16 bytes from `at`, all below `len`; the region is rounded up to whole pieces.
+        unsafe {
+            tail(piece.as_mut_ptr().cast(), from.add(at as usize), (len - at).min(16));
+            arch::store_bulk(to.add(at as usize).cast(), piece);
+        }
+        at += stride;
+    }
+    // The next part may begin inside this one's last piece: order the writes.
+    machine().sync(group.mask);
+}
+
+/// # Safety
+/// As [`each_lane`]: `from` is a place in staging, `to` writable by the lanes of the group.
+#[inline(always)]
+unsafe fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
+    if !(from as usize).is_multiple_of(16) {
+        let mut at = group.rank * 4;
+        while at < len {
+            // SAFETY: at most 4 bytes from `at`, all below `len`; the region is padded to whole units. Volatile: see `load_bulk`.
+            unsafe {
+                let unit = from.add(at as usize).cast::<u32>().read_volatile().to_ne_bytes();
+                tail(to.add(at as usize), unit.as_ptr(), (len - at).min(4));
+            }
+            at += group.count * 4;
+        }
+        return;
+    }
+    let stride = group.count * 16;
+    let mut at = group.rank * 16;
+    if (to as usize).is_multiple_of(16) {
+        while at + stride * (UNROLL as u32 - 1) + 16 <= len {
+            let mut block = [[0u32; 4]; UNROLL];
+            for (i, piece) in block.iter_mut().enumerate() {
+                // SAFETY: within the region, aligned.
+                *piece = unsafe { arch::load_bulk(from.add((at + stride * i as u32) as usize).cast()) };
+            }
+            for (i, piece) in block.into_iter().enumerate() {
+                // SAFETY: below `len` by the loop's condition, aligned because `to` and `at` are.
+                unsafe { to.add((at + stride * i as u32) as usize).cast::<[u32; 4]>().write(piece) };
+            }
+            at += stride * UNROLL as u32;
+        }
+    }
+    while at < len {
+        // SAFETY: within the region, which is rounded up to whole pieces; at most 16 bytes from `at`, all below `len`.
+        unsafe {
+            let piece = arch::load_bulk(from.add(at as usize).cast());
+            tail(to.add(at as usize), piece.as_ptr().cast(), (len - at).min(16));
+        }
+        at += stride;
+    }
+}
+
+/// Copies the few bytes that are no whole piece. One function for all of them: inlined, each would be a loop of its own.
+///
+/// # Safety
+/// Both are valid for `len` bytes and do not overlap.
+#[inline(never)]
+unsafe fn tail(to: *mut u8, from: *const u8, len: u32) {
+    // SAFETY: the caller's.
+    unsafe { core::ptr::copy_nonoverlapping(from, to, len as usize) };
+}
+
+/// Where the next part of a lane's region begins behind one of `len` bytes.
+#[inline(always)]
+pub(crate) fn behind(place: u64, len: usize) -> u64 {
+    place + u64::from(padded(len as u32))
+}
