@@ -137,12 +137,7 @@ pub(crate) fn run(verb: Verb, options: &Options, threads: Threads, selection: &S
             command
         }
     };
-    let mut runner = vec![std::env::current_exe()?.display().to_string(), "exec".into()];
-    runner.extend(options.to_arguments());
-    runner.extend(threads.to_arguments());
-    if selection.quiet || verb != Verb::Run {
-        runner.push("--quiet".into());
-    }
+    let runner = runner(options, threads, selection.quiet || verb != Verb::Run)?;
     command.arg("--config").arg(format!("target.{}.runner={}", machine.name(), serde_json::Value::from(runner)));
     command.arg("--").args(rest);
     // Ctrl-C reaches the whole group: the runner ends the run and says so, and cargo ends with it.
@@ -164,8 +159,19 @@ pub(crate) fn build(machine: &Machine, selection: &Selection) -> Result<Result<V
     Ok(Ok(messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).collect()))
 }
 
+/// What cargo starts programs with: this program, and the run's options.
+pub(crate) fn runner(options: &Options, threads: Threads, quiet: bool) -> std::io::Result<Vec<String>> {
+    let mut runner = vec![std::env::current_exe()?.display().to_string(), "exec".into()];
+    runner.extend(options.to_arguments());
+    runner.extend(threads.to_arguments());
+    if quiet {
+        runner.push("--quiet".into());
+    }
+    Ok(runner)
+}
+
 /// The machine of the device that was asked for. A GPU is opened only to find out whether there is one.
-fn machine(options: &Options) -> Result<Machine, Box<dyn std::error::Error>> {
+pub(crate) fn machine(options: &Options) -> Result<Machine, Box<dyn std::error::Error>> {
     let kind = options.device.as_deref().map(|spec| spec.split(':').next().unwrap_or(spec));
     match kind {
         Some("sim") => return Ok(Machine::Sim),

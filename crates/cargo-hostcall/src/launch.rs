@@ -98,7 +98,13 @@ fn finished(outcome: Result<(), WaitError>) -> Option<u8> {
     match &error {
         WaitError::Kernel(_) if only_exits => {}
         WaitError::Kernel(report) => eprintln!("{}", device::summary(report)),
-        error => eprintln!("error: {error}"),
+        error => {
+            let text = error.to_string();
+            eprintln!("error: {text}");
+            if text.contains("stack overflow") {
+                eprintln!("note: `--stack BYTES` gives each thread more");
+            }
+        }
     }
     match report.exit_code() {
         _ if !panics.is_empty() => Some(PANICKED),

@@ -5,6 +5,7 @@
 mod bench;
 mod build;
 mod cargo;
+mod config;
 mod demo;
 mod device;
 mod doctor;
@@ -48,6 +49,8 @@ enum Command {
     Build(build::Arguments),
     /// Starts a new package
     New(new::Arguments),
+    /// Prints what plain `cargo run` and `cargo test` need to use a device
+    Config(Box<config::Arguments>),
     /// Starts a program that is built: what cargo calls
     Exec(Box<exec::Arguments>),
     /// Measures what calls cost, next to what the bus costs
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => test::run(*arguments, rest),
         Command::Build(arguments) => build::run(arguments),
         Command::New(arguments) => new::run(&arguments),
+        Command::Config(arguments) => config::run(*arguments),
         Command::Exec(arguments) => exec::run(*arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),

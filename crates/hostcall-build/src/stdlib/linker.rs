@@ -7,7 +7,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use offload_image::{Image, ImageKind, ProgramBundle};
 
@@ -20,7 +19,7 @@ use crate::cache::Scratch;
 use crate::command::Run;
 use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, nvptx, sim, symbols};
 
-pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<ExitCode, BuildError> {
+pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let arguments = expand(arguments)?;
     let output = after(&arguments, "-o").ok_or_else(|| BuildError::Unexpected {
         command: "hostcall-link".into(),
@@ -39,7 +38,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<ExitCod
     fs::write(&made, bundle.to_bytes()).map_err(BuildError::io("write", &made))?;
     // rustc's own linkers leave executables, and cargo starts programs through our runner: the permission is a courtesy to tools that look for it.
     fs::rename(&made, &output).map_err(BuildError::io("write", &output))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(0)
 }
 
 /// Set by the compiler for the linker that it calls.
@@ -162,7 +161,7 @@ fn shared_library(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Pat
     let missing = sim::undefined_symbols(name, &bytes)?;
     if !missing.is_empty() {
         // The linker knows who calls, and says so if it may not leave anything open.
-        let said = match link(&["--no-undefined"])?.output() {
+        let said = match link(&["--no-undefined", "--no-demangle"])?.output() {
             Err(BuildError::Failed { tail, .. }) => tail,
             _ => String::new(),
         };
@@ -173,11 +172,14 @@ fn shared_library(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Pat
     Ok(Image::new(ImageKind::Sim, triple, bytes))
 }
 
-/// From what `ld.lld` says: `error: undefined symbol: NAME`, then `>>> referenced by FILE:(…)` and `>>>   FILE.o:(FUNCTION) …`.
+/// From what `ld.lld` says: `error: undefined symbol: NAME`, and in the lines `>>> …` that follow, once, `FILE.o:(FUNCTION)`, perhaps after `.text.`.
 fn caller_in(said: &str, symbol: &str) -> Option<String> {
-    let mut lines = said.lines().skip_while(|line| !line.ends_with(&format!("undefined symbol: {symbol}"))).skip(1);
-    let line = lines.find(|line| line.contains("referenced by"))?;
-    line.split("(.text.").nth(1).or_else(|| line.split(":(").nth(1)).map(|rest| rest.split(')').next().unwrap_or(rest).to_owned())
+    let heading = format!("undefined symbol: {symbol}");
+    let about = said.lines().skip_while(|line| !line.ends_with(&heading)).skip(1).take_while(|line| line.starts_with(">>>"));
+    let place = about.filter_map(|line| line.split(":(").nth(1)).next()?;
+    let function = place.split(')').next().unwrap_or(place);
+    let function = function.split('+').next().unwrap_or(function);
+    Some(function.strip_prefix(".text.").unwrap_or(function).to_owned())
 }
 
 struct Missing {
@@ -226,5 +228,7 @@ mod tests {
         };
         assert_eq!((program.as_str(), symbols[0].as_str()), ("x", "`getpid` (called by `x::main`)"));
         assert_eq!(caller_in(said, "other"), None);
+        let with_lines = "ld.lld: error: undefined symbol: f\n>>> referenced by main.rs:3\n>>>               /t/x.rcgu.o:(_RNvCs1_1x8calls_it)\n";
+        assert_eq!(caller_in(with_lines, "f").as_deref(), Some("_RNvCs1_1x8calls_it"));
     }
 }

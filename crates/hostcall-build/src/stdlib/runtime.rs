@@ -93,10 +93,10 @@ fn source_directory() -> Result<PathBuf, BuildError> {
     dir.canonicalize().map_err(BuildError::io("find the runtime's sources (HOSTCALL_STD_SOURCE names their directory) in", &dir))
 }
 
-/// A hash of all files of the crate and of those that it depends on by path.
+/// A hash of all files of the crate and of those that it depends on by path: their names and contents, wherever they lie.
 fn sources_hash(crate_dir: &Path) -> Result<Sha256, BuildError> {
     let mut crates = vec![crate_dir.to_path_buf()];
-    let mut files = Vec::new();
+    let mut all = Vec::new();
     let mut at = 0;
     while let Some(dir) = crates.get(at).cloned() {
         at += 1;
@@ -110,14 +110,14 @@ fn sources_hash(crate_dir: &Path) -> Result<Sha256, BuildError> {
                 crates.push(found);
             }
         }
-        files.push(manifest);
+        let mut files = vec![manifest];
         files_below(&dir.join("src"), &mut files)?;
-    }
-    files.sort();
-    let mut all = Vec::new();
-    for file in files {
-        all.extend_from_slice(file.to_string_lossy().as_bytes());
-        all.extend_from_slice(&Sha256::of(&fs::read(&file).map_err(BuildError::io("read", &file))?).0);
+        files.sort();
+        for file in files {
+            let name = file.strip_prefix(&dir).unwrap_or(&file).to_string_lossy().into_owned();
+            all.extend_from_slice(&Sha256::of(name.as_bytes()).0);
+            all.extend_from_slice(&Sha256::of(&fs::read(&file).map_err(BuildError::io("read", &file))?).0);
+        }
     }
     Ok(Sha256::of(&all))
 }

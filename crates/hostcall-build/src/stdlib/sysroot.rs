@@ -19,13 +19,13 @@ use offload_image::Sha256;
 use serde_json::json;
 
 use super::machine::Machine;
-use super::{overlay, runtime, tools};
+use super::{known, overlay, runtime, tools};
 use crate::cache::{Scratch, cache_directory};
 use crate::command::Run;
 use crate::{BuildError, DeviceToolchain, Piece};
 
 /// Changes with the steps here.
-const RECIPE: &str = concat!("std 1 ", env!("CARGO_PKG_VERSION"));
+pub(crate) const RECIPE: &str = concat!("std 1 ", env!("CARGO_PKG_VERSION"));
 
 /// std for one machine, ready to be built against.
 #[derive(Clone, Debug)]
@@ -46,25 +46,45 @@ impl Sysroot {
     /// [`BuildError::Missing`] without a device toolchain or its `ld.lld`; [`BuildError::Overlay`] for a compiler that the overlay does not know;
     /// [`BuildError::Failed`] if something does not compile.
     pub fn prepare(machine: &Machine, tool: Option<&Path>, mut progress: impl FnMut(&str)) -> Result<Sysroot, BuildError> {
+        let cache = cache_directory("std")?;
+        let sysroot = match known::read(&cache, machine) {
+            Some(sysroot) => sysroot,
+            None => Sysroot::find_or_build(machine, &cache, &mut progress)?,
+        };
+        let _lock = Lock::take(&cache.join(format!("{machine}.lock")), &mut progress)?;
+        tools::install(&sysroot.dir, tool)?;
+        runtime::refresh(&sysroot, &cache, &mut progress)?;
+        Ok(sysroot)
+    }
+
+    /// The sysroot of the toolchain that is there now.
+    fn find_or_build(machine: &Machine, cache: &Path, progress: &mut impl FnMut(&str)) -> Result<Sysroot, BuildError> {
         let toolchain = DeviceToolchain::find()?;
         if toolchain.lld.is_none() {
             return Err(BuildError::Missing { piece: Piece::Lld, tried: toolchain.llvm_bin.display().to_string() });
         }
-        let cache = cache_directory("std")?;
         let specification = machine.spec(&toolchain, LINKER_PLACE)?;
         let flags = flags(machine, &toolchain);
         let key = [&*toolchain.version, &overlay::identity(), &specification, &flags.join(" "), RECIPE].map(|part| Sha256::of(part.as_bytes()).0);
         let key = Sha256::of(key.as_flattened()).to_string();
         let dir = cache.join(format!("{machine}-{}", &key[..16]));
         let sysroot = Sysroot { machine: machine.clone(), dir, toolchain };
-        let _lock = Lock::take(&cache.join(format!("{machine}.lock")), &mut progress)?;
-        if !sysroot.dir.join(DESCRIPTION).is_file() {
+        let _lock = Lock::take(&cache.join(format!("{machine}.lock")), progress)?;
+        if !sysroot.is_built() {
             progress(&format!("building std for {machine} with {}, once: a minute or two", sysroot.toolchain.version));
-            sysroot.build(&cache, &specification, &flags)?;
+            sysroot.build(cache, &specification, &flags)?;
         }
-        tools::install(&sysroot.dir, tool)?;
-        runtime::refresh(&sysroot, &cache, &mut progress)?;
+        known::write(cache, &sysroot)?;
         Ok(sysroot)
+    }
+
+    /// The machine's sysroot, if it has been prepared and is still right. Builds nothing.
+    pub fn prepared(machine: &Machine) -> Option<Sysroot> {
+        known::read(&cache_directory("std").ok()?, machine)
+    }
+
+    pub(crate) fn is_built(&self) -> bool {
+        self.dir.join(DESCRIPTION).is_file()
     }
 
     /// What cargo is given as `RUSTC`.
@@ -75,6 +95,11 @@ impl Sysroot {
     /// The cargo of the device toolchain, which is of the same release.
     pub fn cargo(&self) -> &Path {
         &self.toolchain.cargo
+    }
+
+    /// The release of the compiler: `1.96.0`.
+    pub fn release(&self) -> &str {
+        self.toolchain.version.split_whitespace().nth(1).unwrap_or(&self.toolchain.version)
     }
 
     /// The runtime that programs are linked with.
@@ -115,6 +140,10 @@ impl Sysroot {
             .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
             .args(["build", "--release", "--target", &name]);
+        if matches!(self.machine, Machine::Amdgpu { .. }) {
+            // More units would be optimised together, and rustc's own reader refuses what it wrote for this target.
+            run = run.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
+        }
         if library.join("vendor").is_dir() {
             let vendor = format!("source.vendored-sources.directory={:?}", library.join("vendor"));
             run = run.args(["--offline", "--config", "source.crates-io.replace-with=\"vendored-sources\"", "--config", &vendor]);

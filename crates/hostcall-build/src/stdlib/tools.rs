@@ -18,10 +18,15 @@ pub(crate) const LINKER: &str = "hostcall-link";
 /// If this process was started as compiler or linker of a sysroot, does that work; `None` if it was not. Programs that prepare sysroots (with `tool`
 /// `None`) call it first in their `main`, before they write anything.
 pub fn act_as_tool() -> Option<ExitCode> {
+    act().map(ExitCode::from)
+}
+
+/// [`act_as_tool`]; the exit code as a number.
+pub(crate) fn act() -> Option<u8> {
     let mut arguments = std::env::args_os();
     let program = PathBuf::from(arguments.next()?);
     let name = program.file_name()?;
-    let act: fn(&Sysroot, Vec<OsString>) -> Result<ExitCode, BuildError> = match name.to_str()? {
+    let act: fn(&Sysroot, Vec<OsString>) -> Result<u8, BuildError> = match name.to_str()? {
         COMPILER => wrapper::run,
         LINKER => linker::run,
         _ => return None,
@@ -30,7 +35,7 @@ pub fn act_as_tool() -> Option<ExitCode> {
     let outcome = Sysroot::open(dir).and_then(|sysroot| act(&sysroot, arguments.collect()));
     Some(outcome.unwrap_or_else(|error| {
         eprintln!("error: {error}");
-        ExitCode::FAILURE
+        1
     }))
 }
 

@@ -7,14 +7,14 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use super::linker::HARNESS_VARIABLE;
 use super::sysroot::{Sysroot, UNOPTIMISED};
 use crate::BuildError;
 use crate::bitcode::{KERNEL_FEATURES, common_flags};
 
-pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<ExitCode, BuildError> {
+pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let name = sysroot.machine.name();
     let call = Call::read(&arguments);
     let mut command = Command::new(&sysroot.toolchain.rustc);
@@ -48,7 +48,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<ExitCod
     {
         eprintln!("note: {hint}");
     }
-    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::from(status.code().unwrap_or(1) as u8) })
+    Ok(if status.success() { 0 } else { status.code().map_or(1, |code| (code as u8).max(1)) })
 }
 
 /// What matters of a call.
