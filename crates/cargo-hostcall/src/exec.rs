@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     quiet: bool,
     /// The image that `cargo hostcall build` left
     image: PathBuf,
-    /// The program's arguments
+    /// The program's arguments; after `--`, what looks like an option is one of them, too
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<String>,
 }
@@ -80,7 +80,9 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     let waves = match threads.threads {
         Some(asked) if asked > device.info().resident_waves => {
             let most = device.info().resident_waves;
-            return Err(format!("--threads {asked}: {} runs at most {most} waves at once, and a thread is a wave", device.info().name).into());
+            return Err(
+                format!("--threads {asked}: {} runs at most {most} waves at once, and a thread is a wave", device.info().name).into()
+            );
         }
         Some(asked) => asked,
         None => waves.min(device.info().resident_waves),

@@ -146,10 +146,15 @@ fn a_crate_that_needs_another_system_is_named_and_why() {
         ("needs_unix/Cargo.toml", "[package]\nname = \"needs_unix\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
         ("needs_unix/src/lib.rs", "pub fn pid() -> i32 { std::os::unix::process::parent_id() as i32 }"),
     ];
-    let Some(package) = Package::new("exclude = [\"needs_unix\"]\n[dependencies]\nneeds_unix = { path = \"needs_unix\" }\n", &files) else { return };
+    let Some(package) = Package::new("exclude = [\"needs_unix\"]\n[dependencies]\nneeds_unix = { path = \"needs_unix\" }\n", &files) else {
+        return;
+    };
     let output = package.hostcall(&["run", "--device", "sim"]);
     let said = text(&output.stderr);
-    assert!(!output.status.success() && said.contains("`needs_unix` does not compile for the device") && said.contains("cfg(unix)"), "{said}");
+    assert!(
+        !output.status.success() && said.contains("`needs_unix` does not compile for the device") && said.contains("cfg(unix)"),
+        "{said}"
+    );
 }
 
 #[test]
