@@ -1,6 +1,6 @@
 //! `cargo hostcall exec IMAGE`: starts a program that is built, on a device. This is what cargo runs programs and tests with.
 
-mod tests;
+mod harness;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,8 +67,8 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     let Arguments { options, threads, quiet, image, args } = arguments;
     let bytes = fs::read(&image).map_err(|error| format!("cannot read {}: {error}", image.display()))?;
     let bundle = ProgramBundle::from_bytes(&bytes).map_err(|error| format!("{}: {error}", image.display()))?;
-    if hostcall_build::is_test_harness(&bundle) && tests::are_asked_for(&args, &options) {
-        return tests::run(&image, &options, threads, &args);
+    if hostcall_build::is_test_harness(&bundle) && harness::are_asked_for(&args, &options) {
+        return harness::run(&image, &options, threads, &args);
     }
     start(&options, threads, quiet, &image, bundle, &args)
 }
