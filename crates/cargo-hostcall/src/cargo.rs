@@ -44,7 +44,8 @@ impl Targets {
     /// Documentation's examples are compiled by rustdoc, which knows nothing of devices: without a choice, everything else is tested.
     fn arguments(&self, selection: &Selection) -> Vec<OsString> {
         let mut all: Vec<OsString> = self.test.iter().flat_map(|name| ["--test".into(), name.into()]).collect();
-        let chosen = self.lib || self.bins || self.tests || !self.test.is_empty() || !selection.bin.is_empty() || !selection.example.is_empty();
+        let chosen =
+            self.lib || self.bins || self.tests || !self.test.is_empty() || !selection.bin.is_empty() || !selection.example.is_empty();
         // `--tests` is all that a plain `cargo test` runs but documentation and examples.
         let flags = [("--lib", self.lib), ("--bins", self.bins), ("--tests", self.tests || !chosen), ("--no-run", self.no_run)];
         all.extend(flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.into()));
@@ -167,6 +168,8 @@ pub(crate) fn runner(options: &Options, threads: Threads, quiet: bool) -> std::i
     if quiet {
         runner.push("--quiet".into());
     }
+    // Cargo appends the image and the program's arguments, which are none of our options.
+    runner.push("--".into());
     Ok(runner)
 }
 

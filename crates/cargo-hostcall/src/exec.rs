@@ -1,6 +1,6 @@
 //! `cargo hostcall exec IMAGE`: starts a program that is built, on a device. This is what cargo runs programs and tests with.
 
-mod tests;
+mod harness;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     quiet: bool,
     /// The image that `cargo hostcall build` left
     image: PathBuf,
-    /// The program's arguments
+    /// The program's arguments; after `--`, what looks like an option is one of them, too
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<String>,
 }
@@ -67,8 +67,8 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     let Arguments { options, threads, quiet, image, args } = arguments;
     let bytes = fs::read(&image).map_err(|error| format!("cannot read {}: {error}", image.display()))?;
     let bundle = ProgramBundle::from_bytes(&bytes).map_err(|error| format!("{}: {error}", image.display()))?;
-    if hostcall_build::is_test_harness(&bundle) && tests::are_asked_for(&args, &options) {
-        return tests::run(&image, &options, threads, &args);
+    if hostcall_build::is_test_harness(&bundle) && harness::are_asked_for(&args, &options) {
+        return harness::run(&image, &options, threads, &args);
     }
     start(&options, threads, quiet, &image, bundle, &args)
 }
@@ -80,7 +80,9 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     let waves = match threads.threads {
         Some(asked) if asked > device.info().resident_waves => {
             let most = device.info().resident_waves;
-            return Err(format!("--threads {asked}: {} runs at most {most} waves at once, and a thread is a wave", device.info().name).into());
+            return Err(
+                format!("--threads {asked}: {} runs at most {most} waves at once, and a thread is a wave", device.info().name).into()
+            );
         }
         Some(asked) => asked,
         None => waves.min(device.info().resident_waves),

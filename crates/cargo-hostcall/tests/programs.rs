@@ -249,7 +249,10 @@ fn programs_end_as_they_do_elsewhere() {
     assert_eq!(ending(&["exit", "0"]).code, Some(0));
     let ran = ending(&["main-panics"]);
     assert_eq!((ran.code, ran.text().as_str()), (Some(101), "before "));
-    assert!(ran.stderr.contains("thread 'main'") && ran.stderr.contains("main.rs:") && ran.stderr.contains("the len is 0 but the index is 1"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("thread 'main'") && ran.stderr.contains("main.rs:") && ran.stderr.contains("the len is 0 but the index is 1"),
+        "{ran:?}"
+    );
     let ran = ending(&["thread-panics"]);
     assert_eq!((ran.code, ran.text().as_str()), (Some(101), ""));
     assert!(ran.stderr.contains("thread 'worker'") && ran.stderr.contains("a thread's own"), "{ran:?}");
@@ -258,7 +261,10 @@ fn programs_end_as_they_do_elsewhere() {
     assert_eq!(ending(&["abort"]).code, Some(134));
     assert_eq!(ending(&["destructors"]).succeeded().text(), "dropped\njoined\n");
     let ran = ending(&["memory"]);
-    assert!(ran.code == Some(134) && ran.stderr.contains("memory allocation of 1048576 bytes failed") && ran.stderr.contains("--heap"), "{ran:?}");
+    assert!(
+        ran.code == Some(134) && ran.stderr.contains("memory allocation of 1048576 bytes failed") && ran.stderr.contains("--heap"),
+        "{ran:?}"
+    );
     let ran = ending(&["spawn-many"]).succeeded();
     assert!(ran.text().starts_with("3 threads, then WouldBlock:") && ran.text().contains("--threads"), "{ran:?}");
 }
@@ -277,7 +283,10 @@ fn a_program_sees_its_arguments_the_variables_it_was_given_and_the_time() {
     needs_toolchain!();
     let ran = run(&["--env", "B=2", "--env", "A=ä = 1", "--threads", "9"], "surroundings", &["x", "", "y z"], b"").succeeded();
     let text = ran.text();
-    assert!(text.starts_with("arguments [\"x\", \"\", \"y z\"]\nvariables [(\"A\", \"ä = 1\"), (\"B\", \"2\")]\nmissing Err(NotPresent)\n"), "{text}");
+    assert!(
+        text.starts_with("arguments [\"x\", \"\", \"y z\"]\nvariables [(\"A\", \"ä = 1\"), (\"B\", \"2\")]\nmissing Err(NotPresent)\n"),
+        "{text}"
+    );
     assert!(text.ends_with("parallelism 4\n"), "{text}");
     let seconds: u64 = text.lines().find_map(|line| line.strip_prefix("seconds ")).and_then(|n| n.parse().ok()).expect("the time");
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();

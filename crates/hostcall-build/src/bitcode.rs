@@ -276,6 +276,9 @@ mod tests {
     #[test]
     fn code_that_writes_text_is_marked_small_and_other_code_is_not() {
         let module = "define internal void @_RNvNtNtCs8Y_4core3fmt5float3foo(ptr %0) {\ndefine void @_RNvCs8Y_4user4work() {\n";
-        assert_eq!(small_attributes(module, Style::Kernels), "_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n");
+        assert_eq!(
+            small_attributes(module, Style::Kernels),
+            "_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n"
+        );
     }
 }

@@ -85,7 +85,9 @@ fn standard_library(machine: &Machine) -> Check {
         importance: Importance::Optional,
         found: prepared.is_some(),
         detail: prepared.as_ref().map_or("not built yet".into(), |sysroot| sysroot.dir.display().to_string()),
-        remedy: prepared.is_none().then(|| "`cargo hostcall setup`, or the first `cargo hostcall run` of a program builds it, in a minute or two".into()),
+        remedy: prepared
+            .is_none()
+            .then(|| "`cargo hostcall setup`, or the first `cargo hostcall run` of a program builds it, in a minute or two".into()),
     }
 }
 

@@ -53,13 +53,12 @@ mod tests {
 
     #[test]
     fn names_are_sorted_into_what_is_there_and_what_is_not() {
-        let symbols = parse("__HOSTCALL_KERNEL__demo D 0 8\ndemo T 0 0\nsys_write T 0\nhelper t 0\nmain U\nllvm.assume U\n__hostcall_x B 0\n");
-        assert_eq!(symbols.exported(&["sys_", "__HOSTCALL_", "__hostcall_"]).collect::<Vec<_>>(), [
-            "__HOSTCALL_KERNEL__demo",
-            "sys_write",
-            "__hostcall_x",
-            "demo"
-        ]);
+        let symbols =
+            parse("__HOSTCALL_KERNEL__demo D 0 8\ndemo T 0 0\nsys_write T 0\nhelper t 0\nmain U\nllvm.assume U\n__hostcall_x B 0\n");
+        assert_eq!(
+            symbols.exported(&["sys_", "__HOSTCALL_", "__hostcall_"]).collect::<Vec<_>>(),
+            ["__HOSTCALL_KERNEL__demo", "sys_write", "__hostcall_x", "demo"]
+        );
         assert_eq!(symbols.missing().collect::<Vec<_>>(), ["main"]);
     }
 }

@@ -39,13 +39,19 @@ fn surroundings(sysroot: &Sysroot) -> String {
     for name in ["HOSTCALL_DEVICE_RUSTC", "HOSTCALL_LLVM_BIN", "PATH", "RUSTUP_HOME"] {
         seen += &format!("{name}={:?}\n", env::var_os(name));
     }
-    let rustup = env::var_os("RUSTUP_HOME").map(PathBuf::from).or_else(|| env::home_dir().map(|home| home.join(".rustup"))).unwrap_or_default();
+    let rustup =
+        env::var_os("RUSTUP_HOME").map(PathBuf::from).or_else(|| env::home_dir().map(|home| home.join(".rustup"))).unwrap_or_default();
     let toolchain = &sysroot.toolchain;
     let tools = [&toolchain.rustc, &toolchain.cargo, &toolchain.llvm_bin.join("llc")].map(PathBuf::clone);
     let looked_at = [rustup.join("toolchains"), rustup.join("update-hashes"), toolchain.library().join("Cargo.lock")];
     for path in looked_at.iter().chain(&tools).chain(&toolchain.lld) {
         let about = fs::metadata(path).ok();
-        seen += &format!("{} {:?} {:?}\n", path.display(), about.as_ref().map(fs::Metadata::len), about.and_then(|about| about.modified().ok()));
+        seen += &format!(
+            "{} {:?} {:?}\n",
+            path.display(),
+            about.as_ref().map(fs::Metadata::len),
+            about.and_then(|about| about.modified().ok())
+        );
     }
     Sha256::of(seen.as_bytes()).to_string()
 }

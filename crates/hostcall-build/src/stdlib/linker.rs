@@ -21,10 +21,8 @@ use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, nvptx, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let arguments = expand(arguments)?;
-    let output = after(&arguments, "-o").ok_or_else(|| BuildError::Unexpected {
-        command: "hostcall-link".into(),
-        problem: "rustc names no output (`-o`)".into(),
-    })?;
+    let output = after(&arguments, "-o")
+        .ok_or_else(|| BuildError::Unexpected { command: "hostcall-link".into(), problem: "rustc names no output (`-o`)".into() })?;
     let output = PathBuf::from(output);
     let scratch = Scratch::new(output.parent().unwrap_or(Path::new(".")))?;
     let name = program_name(&output.file_stem().unwrap_or_default().to_string_lossy()).to_owned();
@@ -122,7 +120,11 @@ fn gpu_image(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Path) ->
             let code = amdgpu::code_object(name, &amdgpu::gpu(toolchain, arch), Style::Program, &reached, dir)?;
             Ok(Image::new(ImageKind::AmdCodeObject, arch.clone(), code))
         }
-        _ => Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, shorten(&nvptx::ptx(name, &nvptx::gpu(toolchain, NVPTX_ARCH), Style::Program, &reached, dir)?))),
+        _ => Ok(Image::new(
+            ImageKind::Ptx,
+            NVPTX_ARCH,
+            shorten(&nvptx::ptx(name, &nvptx::gpu(toolchain, NVPTX_ARCH), Style::Program, &reached, dir)?),
+        )),
     }
 }
 
@@ -222,13 +224,15 @@ mod tests {
     fn the_linkers_words_name_the_caller() {
         let said = "ld.lld: error: undefined symbol: getpid\n>>> referenced by x.4f.rcgu.o:(.text._ZN1x4main17h0123456789abcdefE)\n";
         assert_eq!(caller_in(said, "getpid").as_deref(), Some("_ZN1x4main17h0123456789abcdefE"));
-        let BuildError::Unresolved { program, symbols } = unresolved("x", [Missing { symbol: "getpid".into(), caller: caller_in(said, "getpid") }].into_iter())
+        let BuildError::Unresolved { program, symbols } =
+            unresolved("x", [Missing { symbol: "getpid".into(), caller: caller_in(said, "getpid") }].into_iter())
         else {
             panic!("another error")
         };
         assert_eq!((program.as_str(), symbols[0].as_str()), ("x", "`getpid` (called by `x::main`)"));
         assert_eq!(caller_in(said, "other"), None);
-        let with_lines = "ld.lld: error: undefined symbol: f\n>>> referenced by main.rs:3\n>>>               /t/x.rcgu.o:(_RNvCs1_1x8calls_it)\n";
+        let with_lines =
+            "ld.lld: error: undefined symbol: f\n>>> referenced by main.rs:3\n>>>               /t/x.rcgu.o:(_RNvCs1_1x8calls_it)\n";
         assert_eq!(caller_in(with_lines, "f").as_deref(), Some("_RNvCs1_1x8calls_it"));
     }
 }

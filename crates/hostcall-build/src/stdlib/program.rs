@@ -17,7 +17,11 @@ use crate::{BuildError, BuiltProgram, HostToolchain, ProgramSpec, Ptxas, Target,
 /// # Errors
 ///
 /// Any [`BuildError`]: the first target that cannot be built ends the build.
-pub fn build_std_program(spec: &ProgramSpec, tool: Option<&std::path::Path>, mut progress: impl FnMut(&str)) -> Result<BuiltProgram, BuildError> {
+pub fn build_std_program(
+    spec: &ProgramSpec,
+    tool: Option<&std::path::Path>,
+    mut progress: impl FnMut(&str),
+) -> Result<BuiltProgram, BuildError> {
     let host = HostToolchain::find()?;
     let source = Source::read(&host, &spec.crate_dir)?;
     let target_dir = spec.target_dir.clone().unwrap_or_else(|| source.dir.join("target"));

@@ -65,7 +65,8 @@ impl Sysroot {
         }
         let specification = machine.spec(&toolchain, LINKER_PLACE)?;
         let flags = flags(machine, &toolchain);
-        let key = [&*toolchain.version, &overlay::identity(), &specification, &flags.join(" "), RECIPE].map(|part| Sha256::of(part.as_bytes()).0);
+        let key =
+            [&*toolchain.version, &overlay::identity(), &specification, &flags.join(" "), RECIPE].map(|part| Sha256::of(part.as_bytes()).0);
         let key = Sha256::of(key.as_flattened()).to_string();
         let dir = cache.join(format!("{machine}-{}", &key[..16]));
         let sysroot = Sysroot { machine: machine.clone(), dir, toolchain };

@@ -56,7 +56,8 @@ impl Wanted {
                 "--include-ignored" => wanted.include_ignored = true,
                 "--test-threads" => {
                     let text = value()?;
-                    wanted.at_once = Some(text.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("--test-threads {text}: a number from 1 on"))?);
+                    wanted.at_once =
+                        Some(text.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("--test-threads {text}: a number from 1 on"))?);
                 }
                 "--format" | "--color" | "--report-time" | "--shuffle" | "--shuffle-seed" | "-Z" | "--logfile" => drop(value()?),
                 "--skip" => wanted.choosing.extend(["--skip".into(), value()?]),
@@ -158,17 +159,21 @@ impl Harness<'_> {
 
     /// The names that the harness itself chooses.
     fn list(&self, choosing: &[String]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
-        let output = self.command()?.arg(self.image).args(["--list", "--format", "terse"]).args(choosing).output()?;
+        let output = self.command()?.arg("--").arg(self.image).args(["--list", "--format", "terse"]).args(choosing).output()?;
         if !output.status.success() {
             return Err(format!("the test harness does not list its tests ({})\n{}", output.status, text_of(&output)).into());
         }
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        Ok(text.lines().filter_map(|line| line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark"))).map(str::to_owned).collect())
+        Ok(text
+            .lines()
+            .filter_map(|line| line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark")))
+            .map(str::to_owned)
+            .collect())
     }
 
     fn test(&self, name: &str, nocapture: bool) -> io::Result<Output> {
         let mut command = self.command()?;
-        command.arg("--env").arg(format!("{INVOKE}={name}")).arg(self.image);
+        command.arg("--env").arg(format!("{INVOKE}={name}")).arg("--").arg(self.image);
         if nocapture {
             command.stdout(Stdio::inherit()).stderr(Stdio::inherit());
         }
@@ -247,7 +252,10 @@ mod tests {
             (&c, Verdict::Failed(Some("timed out after 1s".into())), String::new()),
         ];
         let text = report(&results, false);
-        assert_eq!(text, "\nfailures:\n\n---- b stdout ----\npanicked\n\n---- c stdout ----\ntimed out after 1s\n\n\nfailures:\n    b\n    c\n");
+        assert_eq!(
+            text,
+            "\nfailures:\n\n---- b stdout ----\npanicked\n\n---- c stdout ----\ntimed out after 1s\n\n\nfailures:\n    b\n    c\n"
+        );
         assert!(report(&results, true).starts_with("\nsuccesses:\n\n---- a stdout ----\nfine\n"));
         assert_eq!(report(&results[..1], false), "");
     }
