@@ -3,8 +3,10 @@
 //! Each ends normally for every input. What must not happen is an assertion of the body, a panic of the server, or a hang.
 
 pub mod decode_arguments;
+pub mod definitions;
 pub mod hostile_device;
 pub mod policy_paths;
+pub mod tablegen;
 
 /// The input, read piece by piece; zeros behind its end.
 pub struct Input<'a>(&'a [u8]);

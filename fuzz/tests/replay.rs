@@ -14,11 +14,16 @@ fn random(seed: &mut u64, len: usize) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
+fn seeds(folder: impl AsRef<Path>) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let files = std::fs::read_dir(&folder).expect("seeds").map(|entry| entry.expect("a seed").path());
+    let inputs: Vec<_> = files.filter(|path| path.is_file()).map(|path| std::fs::read(path).expect("a file")).collect();
+    assert!(!inputs.is_empty(), "no seeds in {}", folder.display());
+    inputs
+}
+
 fn replay(target: &str, rounds: usize, run: fn(&[u8])) {
-    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
-    let mut inputs: Vec<_> =
-        std::fs::read_dir(&seeds).expect("seeds").map(|entry| std::fs::read(entry.expect("a seed").path()).expect("a file")).collect();
-    assert!(!inputs.is_empty(), "no seeds in {}", seeds.display());
+    let mut inputs = seeds(Path::new("seeds").join(target));
     let mut seed = 0x5eed;
     inputs.extend((0..rounds).map(|round| random(&mut seed, round % 400)));
     for input in inputs {
@@ -46,4 +51,43 @@ fn no_path_leads_out_of_a_grant() {
 fn a_secret_inside_the_grant_would_be_noticed() {
     let open_and_read = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds/policy_paths/open_file")).expect("a seed");
     hostcall_fuzz::policy_paths::play(&open_and_read, hostcall_fuzz::policy_paths::SECRET);
+}
+
+/// Text that looks like the language: pieces of the corpus, cut anywhere and put together anyhow.
+#[test]
+fn no_text_crashes_the_tablegen_front_end() {
+    replay("tablegen", 200, hostcall_fuzz::tablegen::run);
+    let corpus: Vec<_> = ["ok", "error"].map(|kind| seeds(Path::new("../crates/tablegen/tests/corpus").join(kind))).concat();
+    corpus.iter().for_each(|input| hostcall_fuzz::tablegen::run(input));
+    let mut seed = 0x7ab1e;
+    for _ in 0..3000 {
+        let mut mixed = Vec::new();
+        for _ in 0..3 {
+            let random = random(&mut seed, 12);
+            let number = |at: usize| usize::from(u16::from_le_bytes([random[at], random[at + 1]]));
+            let piece = &corpus[number(0) % corpus.len()];
+            let (from, to) = (number(2) % (piece.len() + 1), number(4) % (piece.len() + 1));
+            mixed.extend_from_slice(&piece[from.min(to)..from.max(to)]);
+        }
+        hostcall_fuzz::tablegen::run(&mixed);
+    }
+}
+
+/// Definitions with a piece of one in the place of a piece of another.
+#[test]
+fn no_definitions_crash_the_generator() {
+    replay("definitions", 50, hostcall_fuzz::definitions::run);
+    let whole = seeds("seeds/definitions");
+    let mut seed = 0xdef1;
+    for _ in 0..500 {
+        let random = random(&mut seed, 10);
+        let number = |at: usize| usize::from(u16::from_le_bytes([random[at], random[at + 1]]));
+        let (into, from) = (&whole[number(0) % whole.len()], &whole[number(2) % whole.len()]);
+        let (at, piece) = (number(4) % into.len(), number(6) % from.len());
+        let len = number(8) % 12;
+        let mut mixed = into[..at].to_vec();
+        mixed.extend_from_slice(&from[piece..(piece + len).min(from.len())]);
+        mixed.extend_from_slice(&into[(at + len).min(into.len())..]);
+        hostcall_fuzz::definitions::run(&mixed);
+    }
 }

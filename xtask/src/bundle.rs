@@ -14,14 +14,16 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     sh.remove_path(OUT)?;
     sh.create_dir(OUT)?;
     // Bundles must hold the GPU images: without the device toolchain this is an error, not a smaller bundle.
-    let build = |targets: &str, what: &[&str]| -> Result<String> {
-        Ok(cmd!(sh, "cargo build --release --message-format=json-render-diagnostics {what...}").env("HOSTCALL_TARGETS", targets).read()?)
+    let build = |targets: &str, flags: &str, what: &[&str]| -> Result<String> {
+        let build = cmd!(sh, "cargo build --release --message-format=json-render-diagnostics {what...}");
+        Ok(build.env("HOSTCALL_TARGETS", targets).env("HOSTCALL_PTXAS_FLAGS", flags).read()?)
     };
-    // The benchmark and the demo carry machine code, so that nothing is compiled there. `ptxas` had not finished the tests' kernels
-    // after six minutes: they travel as PTX, which `run-tests` has the driver compile once.
-    let mut json = build("sim,nvptx,cubin:sm_90", &["--package", "cargo-hostcall", "--bins"])?;
-    json += &build("sim,nvptx", &["--package", "hostcall-tests", "--bins", "--test", "behaviours"])?;
-    json += &build("sim", &["--package", "offload", "--example", "cuda_smoke"])?;
+    // Programs carry machine code, so that nothing is compiled there; the tests' is optimised little, which is a matter of seconds instead
+    // of minutes.
+    let mut json = build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--bins"])?;
+    let tests = ["--package", "hostcall-tests", "--bins", "--test", "behaviours"];
+    json += &build("sim,nvptx,cubin:sm_90", "--Ofast-compile=max", &tests)?;
+    json += &build("sim", "", &["--package", "offload", "--example", "cuda_smoke"])?;
     let mut taken = 0;
     for (name, path) in executables(&json) {
         let to = format!("{OUT}/{name}");

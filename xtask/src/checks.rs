@@ -6,13 +6,14 @@ use xshell::{Shell, cmd};
 /// Everything CI checks.
 pub(crate) fn ci(sh: &Shell) -> Result<()> {
     // First: build scripts look for the device toolchain once.
-    super::test::setup(true)?;
+    super::test::setup(sh, true)?;
     println!("== formatting");
     cmd!(sh, "cargo fmt --all --check").run()?;
     for krate in kernels(sh)? {
         cmd!(sh, "cargo fmt --manifest-path {krate}/Cargo.toml --check").run()?;
     }
     cmd!(sh, "cargo fmt --manifest-path fuzz/Cargo.toml --check").run()?;
+    super::generated::run(sh, true, false)?;
     println!("== clippy");
     cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- -D warnings").run()?;
     println!("== clippy of the device library, as the simulator builds it");
@@ -45,8 +46,17 @@ pub(crate) fn fuzz(sh: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
     for target in targets.lines().filter(|target| only.is_none_or(|only| only == *target)) {
         let time = format!("-max_total_time={seconds}");
         sh.create_dir(format!("fuzz/corpus/{target}"))?;
-        cmd!(sh, "cargo +nightly fuzz run --features libfuzzer {target} fuzz/corpus/{target} fuzz/seeds/{target} -- {time} -timeout=10")
-            .run()?;
+        let mut seeds = vec![format!("fuzz/seeds/{target}")];
+        if target == "tablegen" {
+            seeds.extend(["ok", "error"].map(|kind| format!("crates/tablegen/tests/corpus/{kind}")));
+        }
+        let dictionary = format!("fuzz/dictionaries/{target}.dict");
+        let dictionary = sh.path_exists(&dictionary).then(|| format!("-dict={dictionary}"));
+        cmd!(
+            sh,
+            "cargo +nightly fuzz run --features libfuzzer {target} fuzz/corpus/{target} {seeds...} -- {time} -timeout=10 {dictionary...}"
+        )
+        .run()?;
     }
     Ok(())
 }
@@ -67,5 +77,6 @@ pub(crate) fn audit(sh: &Shell) -> Result<()> {
 /// Golden files.
 pub(crate) fn bless(sh: &Shell) -> Result<()> {
     cmd!(sh, "cargo test --package hostcall-macros").env("TRYBUILD", "overwrite").env("INSTA_UPDATE", "always").run()?;
+    cmd!(sh, "cargo test --package tablegen --test corpus").env("HOSTCALL_BLESS", "1").env("INSTA_UPDATE", "always").run()?;
     Ok(())
 }

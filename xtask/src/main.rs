@@ -2,8 +2,11 @@
 
 mod bundle;
 mod checks;
+mod debian;
 #[cfg(test)]
 mod docs;
+mod generated;
+mod tablegen;
 mod test;
 
 use anyhow::Result;
@@ -25,6 +28,8 @@ enum Command {
         #[arg(long)]
         no_setup: bool,
     },
+    /// Install what the tests need, and unpack what they compare with
+    Setup,
     /// Everything CI checks: `test`, formatting, clippy, rustdoc
     Ci,
     /// The loom models of the port, and the weakened ones that must fail
@@ -48,6 +53,24 @@ enum Command {
     },
     /// Make `target/gpu-bundle/`: tests and benchmarks that need neither Rust nor a network where they run
     GpuBundle,
+    /// The speed of `tablegen` beside that of `llvm-tblgen-22`
+    BenchTablegen {
+        /// Size of the generated source
+        #[arg(long, default_value_t = 5)]
+        megabytes: usize,
+        /// Runs of each tool; the fastest counts
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
+    },
+    /// Write the files that are made from the Offload API's definitions
+    Generate {
+        /// Write nothing; fail if a file would change
+        #[arg(long)]
+        check: bool,
+        /// Also write the record of the ABI, which otherwise has to stay as it is
+        #[arg(long)]
+        accept_abi: bool,
+    },
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
     /// Rewrite golden files (UI tests, snapshots)
@@ -60,11 +83,14 @@ fn main() -> Result<()> {
     sh.change_dir(root());
     match cli.command {
         Command::Test { no_setup } => test::run(&sh, !no_setup),
+        Command::Setup => test::setup(&sh, true),
         Command::Ci => checks::ci(&sh),
         Command::Loom => checks::loom(&sh),
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Soak { calls, device } => checks::soak(&sh, calls, &device),
         Command::GpuBundle => bundle::make(&sh),
+        Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
+        Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
         Command::Audit => checks::audit(&sh),
         Command::Bless => checks::bless(&sh),
     }

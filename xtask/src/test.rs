@@ -5,17 +5,23 @@ use xshell::{Shell, cmd};
 
 /// Installs what is missing, if it may, and runs every test that needs no GPU.
 pub(crate) fn run(sh: &Shell, install: bool) -> Result<()> {
-    setup(install)?;
+    setup(sh, install)?;
     run_all(sh)
 }
 
 /// Installs what is missing, if it may, and says what is missing then.
-pub(crate) fn setup(install: bool) -> Result<()> {
+pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
     if install {
         println!("== setup: the device toolchain");
         let report = hostcall_build::setup(|line| println!("   {line}"));
         for line in report.done.iter().chain(&report.failed) {
             println!("   {line}");
+        }
+        println!("== setup: files of Debian's packages to compare with, and C compilers");
+        if let Err(error) = super::debian::unpack(sh).and_then(|()| super::debian::compilers(sh)) {
+            println!("   {error:#}; tests that need them say that they are skipped");
+            // In CI nothing may be skipped for want of what setup brings.
+            ensure!(std::env::var_os("CI").is_none(), "files of Debian's packages, or compilers, are missing");
         }
     }
     let missing: Vec<_> = hostcall_build::doctor().into_iter().filter(|check| !check.found).collect();

@@ -4,7 +4,7 @@
 //! returns a [`CallError`] nor an index out of bounds writes one. They post `Process::failed`, whose arguments are the lane's place, a
 //! [`Cause`] with its numbers, and the place in the source, which for a kernel's error is made at compile time, as a [`FailureSite`].
 
-use crate::{CallError, Status};
+use crate::{CallError, Status, file_error};
 use core::fmt;
 use core::panic::Location;
 
@@ -36,6 +36,12 @@ impl Cause {
     pub const NONE: Self = Self(6);
     /// A panic with a constant text, which is in the place of what failed: bytes of the whole text.
     pub const TEXT: Self = Self(7);
+    /// A file operation's error: as [`file_error::Error::to_wire`] gives it.
+    pub const FILE: Self = Self(8);
+    /// The heap is exhausted: bytes wanted, in use, of all.
+    pub const MEMORY: Self = Self(9);
+    /// A collection that would be larger than memory can be.
+    pub const CAPACITY: Self = Self(10);
 }
 
 /// A failure as it came. Shown in the words of Rust's own panics.
@@ -68,6 +74,12 @@ impl fmt::Display for Failure<'_> {
             Cause::NONE => f.write_str("called `Option::unwrap()` on a `None` value"),
             Cause::TEXT if a > WHAT_BYTES as u64 => write!(f, "{} […]", self.what),
             Cause::TEXT => f.write_str(self.what),
+            Cause::FILE => write!(f, "{}: {:?}", self.what, file_error::Error::from_wire(a)),
+            Cause::MEMORY => write!(
+                f,
+                "memory allocation of {a} bytes failed: {b} of the {c} bytes of the device heap are in use; raise it with `.heap(bytes)` or `--heap`"
+            ),
+            Cause::CAPACITY => f.write_str("capacity overflow"),
             Cause(number) => write!(f, "cause {number} of {:?}, unknown to this version of hostcall", self.numbers),
         }
     }

@@ -24,6 +24,7 @@
 pub mod codec;
 pub mod descriptor;
 pub mod failure;
+pub mod file_error;
 pub mod geometry;
 pub mod header;
 pub mod port;

@@ -44,4 +44,4 @@ pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, style: Style, linked: &P
 }
 
 /// See [`crate::nvptx`]'s.
-const RECIPE: &str = concat!("amdgpu 3 ", env!("CARGO_PKG_VERSION"));
+const RECIPE: &str = concat!("amdgpu 4 ", env!("CARGO_PKG_VERSION"));

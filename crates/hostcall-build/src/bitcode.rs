@@ -4,20 +4,22 @@
 //! that all of it ends as bitcode in one archive, allocator shim included) but with no optimisation passes, and no linker is run.
 //! Then, outside rustc:
 //!
-//! 1. `llvm-link` makes one module of it. Calls of the most usual panics go to functions that need no text ([`panics`]).
+//! 1. `llvm-link` makes one module of it. For NVIDIA, atomic instructions get the fences that the back end forgets ([`atomics`]).
+//!    Calls of the most usual panics go to functions that need no text ([`panics`]).
 //! 2. Every function is marked `convergent`, *before* any optimisation: without that LLVM may move a call that ends in a
 //!    warp collective across a branch, and the lanes that arrive are others.
-//!    What only writes text is marked to be kept small.
+//!    What is rare or only writes text is marked to be kept small.
 //! 3. All but kernels and the words that the host looks up becomes internal, and what they do not reach is dropped. Only
 //!    then is the module optimised, for what is left is small.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::build::Context;
 use crate::command::Run;
-use crate::panics;
 use crate::{BuildError, DeviceToolchain};
+use crate::{atomics, panics};
 
 /// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
 /// (`hostcall-device` names what it needs in its own crate attributes.)
@@ -121,18 +123,18 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
     let [replaced, marked, exports, small, optimised] =
         ["replaced.ll", "marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
     let module = toolchain.llvm("llvm-dis").arg(linked).args(["-o", "-"]).text()?;
+    // AMD's back end keeps the orderings.
+    let module = if gpu.triple.starts_with("nvptx") { atomics::fence(&module) } else { Cow::Borrowed(&*module) };
     let names = exported_names(&module, gpu.convention);
     if !names.any_kernel {
         return Err(BuildError::NoKernel { package: package.to_owned() });
     }
-    let (input, inline) = match style {
-        Style::Kernels => {
-            fs::write(&replaced, &*panics::replace(&module)).map_err(BuildError::io("write", &replaced))?;
-            (&*replaced, format!("-inline-threshold={INLINE_THRESHOLD}"))
-        }
+    let (text, inline) = match style {
+        Style::Kernels => (Cow::Owned(panics::replace(&module)), format!("-inline-threshold={INLINE_THRESHOLD}")),
         // Not `-inline-threshold`, which would also be that of code that is to be small.
-        Style::Program => (linked, format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}")),
+        Style::Program => (Cow::Borrowed(&*module), format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}")),
     };
+    fs::write(&replaced, &*text).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
     fs::write(&small, small_attributes(&module, style)).map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
@@ -141,7 +143,7 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
         .llvm("opt")
         .args(["-passes=forceattrs", "-force-attribute=convergent"])
         .arg(format!("-forceattrs-csv-path={}", small.display()))
-        .arg(input)
+        .arg(&replaced)
         .arg("-o")
         .arg(&marked)
         .output()?;
@@ -165,12 +167,24 @@ const INLINE_THRESHOLD: u32 = 25;
 /// That of programs with std: hello is 1.26 MB of PTX at 25, 1.17 MB with this.
 const PROGRAM_INLINE_THRESHOLD: u32 = 5;
 
-/// Code that is there to write text, above all about a panic: small is better than fast, for the driver compiles all of it when the
-/// program is loaded. (`println!` of one float: 1.0 MB of PTX and 6.9 s in `ptxas` without this, 0.74 MB and 3.3 s with it.)
-const SMALL: [&str; 5] = ["4core3fmt", "7flt2dec", "4core9panicking", "5alloc3fmt", "15hostcall_device5panic"];
+/// Code that is rare, or there to write text, above all about a panic: small is better than fast, for every kernel has a copy of it, and the
+/// driver compiles all of them when the program is loaded. (`println!` of one float: 1.0 MB of PTX and 6.9 s in `ptxas` without this, 0.74 MB
+/// and 3.3 s with it.) Parts of mangled paths, and whether to spare nothing for it: what has loops over a call's units is larger by that.
+const SMALL: [(&str, bool); 10] = [
+    ("4core3fmt", true),
+    ("7flt2dec", true),
+    ("4core9panicking", true),
+    ("5alloc3fmt", true),
+    ("15hostcall_device5panic", true),
+    ("12hostcall_abi4port6client", true),
+    ("15hostcall_device4call6failed", true),
+    ("15hostcall_device7staging", false),
+    ("15hostcall_device7failure", false),
+    ("12hostcall_abi7failure", false),
+];
 
 /// Of programs with std, also what runs once, or when something has gone wrong.
-const SMALL_IN_PROGRAMS: [&str; 13] = [
+const SMALL_IN_PROGRAMS: [&str; 11] = [
     "3std9panicking",
     "3std3sys3env",
     "3std2rt",
@@ -182,17 +196,23 @@ const SMALL_IN_PROGRAMS: [&str; 13] = [
     "3std4sync4once",
     "12hostcall_std5entry",
     "12hostcall_std7process",
-    "15hostcall_device7staging",
-    "15hostcall_device7failure",
 ];
 
-/// For `opt`: a line `name,attribute` for each attribute of each function whose mangled path has a part of [`SMALL`].
+/// Whether a function of that name is to be small; if so, whether at any price.
+pub(crate) fn is_small(name: &str) -> Option<bool> {
+    SMALL.iter().find(|(part, _)| name.contains(part)).map(|(_, all)| *all)
+}
+
+/// For `opt`: a line `name,attribute` for each attribute of each function that is to be small.
 fn small_attributes(module: &str, style: Style) -> String {
     let mut lines = String::new();
-    let more = if style == Style::Program { &SMALL_IN_PROGRAMS[..] } else { &[] };
-    let small = |name: &str| SMALL.iter().chain(more).any(|part| name.contains(part));
-    for (_, name) in module.lines().filter_map(definition).filter(|(_, name)| small(name)) {
-        lines.extend([name, ",minsize\n", name, ",optsize\n"]);
+    let in_program = |name: &str| style == Style::Program && SMALL_IN_PROGRAMS.iter().any(|part| name.contains(part));
+    for (_, name) in module.lines().filter_map(definition) {
+        let Some(all) = is_small(name).or_else(|| in_program(name).then_some(true)) else { continue };
+        lines.extend([name, ",optsize\n"]);
+        if all {
+            lines.extend([name, ",minsize\n"]);
+        }
     }
     lines
 }
@@ -278,7 +298,7 @@ mod tests {
         let module = "define internal void @_RNvNtNtCs8Y_4core3fmt5float3foo(ptr %0) {\ndefine void @_RNvCs8Y_4user4work() {\n";
         assert_eq!(
             small_attributes(module, Style::Kernels),
-            "_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n"
+            "_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n"
         );
     }
 }

@@ -15,6 +15,7 @@
 //! Nothing here runs in a kernel or serves one.
 
 mod amdgpu;
+mod atomics;
 mod bitcode;
 mod build;
 mod cache;

@@ -6,12 +6,12 @@
 //! former become calls of the latter. Where one of the two is not found, or their parameters differ (another `core`), nothing is changed:
 //! the kernel is larger then, not wrong.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::bitcode::definition;
 
-/// A part of the mangled path of a function of `core`, and the function of `hostcall-device` that stands for it.
-const REPLACED: [(&str, &str); 8] = [
+/// The end of the mangled path of a function of `core` or `alloc`, and the function of `hostcall-device` that stands for it.
+const REPLACED: [(&str, &str); 10] = [
     ("4core9panicking18panic_bounds_check", "hostcall_panic_index"),
     ("4core5slice5index16slice_index_fail", "hostcall_panic_range"),
     ("4core5slice20copy_from_slice_impl17len_mismatch_fail", "hostcall_panic_lengths"),
@@ -20,33 +20,65 @@ const REPLACED: [(&str, &str); 8] = [
     ("4core6option13unwrap_failed", "hostcall_panic_none"),
     ("4core6option13expect_failed", "hostcall_panic_text"),
     ("4core9panicking5panic", "hostcall_panic_text"),
+    ("5alloc5alloc18handle_alloc_error", "hostcall_panic_memory"),
+    ("5alloc7raw_vec17capacity_overflow", "hostcall_panic_capacity"),
 ];
 
+/// Ends the mangled path of what `panic!("a constant text")` calls, with the text as `fmt::Arguments`.
+const PANIC_FMT: &str = "4core9panicking9panic_fmt";
+/// Takes a text, and is called instead.
+const PANIC_TEXT: &str = "hostcall_panic_text";
+
 /// The module (as text) with the calls changed.
-pub(crate) fn replace(module: &str) -> Cow<'_, str> {
-    let mut defined: Vec<(&str, Vec<&str>)> = Vec::new();
-    for line in module.lines() {
-        if let Some((_, name)) = definition(line) {
-            defined.push((name, parameters(line)));
+pub(crate) fn replace(module: &str) -> String {
+    let defined: Vec<(&str, &str)> = module.lines().filter_map(|line| Some((definition(line)?.1, line))).collect();
+    let replaced: HashMap<&str, &str> = REPLACED
+        .iter()
+        .filter_map(|(path, by)| {
+            let wanted = parameters(defined.iter().find(|(name, _)| name == by)?.1);
+            let (name, _) = defined.iter().find(|(name, line)| name.ends_with(path) && parameters(line) == wanted)?;
+            Some((*name, *by))
+        })
+        .collect();
+    let texts: HashMap<&str, usize> = if defined.iter().any(|(name, _)| *name == PANIC_TEXT) {
+        module.lines().filter_map(constant_bytes).collect()
+    } else {
+        HashMap::new()
+    };
+    let mut changed = String::with_capacity(module.len());
+    for line in module.split_inclusive('\n') {
+        // Only calls: the definitions stay, and are dropped when nobody calls them.
+        let callee = line.split_once("call void @").map(|(before, rest)| (before, rest.split('(').next().unwrap_or_default(), rest));
+        match callee {
+            Some((before, name, rest)) if replaced.contains_key(name) => {
+                changed.extend([before, "call void @", replaced[name], &rest[name.len()..]]);
+            }
+            Some((before, name, rest)) if name.ends_with(PANIC_FMT) => match constant_text(&rest[name.len()..], &texts) {
+                Some(arguments) => changed.extend([before, "call void @", PANIC_TEXT, &arguments]),
+                None => changed.push_str(line),
+            },
+            _ => changed.push_str(line),
         }
     }
-    let mut module = Cow::Borrowed(module);
-    for (path, by) in REPLACED {
-        let Some((_, wanted)) = defined.iter().find(|(name, _)| *name == by) else { continue };
-        for (name, _) in defined.iter().filter(|(name, parameters)| name.ends_with(path) && parameters == wanted) {
-            // Only calls: the definition itself stays, and is dropped when nobody calls it.
-            module = Cow::Owned(
-                module
-                    .split_inclusive('\n')
-                    .map(|line| match line.starts_with("define ") {
-                        false => Cow::Owned(line.replace(&format!("call void @{name}("), &format!("call void @{by}("))),
-                        true => Cow::Borrowed(line),
-                    })
-                    .collect(),
-            );
-        }
-    }
-    module
+    changed
+}
+
+/// Name and size of a constant of bytes.
+fn constant_bytes(line: &str) -> Option<(&str, usize)> {
+    let (name, value) = line.strip_prefix('@')?.split_once(" = ")?;
+    let (_, size) = value.split_once(" constant [")?;
+    Some((name, size.split_once(" x i8]")?.0.parse().ok()?))
+}
+
+/// From the arguments of a `panic_fmt` whose text is constant, those of [`PANIC_TEXT`]. Such a text is passed as its address and an odd
+/// number made of its length; to be sure of that, the number is compared with the length of the constant at the address.
+fn constant_text(arguments: &str, texts: &HashMap<&str, usize>) -> Option<String> {
+    let (text, rest) = arguments.strip_prefix("(ptr ")?.split_once(", ptr ")?;
+    let text = text.rsplit(' ').next()?;
+    let (before, rest) = rest.split_once("inttoptr (i64 ")?;
+    let (number, rest) = rest.split_once(" to ptr)")?;
+    let length = *texts.get(text.strip_prefix('@')?)?;
+    (!before.contains(',') && number.parse() == Ok(2 * length + 1)).then(|| format!("(ptr {text}, i64 {length}{rest}"))
 }
 
 /// The types of a definition's parameters, without attributes.
@@ -87,6 +119,22 @@ mod tests {
         let changed = replace(&module);
         assert!(changed.contains("  call void @hostcall_panic_index(i64 %1, i64 %2, ptr @at) #3\n"), "{changed}");
         assert!(changed.contains(CORE) && changed.contains(ours));
+    }
+
+    #[test]
+    fn a_constant_text_is_passed_as_such_if_its_length_proves_that_it_is_one() {
+        let ours = "define void @hostcall_panic_text(ptr %text, i64 %len, ptr %place) {\n}\n";
+        let text = "@anon.1 = private unnamed_addr constant [5 x i8] c\"never\", align 1\n";
+        let call = |number: u32| {
+            format!(
+                "  call void @_RN4core9panicking9panic_fmt(ptr noundef @anon.1, ptr noundef inttoptr (i64 {number} to ptr), ptr noundef @at) #3\n"
+            )
+        };
+        let changed = replace(&format!("{text}{ours}{}", call(11)));
+        assert!(changed.ends_with("  call void @hostcall_panic_text(ptr @anon.1, i64 5, ptr noundef @at) #3\n"), "{changed}");
+        for module in [format!("{text}{ours}{}", call(10)), format!("{text}{ours}{}", call(13)), format!("{text}{}", call(11)), call(11)] {
+            assert_eq!(replace(&module), module);
+        }
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct Ptxas {
     pub path: PathBuf,
     /// The release, like `12.9`.
     pub version: String,
+    /// What `HOSTCALL_PTXAS_FLAGS` adds to the command line, like `--Ofast-compile=max`: for programs that are to be ready soon, not fast.
+    pub flags: Vec<String>,
 }
 
 impl Ptxas {
@@ -49,7 +51,8 @@ impl Ptxas {
         let text = run.text()?;
         let version = text.split("release ").nth(1).and_then(|rest| rest.split(',').next()).map(str::to_owned);
         let version = version.ok_or_else(|| BuildError::Unexpected { command, problem: "it names no release".into() })?;
-        Ok(Ptxas { path: path.to_path_buf(), version })
+        let flags = env::var("HOSTCALL_PTXAS_FLAGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+        Ok(Ptxas { path: path.to_path_buf(), version, flags })
     }
 
     /// Where [`setup`](crate::setup()) puts it; `None` if there is no home directory.
@@ -63,7 +66,7 @@ impl Ptxas {
     }
 
     pub(crate) fn identity(&self) -> String {
-        format!("ptxas {} {}", self.version, self.path.display())
+        format!("ptxas {} {} {}", self.version, self.path.display(), self.flags.join(" "))
     }
 
     /// Machine code of `ptx` for `arch` (`sm_…`).
@@ -75,7 +78,7 @@ impl Ptxas {
         let scratch = Scratch::new(&env::temp_dir().join("hostcall-ptxas"))?;
         let [input, output] = ["image.ptx", "image.cubin"].map(|name| scratch.0.join(name));
         fs::write(&input, ptx).map_err(BuildError::io("write", &input))?;
-        Run::new(&self.path).arg(format!("-arch={arch}")).arg(&input).arg("-o").arg(&output).output()?;
+        Run::new(&self.path).args(&self.flags).arg(format!("-arch={arch}")).arg(&input).arg("-o").arg(&output).output()?;
         fs::read(&output).map_err(BuildError::io("read", &output))
     }
 }

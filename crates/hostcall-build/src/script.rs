@@ -7,7 +7,7 @@ use crate::stdlib::{build_std_program, tools};
 use crate::{BuildError, BuiltProgram, DeviceToolchain, Piece, ProgramSpec, Target, build_program};
 
 /// Variables that decide what is built, so that a change of one must run the script again.
-const VARIABLES: [&str; 4] = ["HOSTCALL_TARGETS", "HOSTCALL_DEVICE_RUSTC", "HOSTCALL_LLVM_BIN", "HOSTCALL_PTXAS"];
+const VARIABLES: [&str; 5] = ["HOSTCALL_TARGETS", "HOSTCALL_DEVICE_RUSTC", "HOSTCALL_LLVM_BIN", "HOSTCALL_PTXAS", "HOSTCALL_PTXAS_FLAGS"];
 
 /// A kernel crate that a `build.rs` builds: see [`program`].
 #[derive(Clone, Debug)]

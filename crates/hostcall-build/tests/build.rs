@@ -122,7 +122,22 @@ fn a_collective_under_a_divergent_branch_stays_on_its_side() {
     assert_eq!(per_block.iter().sum::<usize>(), 2, "and nowhere else");
 }
 
-/// The control of the test above: the fixture must be one that LLVM spoils when nothing is convergent.
+/// LLVM 22 writes it as a bare `atom.exch`, which orders nothing.
+#[test]
+fn an_ordered_swap_on_nvidia_comes_between_fences() {
+    if !device_toolchain() {
+        return;
+    }
+    let image = image("ballot", Target::nvptx());
+    let ptx = Ptx::parse(std::str::from_utf8(&image.bytes).expect("PTX is text"));
+    let kernel = ptx.function("branches").expect("the kernel");
+    let ordering: Vec<_> = kernel.instructions().filter(|i| i.is("fence") || i.is("membar") || i.is("atom")).collect();
+    let swap = ordering.iter().position(|i| i.is("atom") && i.has("exch")).expect("the swap");
+    let fence = |i: Option<&&Instruction>| i.is_some_and(|i| i.is("fence.acq_rel.gpu") || i.is("membar.gl"));
+    assert!(swap > 0 && fence(ordering.get(swap - 1)) && fence(ordering.get(swap + 1)), "{ordering:?}");
+}
+
+/// The control of the collective's test: the fixture must be one that LLVM spoils when nothing is convergent.
 #[test]
 fn without_the_attribute_the_same_collectives_become_one() {
     let Ok(toolchain) = DeviceToolchain::find().inspect_err(|error| println!("skipped: {error}")) else { return };

@@ -1,8 +1,8 @@
 //! Calls: what the stubs of `#[service]` become.
 //!
 //! The corridor: a stub encodes its arguments into 32-bit units → [`group_at`] finds the lanes that call
-//! together → [`Client::acquire`](hostcall_abi::port::Client::acquire) takes a port → `send` → `receive` → `release` → the stub decodes its result. Strings and
-//! slices travel inside the message where they fit, else through a [staging slot](crate::staging).
+//! together → [`Client::acquire`](hostcall_abi::port::Client::acquire) takes a port → `send` → `receive` → `release` → the stub decodes its result. Where the messages of
+//! all lanes do not fit, parts of them call one after another. Strings and slices go [another way](crate::staging).
 
 use crate::arch::current as arch;
 use crate::context::{ServiceWord, client, descriptor, group_at, machine};

@@ -9,9 +9,8 @@ use crate::call::{payload_word, words_of};
 use crate::context::{client, group_at};
 use crate::wave;
 use core::fmt::Debug;
-use core::panic::Location;
 use hostcall_abi::codec::Fixed;
-use hostcall_abi::failure::{Cause, FailureSite, SITE_UNITS, place_units};
+use hostcall_abi::failure::{Cause, FailureSite, SITE_UNITS};
 use hostcall_abi::port::Group;
 use hostcall_abi::word::WORD_DWORDS;
 use hostcall_abi::{CallError, Flags};
@@ -50,9 +49,18 @@ impl Failed<CallError> {
     }
 }
 
+impl Failed<crate::fs::Error> {
+    /// Tells the host, and ends the lane.
+    #[inline(always)]
+    pub fn end(self, site: &'static FailureSite) -> ! {
+        report(Cause::FILE, [self.0.to_wire(), 0, 0], &site.units)
+    }
+}
+
+/// Tells the host that a call failed, and ends the lane.
 #[cold]
 #[inline(never)]
-fn call_failed(error: CallError, site: &'static FailureSite) -> ! {
+pub fn call_failed(error: CallError, site: &'static FailureSite) -> ! {
     let (status, detail) = error.to_status();
     report(Cause::CALL, [u64::from(status.0), u64::from(detail), 0], &site.units)
 }
@@ -76,6 +84,23 @@ mod replaced {
     #[unsafe(no_mangle)]
     fn hostcall_panic_text(text: &'static str, place: &'static Location<'static>) -> ! {
         report(Cause::TEXT, [text.len() as u64, 0, 0], &place_units(text, place))
+    }
+
+    /// `alloc::alloc::handle_alloc_error`, with a `Layout` in its two parts. Its caller is `alloc`, so there is no place that would help.
+    #[cold]
+    #[inline(never)]
+    #[unsafe(no_mangle)]
+    fn hostcall_panic_memory(_align: usize, size: usize) -> ! {
+        let heap = crate::heap::stats();
+        failed_at(Cause::MEMORY, size, heap.used_bytes, heap.total_bytes, Location::caller())
+    }
+
+    /// `alloc::raw_vec::capacity_overflow`
+    #[cold]
+    #[inline(never)]
+    #[unsafe(no_mangle)]
+    fn hostcall_panic_capacity() -> ! {
+        failed_at(Cause::CAPACITY, 0, 0, 0, Location::caller())
     }
 
     macro_rules! panics {

@@ -6,10 +6,12 @@
 //! [`File::read_at_wave`] and [`File::write_at_wave`].
 
 mod dir;
-mod error;
 
 pub use dir::{DirEntry, ReadDir, read_dir};
-pub use error::{Error, ErrorKind, Result};
+pub use hostcall_abi::file_error::{Error, ErrorKind};
+
+/// The result of a file operation.
+pub type Result<T> = core::result::Result<T, Error>;
 
 use crate::builtin::Files;
 use crate::context::descriptor;

@@ -151,7 +151,7 @@ impl<L: Lanes> Heap<L> {
     /// The hint of `class` for the caller's group of waves. A number that may be out of date: nothing depends on it.
     fn hint(&self, class: u32) -> &AtomicU32 {
         // As many groups as leave each class a few chunks per group.
-        let groups = (self.chunks / (CLASSES as u32 * 2)).clamp(1, HINTS as u32);
+        let groups = (self.chunks / (CLASSES as u32 * 2)).min(HINTS as u32).max(1);
         let group = self.lanes.place() % groups;
         self.word32((group as usize * CLASSES + class as usize) * 4)
     }
@@ -230,7 +230,7 @@ impl<L: Lanes> Heap<L> {
                 return Some(self.reserved(near, count, class));
             }
         }
-        let (chunk, count) = self.find(class, want, near.clamp(self.first, self.chunks - 1))?;
+        let (chunk, count) = self.find(class, want, near.min(self.chunks - 1).max(self.first))?;
         hint.store(chunk, Relaxed);
         Some(self.reserved(chunk, count, class))
     }

@@ -5,7 +5,7 @@
 //!
 //! The idea: lanes that call together are one group, which takes a port, sends one message and gives the port back (`call.rs`; the
 //! state machine itself is `hostcall_abi::port`). That path is inlined into the kernel and stays in registers. What is rare is a function of
-//! its own, not generic, so that a program has it once: strings and slices, and calls that do not fit into one message (`staging.rs`).
+//! its own, not generic, and small: strings and slices (`staging.rs`, `copy.rs`), and the end of a lane whose call failed (`failure.rs`).
 //!
 //! * [`Port`] and [`Pending`]: a port kept for several calls, a call whose result is fetched later.
 //! * [`wave`](mod@wave): where a lane is, and calls made once for many lanes.
@@ -109,7 +109,7 @@ pub mod __runtime {
 pub mod __private {
     pub use crate::call::{Port, call_fixed, call_fixed_on, post_fixed, post_fixed_on, start_fixed};
     pub use crate::context::ServiceWord;
-    pub use crate::failure::{Failed, Fails, failed};
+    pub use crate::failure::{Failed, Fails, call_failed, failed};
     pub use crate::pending::Pending;
     pub use crate::staging::{call_var, post_var};
     pub use hostcall_abi as abi;

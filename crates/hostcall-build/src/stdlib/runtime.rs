@@ -51,7 +51,7 @@ fn module(context: &Context<'_>, gpu: &Gpu<'_>, dir: &Path) -> Result<PathBuf, B
     let names = symbols::of_module(gpu.toolchain, &linked)?;
     // Its own panics, while it can be told from the program, whose panics are std's.
     let text = gpu.toolchain.llvm("llvm-dis").arg(&linked).args(["-o", "-"]).text()?;
-    fs::write(&replaced, &*panics::replace(&text)).map_err(BuildError::io("write", &replaced))?;
+    fs::write(&replaced, panics::replace(&text)).map_err(BuildError::io("write", &replaced))?;
     let visible: Vec<&str> = names.exported(&VISIBLE).collect();
     fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
     let opt = gpu.toolchain.llvm("opt").arg("-passes=internalize,globaldce");

@@ -133,11 +133,14 @@ impl Service {
         if !self.panics {
             return call;
         }
-        let text = format!("{}: {{}}", function.spoken());
+        let private = &self.private;
+        let spoken = function.spoken();
         quote! {
             match #call {
                 ::core::result::Result::Ok(value) => value,
-                ::core::result::Result::Err(error) => ::core::panic!(#text, error),
+                ::core::result::Result::Err(error) => {
+                    #private::call_failed(error, &const { #private::abi::failure::FailureSite::new(#spoken, ::core::panic::Location::caller()) })
+                }
             }
         }
     }

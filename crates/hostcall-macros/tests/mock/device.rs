@@ -17,6 +17,27 @@ pub mod __private {
     }
     pub(crate) use {if_device, if_host};
 
+    /// A kernel's error, which the device's library reports and this one panics with.
+    pub struct Failed<E>(E);
+
+    pub fn failed<E: std::fmt::Debug>(error: E) -> Failed<E> {
+        Failed(error)
+    }
+
+    pub fn call_failed(error: CallError, site: &'static abi::failure::FailureSite) -> ! {
+        panic!("{}: {error}", site.what)
+    }
+
+    pub trait Fails {
+        fn end(self, site: &'static abi::failure::FailureSite) -> !;
+    }
+
+    impl<E: std::fmt::Debug> Fails for Failed<E> {
+        fn end(self, site: &'static abi::failure::FailureSite) -> ! {
+            panic!("{}: {:?}", site.what, self.0)
+        }
+    }
+
     pub struct ServiceWord(pub u32);
     impl ServiceWord {
         pub const fn new() -> Self {

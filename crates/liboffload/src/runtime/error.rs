@@ -1,0 +1,102 @@
+//! Errors, and how they reach a C caller.
+//!
+//! A caller gets a pointer that it never gives back, and may keep for as long as it likes. So every structure that was handed out stays, and equal
+//! errors share one: a program that fails in the same way again and again does not grow. One that finds ever new ways
+//! (say, sizes that appear in the text) is stopped at [`LIMIT`]: from then on new errors have their code and no more.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ffi::{CStr, CString};
+use std::sync::{Mutex, PoisonError};
+
+use super::location::Location;
+use crate::sys::{ol_errc_t, ol_error_struct_t, ol_result_t};
+
+/// Why a call failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The kind of failure.
+    pub code: ol_errc_t,
+    /// What happened, as text for a person.
+    pub details: Cow<'static, str>,
+}
+
+impl Error {
+    /// An error.
+    pub fn new(code: ol_errc_t, details: impl Into<Cow<'static, str>>) -> Error {
+        Error { code, details: details.into() }
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.code, self.details)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// How many different errors are kept.
+const LIMIT: usize = 1 << 16;
+
+/// An error that was handed out.
+struct Published(ol_error_struct_t);
+
+// SAFETY: the text that it points to is never written again, nor freed.
+unsafe impl Send for Published {}
+// SAFETY: as above; nothing in it changes.
+unsafe impl Sync for Published {}
+
+type Key = (ol_errc_t, Cow<'static, CStr>);
+
+static PUBLISHED: Mutex<Option<HashMap<Key, &'static Published>>> = Mutex::new(None);
+
+/// The structure that a caller gets for an error.
+pub(super) fn publish(error: &Error, location: Option<&Location>) -> ol_result_t {
+    // The structure says that something failed, so it must not say `SUCCESS`.
+    let code = if error.code == ol_errc_t::OL_ERRC_SUCCESS { ol_errc_t::OL_ERRC_UNKNOWN } else { error.code };
+    let mut text = match location {
+        Some(location) => format!("{location}: {}", error.details),
+        None => error.details.clone().into_owned(),
+    };
+    text.retain(|c| c != '\0');
+    let text = CString::new(text).unwrap_or_default();
+    let mut published = PUBLISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    let published = published.get_or_insert_default();
+    let mut key = (code, Cow::Owned(text));
+    if published.len() >= LIMIT && !published.contains_key(&key) {
+        // There are no more of these than codes.
+        key.1 = Cow::Borrowed(c"no details: too many different errors have occurred in this process");
+    }
+    if let Some(known) = published.get(&key) {
+        return &raw const known.0;
+    }
+    let details: &'static CStr = Box::leak(key.1.into_owned().into_boxed_c_str());
+    let error: &'static Published = Box::leak(Box::new(Published(ol_error_struct_t { Code: code, Details: details.as_ptr() })));
+    published.insert((code, Cow::Borrowed(details)), error);
+    &raw const error.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_errors_share_one_structure_and_others_do_not() {
+        let error = Error::new(ol_errc_t::OL_ERRC_INVALID_SIZE, "`Size == 0`");
+        let first = publish(&error, None);
+        assert_eq!(first, publish(&error.clone(), None));
+        assert_ne!(first, publish(&Error { code: ol_errc_t::OL_ERRC_INVALID_VALUE, ..error.clone() }, None));
+        // SAFETY: published errors stay for as long as the process runs.
+        let (code, details) = unsafe { ((*first).Code, CStr::from_ptr((*first).Details)) };
+        assert_eq!((code, details), (ol_errc_t::OL_ERRC_INVALID_SIZE, c"`Size == 0`"));
+    }
+
+    #[test]
+    fn an_error_never_says_success_and_its_text_never_ends_early() {
+        let published = publish(&Error::new(ol_errc_t::OL_ERRC_SUCCESS, "one\0two"), None);
+        // SAFETY: published errors stay for as long as the process runs.
+        let (code, details) = unsafe { ((*published).Code, CStr::from_ptr((*published).Details)) };
+        assert_eq!((code, details), (ol_errc_t::OL_ERRC_UNKNOWN, c"onetwo"));
+    }
+}

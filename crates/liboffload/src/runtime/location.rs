@@ -1,0 +1,60 @@
+//! Where in the caller's source a call is made, if the caller says so.
+
+use std::ffi::{CStr, c_char};
+use std::fmt;
+
+use crate::sys::ol_code_location_t;
+
+/// A copy of what the caller said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Location {
+    function: Option<String>,
+    file: Option<String>,
+    line: u32,
+    column: u32,
+}
+
+impl Location {
+    /// Copies what `location` points to, if it is not null.
+    ///
+    /// # Safety
+    ///
+    /// `location` is null or points to a location whose texts are null or end in a zero.
+    pub(super) unsafe fn read(location: *const ol_code_location_t) -> Option<Location> {
+        if location.is_null() {
+            return None;
+        }
+        // SAFETY: the caller says so.
+        let location = unsafe { location.read_unaligned() };
+        Some(Location {
+            // SAFETY: the caller says so.
+            function: unsafe { text(location.FunctionName) },
+            // SAFETY: the caller says so.
+            file: unsafe { text(location.SourceFile) },
+            line: location.LineNumber,
+            column: location.ColumnNumber,
+        })
+    }
+}
+
+/// # Safety
+///
+/// `text` is null or ends in a zero.
+unsafe fn text(text: *const c_char) -> Option<String> {
+    // SAFETY: the caller says so.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+/// As compilers write places: `file:line:column (function)`. What is not known is left out.
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.file.as_deref().unwrap_or("unknown file"))?;
+        if self.line != 0 {
+            write!(f, ":{}", self.line)?;
+            if self.column != 0 {
+                write!(f, ":{}", self.column)?;
+            }
+        }
+        self.function.as_ref().map_or(Ok(()), |function| write!(f, " ({function})"))
+    }
+}

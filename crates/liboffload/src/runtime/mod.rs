@@ -1,0 +1,20 @@
+//! What generated code stands on.
+//!
+//! An entry point is a few lines that say what its function's arguments are; everything that does not depend on the function is here. A call goes
+//! through [`call`]: checks ([`check`]) and the implementation run inside it, a panic becomes an error, an [`Error`] becomes the structure that
+//! the caller gets, and the [trace] gets its line.
+
+mod call;
+pub mod check;
+mod error;
+mod handle;
+mod location;
+pub mod mock;
+mod print;
+pub mod safe;
+pub mod trace;
+
+pub use call::call;
+pub use error::Error;
+pub use handle::{HandleState, HandleTable, LiveHandle};
+pub use print::{Bool, Bytes, Print, Shown};

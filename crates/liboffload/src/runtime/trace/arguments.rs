@@ -1,0 +1,177 @@
+//! A call's arguments as text.
+
+use std::ffi::{c_char, c_void};
+use std::fmt::Display;
+use std::ops::Range;
+
+use crate::runtime::{Bytes, Print, Shown};
+
+/// How many elements of an array are shown.
+const MOST_ELEMENTS: usize = 16;
+
+/// How many bytes of a property are looked at: more than is ever shown, and never all of a size that was only said.
+const MOST_BYTES: usize = 4096;
+
+/// The value that some bytes begin with, as text, if there are enough of them.
+///
+/// # Safety
+///
+/// Any bytes are a `T`.
+pub unsafe fn element<T: Print>(bytes: &[u8]) -> Option<String> {
+    let bytes = bytes.get(..size_of::<T>())?;
+    // SAFETY: there are that many bytes, and any bytes are a `T`.
+    let value = unsafe { bytes.as_ptr().cast::<T>().read_unaligned() };
+    Some(Shown(&value).to_string())
+}
+
+/// All values that some bytes are, as text.
+///
+/// # Safety
+///
+/// Any bytes are a `T`.
+pub unsafe fn elements<T: Print>(bytes: &[u8]) -> String {
+    // SAFETY: the caller says so.
+    let shown: Vec<_> =
+        bytes.chunks_exact(size_of::<T>().max(1)).take(MOST_ELEMENTS).filter_map(|bytes| unsafe { element::<T>(bytes) }).collect();
+    format!("[{}]", shown.join(", "))
+}
+
+/// The arguments of a call, by name, in order.
+#[derive(Debug)]
+pub struct Arguments {
+    succeeded: bool,
+    list: Vec<(&'static str, String)>,
+}
+
+impl Arguments {
+    pub(in crate::runtime) fn new(succeeded: bool) -> Arguments {
+        Arguments { succeeded, list: Vec::new() }
+    }
+
+    pub(super) fn list(&self) -> &[(&'static str, String)] {
+        &self.list
+    }
+
+    /// Whether the call succeeded, and so what it writes can be read.
+    pub fn succeeded(&self) -> bool {
+        self.succeeded
+    }
+
+    /// Adds a value.
+    pub fn value<T: Print>(&mut self, name: &'static str, value: &T) {
+        self.list.push((name, Shown(value).to_string()));
+    }
+
+    /// Adds an address, and the text of what is there.
+    pub fn described(&mut self, name: &'static str, address: *const c_void, text: impl Display) {
+        self.list.push((name, format!("{} ({text})", Shown(&address))));
+    }
+
+    /// Adds an address, and what the caller put there.
+    ///
+    /// # Safety
+    ///
+    /// `address` is null or that of a value.
+    pub unsafe fn input<T: Print + Copy>(&mut self, name: &'static str, address: *const T) {
+        if address.is_null() {
+            return self.value(name, &address);
+        }
+        // SAFETY: the caller says so.
+        let value = unsafe { address.read_unaligned() };
+        self.described(name, address.cast(), Shown(&value));
+    }
+
+    /// Adds an address, and, after success, what the call wrote there.
+    ///
+    /// # Safety
+    ///
+    /// After success, `address` is null or that of a value.
+    pub unsafe fn output<T: Print + Copy>(&mut self, name: &'static str, address: *const T) {
+        if self.succeeded {
+            // SAFETY: the caller says so.
+            unsafe { self.input(name, address) }
+        } else {
+            self.value(name, &address);
+        }
+    }
+
+    /// Adds the address of text, and the text.
+    ///
+    /// # Safety
+    ///
+    /// `address` is null or that of text that ends in a zero.
+    pub unsafe fn text(&mut self, name: &'static str, address: *const c_char) {
+        if address.is_null() {
+            return self.value(name, &address);
+        }
+        let mut shown = Vec::new();
+        while shown.len() <= Bytes::MOST {
+            // SAFETY: no zero has been seen, so the text goes on.
+            match unsafe { address.add(shown.len()).cast::<u8>().read() } {
+                0 => break,
+                byte => shown.push(byte),
+            }
+        }
+        self.described(name, address.cast(), Shown(&Bytes(&shown)));
+    }
+
+    /// Adds the address of an array, and the elements of it that the caller put there.
+    ///
+    /// # Safety
+    ///
+    /// `address` is null or that of an array with the elements in `range`.
+    pub unsafe fn inputs<T: Print + Copy>(&mut self, name: &'static str, address: *const T, range: Range<usize>) {
+        if address.is_null() {
+            return self.value(name, &address);
+        }
+        let count = range.len();
+        let mut text = String::from("[");
+        for index in range.take(MOST_ELEMENTS) {
+            // SAFETY: the caller says that the array has this element.
+            let value = unsafe { address.add(index).read_unaligned() };
+            text.push_str(&format!("{}{}", if text.len() == 1 { "" } else { ", " }, Shown(&value)));
+        }
+        if count > MOST_ELEMENTS {
+            text.push_str(&format!(", … {} more", count - MOST_ELEMENTS));
+        }
+        text.push(']');
+        self.described(name, address.cast(), text);
+    }
+
+    /// Adds the address of an array, and, after success, the elements of it that the call wrote.
+    ///
+    /// # Safety
+    ///
+    /// After success, `address` is null or that of an array with the elements in `range`.
+    pub unsafe fn outputs<T: Print + Copy>(&mut self, name: &'static str, address: *const T, range: Range<usize>) {
+        if self.succeeded {
+            // SAFETY: the caller says so.
+            unsafe { self.inputs(name, address, range) }
+        } else {
+            self.value(name, &address);
+        }
+    }
+
+    /// Adds the address of a property, and, after success, the property: `size` bytes of a type that the caller of this knows.
+    ///
+    /// # Safety
+    ///
+    /// After success, `address` is null or that of `size` bytes.
+    pub unsafe fn property<D: Display>(
+        &mut self,
+        name: &'static str,
+        address: *const c_void,
+        size: usize,
+        show: impl FnOnce(&[u8]) -> Option<D>,
+    ) {
+        if !self.succeeded || address.is_null() {
+            return self.value(name, &address);
+        }
+        // SAFETY: the caller says so.
+        let bytes = unsafe { std::slice::from_raw_parts(address.cast::<u8>(), size.min(MOST_BYTES)) };
+        match show(bytes) {
+            Some(text) => self.described(name, address, text),
+            None => self.value(name, &address),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The command-line program; see `docs/offload-tblgen.md`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    offload_tblgen::cli::run(std::env::args_os())
+}

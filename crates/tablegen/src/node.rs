@@ -1,0 +1,347 @@
+//! Values and unevaluated expressions, hash-consed: equal ones are the same number.
+//!
+//! Nothing is ever changed or freed while a run lasts, so copying a record copies numbers, comparing values compares
+//! numbers, and a part shared by a thousand records is stored once.
+
+use std::hash::{BuildHasher, Hash};
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+
+use crate::ops::{BinOp, TernOp, UnOp};
+use crate::record::RecId;
+use crate::symbol::Symbol;
+use crate::ty::Ty;
+
+/// A value or expression, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Node(u32);
+
+impl Node {
+    /// `?`
+    pub(crate) const UNSET: Node = Node(0);
+    pub(crate) const FALSE: Node = Node(1);
+    pub(crate) const TRUE: Node = Node(2);
+
+    pub(crate) fn bit(value: bool) -> Node {
+        if value { Node::TRUE } else { Node::FALSE }
+    }
+}
+
+/// A sequence of nodes, stored once for each content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Slice {
+    start: u32,
+    len: u32,
+}
+
+impl Slice {
+    pub(crate) const EMPTY: Slice = Slice { start: 0, len: 0 };
+
+    pub(crate) fn len(self) -> usize {
+        self.len as usize
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Unset,
+    Bit(bool),
+    /// Lowest bit first.
+    Bits(Slice),
+    Int(i64),
+    Str(Symbol),
+    /// A string that was written as a code block.
+    Code(Symbol),
+    /// The name `anonymous_N` of a record whose name may still be decided.
+    AnonymousName(u32),
+    /// The element type is in the node's type.
+    List(Slice),
+    Un(UnOp, Node),
+    Bin(BinOp, Node, Node),
+    Tern(TernOp, Node, Node, Node),
+    Fold {
+        start: Node,
+        list: Node,
+        accumulator: Node,
+        element: Node,
+        body: Node,
+    },
+    IsA(Ty, Node),
+    Exists(Ty, Node),
+    Instances(Ty, Node),
+    /// Condition, value, condition, value, …
+    Cond(Slice),
+    /// A reference to the name (a string, or an expression that will become one).
+    Var(Node),
+    VarBit(Node, u32),
+    Def(RecId),
+    /// A class with arguments, not yet instantiated. Each argument is two nodes: its position (`Int`) or qualified name, and its value.
+    ClassValue(RecId, Slice),
+    Field(Node, Node),
+    /// `name` is `?` or a string; so is each of `names`.
+    Dag {
+        operator: Node,
+        name: Node,
+        args: Slice,
+        names: Slice,
+    },
+}
+
+/// What is known of a node without looking into it again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    /// Resolving references may change it.
+    pub(crate) const REACTIVE: Flags = Flags(1);
+    /// Fully resolved, whatever the state of other records.
+    pub(crate) const CONCRETE: Flags = Flags(2);
+    /// Contains a field access, which becomes concrete when the record's field does.
+    pub(crate) const HAS_FIELD: Flags = Flags(4);
+    /// Contains `?` where that means "no value".
+    pub(crate) const INCOMPLETE: Flags = Flags(8);
+
+    pub(crate) fn has(self, flag: Flags) -> bool {
+        self.0 & flag.0 != 0
+    }
+
+    fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    fn and_concrete(self, other: Flags) -> Flags {
+        // Concreteness needs both; everything else is inherited from either.
+        Flags((self.0 | other.0) & !(Flags::CONCRETE.0) | (self.0 & other.0 & Flags::CONCRETE.0))
+    }
+
+    fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Data {
+    kind: Kind,
+    ty: Ty,
+    depth: u32,
+    flags: Flags,
+}
+
+/// All nodes of a run.
+#[derive(Debug)]
+pub(crate) struct Nodes {
+    data: Vec<Data>,
+    table: HashTable<u32>,
+    pool: Vec<Node>,
+    slices: HashTable<Slice>,
+    /// The node of each plain string, by symbol.
+    strings: Vec<Node>,
+}
+
+fn hash_of(kind: &Kind, ty: Ty) -> u64 {
+    FxBuildHasher.hash_one((kind, ty))
+}
+
+impl Nodes {
+    pub(crate) fn new() -> Nodes {
+        let mut nodes =
+            Nodes { data: Vec::new(), table: HashTable::new(), pool: Vec::new(), slices: HashTable::new(), strings: Vec::new() };
+        nodes.intern(Kind::Unset, Ty::NONE);
+        nodes.intern(Kind::Bit(false), Ty::BIT);
+        nodes.intern(Kind::Bit(true), Ty::BIT);
+        nodes
+    }
+
+    pub(crate) fn kind(&self, node: Node) -> Kind {
+        self.data[node.0 as usize].kind
+    }
+
+    pub(crate) fn ty(&self, node: Node) -> Ty {
+        self.data[node.0 as usize].ty
+    }
+
+    pub(crate) fn flags(&self, node: Node) -> Flags {
+        self.data[node.0 as usize].flags
+    }
+
+    /// Levels of nesting.
+    pub(crate) fn depth(&self, node: Node) -> u32 {
+        self.data[node.0 as usize].depth
+    }
+
+    pub(crate) fn items(&self, slice: Slice) -> &[Node] {
+        &self.pool[slice.start as usize..(slice.start + slice.len) as usize]
+    }
+
+    pub(crate) fn item(&self, slice: Slice, index: usize) -> Node {
+        self.items(slice)[index]
+    }
+
+    pub(crate) fn slice(&mut self, items: &[Node]) -> Slice {
+        if items.is_empty() {
+            return Slice::EMPTY;
+        }
+        let hash = FxBuildHasher.hash_one(items);
+        let pool = &self.pool;
+        let view = |slice: &Slice| &pool[slice.start as usize..(slice.start + slice.len) as usize];
+        if let Some(&found) = self.slices.find(hash, |slice| view(slice) == items) {
+            return found;
+        }
+        let slice = Slice { start: self.pool.len() as u32, len: items.len() as u32 };
+        self.pool.extend_from_slice(items);
+        let pool = &self.pool;
+        self.slices
+            .insert_unique(hash, slice, |slice| FxBuildHasher.hash_one(&pool[slice.start as usize..(slice.start + slice.len) as usize]));
+        slice
+    }
+
+    pub(crate) fn string(&mut self, symbol: Symbol) -> Node {
+        let index = symbol.index();
+        if let Some(&node) = self.strings.get(index)
+            && node != Node::UNSET
+        {
+            return node;
+        }
+        let node = self.intern(Kind::Str(symbol), Ty::STRING);
+        if self.strings.len() <= index {
+            self.strings.resize(index + 1, Node::UNSET);
+        }
+        self.strings[index] = node;
+        node
+    }
+
+    pub(crate) fn intern(&mut self, kind: Kind, ty: Ty) -> Node {
+        let hash = hash_of(&kind, ty);
+        let data = &self.data;
+        let same = |&id: &u32| data[id as usize].kind == kind && data[id as usize].ty == ty;
+        if let Some(&id) = self.table.find(hash, same) {
+            return Node(id);
+        }
+        let (flags, depth) = self.summary(&kind);
+        let id = self.data.len() as u32;
+        self.data.push(Data { kind, ty, depth, flags });
+        let data = &self.data;
+        self.table.insert_unique(hash, id, |&id| hash_of(&data[id as usize].kind, data[id as usize].ty));
+        Node(id)
+    }
+
+    /// Number of nodes, and of references between them.
+    pub(crate) fn size(&self) -> usize {
+        self.data.len() + self.pool.len()
+    }
+
+    fn summary(&self, kind: &Kind) -> (Flags, u32) {
+        let mut below = Below { nodes: self, flags: Flags::CONCRETE, depth: 0 };
+        let own = match *kind {
+            Kind::Unset => Flags::INCOMPLETE,
+            Kind::Bit(_) | Kind::Int(_) | Kind::Str(_) | Kind::Code(_) | Kind::Def(_) => Flags::default(),
+            Kind::Bits(items) | Kind::List(items) | Kind::Cond(items) => {
+                below.all(items);
+                Flags::default()
+            }
+            Kind::Dag { operator, args, .. } => {
+                below.one(operator);
+                below.all(args);
+                below.flags = below.flags.without(Flags::INCOMPLETE);
+                Flags::default()
+            }
+            Kind::AnonymousName(_) => {
+                below.stuck();
+                Flags::REACTIVE
+            }
+            Kind::Var(name) => {
+                below.one(name);
+                below.stuck();
+                below.flags = below.flags.without(Flags::INCOMPLETE);
+                Flags::REACTIVE
+            }
+            Kind::Un(op, a) => {
+                below.one(a);
+                below.stuck();
+                below.flags = below.flags.without(Flags::INCOMPLETE);
+                if op == UnOp::Cast { Flags::REACTIVE } else { Flags::default() }
+            }
+            Kind::Bin(op, a, b) => {
+                below.one(a);
+                below.one(b);
+                below.stuck();
+                below.flags = below.flags.without(Flags::INCOMPLETE);
+                // These two short-circuit, even if their operands stay as they are.
+                if matches!(op, BinOp::And | BinOp::Or) { Flags::REACTIVE } else { Flags::default() }
+            }
+            Kind::Tern(_, a, b, c) => {
+                below.one(a);
+                below.one(b);
+                below.one(c);
+                below.stuck();
+                Flags::default()
+            }
+            Kind::Fold { start, list, body, .. } => {
+                below.one(start);
+                below.one(list);
+                below.one(body);
+                below.stuck();
+                Flags::INCOMPLETE
+            }
+            Kind::IsA(_, a) => {
+                below.one(a);
+                below.stuck();
+                Flags::INCOMPLETE
+            }
+            Kind::Exists(_, a) | Kind::Instances(_, a) => {
+                below.one(a);
+                below.stuck();
+                Flags::INCOMPLETE.with(Flags::REACTIVE)
+            }
+            Kind::VarBit(a, _) => {
+                below.one(a);
+                below.stuck();
+                below.flags = below.flags.without(Flags::INCOMPLETE);
+                Flags::default()
+            }
+            Kind::ClassValue(_, args) => {
+                below.all(args);
+                below.stuck();
+                below.flags = below.flags.without(Flags::INCOMPLETE);
+                Flags::default()
+            }
+            Kind::Field(record, _) => {
+                below.one(record);
+                below.stuck();
+                below.flags = below.flags.without(Flags::INCOMPLETE);
+                Flags::HAS_FIELD
+            }
+        };
+        (below.flags.with(own), below.depth + 1)
+    }
+}
+
+/// What the children of a node have in common.
+struct Below<'a> {
+    nodes: &'a Nodes,
+    flags: Flags,
+    depth: u32,
+}
+
+impl Below<'_> {
+    fn one(&mut self, child: Node) {
+        let data = &self.nodes.data[child.0 as usize];
+        self.flags = self.flags.and_concrete(data.flags);
+        self.depth = self.depth.max(data.depth);
+    }
+
+    fn all(&mut self, children: Slice) {
+        for &child in self.nodes.items(children) {
+            self.one(child);
+        }
+    }
+
+    fn stuck(&mut self) {
+        self.flags = self.flags.without(Flags::CONCRETE);
+    }
+}

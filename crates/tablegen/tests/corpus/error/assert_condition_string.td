@@ -1,0 +1,2 @@
+// The condition must be a bit.
+assert "yes", "message";

@@ -1,0 +1,3 @@
+// `defm` names a multiclass first.
+class A;
+defm D : A;

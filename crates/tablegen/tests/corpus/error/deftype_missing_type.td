@@ -1,0 +1,2 @@
+// `deftype` needs a type.
+deftype X = 5;

@@ -1,0 +1,2 @@
+// A file that includes itself.
+include "inc/cycle_a.inc"

@@ -1,0 +1,2 @@
+// An included file that is nowhere.
+include "nowhere.inc"

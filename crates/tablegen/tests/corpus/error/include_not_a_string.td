@@ -1,0 +1,2 @@
+// `include` needs a string.
+include nowhere

@@ -1,0 +1,2 @@
+// An escape that is none.
+def D { string S = "a\qb"; }

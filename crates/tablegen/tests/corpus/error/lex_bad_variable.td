@@ -1,0 +1,3 @@
+// `$` needs a name.
+def op;
+def D { dag X = (op 1:$); }

@@ -1,0 +1,2 @@
+// A bang that names no operator.
+def D { int X = !; }

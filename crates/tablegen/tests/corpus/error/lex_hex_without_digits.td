@@ -1,0 +1,2 @@
+// `0x` needs digits.
+def D { int X = 0x; }

@@ -1,0 +1,2 @@
+// Two dots are no token.
+def D { list<int> L = [1..2]; }

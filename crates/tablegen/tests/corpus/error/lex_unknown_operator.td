@@ -1,0 +1,2 @@
+// A bang operator that there is not.
+def D { int X = !frobnicate(1); }

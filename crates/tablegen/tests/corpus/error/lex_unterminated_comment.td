@@ -1,0 +1,3 @@
+// A block comment that ends with the file.
+def A;
+/* never /* closed */

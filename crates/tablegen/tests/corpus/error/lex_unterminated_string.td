@@ -1,0 +1,3 @@
+// A string must end on its line.
+def D { string S = "abc;
+}

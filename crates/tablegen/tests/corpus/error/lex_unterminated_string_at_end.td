@@ -1,0 +1,2 @@
+// A string that ends with the file.
+def D { string S = "abc

@@ -1,0 +1,3 @@
+// `!cast` of a name that no record has.
+class A;
+def D { A X = !cast<A>("Nowhere"); }

@@ -1,0 +1,2 @@
+// A record's name must be a string.
+def !add(1, 2);

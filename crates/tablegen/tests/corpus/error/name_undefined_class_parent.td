@@ -1,0 +1,2 @@
+// A parent that there is not.
+def D : Nothing;

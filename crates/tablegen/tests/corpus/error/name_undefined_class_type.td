@@ -1,0 +1,2 @@
+// A type that there is not.
+class A { Nothing X; }

@@ -1,0 +1,3 @@
+// `let` of a field that there is not.
+class A { int X; }
+def D : A { let Y = 1; }

@@ -1,0 +1,2 @@
+// A multiclass that there is not.
+defm D : Nothing;

@@ -1,0 +1,3 @@
+// An argument name that there is not.
+class A<int a> {}
+def D : A<b = 1>;

@@ -1,0 +1,2 @@
+// A name that stands for nothing.
+def D { int X = nothing; }

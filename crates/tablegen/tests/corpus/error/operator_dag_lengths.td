@@ -1,0 +1,3 @@
+// `!dag` of lists of different lengths.
+def op;
+def D { dag X = !dag(op, [1, 2], ["a"]); }

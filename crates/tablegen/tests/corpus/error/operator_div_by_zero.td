@@ -1,0 +1,2 @@
+// Division by zero.
+def D { int X = !div(5, 0); }

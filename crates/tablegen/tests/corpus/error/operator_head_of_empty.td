@@ -1,0 +1,2 @@
+// An empty list has no head.
+def D { int X = !head([]<int>); }

@@ -1,0 +1,2 @@
+// Zero has no logarithm.
+def D { int X = !logtwo(0); }

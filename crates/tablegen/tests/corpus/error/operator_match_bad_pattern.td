@@ -1,0 +1,2 @@
+// A pattern that does not compile.
+def D { bit X = !match("a", "(["); }

@@ -1,0 +1,2 @@
+// An empty pattern is none.
+def D { bit X = !match("a", ""); }

@@ -1,0 +1,2 @@
+// A repetition cannot be repeated.
+def D { bit X = !match("a", "a*?"); }

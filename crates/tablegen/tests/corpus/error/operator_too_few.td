@@ -1,0 +1,2 @@
+// Too few operands.
+def D { int X = !sub(1); }

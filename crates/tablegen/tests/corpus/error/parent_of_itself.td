@@ -1,0 +1,2 @@
+// A class cannot be its own parent.
+class A : A;

@@ -1,0 +1,3 @@
+// A parent is named once.
+class A;
+def D : A, A;

@@ -1,0 +1,2 @@
+// `#define` needs a name.
+#define

@@ -1,0 +1,3 @@
+// `#ifdef` needs a name.
+#ifdef
+#endif

@@ -1,0 +1,5 @@
+// Two `#else`.
+#ifdef A
+#else
+#else
+#endif

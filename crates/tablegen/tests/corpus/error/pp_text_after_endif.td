@@ -1,0 +1,3 @@
+// Nothing may follow `#endif`.
+#ifndef A
+#endif A

@@ -1,0 +1,3 @@
+// Nothing may follow the name.
+#ifdef A B
+#endif

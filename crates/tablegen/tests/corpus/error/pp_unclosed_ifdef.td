@@ -1,0 +1,3 @@
+// `#ifdef` without `#endif`.
+#ifdef A
+def D;

@@ -1,0 +1,3 @@
+// `#ifndef` without `#endif`, taken.
+#ifndef A
+def D;

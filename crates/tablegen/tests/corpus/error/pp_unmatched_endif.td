@@ -1,0 +1,3 @@
+// `#endif` without `#ifdef`.
+def A;
+#endif

@@ -1,0 +1,2 @@
+// An argument is named once.
+class A<int a, int a> {}

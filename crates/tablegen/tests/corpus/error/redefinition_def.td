@@ -1,0 +1,3 @@
+// A record is defined once.
+def D;
+def D;

@@ -1,0 +1,4 @@
+// A set is defined once.
+class A;
+defset list<A> S = {}
+defset list<A> S = {}

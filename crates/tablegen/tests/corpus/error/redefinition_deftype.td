@@ -1,0 +1,3 @@
+// A type's name must be free.
+class A;
+deftype A = int;

@@ -1,0 +1,3 @@
+// A multiclass is defined once.
+multiclass M { def a; }
+multiclass M { def b; }

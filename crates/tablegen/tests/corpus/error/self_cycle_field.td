@@ -1,0 +1,2 @@
+// Fields that need each other.
+class A { int X = Y; }

@@ -1,0 +1,2 @@
+// `assert` needs a message.
+assert 1;

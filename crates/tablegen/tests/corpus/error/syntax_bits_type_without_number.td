@@ -1,0 +1,2 @@
+// `bits` needs a number.
+class A { bits<x> B; }

@@ -1,0 +1,2 @@
+// `bits` needs a width.
+class A { bits B; }

@@ -1,0 +1,2 @@
+// A class needs a name.
+class { }

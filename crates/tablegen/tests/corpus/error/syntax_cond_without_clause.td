@@ -1,0 +1,2 @@
+// `!cond` needs a clause.
+def D { int X = !cond(); }

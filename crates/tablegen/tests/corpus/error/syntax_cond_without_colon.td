@@ -1,0 +1,2 @@
+// A clause needs `:`.
+def D { int X = !cond(1, 2); }

@@ -1,0 +1,3 @@
+// A dag needs `)`.
+def op;
+def D { dag X = (op 1, 2; }

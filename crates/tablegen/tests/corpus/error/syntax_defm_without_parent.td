@@ -1,0 +1,3 @@
+// `defm` needs a multiclass.
+multiclass M { def a; }
+defm D;

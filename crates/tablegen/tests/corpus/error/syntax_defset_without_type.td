@@ -1,0 +1,2 @@
+// `defset` needs a type.
+defset All = { }

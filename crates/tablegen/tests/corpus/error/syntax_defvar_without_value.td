@@ -1,0 +1,2 @@
+// `defvar` needs a value.
+defvar x;

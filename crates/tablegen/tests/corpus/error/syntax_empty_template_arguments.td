@@ -1,0 +1,2 @@
+// `<>` needs an argument.
+class A<> { }

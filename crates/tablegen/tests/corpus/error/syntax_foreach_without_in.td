@@ -1,0 +1,2 @@
+// `foreach` needs `in`.
+foreach i = [1, 2] def D # i;

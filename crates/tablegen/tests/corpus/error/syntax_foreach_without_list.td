@@ -1,0 +1,2 @@
+// `foreach` needs a list.
+foreach i = in def D;

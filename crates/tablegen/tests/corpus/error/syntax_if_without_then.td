@@ -1,0 +1,2 @@
+// `if` needs `then`.
+if 1 def D;

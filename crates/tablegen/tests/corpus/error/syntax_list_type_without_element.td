@@ -1,0 +1,2 @@
+// `list` needs the type of its elements.
+class A { list L; }

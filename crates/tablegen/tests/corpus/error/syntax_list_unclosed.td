@@ -1,0 +1,2 @@
+// A list needs `]`.
+def D { list<int> L = [1, 2; }

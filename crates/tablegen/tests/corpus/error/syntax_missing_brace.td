@@ -1,0 +1,2 @@
+// A body that ends with the file.
+class A { int X = 1;

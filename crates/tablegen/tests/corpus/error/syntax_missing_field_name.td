@@ -1,0 +1,2 @@
+// A type without a name.
+class A { int = 3; }

@@ -1,0 +1,4 @@
+// A record without body or `;`.
+class A;
+def D : A
+def E;

@@ -1,0 +1,2 @@
+// A field without `;`.
+class A { int X = 1 }

@@ -1,0 +1,2 @@
+// `=` without a value.
+class A { int X = ; }

@@ -1,0 +1,2 @@
+// A multiclass needs a body, or a parent.
+multiclass M;

@@ -1,0 +1,2 @@
+// A class cannot be in a multiclass.
+multiclass M { class A; }

@@ -1,0 +1,2 @@
+// An operator needs `(`.
+def D { int X = !add 1, 2; }

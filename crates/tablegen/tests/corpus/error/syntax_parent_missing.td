@@ -1,0 +1,2 @@
+// `:` needs a class.
+class A : { }

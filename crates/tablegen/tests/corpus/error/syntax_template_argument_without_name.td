@@ -1,0 +1,2 @@
+// An argument needs a name.
+class A<int> { }

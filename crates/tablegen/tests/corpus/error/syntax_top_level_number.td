@@ -1,0 +1,2 @@
+// A number begins no statement.
+42

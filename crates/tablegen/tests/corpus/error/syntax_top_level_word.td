@@ -1,0 +1,3 @@
+// What begins no statement.
+class A;
+hello

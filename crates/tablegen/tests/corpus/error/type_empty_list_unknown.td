@@ -1,0 +1,2 @@
+// The type of an empty list's elements must be known.
+defvar x = !size([]);

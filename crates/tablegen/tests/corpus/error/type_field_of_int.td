@@ -1,0 +1,2 @@
+// An integer has no fields.
+def D { int X = 5; int Y = X.Z; }

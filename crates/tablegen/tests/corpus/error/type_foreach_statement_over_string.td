@@ -1,0 +1,2 @@
+// `foreach` over a string.
+foreach s = "abc" in def D;

@@ -1,0 +1,2 @@
+// A string has no head.
+def D { string S = !head("abc"); }

@@ -1,0 +1,2 @@
+// The condition of `if` must be a bit.
+if "yes" then def D;

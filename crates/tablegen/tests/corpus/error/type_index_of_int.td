@@ -1,0 +1,2 @@
+// An integer has no elements.
+def D { int X = 5; int Y = X[0]; }

@@ -1,0 +1,2 @@
+// An integer where a string belongs.
+class A { string S = 5; }

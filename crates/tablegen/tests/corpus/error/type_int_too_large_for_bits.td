@@ -1,0 +1,2 @@
+// An integer that needs more bits.
+def D { bits<3> B = 8; }

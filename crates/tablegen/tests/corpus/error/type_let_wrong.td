@@ -1,0 +1,3 @@
+// `let` with a value of the wrong type.
+class A { int X; }
+def D : A { let X = "s"; }

@@ -1,0 +1,2 @@
+// A list where an integer belongs.
+def D { int X = [1]; }

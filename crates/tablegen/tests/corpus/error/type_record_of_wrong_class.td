@@ -1,0 +1,4 @@
+// A record of an unrelated class.
+class A; class B;
+def X : B;
+def D { A F = X; }

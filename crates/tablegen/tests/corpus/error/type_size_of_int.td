@@ -1,0 +1,2 @@
+// An integer has no size.
+def D { int X = !size(5); }

@@ -1,0 +1,2 @@
+// `!strconcat` of a list.
+def D { string S = !strconcat("a", ["b"]); }

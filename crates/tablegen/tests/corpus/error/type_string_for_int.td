@@ -1,0 +1,2 @@
+// A string where an integer belongs.
+class A { int X = "s"; }

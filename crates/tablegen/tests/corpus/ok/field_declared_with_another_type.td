@@ -1,0 +1,3 @@
+// A derived class may declare a field again with another type.
+class A { int X; }
+class B : A { string X; }

@@ -1,0 +1,63 @@
+//! Files of Debian's packages that tests compare with, without installing the packages: they are large, and only root can.
+//!
+//! `target/debian/` then holds them as the packages would lay them out below `/`.
+
+use anyhow::{Context, Result, ensure};
+use xshell::{Shell, cmd};
+
+/// Packages, and which of their files are unpacked: TableGen sources, and the header that LLVM's generator made.
+const FILES: [(&str, &str); 4] =
+    [("llvm-22-dev", "*.td"), ("libmlir-22-dev", "*.td"), ("libflang-22-dev", "*.td"), ("liboffload-22-dev", "*/include/offload/*")];
+
+/// Downloads what is missing and unpacks it.
+pub(crate) fn unpack(sh: &Shell) -> Result<()> {
+    let root = super::root().join("target/debian");
+    sh.create_dir(&root)?;
+    for (package, files) in FILES {
+        let stamp = root.join(format!(".{package}"));
+        if stamp.exists() {
+            continue;
+        }
+        println!("   {files} of {package}");
+        let download = sh.create_temp_dir()?;
+        let _there = sh.push_dir(download.path());
+        let fetch = || cmd!(sh, "apt-get download -q {package}").quiet().ignore_stdout().ignore_stderr().run();
+        // Without lists of packages, or with old ones.
+        if fetch().is_err() {
+            update(sh)?;
+            fetch().with_context(|| format!("cannot download {package}: TableGen's differential tests need Debian's repositories"))?;
+        }
+        let archive = sh.read_dir(download.path())?.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "deb"));
+        let archive = archive.with_context(|| format!("apt-get downloaded no {package}"))?;
+        let tar = download.path().join("files.tar");
+        cmd!(sh, "bash -c 'dpkg-deb --fsys-tarfile \"$0\" > \"$1\"' {archive} {tar}").quiet().run()?;
+        cmd!(sh, "tar -x -f {tar} -C {root} --wildcards {files}").quiet().run()?;
+        sh.write_file(&stamp, package)?;
+    }
+    ensure!(root.join("usr").is_dir(), "the packages hold nothing of what was asked for");
+    Ok(())
+}
+
+/// C and C++ compilers of two makers, which generated headers have to satisfy.
+const COMPILERS: [&str; 3] = ["gcc", "g++", "clang-22"];
+
+/// Installs those compilers that are not there.
+pub(crate) fn compilers(sh: &Shell) -> Result<()> {
+    let is_there = |program: &str| cmd!(sh, "{program} --version").quiet().ignore_stdout().ignore_stderr().run().is_ok();
+    let missing: Vec<_> = COMPILERS.into_iter().filter(|program| !is_there(program)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    println!("   {}", missing.join(", "));
+    update(sh)?;
+    let root = cmd!(sh, "id -u").quiet().read()? == "0";
+    let install = if root { cmd!(sh, "apt-get") } else { cmd!(sh, "sudo apt-get") };
+    let install = install.args(["install", "-q", "-y", "--no-install-recommends"]).args(missing);
+    install.quiet().ignore_stdout().run().context("cannot install the compilers that generated headers are tried with")
+}
+
+fn update(sh: &Shell) -> Result<()> {
+    let root = cmd!(sh, "id -u").quiet().read()? == "0";
+    let update = if root { cmd!(sh, "apt-get update -q") } else { cmd!(sh, "sudo apt-get update -q") };
+    Ok(update.quiet().ignore_stdout().run()?)
+}
