@@ -3,11 +3,21 @@
 //! Each command is a module with its `Arguments` and a `run` that returns the process's exit code; `main` is the table of them.
 
 mod bench;
+mod build;
+mod cargo;
+mod config;
 mod demo;
 mod device;
 mod doctor;
+mod exec;
+mod kernel;
+mod launch;
+mod new;
+mod options;
 mod run;
 mod setup;
+mod test;
+mod values;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -31,8 +41,18 @@ struct Cli {
 enum Command {
     /// Counts the words of a file, in a kernel that reads it by hostcalls
     Demo(demo::Arguments),
-    /// Builds a kernel crate and launches one of its kernels
-    Run(run::Arguments),
+    /// Runs a program on a device, or launches a kernel of a kernel crate
+    Run(Box<run::Arguments>),
+    /// Runs a package's tests on a device
+    Test(Box<test::Arguments>),
+    /// Builds programs for devices
+    Build(build::Arguments),
+    /// Starts a new package
+    New(new::Arguments),
+    /// Prints what plain `cargo run` and `cargo test` need to use a device
+    Config(Box<config::Arguments>),
+    /// Starts a program that is built: what cargo calls
+    Exec(Box<exec::Arguments>),
     /// Measures what calls cost, next to what the bus costs
     Bench(bench::Arguments),
     /// Says what this machine has and lacks, and what to do about it
@@ -42,13 +62,23 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Cargo and rustc know us by other names: then we are a compiler or a linker, and nothing else may be written.
+    if let Some(code) = hostcall_build::act_as_tool() {
+        return code;
+    }
     if std::env::var_os("HOSTCALL_DEBUG").is_some_and(|value| value != "0" && !value.is_empty()) {
         let log = tracing_subscriber::fmt().with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG);
         log.with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal()).init();
     }
-    let outcome = match Cli::parse_from(arguments()).command {
+    let (own, rest) = split(arguments().collect());
+    let outcome = match Cli::parse_from(own).command {
         Command::Demo(arguments) => demo::run(arguments),
-        Command::Run(arguments) => run::run(arguments),
+        Command::Run(arguments) => run::run(*arguments, rest),
+        Command::Test(arguments) => test::run(*arguments, rest),
+        Command::Build(arguments) => build::run(arguments),
+        Command::New(arguments) => new::run(&arguments),
+        Command::Config(arguments) => config::run(*arguments),
+        Command::Exec(arguments) => exec::run(*arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Setup(arguments) => setup::run(arguments),
@@ -66,4 +96,42 @@ fn arguments() -> impl Iterator<Item = OsString> {
     let mut rest = arguments.peekable();
     rest.next_if(|first| first == "hostcall");
     program.into_iter().chain(rest)
+}
+
+/// Cuts off what follows the first `--` of commands that hand it to a program: the program's own options are none of ours. `exec` gets its image and all
+/// after it in one piece, and the environment's options before.
+fn split(mut arguments: Vec<OsString>) -> (Vec<OsString>, Vec<String>) {
+    match arguments.get(1).and_then(|command| command.to_str()) {
+        Some("run" | "test") => {
+            let Some(at) = arguments.iter().position(|argument| argument == "--") else { return (arguments, Vec::new()) };
+            let rest = arguments.split_off(at).into_iter().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+            (arguments, rest)
+        }
+        Some("exec") => {
+            arguments.splice(2..2, exec::options_from_environment());
+            (arguments, Vec::new())
+        }
+        _ => (arguments, Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        <Cli as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn what_follows_two_dashes_is_the_programs() {
+        assert_eq!(split(words("x run -p a -- --dir -- b")), (words("x run -p a"), vec!["--dir".into(), "--".into(), "b".into()]));
+        assert_eq!(split(words("x run crate kernel -1")), (words("x run crate kernel -1"), vec![]));
+        assert_eq!(split(words("x bench -- y")), (words("x bench -- y"), vec![]));
+    }
 }

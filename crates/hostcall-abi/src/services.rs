@@ -190,6 +190,12 @@ pub mod errno {
     pub const ETIMEDOUT: u32 = 110;
     /// A cap of the host's policy.
     pub const EDQUOT: u32 = 122;
+    /// Not a socket.
+    pub const ENOTSOCK: u32 = 88;
     /// Not supported.
     pub const ENOTSUP: u32 = 95;
+    /// No such family of addresses.
+    pub const EAFNOSUPPORT: u32 = 97;
+    /// Not connected.
+    pub const ENOTCONN: u32 = 107;
 }

@@ -10,7 +10,7 @@ pub const OPS_SYMBOL: &str = "__hostcall_sim_ops";
 /// Prefix of a kernel's entry function in a simulator image.
 pub const KERNEL_ENTRY_PREFIX: &str = "__hostcall_sim_kernel_";
 /// Version of [`SimOps`]; the simulator refuses an image built against another.
-pub const SIM_VERSION: u32 = 1;
+pub const SIM_VERSION: u32 = 2;
 /// Name of the word (`u32`, initialised to [`SIM_VERSION`]) that says it.
 pub const SIM_VERSION_SYMBOL: &str = "__hostcall_sim_version";
 
@@ -67,4 +67,6 @@ pub struct SimOps {
     pub exit_lane: unsafe extern "C" fn() -> !,
     /// Ends the whole kernel as a fault of this lane.
     pub trap: unsafe extern "C" fn() -> !,
+    /// A word of the calling lane's own, 0 when it starts.
+    pub lane_word: unsafe extern "C" fn() -> *mut u64,
 }

@@ -23,7 +23,7 @@ use crate::{atomics, panics};
 
 /// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
 /// (`hostcall-device` names what it needs in its own crate attributes.)
-const KERNEL_FEATURES: &str = "abi_gpu_kernel";
+pub(crate) const KERNEL_FEATURES: &str = "abi_gpu_kernel";
 
 /// Globals whose names begin so are looked up by the host.
 const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
@@ -34,7 +34,7 @@ pub(crate) struct Gpu<'a> {
     pub(crate) triple: &'static str,
     pub(crate) cpu: &'a str,
     /// For `-Ctarget-feature`; may be empty.
-    pub(crate) features: &'a str,
+    pub(crate) features: String,
     /// How LLVM writes the calling convention of kernels.
     pub(crate) convention: &'static str,
 }
@@ -101,22 +101,42 @@ pub(crate) fn artifact(run: Run, context: &Context<'_>, suffix: &str) -> Result<
     Err(unexpected(format!("no file `*{suffix}` was made of {}", context.source.package)))
 }
 
-/// The archive's bytes to one optimised module in `dir`; its path.
-pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+/// Everything in the archive as one module in `dir`; its path.
+pub(crate) fn link(gpu: &Gpu<'_>, archive: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+    let linked = dir.join("linked.bc");
+    gpu.toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg(archive).arg("-o").arg(&linked).output()?;
+    Ok(linked)
+}
+
+/// What a module is, and so how it is optimised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Kernels: speed of what is called often, and panics that are told in numbers.
+    Kernels,
+    /// A program with std, whose own panics go through std; much of what it brings runs once.
+    Program,
+}
+
+/// The module `linked` to an optimised one in `dir`; its path. `package` is for errors.
+pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
     let toolchain = gpu.toolchain;
-    let [linked, replaced, marked, exports, small, optimised] =
-        ["linked.bc", "replaced.ll", "marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
-    toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg(archive).arg("-o").arg(&linked).output()?;
-    let module = toolchain.llvm("llvm-dis").arg(&linked).args(["-o", "-"]).text()?;
+    let [replaced, marked, exports, small, optimised] =
+        ["replaced.ll", "marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
+    let module = toolchain.llvm("llvm-dis").arg(linked).args(["-o", "-"]).text()?;
     // AMD's back end keeps the orderings.
     let module = if gpu.triple.starts_with("nvptx") { atomics::fence(&module) } else { Cow::Borrowed(&*module) };
     let names = exported_names(&module, gpu.convention);
     if !names.any_kernel {
-        return Err(BuildError::NoKernel { package: context.source.package.clone() });
+        return Err(BuildError::NoKernel { package: package.to_owned() });
     }
-    fs::write(&replaced, &*panics::replace(&module)).map_err(BuildError::io("write", &replaced))?;
+    let (text, inline) = match style {
+        Style::Kernels => (Cow::Owned(panics::replace(&module)), format!("-inline-threshold={INLINE_THRESHOLD}")),
+        // Not `-inline-threshold`, which would also be that of code that is to be small.
+        Style::Program => (Cow::Borrowed(&*module), format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}")),
+    };
+    fs::write(&replaced, &*text).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
-    fs::write(&small, small_attributes(&module)).map_err(BuildError::io("write", &small))?;
+    fs::write(&small, small_attributes(&module, style)).map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
     // are not convergent, like memcpy's.
     toolchain
@@ -130,7 +150,7 @@ pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir
     toolchain
         .llvm("opt")
         .arg("-passes=internalize,globaldce,default<O2>,globaldce")
-        .arg(format!("-inline-threshold={INLINE_THRESHOLD}"))
+        .arg(inline)
         .arg(format!("-internalize-public-api-file={}", exports.display()))
         .arg(&marked)
         .arg("-o")
@@ -143,6 +163,9 @@ pub(crate) fn optimise(context: &Context<'_>, gpu: &Gpu<'_>, archive: &Path, dir
 /// much: a kernel with a few calls then holds the whole device library several times, and the driver compiles all of it when the program is
 /// loaded. What must be inlined says so. (The kernels of the behaviour tests: 5.4 MB of PTX at the default, 3.4 MB with this.)
 const INLINE_THRESHOLD: u32 = 25;
+
+/// That of programs with std: hello is 1.26 MB of PTX at 25, 1.17 MB with this.
+const PROGRAM_INLINE_THRESHOLD: u32 = 5;
 
 /// Code that is rare, or there to write text, above all about a panic: small is better than fast, for every kernel has a copy of it, and the
 /// driver compiles all of them when the program is loaded. (`println!` of one float: 1.0 MB of PTX and 6.9 s in `ptxas` without this, 0.74 MB
@@ -160,22 +183,56 @@ const SMALL: [(&str, bool); 10] = [
     ("12hostcall_abi7failure", false),
 ];
 
+/// Of programs with std, also what runs once, or when something has gone wrong.
+const SMALL_IN_PROGRAMS: [&str; 11] = [
+    "3std9panicking",
+    "3std3sys3env",
+    "3std2rt",
+    "3std2io5error",
+    "3std2io5stdio",
+    "3std5alloc",
+    "3std6thread7current",
+    "3std4hash6random",
+    "3std4sync4once",
+    "12hostcall_std5entry",
+    "12hostcall_std7process",
+];
+
 /// Whether a function of that name is to be small; if so, whether at any price.
 pub(crate) fn is_small(name: &str) -> Option<bool> {
     SMALL.iter().find(|(part, _)| name.contains(part)).map(|(_, all)| *all)
 }
 
 /// For `opt`: a line `name,attribute` for each attribute of each function that is to be small.
-fn small_attributes(module: &str) -> String {
+fn small_attributes(module: &str, style: Style) -> String {
     let mut lines = String::new();
+    let in_program = |name: &str| style == Style::Program && SMALL_IN_PROGRAMS.iter().any(|part| name.contains(part));
     for (_, name) in module.lines().filter_map(definition) {
-        let Some(all) = is_small(name) else { continue };
+        let Some(all) = is_small(name).or_else(|| in_program(name).then_some(true)) else { continue };
         lines.extend([name, ",optsize\n"]);
         if all {
             lines.extend([name, ",minsize\n"]);
         }
     }
     lines
+}
+
+/// The first function of a module, as text, that mentions `symbol`.
+pub(crate) fn caller_of(module: &str, symbol: &str) -> Option<String> {
+    let mention = format!("@{symbol}");
+    let mut function = None;
+    for line in module.lines() {
+        if let Some((_, name)) = definition(line) {
+            function = Some(name);
+        } else if line.starts_with('}') {
+            function = None;
+        } else if let Some(name) = function
+            && line.match_indices(&mention).any(|(at, _)| self::symbol(&line[at + 1..]) == symbol)
+        {
+            return Some(name.to_owned());
+        }
+    }
+    None
 }
 
 /// What is before the name, and the name, if the line begins a function's definition.
@@ -230,8 +287,18 @@ mod tests {
     }
 
     #[test]
+    fn the_caller_of_a_symbol_is_found() {
+        let module = "declare void @getpid2()\ndeclare i32 @getpid()\ndefine void @a() {\n  call void @getpid2()\n}\ndefine void @b() {\n  %1 = call i32 @getpid()\n}\n";
+        assert_eq!(caller_of(module, "getpid").as_deref(), Some("b"));
+        assert_eq!(caller_of(module, "nobody"), None);
+    }
+
+    #[test]
     fn code_that_writes_text_is_marked_small_and_other_code_is_not() {
         let module = "define internal void @_RNvNtNtCs8Y_4core3fmt5float3foo(ptr %0) {\ndefine void @_RNvCs8Y_4user4work() {\n";
-        assert_eq!(small_attributes(module), "_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n");
+        assert_eq!(
+            small_attributes(module, Style::Kernels),
+            "_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n"
+        );
     }
 }

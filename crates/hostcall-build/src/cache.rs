@@ -45,6 +45,18 @@ fn key(inputs: &[&[u8]]) -> Sha256 {
     Sha256::of(&inputs.iter().flat_map(|input| Sha256::of(input).0).collect::<Vec<u8>>())
 }
 
+/// `HOSTCALL_CACHE`, `XDG_CACHE_HOME/hostcall` or `~/.cache/hostcall`, and in it `name`.
+pub(crate) fn cache_directory(name: &str) -> Result<PathBuf, BuildError> {
+    let named = std::env::var_os("HOSTCALL_CACHE").map(PathBuf::from);
+    let xdg = || std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).map(|path| path.join("hostcall"));
+    let home = || std::env::home_dir().map(|home| home.join(".cache/hostcall"));
+    let dir = named.or_else(xdg).or_else(home).unwrap_or_else(|| std::env::temp_dir().join("hostcall")).join(name);
+    // Relative to where it is first used is not where cargo uses it.
+    let dir = std::path::absolute(&dir).map_err(BuildError::io("find", dir))?;
+    fs::create_dir_all(&dir).map_err(BuildError::io("create", &dir))?;
+    Ok(dir)
+}
+
 /// A directory that is gone when this is dropped.
 pub(crate) struct Scratch(pub(crate) PathBuf);
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::toolchain::which;
-use crate::{BuildError, DeviceToolchain, HostToolchain, Piece, Ptxas};
+use crate::{BuildError, DeviceToolchain, HostToolchain, Machine, Piece, Ptxas, Sysroot};
 
 /// What depends on a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,7 @@ pub fn doctor() -> Vec<Check> {
         check("device toolchain", Importance::ForGpus, device.map(|device| describe(&device))),
     ];
     checks.extend(lld.map(|lld| check("ld.lld", Importance::Optional, lld)));
+    checks.extend([Machine::Sim, Machine::Nvptx].iter().map(standard_library));
     checks.push(check("ptxas", Importance::Optional, Ptxas::find().map(|ptxas| format!("{} {}", ptxas.version, ptxas.path.display()))));
     checks
 }
@@ -73,6 +74,20 @@ fn check(name: &'static str, importance: Importance, found: Result<String, Build
             Check { name, importance, found: false, detail, remedy: Some(piece.remedy().into()) }
         }
         Err(error) => Check { name, importance, found: false, detail: error.to_string(), remedy: None },
+    }
+}
+
+/// std is built by whoever needs it first; it is only good to know who will wait.
+fn standard_library(machine: &Machine) -> Check {
+    let prepared = Sysroot::prepared(machine);
+    Check {
+        name: if *machine == Machine::Sim { "std, simulator" } else { "std, NVIDIA" },
+        importance: Importance::Optional,
+        found: prepared.is_some(),
+        detail: prepared.as_ref().map_or("not built yet".into(), |sysroot| sysroot.dir.display().to_string()),
+        remedy: prepared
+            .is_none()
+            .then(|| "`cargo hostcall setup`, or the first `cargo hostcall run` of a program builds it, in a minute or two".into()),
     }
 }
 

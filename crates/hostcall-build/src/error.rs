@@ -113,6 +113,32 @@ pub enum BuildError {
         /// The functions.
         symbols: Vec<String>,
     },
+    /// A patch of the overlay has no place in this compiler's std.
+    #[error(
+        "std of {version} is not the one that the overlay knows: patch `{patch}`, file {file}: {problem}; \
+         use the Rust release that `cargo hostcall setup` installs, or set HOSTCALL_DEVICE_RUSTC to its rustc"
+    )]
+    Overlay {
+        /// The compiler.
+        version: String,
+        /// The patch.
+        patch: &'static str,
+        /// The file, below `library`.
+        file: String,
+        /// Which hunk, and why.
+        problem: String,
+    },
+    /// A program calls functions that nothing on the device provides.
+    #[error(
+        "{program} cannot be linked for the device: nothing there provides {}; there is no C library on the device, so a crate that calls one \
+         (or an operating system) cannot be used", symbols.join(", ")
+    )]
+    Unresolved {
+        /// The program.
+        program: String,
+        /// Each function and who calls it.
+        symbols: Vec<String>,
+    },
     /// The crate has no kernel.
     #[error("{package} has no kernel; mark a public function with `#[hostcall::kernel]`")]
     NoKernel {

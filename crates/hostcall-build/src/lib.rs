@@ -8,6 +8,7 @@
 //!
 //! * [`program`]: for a `build.rs`; what it emits, `offload::include_program!` includes.
 //! * [`build_program`]: for tools.
+//! * [`std_program`], [`build_std_program`] and [`Sysroot`]: the same for ordinary programs, with `fn main()` and std.
 //! * [`doctor`](doctor()) and [`setup`](setup()): which pieces this machine has, and installing those it lacks.
 //! * [`ptx`]: reading PTX text, for tests that check what a kernel was compiled to.
 //!
@@ -29,6 +30,8 @@ mod script;
 mod setup;
 mod sim;
 mod source;
+mod stdlib;
+mod symbols;
 mod target;
 mod toolchain;
 
@@ -36,8 +39,9 @@ pub use build::{BuiltProgram, ProgramSpec, build_program};
 pub use doctor::{Check, Importance, doctor};
 pub use error::{BuildError, Piece};
 pub use offload_image::{Image, ImageKind, ProgramBundle};
-pub use ptxas::{Ptxas, assemble_all};
-pub use script::{Program, program};
+pub use ptxas::{Ptxas, assemble_all, assemble_cached};
+pub use script::{Program, program, std_program};
 pub use setup::{SetupReport, setup};
+pub use stdlib::{Machine, SUFFIX, Sysroot, act_as_tool, build_std_program, is_test_harness};
 pub use target::{AMDGPU_ARCHES, NVPTX_ARCH, PTX_VERSION, Target};
 pub use toolchain::{DeviceToolchain, HostToolchain};

@@ -1,31 +1,42 @@
 //! NVIDIA images: PTX, and cubins assembled from it.
 
 use std::fs;
+use std::path::Path;
 
 use offload_image::{Image, ImageKind};
 
-use crate::bitcode::{self, Gpu};
+use crate::bitcode::{self, Gpu, Style};
 use crate::build::Context;
 use crate::cache::cached;
-use crate::{BuildError, DeviceToolchain, PTX_VERSION, Ptxas};
+use crate::{BuildError, DeviceToolchain, Ptxas};
 
 /// PTX for GPUs from `arch` on.
 pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
-    let features = format!("+{PTX_VERSION}");
-    let gpu = Gpu { toolchain, triple: "nvptx64-nvidia-cuda", cpu: arch, features: &features, convention: "ptx_kernel" };
+    let gpu = gpu(toolchain, arch);
     let archive = bitcode::archive(context, &gpu)?;
     let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
     let identity = toolchain.identity();
     let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), RECIPE.as_bytes()];
-    let ptx = cached(&context.target_dir, &key, |dir| {
-        let module = bitcode::optimise(context, &gpu, &archive, dir)?;
-        let ptx = dir.join("image.ptx");
-        let llc = toolchain.llvm("llc").arg("-O3").arg(format!("-mcpu={arch}")).arg(format!("-mattr={features}"));
-        llc.arg(&module).arg("-o").arg(&ptx).output()?;
-        let text = fs::read_to_string(&ptx).map_err(BuildError::io("read", &ptx))?;
-        Ok(rolled(&text).into_bytes())
+    let code = cached(&context.target_dir, &key, |dir| {
+        let linked = bitcode::link(&gpu, &archive, dir)?;
+        ptx(&context.source.package, &gpu, Style::Kernels, &linked, dir)
     })?;
-    Ok(Image::new(ImageKind::Ptx, arch.to_owned(), ptx))
+    Ok(Image::new(ImageKind::Ptx, arch.to_owned(), code))
+}
+
+/// The recipe's words for `arch`.
+pub(crate) fn gpu<'a>(toolchain: &'a DeviceToolchain, arch: &'a str) -> Gpu<'a> {
+    Gpu { toolchain, triple: "nvptx64-nvidia-cuda", cpu: arch, features: format!("+{}", crate::PTX_VERSION), convention: "ptx_kernel" }
+}
+
+/// From one module to PTX.
+pub(crate) fn ptx(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<Vec<u8>, BuildError> {
+    let module = bitcode::optimise(package, gpu, style, linked, dir)?;
+    let ptx = dir.join("image.ptx");
+    let llc = gpu.toolchain.llvm("llc").arg("-O3").arg(format!("-mcpu={}", gpu.cpu)).arg(format!("-mattr={}", gpu.features));
+    llc.arg(&module).arg("-o").arg(&ptx).output()?;
+    let text = fs::read_to_string(&ptx).map_err(BuildError::io("read", &ptx))?;
+    Ok(rolled(&text).into_bytes())
 }
 
 /// Machine code for exactly `arch`.

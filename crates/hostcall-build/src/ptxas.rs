@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cache::Scratch;
+use crate::cache::{Scratch, cache_directory, cached};
 use crate::command::Run;
 use crate::toolchain::which;
 use crate::{BuildError, Piece};
@@ -81,6 +81,17 @@ impl Ptxas {
         Run::new(&self.path).args(&self.flags).arg(format!("-arch={arch}")).arg(&input).arg("-o").arg(&output).output()?;
         fs::read(&output).map_err(BuildError::io("read", &output))
     }
+}
+
+/// [`Ptxas::assemble`], kept in the user's cache: equal PTX is assembled once.
+///
+/// # Errors
+///
+/// As [`Ptxas::assemble`], and [`BuildError::Io`].
+pub fn assemble_cached(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>, BuildError> {
+    let identity = ptxas.identity();
+    let key: [&[u8]; 3] = [ptx, identity.as_bytes(), arch.as_bytes()];
+    cached(&cache_directory("cubins")?, &key, |_| ptxas.assemble(ptx, arch))
 }
 
 /// Assembles `ptx` for each of `arches`, and so proves that it is good there; the cubins, in the same order.

@@ -3,6 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use crate::stdlib::{build_std_program, tools};
 use crate::{BuildError, BuiltProgram, DeviceToolchain, Piece, ProgramSpec, Target, build_program};
 
 /// Variables that decide what is built, so that a change of one must run the script again.
@@ -15,6 +16,7 @@ pub struct Program {
     crate_dir: PathBuf,
     targets: Option<Vec<Target>>,
     features: Vec<String>,
+    with_std: bool,
 }
 
 /// The kernel crate in `crate_dir`, relative to the package whose build script this is.
@@ -30,7 +32,18 @@ pub struct Program {
 /// [`Target::parse_list`]), else by [`Program::targets`]; else PTX is, if there is a device toolchain; if there is none the
 /// bundle says so in its note, and the build goes on.
 pub fn program(crate_dir: impl Into<PathBuf>) -> Program {
-    Program { crate_dir: crate_dir.into(), targets: None, features: Vec::new() }
+    Program { crate_dir: crate_dir.into(), targets: None, features: Vec::new(), with_std: false }
+}
+
+/// The package in `crate_dir`, an ordinary program with `fn main()`, as a device program: what [`program`] is for kernel crates.
+///
+/// It must be the first thing that the build script's `main` does: cargo and rustc, which it runs, call the script again as their compiler and linker
+/// (see [`act_as_tool`]).
+pub fn std_program(crate_dir: impl Into<PathBuf>) -> Program {
+    if let Some(code) = tools::act() {
+        std::process::exit(code.into());
+    }
+    Program { with_std: true, ..program(crate_dir) }
 }
 
 impl Program {
@@ -77,7 +90,11 @@ impl Program {
             echo: false,
         };
         println!("cargo::rerun-if-changed={}", spec.crate_dir.join("Cargo.toml").display());
-        let mut built = build_program(&spec)?;
+        let mut built = match self.with_std {
+            // A warning is what cargo shows of a build script that is still at work.
+            true => build_std_program(&spec, None, |step| println!("cargo::warning={step}"))?,
+            false => build_program(&spec)?,
+        };
         built.bundle.note = note.map(Into::into);
         for input in &built.inputs {
             println!("cargo::rerun-if-changed={}", input.display());

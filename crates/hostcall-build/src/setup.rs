@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::Run;
 use crate::toolchain::which;
-use crate::{BuildError, DeviceToolchain, Piece, Ptxas};
+use crate::{BuildError, DeviceToolchain, Machine, Piece, Ptxas, Sysroot};
 
 /// Debian's packages that make a device toolchain together.
 const PACKAGES: [&str; 5] = ["rustc-web", "cargo-web", "rust-web-src", "llvm-22", "lld-22"];
@@ -22,7 +22,7 @@ pub struct SetupReport {
     pub failed: Vec<String>,
 }
 
-/// Installs the device toolchain and `ptxas`, each if it is missing, telling `progress` each command before it is run. Debian's packages are
+/// Installs the device toolchain and `ptxas`, each if it is missing, and builds std for the simulator and NVIDIA GPUs, telling `progress` each command before it is run. Debian's packages are
 /// installed by `apt-get` (through `sudo` if we are not root); where there is no `apt-get`, rustup installs a nightly.
 ///
 /// A piece that cannot be installed is reported and does not keep the others from being installed.
@@ -32,6 +32,12 @@ pub fn setup(mut progress: impl FnMut(&str)) -> SetupReport {
     report.add("device toolchain", device);
     let found = || Ptxas::find().map(|ptxas| format!("{} {}", ptxas.version, ptxas.path.display()));
     report.add("ptxas", install(found, &mut |progress| install_ptxas(progress), &mut progress));
+    if DeviceToolchain::find().is_ok() {
+        for machine in [Machine::Sim, Machine::Nvptx] {
+            let prepared = Sysroot::prepare(&machine, None, &mut progress);
+            report.add(&format!("std for {machine}"), prepared.map(|sysroot| format!("in {}", sysroot.dir.display())));
+        }
+    }
     report
 }
 

@@ -31,12 +31,15 @@ pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
         .arg("--message-format=json-render-diagnostics");
     let library = bitcode::artifact(run, context, std::env::consts::DLL_SUFFIX)?;
     let bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
-    check_symbols(&context.source.package, &bytes)?;
+    let symbols = undefined_symbols(&context.source.package, &bytes)?;
+    if !symbols.is_empty() {
+        return Err(BuildError::UndefinedSymbols { package: context.source.package.clone(), symbols });
+    }
     Ok(Image::new(ImageKind::Sim, host.triple.clone(), bytes))
 }
 
-/// Refuses an image that would fail when it is loaded, or later, for want of a function.
-fn check_symbols(package: &str, library: &[u8]) -> Result<(), BuildError> {
+/// The functions that an image would fail without, when it is loaded or later.
+pub(crate) fn undefined_symbols(package: &str, library: &[u8]) -> Result<Vec<String>, BuildError> {
     let unexpected = |problem: String| BuildError::Unexpected { command: format!("linking the simulator image of {package}"), problem };
     let file = object::File::parse(library).map_err(|error| unexpected(error.to_string()))?;
     let mut symbols = Vec::new();
@@ -46,7 +49,7 @@ fn check_symbols(package: &str, library: &[u8]) -> Result<(), BuildError> {
             symbols.push(name.to_owned());
         }
     }
-    if symbols.is_empty() { Ok(()) } else { Err(BuildError::UndefinedSymbols { package: package.to_owned(), symbols }) }
+    Ok(symbols)
 }
 
 /// The functions of the C mathematics library that Rust's float methods and LLVM's intrinsics call.

@@ -63,7 +63,7 @@ pub struct DeviceToolchain {
     pub lld: Option<PathBuf>,
 }
 
-const LLVM_TOOLS: [&str; 4] = ["llvm-link", "llvm-dis", "opt", "llc"];
+const LLVM_TOOLS: [&str; 6] = ["llvm-link", "llvm-dis", "opt", "llc", "llvm-nm", "llvm-objcopy"];
 
 impl DeviceToolchain {
     /// The first complete one of: `HOSTCALL_DEVICE_RUSTC` (and then nothing else is tried), rustup's nightlies, the `rustc`s on
@@ -114,6 +114,19 @@ impl DeviceToolchain {
         let lld = [llvm_bin.join("ld.lld"), bundled.join("rust-lld"), PathBuf::from(format!("/usr/bin/ld.lld-{llvm_major}"))];
         let lld = lld.into_iter().find(|lld| lld.is_file());
         Ok(DeviceToolchain { cargo, rustc, sysroot, version: about.version, llvm_major, llvm_bin, lld })
+    }
+
+    /// The standard library's source.
+    pub(crate) fn library(&self) -> PathBuf {
+        self.sysroot.join("lib/rustlib/src/rust/library")
+    }
+
+    /// The linker for ELF files.
+    pub(crate) fn ld(&self) -> Result<Run, BuildError> {
+        let lld = self.lld.as_ref().ok_or_else(|| BuildError::Missing { piece: Piece::Lld, tried: self.llvm_bin.display().to_string() })?;
+        // rust-lld is told what to be; ld.lld knows from its name.
+        let flavour: &[&str] = if lld.ends_with("rust-lld") { &["-flavor", "gnu"] } else { &[] };
+        Ok(Run::new(lld).args(flavour))
     }
 
     /// One of LLVM's tools.

@@ -102,7 +102,7 @@ pub(crate) fn check(status: Status, detail: u32) -> Result<(), CallError> {
 #[inline(never)]
 fn failed(status: Status, detail: u32) -> CallError {
     if status == Status::KERNEL_ENDED {
-        arch::exit_lane();
+        crate::process::end_lane();
     }
     match (status, detail) {
         // The client itself says so, and gives no limit.

@@ -4,7 +4,6 @@
 //! usual panics here instead (`hostcall-build`'s `panics.rs`, which finds these functions by their names), and what arrives at the host is the
 //! same text.
 
-use crate::arch::current as arch;
 use crate::builtin::failed_word;
 use crate::call::{payload_word, words_of};
 use crate::context::{client, group_at};
@@ -156,5 +155,5 @@ fn report(cause: Cause, numbers: [u64; 3], site: &[u32; SITE_UNITS]) -> ! {
             client().release(&alone, held);
         }
     }
-    arch::exit_lane()
+    crate::process::end_lane()
 }

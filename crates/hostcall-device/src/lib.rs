@@ -57,6 +57,53 @@ pub mod prelude {
     pub use crate::{CallError, Pending, Plain, Port, eprint, eprintln, kernel, print, println, service};
 }
 
+/// For `hostcall-std`, which is the other half of this library where Rust's `std` is.
+#[doc(hidden)]
+pub mod __runtime {
+    pub use crate::builtin::{Clock, Console, Environment, Files, Process};
+    use hostcall_abi::port::Arch;
+
+    /// Bytes of a staging slot.
+    pub fn slot_bytes() -> u32 {
+        crate::context::descriptor().slot_bytes
+    }
+
+    /// Bytes of the device heap, its tables included.
+    pub fn heap_bytes() -> u64 {
+        crate::context::descriptor().heap_bytes
+    }
+
+    /// A word of the calling lane's own: 0, or what it was set to. A kernel sets it before anything else.
+    pub fn lane_word() -> u64 {
+        crate::arch::current::lane_word()
+    }
+
+    /// Sets the lane's word: to 0, or to an address in the heap that is a multiple of 64.
+    pub fn set_lane_word(word: u64) {
+        crate::arch::current::set_lane_word(word);
+    }
+
+    /// Waits for somebody else, for the `attempt`-th time in a row.
+    pub fn pause(attempt: u32) {
+        crate::context::machine().pause(attempt);
+    }
+
+    /// Nanoseconds of the device's clock.
+    pub fn now_ns() -> u64 {
+        crate::context::machine().now_ns()
+    }
+
+    /// Whether the kernel is known to end, or calls to be answered no more.
+    pub fn is_ending() -> bool {
+        crate::process::is_ended() || crate::context::machine().known_closed() != 0
+    }
+
+    /// Ends the calling lane, whose kernel ends; others that ask [`is_ending`] learn it.
+    pub fn end_lane() -> ! {
+        crate::process::end_lane()
+    }
+}
+
 /// For the macros.
 #[doc(hidden)]
 pub mod __private {

@@ -7,7 +7,6 @@
 //! A panic while a panic is being reported (in a `Display` of the message) ends the lane at once. GPUs have no
 //! thread-local storage, so lanes that report are noted in a small table.
 
-use crate::arch::current as arch;
 use crate::builtin::Process;
 use crate::wave::{self, Converged};
 use core::fmt::{self, Write};
@@ -107,7 +106,7 @@ fn report(info: &PanicInfo<'_>) -> ! {
             }
         }
     }
-    arch::exit_lane()
+    crate::process::end_lane()
 }
 
 /// What `alloc` says when the heap is exhausted names the size but not the setting.

@@ -3,6 +3,26 @@
 use crate::arch::current as arch;
 use crate::builtin::Process;
 use crate::wave;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// Not 0 when a lane learnt that the kernel ends, or ended it: lanes that wait on the device, where no call tells them, look here.
+static ENDED: AtomicU32 = AtomicU32::new(0);
+
+/// Whether the kernel is known to end.
+#[inline(always)]
+pub(crate) fn is_ended() -> bool {
+    // Relaxed, as the store: who waits looks again and again.
+    ENDED.load(Ordering::Relaxed) != 0
+}
+
+/// Ends the calling lane, whose kernel ends.
+#[cold]
+#[inline(never)]
+pub(crate) fn end_lane() -> ! {
+    // Pairs with `is_ended`.
+    ENDED.store(1, Ordering::Relaxed);
+    arch::exit_lane()
+}
 
 /// Ends the kernel: the host learns the code, this lane ends here, and every other at its next call.
 ///
@@ -10,12 +30,12 @@ use crate::wave;
 pub fn exit(code: i32) -> ! {
     // A host that is gone cannot be told; the lane ends all the same.
     let _ = Process::exit(code);
-    arch::exit_lane()
+    end_lane()
 }
 
 /// Ends the kernel as failed, without a message.
 pub fn abort() -> ! {
     // As in `exit`.
     let _ = Process::abort(wave::group_id(), wave::local_id());
-    arch::exit_lane()
+    end_lane()
 }

@@ -65,6 +65,16 @@ impl Completion {
         (self.live.clone(), self.slot.clone(), self.place)
     }
 
+    /// The status with which calls end instead of being handled, if the kernel is being ended or the server is going.
+    pub(crate) fn verdict(&self) -> Option<Status> {
+        Some(self.live.verdict()).filter(|&verdict| verdict != Status::OK)
+    }
+
+    /// Answers with a status and no result.
+    pub(crate) fn end(mut self, status: Status) {
+        self.send(status, &[0]);
+    }
+
     pub(crate) fn reply_units(mut self, units: &[u32]) {
         let room = largest_reply_dwords(self.live.memory.geometry(), self.place.lanes);
         if units.len() > room {

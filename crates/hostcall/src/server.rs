@@ -11,10 +11,10 @@ use offload::{Device, Program, Queue, Subscription};
 use crate::attach::{AttachError, Attached, BufferPlan};
 use crate::blocking::Pool;
 use crate::buffer::PortBuffer;
-use crate::builtin::{Builtins, Console, Sink};
+use crate::builtin::{Builtins, Console, Input, Sink};
 use crate::core::{Core, Parts, wait_until};
 use crate::live::Live;
-use crate::policy::Policy;
+use crate::policy::{Denial, Policy};
 use crate::registry::{RegisterError, Registry, ServiceHandle};
 use crate::report::{HandlerFailure, KernelReport};
 use crate::service::{Run, Service};
@@ -86,6 +86,7 @@ pub struct ServerBuilder {
     pub(crate) no_built_in: bool,
     pub(crate) stdout: Option<Sink>,
     pub(crate) stderr: Option<Sink>,
+    pub(crate) stdin: Input,
     #[cfg(feature = "tokio")]
     runtime: Option<tokio::runtime::Handle>,
 }
@@ -187,7 +188,8 @@ impl ServerBuilder {
             timed,
             threads,
         });
-        let builtins = Builtins::new(self.policy, Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr)));
+        let console = Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr));
+        let builtins = Builtins::new(self.policy, console).stdin(self.stdin).map_err(ServerError::Thread)?;
         // A service of the user's takes the place of a built-in one of its name.
         let own: Vec<&str> = self.services.iter().map(Service::name).collect();
         let wanted = |service: &Service| !self.no_built_in && !own.contains(&service.name());
@@ -390,6 +392,11 @@ impl Server {
             report.handler_failures.push(HandlerFailure { service: "Console__print".into(), code, message: lost.to_string() });
         }
         report
+    }
+
+    /// What kernels asked for and were not granted, since this was last asked.
+    pub fn denials(&self) -> Vec<Denial> {
+        self.builtins.denials()
     }
 
     /// What was called how often, and how long it took.

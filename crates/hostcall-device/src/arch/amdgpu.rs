@@ -115,6 +115,23 @@ pub(crate) fn group_scratch() -> *mut u8 {
     unsafe { SCRATCH.0.get().cast::<[u8; 64]>().add(slot).cast() }
 }
 
+/// Words of lanes. They lie in device memory for the reason that `group_scratch` gives: one for each lane of the grid, up to a million.
+static LANE_WORDS: [core::sync::atomic::AtomicU64; 1 << 20] = [const { core::sync::atomic::AtomicU64::new(0) }; 1 << 20];
+
+/// The calling lane's word, which its kernel has set.
+#[inline(always)]
+pub(crate) fn lane_word() -> u64 {
+    // Relaxed: the lane's own.
+    LANE_WORDS[crate::wave::global_id() % LANE_WORDS.len()].load(Ordering::Relaxed)
+}
+
+/// Sets the calling lane's word.
+#[inline(always)]
+pub(crate) fn set_lane_word(word: u64) {
+    // As above.
+    LANE_WORDS[crate::wave::global_id() % LANE_WORDS.len()].store(word, Ordering::Relaxed);
+}
+
 /// Orders everything before it against everything after it, for the host as well.
 #[inline(always)]
 pub(crate) fn fence_system() {

@@ -112,6 +112,46 @@ pub(crate) fn group_scratch() -> *mut u8 {
     address as *mut u8
 }
 
+/// Where the calling lane's word lies in the workgroup's shared memory: there is no memory of a lane's own at an address that every
+/// function knows.
+#[inline(never)]
+fn lane_word_place() -> u32 {
+    let address: u32;
+    // SAFETY: declares a word for each lane that a workgroup can have, in static shared memory, and takes their address; this function is
+    // never inlined, so there is one such variable in a program.
+    unsafe {
+        asm!(
+            "{{ .shared .align 4 .b8 hostcall_lane_words[4096];",
+            "mov.u32 {address}, hostcall_lane_words; }}",
+            address = out(reg32) address,
+            options(pure, nomem, nostack)
+        );
+    }
+    address + crate::wave::local_index() as u32 * 4
+}
+
+/// Multiples of which a lane's word can be, counted from the heap's start.
+const LANE_WORD_UNIT: u64 = 64;
+
+/// The calling lane's word, which its kernel has set.
+#[inline(always)]
+pub(crate) fn lane_word() -> u64 {
+    let place = lane_word_place();
+    let packed: u32;
+    // SAFETY: the lane's own word of shared memory.
+    unsafe { asm!("ld.shared.u32 {packed}, [{place}];", packed = out(reg32) packed, place = in(reg32) place, options(readonly, nostack)) };
+    if packed == 0 { 0 } else { descriptor().heap + u64::from(packed - 1) * LANE_WORD_UNIT }
+}
+
+/// Sets the calling lane's word: 0, or an address in the first 256 GiB of the heap that is a multiple of 64.
+#[inline(always)]
+pub(crate) fn set_lane_word(word: u64) {
+    let place = lane_word_place();
+    let packed = if word == 0 { 0 } else { ((word - descriptor().heap) / LANE_WORD_UNIT) as u32 + 1 };
+    // SAFETY: the lane's own word of shared memory.
+    unsafe { asm!("st.shared.u32 [{place}], {packed};", packed = in(reg32) packed, place = in(reg32) place, options(nostack)) };
+}
+
 /// Orders everything before it against everything after it, for the host as well.
 #[inline(always)]
 pub(crate) fn fence_system() {

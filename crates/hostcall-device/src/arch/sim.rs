@@ -91,6 +91,20 @@ pub(crate) fn group_scratch() -> *mut u8 {
     unsafe { (ops().group_scratch)() }
 }
 
+/// A word of the calling lane's own, 0 when it starts.
+#[inline(always)]
+pub(crate) fn lane_word() -> u64 {
+    // SAFETY: called by a simulated lane; nobody else uses its word.
+    unsafe { (ops().lane_word)().read() }
+}
+
+/// Sets the calling lane's word.
+#[inline(always)]
+pub(crate) fn set_lane_word(word: u64) {
+    // SAFETY: as above.
+    unsafe { (ops().lane_word)().write(word) };
+}
+
 /// Orders everything before it against everything after it.
 #[inline(always)]
 pub(crate) fn fence_system() {

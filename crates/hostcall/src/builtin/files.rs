@@ -15,7 +15,7 @@ use crate::policy::{Place, Policy};
 use crate::service::{Failure, HandlerResult, Service};
 
 /// Answers with a result whose error is an errno number.
-fn answer<T>(call: &mut Invocation<'_>, result: Result<T, u32>) -> HandlerResult
+pub(super) fn answer<T>(call: &mut Invocation<'_>, result: Result<T, u32>) -> HandlerResult
 where
     Result<T, u32>: Fixed,
 {
@@ -23,7 +23,7 @@ where
     Ok(())
 }
 
-fn check<T>(result: std::io::Result<T>) -> Result<T, u32> {
+pub(super) fn check<T>(result: std::io::Result<T>) -> Result<T, u32> {
     result.map_err(|error| errno::of(&error))
 }
 
@@ -64,11 +64,11 @@ fn open_dir(policy: &Policy, files: &FileTable, owner: usize, path: &str) -> Res
     if !files.has_room() {
         return Err(errno::EMFILE);
     }
-    let entries = check(place.dir.read_dir(&place.path))?;
-    files.insert(owner, Open::Dir(Arc::new(Mutex::new(Listing { entries, next: None }))))
+    let dir = check(place.dir.open_dir(&place.path))?;
+    files.insert(owner, Open::Dir(Arc::new(Mutex::new(Listing { dir, entries: None, packed: Vec::new(), next: None }))))
 }
 
-fn kind_of(file_type: cap_std::fs::FileType) -> u32 {
+pub(super) fn kind_of(file_type: cap_std::fs::FileType) -> u32 {
     if file_type.is_file() {
         kind::FILE
     } else if file_type.is_dir() {
@@ -111,7 +111,10 @@ fn seek(files: &FileTable, owner: usize, handle: u64, whence: u32, offset: i64) 
 fn next_entry(listing: &Mutex<Listing>, room: usize) -> Result<Option<(Vec<u8>, u32)>, u32> {
     let mut listing = listing.lock().unwrap_or_else(PoisonError::into_inner);
     if listing.next.is_none() {
-        let Some(entry) = listing.entries.next() else { return Ok(None) };
+        if listing.entries.is_none() {
+            listing.entries = Some(check(listing.dir.entries())?);
+        }
+        let Some(entry) = listing.entries.as_mut().and_then(Iterator::next) else { return Ok(None) };
         let entry = check(entry)?;
         // An entry whose kind the file system does not know at once is still an entry.
         let kind = entry.file_type().map_or(kind::OTHER, kind_of);

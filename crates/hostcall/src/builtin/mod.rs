@@ -8,6 +8,7 @@ mod environment;
 mod errno;
 mod files;
 mod process;
+mod standard;
 mod table;
 mod transfer;
 
@@ -16,17 +17,20 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::completion::Completion;
 use crate::invocation::Invocation;
 use crate::policy::{Budget, Policy};
 use crate::report::Report;
 use crate::service::{Failure, HandlerResult, Service};
 
 pub use console::{Console, ConsoleError, Sink};
+pub use standard::Input;
 
 /// The host side of the built-in services' traits. Only their definitions are used: handlers are written against the invocation, so
 /// that files are read into staging directly, and answers may be shorter than what was asked for.
 mod define {
     hostcall_abi::builtin_services!(hostcall_macros::service(side = "host", krate = crate));
+    hostcall_abi::std_services!(hostcall_macros::service(side = "host", krate = crate));
 }
 
 /// The built-in services of one server, and the state they share.
@@ -36,6 +40,7 @@ pub struct Builtins {
     context: Context,
     console: Arc<Console>,
     files: Arc<table::FileTable>,
+    standard: standard::Standard,
 }
 
 impl Builtins {
@@ -46,7 +51,22 @@ impl Builtins {
         }
         let budget = Arc::new(Budget::new(policy.limits));
         let files = Arc::new(table::FileTable::new(budget.open_files()));
-        Self { policy: Arc::new(policy), context: Context { budget }, console: Arc::new(console), files }
+        let standard = standard::Standard::new();
+        Self { policy: Arc::new(policy), context: Context { budget }, console: Arc::new(console), files, standard }
+    }
+
+    /// With standard input from there.
+    ///
+    /// # Errors
+    /// When the system has no thread or file left for it.
+    pub fn stdin(mut self, input: Input) -> std::io::Result<Self> {
+        self.standard.open_input(input)?;
+        Ok(self)
+    }
+
+    /// What programs asked for and were not granted, since this was last asked.
+    pub fn denials(&self) -> Vec<crate::policy::Denial> {
+        self.policy.denials()
     }
 
     /// All of them, for registration.
@@ -57,6 +77,7 @@ impl Builtins {
         all.extend(clock::services(&self.context));
         all.extend(environment::services(&self.context, &self.policy));
         all.extend(process::services(&self.context));
+        all.extend(self.standard.services(&self.context, &self.policy, &self.files));
         all
     }
 
@@ -115,6 +136,22 @@ impl Context {
             if call.may_block() || budget.call() { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) }
         };
         self.uncounted(defined, counted).blocking_if_needed()
+    }
+
+    /// A service that answers later.
+    fn deferred<F>(&self, defined: &Service, handler: F) -> Service
+    where
+        F: Fn(&mut Invocation<'_>, Completion) -> Result<(), (Completion, Failure)> + Send + Sync + 'static,
+    {
+        let budget = self.budget.clone();
+        Service::deferred(defined.definition().clone(), move |call, done| {
+            if !budget.call() {
+                return done.fail(Failure::Refused { code: errno::EDQUOT });
+            }
+            if let Err((done, failure)) = handler(call, done) {
+                done.fail(failure);
+            }
+        })
     }
 
     /// As `inline`, not counted against the cap on calls.

@@ -7,9 +7,10 @@ use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use cap_std::fs::ReadDir;
+use cap_std::fs::{Dir, ReadDir};
 
 use super::errno;
+use super::standard::Socket;
 
 /// Which way bytes go.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +50,11 @@ impl OpenFile {
 /// A directory being listed.
 #[derive(Debug)]
 pub(super) struct Listing {
-    pub(super) entries: ReadDir,
+    pub(super) dir: Dir,
+    /// From the first `next_entry` on.
+    pub(super) entries: Option<ReadDir>,
+    /// All entries in one, while they are fetched.
+    pub(super) packed: Vec<u8>,
     /// Read, but too long for the guest's buffer.
     pub(super) next: Option<(Vec<u8>, u32)>,
 }
@@ -59,6 +64,7 @@ pub(super) struct Listing {
 pub(super) enum Open {
     File(Arc<OpenFile>),
     Dir(Arc<Mutex<Listing>>),
+    Socket(Arc<Socket>),
 }
 
 #[derive(Debug)]
@@ -123,7 +129,8 @@ impl FileTable {
         Ok(u64::from(entry.generation) << 32 | u64::from(index))
     }
 
-    fn get(&self, owner: usize, handle: u64) -> Result<Open, u32> {
+    /// What a handle stands for.
+    pub(super) fn get(&self, owner: usize, handle: u64) -> Result<Open, u32> {
         let (index, generation) = split(handle);
         let entries = self.read();
         let entry = entries.list.get(index).filter(|entry| entry.generation == generation && entry.owner == owner).ok_or(errno::EBADF)?;
@@ -135,6 +142,7 @@ impl FileTable {
         match self.get(owner, handle)? {
             Open::File(file) => Ok(file),
             Open::Dir(_) => Err(errno::EISDIR),
+            Open::Socket(_) => Err(errno::ESPIPE),
         }
     }
 
@@ -142,7 +150,15 @@ impl FileTable {
     pub(super) fn dir(&self, owner: usize, handle: u64) -> Result<Arc<Mutex<Listing>>, u32> {
         match self.get(owner, handle)? {
             Open::Dir(listing) => Ok(listing),
-            Open::File(_) => Err(errno::ENOTDIR),
+            Open::File(_) | Open::Socket(_) => Err(errno::ENOTDIR),
+        }
+    }
+
+    /// The socket that a handle stands for.
+    pub(super) fn socket(&self, owner: usize, handle: u64) -> Result<Arc<Socket>, u32> {
+        match self.get(owner, handle)? {
+            Open::Socket(socket) => Ok(socket),
+            Open::File(_) | Open::Dir(_) => Err(errno::ENOTSOCK),
         }
     }
 

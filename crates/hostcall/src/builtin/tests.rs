@@ -436,5 +436,5 @@ fn every_service_of_the_table_is_registered_once() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), count), (27, 27), "{names:?}");
+    assert_eq!((names.len(), count), (52, 52), "{names:?}");
 }

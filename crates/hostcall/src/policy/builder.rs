@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::{Access, DirGrant, GrantError, Limits};
-use crate::builtin::Sink;
+use super::{Access, DirGrant, GrantError, Limits, NetGrant};
+use crate::builtin::{Input, Sink};
 use crate::server::ServerBuilder;
 
 impl ServerBuilder {
@@ -40,6 +40,24 @@ impl ServerBuilder {
     /// panic ends them without a message.
     pub fn without_built_in(mut self) -> Self {
         self.no_built_in = true;
+        self
+    }
+
+    /// Grants kernels the whole network.
+    pub fn net(mut self) -> Self {
+        self.policy.net();
+        self
+    }
+
+    /// Grants kernels a place in the network, as parsed from `HOST:PORT`.
+    pub fn net_allow(mut self, grant: NetGrant) -> Self {
+        self.policy.net_allow(grant);
+        self
+    }
+
+    /// Where programs' standard input comes from. Default: nowhere, which is at its end.
+    pub fn stdin(mut self, input: Input) -> Self {
+        self.stdin = input;
         self
     }
 

@@ -6,14 +6,20 @@
 //! See [`paths`](self) for how a guest's path finds its grant.
 
 mod builder;
+mod denials;
 mod grant;
 mod limits;
+mod net;
 mod paths;
 
+pub use denials::Denial;
 pub use grant::{Access, DirGrant, GrantError};
 pub use limits::Limits;
+pub use net::{NetGrant, NetGrantError};
 
+pub(crate) use denials::Denials;
 pub(crate) use limits::Budget;
+pub(crate) use net::Net;
 pub(crate) use paths::{Mounts, Place};
 
 /// Everything granted to the programs of one server.
@@ -23,6 +29,7 @@ pub struct Policy {
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) arguments: Vec<String>,
     pub(crate) limits: Limits,
+    pub(crate) net: Net,
 }
 
 impl Policy {
@@ -52,6 +59,25 @@ impl Policy {
     pub fn arg(&mut self, argument: impl Into<String>) -> &mut Self {
         self.arguments.push(argument.into());
         self
+    }
+
+    /// Grants the whole network.
+    pub fn net(&mut self) -> &mut Self {
+        self.net.allow_all();
+        self
+    }
+
+    /// Grants a place in the network.
+    pub fn net_allow(&mut self, grant: NetGrant) -> &mut Self {
+        self.net.allow(grant);
+        self
+    }
+
+    /// What programs asked for and were not granted, since this was last asked.
+    pub fn denials(&self) -> Vec<Denial> {
+        let mut all = self.mounts.denials.take();
+        all.extend(self.net.denials.take());
+        all
     }
 
     /// Caps what programs may use.

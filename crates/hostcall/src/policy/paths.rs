@@ -11,18 +11,24 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use hostcall_abi::services::errno;
 
+use super::Denials;
 use super::grant::{Access, DirGrant, GrantError};
 
 #[derive(Debug)]
 struct Mount {
     name: Vec<String>,
+    /// The name as [`Place::grant`].
+    text: Arc<str>,
     dir: Arc<Dir>,
     access: Access,
 }
 
 /// The granted directories.
 #[derive(Debug, Default)]
-pub(crate) struct Mounts(Vec<Mount>);
+pub(crate) struct Mounts {
+    list: Vec<Mount>,
+    pub(crate) denials: Denials,
+}
 
 /// Where a guest's path leads.
 #[derive(Clone, Debug)]
@@ -30,13 +36,21 @@ pub(crate) struct Place {
     pub(crate) dir: Arc<Dir>,
     /// Never empty, never absolute.
     pub(crate) path: PathBuf,
+    /// The grant's name: one slash before each component.
+    pub(crate) grant: Arc<str>,
     access: Access,
+    denials: Denials,
 }
 
 impl Place {
     /// Refuses what a read-only grant does not allow.
     pub(crate) fn writable(self) -> Result<Self, u32> {
-        if self.access == Access::ReadWrite { Ok(self) } else { Err(errno::EACCES) }
+        if self.access == Access::ReadWrite {
+            return Ok(self);
+        }
+        let name = if self.grant.is_empty() { "/" } else { &self.grant };
+        self.denials.note(format!("to write below {name}, which is granted for reading"), format!("--dir HOST::{name}"));
+        Err(errno::EACCES)
     }
 }
 
@@ -51,17 +65,18 @@ impl Mounts {
         if guest.contains('\0') || name.iter().any(|part| part == "..") {
             return Err(GrantError::Name { guest: guest.clone() });
         }
-        if self.0.iter().any(|mount| mount.name == name) {
+        if self.list.iter().any(|mount| mount.name == name) {
             return Err(GrantError::Taken { guest: guest.clone() });
         }
         let dir = Dir::open_ambient_dir(&grant.host, ambient_authority())
             .map_err(|source| GrantError::Open { host: grant.host.clone(), source })?;
-        self.0.push(Mount { name, dir: Arc::new(dir), access: grant.access });
+        let text = name.iter().map(|part| format!("/{part}")).collect::<String>().into();
+        self.list.push(Mount { name, text, dir: Arc::new(dir), access: grant.access });
         Ok(())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// The grant that a guest's path is in, and the path inside it.
@@ -76,7 +91,13 @@ impl Mounts {
             let mut parts = components(path);
             mount.name.iter().all(|part| parts.next() == Some(part))
         };
-        let mount = self.0.iter().filter(begins).max_by_key(|mount| mount.name.len()).ok_or(errno::EACCES)?;
+        let mount = self.list.iter().filter(begins).max_by_key(|mount| mount.name.len());
+        let mount = mount.ok_or_else(|| {
+            let root = if path.starts_with('/') { "/" } else { "" };
+            let top = components(path).next().filter(|top| *top != "..");
+            self.denials.note(format!("for {path}"), top.map_or_else(|| "--dir .".into(), |top| format!("--dir {root}{top}")));
+            errno::EACCES
+        })?;
         let mut rest: PathBuf = components(path).skip(mount.name.len()).collect();
         if rest.as_os_str().is_empty() {
             rest.push(".");
@@ -84,7 +105,7 @@ impl Mounts {
             // What has a slash at its end must be a directory.
             rest.push("");
         }
-        Ok(Place { dir: mount.dir.clone(), path: rest, access: mount.access })
+        Ok(Place { dir: mount.dir.clone(), path: rest, grant: mount.text.clone(), access: mount.access, denials: self.denials.clone() })
     }
 }
 

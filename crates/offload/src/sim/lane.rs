@@ -101,6 +101,8 @@ impl WaveState {
 pub(super) struct Lane {
     pub(super) info: LaneInfo,
     pub(super) wave: Arc<WaveState>,
+    /// The device library's, for whatever is the lane's own.
+    pub(super) word: Cell<u64>,
     stack: LaneStack,
     yielder: Cell<*const Yielder<(), ()>>,
     trap: Cell<Option<CoroutineTrapHandler<LaneEnd>>>,
@@ -116,7 +118,7 @@ const OPERATION_STACK: usize = 12 << 10;
 impl Lane {
     fn new(info: LaneInfo, wave: Arc<WaveState>, stack: LaneStack) -> Self {
         let (yielder, trap) = (Cell::new(ptr::null()), Cell::new(None));
-        Self { info, wave, stack, yielder, trap, ended: Cell::new(false), waiting: Cell::new(None) }
+        Self { info, wave, word: Cell::new(0), stack, yielder, trap, ended: Cell::new(false), waiting: Cell::new(None) }
     }
 
     /// Whether an operation has room on the stack whose top is about `here`.

@@ -15,7 +15,7 @@ use crate::error::FaultKind;
 
 /// The table that images are given.
 pub(super) static OPS: SimOps =
-    SimOps { lane_info, active_mask, ballot, shuffle, sync_wave, sync_group, pause, clock_ns, group_scratch, exit_lane, trap };
+    SimOps { lane_info, active_mask, ballot, shuffle, sync_wave, sync_group, pause, clock_ns, group_scratch, exit_lane, trap, lane_word };
 
 /// The calling lane. Its stack is checked, and whether its kernel was ended.
 #[inline]
@@ -194,6 +194,13 @@ unsafe extern "C" fn exit_lane() -> ! {
 
 unsafe extern "C" fn trap() -> ! {
     enter().fail(FaultKind::Trap)
+}
+
+unsafe extern "C" fn lane_word() -> *mut u64 {
+    let lane = lane::current();
+    assert!(!lane.is_null(), "a simulator operation was called outside of a kernel");
+    // SAFETY: as in `enter`.
+    unsafe { (*lane).word.as_ptr() }
 }
 
 /// A wave's lanes wait at the workgroup barrier: whether it was passed. For those who run fibers.

@@ -6,7 +6,7 @@ use offload::Args;
 
 /// Why the arguments are not the kernel's.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ParamError {
+pub(crate) enum ParamError {
     /// Too few.
     #[error("the kernel {kernel} has {expected} parameters, {given} are given: write them after its name (a slice takes two)")]
     Missing { kernel: String, expected: usize, given: usize },
@@ -20,7 +20,7 @@ pub(super) enum ParamError {
 
 /// The kernel's parameters from the first of `texts`, by its table of sizes, and the texts that are left. A kernel without a table is taken to
 /// have none.
-pub(super) fn params<'a>(kernel: &str, sizes: Option<&[u32]>, texts: &'a [String]) -> Result<(Args, &'a [String]), ParamError> {
+pub(crate) fn params<'a>(kernel: &str, sizes: Option<&[u32]>, texts: &'a [String]) -> Result<(Args, &'a [String]), ParamError> {
     let sizes = sizes.unwrap_or_default();
     let kernel = || kernel.to_owned();
     let (params, rest) = texts.split_at_checked(sizes.len()).ok_or_else(|| ParamError::Missing {
@@ -83,7 +83,7 @@ fn integer(digits: &str) -> Option<u128> {
 }
 
 /// A number of bytes: `4096`, `64k`, `16m`, `2g`.
-pub(super) fn size(text: &str) -> Result<usize, String> {
+pub(crate) fn size(text: &str) -> Result<usize, String> {
     let (digits, shift) = match text.char_indices().last() {
         Some((at, 'k' | 'K')) => (&text[..at], 10),
         Some((at, 'm' | 'M')) => (&text[..at], 20),
@@ -95,7 +95,7 @@ pub(super) fn size(text: &str) -> Result<usize, String> {
 }
 
 /// Up to three dimensions: `64`, `8,8`, `4,4,2`.
-pub(super) fn shape(text: &str) -> Result<[u32; 3], String> {
+pub(crate) fn shape(text: &str) -> Result<[u32; 3], String> {
     let mut shape = [1; 3];
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
@@ -108,7 +108,7 @@ pub(super) fn shape(text: &str) -> Result<[u32; 3], String> {
 }
 
 /// A time: `5`, `0.25`.
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().map_err(|_| "a number of seconds")?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

@@ -1,0 +1,78 @@
+//! `cargo hostcall build`: leaves programs' images, for whichever devices.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use hostcall_build::{Machine, ProgramBundle, Ptxas, Target};
+use offload::{Image, ImageKind};
+
+use crate::Outcome;
+use crate::cargo::{self, Selection};
+
+/// What to build, and for what.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Devices: sim, nvptx, cubin:sm_NN, amdgpu, amdgpu:gfxNNN, all, separated by commas
+    #[arg(long = "for", value_name = "LIST", default_value = "sim,nvptx", value_parser = targets)]
+    targets: Targets,
+    /// Where to leave the images [default: beside those that cargo leaves, in target/hostcall]
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    selection: Selection,
+}
+
+#[derive(Clone, Debug)]
+struct Targets(Vec<Target>);
+
+fn targets(text: &str) -> Result<Targets, String> {
+    Target::parse_list(text).map(Targets).map_err(|error| error.to_string())
+}
+
+/// Builds for each device and puts the images of each program into one bundle.
+pub(crate) fn run(arguments: Arguments) -> Outcome {
+    let Arguments { targets: Targets(targets), output, selection } = arguments;
+    let mut bundles: Vec<(ProgramBundle, PathBuf)> = Vec::new();
+    for target in &targets {
+        let files = match cargo::build(&Machine::of(target), &selection)? {
+            Ok(files) => files,
+            Err(code) => return Ok(code),
+        };
+        for file in files {
+            let bytes = fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+            let built = ProgramBundle::from_bytes(&bytes)?;
+            let images = built.images.into_iter().map(|image| finish(target, image)).collect::<Result<Vec<_>, _>>()?;
+            match bundles.iter_mut().find(|(bundle, _)| bundle.name == built.name) {
+                Some((bundle, _)) => bundle.images.extend(images),
+                None => bundles.push((ProgramBundle { images, ..ProgramBundle::new(built.name, Vec::new()) }, place(&file))),
+            }
+        }
+    }
+    if bundles.is_empty() {
+        return Err("nothing was built: the packages that were chosen have no program (`fn main()`)".into());
+    }
+    for (bundle, beside) in &bundles {
+        let dir = output.as_deref().unwrap_or(beside);
+        fs::create_dir_all(dir).map_err(|error| format!("cannot create {}: {error}", dir.display()))?;
+        let file = dir.join(format!("{}{}", bundle.name, hostcall_build::SUFFIX));
+        fs::write(&file, bundle.to_bytes()).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+        println!("{}", file.display());
+        for image in &bundle.images {
+            println!("  {} for {}, {} bytes, SHA-256 {}", image.kind, image.arch, image.bytes.len(), image.sha256);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The image that the target asks for: cubins are assembled from PTX.
+fn finish(target: &Target, image: Image) -> Result<Image, Box<dyn std::error::Error>> {
+    let Target::Cubin { arch } = target else { return Ok(image) };
+    let code = hostcall_build::assemble_cached(&Ptxas::find()?, &image.bytes, arch)?;
+    Ok(Image::new(ImageKind::Cubin, arch.clone(), code))
+}
+
+/// `target/hostcall`, from `target/MACHINE/PROFILE/NAME.program`.
+fn place(file: &Path) -> PathBuf {
+    file.ancestors().nth(3).map_or_else(|| PathBuf::from("."), |target| target.join("hostcall"))
+}

@@ -1,0 +1,247 @@
+//! Cargo, for a device: `build`, `run` and `test` of ordinary packages.
+//!
+//! Cargo does what it always does. It is given our compiler (`RUSTC`), a target, and a runner: this program's `exec`, with the run's options.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use hostcall_build::{Machine, Sysroot, Target};
+use offload::{Device, DeviceKind};
+
+use crate::Outcome;
+use crate::exec::Threads;
+use crate::options::Options;
+
+/// What cargo is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Run,
+    Test(Targets),
+}
+
+/// Which targets of a package are tested.
+#[derive(clap::Args, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Targets {
+    /// The library's tests
+    #[arg(long)]
+    lib: bool,
+    /// The tests of all programs
+    #[arg(long)]
+    bins: bool,
+    /// All integration tests
+    #[arg(long)]
+    tests: bool,
+    /// The integration test
+    #[arg(long, value_name = "NAME")]
+    test: Vec<String>,
+    /// Build the tests and do not run them
+    #[arg(long)]
+    no_run: bool,
+}
+
+impl Targets {
+    /// Documentation's examples are compiled by rustdoc, which knows nothing of devices: without a choice, everything else is tested.
+    fn arguments(&self, selection: &Selection) -> Vec<OsString> {
+        let mut all: Vec<OsString> = self.test.iter().flat_map(|name| ["--test".into(), name.into()]).collect();
+        let chosen =
+            self.lib || self.bins || self.tests || !self.test.is_empty() || !selection.bin.is_empty() || !selection.example.is_empty();
+        // `--tests` is all that a plain `cargo test` runs but documentation and examples.
+        let flags = [("--lib", self.lib), ("--bins", self.bins), ("--tests", self.tests || !chosen), ("--no-run", self.no_run)];
+        all.extend(flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.into()));
+        all
+    }
+}
+
+/// Which packages and how: cargo's own options.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Cargo's options")]
+pub(crate) struct Selection {
+    /// The package
+    #[arg(short, long, value_name = "SPEC")]
+    pub(crate) package: Vec<String>,
+    /// The binary
+    #[arg(long, value_name = "NAME")]
+    pub(crate) bin: Vec<String>,
+    /// The example
+    #[arg(long, value_name = "NAME")]
+    pub(crate) example: Vec<String>,
+    /// Optimised
+    #[arg(short, long)]
+    pub(crate) release: bool,
+    /// With this profile
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Features to enable
+    #[arg(short = 'F', long, value_name = "LIST")]
+    pub(crate) features: Vec<String>,
+    /// All features
+    #[arg(long)]
+    pub(crate) all_features: bool,
+    /// Not the default features
+    #[arg(long)]
+    pub(crate) no_default_features: bool,
+    /// The package's manifest
+    #[arg(long, value_name = "FILE")]
+    pub(crate) manifest_path: Option<PathBuf>,
+    /// Where to build
+    #[arg(long, value_name = "DIR")]
+    pub(crate) target_dir: Option<PathBuf>,
+    /// Without the network
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// With exactly Cargo.lock's versions
+    #[arg(long)]
+    pub(crate) locked: bool,
+    /// Say less
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+impl Selection {
+    fn arguments(&self) -> Vec<OsString> {
+        let mut all: Vec<OsString> = Vec::new();
+        let named = [("--package", &self.package), ("--bin", &self.bin), ("--example", &self.example), ("--features", &self.features)];
+        for (name, values) in named {
+            all.extend(values.iter().flat_map(|value| [name.into(), value.into()]));
+        }
+        if let Some(profile) = &self.profile {
+            all.extend(["--profile".into(), profile.into()]);
+        }
+        for (name, path) in [("--manifest-path", &self.manifest_path), ("--target-dir", &self.target_dir)] {
+            if let Some(path) = path {
+                all.extend([name.into(), path.into()]);
+            }
+        }
+        let flags = [
+            ("--release", self.release),
+            ("--all-features", self.all_features),
+            ("--no-default-features", self.no_default_features),
+            ("--offline", self.offline),
+            ("--locked", self.locked),
+            ("--quiet", self.quiet),
+        ];
+        all.extend(flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.into()));
+        all
+    }
+}
+
+/// Builds, and runs or tests, for the device that `options` name.
+pub(crate) fn run(verb: Verb, options: &Options, threads: Threads, selection: &Selection, rest: &[String]) -> Outcome {
+    let machine = machine(options)?;
+    let sysroot = prepare(&machine, selection.quiet)?;
+    let mut command = match &verb {
+        Verb::Run => command(&sysroot, "run", selection),
+        Verb::Test(targets) => {
+            let mut command = command(&sysroot, "test", selection);
+            command.args(targets.arguments(selection));
+            command
+        }
+    };
+    let runner = runner(options, threads, selection.quiet || verb != Verb::Run)?;
+    command.arg("--config").arg(format!("target.{}.runner={}", machine.name(), serde_json::Value::from(runner)));
+    command.arg("--").args(rest);
+    // Ctrl-C reaches the whole group: the runner ends the run and says so, and cargo ends with it.
+    ctrlc::set_handler(|| {})?;
+    Ok(exit_code(command.status().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?))
+}
+
+/// Builds for each machine; the files that it left.
+pub(crate) fn build(machine: &Machine, selection: &Selection) -> Result<Result<Vec<PathBuf>, ExitCode>, Box<dyn std::error::Error>> {
+    let sysroot = prepare(machine, selection.quiet)?;
+    let mut command = command(&sysroot, "build", selection);
+    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let output = command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
+    if !output.status.success() {
+        return Ok(Err(exit_code(output.status)));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    Ok(Ok(messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).collect()))
+}
+
+/// What cargo starts programs with: this program, and the run's options.
+pub(crate) fn runner(options: &Options, threads: Threads, quiet: bool) -> std::io::Result<Vec<String>> {
+    let mut runner = vec![std::env::current_exe()?.display().to_string(), "exec".into()];
+    runner.extend(options.to_arguments());
+    runner.extend(threads.to_arguments());
+    if quiet {
+        runner.push("--quiet".into());
+    }
+    // Cargo appends the image and the program's arguments, which are none of our options.
+    runner.push("--".into());
+    Ok(runner)
+}
+
+/// The machine of the device that was asked for. A GPU is opened only to find out whether there is one.
+pub(crate) fn machine(options: &Options) -> Result<Machine, Box<dyn std::error::Error>> {
+    let kind = options.device.as_deref().map(|spec| spec.split(':').next().unwrap_or(spec));
+    match kind {
+        Some("sim") => return Ok(Machine::Sim),
+        Some("cuda") => return Ok(Machine::of(&Target::nvptx())),
+        None if !Path::new("/dev/nvidiactl").exists() => return Ok(Machine::Sim),
+        _ => {}
+    }
+    let device = match &options.device {
+        Some(spec) => Device::open(spec)?,
+        None => Device::default().0,
+    };
+    match device.info().kind {
+        DeviceKind::Sim => Ok(Machine::Sim),
+        DeviceKind::Cuda => Ok(Machine::of(&Target::nvptx())),
+        DeviceKind::Hip => Ok(Machine::of(&Target::Amdgpu { arch: device.info().arch.clone() })),
+        kind => Err(format!("std is not built for {kind} devices").into()),
+    }
+}
+
+/// std for the machine, with progress on stderr.
+pub(crate) fn prepare(machine: &Machine, quiet: bool) -> Result<Sysroot, Box<dyn std::error::Error>> {
+    Ok(Sysroot::prepare(machine, None, |step| {
+        if !quiet {
+            eprintln!("{step}");
+        }
+    })?)
+}
+
+fn command(sysroot: &Sysroot, verb: &str, selection: &Selection) -> Command {
+    let mut command = Command::new(sysroot.cargo());
+    // A rustup proxy that runs us has chosen a toolchain by variables; the device's cargo is none of its.
+    command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").env("RUSTC", sysroot.rustc());
+    command.arg(verb).args(selection.arguments()).args(["--target", &sysroot.machine.name()]);
+    command
+}
+
+fn exit_code(status: std::process::ExitStatus) -> ExitCode {
+    match status.code() {
+        Some(0) => ExitCode::SUCCESS,
+        Some(code) => ExitCode::from((code as u8).max(1)),
+        None => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargos_options_are_handed_on() {
+        let selection = Selection { package: vec!["a".into()], release: true, features: vec!["x,y".into()], ..Selection::default() };
+        assert_eq!(selection.arguments(), ["--package", "a", "--features", "x,y", "--release"]);
+    }
+
+    #[test]
+    fn without_a_choice_all_but_documentation_is_tested() {
+        let none = Selection::default();
+        assert_eq!(Targets::default().arguments(&none), ["--tests"]);
+        assert_eq!(Targets { lib: true, no_run: true, ..Targets::default() }.arguments(&none), ["--lib", "--no-run"]);
+        assert_eq!(Targets { test: vec!["a".into()], ..Targets::default() }.arguments(&none), ["--test", "a"]);
+    }
+
+    #[test]
+    fn the_device_names_the_machine_without_being_opened() {
+        let options = |device: &str| Options { device: Some(device.into()), ..Options::default() };
+        assert_eq!(machine(&options("sim:lanes=64")).expect("known"), Machine::Sim);
+        assert_eq!(machine(&options("cuda:7")).expect("known"), Machine::Nvptx);
+        assert!(machine(&options("quantum")).is_err());
+    }
+}

@@ -1,0 +1,28 @@
+//! `cargo hostcall config`: what a package's `.cargo/config.toml` needs so that plain `cargo run` and `cargo test` run on a device.
+
+use std::process::ExitCode;
+
+use crate::options::Options;
+use crate::{Outcome, cargo, exec};
+
+/// The device and the grants that are to be used each time.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    threads: exec::Threads,
+}
+
+/// Prints it. More options can be given at each run, in `HOSTCALL_RUN`.
+pub(crate) fn run(arguments: Arguments) -> Outcome {
+    let Arguments { options, threads } = arguments;
+    let machine = cargo::machine(&options)?;
+    let sysroot = cargo::prepare(&machine, false)?;
+    let text = |value: String| serde_json::Value::from(value);
+    let runner = cargo::runner(&options, threads, true)?;
+    println!("# in .cargo/config.toml, for a cargo of {} or later", sysroot.release());
+    println!("[build]\nrustc = {}\ntarget = {}\n", text(sysroot.rustc().display().to_string()), text(machine.name()));
+    println!("[target.{}]\nrunner = {}", machine.name(), serde_json::Value::from(runner));
+    Ok(ExitCode::SUCCESS)
+}

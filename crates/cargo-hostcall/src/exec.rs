@@ -1,0 +1,128 @@
+//! `cargo hostcall exec IMAGE`: starts a program that is built, on a device. This is what cargo runs programs and tests with.
+
+mod harness;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hostcall::{Input, Server};
+use hostcall_build::{ProgramBundle, Ptxas};
+use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Program};
+
+use crate::Outcome;
+use crate::launch::Watch;
+use crate::options::{Options, Room};
+
+/// The kernel that is every program's entry.
+const ENTRY: &str = "hostcall_std";
+/// Bytes of heap, if nothing is said.
+const HEAP: usize = 256 << 20;
+/// Bytes of stack of a thread, if nothing is said: what fits the main thread of most programs. A GPU reserves it for every lane that it could run.
+const SIM_STACK: usize = 1 << 20;
+const GPU_STACK: usize = 32 << 10;
+/// Threads, if nothing is said.
+const THREADS: u32 = 128;
+
+/// How many threads a program may have.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct Threads {
+    /// Of a program: threads at once, each a wave of the launch [default: 128, or as many as the device runs]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    threads: Option<u32>,
+}
+
+impl Threads {
+    pub(crate) fn to_arguments(self) -> Vec<String> {
+        self.threads.map(|threads| vec!["--threads".into(), threads.to_string()]).unwrap_or_default()
+    }
+}
+
+/// What to start.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    threads: Threads,
+    /// Do not say where it runs
+    #[arg(short, long)]
+    quiet: bool,
+    /// The image that `cargo hostcall build` left
+    image: PathBuf,
+    /// The program's arguments; after `--`, what looks like an option is one of them, too
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<String>,
+}
+
+/// More options, from the environment: for those who have cargo call us.
+const VARIABLE: &str = "HOSTCALL_RUN";
+
+/// The words of [`VARIABLE`], which go before all others.
+pub(crate) fn options_from_environment() -> Vec<std::ffi::OsString> {
+    let text = std::env::var(VARIABLE).unwrap_or_default();
+    text.split_whitespace().map(Into::into).collect()
+}
+
+pub(crate) fn run(arguments: Arguments) -> Outcome {
+    let Arguments { options, threads, quiet, image, args } = arguments;
+    let bytes = fs::read(&image).map_err(|error| format!("cannot read {}: {error}", image.display()))?;
+    let bundle = ProgramBundle::from_bytes(&bytes).map_err(|error| format!("{}: {error}", image.display()))?;
+    if hostcall_build::is_test_harness(&bundle) && harness::are_asked_for(&args, &options) {
+        return harness::run(&image, &options, threads, &args);
+    }
+    start(&options, threads, quiet, &image, bundle, &args)
+}
+
+/// Launches the program and waits for its end.
+fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle: ProgramBundle, args: &[String]) -> Outcome {
+    let waves = threads.threads.unwrap_or(THREADS);
+    let (device, why) = options.open(&bundle, Room { waves, sim_stack: SIM_STACK, gpu_stack: GPU_STACK })?;
+    let waves = match threads.threads {
+        Some(asked) if asked > device.info().resident_waves => {
+            let most = device.info().resident_waves;
+            return Err(
+                format!("--threads {asked}: {} runs at most {most} waves at once, and a thread is a wave", device.info().name).into()
+            );
+        }
+        Some(asked) => asked,
+        None => waves.min(device.info().resident_waves),
+    };
+    let program = load(&device, bundle)?;
+    let kernel = program.kernel(ENTRY)?;
+    let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image.display().to_string());
+    for argument in args {
+        builder = builder.arg(argument);
+    }
+    let server = builder.start()?;
+    server.attach(&program)?;
+    if !quiet {
+        eprintln!("running {} on {} ({why})", image.display(), device.info().name);
+    }
+    let queue = device.queue()?;
+    let watch = Watch::new(options.timeout)?;
+    let launch = Launch { groups: [waves, 1, 1], group_size: [1, 1, 1], dynamic_shared: 0 };
+    // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
+    unsafe { queue.launch(&kernel, launch, Args::new())? };
+    watch.finish("program", server, &queue, options.stats)
+}
+
+/// Loads the program; on NVIDIA GPUs as machine code if there is an assembler, which is kept, so that the driver need not compile it at each start.
+fn load(device: &Device, bundle: ProgramBundle) -> Result<Program, Box<dyn std::error::Error>> {
+    let arch = &device.info().arch;
+    let has_cubin = bundle.images_of(ImageKind::Cubin).any(|image| image.arch == *arch);
+    if device.info().kind == DeviceKind::Cuda
+        && !has_cubin
+        && let Some(ptx) = bundle.images_of(ImageKind::Ptx).next()
+        && let Ok(ptxas) = Ptxas::find()
+    {
+        let ptx = bundle.checked(ptx)?;
+        // What one release assembles another driver may not load: the PTX it always can.
+        if let Ok(code) = hostcall_build::assemble_cached(&ptxas, &ptx.bytes, arch) {
+            let assembled = ProgramBundle::new(bundle.name.clone(), vec![Image::new(ImageKind::Cubin, arch.clone(), code)]);
+            if let Ok(program) = device.load(&assembled) {
+                return Ok(program);
+            }
+        }
+    }
+    Ok(device.load(&bundle)?)
+}

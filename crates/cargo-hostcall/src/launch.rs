@@ -1,0 +1,115 @@
+//! A launch that is waited for: until it ends, its time is up, or somebody presses Ctrl-C; and the exit code of each.
+
+use std::process::ExitCode;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use hostcall::{KernelReport, Server, WaitError};
+use offload::Queue;
+
+use crate::{Outcome, device};
+
+/// Exit code after a device panic: that of a Rust program that panicked.
+const PANICKED: u8 = 101;
+/// Exit code after `--timeout`: that of `timeout(1)`.
+pub(crate) const TIMED_OUT: u8 = 124;
+/// Exit code after Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+/// How the run ended.
+enum End {
+    Finished,
+    TimedOut(Duration),
+    Interrupted,
+}
+
+/// What ends a run.
+pub(crate) struct Watch {
+    events: mpsc::Receiver<End>,
+    sender: mpsc::Sender<End>,
+    timeout: Option<Duration>,
+}
+
+impl Watch {
+    /// Ctrl-C is looked out for from here on: the first one ends the run, a second one the process.
+    pub(crate) fn new(timeout: Option<Duration>) -> Result<Watch, ctrlc::Error> {
+        let (sender, events) = mpsc::channel();
+        let interrupts = sender.clone();
+        let mut first = true;
+        ctrlc::set_handler(move || {
+            if !std::mem::take(&mut first) || interrupts.send(End::Interrupted).is_err() {
+                std::process::exit(INTERRUPTED.into());
+            }
+        })?;
+        Ok(Watch { events, sender, timeout })
+    }
+
+    /// Waits for what was launched on the queue, and says on stderr what went wrong. `what` is it in messages.
+    pub(crate) fn finish(self, what: &str, server: Server, queue: &Queue, stats: bool) -> Outcome {
+        let code = match self.wait(queue)? {
+            End::Finished => finished(server.wait(queue)),
+            End::TimedOut(after) => {
+                eprintln!("error: the {what} has not ended after {after:?}");
+                Some(TIMED_OUT)
+            }
+            End::Interrupted => {
+                eprintln!("interrupted");
+                Some(INTERRUPTED)
+            }
+        };
+        for denial in server.denials() {
+            eprintln!("note: {denial}");
+        }
+        if stats {
+            eprintln!("\n{}", device::called(&server));
+        }
+        match code {
+            Some(code @ (TIMED_OUT | INTERRUPTED)) => {
+                // Calls fail from now on, and the trace is complete. What runs may run on all the same: it ends with this process.
+                drop(server);
+                std::process::exit(code.into());
+            }
+            code => Ok(code.map_or(ExitCode::FAILURE, ExitCode::from)),
+        }
+    }
+
+    /// Waits until the queue is empty, or something ends the run before.
+    fn wait(self, queue: &Queue) -> Result<End, offload::Error> {
+        let Watch { events, sender, timeout } = self;
+        queue.on_complete(Box::new(move || {
+            // Nobody listens if the run was ended before.
+            let _ = sender.send(End::Finished);
+        }))?;
+        let Some(timeout) = timeout else { return Ok(events.recv().unwrap_or(End::Finished)) };
+        Ok(match events.recv_timeout(timeout) {
+            Ok(end) => end,
+            Err(RecvTimeoutError::Timeout) => End::TimedOut(timeout),
+            Err(RecvTimeoutError::Disconnected) => End::Finished,
+        })
+    }
+}
+
+/// The exit code of a kernel that has ended; says on stderr what went wrong.
+fn finished(outcome: Result<(), WaitError>) -> Option<u8> {
+    let Err(error) = outcome else { return Some(0) };
+    let report = error.report();
+    let KernelReport { panics, exits, handler_panics, handler_failures, .. } = report;
+    let only_exits = panics.is_empty() && handler_panics.is_empty() && handler_failures.is_empty() && !exits.is_empty();
+    match &error {
+        WaitError::Kernel(_) if only_exits => {}
+        WaitError::Kernel(report) => eprintln!("{}", device::summary(report)),
+        error => {
+            let text = error.to_string();
+            eprintln!("error: {text}");
+            if text.contains("stack overflow") {
+                eprintln!("note: `--stack BYTES` gives each thread more");
+            }
+        }
+    }
+    match report.exit_code() {
+        _ if !panics.is_empty() => Some(PANICKED),
+        // As the operating system does, the low byte; but a failure is never taken for a success.
+        Some(code) if code != 0 => Some((code as u8).max(1)),
+        _ => None,
+    }
+}

@@ -1,0 +1,205 @@
+//! What a run is given: a device, memory, and grants. The same for kernels and for programs.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hostcall::{DirGrant, GrantError, NetGrant, ServerBuilder};
+use offload::{Device, DeviceKind, Error, ProgramBundle};
+
+use crate::{device, values};
+
+/// Where to run, with what, and what may be reached from there.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct Options {
+    /// The device: sim, sim:SETTINGS, cuda, cuda:N [default: the first CUDA device, else the simulator]
+    #[arg(long, value_name = "D", overrides_with = "device")]
+    pub(crate) device: Option<String>,
+    /// Grant a directory, under the name GUEST, read-only with `:ro`
+    #[arg(long = "dir", value_name = "HOST[::GUEST][:ro]")]
+    pub(crate) dirs: Vec<DirGrant>,
+    /// Grant an environment variable, with this value or with its value here
+    #[arg(long = "env", value_name = "K[=V]")]
+    pub(crate) variables: Vec<String>,
+    /// Grant the whole network
+    #[arg(long)]
+    pub(crate) net: bool,
+    /// Grant a place in the network; * stands for any host or port
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) net_allow: Vec<NetGrant>,
+    /// Device memory for the heap, in bytes, or with k, m or g [default: 64m for a kernel, 256m for a program]
+    #[arg(long, value_name = "BYTES", value_parser = values::size)]
+    pub(crate) heap: Option<usize>,
+    /// Stack of each thread, in bytes, or with k, m or g [default: 1m on the simulator; on a GPU 32k for a program]
+    #[arg(long, value_name = "BYTES", value_parser = values::size)]
+    pub(crate) stack: Option<usize>,
+    /// Ports, that is, waves that can be in a call at once [default: all that the device can run at once]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) ports: Option<u32>,
+    /// Say at the end what was called how often, and how long it took
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Write a trace of all calls, for Chrome's and Perfetto's viewers
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// End the run after this many seconds; of tests: each of them
+    #[arg(long, value_name = "S", value_parser = values::seconds)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl Options {
+    /// Gives the server what was granted, and `heap` bytes where nothing else was said.
+    pub(crate) fn apply(&self, mut builder: ServerBuilder, heap: usize) -> Result<ServerBuilder, Box<dyn std::error::Error>> {
+        builder = builder.heap(self.heap.unwrap_or(heap)).stats(self.stats);
+        for grant in &self.dirs {
+            builder = builder.grant(grant).map_err(|error: GrantError| error.to_string())?;
+        }
+        for variable in &self.variables {
+            let (name, value) = match variable.split_once('=') {
+                Some((name, value)) => (name, value.to_owned()),
+                None => (variable.as_str(), std::env::var(variable).map_err(|error| format!("--env {variable}: {error}"))?),
+            };
+            builder = builder.env(name, value);
+        }
+        if self.net {
+            builder = builder.net();
+        }
+        for grant in &self.net_allow {
+            builder = builder.net_allow(grant.clone());
+        }
+        if let Some(ports) = self.ports {
+            builder = builder.ports(ports);
+        }
+        if let Some(path) = &self.trace {
+            builder = builder.trace(path);
+        }
+        Ok(builder)
+    }
+
+    /// Opens the device, and why it is this one. `room` is how many waves a program wants at once, and how large their stacks are if nothing else was said: the
+    /// simulator becomes as large as that.
+    pub(crate) fn open(&self, bundle: &ProgramBundle, room: Room) -> Result<(Device, String), Error> {
+        let simulator = match self.device.as_deref() {
+            Some(spec) => spec.split_once(':').map_or(spec == "sim", |(kind, _)| kind == "sim").then(|| spec.to_owned()),
+            None => None,
+        };
+        let sim = |spec: &str| Device::open(&room.simulator(spec, self.stack));
+        if let Some(spec) = simulator {
+            return Ok((sim(&spec)?, format!("because of --device {spec}")));
+        }
+        let (device, why) = device::open(self.device.as_deref(), Some(bundle))?;
+        match device.info().kind {
+            DeviceKind::Sim => Ok((sim("sim")?, why)),
+            DeviceKind::Cuda => {
+                offload::cuda::set_limit(&device, offload::cuda::Limit::StackBytes, self.stack.unwrap_or(room.gpu_stack))?;
+                Ok((device, why))
+            }
+            _ => Ok((device, why)),
+        }
+    }
+
+    /// The same options as arguments, for another process. Paths become absolute: cargo starts tests in the directory of their package.
+    pub(crate) fn to_arguments(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut add = |name: &str, value: String| all.extend([name.to_owned(), value]);
+        if let Some(device) = &self.device {
+            add("--device", device.clone());
+        }
+        for DirGrant { host, guest, access } in &self.dirs {
+            let ending = if *access == hostcall::Access::ReadOnly { ":ro" } else { "" };
+            add("--dir", format!("{}::{guest}{ending}", absolute(host).display()));
+        }
+        for variable in &self.variables {
+            add("--env", variable.clone());
+        }
+        for grant in &self.net_allow {
+            add("--net-allow", grant.to_string());
+        }
+        for (name, size) in [("--heap", self.heap), ("--stack", self.stack)] {
+            if let Some(size) = size {
+                add(name, size.to_string());
+            }
+        }
+        if let Some(ports) = self.ports {
+            add("--ports", ports.to_string());
+        }
+        if let Some(trace) = &self.trace {
+            add("--trace", absolute(trace).display().to_string());
+        }
+        if let Some(timeout) = self.timeout {
+            add("--timeout", timeout.as_secs_f64().to_string());
+        }
+        for (name, set) in [("--net", self.net), ("--stats", self.stats)] {
+            if set {
+                all.push(name.into());
+            }
+        }
+        all
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// What a program wants of a device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Waves that must be able to run at once; 0: no matter.
+    pub(crate) waves: u32,
+    /// Stack of a lane on the simulator, if nothing is said.
+    pub(crate) sim_stack: usize,
+    /// Stack of a lane on a GPU, if nothing is said.
+    pub(crate) gpu_stack: usize,
+}
+
+impl Room {
+    /// Waves of an SM of the simulator, unless its settings say otherwise.
+    const WAVES_PER_SM: u32 = 16;
+
+    /// The settings of a simulator with that room, where `spec` does not say otherwise.
+    fn simulator(self, spec: &str, stack: Option<usize>) -> String {
+        let settings = spec.strip_prefix("sim").unwrap_or_default().trim_start_matches(':');
+        let mut all: Vec<String> = settings.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        let said = |key: &str| settings.split(',').any(|part| part.trim().starts_with(key));
+        if stack.is_some() || !said("stack=") {
+            all.retain(|part| !part.trim().starts_with("stack="));
+            all.push(format!("stack={}", stack.unwrap_or(self.sim_stack)));
+        }
+        if self.waves > 0 && !said("sms=") && !said("waves=") {
+            all.push(format!("sms={}", self.waves.div_ceil(Self::WAVES_PER_SM).max(4)));
+        }
+        format!("sim:{}", all.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn options_that_become_arguments_are_read_back_the_same() {
+        let line = "x --device sim:lanes=64 --dir /a::b:ro --dir /c::. --env A=1 --env B --net --net-allow localhost:80 --heap 1m --stack 64k --ports 3 \
+                    --stats --trace /t.json --timeout 1.5";
+        let read = |words: Vec<String>| Line::try_parse_from(words).expect("good arguments").options;
+        let options = read(line.split_whitespace().map(String::from).collect());
+        let mut again = vec!["x".to_owned()];
+        again.extend(options.to_arguments());
+        assert_eq!(format!("{:?}", read(again)), format!("{options:?}"));
+    }
+
+    #[test]
+    fn a_simulator_gets_room_for_the_threads_and_keeps_what_was_set() {
+        let room = Room { waves: 100, sim_stack: 1024, gpu_stack: 0 };
+        assert_eq!(room.simulator("sim", None), "sim:stack=1024,sms=7");
+        assert_eq!(room.simulator("sim:lanes=64,stack=64k,sms=2", None), "sim:lanes=64,stack=64k,sms=2");
+        assert_eq!(room.simulator("sim:stack=64k", Some(5)), "sim:stack=5,sms=7");
+        assert!(Device::open(&Room { waves: 0, sim_stack: 64 << 10, gpu_stack: 0 }.simulator("sim", None)).is_ok());
+    }
+}

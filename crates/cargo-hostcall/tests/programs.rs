@@ -1,0 +1,294 @@
+//! The programs of `programs/`, run by `cargo hostcall run`, and where it says something by `cargo run` on this machine for comparison.
+//!
+//! `HOSTCALL_TEST_DEVICE` chooses the device; the default is the simulator. Without a device toolchain there is nothing to build them with, and the
+//! tests say so.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// What a run of a program left.
+#[derive(Debug)]
+struct Ran {
+    code: Option<i32>,
+    stdout: Vec<u8>,
+    stderr: String,
+}
+
+impl Ran {
+    fn of(output: Output) -> Self {
+        Self { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8_lossy(&output.stderr).into_owned() }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    #[track_caller]
+    fn succeeded(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}\n{}", self.text(), self.stderr);
+        self
+    }
+}
+
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs")
+}
+
+fn can_build() -> bool {
+    match hostcall_build::DeviceToolchain::find() {
+        Ok(_) => true,
+        Err(error) => {
+            println!("not run: {error}");
+            false
+        }
+    }
+}
+
+fn output(mut command: Command, stdin: &[u8]) -> Ran {
+    command.current_dir(programs()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("it was piped");
+    std::thread::scope(|scope| {
+        // A program that ends early does not read it all.
+        scope.spawn(move || drop(input.write_all(stdin)));
+        Ran::of(child.wait_with_output().expect("it ends"))
+    })
+}
+
+/// `cargo hostcall run OPTIONS -p PROGRAM -- ARGUMENTS`
+fn command(options: &[&str], program: &str, arguments: &[&str]) -> Command {
+    let device = std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".into());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+    command.args(["hostcall", "run", "-q", "--device", &device]).args(options);
+    if !device.starts_with("sim") {
+        command.arg("--release");
+    }
+    command.args(["-p", program, "--"]).args(arguments);
+    command
+}
+
+fn run(options: &[&str], program: &str, arguments: &[&str], stdin: &[u8]) -> Ran {
+    output(command(options, program, arguments), stdin)
+}
+
+/// `cargo run` of the same program, in a directory.
+fn on_this_machine(dir: &Path, program: &str, arguments: &[&str], stdin: &[u8]) -> Ran {
+    let manifest = programs().join("Cargo.toml");
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["build", "-q", "-p", program, "--manifest-path"]).arg(&manifest);
+    output(command, b"").succeeded();
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| programs().join("target"), PathBuf::from);
+    let mut command = Command::new(target.join("debug").join(program));
+    command.args(arguments).current_dir(dir).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    child.stdin.take().expect("it was piped").write_all(stdin).expect("it reads");
+    Ran::of(child.wait_with_output().expect("it ends")).succeeded()
+}
+
+macro_rules! needs_toolchain {
+    () => {
+        if !can_build() {
+            return;
+        }
+    };
+}
+
+#[test]
+fn hello_says_hello() {
+    needs_toolchain!();
+    assert_eq!(run(&[], "hello", &[], b"").succeeded().text(), "Hello, world!\n");
+}
+
+#[test]
+fn cat_copies_every_byte() {
+    needs_toolchain!();
+    let bytes: Vec<u8> = (0..300_000u32).map(|i| (i.wrapping_mul(i) >> 9) as u8).collect();
+    let ran = run(&[], "cat", &[], &bytes).succeeded();
+    assert!(ran.stdout == bytes, "{} of {} bytes: {}", ran.stdout.len(), bytes.len(), ran.stderr);
+    assert_eq!(run(&[], "cat", &[], b"").succeeded().stdout, b"");
+}
+
+#[test]
+fn wordcount_counts_what_this_machine_counts() {
+    needs_toolchain!();
+    let docs = programs().join("../docs");
+    let ran = run(&["--dir", &format!("{}::text:ro", docs.display())], "wordcount", &["text"], b"").succeeded();
+    assert_eq!(ran.text(), on_this_machine(&docs, "wordcount", &["."], b"").text());
+}
+
+#[test]
+fn what_is_not_granted_is_denied_and_the_flag_is_named() {
+    needs_toolchain!();
+    let ran = run(&[], "wordcount", &["text"], b"");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("--dir text"), "{}", ran.stderr);
+    let ran = run(&[], "net", &["client", "127.0.0.1:1"], b"");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("--net"), "{}", ran.stderr);
+}
+
+#[test]
+fn files_are_made_copied_renamed_and_removed_with_every_error_of_its_kind() {
+    needs_toolchain!();
+    let dir = tempfile::tempdir().expect("a directory");
+    let ran = run(&["--dir", &format!("{}::w", dir.path().display())], "fsops", &["w"], b"").succeeded();
+    assert_eq!(ran.text(), "all as it should be\n");
+    assert_eq!(std::fs::read_dir(dir.path()).expect("it is there").count(), 0);
+}
+
+#[test]
+fn csv_becomes_the_json_that_this_machine_makes() {
+    needs_toolchain!();
+    let mut csv = String::from("name,year,weight\n\"Lovelace, Ada\",1815,\nß,65535,-0.125\n");
+    (0..50).for_each(|i| csv.push_str(&format!("n{i},{},{}\n", 1900 + i, f64::from(i) / 3.0)));
+    let ran = run(&[], "csv2json", &[], csv.as_bytes()).succeeded();
+    assert_eq!(ran.text(), on_this_machine(&programs(), "csv2json", &[], csv.as_bytes()).text());
+    let ran = run(&[], "csv2json", &[], b"name,year,weight\nx,y,z\n");
+    assert!(ran.code == Some(1) && ran.stderr.contains("InvalidDigit"), "{ran:?}");
+}
+
+#[test]
+fn a_regular_expression_finds_what_it_finds_on_this_machine() {
+    needs_toolchain!();
+    let docs = programs().join("../docs");
+    let pattern = r"(?i)\b(gpu|wave|lane)s?\b[^.]*\bthe (\w+)";
+    let ran = run(&["--dir", &format!("{}::d:ro", docs.display())], "search", &[pattern, "d/architecture.md"], b"").succeeded();
+    let here = on_this_machine(&docs, "search", &[pattern, "architecture.md"], b"").text();
+    assert!(here.lines().count() > 3, "{here}");
+    assert_eq!(ran.text(), here);
+}
+
+#[test]
+fn digests_and_deflated_sizes_are_those_of_this_machine() {
+    needs_toolchain!();
+    let text: String = (0..3000).map(|i| format!("{i} {}\n", i * i % 97)).collect();
+    let ran = run(&[], "checksum", &[], text.as_bytes()).succeeded();
+    assert_eq!(ran.text(), on_this_machine(&programs(), "checksum", &[], text.as_bytes()).text());
+    let abc = run(&[], "checksum", &[], b"abc").succeeded().text();
+    assert!(abc.starts_with("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad 3 "), "{abc}");
+}
+
+#[test]
+fn the_network_works_between_threads_of_a_program() {
+    needs_toolchain!();
+    assert!(run(&["--net-allow", "127.0.0.1:*"], "net", &["self"], b"").succeeded().text().ends_with("all as it should be\n"));
+}
+
+#[test]
+fn a_program_serves_a_client_of_this_machine() {
+    needs_toolchain!();
+    let mut child = command(&["--net"], "net", &["echo", "127.0.0.1:0"]);
+    let mut child = child.current_dir(programs()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().expect("it starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("it was piped")).read_line(&mut line).expect("it says where");
+    let address = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}"));
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.write_all(b"there and back").expect("sent");
+    stream.shutdown(std::net::Shutdown::Write).expect("shut");
+    let mut back = String::new();
+    stream.read_to_string(&mut back).expect("received");
+    assert_eq!(back, "there and back");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn a_program_fetches_a_page_and_asks_a_server_of_datagrams() {
+    needs_toolchain!();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("it has one").port();
+    let page = "x".repeat(100_000);
+    let body = page.clone();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("somebody asks");
+        let mut request = [0; 20];
+        stream.read_exact(&mut request).expect("a request");
+        assert_eq!(&request, b"GET /page HTTP/1.1\r\n");
+        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).expect("sent");
+        // The rest of the request, so that closing does not reset the connection.
+        let _ = stream.set_read_timeout(Some(std::time::Duration::from_millis(200)));
+        let _ = stream.read(&mut [0; 1000]);
+    });
+    let ran = run(&["--net-allow", &format!("localhost:{port}")], "net", &["get", &format!("localhost:{port}"), "/page"], b"").succeeded();
+    server.join().expect("it served");
+    assert_eq!(ran.text(), format!("HTTP/1.1 200 OK\r\n{page}"));
+
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let address = socket.local_addr().expect("it has one");
+    let server = std::thread::spawn(move || {
+        let mut asked = [0; 10];
+        let (n, from) = socket.recv_from(&mut asked).expect("somebody asks");
+        assert_eq!(&asked[..n], b"ping");
+        socket.send_to(b"pong", from).expect("sent");
+    });
+    let ran = run(&["--net-allow", &address.to_string()], "net", &["udp", &address.to_string()], b"").succeeded();
+    server.join().expect("it served");
+    assert_eq!(ran.text(), format!("pong from {address}\n"));
+}
+
+#[test]
+fn sixty_four_threads_pass_work_through_channels() {
+    needs_toolchain!();
+    let ran = run(&["--threads", "80"], "pipeline", &["64"], b"").succeeded();
+    assert!(ran.text().starts_with("[2, 3, 5, 7, 11,") && ran.text().ends_with(" 307]\n"), "{}", ran.text());
+}
+
+#[test]
+fn rayon_and_crossbeam_run_as_they_are() {
+    needs_toolchain!();
+    let ran = run(&["--threads", "17"], "parallel", &["20000"], b"").succeeded();
+    assert_eq!(ran.text(), "8 threads, 20000 numbers, 10000 even\nall as it should be\n");
+}
+
+#[test]
+fn programs_end_as_they_do_elsewhere() {
+    needs_toolchain!();
+    let ending = |arguments: &[&str]| run(&["--threads", "4", "--heap", "16m"], "endings", arguments, b"");
+    assert_eq!(ending(&["code", "7"]).code, Some(7));
+    assert_eq!(ending(&["exit", "0"]).code, Some(0));
+    let ran = ending(&["main-panics"]);
+    assert_eq!((ran.code, ran.text().as_str()), (Some(101), "before "));
+    assert!(
+        ran.stderr.contains("thread 'main'") && ran.stderr.contains("main.rs:") && ran.stderr.contains("the len is 0 but the index is 1"),
+        "{ran:?}"
+    );
+    let ran = ending(&["thread-panics"]);
+    assert_eq!((ran.code, ran.text().as_str()), (Some(101), ""));
+    assert!(ran.stderr.contains("thread 'worker'") && ran.stderr.contains("a thread's own"), "{ran:?}");
+    let ran = ending(&["error"]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("Error: Unhappy(3)"), "{ran:?}");
+    assert_eq!(ending(&["abort"]).code, Some(134));
+    assert_eq!(ending(&["destructors"]).succeeded().text(), "dropped\njoined\n");
+    let ran = ending(&["memory"]);
+    assert!(
+        ran.code == Some(134) && ran.stderr.contains("memory allocation of 1048576 bytes failed") && ran.stderr.contains("--heap"),
+        "{ran:?}"
+    );
+    let ran = ending(&["spawn-many"]).succeeded();
+    assert!(ran.text().starts_with("3 threads, then WouldBlock:") && ran.text().contains("--threads"), "{ran:?}");
+}
+
+#[test]
+fn a_program_that_does_not_end_is_ended() {
+    needs_toolchain!();
+    // Built before, so that the time is the program's.
+    run(&[], "endings", &["code", "0"], b"").succeeded();
+    let ran = run(&["--timeout", "1"], "endings", &["forever"], b"");
+    assert_eq!(ran.code, Some(124), "{ran:?}");
+}
+
+#[test]
+fn a_program_sees_its_arguments_the_variables_it_was_given_and_the_time() {
+    needs_toolchain!();
+    let ran = run(&["--env", "B=2", "--env", "A=ä = 1", "--threads", "9"], "surroundings", &["x", "", "y z"], b"").succeeded();
+    let text = ran.text();
+    assert!(
+        text.starts_with("arguments [\"x\", \"\", \"y z\"]\nvariables [(\"A\", \"ä = 1\"), (\"B\", \"2\")]\nmissing Err(NotPresent)\n"),
+        "{text}"
+    );
+    assert!(text.ends_with("parallelism 4\n"), "{text}");
+    let seconds: u64 = text.lines().find_map(|line| line.strip_prefix("seconds ")).and_then(|n| n.parse().ok()).expect("the time");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
+    assert!((now - 600..=now).contains(&seconds), "{seconds}");
+}

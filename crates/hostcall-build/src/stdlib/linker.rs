@@ -1,0 +1,238 @@
+//! The linker that rustc calls: from a program's crates, std and the runtime to a bundle with one image.
+//!
+//! For GPUs everything is bitcode, and goes the way that kernels go ([`crate::bitcode`]): one module, internal but for kernels and the words that
+//! the host looks up, marked convergent, optimised, and only then code. For the simulator everything is machine code, and becomes a shared
+//! library. What is missing is told with the function that calls it. Equal inputs give equal bundles, and each carries its image's SHA-256.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use offload_image::{Image, ImageKind, ProgramBundle};
+
+use super::machine::Machine;
+use super::runtime::VISIBLE;
+use super::shorten::shorten;
+use super::sysroot::Sysroot;
+use crate::bitcode::Style;
+use crate::cache::Scratch;
+use crate::command::Run;
+use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, nvptx, sim, symbols};
+
+pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
+    let arguments = expand(arguments)?;
+    let output = after(&arguments, "-o")
+        .ok_or_else(|| BuildError::Unexpected { command: "hostcall-link".into(), problem: "rustc names no output (`-o`)".into() })?;
+    let output = PathBuf::from(output);
+    let scratch = Scratch::new(output.parent().unwrap_or(Path::new(".")))?;
+    let name = program_name(&output.file_stem().unwrap_or_default().to_string_lossy()).to_owned();
+    let image = match &sysroot.machine {
+        Machine::Sim => shared_library(sysroot, &name, &arguments, &scratch.0)?,
+        Machine::Nvptx | Machine::Amdgpu { .. } => gpu_image(sysroot, &name, &arguments, &scratch.0)?,
+    };
+    let mut bundle = ProgramBundle::new(name, vec![image]);
+    bundle.note = std::env::var_os(HARNESS_VARIABLE).map(|_| HARNESS_NOTE.into());
+    let made = scratch.0.join("bundle");
+    fs::write(&made, bundle.to_bytes()).map_err(BuildError::io("write", &made))?;
+    // rustc's own linkers leave executables, and cargo starts programs through our runner: the permission is a courtesy to tools that look for it.
+    fs::rename(&made, &output).map_err(BuildError::io("write", &output))?;
+    Ok(0)
+}
+
+/// Set by the compiler for the linker that it calls.
+pub(crate) const HARNESS_VARIABLE: &str = "HOSTCALL_LINKS_TESTS";
+const HARNESS_NOTE: &str = "a test harness, for one device";
+
+/// Whether a program is Rust's test harness.
+pub fn is_test_harness(bundle: &ProgramBundle) -> bool {
+    bundle.note.as_deref() == Some(HARNESS_NOTE)
+}
+
+/// Without the hash that cargo adds.
+fn program_name(stem: &str) -> &str {
+    match stem.rsplit_once('-') {
+        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => name,
+        _ => stem,
+    }
+}
+
+/// Long command lines come in files: `@FILE`, an argument on each line, with backslashes before blanks and backslashes.
+fn expand(arguments: Vec<OsString>) -> Result<Vec<String>, BuildError> {
+    let mut all = Vec::new();
+    for argument in arguments {
+        let argument = argument.to_string_lossy().into_owned();
+        let Some(file) = argument.strip_prefix('@') else {
+            all.push(argument);
+            continue;
+        };
+        let text = fs::read_to_string(file).map_err(BuildError::io("read", file))?;
+        all.extend(text.lines().map(unquoted));
+    }
+    Ok(all)
+}
+
+fn unquoted(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut escaped = false;
+    for c in line.trim_matches('"').chars() {
+        if c == '\\' && !escaped {
+            escaped = true;
+        } else {
+            text.push(c);
+            escaped = false;
+        }
+    }
+    text
+}
+
+fn after<'a>(arguments: &'a [String], key: &str) -> Option<&'a str> {
+    let at = arguments.iter().position(|argument| argument == key)?;
+    arguments.get(at + 1).map(String::as_str)
+}
+
+/// PTX or a code object.
+fn gpu_image(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Path) -> Result<Image, BuildError> {
+    let toolchain = &sysroot.toolchain;
+    let files = |suffix: &str| arguments.iter().filter(|argument| argument.ends_with(suffix)).map(PathBuf::from).collect::<Vec<_>>();
+    let (objects, archives) = (files(".o"), files(".rlib"));
+    // The program's own crates are linked whole, because nothing but the host refers to a kernel; of everything else, what is needed. Crates refer to
+    // each other in both directions (panics, allocation), hence twice.
+    let [program, linked, reached] = ["program.bc", "linked.bc", "reached.bc"].map(|name| dir.join(name));
+    let link = |to: &Path| toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(to);
+    link(&program).arg(sysroot.runtime()).args(&objects).output()?;
+    link(&linked).arg("--only-needed").arg(&program).args(archives.iter().chain(&archives)).output()?;
+
+    let exports = dir.join("exports");
+    let names = symbols::of_module(toolchain, &linked)?;
+    let visible: Vec<&str> = names.exported(&VISIBLE[1..]).collect();
+    fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
+    let opt = toolchain.llvm("opt").arg("-passes=internalize,globaldce");
+    opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(&linked).arg("-o").arg(&reached).output()?;
+    let names = symbols::of_module(toolchain, &reached)?;
+    let missing: Vec<&str> = names.missing().collect();
+    if !missing.is_empty() {
+        let module = toolchain.llvm("llvm-dis").arg(&reached).args(["-o", "-"]).text()?;
+        let missing = missing.into_iter().map(|symbol| Missing { symbol: symbol.into(), caller: bitcode::caller_of(&module, symbol) });
+        return Err(unresolved(name, missing));
+    }
+    match &sysroot.machine {
+        Machine::Amdgpu { arch } => {
+            let code = amdgpu::code_object(name, &amdgpu::gpu(toolchain, arch), Style::Program, &reached, dir)?;
+            Ok(Image::new(ImageKind::AmdCodeObject, arch.clone(), code))
+        }
+        _ => Ok(Image::new(
+            ImageKind::Ptx,
+            NVPTX_ARCH,
+            shorten(&nvptx::ptx(name, &nvptx::gpu(toolchain, NVPTX_ARCH), Style::Program, &reached, dir)?),
+        )),
+    }
+}
+
+/// Where an ELF file says whose conventions it follows (`EI_OSABI`).
+const ELF_OS_ABI: usize = 7;
+
+/// The simulator's image.
+fn shared_library(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Path) -> Result<Image, BuildError> {
+    let [library, script] = ["image.so", "exports"].map(|name| dir.join(name));
+    let exported: String = VISIBLE[1..].iter().map(|prefix| format!("{prefix}*; ")).collect();
+    fs::write(&script, format!("{{ global: {exported}local: *; }};\n")).map_err(BuildError::io("write", &script))?;
+    let link = |more: &[&str]| -> Result<Run, BuildError> {
+        let mut run = sysroot.toolchain.ld()?;
+        let mut skip = false;
+        for argument in arguments {
+            if std::mem::take(&mut skip) {
+                continue;
+            }
+            match argument.as_str() {
+                "-o" | "-flavor" => skip = true,
+                // What an executable is told; this becomes a library.
+                "-pie" | "-no-pie" | "-static" | "-static-pie" | "-Bdynamic" | "--no-dynamic-linker" => {}
+                _ => run = run.arg(argument),
+            }
+        }
+        // Names that the runtime and the program both have are one thing, the runtime's.
+        let run = run.args(["-shared", "-Bsymbolic", "--gc-sections", "--allow-multiple-definition", "--build-id=none", "--strip-debug"]);
+        Ok(run.arg("--version-script").arg(&script).arg(sysroot.runtime()).args(more).arg("-o").arg(&library))
+    };
+    link(&[])?.output()?;
+    let mut bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
+    // rustc marks objects of Hermit as such, and the host's loader takes only what is marked as nobody's.
+    if let Some(os_abi) = bytes.get_mut(ELF_OS_ABI) {
+        *os_abi = 0;
+    }
+    let missing = sim::undefined_symbols(name, &bytes)?;
+    if !missing.is_empty() {
+        // The linker knows who calls, and says so if it may not leave anything open.
+        let said = match link(&["--no-undefined", "--no-demangle"])?.output() {
+            Err(BuildError::Failed { tail, .. }) => tail,
+            _ => String::new(),
+        };
+        let missing = missing.into_iter().map(|symbol| Missing { caller: caller_in(&said, &symbol), symbol });
+        return Err(unresolved(name, missing));
+    }
+    let triple = crate::HostToolchain::find()?.triple;
+    Ok(Image::new(ImageKind::Sim, triple, bytes))
+}
+
+/// From what `ld.lld` says: `error: undefined symbol: NAME`, and in the lines `>>> …` that follow, once, `FILE.o:(FUNCTION)`, perhaps after `.text.`.
+fn caller_in(said: &str, symbol: &str) -> Option<String> {
+    let heading = format!("undefined symbol: {symbol}");
+    let about = said.lines().skip_while(|line| !line.ends_with(&heading)).skip(1).take_while(|line| line.starts_with(">>>"));
+    let place = about.filter_map(|line| line.split(":(").nth(1)).next()?;
+    let function = place.split(')').next().unwrap_or(place);
+    let function = function.split('+').next().unwrap_or(function);
+    Some(function.strip_prefix(".text.").unwrap_or(function).to_owned())
+}
+
+struct Missing {
+    symbol: String,
+    caller: Option<String>,
+}
+
+fn unresolved(program: &str, missing: impl Iterator<Item = Missing>) -> BuildError {
+    let readable = |name: &str| format!("{:#}", rustc_demangle::demangle(name));
+    let symbols = missing.map(|Missing { symbol, caller }| match caller {
+        Some(caller) => format!("`{}` (called by `{}`)", readable(&symbol), readable(&caller)),
+        None => format!("`{}`", readable(&symbol)),
+    });
+    BuildError::Unresolved { program: program.to_owned(), symbols: symbols.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_in_a_file_are_taken_apart_by_lines() {
+        assert_eq!(unquoted(r"/a\ b/c.o"), "/a b/c.o");
+        assert_eq!(unquoted(r#""-L" "#.trim()), "-L");
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = dir.path().join("args");
+        fs::write(&file, "-o\nx\\ y\n").expect("written");
+        let all = expand(vec!["a.o".into(), format!("@{}", file.display()).into()]).expect("read");
+        assert_eq!(all, ["a.o", "-o", "x y"]);
+        assert_eq!(after(&all, "-o"), Some("x y"));
+    }
+
+    #[test]
+    fn a_programs_name_has_no_hash() {
+        assert_eq!(program_name("word-count-3240eec080c4de61"), "word-count");
+        assert_eq!(program_name("word-count"), "word-count");
+    }
+
+    #[test]
+    fn the_linkers_words_name_the_caller() {
+        let said = "ld.lld: error: undefined symbol: getpid\n>>> referenced by x.4f.rcgu.o:(.text._ZN1x4main17h0123456789abcdefE)\n";
+        assert_eq!(caller_in(said, "getpid").as_deref(), Some("_ZN1x4main17h0123456789abcdefE"));
+        let BuildError::Unresolved { program, symbols } =
+            unresolved("x", [Missing { symbol: "getpid".into(), caller: caller_in(said, "getpid") }].into_iter())
+        else {
+            panic!("another error")
+        };
+        assert_eq!((program.as_str(), symbols[0].as_str()), ("x", "`getpid` (called by `x::main`)"));
+        assert_eq!(caller_in(said, "other"), None);
+        let with_lines =
+            "ld.lld: error: undefined symbol: f\n>>> referenced by main.rs:3\n>>>               /t/x.rcgu.o:(_RNvCs1_1x8calls_it)\n";
+        assert_eq!(caller_in(with_lines, "f").as_deref(), Some("_RNvCs1_1x8calls_it"));
+    }
+}

@@ -1,0 +1,21 @@
+//! Programs with std: an ordinary `fn main()`, compiled for a device.
+//!
+//! std is built for a *machine* ([`Machine`]) once, with a small [overlay], into a [`Sysroot`]; cargo then builds programs with that sysroot's compiler and linker,
+//! which are this very program under other names ([`act_as_tool`]). What comes out is a bundle that a device loads like any other.
+
+mod known;
+mod linker;
+mod machine;
+mod overlay;
+mod program;
+mod runtime;
+mod shorten;
+mod sysroot;
+pub(crate) mod tools;
+mod wrapper;
+
+pub use linker::is_test_harness;
+pub use machine::{Machine, SUFFIX};
+pub use program::build_std_program;
+pub use sysroot::Sysroot;
+pub use tools::act_as_tool;

@@ -1,0 +1,63 @@
+//! A program with std as a bundle of images, for applications that bring one along.
+
+use std::fs;
+use std::path::PathBuf;
+
+use offload_image::{Image, ImageKind, ProgramBundle};
+
+use super::machine::Machine;
+use super::sysroot::Sysroot;
+use crate::command::Run;
+use crate::source::Source;
+use crate::{BuildError, BuiltProgram, HostToolchain, ProgramSpec, Ptxas, Target, assemble_cached};
+
+/// Builds the package in `spec.crate_dir`, whose only program is an ordinary `fn main()`, for all targets of `spec`. std is built where that has not been
+/// done yet, and `progress` told so. `tool` is as for [`Sysroot::prepare`].
+///
+/// # Errors
+///
+/// Any [`BuildError`]: the first target that cannot be built ends the build.
+pub fn build_std_program(
+    spec: &ProgramSpec,
+    tool: Option<&std::path::Path>,
+    mut progress: impl FnMut(&str),
+) -> Result<BuiltProgram, BuildError> {
+    let host = HostToolchain::find()?;
+    let source = Source::read(&host, &spec.crate_dir)?;
+    let target_dir = spec.target_dir.clone().unwrap_or_else(|| source.dir.join("target"));
+    let target_dir = std::path::absolute(&target_dir).map_err(BuildError::io("find", target_dir))?;
+    let mut images = Vec::new();
+    for target in &spec.targets {
+        let sysroot = Sysroot::prepare(&Machine::of(target), tool, &mut progress)?;
+        let image = build(spec, &source, &sysroot, &target_dir)?;
+        images.push(match target {
+            Target::Cubin { arch } => Image::new(ImageKind::Cubin, arch.clone(), assemble_cached(&Ptxas::find()?, &image.bytes, arch)?),
+            _ => image,
+        });
+    }
+    let inputs = source.inputs();
+    Ok(BuiltProgram { bundle: ProgramBundle::new(source.package, images), inputs })
+}
+
+fn build(spec: &ProgramSpec, source: &Source, sysroot: &Sysroot, target_dir: &std::path::Path) -> Result<Image, BuildError> {
+    let run = Run::new(sysroot.cargo())
+        .without_outer_cargo()
+        .dir(&source.dir)
+        .echo(spec.echo)
+        .env("RUSTC", sysroot.rustc())
+        .env("CARGO_TARGET_DIR", target_dir)
+        .args(["build", "--release", "--bins", "--package", &source.package, "--target", &sysroot.machine.name()])
+        .args(spec.features.iter().map(|feature| format!("--features={feature}")))
+        .arg("--message-format=json-render-diagnostics");
+    let command = run.line();
+    let output = run.text()?;
+    let messages = output.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let programs: Vec<PathBuf> = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).collect();
+    let unexpected = |problem: String| BuildError::Unexpected { command: command.clone(), problem };
+    let [program] = &programs[..] else {
+        return Err(unexpected(format!("{} has {} programs, and exactly one is wanted", source.package, programs.len())));
+    };
+    let bytes = fs::read(program).map_err(BuildError::io("read", program))?;
+    let bundle = ProgramBundle::from_bytes(&bytes).map_err(|error| unexpected(error.to_string()))?;
+    bundle.images.into_iter().next().ok_or_else(|| unexpected("the bundle has no image".into()))
+}

@@ -1,0 +1,155 @@
+//! The runtime: `hostcall-std`, compiled once for a machine, with nothing visible but what std and the host look for.
+//!
+//! It brings a `core` and an `alloc` of its own, which must not meet the program's: so all but its interface becomes internal here, and programs
+//! are linked with what is left, one file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use offload_image::Sha256;
+
+use super::machine::Machine;
+use super::sysroot::Sysroot;
+use crate::bitcode::{self, Gpu};
+use crate::build::Context;
+use crate::cache::Scratch;
+use crate::command::Run;
+use crate::source::Source;
+use crate::{BuildError, HostToolchain, ProgramSpec, amdgpu, nvptx, panics, symbols};
+
+/// Symbols that a program's std, or the host, looks for.
+pub(crate) const VISIBLE: [&str; 3] = ["sys_", "__HOSTCALL_", "__hostcall_"];
+
+/// Builds the runtime if it is not there, or its sources are others than those it was built from.
+pub(crate) fn refresh(sysroot: &Sysroot, cache: &Path, progress: &mut impl FnMut(&str)) -> Result<(), BuildError> {
+    let crate_dir = source_directory()?;
+    let (file, stamp) = (sysroot.runtime(), sysroot.dir.join("runtime.key"));
+    let key = sources_hash(&crate_dir)?.to_string();
+    if file.is_file() && fs::read_to_string(&stamp).is_ok_and(|found| found == key) {
+        return Ok(());
+    }
+    progress(&format!("building the runtime for {}", sysroot.machine));
+    let host = HostToolchain::find()?;
+    let source = Source::read(&host, &crate_dir)?;
+    let spec = ProgramSpec::new(&crate_dir);
+    let context = Context { spec: &spec, host: &host, source, target_dir: cache.join("runtime") };
+    let scratch = Scratch::new(cache)?;
+    let made = match &sysroot.machine {
+        Machine::Sim => object(sysroot, &context, &scratch.0)?,
+        Machine::Nvptx => module(&context, &nvptx::gpu(&sysroot.toolchain, crate::NVPTX_ARCH), &scratch.0)?,
+        Machine::Amdgpu { arch } => module(&context, &amdgpu::gpu(&sysroot.toolchain, arch), &scratch.0)?,
+    };
+    fs::rename(&made, &file).map_err(BuildError::io("write", &file))?;
+    fs::write(&stamp, key).map_err(BuildError::io("write", &stamp))
+}
+
+/// For GPUs: one module of bitcode.
+fn module(context: &Context<'_>, gpu: &Gpu<'_>, dir: &Path) -> Result<PathBuf, BuildError> {
+    let archive = bitcode::archive(context, gpu)?;
+    let [replaced, exports, module] = ["replaced.ll", "exports", "runtime.bc"].map(|name| dir.join(name));
+    let linked = bitcode::link(gpu, &archive, dir)?;
+    let names = symbols::of_module(gpu.toolchain, &linked)?;
+    // Its own panics, while it can be told from the program, whose panics are std's.
+    let text = gpu.toolchain.llvm("llvm-dis").arg(&linked).args(["-o", "-"]).text()?;
+    fs::write(&replaced, panics::replace(&text)).map_err(BuildError::io("write", &replaced))?;
+    let visible: Vec<&str> = names.exported(&VISIBLE).collect();
+    fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
+    let opt = gpu.toolchain.llvm("opt").arg("-passes=internalize,globaldce");
+    opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(&replaced).arg("-o").arg(&module).output()?;
+    Ok(module)
+}
+
+/// For the simulator: one object file.
+fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBuf, BuildError> {
+    let host = context.host;
+    let mut flags = bitcode::common_flags();
+    context.source.remap(&mut flags);
+    let run = Run::new(&host.cargo).without_outer_cargo().dir(&context.source.dir);
+    let run = if let Some(rustc) = &host.rustc { run.env("RUSTC", rustc) } else { run };
+    let run = run
+        .env("CARGO_TARGET_DIR", &context.target_dir)
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
+        .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
+        .env("CARGO_PROFILE_RELEASE_LTO", "fat")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
+        .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--target", &host.triple])
+        .arg("--message-format=json-render-diagnostics");
+    let archive = bitcode::artifact(run, context, ".a")?;
+    let [whole, object] = ["whole.o", "runtime.o"].map(|name| dir.join(name));
+    sysroot.toolchain.ld()?.args(["-r", "--whole-archive"]).arg(&archive).arg("-o").arg(&whole).output()?;
+    let mut objcopy = sysroot.toolchain.llvm("llvm-objcopy").args(["--wildcard", "--strip-debug"]);
+    for prefix in VISIBLE {
+        objcopy = objcopy.arg(format!("--keep-global-symbol={prefix}*"));
+    }
+    objcopy.arg(&whole).arg(&object).output()?;
+    Ok(object)
+}
+
+/// Where the runtime's sources are: `HOSTCALL_STD_SOURCE`, or beside the sources that this program was built from.
+fn source_directory() -> Result<PathBuf, BuildError> {
+    let named = std::env::var_os("HOSTCALL_STD_SOURCE").map(PathBuf::from);
+    let dir = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-std"));
+    dir.canonicalize().map_err(BuildError::io("find the runtime's sources (HOSTCALL_STD_SOURCE names their directory) in", &dir))
+}
+
+/// A hash of all files of the crate and of those that it depends on by path: their names and contents, wherever they lie.
+fn sources_hash(crate_dir: &Path) -> Result<Sha256, BuildError> {
+    let mut crates = vec![crate_dir.to_path_buf()];
+    let mut all = Vec::new();
+    let mut at = 0;
+    while let Some(dir) = crates.get(at).cloned() {
+        at += 1;
+        let manifest = dir.join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).map_err(BuildError::io("read", &manifest))?;
+        for path in text.split("path = \"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            if let Ok(found) = dir.join(path).canonicalize()
+                && found.join("Cargo.toml").is_file()
+                && !crates.contains(&found)
+            {
+                crates.push(found);
+            }
+        }
+        let mut files = vec![manifest];
+        files_below(&dir.join("src"), &mut files)?;
+        files.sort();
+        for file in files {
+            let name = file.strip_prefix(&dir).unwrap_or(&file).to_string_lossy().into_owned();
+            all.extend_from_slice(&Sha256::of(name.as_bytes()).0);
+            all.extend_from_slice(&Sha256::of(&fs::read(&file).map_err(BuildError::io("read", &file))?).0);
+        }
+    }
+    Ok(Sha256::of(&all))
+}
+
+fn files_below(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), BuildError> {
+    for entry in fs::read_dir(dir).map_err(BuildError::io("read", dir))? {
+        let path = entry.map_err(BuildError::io("read", dir))?.path();
+        if path.is_dir() { files_below(&path, files)? } else { files.push(path) }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_of_the_sources_follows_path_dependencies() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let write = |name: &str, text: &str| {
+            let file = dir.path().join(name);
+            fs::create_dir_all(file.parent().expect("it has one")).expect("made");
+            fs::write(file, text).expect("written");
+        };
+        write("a/Cargo.toml", "[dependencies]\nb = { path = \"../b\" }\n");
+        write("a/src/lib.rs", "");
+        write("b/Cargo.toml", "[dependencies]\na = { path = \"../a\" }\n");
+        write("b/src/x/y.rs", "1");
+        let root = dir.path().join("a").canonicalize().expect("it is there");
+        let before = sources_hash(&root).expect("hashed");
+        assert_eq!(before, sources_hash(&root).expect("hashed"));
+        write("b/src/x/y.rs", "2");
+        assert_ne!(before, sources_hash(&root).expect("hashed"));
+    }
+}

@@ -1,0 +1,170 @@
+//! The compiler that cargo calls: rustc, with the flags that a device program needs.
+//!
+//! What is compiled for the host on the way (build scripts, procedural macros) passes through untouched. Crates for the device get the sysroot, the
+//! `hostcall_device` cfg, and for GPUs no optimisation before the link. A final crate also depends on the runtime it is linked with, and cargo is told
+//! so by a line in the dependency file: a new runtime relinks programs and rebuilds nothing else.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::linker::HARNESS_VARIABLE;
+use super::sysroot::{Sysroot, UNOPTIMISED};
+use crate::BuildError;
+use crate::bitcode::{KERNEL_FEATURES, common_flags};
+
+pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
+    let name = sysroot.machine.name();
+    let call = Call::read(&arguments);
+    let mut command = Command::new(&sysroot.toolchain.rustc);
+    command.args(&arguments);
+    if call.target.as_deref() == Some(&name) {
+        command.env("RUSTC_BOOTSTRAP", "1").arg("--sysroot").arg(&sysroot.dir).arg("-Zunstable-options");
+        command.args(common_flags());
+        if sysroot.machine.is_gpu() {
+            command.arg(UNOPTIMISED);
+            // Only crates of the user's own: a registry crate has no kernels.
+            if std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some() && call.is_crate {
+                command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})")).arg("-Aunused_features");
+            }
+        }
+        if call.is_test {
+            // Then a test is its own process, whose exit code says what became of it: panics abort here.
+            command.arg("-Zpanic-abort-tests").env(HARNESS_VARIABLE, "1");
+        }
+    }
+    let line = || format!("{}", sysroot.toolchain.rustc.display());
+    let status = command.status().map_err(|source| BuildError::Spawn { command: line(), source })?;
+    if arguments.iter().any(|argument| argument == "-vV") {
+        // Part of what cargo knows programs by: another std means another build.
+        println!("hostcall: {}", sysroot.dir.file_name().unwrap_or_default().to_string_lossy());
+    }
+    if status.success() && call.is_final {
+        depend_on_runtime(sysroot, &call)?;
+    }
+    if !status.success()
+        && let Some(hint) = hint(&call, &name)
+    {
+        eprintln!("note: {hint}");
+    }
+    Ok(if status.success() { 0 } else { status.code().map_or(1, |code| (code as u8).max(1)) })
+}
+
+/// What matters of a call.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Call {
+    target: Option<String>,
+    crate_name: Option<String>,
+    extra_filename: String,
+    out_dir: Option<PathBuf>,
+    is_crate: bool,
+    is_test: bool,
+    /// Whether this call ends with a link.
+    is_final: bool,
+}
+
+impl Call {
+    fn read(arguments: &[OsString]) -> Call {
+        let mut call = Call::default();
+        let words: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
+        let mut emits_link = true;
+        let mut crate_type = "bin";
+        let mut at = 0;
+        while let Some(&word) = words.get(at) {
+            at += 1;
+            // `--key value`, `--key=value`, `-C value`, `-Cvalue`
+            let (key, joined) = match word.split_once('=') {
+                Some((key, value)) if key.starts_with("--") => (key, Some(value)),
+                _ => (word, None),
+            };
+            let value = joined.or_else(|| words.get(at).copied());
+            let mut takes = |slot: &mut Option<String>| {
+                *slot = value.map(str::to_owned);
+                at += usize::from(joined.is_none());
+            };
+            match key {
+                "--target" => takes(&mut call.target),
+                "--crate-name" => takes(&mut call.crate_name),
+                "--out-dir" => call.out_dir = value.map(PathBuf::from),
+                "--crate-type" => crate_type = value.unwrap_or(crate_type),
+                "--emit" => emits_link = value.is_some_and(|value| value.split(',').any(|kind| kind == "link")),
+                "--test" => call.is_test = true,
+                "-C" if value.is_some_and(|value| value.starts_with("extra-filename=")) => {
+                    call.extra_filename = value.unwrap_or_default().trim_start_matches("extra-filename=").to_owned();
+                }
+                _ => {}
+            }
+            call.is_crate |= word.ends_with(".rs");
+        }
+        call.is_crate &= !matches!(call.crate_name.as_deref(), Some("___") | None);
+        call.is_final = call.is_crate && emits_link && (call.is_test || crate_type == "bin") && call.target.is_some();
+        call
+    }
+}
+
+/// Adds the runtime to the dependency file of a crate that was linked with it.
+fn depend_on_runtime(sysroot: &Sysroot, call: &Call) -> Result<(), BuildError> {
+    let (Some(dir), Some(name)) = (&call.out_dir, &call.crate_name) else { return Ok(()) };
+    let file = dir.join(format!("{name}{}.d", call.extra_filename));
+    let Ok(text) = fs::read_to_string(&file) else { return Ok(()) };
+    let runtime = sysroot.runtime().display().to_string().replace(' ', "\\ ");
+    let mut changed = String::with_capacity(text.len() + 512);
+    for line in text.lines() {
+        changed += line;
+        // Rules are `file: dependencies`; comments carry the environment.
+        if line.contains(".d: ") && !line.starts_with('#') {
+            changed += " ";
+            changed += &runtime;
+        }
+        changed += "\n";
+    }
+    changed += &format!("\n{runtime}:\n");
+    fs::write(&file, changed).map_err(BuildError::io("write", &file))
+}
+
+/// What a person should know whose crate does not compile for the device.
+fn hint(call: &Call, machine: &str) -> Option<String> {
+    let name = call.crate_name.as_deref().filter(|_| call.is_crate)?;
+    if call.target.as_deref() != Some(machine) {
+        return None;
+    }
+    let ours = std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some();
+    (!ours).then(|| {
+        format!(
+            "`{name}` does not compile for the device. Programs there see `target_os = \"hermit\"`: neither `cfg(unix)` nor `cfg(windows)` holds, and there are no \
+             processes, signals or memory maps. A crate that needs one of those cannot be used; look for a feature that turns it off, or for another crate"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Call {
+        Call::read(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_call_of_cargos_is_understood() {
+        let call = read(
+            "--crate-name hello --edition=2024 src/main.rs --error-format=json --crate-type bin --emit=dep-info,link -C opt-level=3 \
+             -C metadata=1 -C extra-filename=-12ab --out-dir /t/deps --target nvptx64-hostcall-cuda",
+        );
+        assert_eq!(call.target.as_deref(), Some("nvptx64-hostcall-cuda"));
+        assert_eq!((call.crate_name.as_deref(), call.extra_filename.as_str()), (Some("hello"), "-12ab"));
+        assert_eq!(call.out_dir, Some("/t/deps".into()));
+        assert!(call.is_final && call.is_crate && !call.is_test);
+    }
+
+    #[test]
+    fn libraries_checks_and_questions_are_not_linked() {
+        assert!(!read("--crate-name x src/lib.rs --crate-type lib --emit=dep-info,metadata,link --target t").is_final);
+        assert!(!read("--crate-name x src/main.rs --crate-type bin --emit=dep-info,metadata --target t").is_final);
+        assert!(!read("- --crate-name ___ --print=file-names --crate-type bin --target t").is_crate);
+        let test = read("--crate-name x src/lib.rs --emit=dep-info,link --test --target t");
+        assert!(test.is_final && test.is_test);
+        assert!(!read("--crate-name build_script_build build.rs --crate-type bin --emit=dep-info,link").is_final, "for the host");
+    }
+}

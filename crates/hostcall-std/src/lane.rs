@@ -1,0 +1,145 @@
+//! What is a thread's own.
+//!
+//! A GPU has no thread-local storage: a lane has one word that is its own ([`hostcall_device::__runtime::lane_word`]). It holds the address of the
+//! lane's [`Lane`], made when it is first needed, in the device heap, because other lanes must be able to wake it and cannot see its stack.
+
+use crate::futex::Waiter;
+use alloc::alloc::{Layout, dealloc, handle_alloc_error};
+use alloc::boxed::Box;
+use core::cell::Cell;
+use core::ptr::null_mut;
+use hostcall_device::__runtime as device;
+
+/// One thread: a lane of a kernel.
+#[repr(align(64))]
+pub(crate) struct Lane {
+    errno: Cell<i32>,
+    /// Thread-local values by key, and how many there is room for.
+    values: Cell<*mut *mut u8>,
+    room: Cell<usize>,
+    pub(crate) waiter: Waiter,
+}
+
+/// Room for thread-local values that a thread begins with.
+const FIRST_ROOM: usize = 8;
+
+/// The calling lane's, if it has needed one yet.
+fn known() -> Option<&'static Lane> {
+    // SAFETY: the word is 0 or was set by `here` to a `Lane` that lives until `leave`, after which the word is 0. It is the calling lane's own,
+    // and others reach only its `waiter`, which is made for that.
+    unsafe { (device::lane_word() as *const Lane).as_ref() }
+}
+
+/// The calling lane's.
+pub(crate) fn here() -> &'static Lane {
+    known().unwrap_or_else(make)
+}
+
+#[cold]
+#[inline(never)]
+fn make() -> &'static Lane {
+    let lane =
+        Box::into_raw(Box::new(Lane { errno: Cell::new(0), values: Cell::new(null_mut()), room: Cell::new(0), waiter: Waiter::new() }));
+    device::set_lane_word(lane as u64);
+    // SAFETY: just made, and freed by `leave` only.
+    unsafe { &*lane }
+}
+
+impl Lane {
+    pub(crate) fn set_errno(&self, errno: i32) {
+        self.errno.set(errno);
+    }
+}
+
+/// The thread-local value under a key; null if there is none.
+pub(crate) fn value(key: usize) -> *mut u8 {
+    match known() {
+        // SAFETY: `key` is below `room`, the length of `values`.
+        Some(lane) if key < lane.room.get() => unsafe { *lane.values.get().add(key) },
+        _ => null_mut(),
+    }
+}
+
+/// Sets the thread-local value under a key.
+pub(crate) fn set_value(key: usize, value: *mut u8) {
+    let lane = here();
+    if key >= lane.room.get() {
+        if value.is_null() {
+            return;
+        }
+        grow(lane, key);
+    }
+    // SAFETY: `key` is below `room` now.
+    unsafe { *lane.values.get().add(key) = value };
+}
+
+#[cold]
+#[inline(never)]
+fn grow(lane: &Lane, key: usize) {
+    let room = (key + 1).next_power_of_two().max(FIRST_ROOM);
+    let Ok(layout) = Layout::array::<*mut u8>(room) else { unreachable!("keys are few") };
+    // SAFETY: the layout is not empty.
+    let values = unsafe { alloc::alloc::alloc_zeroed(layout) }.cast::<*mut u8>();
+    if values.is_null() {
+        handle_alloc_error(layout);
+    }
+    // SAFETY: `room` values fit into the new block, of which the old one has fewer.
+    unsafe { core::ptr::copy_nonoverlapping(lane.values.get(), values, lane.room.get()) };
+    free_values(lane);
+    lane.values.set(values);
+    lane.room.set(room);
+}
+
+fn free_values(lane: &Lane) {
+    if lane.room.get() > 0
+        && let Ok(layout) = Layout::array::<*mut u8>(lane.room.get())
+    {
+        // SAFETY: `grow` allocated them with this layout, and nobody uses them again.
+        unsafe { dealloc(lane.values.get().cast(), layout) };
+    }
+}
+
+/// How many thread-local values the lane may have.
+pub(crate) fn room() -> usize {
+    known().map_or(0, |lane| lane.room.get())
+}
+
+/// A thread begins on this lane.
+pub(crate) fn enter() {
+    device::set_lane_word(0);
+}
+
+/// The thread on this lane ends: its thread-local values are dropped.
+pub(crate) fn leave() {
+    crate::tls::run_destructors();
+    if let Some(lane) = known() {
+        device::set_lane_word(0);
+        free_values(lane);
+        // SAFETY: made by `make` from a box; the word no longer leads to it, and it waits in no queue, since it runs.
+        drop(unsafe { Box::from_raw(core::ptr::from_ref(lane).cast_mut()) });
+    }
+}
+
+/// The lane's last error number.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_get_errno() -> i32 {
+    known().map_or(0, |lane| lane.errno.get())
+}
+
+/// As [`sys_get_errno`].
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_errno() -> i32 {
+    sys_get_errno()
+}
+
+/// For `#[kernel]`s of crates that use `std`: a lane begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_lane_enter() {
+    enter();
+}
+
+/// For `#[kernel]`s of crates that use `std`: a lane ends.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_lane_leave() {
+    leave();
+}

@@ -1,0 +1,34 @@
+//! What Rust's `std` asks of its operating system, where that is a GPU beside a host.
+//!
+//! `std` for these targets is the library's own Hermit layer, unchanged in what it asks for: C functions named `sys_*`, whose types the crate
+//! `hermit-abi` has. Here they are. Each is either a call to the host (files, sockets, the wall clock, entropy) or code of the device
+//! (memory, futexes, thread-local storage, sleeping); none of them makes another lane wait.
+//!
+//! * [`entry`]: the kernel that runs a program: arguments and variables first, then `main`.
+//! * [`thread`](mod@thread): threads are waves of that kernel's launch, which wait to be given something to run.
+//! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue.
+//! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code.
+//! * [`fd`], [`file`], [`dir`], [`net`]: descriptors, which stand for handles of the host.
+//!
+//! A function returns what it should, or a negated error number, which the lane also keeps for `sys_get_errno`.
+//!
+//! The crate is compiled as kernels are and linked to a program's bitcode by symbol names alone; nothing else of it is visible there.
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
+
+pub mod dir;
+#[cfg(hostcall_device)]
+pub mod entry;
+mod error;
+pub mod fd;
+pub mod file;
+pub mod futex;
+pub mod lane;
+pub mod memory;
+pub mod net;
+pub mod process;
+mod services;
+pub mod thread;
+pub mod time;
+pub mod tls;

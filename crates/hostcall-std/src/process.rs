@@ -1,0 +1,67 @@
+//! The process: a launch of the entry kernel, and its end.
+
+use crate::error::{Errno, answered, returned};
+use crate::services::StdSystem;
+use crate::{memory, tls};
+use hermit_abi::errno::EINVAL;
+use hostcall_device::__runtime::{self as device, Process};
+
+/// The exit code of a process that panicked: as on every other system.
+const PANICKED: i32 = 101;
+/// The exit code that a shell shows for a process that aborted: 128 and the number of `SIGABRT`.
+const ABORTED: i32 = 134;
+
+/// Ends the calling lane if the process ends: threads that wait on the device, where no call tells them, look now and then.
+pub(crate) fn end_if_ending() {
+    if device::is_ending() {
+        device::end_lane();
+    }
+}
+
+fn end(code: i32) -> ! {
+    // A host that is gone cannot be told; the process ends all the same.
+    let _ = Process::exit(code);
+    device::end_lane()
+}
+
+/// Ends the process, when the calling thread's thread-local values are dropped.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_exit(code: i32) -> ! {
+    tls::run_destructors();
+    end(code)
+}
+
+/// Ends the process at once.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_abort() -> ! {
+    memory::explain_exhaustion();
+    end(ABORTED)
+}
+
+/// Ends the process because a thread panicked, whose message is out.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_panicked() -> ! {
+    end(PANICKED)
+}
+
+/// There is one process.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_getpid() -> i32 {
+    1
+}
+
+/// Fills memory with random bytes fit for secrets; returns how many.
+///
+/// # Safety
+/// `into` is valid for writes of `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sys_read_entropy(into: *mut u8, len: usize, _flags: u32) -> isize {
+    if into.is_null() {
+        return if len == 0 { 0 } else { returned(Err(Errno(EINVAL))) };
+    }
+    // More at once would be taken from a pool that others use as well; callers ask again.
+    let len = len.min(256);
+    // SAFETY: the caller's.
+    let into = unsafe { core::slice::from_raw_parts_mut(into, len) };
+    returned(answered(StdSystem::entropy(into)).map(|n| (n as usize).min(len) as isize))
+}

@@ -1,0 +1,203 @@
+//! Threads are waves.
+//!
+//! A launch of the entry kernel has a workgroup of one lane for `main` and one for each other thread that there can be at a time. The latter
+//! have a [`Slot`] each and wait there for something to run; when it has run, the slot is free again. Nothing is scheduled by software:
+//! a thread has its hardware to itself, so waiting for it is polling, and more threads than slots are refused.
+
+use crate::error::{Errno, returned};
+use crate::{futex, lane, process};
+use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use hermit_abi::Tid;
+use hermit_abi::errno::{EAGAIN, ESRCH};
+use hostcall_device::__runtime as device;
+
+/// What a thread runs.
+pub type Start = extern "C" fn(usize);
+
+/// Nobody's.
+const FREE: u32 = 0;
+/// Somebody is filling it.
+const TAKEN: u32 = 1;
+/// To be run.
+const READY: u32 = 2;
+
+/// A wave that can be a thread. All zero is a free one.
+#[repr(align(64))]
+struct Slot {
+    state: AtomicU32,
+    /// Threads that ended here: what `join` waits for.
+    ended: AtomicU32,
+    start: AtomicUsize,
+    argument: AtomicUsize,
+}
+
+/// Bits of a thread's number that are its slot; above it the slot's `ended`.
+const SLOT_BITS: u32 = 16;
+const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+
+static SLOTS: AtomicPtr<Slot> = AtomicPtr::new(null_mut());
+static COUNT: AtomicU32 = AtomicU32::new(0);
+/// Where the search for a free slot begins.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+fn slots() -> &'static [Slot] {
+    // Acquire pairs with `prepare`: a table that is seen is zeroed, and its length known.
+    let table = SLOTS.load(Ordering::Acquire);
+    if table.is_null() {
+        return &[];
+    }
+    // SAFETY: `prepare` allocated so many, all zero, which is a value; they are never freed, and all their fields are atomics.
+    unsafe { core::slice::from_raw_parts(table, COUNT.load(Ordering::Relaxed) as usize) }
+}
+
+/// Makes the slots of `count` threads besides `main`. By `main`'s lane, once.
+pub fn prepare(count: usize) {
+    let count = count.min(SLOT_MASK as usize);
+    let Ok(layout) = Layout::array::<Slot>(count) else { return };
+    if count == 0 {
+        return;
+    }
+    // SAFETY: the layout is not empty.
+    let table = unsafe { alloc_zeroed(layout) }.cast::<Slot>();
+    if table.is_null() {
+        handle_alloc_error(layout);
+    }
+    COUNT.store(count as u32, Ordering::Relaxed);
+    // Release pairs with the acquire in `slots`.
+    SLOTS.store(table, Ordering::Release);
+}
+
+/// The life of a lane that is not `main`'s: runs what it is given until the process ends.
+pub fn serve(index: usize) -> ! {
+    let mut attempt = 0;
+    loop {
+        process::end_if_ending();
+        let slot = slots().get(index);
+        // Acquire pairs with the release of `READY` in `spawn`.
+        let Some(slot) = slot.filter(|slot| slot.state.load(Ordering::Acquire) == READY) else {
+            attempt += 1;
+            device::pause(attempt);
+            continue;
+        };
+        let (start, argument) = (slot.start.load(Ordering::Relaxed), slot.argument.load(Ordering::Relaxed));
+        lane::enter();
+        // SAFETY: `spawn` stored a `Start`.
+        unsafe { core::mem::transmute::<usize, Start>(start)(argument) };
+        lane::leave();
+        // Release, both: what the thread did is seen by whoever joins it, or uses the slot next.
+        slot.ended.fetch_add(1, Ordering::Release);
+        slot.state.store(FREE, Ordering::Release);
+        futex::wake(slot.ended.as_ptr(), i32::MAX);
+        attempt = 0;
+    }
+}
+
+fn number(slot: usize, ended: u32) -> Tid {
+    // Never 0.
+    ended << SLOT_BITS | (slot as u32 + 1)
+}
+
+fn spawn(start: Start, argument: usize) -> Result<Tid, Errno> {
+    let slots = slots();
+    // Relaxed: a hint.
+    let first = NEXT.fetch_add(1, Ordering::Relaxed) as usize;
+    for i in 0..slots.len() {
+        let index = (first + i) % slots.len();
+        let slot = &slots[index];
+        // Acquire pairs with the release of `FREE`: the former thread is over.
+        if slot.state.load(Ordering::Relaxed) == FREE
+            && slot.state.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        {
+            let number = number(index, slot.ended.load(Ordering::Relaxed));
+            slot.start.store(start as usize, Ordering::Relaxed);
+            slot.argument.store(argument, Ordering::Relaxed);
+            // Release pairs with the acquire in `serve`: start, argument, and what the spawning thread did before.
+            slot.state.store(READY, Ordering::Release);
+            return Ok(number);
+        }
+    }
+    Err(Errno(EAGAIN))
+}
+
+/// Starts a thread; returns its number, or 0 (and `EAGAIN`) if all waves have one. The stack's size is what the launch gave to all lanes.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_spawn2(start: Start, argument: usize, _priority: u8, _stack: usize, _core: isize) -> Tid {
+    spawn(start, argument).unwrap_or_else(|error| {
+        lane::here().set_errno(error.0);
+        0
+    })
+}
+
+/// Starts a thread, whose number goes to `id`.
+///
+/// # Safety
+/// `id` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sys_spawn(id: *mut Tid, start: Start, argument: usize, _priority: u8, _core: isize) -> i32 {
+    returned(spawn(start, argument).map(|number| {
+        if !id.is_null() {
+            // SAFETY: the caller's.
+            unsafe { id.write(number) };
+        }
+        0
+    }))
+}
+
+/// Waits until a thread has ended.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_join(id: Tid) -> i32 {
+    let slot = (id & SLOT_MASK).checked_sub(1).and_then(|index| slots().get(index as usize));
+    let Some(slot) = slot else { return returned(Err(Errno(ESRCH))) };
+    loop {
+        // Acquire pairs with the release in `serve`.
+        let ended = slot.ended.load(Ordering::Acquire);
+        if ended << SLOT_BITS != id & !SLOT_MASK {
+            return 0;
+        }
+        futex::wait_while(&slot.ended, ended);
+    }
+}
+
+/// Lets others run.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_yield() {
+    process::end_if_ending();
+    device::pause(1);
+}
+
+/// How many threads a program should start to use the launch well: half of those that it can. There is no room for one more than there are waves, and
+/// programs that start a pool of this size usually start other threads as well.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_available_parallelism() -> usize {
+    slots().len().div_ceil(2).max(1)
+}
+
+/// Threads that can run besides `main`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_thread_limit() -> usize {
+    slots().len()
+}
+
+/// As [`sys_available_parallelism`].
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_get_processor_count() -> usize {
+    sys_available_parallelism()
+}
+
+/// Threads have no priorities.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_get_priority() -> u8 {
+    hermit_abi::NORMAL_PRIO.into()
+}
+
+/// Threads have no priorities.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_set_priority(_id: Tid, _priority: u8) {}
+
+/// Bytes of a page, for those who round by it.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_getpagesize() -> i32 {
+    4096
+}

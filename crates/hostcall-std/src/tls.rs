@@ -1,0 +1,87 @@
+//! Thread-local storage by key, as `std`'s implementation for systems without thread-local variables wants it.
+//!
+//! Keys are numbers from 1 that are never given out twice: a program has as many as it has `thread_local!`s that were used.
+
+use crate::lane;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Runs when a thread ends whose value is not null.
+pub type Destructor = unsafe extern "C" fn(*mut u8);
+
+/// The most keys of a program.
+const KEYS: usize = 1024;
+
+/// Each key's destructor, as a number; 0 for none.
+static DESTRUCTORS: [AtomicUsize; KEYS] = [const { AtomicUsize::new(0) }; KEYS];
+/// Keys given out.
+static LAST: AtomicUsize = AtomicUsize::new(0);
+
+/// As POSIX's `PTHREAD_DESTRUCTOR_ITERATIONS`, and some more: rounds of destructors that set values again.
+const ROUNDS: usize = 8;
+
+/// A new key, or 0 if there are none left.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_tls_create(destructor: Option<Destructor>) -> usize {
+    // Relaxed: only the number must be one's own.
+    let key = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+    if key >= KEYS {
+        return 0;
+    }
+    // Pairs with the load in `run_destructors`: whoever has a value under the key learnt of the key behind this store.
+    DESTRUCTORS[key].store(destructor.map_or(0, |f| f as usize), Ordering::Release);
+    key
+}
+
+/// The calling thread's value under a key; null if it has none.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_tls_get(key: usize) -> *mut u8 {
+    lane::value(key)
+}
+
+/// Sets the calling thread's value under a key.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_tls_set(key: usize, value: *mut u8) {
+    if key < KEYS {
+        lane::set_value(key, value);
+    }
+}
+
+/// Forgets a key: no destructor will run for it.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_tls_destroy(key: usize) {
+    if let Some(destructor) = DESTRUCTORS.get(key) {
+        // Relaxed: nobody has a value under a key that is destroyed.
+        destructor.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Runs the destructors of the calling thread's values.
+pub(crate) fn run_destructors() {
+    for _ in 0..ROUNDS {
+        let mut any = false;
+        // The room may grow meanwhile.
+        let mut key = 1;
+        while key < lane::room().min(KEYS) {
+            let value = lane::value(key);
+            // Pairs with the store in `sys_tls_create`.
+            let destructor = DESTRUCTORS[key].load(Ordering::Acquire);
+            if !value.is_null() && destructor != 0 {
+                any = true;
+                lane::set_value(key, null_mut());
+                // SAFETY: the number came from a `Destructor`, whose argument is the value of its key.
+                unsafe { core::mem::transmute::<usize, Destructor>(destructor)(value) };
+            }
+            key += 1;
+        }
+        if !any {
+            break;
+        }
+    }
+}
+
+/// Runs the destructors of the calling thread's values: for a `std` that cleans a thread up itself, before it does.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_tls_run_destructors() {
+    run_destructors();
+}

@@ -1,0 +1,53 @@
+//! What programs with Rust's `std` ask besides: standard input, entropy, all that is known of files, and sockets.
+//!
+//! The services are those of [`hostcall_abi::std_services`]. None of them blocks a serving thread, and those that wait for the network hold no
+//! thread at all: they are in the [`reactor`].
+
+mod address;
+mod input;
+mod names;
+mod options;
+mod reactor;
+mod sockets;
+mod stat;
+mod system;
+mod waiting;
+
+use std::sync::Arc;
+
+use super::Context;
+use super::table::FileTable;
+use crate::policy::Policy;
+use crate::service::Service;
+
+pub use input::Input;
+pub(super) use sockets::Socket;
+
+/// What these services share.
+#[derive(Debug)]
+pub(super) struct Standard {
+    input: Arc<input::Source>,
+    reactor: Arc<reactor::Reactor>,
+}
+
+impl Standard {
+    pub(super) fn new() -> Self {
+        Self { input: Arc::default(), reactor: Arc::default() }
+    }
+
+    /// Opens standard input.
+    pub(super) fn open_input(&mut self, input: Input) -> std::io::Result<()> {
+        self.input = Arc::new(input::Source::open(input)?);
+        Ok(())
+    }
+
+    pub(super) fn services(&self, context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>) -> Vec<Service> {
+        let mut all = system::services(context, policy, &self.input);
+        all.extend(stat::services(context, policy, files));
+        all.extend(sockets::services(context, policy, files));
+        all.extend(options::services(context, files));
+        all.extend(names::services(context, policy));
+        all.extend(waiting::services(context, files, &self.input, &self.reactor));
+        all
+    }
+}

@@ -1,0 +1,109 @@
+//! Options of sockets: see `hostcall_abi::std_services::option`.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use hostcall_abi::services::errno;
+use hostcall_abi::std_services::option;
+use rustix::net::sockopt;
+
+use super::super::files::answer;
+use super::super::table::FileTable;
+use super::super::{Context, define, owner_of};
+use super::address::from_wire;
+use super::sockets::{Socket, number};
+use crate::service::Service;
+
+fn get(socket: &Socket, which: u32) -> Result<u64, u32> {
+    let flag = |on: rustix::io::Result<bool>| on.map(u64::from);
+    let value = match which {
+        // Relaxed, as in `set`: the program's own calls order what it sets.
+        option::NONBLOCKING => Ok(u64::from(socket.nonblocking.load(Ordering::Relaxed))),
+        option::RECEIVE_TIMEOUT => Ok(socket.timeouts[0].load(Ordering::Relaxed)),
+        option::SEND_TIMEOUT => Ok(socket.timeouts[1].load(Ordering::Relaxed)),
+        option::ERROR => sockopt::socket_error(socket).map(|pending| pending.err().map_or(0, |error| u64::from(number(error)))),
+        option::NODELAY => flag(sockopt::tcp_nodelay(socket)),
+        option::TTL => sockopt::ip_ttl(socket).map(u64::from),
+        option::BROADCAST => flag(sockopt::socket_broadcast(socket)),
+        option::REUSE_ADDRESS => flag(sockopt::socket_reuseaddr(socket)),
+        option::KEEP_ALIVE => flag(sockopt::socket_keepalive(socket)),
+        option::LINGER => sockopt::socket_linger(socket).map(|time| time.map_or(0, |time| time.as_secs() + 1)),
+        option::ONLY_V6 => flag(sockopt::ipv6_v6only(socket)),
+        option::MULTICAST_LOOP_V4 => flag(sockopt::ip_multicast_loop(socket)),
+        option::MULTICAST_TTL_V4 => sockopt::ip_multicast_ttl(socket).map(u64::from),
+        option::MULTICAST_LOOP_V6 => flag(sockopt::ipv6_multicast_loop(socket)),
+        option::SEND_BUFFER => sockopt::socket_send_buffer_size(socket).map(|bytes| bytes as u64),
+        option::RECEIVE_BUFFER => sockopt::socket_recv_buffer_size(socket).map(|bytes| bytes as u64),
+        _ => return Err(errno::EINVAL),
+    };
+    value.map_err(number)
+}
+
+fn set(socket: &Socket, which: u32, value: u64) -> Result<(), u32> {
+    let on = value != 0;
+    let small = u32::try_from(value).map_err(|_| errno::EINVAL);
+    let done = match which {
+        option::NONBLOCKING => {
+            socket.nonblocking.store(on, Ordering::Relaxed);
+            Ok(())
+        }
+        option::RECEIVE_TIMEOUT | option::SEND_TIMEOUT => {
+            socket.timeouts[(which == option::SEND_TIMEOUT) as usize].store(value, Ordering::Relaxed);
+            Ok(())
+        }
+        option::NODELAY => sockopt::set_tcp_nodelay(socket, on),
+        option::TTL => sockopt::set_ip_ttl(socket, small?),
+        option::BROADCAST => sockopt::set_socket_broadcast(socket, on),
+        option::REUSE_ADDRESS => sockopt::set_socket_reuseaddr(socket, on),
+        option::KEEP_ALIVE => sockopt::set_socket_keepalive(socket, on),
+        option::LINGER => sockopt::set_socket_linger(socket, value.checked_sub(1).map(Duration::from_secs)),
+        option::ONLY_V6 => sockopt::set_ipv6_v6only(socket, on),
+        option::MULTICAST_LOOP_V4 => sockopt::set_ip_multicast_loop(socket, on),
+        option::MULTICAST_TTL_V4 => sockopt::set_ip_multicast_ttl(socket, small?),
+        option::MULTICAST_LOOP_V6 => sockopt::set_ipv6_multicast_loop(socket, on),
+        option::SEND_BUFFER => sockopt::set_socket_send_buffer_size(socket, small? as usize),
+        option::RECEIVE_BUFFER => sockopt::set_socket_recv_buffer_size(socket, small? as usize),
+        _ => return Err(errno::EINVAL),
+    };
+    done.map_err(number)
+}
+
+fn membership(socket: &Socket, join: bool, group: IpAddr, interface: u32) -> Result<(), u32> {
+    let done = match group {
+        IpAddr::V4(group) => {
+            let interface = Ipv4Addr::from(interface.to_ne_bytes());
+            if join {
+                sockopt::set_ip_add_membership(socket, &group, &interface)
+            } else {
+                sockopt::set_ip_drop_membership(socket, &group, &interface)
+            }
+        }
+        IpAddr::V6(group) if join => sockopt::set_ipv6_add_membership(socket, &group, interface),
+        IpAddr::V6(group) => sockopt::set_ipv6_drop_membership(socket, &group, interface),
+    };
+    done.map_err(number)
+}
+
+pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service> {
+    let [a, b, c] = std::array::from_fn(|_| files.clone());
+    vec![
+        context.inline(&define::std_net::option(|_, _| Err(0)), move |call| {
+            let (handle, which) = (call.fixed()?, call.fixed()?);
+            let result = a.socket(owner_of(call.report()), handle).and_then(|socket| get(&socket, which));
+            answer(call, result)
+        }),
+        context.inline(&define::std_net::set_option(|_, _, _| Err(0)), move |call| {
+            let (handle, which, value) = (call.fixed()?, call.fixed()?, call.fixed()?);
+            let result = b.socket(owner_of(call.report()), handle).and_then(|socket| set(&socket, which, value));
+            answer(call, result)
+        }),
+        context.inline(&define::std_net::membership(|_, _, _, _| Err(0)), move |call| {
+            let (handle, join, group, interface) = (call.fixed()?, call.fixed()?, call.fixed()?, call.fixed()?);
+            let socket = c.socket(owner_of(call.report()), handle);
+            let result = socket.and_then(|socket| membership(&socket, join, from_wire(group)?.ip(), interface));
+            answer(call, result)
+        }),
+    ]
+}

@@ -1,0 +1,264 @@
+//! One thread on which all calls that wait for descriptors wait together.
+//!
+//! A call that can be answered at once is, on the thread that served it. Otherwise its completion goes to the reactor's thread, which `poll`s the
+//! descriptors of all of them and a pipe by which it learns of more. It looks up now and then, because kernels that are ended, and
+//! servers that go, do not tell it.
+
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::input::Source;
+use super::sockets::Socket;
+use crate::builtin::errno;
+use crate::completion::Completion;
+
+/// How often the reactor looks whether what it waits for is still wanted.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Something that is waited for.
+#[derive(Debug)]
+pub(super) enum Watched {
+    Socket(Arc<Socket>),
+    Input(Arc<Source>),
+    /// These events have happened already.
+    Known(u32),
+}
+
+impl Watched {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Self::Socket(socket) => Some(socket.as_fd()),
+            Self::Input(input) => input.descriptor(),
+            Self::Known(_) => None,
+        }
+    }
+
+    fn known(&self) -> u32 {
+        match self {
+            Self::Known(events) => *events,
+            _ => 0,
+        }
+    }
+}
+
+/// The call that waits.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// `StdNet::wait`
+    Wait(Completion),
+    /// `StdNet::poll`
+    Poll(Completion),
+}
+
+impl Answer {
+    fn completion(&self) -> &Completion {
+        let (Self::Wait(done) | Self::Poll(done)) = self;
+        done
+    }
+
+    pub(super) fn fail(self, error: u32) {
+        match self {
+            Self::Wait(done) => done.reply(&Err::<(), u32>(error)),
+            Self::Poll(done) => done.reply(&Err::<[u32; 8], u32>(error)),
+        }
+    }
+
+    fn events(self, events: &[u32]) {
+        match self {
+            Self::Wait(done) => done.reply(&Ok::<(), u32>(())),
+            Self::Poll(done) => {
+                let mut packed = [0u32; 8];
+                for (i, events) in events.iter().enumerate() {
+                    packed[i / 2] |= events << (i % 2 * 16);
+                }
+                done.reply(&Ok::<[u32; 8], u32>(packed));
+            }
+        }
+    }
+
+    fn timed_out(self) {
+        match self {
+            Self::Wait(_) => self.fail(errno::EAGAIN),
+            Self::Poll(_) => self.events(&[]),
+        }
+    }
+}
+
+/// A call that waits, and for what.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// With the events asked for.
+    pub(super) watched: Vec<(Watched, u32)>,
+    pub(super) deadline: Option<Instant>,
+    pub(super) answer: Answer,
+}
+
+impl Waiting {
+    fn descriptors(&self) -> impl Iterator<Item = PollFd<'_>> {
+        let flags = |events: u32| PollFlags::from_bits_truncate(events as u16);
+        self.watched.iter().filter_map(move |(watched, events)| Some(PollFd::from_borrowed_fd(watched.descriptor()?, flags(*events))))
+    }
+
+    /// What happened to each, given what `poll` said of the descriptors.
+    fn happened(&self, polled: &mut impl Iterator<Item = u32>) -> Vec<u32> {
+        self.watched
+            .iter()
+            .map(|(watched, _)| if watched.descriptor().is_some() { polled.next().unwrap_or(0) } else { watched.known() })
+            .collect()
+    }
+}
+
+fn reported(polled: &PollFd<'_>) -> u32 {
+    u32::from(polled.revents().bits())
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    waiting: Vec<Waiting>,
+    thread: Option<(JoinHandle<()>, PipeWriter)>,
+    closing: bool,
+}
+
+/// The reactor. Its thread starts with the first call that has to wait.
+#[derive(Debug, Default)]
+pub(super) struct Reactor {
+    inbox: Arc<Mutex<Inbox>>,
+}
+
+impl Reactor {
+    /// Answers the call when something happened to what it waits for, or when its time is over.
+    pub(super) fn add(&self, waiting: Waiting) {
+        if waiting.watched.is_empty() && waiting.deadline.is_none() {
+            // It would wait for ever.
+            return waiting.answer.fail(errno::EINVAL);
+        }
+        let mut now: Vec<PollFd<'_>> = waiting.descriptors().collect();
+        if !now.is_empty() && poll(&mut now, Some(&Timespec::default())).is_err() {
+            drop(now);
+            return waiting.answer.fail(errno::EIO);
+        }
+        let polled: Vec<u32> = now.iter().map(reported).collect();
+        drop(now);
+        let happened = waiting.happened(&mut polled.into_iter());
+        if happened.iter().any(|events| *events != 0) {
+            waiting.answer.events(&happened);
+        } else if waiting.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            waiting.answer.timed_out();
+        } else if let Err((waiting, error)) = self.hand_over(waiting) {
+            waiting.answer.fail(errno::of(&error));
+        }
+    }
+
+    fn hand_over(&self, waiting: Waiting) -> Result<(), (Box<Waiting>, io::Error)> {
+        let mut inbox = lock(&self.inbox);
+        let inbox = &mut *inbox;
+        if inbox.thread.is_none() {
+            match start(&self.inbox) {
+                Ok(thread) => inbox.thread = Some(thread),
+                Err(error) => return Err((Box::new(waiting), error)),
+            }
+        }
+        inbox.waiting.push(waiting);
+        wake(inbox);
+        Ok(())
+    }
+}
+
+fn lock(inbox: &Mutex<Inbox>) -> std::sync::MutexGuard<'_, Inbox> {
+    inbox.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn wake(inbox: &mut Inbox) {
+    if let Some((_, pipe)) = &mut inbox.thread {
+        // A pipe that is full has woken it already.
+        let _ = pipe.write(&[0]);
+    }
+}
+
+fn start(inbox: &Arc<Mutex<Inbox>>) -> io::Result<(JoinHandle<()>, PipeWriter)> {
+    let (from, to) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&from, true)?;
+    rustix::io::ioctl_fionbio(&to, true)?;
+    let inbox = inbox.clone();
+    let thread = std::thread::Builder::new().name("hostcall-net".into()).spawn(move || run(&inbox, from))?;
+    Ok((thread, to))
+}
+
+fn run(inbox: &Mutex<Inbox>, mut pipe: PipeReader) {
+    let mut list: Vec<Waiting> = Vec::new();
+    loop {
+        {
+            let mut inbox = lock(inbox);
+            if inbox.closing {
+                // What still waits is dropped, which answers it.
+                return;
+            }
+            list.append(&mut inbox.waiting);
+        }
+        let mut descriptors = vec![PollFd::new(&pipe, PollFlags::IN)];
+        descriptors.extend(list.iter().flat_map(Waiting::descriptors));
+        let outcome = poll(&mut descriptors, patience(&list).as_ref());
+        let polled: Vec<u32> = descriptors.iter().map(reported).collect();
+        drop(descriptors);
+        if let Err(error) = outcome
+            && error != rustix::io::Errno::INTR
+        {
+            // Out of memory, or of what the process may watch at a time.
+            tracing::warn!(%error, waiting = list.len(), "the calls that wait for the network cannot be watched");
+            list.drain(..).for_each(|waiting| waiting.answer.fail(errno::of(&error.into())));
+            continue;
+        }
+        let mut polled = polled.into_iter();
+        if polled.next().is_some_and(|events| events != 0) {
+            // However many there are, they say the same.
+            while pipe.read(&mut [0; 256]).is_ok_and(|read| read > 0) {}
+        }
+        let now = Instant::now();
+        for waiting in std::mem::take(&mut list) {
+            let happened = waiting.happened(&mut polled);
+            if let Some(verdict) = waiting.answer.completion().verdict() {
+                let (Answer::Wait(done) | Answer::Poll(done)) = waiting.answer;
+                done.end(verdict);
+            } else if happened.iter().any(|events| *events != 0) {
+                waiting.answer.events(&happened);
+            } else if waiting.deadline.is_some_and(|deadline| deadline <= now) {
+                waiting.answer.timed_out();
+            } else {
+                list.push(waiting);
+            }
+        }
+    }
+}
+
+/// How long to wait: until the next deadline, and with anybody waiting not longer than [`LOOK`].
+fn patience(list: &[Waiting]) -> Option<Timespec> {
+    if list.is_empty() {
+        return None;
+    }
+    let now = Instant::now();
+    let next =
+        list.iter().filter_map(|waiting| waiting.deadline).min().map_or(LOOK, |deadline| deadline.saturating_duration_since(now).min(LOOK));
+    Some(Timespec { tv_sec: 0, tv_nsec: next.as_nanos() as _ })
+}
+
+impl Drop for Reactor {
+    fn drop(&mut self) {
+        let thread = {
+            let mut inbox = lock(&self.inbox);
+            inbox.closing = true;
+            wake(&mut inbox);
+            inbox.thread.take()
+        };
+        if let Some((thread, pipe)) = thread {
+            drop(pipe);
+            // It waits for descriptors only, and the pipe is one.
+            let _ = thread.join();
+        }
+        lock(&self.inbox).waiting.clear();
+    }
+}

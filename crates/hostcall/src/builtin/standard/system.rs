@@ -1,0 +1,53 @@
+//! Standard input, entropy and the list of variables.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::{Arc, OnceLock};
+
+use super::super::files::check;
+use super::super::{Context, define, errno};
+use super::input::Source;
+use crate::policy::Policy;
+use crate::service::Service;
+
+/// Fills with random bytes from the system's generator.
+fn entropy(into: &mut [u8]) -> std::io::Result<()> {
+    static SOURCE: OnceLock<File> = OnceLock::new();
+    let source = match SOURCE.get() {
+        Some(source) => source,
+        None => {
+            let opened = File::open("/dev/urandom")?;
+            SOURCE.get_or_init(|| opened)
+        }
+    };
+    (&mut &*source).read_exact(into)
+}
+
+pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Source>) -> Vec<Service> {
+    let (policy, input) = (policy.clone(), input.clone());
+    vec![
+        context.blocking(&define::std_system::stdin(|_| Err(0)), move |call| {
+            let into = call.out::<u8>()?;
+            let result = input.read(into).map_err(|error| errno::of(&error.into()));
+            let read = result.unwrap_or(0);
+            call.reply(&result.map(|read| read as u32), &[&into[..read]]);
+            Ok(())
+        }),
+        context.inline(&define::std_system::entropy(|_| Err(0)), |call| {
+            let into = call.out::<u8>()?;
+            let result = check(entropy(into)).map(|()| into.len() as u32);
+            call.reply(&result, &[&into[..]]);
+            Ok(())
+        }),
+        context.inline(&define::std_system::variable(|_, _| None), move |call| {
+            let index = call.fixed::<u32>()?;
+            let into = call.out::<u8>()?;
+            let text = policy.variables.get(index as usize).map(|(name, value)| format!("{name}={value}"));
+            let text = text.as_deref().map(str::as_bytes);
+            let fits = text.map_or(0, |text| text.len().min(into.len()));
+            into[..fits].copy_from_slice(&text.unwrap_or_default()[..fits]);
+            call.reply(&text.map(|text| text.len() as u32), &[&into[..fits]]);
+            Ok(())
+        }),
+    ]
+}

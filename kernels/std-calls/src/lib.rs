@@ -1,0 +1,142 @@
+//! Programs against the system calls themselves. Each is called by its name, the first argument; the entry stands where `std`'s would be.
+#![no_std]
+
+extern crate alloc;
+
+mod files;
+mod net;
+mod threads;
+
+use alloc::ffi::CString;
+use alloc::format;
+use alloc::vec::Vec;
+use core::ffi::{CStr, c_char};
+use hermit_abi::timespec;
+use hostcall_std::{fd, file, memory, process, time};
+
+/// The entry of programs.
+#[hostcall_device::kernel(krate = hostcall_device)]
+pub fn hostcall_std() {
+    hostcall_std::entry::run();
+}
+
+/// What `std` has under this name.
+///
+/// # Safety
+/// Both are arrays of C strings, the second ends with a null.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn runtime_entry(argc: i32, argv: *const *const c_char, mut env: *const *const c_char) -> ! {
+    // SAFETY: the caller's.
+    let text = |at: *const *const c_char| unsafe { CStr::from_ptr(*at) }.to_str().unwrap_or("?");
+    // SAFETY: the caller's.
+    let arguments: Vec<&str> = (0..argc as usize).map(|i| text(unsafe { argv.add(i) })).collect();
+    let mut variables = Vec::new();
+    // SAFETY: the caller's.
+    while !unsafe { *env }.is_null() {
+        variables.push(text(env));
+        // SAFETY: not the last.
+        env = unsafe { env.add(1) };
+    }
+    let code = match arguments[1] {
+        "arguments" => {
+            say(&format!("{arguments:?} {variables:?}\n"));
+            7
+        }
+        "copy" => copy(),
+        "memory" => blocks(),
+        "clocks" => clocks(),
+        "panic" => panic!("a runtime's own panic"),
+        "abort" => process::sys_abort(),
+        "files" => files::run(),
+        "directory" => files::directory(arguments[2].parse().unwrap_or(0)),
+        "threads" => threads::many(),
+        "exhaust" => threads::exhaust(),
+        "mutex" => threads::mutex(),
+        "timed-wait" => threads::timed(),
+        "values" => threads::values(),
+        "exit-elsewhere" => threads::exit_elsewhere(),
+        "echo" => net::echo(),
+        "datagrams" => net::datagrams(),
+        "timeouts" => net::timeouts(),
+        "connect" => net::connect(arguments[2].parse().unwrap_or(0)),
+        "resolve" => net::resolve(arguments[2]),
+        "blocked-at-exit" => net::blocked_at_exit(),
+        other => panic!("no program is called {other}"),
+    };
+    process::sys_exit(code)
+}
+
+/// Writes to standard output.
+fn say(text: &str) {
+    // SAFETY: a string.
+    let written = unsafe { fd::sys_write(1, text.as_ptr(), text.len()) };
+    assert_eq!(written, text.len() as isize);
+}
+
+fn c(text: &str) -> CString {
+    CString::new(text).expect("no zero")
+}
+
+/// Standard input to standard output.
+fn copy() -> i32 {
+    let mut buffer = [0u8; 4000];
+    loop {
+        // SAFETY: the buffer.
+        match unsafe { fd::sys_read(0, buffer.as_mut_ptr(), buffer.len()) } {
+            0 => return 0,
+            // SAFETY: as above.
+            n if n > 0 => assert_eq!(unsafe { fd::sys_write(1, buffer.as_ptr(), n as usize) }, n),
+            error => return -error as i32,
+        }
+    }
+}
+
+fn blocks() -> i32 {
+    for (size, align) in [(1, 1), (100, 16), (5000, 8), (1 << 20, 4096)] {
+        let block = memory::sys_malloc(size, align);
+        assert!(!block.is_null() && block as usize % align == 0);
+        // SAFETY: the block's own bytes, in its own size.
+        unsafe {
+            block.write_bytes(0xab, size);
+            let larger = memory::sys_realloc(block, size, align, size * 3);
+            assert!(!larger.is_null() && larger as usize % align == 0);
+            assert!((0..size).all(|i| larger.add(i).read() == 0xab));
+            memory::sys_free(larger, size * 3, align);
+        }
+    }
+    assert!(memory::sys_malloc(usize::MAX, 1).is_null() && memory::sys_malloc(8, 3).is_null());
+    assert!(memory::sys_malloc(1 << 40, 8).is_null());
+    let zeroed = memory::sys_alloc_zeroed(300, 4);
+    // SAFETY: as above.
+    assert!((0..300).all(|i| unsafe { zeroed.add(i).read() } == 0));
+    0
+}
+
+fn clock(which: i32) -> timespec {
+    let mut now = timespec { tv_sec: -1, tv_nsec: -1 };
+    // SAFETY: a place for it.
+    assert_eq!(unsafe { time::sys_clock_gettime(which, &mut now) }, 0);
+    now
+}
+
+fn clocks() -> i32 {
+    let nanos = |t: timespec| t.tv_sec as i128 * 1_000_000_000 + i128::from(t.tv_nsec);
+    let before = nanos(clock(hermit_abi::CLOCK_MONOTONIC));
+    time::sys_usleep(5000);
+    let slept = nanos(clock(hermit_abi::CLOCK_MONOTONIC)) - before;
+    assert!((5_000_000..5_000_000_000).contains(&slept), "{slept}");
+    let mut into = timespec::default();
+    // SAFETY: a place for it, and null.
+    let wrong = unsafe { [time::sys_clock_gettime(99, &mut into), time::sys_clock_gettime(1, core::ptr::null_mut())] };
+    assert_eq!(wrong, [-22; 2]);
+    let mut random = [0u8; 64];
+    // SAFETY: the buffer.
+    assert_eq!(unsafe { process::sys_read_entropy(random.as_mut_ptr(), 64, 0) }, 64);
+    assert!(random.iter().any(|byte| *byte != random[0]));
+    let mut stat = hermit_abi::stat::default();
+    // SAFETY: a place for it.
+    assert_eq!(unsafe { file::sys_fstat(1, &mut stat) }, 0);
+    assert_eq!(stat.st_mode & hermit_abi::S_IFMT, hermit_abi::S_IFCHR);
+    say(&format!("{}\n", nanos(clock(hermit_abi::CLOCK_REALTIME))));
+    0
+}

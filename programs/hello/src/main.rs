@@ -1,0 +1,5 @@
+//! The smallest program.
+
+fn main() {
+    println!("Hello, world!");
+}

@@ -1,0 +1,24 @@
+//! Arguments, variables, clocks, and what else surrounds a program.
+
+use std::time::{Duration, Instant, SystemTime};
+use std::{env, thread};
+
+fn main() {
+    println!("arguments {:?}", env::args().skip(1).collect::<Vec<_>>());
+    let mut variables: Vec<_> = env::vars().collect();
+    variables.sort();
+    println!("variables {variables:?}");
+    println!("missing {:?}", env::var("SURELY_NOT_THERE"));
+    println!("directory {:?}", env::current_dir());
+    println!("system {} {}", env::consts::OS, env::consts::FAMILY);
+
+    let start = Instant::now();
+    thread::sleep(Duration::from_millis(5));
+    let slept = start.elapsed();
+    assert!(slept >= Duration::from_millis(5) && slept < Duration::from_secs(5), "{slept:?}");
+    println!("seconds {}", SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_secs());
+    println!("parallelism {}", thread::available_parallelism().expect("it is known"));
+    // SAFETY: no other thread runs.
+    unsafe { env::set_var("OWN", "value") };
+    assert_eq!(env::var("OWN").as_deref(), Ok("value"));
+}
