@@ -203,7 +203,8 @@ fn a_program_fetches_a_page_and_asks_a_server_of_datagrams() {
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("somebody asks");
         // All of it, in however many pieces it comes: whoever closes before has not listened.
-        let lines: Vec<String> = BufReader::new(&mut stream).lines().map(|line| line.expect("a line")).take_while(|line| !line.is_empty()).collect();
+        let lines: Vec<String> =
+            BufReader::new(&mut stream).lines().map(|line| line.expect("a line")).take_while(|line| !line.is_empty()).collect();
         assert_eq!(lines[0], "GET /page HTTP/1.1");
         write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).expect("sent");
     });
