@@ -286,10 +286,7 @@ pub(crate) fn descriptor() -> Descriptor {
         heap_bytes: field!(heap_bytes, reg64),
         closed: field!(closed, reg64),
         seed: field!(seed, reg64),
-        first_poll: FirstPoll {
-            clocks: field!(first_poll.clocks, reg32),
-            per_lane: field!(first_poll.per_lane, reg32),
-        },
+        first_poll: FirstPoll { clocks: field!(first_poll.clocks, reg32), per_lane: field!(first_poll.per_lane, reg32) },
         reserved: field!(reserved, reg64),
     }
 }
