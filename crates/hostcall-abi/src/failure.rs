@@ -166,6 +166,9 @@ mod tests {
         assert_eq!(text(&bytes(&site.units[1 + WHAT_BYTES / 4..])), place.file());
     }
 
+    /// Panics when it is given 0.
+    type Panics = fn(usize);
+
     fn keep(bytes: &[u8]) {
         std::hint::black_box(bytes);
     }
@@ -181,11 +184,11 @@ mod tests {
         );
         assert!(text(Cause(77), [1, 2, 3]).contains("77"));
         #[expect(clippy::unnecessary_literal_unwrap, reason = "its panic is what is compared")]
-        let cases: [(Cause, [u64; 3], fn(usize)); 7] = [
+        let cases: [(Cause, [u64; 3], Panics); 7] = [
             (Cause::INDEX, [5, 3, 0], |n| keep(&[[0u8; 3][n + 5]])),
-            (Cause::RANGE, [4, 9, 3], |n| keep(&[0u8; 3][n + 4..9])),
-            (Cause::RANGE, [2, 1, 3], |n| keep(&[0u8; 3][n + 2..1])),
-            (Cause::RANGE, [1, 9, 3], |n| keep(&[0u8; 3][n + 1..9])),
+            (Cause::RANGE, [4, 9, 3], |n| keep(&[0u8; 3][n + 4..n + 9])),
+            (Cause::RANGE, [2, 1, 3], |n| keep(&[0u8; 3][n + 2..n + 1])),
+            (Cause::RANGE, [1, 9, 3], |n| keep(&[0u8; 3][n + 1..n + 9])),
             (Cause::LENGTHS, [3, 2, 0], |n| [0u8; 3].copy_from_slice(&[0u8; 2][n..])),
             (Cause::DIVISION, [0; 3], |n| keep(&[(7 / n) as u8])),
             (Cause::NONE, [0; 3], |_| keep(None::<&[u8]>.unwrap())),
