@@ -15,7 +15,7 @@
 //! * [`status`]: how a call ended, as numbers on the wire and as [`CallError`].
 //! * [`codec`]: how typed arguments and results become payload.
 //! * [`services`]: the table of built-in services.
-//! * [`std_services`]: those that only programs with Rust's `std` call.
+//! * [`mod@std_services`]: those that only programs with Rust's `std` call.
 //! * [`sim`]: what a kernel built for the CPU simulator asks of the simulator.
 //!
 //! `docs/protocol.md` has the numbered steps, the state table and the memory-model argument.

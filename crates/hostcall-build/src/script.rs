@@ -38,7 +38,7 @@ pub fn program(crate_dir: impl Into<PathBuf>) -> Program {
 /// The package in `crate_dir`, an ordinary program with `fn main()`, as a device program: what [`program`] is for kernel crates.
 ///
 /// It must be the first thing that the build script's `main` does: cargo and rustc, which it runs, call the script again as their compiler and linker
-/// (see [`act_as_tool`]).
+/// (see [`act_as_tool`](crate::act_as_tool)).
 pub fn std_program(crate_dir: impl Into<PathBuf>) -> Program {
     if let Some(code) = tools::act() {
         std::process::exit(code.into());

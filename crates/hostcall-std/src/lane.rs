@@ -1,7 +1,7 @@
 //! What is a thread's own.
 //!
 //! A GPU has no thread-local storage: a lane has one word that is its own ([`hostcall_device::__runtime::lane_word`]). It holds the address of the
-//! lane's [`Lane`], made when it is first needed, in the device heap, because other lanes must be able to wake it and cannot see its stack.
+//! lane's `Lane`, made when it is first needed, in the device heap, because other lanes must be able to wake it and cannot see its stack.
 
 use crate::futex::Waiter;
 use alloc::alloc::{Layout, dealloc, handle_alloc_error};

@@ -4,11 +4,11 @@
 //! `hermit-abi` has. Here they are. Each is either a call to the host (files, sockets, the wall clock, entropy) or code of the device
 //! (memory, futexes, thread-local storage, sleeping); none of them makes another lane wait.
 //!
-//! * [`entry`]: the kernel that runs a program: arguments and variables first, then `main`.
+//! * `entry`: the kernel that runs a program: arguments and variables first, then `main`.
 //! * [`thread`](mod@thread): threads are waves of that kernel's launch, which wait to be given something to run.
 //! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue.
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code.
-//! * [`fd`], [`file`], [`dir`], [`net`]: descriptors, which stand for handles of the host.
+//! * [`fd`], [`mod@file`], [`dir`], [`net`]: descriptors, which stand for handles of the host.
 //!
 //! A function returns what it should, or a negated error number, which the lane also keeps for `sys_get_errno`.
 //!

@@ -1,7 +1,7 @@
 //! Threads are waves.
 //!
 //! A launch of the entry kernel has a workgroup of one lane for `main` and one for each other thread that there can be at a time. The latter
-//! have a [`Slot`] each and wait there for something to run; when it has run, the slot is free again. Nothing is scheduled by software:
+//! have a `Slot` each and wait there for something to run; when it has run, the slot is free again. Nothing is scheduled by software:
 //! a thread has its hardware to itself, so waiting for it is polling, and more threads than slots are refused.
 
 use crate::error::{Errno, returned};
