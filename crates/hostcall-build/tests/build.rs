@@ -220,7 +220,8 @@ fn a_second_build_starts_no_stage_again() {
     let digests = std::fs::read_dir(images).expect("stages leave results").map(|entry| entry.expect("readable"));
     let ours = digests.filter(|entry| std::fs::read(entry.path()).is_ok_and(|bytes| bytes[32..] == *first.bytes));
     let ours: Vec<_> = ours.collect();
-    assert_eq!(ours.len(), 1, "the image is kept");
+    // More than one, if stages before had other inputs and the same result.
+    assert!(!ours.is_empty(), "the image is kept");
     for entry in ours {
         assert!(entry.metadata().and_then(|metadata| metadata.modified()).expect("a time") < start, "made again");
     }
