@@ -4,13 +4,14 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
+use hostcall_abi::sim::SIM_VERSION;
 use offload::{Args, Device, Error, Image, ImageKind, Launch, ProgramBundle};
 
 const SOURCE: &str = r#"
 #![no_std]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }
-#[unsafe(no_mangle)] #[used] static mut __hostcall_sim_ops: *const [usize; 11] = core::ptr::null();
+#[unsafe(no_mangle)] #[used] static mut __hostcall_sim_ops: *const [usize; 12] = core::ptr::null();
 #[unsafe(no_mangle)] #[used] static __hostcall_sim_version: u32 = VERSION;
 #[unsafe(no_mangle)] #[used] static mut FACTOR: u32 = 3;
 #[unsafe(no_mangle)] #[used] static mut CALLS: u64 = 0;
@@ -36,6 +37,11 @@ unsafe extern "C" fn __hostcall_sim_kernel_scale(params: *const u8) {
 }
 "#;
 
+/// [`SOURCE`] for this simulator.
+fn source() -> String {
+    SOURCE.replace("VERSION", &SIM_VERSION.to_string())
+}
+
 fn compile(name: &str, source: &str) -> Image {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
@@ -57,7 +63,7 @@ fn compile(name: &str, source: &str) -> Image {
 
 fn bundle() -> &'static ProgramBundle {
     static BUNDLE: OnceLock<ProgramBundle> = OnceLock::new();
-    BUNDLE.get_or_init(|| ProgramBundle::new("scale", vec![compile("scale", &SOURCE.replace("VERSION", "1"))]))
+    BUNDLE.get_or_init(|| ProgramBundle::new("scale", vec![compile("scale", &source())]))
 }
 
 #[test]
@@ -144,17 +150,17 @@ fn images_that_are_none_or_of_another_version_are_refused() {
     let error = load(Image::new(ImageKind::Sim, arch.clone(), &b"\x7fELF but nothing else"[..]));
     assert!(error.contains("no shared library"), "{error}");
     let error = load(compile("version", &SOURCE.replace("VERSION", "77")));
-    assert!(error.contains("version 77") && error.contains("version 1"), "{error}");
+    assert!(error.contains("version 77") && error.contains(&format!("version {SIM_VERSION}")), "{error}");
     let error = load(compile("plain", "#![no_std]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! { loop {} }\n"));
     assert!(error.contains("__hostcall_sim_version"), "{error}");
     // Shared references instead of raw pointers, so that the word may be a constant.
-    let constant = SOURCE.replace("VERSION", "1").replace(
-        "static mut __hostcall_sim_ops: *const [usize; 11] = core::ptr::null()",
-        "static __hostcall_sim_ops: &[usize; 11] = &[0; 11]",
+    let constant = source().replace(
+        "static mut __hostcall_sim_ops: *const [usize; 12] = core::ptr::null()",
+        "static __hostcall_sim_ops: &[usize; 12] = &[0; 12]",
     );
     let error = load(compile("constant", &constant));
     assert!(error.contains("is a constant"), "{error}");
-    let mut damaged = compile("damaged", &SOURCE.replace("VERSION", "1"));
+    let mut damaged = compile("damaged", &source());
     damaged.bytes.to_mut()[100] ^= 1;
     assert!(load(damaged).contains("SHA-256"), "the hash is checked");
 }
