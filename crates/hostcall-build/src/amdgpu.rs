@@ -19,7 +19,7 @@ pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &s
     let archive = bitcode::archive(context, &gpu)?;
     let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
     let identity = toolchain.identity();
-    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), RECIPE.as_bytes()];
+    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), bitcode::recipe()];
     let code = cached(&context.target_dir, &key, |dir| {
         let linked = bitcode::link(&gpu, &archive, dir)?;
         code_object(&context.source.package, &gpu, Style::Kernels, &linked, dir)
@@ -42,6 +42,3 @@ pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, style: Style, linked: &P
     ld.arg(&object).arg("-o").arg(&code).output()?;
     fs::read(&code).map_err(BuildError::io("read", &code))
 }
-
-/// See [`crate::nvptx`]'s.
-const RECIPE: &str = concat!("amdgpu 4 ", env!("CARGO_PKG_VERSION"));

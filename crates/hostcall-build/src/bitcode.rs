@@ -25,6 +25,18 @@ use crate::{atomics, panics};
 /// (`hostcall-device` names what it needs in its own crate attributes.)
 pub(crate) const KERNEL_FEATURES: &str = "abi_gpu_kernel";
 
+/// The sources of all steps from bitcode to an image: part of the key of what is kept, so that no version of this crate finds what another made.
+pub(crate) fn recipe() -> &'static [u8] {
+    concat!(
+        include_str!("amdgpu.rs"),
+        include_str!("atomics.rs"),
+        include_str!("bitcode.rs"),
+        include_str!("nvptx.rs"),
+        include_str!("panics.rs")
+    )
+    .as_bytes()
+}
+
 /// Globals whose names begin so are looked up by the host.
 const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
 

@@ -16,7 +16,7 @@ pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &s
     let archive = bitcode::archive(context, &gpu)?;
     let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
     let identity = toolchain.identity();
-    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), RECIPE.as_bytes()];
+    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), bitcode::recipe()];
     let code = cached(&context.target_dir, &key, |dir| {
         let linked = bitcode::link(&gpu, &archive, dir)?;
         ptx(&context.source.package, &gpu, Style::Kernels, &linked, dir)
@@ -46,9 +46,6 @@ pub(crate) fn assemble(context: &Context<'_>, toolchain: &DeviceToolchain, ptxas
         cached(&context.target_dir, &[&ptx.bytes, ptxas.identity().as_bytes(), arch.as_bytes()], |_| ptxas.assemble(&ptx.bytes, arch))?;
     Ok(Image::new(ImageKind::Cubin, arch.to_owned(), cubin))
 }
-
-/// Changes with the steps here and in [`crate::bitcode`], so that a new version of this crate does not find images of an old one.
-const RECIPE: &str = concat!("nvptx 4 ", env!("CARGO_PKG_VERSION"));
 
 /// Tells NVIDIA's assembler, which unrolls loops of its own accord, not to do so in functions that are to be small. (A kernel with a call: 25 KB of
 /// machine code instead of 31 KB.) LLVM marks the first line of a loop with a comment.

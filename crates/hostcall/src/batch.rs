@@ -4,8 +4,8 @@
 //! inlined into it; what is the same for all lanes is worked out once. A panic ends the loop, fails the lane that it happened in, and the loop
 //! goes on with the next.
 
+use hostcall_abi::Status;
 use hostcall_abi::port::{Replies, largest_reply_dwords};
-use hostcall_abi::{CallError, Status};
 
 use crate::completion::note_failure;
 use crate::invocation::{Caller, Invocation, Scratch, Var};
@@ -71,15 +71,16 @@ impl<'a> Batch<'a> {
         let mut call = Invocation::new(&[], slot.shape, Var::Copied(&[]), room, true, scratch, caller);
         while *left != 0 {
             let at = place.rank as usize * lane_dwords;
-            let status = if slot.admit() {
-                call.restart(&units[at..at + lane_dwords], left.trailing_zeros());
-                let result = handler(&mut call);
-                if let Err(failure) = &result {
-                    note_failure(live, slot, failure, post);
+            let status = match slot.admit() {
+                Ok(()) => {
+                    call.restart(&units[at..at + lane_dwords], left.trailing_zeros());
+                    let result = handler(&mut call);
+                    if let Err(failure) = &result {
+                        note_failure(live, slot, failure, post);
+                    }
+                    call.outcome(&result)
                 }
-                call.outcome(&result)
-            } else {
-                call.outcome(&Err(Failure::Status(CallError::Finished)))
+                Err(error) => call.outcome(&Err(Failure::Status(error))),
             };
             *failed += u32::from(status != Status::OK);
             let (short, len) = call.answer();

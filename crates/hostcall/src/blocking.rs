@@ -2,11 +2,13 @@
 //!
 //! A serving thread only pushes a job. One pool thread is always waiting, or being started, while the limit is not reached: a thread that
 //! takes a job and leaves nobody waiting starts the next one first. So no job waits for a sleeping handler, and no serving thread
-//! starts a thread. Threads that waited in vain for a while end.
+//! starts a thread. Threads that waited in vain for a while end. A server that is dropped waits for those that run no handler; a handler may
+//! never return, so its thread is left to itself.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 
 use hostcall_abi::Status;
@@ -50,13 +52,19 @@ impl Job {
 struct State {
     jobs: VecDeque<Job>,
     threads: usize,
+    /// Of them, those that are not yet in `idle` for the first time.
+    starting: usize,
     waiting: usize,
+    /// Of the threads that run no handler. (A thread that runs one keeps its handle.)
+    idle: HashMap<ThreadId, JoinHandle<()>>,
     closed: bool,
 }
 
 struct Shared {
     state: Mutex<State>,
     wake: Condvar,
+    /// `starting` became 0.
+    started: Condvar,
     limit: usize,
 }
 
@@ -68,7 +76,7 @@ impl Pool {
     const KEEP: Duration = Duration::from_secs(10);
 
     pub(crate) fn new(limit: usize) -> Self {
-        Self(Arc::new(Shared { state: Mutex::default(), wake: Condvar::new(), limit: limit.max(1) }))
+        Self(Arc::new(Shared { state: Mutex::default(), wake: Condvar::new(), started: Condvar::new(), limit: limit.max(1) }))
     }
 
     /// Starts the first thread, if there is none yet: when the first blocking service is registered.
@@ -77,9 +85,9 @@ impl Pool {
         if state.threads > 0 || state.closed {
             return Ok(());
         }
-        state.threads += 1;
+        state.announce();
         drop(state);
-        self.0.clone().spawn().inspect_err(|_| self.0.lock().threads -= 1)
+        self.0.clone().spawn()
     }
 
     /// Queues a job.
@@ -93,7 +101,7 @@ impl Pool {
         // Otherwise the job's completion says why it was dropped.
     }
 
-    /// Drops what has not begun, and lets the threads end when they have finished what they do.
+    /// Drops what has not begun, and waits for the threads that run no handler. The others end when their handlers have returned.
     pub(crate) fn close(&self) {
         let mut state = self.0.lock();
         state.closed = true;
@@ -103,6 +111,24 @@ impl Pool {
         for mut job in jobs {
             job.done.send(Status::SERVER_GONE, &[0]);
         }
+        let mut state = self.0.lock();
+        while state.starting > 0 {
+            state = self.0.started.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let idle = std::mem::take(&mut state.idle);
+        drop(state);
+        for thread in idle.into_values() {
+            // Handlers' panics are caught where they are called; should the pool's own code have panicked, there is nobody to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl State {
+    /// One more thread, which [`Shared::spawn`] starts.
+    fn announce(&mut self) {
+        self.threads += 1;
+        self.starting += 1;
     }
 }
 
@@ -112,26 +138,58 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Starts the thread that was announced.
     fn spawn(self: Arc<Self>) -> std::io::Result<()> {
-        std::thread::Builder::new().name("hostcall-blocking".into()).spawn(move || self.work()).map(drop)
+        let (give, handle) = mpsc::sync_channel(1);
+        let theirs = self.clone();
+        match thread::Builder::new().name("hostcall-blocking".into()).spawn(move || theirs.work(&handle)) {
+            Ok(handle) => {
+                // The thread waits for it.
+                let _ = give.send(handle);
+                Ok(())
+            }
+            Err(error) => {
+                let mut state = self.lock();
+                state.threads -= 1;
+                self.count_started(&mut state);
+                Err(error)
+            }
+        }
     }
 
-    fn work(self: Arc<Self>) {
+    fn count_started(&self, state: &mut State) {
+        state.starting -= 1;
+        if state.starting == 0 {
+            self.started.notify_all();
+        }
+    }
+
+    fn work(self: Arc<Self>, handle: &mpsc::Receiver<JoinHandle<()>>) {
         let mut scratch = Scratch::default();
+        let me = thread::current().id();
+        let Ok(handle) = handle.recv() else { return };
         let mut state = self.lock();
+        state.idle.insert(me, handle);
+        self.count_started(&mut state);
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 // Somebody must be there for the next job, whatever this one does.
                 let successor = state.waiting == 0 && state.threads < self.limit && !state.closed;
-                state.threads += usize::from(successor);
+                if successor {
+                    state.announce();
+                }
+                let handle = state.idle.remove(&me);
                 drop(state);
-                if successor && self.clone().spawn().is_err() {
-                    // No more threads to be had: those that are there take turns.
-                    self.lock().threads -= 1;
+                if successor {
+                    // If there are no more threads to be had, those that are there take turns.
+                    let _ = self.clone().spawn();
                 }
                 job.run(&mut scratch);
                 scratch.clear();
                 state = self.lock();
+                if let (Some(handle), false) = (handle, state.closed) {
+                    state.idle.insert(me, handle);
+                }
             } else if state.closed {
                 state.threads -= 1;
                 return;
@@ -140,8 +198,9 @@ impl Shared {
                 let (back, timeout) = self.wake.wait_timeout(state, Pool::KEEP).unwrap_or_else(PoisonError::into_inner);
                 state = back;
                 state.waiting -= 1;
-                if timeout.timed_out() && state.jobs.is_empty() && state.waiting > 0 {
+                if timeout.timed_out() && state.jobs.is_empty() && state.waiting > 0 && !state.closed {
                     state.threads -= 1;
+                    state.idle.remove(&me);
                     return;
                 }
             }

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use hostcall_abi::CallError;
+
 use crate::service::{Definition, Run, Service, Shape};
 use crate::stats::Counters;
 
@@ -31,7 +33,9 @@ pub enum RegisterError {
 
 const OPEN: u32 = 0;
 const LAST: u32 = 1;
+// Those that take no more calls come last.
 const FINISHED: u32 = 2;
+const UNREGISTERED: u32 = 3;
 
 /// A registered service.
 pub(crate) struct Slot {
@@ -65,25 +69,30 @@ impl Slot {
         self.number != 0 && !self.shape.takes_var
     }
 
-    /// Whether one more lane's call may be handled.
+    /// Lets one more lane's call be handled, or says how it ends. A thread whose snapshot is old may ask a slot that is unregistered.
     #[inline(always)]
-    pub(crate) fn admit(&self) -> bool {
-        // Pairs with `finish` and `finish_after_next`. Relaxed: the word orders nothing but itself.
-        match self.state.load(Ordering::Relaxed) {
-            OPEN => true,
-            LAST => self.state.compare_exchange(LAST, FINISHED, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
-            _ => false,
-        }
+    pub(crate) fn admit(&self) -> Result<(), CallError> {
+        // Pairs with `close` and `finish_after_next`. Relaxed: the word orders nothing but itself.
+        let refused = match self.state.load(Ordering::Relaxed) {
+            OPEN => return Ok(()),
+            LAST => match self.state.compare_exchange(LAST, FINISHED, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Ok(()),
+                Err(state) => state,
+            },
+            state => state,
+        };
+        Err(if refused == UNREGISTERED { CallError::UnknownService } else { CallError::Finished })
     }
 
-    fn finish(&self) {
+    /// Takes no more calls. What is unregistered stays so.
+    fn close(&self, state: u32) {
         // Pairs with `admit`.
-        self.state.store(FINISHED, Ordering::Relaxed);
+        self.state.fetch_max(state, Ordering::Relaxed);
     }
 
     fn is_finished(&self) -> bool {
-        // Pairs with `finish` and `admit`.
-        self.state.load(Ordering::Relaxed) == FINISHED
+        // Pairs with `close` and `admit`.
+        self.state.load(Ordering::Relaxed) >= FINISHED
     }
 }
 
@@ -172,7 +181,7 @@ impl Registry {
     }
 
     pub(crate) fn unregister(&self, slot: &Slot) {
-        slot.finish();
+        slot.close(UNREGISTERED);
         let state = self.lock();
         let mut slots = state.table.slots.clone();
         if let Some(entry) = slots.get_mut(usize::from(slot.number))
@@ -254,7 +263,7 @@ impl ServiceHandle {
     /// Takes no more calls: they end as [`CallError::Finished`](crate::CallError::Finished). Calls in flight go on.
     pub fn finish(&self) {
         if let Some(slot) = self.slot.upgrade() {
-            slot.finish();
+            slot.close(FINISHED);
         }
     }
 
@@ -277,5 +286,27 @@ impl ServiceHandle {
         if let (Some(slot), Some(registry)) = (self.slot.upgrade(), self.registry.upgrade()) {
             registry.unregister(&slot);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_meets_an_unregistered_service_in_an_old_snapshot_is_of_an_unknown_service() {
+        let registry = Registry::new(1, false);
+        let service = || crate::test_utils::fixed_service("quick", |x: u32| x);
+        let gone = registry.register(service()).unwrap();
+        let mut old = Snapshot::default();
+        registry.refresh(&mut old);
+        registry.unregister(&gone);
+        let seen = old.table.get(gone.number).expect("the snapshot is from before");
+        assert_eq!(seen.admit(), Err(CallError::UnknownService));
+        seen.close(FINISHED);
+        assert_eq!(seen.admit(), Err(CallError::UnknownService), "it stays unregistered");
+        let finished = registry.register(service()).unwrap();
+        finished.close(FINISHED);
+        assert_eq!(finished.admit(), Err(CallError::Finished));
     }
 }

@@ -170,3 +170,37 @@ fn many_starts_and_stops_leave_nothing_behind() {
     let threads = || std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
     eventually("all threads but the tests' own end", || threads() <= 2);
 }
+
+#[test]
+fn a_dropped_server_leaves_no_thread_but_those_whose_handlers_have_not_returned() {
+    struct Ends(mpsc::Sender<()>);
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            // Later than anything that the pool does: the thread is about to end.
+            std::thread::sleep(Duration::from_millis(20));
+            let _ = self.0.send(());
+        }
+    }
+    thread_local!(static ENDS: std::cell::OnceCell<Ends> = const { std::cell::OnceCell::new() });
+    let (ended, ends) = mpsc::channel();
+    let (release, wait) = mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    let quick = fixed_service("quick", move |x: u32| {
+        ENDS.with(|cell| _ = cell.set(Ends(ended.clone())));
+        if x == 7 {
+            wait.lock().unwrap().recv().unwrap();
+        }
+        x
+    });
+    let s = serve(Server::without_device().service(quick.blocking()));
+    for x in [1, 2, 7] {
+        s.device.wave(0).post(1, Flags::default(), &[x]).unwrap();
+    }
+    assert_eq!(s.device.wave(0).call(1, &[8]), Ok(vec![8]));
+    drop((s.awake, s.server));
+    let idle = ends.try_iter().count();
+    assert!((1..=3).contains(&idle), "{idle} of the threads that had returned have ended");
+    assert!(ends.recv_timeout(Duration::from_millis(200)).is_err(), "and no other goes on");
+    release.send(()).unwrap();
+    ends.recv_timeout(Duration::from_secs(20)).expect("the last thread ends with its handler");
+}

@@ -20,11 +20,11 @@ use crate::{BuildError, HostToolchain, ProgramSpec, amdgpu, nvptx, panics, symbo
 /// Symbols that a program's std, or the host, looks for.
 pub(crate) const VISIBLE: [&str; 3] = ["sys_", "__HOSTCALL_", "__hostcall_"];
 
-/// Builds the runtime if it is not there, or its sources are others than those it was built from.
+/// Builds the runtime if it is not there, or its sources, or the steps, are others than those it was built from.
 pub(crate) fn refresh(sysroot: &Sysroot, cache: &Path, progress: &mut impl FnMut(&str)) -> Result<(), BuildError> {
     let crate_dir = source_directory()?;
     let (file, stamp) = (sysroot.runtime(), sysroot.dir.join("runtime.key"));
-    let key = sources_hash(&crate_dir)?.to_string();
+    let key = format!("{} {}", sources_hash(&crate_dir)?, Sha256::of(bitcode::recipe()));
     if file.is_file() && fs::read_to_string(&stamp).is_ok_and(|found| found == key) {
         return Ok(());
     }

@@ -1,13 +1,12 @@
 //! The same devices, streams and programs in cudarc's types (feature `cudarc`), kept alive by what is made from them here.
 //!
 //! ```no_run
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
-//! # fn load(_: &std::sync::Arc<CudaContext>) -> cudarc::driver::CudaFunction { unimplemented!() }
-//! let context = CudaContext::new(0)?;
-//! let stream = context.new_stream()?;
-//! let function = load(&context);
+//! use std::sync::Arc;
+//! use cudarc::driver::{CudaContext, CudaFunction, LaunchConfig, PushKernelArg};
 //!
+//! # fn example(context: Arc<CudaContext>, function: CudaFunction) -> Result<(), Box<dyn std::error::Error>> {
+//! // `context` and `function` are what the application has.
+//! let stream = context.new_stream()?;
 //! let device = offload::Device::from_cudarc(&context)?;
 //! let queue = offload::Queue::from_cudarc(&device, &stream)?;
 //! // For `Server::attach`, so that the kernel can call.
