@@ -29,7 +29,7 @@ pub(crate) struct Options {
     /// Device memory for the heap, in bytes, or with k, m or g [default: 64m for a kernel, 256m for a program]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub(crate) heap: Option<usize>,
-    /// Stack of each thread, in bytes, or with k, m or g [default: 1m on the simulator; on a GPU 32k for a program]
+    /// Stack of each thread, in bytes, or with k, m or g [default: 1m]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub(crate) stack: Option<usize>,
     /// Ports, that is, waves that can be in a call at once [default: all that the device can run at once]
@@ -90,7 +90,7 @@ impl Options {
         match device.info().kind {
             DeviceKind::Sim => Ok((sim("sim")?, why)),
             DeviceKind::Cuda => {
-                offload::cuda::set_limit(&device, offload::cuda::Limit::StackBytes, self.stack.unwrap_or(room.gpu_stack))?;
+                offload::cuda::set_limit(&device, offload::cuda::Limit::StackBytes, own_bytes(&device, self.stack.unwrap_or(room.stack)))?;
                 Ok((device, why))
             }
             _ => Ok((device, why)),
@@ -146,10 +146,17 @@ fn absolute(path: &Path) -> PathBuf {
 pub(crate) struct Room {
     /// Waves that must be able to run at once; 0: no matter.
     pub(crate) waves: u32,
-    /// Stack of a lane on the simulator, if nothing is said.
-    pub(crate) sim_stack: usize,
-    /// Stack of a lane on a GPU, if nothing is said.
-    pub(crate) gpu_stack: usize,
+    /// Stack of a thread, if nothing is said.
+    pub(crate) stack: usize,
+}
+
+/// Bytes of each lane's own memory on a GPU, for threads with that much stack: it holds return addresses and saved registers only. The driver reserves it for
+/// every lane that the device could run, and so it is at most what an eighth of the device's memory has room for.
+fn own_bytes(device: &Device, stack: usize) -> usize {
+    let info = device.info();
+    let lanes = u64::from(info.resident_waves) * u64::from(info.wave_size);
+    let affordable = (info.memory_bytes / 8 / lanes.max(1)) as usize;
+    (stack / 32).clamp(8 << 10, 256 << 10).min(affordable.max(8 << 10)) & !15
 }
 
 impl Room {
@@ -163,7 +170,7 @@ impl Room {
         let said = |key: &str| settings.split(',').any(|part| part.trim().starts_with(key));
         if stack.is_some() || !said("stack=") {
             all.retain(|part| !part.trim().starts_with("stack="));
-            all.push(format!("stack={}", stack.unwrap_or(self.sim_stack)));
+            all.push(format!("stack={}", stack.unwrap_or(self.stack)));
         }
         if self.waves > 0 && !said("sms=") && !said("waves=") {
             all.push(format!("sms={}", self.waves.div_ceil(Self::WAVES_PER_SM).max(4)));
@@ -196,10 +203,10 @@ mod tests {
 
     #[test]
     fn a_simulator_gets_room_for_the_threads_and_keeps_what_was_set() {
-        let room = Room { waves: 100, sim_stack: 1024, gpu_stack: 0 };
+        let room = Room { waves: 100, stack: 1024 };
         assert_eq!(room.simulator("sim", None), "sim:stack=1024,sms=7");
         assert_eq!(room.simulator("sim:lanes=64,stack=64k,sms=2", None), "sim:lanes=64,stack=64k,sms=2");
         assert_eq!(room.simulator("sim:stack=64k", Some(5)), "sim:stack=5,sms=7");
-        assert!(Device::open(&Room { waves: 0, sim_stack: 64 << 10, gpu_stack: 0 }.simulator("sim", None)).is_ok());
+        assert!(Device::open(&Room { waves: 0, stack: 64 << 10 }.simulator("sim", None)).is_ok());
     }
 }
