@@ -17,6 +17,8 @@
 
 mod cycles;
 mod layout;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -54,7 +56,10 @@ pub(crate) fn share(module: &str) -> Result<String, StackError> {
     let kernels = || module.lines().filter_map(definition).filter(|(before, _)| is_kernel(before));
     // A word for each lane takes memory that other workgroups could use: a thread's has one lane.
     let lanes = if kernels().all(|(_, name)| name == ENTRY) { 1 } else { MOST_LANES };
-    let mut shared = rewrite(module)?;
+    Ok(rewrite(module)? + &prelude(lanes))
+}
+
+fn prelude(lanes: u32) -> String {
     let numbers = [
         ("LANES", u64::from(lanes)),
         ("OWN_RESERVE", OWN_RESERVE),
@@ -62,10 +67,7 @@ pub(crate) fn share(module: &str) -> Result<String, StackError> {
         ("OWN_BYTES", LANE_BYTES),
         ("RESERVE", RESERVE),
     ];
-    let prelude =
-        numbers.iter().fold(include_str!("prelude.ll").to_owned(), |text, (name, number)| text.replace(name, &number.to_string()));
-    shared.push_str(&prelude);
-    Ok(shared)
+    numbers.iter().fold(include_str!("prelude.ll").to_owned(), |text, (name, number)| text.replace(name, &number.to_string()))
 }
 
 fn is_kernel(before: &str) -> bool {
