@@ -89,10 +89,6 @@ impl Options {
         let (device, why) = device::open(self.device.as_deref(), Some(bundle))?;
         match device.info().kind {
             DeviceKind::Sim => Ok((sim("sim")?, why)),
-            DeviceKind::Cuda => {
-                offload::cuda::set_limit(&device, offload::cuda::Limit::StackBytes, own_bytes(&device, self.stack.unwrap_or(room.stack)))?;
-                Ok((device, why))
-            }
             _ => Ok((device, why)),
         }
     }
@@ -148,15 +144,6 @@ pub(crate) struct Room {
     pub(crate) waves: u32,
     /// Stack of a thread, if nothing is said.
     pub(crate) stack: usize,
-}
-
-/// Bytes of each lane's own memory on a GPU, for threads with that much stack: it holds return addresses and saved registers only. The driver reserves it for
-/// every lane that the device could run, and so it is at most what an eighth of the device's memory has room for.
-fn own_bytes(device: &Device, stack: usize) -> usize {
-    let info = device.info();
-    let lanes = u64::from(info.resident_waves) * u64::from(info.wave_size);
-    let affordable = (info.memory_bytes / 8 / lanes.max(1)) as usize;
-    (stack / 32).clamp(8 << 10, 256 << 10).min(affordable.max(8 << 10)) & !15
 }
 
 impl Room {

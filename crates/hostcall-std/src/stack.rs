@@ -66,7 +66,11 @@ fn from_heap() -> (u64, u64) {
     if device::heap_bytes() == 0 {
         return (0, 0);
     }
-    (memory::sys_malloc(bytes as usize, 16) as u64, bytes)
+    let base = memory::sys_malloc(bytes as usize, 16);
+    if base.is_null() {
+        process::sys_abort();
+    }
+    (base as u64, bytes)
 }
 
 /// Ends the program: a stack has overflowed. `which` is 0 for the stack itself, 1 for the lane's own memory; `lane_bytes` are those of the stack of a
