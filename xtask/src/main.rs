@@ -5,6 +5,7 @@ mod checks;
 mod debian;
 #[cfg(test)]
 mod docs;
+mod figures;
 mod generated;
 mod tablegen;
 mod test;
@@ -71,6 +72,11 @@ enum Command {
         #[arg(long)]
         accept_abi: bool,
     },
+    /// Put the figures of a `run-bench` of the GPU bundle into the documentation
+    Figures {
+        /// Where it left `bench.md`, `bench.json` and the plots
+        results: std::path::PathBuf,
+    },
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
     /// Rewrite golden files (UI tests, snapshots)
@@ -91,6 +97,7 @@ fn main() -> Result<()> {
         Command::GpuBundle => bundle::make(&sh),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
+        Command::Figures { results } => figures::run(&results),
         Command::Audit => checks::audit(&sh),
         Command::Bless => checks::bless(&sh),
     }
