@@ -28,6 +28,7 @@ pub mod futex;
 pub mod lane;
 pub mod memory;
 pub mod net;
+mod once;
 pub mod output;
 pub mod process;
 mod services;

@@ -3,9 +3,9 @@
 //! Keys are numbers from 1 that are never given out twice: a program has as many as it has `thread_local!`s that were used.
 
 use crate::lane;
+use crate::once::Once;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use hostcall_device::__runtime as device;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs when a thread ends whose value is not null.
 pub type Destructor = unsafe extern "C" fn(*mut u8);
@@ -34,36 +34,15 @@ pub extern "C" fn sys_tls_create(destructor: Option<Destructor>) -> usize {
     key
 }
 
-/// Not 0 while somebody makes a key in [`sys_tls_key`].
-static MAKING: AtomicU32 = AtomicU32::new(0);
-
-/// The key in `word`, which is made and put there if it is 0: once, however many thousands of lanes come here first.
+/// The key in `word`, which is made and put there if it is 0.
 ///
 /// # Safety
 /// `word` is the address of a word that is used atomically and lives as long as the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sys_tls_key(word: *mut usize, destructor: Option<Destructor>) -> usize {
+    static MAKING: Once = Once::new();
     // SAFETY: the caller's.
-    let word = unsafe { AtomicUsize::from_ptr(word) };
-    let mut attempt = 0;
-    loop {
-        // Acquire pairs with the release below: the key's destructor is seen.
-        let key = word.load(Ordering::Acquire);
-        if key != 0 {
-            return key;
-        }
-        // Those who do not get in look at the key again, not at the lock: it is there before the lock is free. Acquire pairs with the release of
-        // the lock: one who gets in later finds the key.
-        if MAKING.swap(1, Ordering::Acquire) == 0 {
-            let found = word.load(Ordering::Relaxed);
-            let key = if found == 0 { sys_tls_create(destructor) } else { found };
-            word.store(key, Ordering::Release);
-            MAKING.store(0, Ordering::Release);
-            return key;
-        }
-        attempt += 1;
-        device::pause(attempt);
-    }
+    MAKING.get(unsafe { AtomicUsize::from_ptr(word) }, || sys_tls_create(destructor))
 }
 
 /// The calling thread's value under a key; null if it has none.
