@@ -146,11 +146,14 @@ fn lanes_have_collections() {
 fn lanes_wait_for_each_others_locks_and_channels() {
     needs_toolchain!();
     let own = device();
-    // A seed decides which lane goes on at every point where one can wait.
-    let devices = if own == "sim" { vec!["sim", "sim:lanes=64", "sim:seed=1", "sim:seed=2", "sim:seed=3"] } else { vec![&*own] };
-    for device in devices {
-        let ran = run(device, "lanes", &["--kernel", "locks", "--lanes", "256"], &[]).succeeded();
-        assert_eq!(ran.text, "256 lanes, 5559680, 32640\n", "{device}");
+    let run_on = |device: &str, lanes: &str| run(device, "lanes", &["--kernel", "locks", "--lanes", lanes], &[]).succeeded().text;
+    assert_eq!(run_on(&own, "256"), "256 lanes, 5559680, 32640\n");
+    if own == "sim" {
+        assert_eq!(run_on("sim:lanes=64", "256"), "256 lanes, 5559680, 32640\n");
+        // A seed decides at every point where a lane can wait which goes on.
+        for seed in ["sim:seed=1", "sim:seed=2", "sim:seed=3"] {
+            assert_eq!(run_on(seed, "64"), "64 lanes, 85344, 2016\n", "{seed}");
+        }
     }
 }
 
@@ -160,7 +163,8 @@ fn lanes_have_files_arguments_and_variables() {
     let dir = tempfile::tempdir().expect("a directory");
     let grant = format!("{}::w", dir.path().display());
     let ran = lanes("files", 64, &["--dir", &grant, "--env", "COLOUR=red"], &["a", "b c"]).succeeded();
-    let lines: BTreeMap<u32, &str> = ran.text.lines().map(|line| line.split_once(' ').expect(line)).map(|(n, rest)| (n.parse().expect(rest), rest)).collect();
+    let lines: BTreeMap<u32, &str> =
+        ran.text.lines().map(|line| line.split_once(' ').expect(line)).map(|(n, rest)| (n.parse().expect(rest), rest)).collect();
     assert_eq!(lines.len(), 64);
     assert!(lines.values().all(|rest| rest.ends_with(r#", "a", "b c"] Some("red")"#)), "{lines:?}");
     assert_eq!(std::fs::read_dir(dir.path()).expect("it is there").count(), 0);
@@ -227,4 +231,14 @@ fn an_application_launches_a_kernel_with_std_beside_services_of_its_own() {
         let answers = queue.read(&y).expect("copied");
         assert!(answers.iter().zip(&numbers).all(|(answer, x)| *answer == x + 42.0));
     }
+
+    // A kernel's error is told as that of a kernel without std is.
+    let server = Server::builder(&device).heap(64 << 20).start().expect("a server");
+    let program = device.load(&bundle).expect("loaded");
+    server.attach(&program).expect("attached");
+    // SAFETY: as above.
+    unsafe { queue.launch(&program.kernel("services").expect("it is there"), Launch::linear(1, 32), Args::new().slice(&y)) }
+        .expect("launched");
+    let error = server.wait(&queue).expect_err("nobody serves add42").to_string();
+    assert!(error.contains("kernel `services` failed"), "{error}");
 }

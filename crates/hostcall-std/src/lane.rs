@@ -190,7 +190,14 @@ pub extern "C" fn sys_lane_end() -> ! {
 /// # Safety
 /// `file` and `message` are valid for reads of their lengths and hold UTF-8.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_lane_panicked(file: *const u8, file_len: usize, line: u32, column: u32, message: *const u8, message_len: usize) {
+pub unsafe extern "C" fn sys_lane_panicked(
+    file: *const u8,
+    file_len: usize,
+    line: u32,
+    column: u32,
+    message: *const u8,
+    message_len: usize,
+) {
     if !is_kernels() {
         return;
     }
