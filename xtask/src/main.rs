@@ -5,6 +5,7 @@ mod checks;
 mod debian;
 #[cfg(test)]
 mod docs;
+mod figures;
 mod generated;
 mod tablegen;
 mod test;
@@ -77,6 +78,11 @@ enum Command {
         #[arg(long)]
         accept_abi: bool,
     },
+    /// Put the figures of a `run-bench` of the GPU bundle into the documentation
+    Figures {
+        /// Where it left `bench.md`, `bench.json` and the plots
+        results: std::path::PathBuf,
+    },
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
     /// Rewrite golden files (UI tests, snapshots)
@@ -98,6 +104,7 @@ fn main() -> Result<()> {
         Command::Crates { device } => checks::crates(&sh, &device),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
+        Command::Figures { results } => figures::run(&results),
         Command::Audit => checks::audit(&sh),
         Command::Bless => checks::bless(&sh),
     }
