@@ -11,8 +11,8 @@ const REFUSED: [(&str, &str, &str); 5] = [
     ("socket2", "\"0.6\"", "socket2"),
     ("tokio", "{ version = \"1\", features = [\"net\"] }", "socket2"),
     ("reqwest", "{ version = \"0.12\", default-features = false }", "socket2"),
-    ("nix", "\"0.30\"", "nix"),
-    ("signal-hook", "\"0.3\"", "signal_hook_registry"),
+    ("ctrlc", "\"3\"", "ctrlc"),
+    ("rustix", "\"1\"", "rustix"),
 ];
 
 fn root() -> PathBuf {

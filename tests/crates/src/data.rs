@@ -169,7 +169,7 @@ fn lz4_flex() -> Outcome {
 
 fn ndarray() -> Outcome {
     let a = ndarray::Array2::from_shape_fn((3, 4), |(i, j)| (i * 4 + j) as f64);
-    Ok(format!("{} {}", a.dot(&a.t()), a.sum()))
+    Ok(format!("{:?} {}", a.dot(&a.t()).iter().collect::<Vec<_>>(), a.sum()))
 }
 
 fn num_bigint() -> Outcome {
