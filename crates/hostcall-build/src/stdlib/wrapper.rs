@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::linker::HARNESS_VARIABLE;
-use super::sysroot::{Sysroot, UNOPTIMISED};
+use super::sysroot::Sysroot;
 use crate::BuildError;
 use crate::bitcode::{KERNEL_FEATURES, common_flags};
 
@@ -22,8 +22,8 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     if call.target.as_deref() == Some(&name) {
         command.env("RUSTC_BOOTSTRAP", "1").arg("--sysroot").arg(&sysroot.dir).arg("-Zunstable-options");
         command.args(common_flags());
+        command.args(sysroot.machine.codegen_flags());
         if sysroot.machine.is_gpu() {
-            command.arg(UNOPTIMISED);
             // Only crates of the user's own: a registry crate has no kernels.
             if std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some() && call.is_crate {
                 command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})")).arg("-Aunused_features");
