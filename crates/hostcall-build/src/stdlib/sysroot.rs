@@ -93,6 +93,11 @@ impl Sysroot {
         self.dir.join("bin/hostcall-rustc")
     }
 
+    /// What rustc calls as its linker.
+    pub(crate) fn linker(&self) -> PathBuf {
+        self.dir.join("bin").join(tools::LINKER)
+    }
+
     /// The cargo of the device toolchain, which is of the same release.
     pub fn cargo(&self) -> &Path {
         &self.toolchain.cargo
@@ -114,8 +119,7 @@ impl Sysroot {
         let made = scratch.0.join("sysroot");
         let place = made.join("lib/rustlib").join(&name);
         fs::create_dir_all(place.join("lib")).map_err(BuildError::io("create", &place))?;
-        let linker = self.dir.join("bin").join(tools::LINKER);
-        let specification = specification.replace(LINKER_PLACE, &linker.display().to_string());
+        let specification = specification.replace(LINKER_PLACE, &self.linker().display().to_string());
         fs::write(place.join("target.json"), &specification).map_err(BuildError::io("write", &place))?;
 
         let library = scratch.0.join("library");

@@ -21,6 +21,8 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     command.args(&arguments);
     if call.target.as_deref() == Some(&name) {
         command.env("RUSTC_BOOTSTRAP", "1").arg("--sysroot").arg(&sysroot.dir).arg("-Zunstable-options");
+        // The specification names one as well: where the sysroot was made, which a copy of it is not.
+        command.arg(format!("-Clinker={}", sysroot.linker().display()));
         command.args(common_flags());
         if sysroot.machine.is_gpu() {
             command.arg(UNOPTIMISED);
