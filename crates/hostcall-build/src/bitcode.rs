@@ -198,7 +198,7 @@ const SMALL: [(&str, bool); 10] = [
 ];
 
 /// Of programs with std, also what runs once, or when something has gone wrong.
-const SMALL_IN_PROGRAMS: [&str; 11] = [
+const SMALL_IN_PROGRAMS: [&str; 16] = [
     "3std9panicking",
     "3std3sys3env",
     "3std2rt",
@@ -210,6 +210,11 @@ const SMALL_IN_PROGRAMS: [&str; 11] = [
     "3std4sync4once",
     "12hostcall_std5entry",
     "12hostcall_std7process",
+    "12hostcall_std3net",
+    "3std3sys5stdio",
+    "3std2io8buffered",
+    "3std3sys3pal6hermit",
+    "3std9backtrace",
 ];
 
 /// Whether a function of that name is to be small; if so, whether at any price.

@@ -6,6 +6,7 @@
 //!   lib/rustlib/MACHINE/target.json           the specification, where rustc looks for it
 //!   lib/rustlib/MACHINE/lib/*.rlib            std, test, proc_macro and what they need
 //!   runtime.bc or runtime.o                   hostcall-std: see `runtime`
+//!   runtime.key                               what it was made of, and how programs are linked with it
 //!   hostcall.json                             which toolchain all this is for
 //! ```
 //!
@@ -111,6 +112,11 @@ impl Sysroot {
     /// The runtime that programs are linked with.
     pub(crate) fn runtime(&self) -> PathBuf {
         self.dir.join(if self.machine.is_gpu() { "runtime.bc" } else { "runtime.o" })
+    }
+
+    /// Changes with the runtime and with how programs are linked, and with nothing else.
+    pub(crate) fn stamp(&self) -> PathBuf {
+        self.dir.join("runtime.key")
     }
 
     fn build(&self, cache: &Path, specification: &str, flags: &[String]) -> Result<(), BuildError> {

@@ -1,8 +1,8 @@
 //! The compiler that cargo calls: rustc, with the flags that a device program needs.
 //!
 //! What is compiled for the host on the way (build scripts, procedural macros) passes through untouched. Crates for the device get the sysroot, the
-//! `hostcall_device` cfg, and for GPUs no optimisation before the link. A final crate also depends on the runtime it is linked with, and cargo is told
-//! so by a line in the dependency file: a new runtime relinks programs and rebuilds nothing else.
+//! `hostcall_device` cfg, and for GPUs no optimisation before the link. A final crate also depends on the runtime it is linked with and on the linker's own
+//! steps, and cargo is told so by a line in the dependency file: when they change, programs are linked again and nothing else is built.
 
 use std::ffi::OsString;
 use std::fs;
@@ -43,7 +43,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         println!("hostcall: {}", sysroot.dir.file_name().unwrap_or_default().to_string_lossy());
     }
     if status.success() && call.is_final {
-        depend_on_runtime(sysroot, &call)?;
+        depend_on_stamp(sysroot, &call)?;
     }
     if !status.success()
         && let Some(hint) = hint(&call, &name)
@@ -105,23 +105,23 @@ impl Call {
     }
 }
 
-/// Adds the runtime to the dependency file of a crate that was linked with it.
-fn depend_on_runtime(sysroot: &Sysroot, call: &Call) -> Result<(), BuildError> {
+/// Adds the stamp of the runtime and the linker to the dependency file of a crate that was linked with them.
+fn depend_on_stamp(sysroot: &Sysroot, call: &Call) -> Result<(), BuildError> {
     let (Some(dir), Some(name)) = (&call.out_dir, &call.crate_name) else { return Ok(()) };
     let file = dir.join(format!("{name}{}.d", call.extra_filename));
     let Ok(text) = fs::read_to_string(&file) else { return Ok(()) };
-    let runtime = sysroot.runtime().display().to_string().replace(' ', "\\ ");
+    let stamp = sysroot.stamp().display().to_string().replace(' ', "\\ ");
     let mut changed = String::with_capacity(text.len() + 512);
     for line in text.lines() {
         changed += line;
         // Rules are `file: dependencies`; comments carry the environment.
         if line.contains(".d: ") && !line.starts_with('#') {
             changed += " ";
-            changed += &runtime;
+            changed += &stamp;
         }
         changed += "\n";
     }
-    changed += &format!("\n{runtime}:\n");
+    changed += &format!("\n{stamp}:\n");
     fs::write(&file, changed).map_err(BuildError::io("write", &file))
 }
 
