@@ -72,7 +72,7 @@ fn read(path: &Path) -> io::Result<f64> {
                 }
             }
             black_box(chunk);
-            Ok(at)
+            Ok::<u64, io::Error>(at)
         })
     };
     let readers = (0..READERS).map(reader).collect::<io::Result<Vec<_>>>()?;

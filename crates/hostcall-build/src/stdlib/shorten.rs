@@ -1,7 +1,6 @@
 //! PTX in few letters.
 //!
-//! What LLVM writes is for people: a mangled name is a hundred letters and is repeated in each of its function's parameters, labels say which function they are
-//! in, constants are written byte by byte. Of a program with std that is two thirds of the text, which the driver or `ptxas` reads at every start. Here functions keep the
+//! What LLVM writes is for people: a mangled name is a hundred letters and is repeated in each of its function's parameters, labels say which function they are in, constants are written byte by byte. Of a program with std that is two thirds of the text, which the driver or `ptxas` reads at every start. Here functions keep the
 //! last part of their path and get a number, parameters and labels, which no other function sees, a number alone, and constants of bytes become words. What
 //! the host looks up keeps its name.
 
@@ -110,8 +109,16 @@ impl Names<'_> {
             out.extend(["$", number]);
             return;
         }
-        if !is_name(word) {
-            return out.push_str(word);
+        // LLVM's names for what a call passes and gets back, each in a block of its own.
+        if let Some(number) = word.strip_prefix("param").filter(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())) {
+            out.extend(["$a", number]);
+            return;
+        }
+        match word {
+            "retval0" => return out.push_str("$r"),
+            "func_retval0" => return out.push_str("$f"),
+            _ if !is_name(word) => return out.push_str(word),
+            _ => {}
         }
         // A parameter is called as its function, with a suffix.
         let (name, parameter) = match word.rsplit_once("_param_").filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -150,12 +157,12 @@ mod tests {
         let ptx = ".visible .global .align 4 .b8 __HOSTCALL__Host__add42[4];\n\
             .func  (.param .b32 func_retval0) _RNvNtCs1234_3std9panicking15panic_with_hook(\n\t.param .b64 _RNvNtCs1234_3std9panicking15panic_with_hook_param_0\n) // -- Begin\n\
             {\n\tld.param.b64 \t%rd1, [_RNvNtCs1234_3std9panicking15panic_with_hook_param_0];\n\tst.global.b32 [__HOSTCALL__Host__add42], 1;\n$L__BB12_3:\n\
-            \t@%p1 bra \t$L__BB12_3;\n}\n";
+            \tst.param.b64 \t[param0], %rd1;\n\tcall.uni (retval0), printer, (param0);\n\t@%p1 bra \t$L__BB12_3;\n}\n";
         let short = String::from_utf8(shorten(ptx.as_bytes())).expect("text");
         assert_eq!(
             short,
-            ".visible .global .align 4 .b8 __HOSTCALL__Host__add42[4];\n.func(.param .b32 func_retval0)panic_with_hook_0(\n.param .b64 $p0\n)\n{\n\
-             ld.param.b64 %rd1,[$p0];\nst.global.b32[__HOSTCALL__Host__add42],1;\n$3:\n@%p1 bra $3;\n}\n"
+            ".visible .global .align 4 .b8 __HOSTCALL__Host__add42[4];\n.func(.param .b32 $f)panic_with_hook_0(\n.param .b64 $p0\n)\n{\n\
+             ld.param.b64 %rd1,[$p0];\nst.global.b32[__HOSTCALL__Host__add42],1;\n$3:\nst.param.b64[$a0],%rd1;\ncall.uni($r),printer,($a0);\n@%p1 bra $3;\n}\n"
         );
     }
 
