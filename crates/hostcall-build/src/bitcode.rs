@@ -144,13 +144,12 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
     let (text, inline, merge) = match style {
         Style::Kernels => (Cow::Owned(panics::replace(&module)), format!("-inline-threshold={INLINE_THRESHOLD}"), ""),
         // Not `-inline-threshold`, which would also be that of code that is to be small. The runtime's `core` and the program's have much in common.
-        Style::Program => {
-            (Cow::Borrowed(&*module), format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}"), "mergefunc,")
-        }
+        Style::Program => (Cow::Borrowed(&*module), format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}"), "mergefunc,"),
     };
     fs::write(&replaced, &*text).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
-    fs::write(&small, small_attributes(&module, style) + &kernel_attributes(&module, gpu.convention)).map_err(BuildError::io("write", &small))?;
+    fs::write(&small, small_attributes(&module, style) + &kernel_attributes(&module, gpu.convention))
+        .map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
     // are not convergent, like memcpy's.
     toolchain

@@ -18,56 +18,12 @@ fn noted(block: *mut u8) -> *mut u8 {
     block
 }
 
-/// Says on standard error how to get more memory, if there was too little.
+/// Says on standard error how to get more memory, if there was too little. A constant text: `core::fmt` of the runtime's own would be a sixth of the
+/// smallest program.
 pub(crate) fn explain_exhaustion() {
-    if EXHAUSTED.load(Ordering::Relaxed) == 0 {
-        return;
-    }
-    let heap = hostcall_device::heap::stats();
-    let mut note = Note { bytes: [0; 160], len: 0 };
-    note.text("note: ");
-    note.number(heap.used_bytes as u64);
-    note.text(" of the ");
-    note.number(heap.total_bytes as u64);
-    note.text(" bytes of the device heap are in use, and something did not fit: raise it with `--heap`\n");
-    // A host that is gone cannot be told.
-    let _ = file::print(2, note.written());
-}
-
-/// A line of text, made without `core::fmt`: the runtime's own copy of that would be a sixth of the smallest program.
-struct Note {
-    bytes: [u8; 160],
-    len: usize,
-}
-
-impl Note {
-    /// What does not fit is lost.
-    fn text(&mut self, text: &str) {
-        for byte in text.bytes() {
-            self.byte(byte);
-        }
-    }
-
-    fn number(&mut self, number: u64) {
-        let mut unit = 1;
-        while number / unit >= 10 {
-            unit *= 10;
-        }
-        while unit > 0 {
-            self.byte(b'0' + (number / unit % 10) as u8);
-            unit /= 10;
-        }
-    }
-
-    fn byte(&mut self, byte: u8) {
-        if let Some(place) = self.bytes.get_mut(self.len) {
-            *place = byte;
-            self.len += 1;
-        }
-    }
-
-    fn written(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
+    if EXHAUSTED.load(Ordering::Relaxed) != 0 {
+        // A host that is gone cannot be told.
+        let _ = file::print(2, b"note: the device heap had no room left: raise it with `--heap`\n");
     }
 }
 
@@ -133,21 +89,4 @@ pub unsafe extern "C" fn sys_free(block: *mut u8, size: usize, align: usize) {
 pub unsafe extern "C" fn sys_dealloc(block: *mut u8, size: usize, align: usize) {
     // SAFETY: the caller's.
     unsafe { sys_free(block, size, align) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_note_has_its_numbers_in_full_and_ends_where_its_room_does() {
-        let mut note = Note { bytes: [0; 160], len: 0 };
-        for number in [0, 7, 10, 1909, u64::MAX] {
-            note.number(number);
-            note.text(" ");
-        }
-        assert_eq!(note.written(), b"0 7 10 1909 18446744073709551615 ");
-        note.text(&"x".repeat(200));
-        assert_eq!(note.written().len(), 160);
-    }
 }

@@ -17,8 +17,7 @@ use super::rig::{Rig, Session, median};
 use super::{Sheet, standard_work as work};
 
 /// The rows.
-pub(super) const ROWS: [&str; 7] =
-    ["std.write", "std.file_read", "std.mutex", "std.vec_push", "std.alloc", "std.hashmap", "std.println"];
+pub(super) const ROWS: [&str; 7] = ["std.write", "std.file_read", "std.mutex", "std.vec_push", "std.alloc", "std.hashmap", "std.println"];
 /// Bytes of a write, as in the program.
 const BLOCK: usize = 4 << 10;
 /// Seconds after which the program is ended.
@@ -72,7 +71,13 @@ pub(super) fn rows(rig: &Rig, sheet: &mut Sheet, image: &Path) -> Result<(), Err
     }
     sheet.row("std.println", |_| {
         let lines = figure("println_per_s")?;
-        Ok(Row { name: "std.println", figure: Figure::PerS(lines), ratio: 1.0, against: Against::Itself, note: "lines of all lanes".into() })
+        Ok(Row {
+            name: "std.println",
+            figure: Figure::PerS(lines),
+            ratio: 1.0,
+            against: Against::Itself,
+            note: "lines of all lanes".into(),
+        })
     });
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// Names shorter than this are left alone.
 const LONG: usize = 16;
 /// Letters that are kept of a path's last part.
-const KEPT: usize = 24;
+const KEPT: usize = 16;
 
 /// The same program without comments and needless blanks, and with short names.
 pub(crate) fn shorten(ptx: &[u8]) -> Vec<u8> {
@@ -57,7 +57,15 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
         Blank,
         Other,
     }
-    let kind = |c: char| if is_word(c) { Kind::Word } else if c.is_whitespace() { Kind::Blank } else { Kind::Other };
+    let kind = |c: char| {
+        if is_word(c) {
+            Kind::Word
+        } else if c.is_whitespace() {
+            Kind::Blank
+        } else {
+            Kind::Other
+        }
+    };
     let mut rest = line;
     std::iter::from_fn(move || {
         let first = kind(rest.chars().next()?);

@@ -111,18 +111,22 @@ fn depend_on_stamp(sysroot: &Sysroot, call: &Call) -> Result<(), BuildError> {
     let file = dir.join(format!("{name}{}.d", call.extra_filename));
     let Ok(text) = fs::read_to_string(&file) else { return Ok(()) };
     let stamp = sysroot.stamp().display().to_string().replace(' ', "\\ ");
+    fs::write(&file, with_dependency(&text, &stamp)).map_err(BuildError::io("write", &file))
+}
+
+/// A dependency file in which everything also depends on `path`. Cargo reads the first rule.
+fn with_dependency(text: &str, path: &str) -> String {
     let mut changed = String::with_capacity(text.len() + 512);
     for line in text.lines() {
         changed += line;
-        // Rules are `file: dependencies`; comments carry the environment.
-        if line.contains(".d: ") && !line.starts_with('#') {
+        // Rules are `file: dependencies`; comments carry the environment, and a rule without dependencies says that there is such a file.
+        if line.contains(": ") && !line.starts_with('#') {
             changed += " ";
-            changed += &stamp;
+            changed += path;
         }
         changed += "\n";
     }
-    changed += &format!("\n{stamp}:\n");
-    fs::write(&file, changed).map_err(BuildError::io("write", &file))
+    changed + &format!("\n{path}:\n")
 }
 
 /// What a person should know whose crate does not compile for the device.
@@ -158,6 +162,16 @@ mod tests {
         assert_eq!((call.crate_name.as_deref(), call.extra_filename.as_str()), (Some("hello"), "-12ab"));
         assert_eq!(call.out_dir, Some("/t/deps".into()));
         assert!(call.is_final && call.is_crate && !call.is_test);
+    }
+
+    #[test]
+    fn a_program_depends_on_the_stamp_and_its_sources_do_not() {
+        let text = "/t/x.d: src/main.rs src/a.rs\n\n/t/x: src/main.rs src/a.rs\n\nsrc/main.rs:\nsrc/a.rs:\n\n# env-dep:A=b: c\n";
+        assert_eq!(
+            with_dependency(text, "/s/runtime.key"),
+            "/t/x.d: src/main.rs src/a.rs /s/runtime.key\n\n/t/x: src/main.rs src/a.rs /s/runtime.key\n\nsrc/main.rs:\nsrc/a.rs:\n\n# env-dep:A=b: c\n\n\
+             /s/runtime.key:\n"
+        );
     }
 
     #[test]
