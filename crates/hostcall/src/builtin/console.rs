@@ -113,8 +113,6 @@ struct Queue {
     pieces: Pieces,
     /// The thread is writing what it took.
     writing: bool,
-    /// The thread waits for `work`, or is about to: to wake it is a system call, and too dear for each line.
-    idle: bool,
     started: bool,
     closing: bool,
     /// What could not be written, of each stream, since it was last reported.
@@ -184,14 +182,11 @@ impl Console {
     fn wake(&self, mut queue: MutexGuard<'_, Queue>) {
         let start = !queue.started;
         queue.started = true;
-        let idle = std::mem::take(&mut queue.idle);
         drop(queue);
         if start {
             self.start();
         }
-        if idle {
-            self.shared.work.notify_one();
-        }
+        self.shared.work.notify_one();
     }
 
     #[cold]
@@ -293,7 +288,6 @@ impl Shared {
             if queue.closing {
                 return;
             }
-            queue.idle = true;
             queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
