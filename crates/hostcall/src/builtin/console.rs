@@ -113,6 +113,9 @@ struct Queue {
     pieces: Pieces,
     /// The thread is writing what it took.
     writing: bool,
+    /// The thread waits for work, and nobody has woken it: to wake one that is awake is a system call as well, of which a million texts would make a
+    /// million.
+    asleep: bool,
     started: bool,
     closing: bool,
     /// What could not be written, of each stream, since it was last reported.
@@ -180,13 +183,15 @@ impl Console {
     }
 
     fn wake(&self, mut queue: MutexGuard<'_, Queue>) {
-        let start = !queue.started;
-        queue.started = true;
+        let start = !std::mem::replace(&mut queue.started, true);
+        let asleep = std::mem::take(&mut queue.asleep);
         drop(queue);
         if start {
             self.start();
         }
-        self.shared.work.notify_one();
+        if asleep {
+            self.shared.work.notify_one();
+        }
     }
 
     #[cold]
@@ -288,7 +293,9 @@ impl Shared {
             if queue.closing {
                 return;
             }
+            queue.asleep = true;
             queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue.asleep = false;
         }
     }
 }
