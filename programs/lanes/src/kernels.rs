@@ -21,6 +21,9 @@ pub fn parts() -> io::Result<()> {
     writeln!(io::stdout(), " c{lane}")?;
     println!("d{lane} {}", "long ".repeat(100));
     io::stdout().write_all(format!("e{lane}\nf{lane}").as_bytes())?;
+    io::stdout().flush()?;
+    print!(" and flushed ");
+    println!();
     eprintln!("g{lane}");
     Ok(())
 }
