@@ -20,6 +20,9 @@ use pieces::Pieces;
 const FULL: usize = 8 << 20;
 /// `Writer::write_all`s are joined up to this size.
 const JOIN: usize = 64 << 10;
+/// What comes so soon after a text that found nothing queued is written together with it. Otherwise the thread would sleep again after each, and
+/// whoever prints would have to wake it each time.
+const GATHER: std::time::Duration = std::time::Duration::from_micros(100);
 
 /// Where one stream of a kernel goes.
 pub enum Sink {
@@ -296,6 +299,11 @@ impl Shared {
             queue.asleep = true;
             queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
             queue.asleep = false;
+            if !queue.closing {
+                drop(queue);
+                std::thread::sleep(GATHER);
+                queue = lock(&self.queue);
+            }
         }
     }
 }
