@@ -54,6 +54,12 @@ enum Command {
     },
     /// Make `target/gpu-bundle/`: tests and benchmarks that need neither Rust nor a network where they run
     GpuBundle,
+    /// Use popular crates of the registry on a device and here, and compare
+    Crates {
+        /// `sim`, `cuda:N`
+        #[arg(long, default_value = "sim")]
+        device: String,
+    },
     /// The speed of `tablegen` beside that of `llvm-tblgen-22`
     BenchTablegen {
         /// Size of the generated source
@@ -95,6 +101,7 @@ fn main() -> Result<()> {
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Soak { calls, device } => checks::soak(&sh, calls, &device),
         Command::GpuBundle => bundle::make(&sh),
+        Command::Crates { device } => checks::crates(&sh, &device),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
         Command::Figures { results } => figures::run(&results),

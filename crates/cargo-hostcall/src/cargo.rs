@@ -145,10 +145,17 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<String>, selection: &
     Ok(exit_code(command.status().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?))
 }
 
-/// Builds for each machine; the files that it left.
-pub(crate) fn build(machine: &Machine, selection: &Selection) -> Result<Result<Vec<PathBuf>, ExitCode>, Box<dyn std::error::Error>> {
+/// Builds programs, or the programs that tests are, for a machine; the files that it left.
+pub(crate) fn build(
+    machine: &Machine,
+    selection: &Selection,
+    tests: bool,
+) -> Result<Result<Vec<PathBuf>, ExitCode>, Box<dyn std::error::Error>> {
     let sysroot = prepare(machine, selection.quiet)?;
-    let mut command = command(&sysroot, "build", selection);
+    let mut command = command(&sysroot, if tests { "test" } else { "build" }, selection);
+    if tests {
+        command.args(Targets { no_run: true, ..Targets::default() }.arguments(selection));
+    }
     command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped()).stderr(Stdio::inherit());
     let output = command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
     if !output.status.success() {

@@ -1,6 +1,7 @@
 //! `cargo hostcall exec IMAGE`: starts a program that is built, on a device. This is what cargo runs programs and tests with.
 
 mod harness;
+mod phases;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use crate::kernel::Shape;
 use crate::launch::Watch;
 use crate::options::{Options, Room};
 use crate::{Outcome, values};
+use phases::Phases;
 
 /// The kernel that is every program's entry.
 const ENTRY: &str = "hostcall_std";
@@ -103,6 +105,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
 /// Launches the program and waits for its end.
 fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle: ProgramBundle, args: &[String]) -> Outcome {
     let waves = threads.threads.unwrap_or(THREADS);
+    let mut phases = Phases::begin();
     let (device, why) = options.open(&bundle, Room { waves, stack: STACK })?;
     let waves = match threads.threads {
         Some(asked) if asked > device.info().resident_waves => {
@@ -114,17 +117,24 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
         Some(asked) => asked,
         None => waves.min(device.info().resident_waves),
     };
+    phases.end("open the device");
     let program = load(&device, bundle)?;
     let kernel = program.kernel(ENTRY)?;
+    phases.end("load the program");
     let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image.display().to_string());
     for argument in args {
         builder = builder.arg(argument);
+    }
+    if options.ports.is_none() {
+        // No wave but a thread calls.
+        builder = builder.ports(waves);
     }
     let server = builder.start()?;
     server.attach(&program)?;
     let stack = options.stack.unwrap_or(STACK);
     hostcall::reserve_stacks(&program, waves, stack)
         .map_err(|error| format!("{waves} threads (--threads) with {stack} bytes of stack each (--stack): {error}"))?;
+    phases.end("start the server, with heap and stacks");
     if !quiet {
         eprintln!("running {} on {} ({why})", image.display(), device.info().name);
     }
@@ -133,7 +143,14 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     let launch = Launch { groups: [waves, 1, 1], group_size: [1, 1, 1], dynamic_shared: 0 };
     // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
     unsafe { queue.launch(&kernel, launch, Args::new())? };
-    watch.finish("program", server, &queue, options.stats)
+    let outcome = watch.finish("program", server, &queue, options.stats);
+    phases.end("run");
+    drop((queue, kernel, program, device));
+    phases.end("release the device");
+    if options.stats {
+        eprint!("\n{phases}");
+    }
+    outcome
 }
 
 /// Launches a kernel of the program and waits for its end.
@@ -163,6 +180,7 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
 }
 
 /// Loads the program; on NVIDIA GPUs as machine code if there is an assembler, which is kept, so that the driver need not compile it at each start.
+/// It is assembled quickly, because somebody waits; machine code that was shipped (`--for cubin:…`) is optimised in full.
 fn load(device: &Device, bundle: ProgramBundle) -> Result<Program, Box<dyn std::error::Error>> {
     let arch = &device.info().arch;
     let has_cubin = bundle.images_of(ImageKind::Cubin).any(|image| image.arch == *arch);
@@ -173,7 +191,7 @@ fn load(device: &Device, bundle: ProgramBundle) -> Result<Program, Box<dyn std::
     {
         let ptx = bundle.checked(ptx)?;
         // What one release assembles another driver may not load: the PTX it always can.
-        if let Ok(code) = hostcall_build::assemble_cached(&ptxas, &ptx.bytes, arch) {
+        if let Ok(code) = hostcall_build::assemble_quickly(&ptxas, &ptx.bytes, arch) {
             let assembled = ProgramBundle::new(bundle.name.clone(), vec![Image::new(ImageKind::Cubin, arch.clone(), code)]);
             if let Ok(program) = device.load(&assembled) {
                 return Ok(program);
