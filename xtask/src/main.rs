@@ -5,6 +5,7 @@ mod checks;
 mod debian;
 #[cfg(test)]
 mod docs;
+mod figures;
 mod generated;
 mod tablegen;
 mod test;
@@ -53,6 +54,12 @@ enum Command {
     },
     /// Make `target/gpu-bundle/`: tests and benchmarks that need neither Rust nor a network where they run
     GpuBundle,
+    /// Use popular crates of the registry on a device and here, and compare
+    Crates {
+        /// `sim`, `cuda:N`
+        #[arg(long, default_value = "sim")]
+        device: String,
+    },
     /// The speed of `tablegen` beside that of `llvm-tblgen-22`
     BenchTablegen {
         /// Size of the generated source
@@ -70,6 +77,11 @@ enum Command {
         /// Also write the record of the ABI, which otherwise has to stay as it is
         #[arg(long)]
         accept_abi: bool,
+    },
+    /// Put the figures of a `run-bench` of the GPU bundle into the documentation
+    Figures {
+        /// Where it left `bench.md`, `bench.json` and the plots
+        results: std::path::PathBuf,
     },
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
@@ -89,8 +101,10 @@ fn main() -> Result<()> {
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Soak { calls, device } => checks::soak(&sh, calls, &device),
         Command::GpuBundle => bundle::make(&sh),
+        Command::Crates { device } => checks::crates(&sh, &device),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
+        Command::Figures { results } => figures::run(&results),
         Command::Audit => checks::audit(&sh),
         Command::Bless => checks::bless(&sh),
     }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::build::Context;
 use crate::command::Run;
 use crate::{BuildError, DeviceToolchain};
-use crate::{atomics, panics};
+use crate::{amdgpu, atomics, panics};
 
 /// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
 /// (`hostcall-device` names what it needs in its own crate attributes.)
@@ -32,7 +32,11 @@ pub(crate) fn recipe() -> &'static [u8] {
         include_str!("atomics.rs"),
         include_str!("bitcode.rs"),
         include_str!("nvptx.rs"),
-        include_str!("panics.rs")
+        include_str!("panics.rs"),
+        include_str!("stacks/cycles.rs"),
+        include_str!("stacks/layout.rs"),
+        include_str!("stacks/mod.rs"),
+        include_str!("stacks/prelude.ll")
     )
     .as_bytes()
 }
@@ -61,6 +65,9 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
     let toolchain = gpu.toolchain;
     let mut flags = common_flags();
     flags.push("-Cno-prepopulate-passes".into());
+    if gpu.triple.starts_with("amdgcn") {
+        flags.push(amdgpu::REPAIR.into());
+    }
     flags.push(format!("-Ctarget-cpu={}", gpu.cpu));
     if !gpu.features.is_empty() {
         flags.push(format!("-Ctarget-feature={}", gpu.features));

@@ -321,16 +321,14 @@ impl<'a> Invocation<'a> {
         }
         let start = match raw {
             RawSlice::Copied(bytes) if bytes.as_ptr().cast::<T>().is_aligned() => bytes.as_ptr().cast::<T>(),
-            RawSlice::Copied(from) => {
-                let to = self.zeroed::<T>(count);
-                // SAFETY: `to` is fresh and as long as `from`: `count` elements are exactly `bytes` bytes.
-                unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr().cast::<u8>(), bytes) };
-                to.as_ptr()
-            }
-            RawSlice::Staged(region) => {
-                let to = self.zeroed::<T>(count);
-                // SAFETY: `to` is fresh, zeroed and `bytes` long, and nothing else refers to it yet.
-                region.copy_to(unsafe { std::slice::from_raw_parts_mut(to.as_ptr().cast::<u8>(), bytes) });
+            raw => {
+                let from = match raw {
+                    RawSlice::Copied(bytes) => bytes.as_ptr(),
+                    RawSlice::Staged(region) => region.as_ptr(),
+                };
+                let to = self.scratch::<T>(count);
+                // SAFETY: both are valid for `bytes` bytes, which are `count` elements; `to` is fresh. What is staged is read once.
+                unsafe { std::ptr::copy_nonoverlapping(from, to.as_ptr().cast::<u8>(), bytes) };
                 to.as_ptr()
             }
         };
@@ -372,9 +370,12 @@ impl<'a> Invocation<'a> {
         if count == 0 {
             return Ok(&mut []);
         }
-        let start = self.zeroed::<T>(count);
-        // SAFETY: `start` is fresh, aligned, zeroed (a value of any `T: Plain`) and valid for `count` elements during `'a`.
-        Ok(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), count) })
+        let start = self.scratch::<T>(count);
+        // SAFETY: `start` is fresh, aligned, valid for `count` elements during `'a`, and zeroed here, which is a value of any `T: Plain`.
+        Ok(unsafe {
+            start.write_bytes(0, count);
+            std::slice::from_raw_parts_mut(start.as_ptr(), count)
+        })
     }
 
     /// The next argument, a `&mut [u8]`, as memory to fill: of a staged call the region itself, into which a file can be read
@@ -409,6 +410,10 @@ impl<'a> Invocation<'a> {
         if R::DWORDS <= Replies::SHORT && self.outs.is_empty() {
             value.put(&mut self.short);
             self.reply_len = R::DWORDS;
+        } else if let Var::Staged { rest, .. } = self.var
+            && R::DWORDS + self.outs.len() <= Replies::SHORT
+        {
+            self.reply_staged(value, outs, rest);
         } else {
             units_of(value, self.reply);
             self.reply_outs(outs);
@@ -424,17 +429,32 @@ impl<'a> Invocation<'a> {
         self.end_reply();
     }
 
-    #[cold]
-    fn reply_outs(&mut self, outs: &[&[u8]]) {
-        let part = |i: usize, len: u32| outs.get(i).map_or(&[][..], |out| &out[..out.len().min(len as usize)]);
-        self.reply.extend(self.outs.iter().enumerate().map(|(i, &len)| part(i, len).len() as u32));
+    /// The result and the lengths of what comes back, in `short`, and what comes back, in the lane's region.
+    #[inline]
+    fn reply_staged<R: Fixed>(&mut self, value: &R, outs: &[&[u8]], region: StagedRegion<'_>) {
+        value.put(&mut self.short);
         let mut at = 0;
         for (i, &len) in self.outs.iter().enumerate() {
-            let out = part(i, len);
+            let out = returned(outs, i, len);
+            self.short[R::DWORDS + i] = out.len() as u32;
+            // Each argument's place follows from their lengths, so that it does not move when an earlier one comes back short.
+            // `out_len` has checked that it fits.
+            if let Some(place) = region.part(at, out.len()) {
+                place.copy_from(out);
+            }
+            at += padded_len(len);
+        }
+        self.reply_len = R::DWORDS + self.outs.len();
+    }
+
+    #[cold]
+    fn reply_outs(&mut self, outs: &[&[u8]]) {
+        self.reply.extend(self.outs.iter().enumerate().map(|(i, &len)| returned(outs, i, len).len() as u32));
+        let mut at = 0;
+        for (i, &len) in self.outs.iter().enumerate() {
+            let out = returned(outs, i, len);
             match self.var {
                 Var::Staged { rest, .. } => {
-                    // Each argument's place follows from their lengths, so that it does not move when an earlier one comes back short.
-                    // `out_len` has checked that it fits.
                     if let Some(region) = rest.part(at, out.len()) {
                         region.copy_from(out);
                     }
@@ -464,13 +484,11 @@ impl<'a> Invocation<'a> {
         Ok(bytes)
     }
 
-    fn zeroed<T: Plain>(&self, count: usize) -> NonNull<T> {
+    /// Fresh memory, not yet initialised.
+    fn scratch<T: Plain>(&self, count: usize) -> NonNull<T> {
         // `count * size_of::<T>()` is the length of bytes that exist (or fit a region that does), so the layout is valid.
         let layout = std::alloc::Layout::array::<T>(count).expect("no longer than the staging area");
-        let start = self.arena.alloc_layout(layout);
-        // SAFETY: the arena gave `layout.size()` bytes at `start`.
-        unsafe { start.as_ptr().write_bytes(0, layout.size()) };
-        start.cast()
+        self.arena.alloc_layout(layout).cast()
     }
 
     /// The reply is in `reply`.
@@ -535,6 +553,11 @@ fn put_bytes(bytes: &[u8], units: &mut Vec<u32>) {
         last[..rest.len()].copy_from_slice(rest);
         units.push(u32::from_ne_bytes(last));
     }
+}
+
+/// What comes back of `&mut [T]` argument `i`, which is `len` bytes long.
+fn returned<'o>(outs: &[&'o [u8]], i: usize, len: u32) -> &'o [u8] {
+    outs.get(i).map_or(&[], |out| &out[..out.len().min(len as usize)])
 }
 
 fn padded_len(bytes: u32) -> usize {

@@ -151,10 +151,6 @@ impl Sysroot {
             .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
             .args(["build", "--release", "--target", &name]);
-        if matches!(self.machine, Machine::Amdgpu { .. }) {
-            // More units would be optimised together, and rustc's own reader refuses what it wrote for this target.
-            run = run.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
-        }
         if library.join("vendor").is_dir() {
             let vendor = format!("source.vendored-sources.directory={:?}", library.join("vendor"));
             run = run.args(["--offline", "--config", "source.crates-io.replace-with=\"vendored-sources\"", "--config", &vendor]);
@@ -242,19 +238,14 @@ const DESCRIPTION: &str = "hostcall.json";
 const LINKER_PLACE: &str = "HOSTCALL_LINK";
 
 /// Flags for std that are not in its own manifests.
-fn flags(machine: &Machine, toolchain: &DeviceToolchain) -> Vec<String> {
+pub(crate) fn flags(machine: &Machine, toolchain: &DeviceToolchain) -> Vec<String> {
     let mut flags: Vec<String> = ["-Zunstable-options", "-Zforce-unstable-if-unmarked", "-Aunexpected_cfgs"].map(String::from).to_vec();
     flags.push(format!("--remap-path-prefix={}=rust", toolchain.sysroot.join("lib/rustlib/src/rust").display()));
     // Programs may ask for link-time optimisation, and then need the bitcode.
     flags.push("-Cembed-bitcode=yes".into());
-    if machine.is_gpu() {
-        flags.push(UNOPTIMISED.into());
-    }
+    flags.extend(machine.codegen_flags().map(String::from));
     flags
 }
-
-/// For GPUs nothing is optimised before everything is marked convergent: see [`crate::bitcode`].
-pub(crate) const UNOPTIMISED: &str = "-Cno-prepopulate-passes";
 
 /// One process at a time prepares a machine; the others wait.
 struct Lock {

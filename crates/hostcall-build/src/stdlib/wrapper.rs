@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::linker::HARNESS_VARIABLE;
-use super::sysroot::{Sysroot, UNOPTIMISED};
+use super::sysroot::Sysroot;
 use crate::BuildError;
 use crate::bitcode::{KERNEL_FEATURES, common_flags};
 
@@ -24,8 +24,8 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         // The specification names one as well: where the sysroot was made, which a copy of it is not.
         command.arg(format!("-Clinker={}", sysroot.linker().display()));
         command.args(common_flags());
+        command.args(sysroot.machine.codegen_flags());
         if sysroot.machine.is_gpu() {
-            command.arg(UNOPTIMISED);
             // Only crates of the user's own: a registry crate has no kernels.
             if std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some() && call.is_crate {
                 command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})")).arg("-Aunused_features");
