@@ -59,8 +59,10 @@ fn programs(sh: &Shell, command: &str) -> Result<()> {
     let (to, here) = (format!("{OUT}/programs"), format!("{OUT}/programs/here"));
     sh.create_dir(&here)?;
     let build = ["hostcall", "build", "--release", "--manifest-path", "programs/Cargo.toml", "--for", "cubin:sm_90", "--output"];
-    cmd!(sh, "{command} {build...} {to}").run()?;
-    cmd!(sh, "{command} {build...} {to} --tests --package tested").run()?;
+    // Optimised little, like the other tests: the library of tests alone takes minutes otherwise.
+    for more in [&[][..], &["--tests", "--package", "tested"]] {
+        cmd!(sh, "{command} {build...} {to} {more...}").env("HOSTCALL_PTXAS_FLAGS", "--Ofast-compile=max").run()?;
+    }
     // Machine code is five times as large as its archive.
     let images: Vec<_> = sh.read_dir(&to)?.into_iter().filter(|file| file.is_file()).collect();
     cmd!(sh, "gzip -9 {images...}").quiet().run().context("needs gzip")?;
