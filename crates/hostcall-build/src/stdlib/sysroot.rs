@@ -6,6 +6,7 @@
 //!   lib/rustlib/MACHINE/target.json           the specification, where rustc looks for it
 //!   lib/rustlib/MACHINE/lib/*.rlib            std, test, proc_macro and what they need
 //!   runtime.bc or runtime.o                   hostcall-std: see `runtime`
+//!   runtime.key                               what it was made of, and how programs are linked with it
 //!   hostcall.json                             which toolchain all this is for
 //! ```
 //!
@@ -93,6 +94,11 @@ impl Sysroot {
         self.dir.join("bin/hostcall-rustc")
     }
 
+    /// What rustc calls as its linker.
+    pub(crate) fn linker(&self) -> PathBuf {
+        self.dir.join("bin").join(tools::LINKER)
+    }
+
     /// The cargo of the device toolchain, which is of the same release.
     pub fn cargo(&self) -> &Path {
         &self.toolchain.cargo
@@ -108,14 +114,18 @@ impl Sysroot {
         self.dir.join(if self.machine.is_gpu() { "runtime.bc" } else { "runtime.o" })
     }
 
+    /// Changes with the runtime and with how programs are linked, and with nothing else.
+    pub(crate) fn stamp(&self) -> PathBuf {
+        self.dir.join("runtime.key")
+    }
+
     fn build(&self, cache: &Path, specification: &str, flags: &[String]) -> Result<(), BuildError> {
         let name = self.machine.name();
         let scratch = Scratch::new(cache)?;
         let made = scratch.0.join("sysroot");
         let place = made.join("lib/rustlib").join(&name);
         fs::create_dir_all(place.join("lib")).map_err(BuildError::io("create", &place))?;
-        let linker = self.dir.join("bin").join(tools::LINKER);
-        let specification = specification.replace(LINKER_PLACE, &linker.display().to_string());
+        let specification = specification.replace(LINKER_PLACE, &self.linker().display().to_string());
         fs::write(place.join("target.json"), &specification).map_err(BuildError::io("write", &place))?;
 
         let library = scratch.0.join("library");
