@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, RwLock, mpsc};
 use std::thread;
 use std::{env, fs};
 
-/// Lines in parts: what a lane writes without a newline stays with it until the line is whole, it flushes, or it ends.
+/// Lines in parts: what a lane writes without a newline stays with it until the line is whole.
 #[kernel]
 pub fn parts() -> io::Result<()> {
     let lane = global_id();
@@ -21,7 +21,9 @@ pub fn parts() -> io::Result<()> {
     writeln!(io::stdout(), " c{lane}")?;
     println!("d{lane} {}", "long ".repeat(100));
     io::stdout().write_all(format!("e{lane}\nf{lane}").as_bytes())?;
-    eprintln!("g{lane}");
+    println!(" g{lane}");
+    io::stdout().flush()?;
+    eprintln!("h{lane}");
     Ok(())
 }
 

@@ -20,6 +20,9 @@ use pieces::Pieces;
 const FULL: usize = 8 << 20;
 /// `Writer::write_all`s are joined up to this size.
 const JOIN: usize = 64 << 10;
+/// What comes so soon after a text that found nothing queued is written together with it. Otherwise the thread would sleep again after each, and
+/// whoever prints would have to wake it each time.
+const GATHER: std::time::Duration = std::time::Duration::from_micros(100);
 
 /// Where one stream of a kernel goes.
 pub enum Sink {
@@ -113,6 +116,9 @@ struct Queue {
     pieces: Pieces,
     /// The thread is writing what it took.
     writing: bool,
+    /// The thread waits for work, and nobody has woken it: to wake one that is awake is a system call as well, of which a million texts would make a
+    /// million.
+    asleep: bool,
     started: bool,
     closing: bool,
     /// What could not be written, of each stream, since it was last reported.
@@ -180,13 +186,15 @@ impl Console {
     }
 
     fn wake(&self, mut queue: MutexGuard<'_, Queue>) {
-        let start = !queue.started;
-        queue.started = true;
+        let start = !std::mem::replace(&mut queue.started, true);
+        let asleep = std::mem::take(&mut queue.asleep);
         drop(queue);
         if start {
             self.start();
         }
-        self.shared.work.notify_one();
+        if asleep {
+            self.shared.work.notify_one();
+        }
     }
 
     #[cold]
@@ -288,7 +296,14 @@ impl Shared {
             if queue.closing {
                 return;
             }
+            queue.asleep = true;
             queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue.asleep = false;
+            if !queue.closing {
+                drop(queue);
+                std::thread::sleep(GATHER);
+                queue = lock(&self.queue);
+            }
         }
     }
 }
