@@ -6,6 +6,7 @@ mod debian;
 #[cfg(test)]
 mod docs;
 mod generated;
+mod rust_tests;
 mod tablegen;
 mod test;
 
@@ -53,6 +54,8 @@ enum Command {
     },
     /// Make `target/gpu-bundle/`: tests and benchmarks that need neither Rust nor a network where they run
     GpuBundle,
+    /// Rust's own tests of `core`, `alloc` and `std`, on a device
+    RustTests(rust_tests::Arguments),
     /// The speed of `tablegen` beside that of `llvm-tblgen-22`
     BenchTablegen {
         /// Size of the generated source
@@ -89,6 +92,7 @@ fn main() -> Result<()> {
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Soak { calls, device } => checks::soak(&sh, calls, &device),
         Command::GpuBundle => bundle::make(&sh),
+        Command::RustTests(arguments) => rust_tests::run(&sh, &arguments),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
         Command::Audit => checks::audit(&sh),
