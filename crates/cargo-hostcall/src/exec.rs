@@ -17,9 +17,8 @@ use crate::options::{Options, Room};
 const ENTRY: &str = "hostcall_std";
 /// Bytes of heap, if nothing is said.
 const HEAP: usize = 256 << 20;
-/// Bytes of stack of a thread, if nothing is said: what fits the main thread of most programs. A GPU reserves it for every lane that it could run.
-const SIM_STACK: usize = 1 << 20;
-const GPU_STACK: usize = 32 << 10;
+/// Bytes of stack of a thread, if nothing is said.
+const STACK: usize = 1 << 20;
 /// Threads, if nothing is said.
 const THREADS: u32 = 128;
 
@@ -76,7 +75,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
 /// Launches the program and waits for its end.
 fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle: ProgramBundle, args: &[String]) -> Outcome {
     let waves = threads.threads.unwrap_or(THREADS);
-    let (device, why) = options.open(&bundle, Room { waves, sim_stack: SIM_STACK, gpu_stack: GPU_STACK })?;
+    let (device, why) = options.open(&bundle, Room { waves, stack: STACK })?;
     let waves = match threads.threads {
         Some(asked) if asked > device.info().resident_waves => {
             let most = device.info().resident_waves;
@@ -95,6 +94,9 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     }
     let server = builder.start()?;
     server.attach(&program)?;
+    let stack = options.stack.unwrap_or(STACK);
+    hostcall::reserve_stacks(&program, waves, stack)
+        .map_err(|error| format!("{waves} threads (--threads) with {stack} bytes of stack each (--stack): {error}"))?;
     if !quiet {
         eprintln!("running {} on {} ({why})", image.display(), device.info().name);
     }

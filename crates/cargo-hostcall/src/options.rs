@@ -29,7 +29,7 @@ pub(crate) struct Options {
     /// Device memory for the heap, in bytes, or with k, m or g [default: 64m for a kernel, 256m for a program]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub(crate) heap: Option<usize>,
-    /// Stack of each thread, in bytes, or with k, m or g [default: 1m on the simulator; on a GPU 32k for a program]
+    /// Stack of each thread, in bytes, or with k, m or g [default: 1m]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub(crate) stack: Option<usize>,
     /// Ports, that is, waves that can be in a call at once [default: all that the device can run at once]
@@ -89,10 +89,6 @@ impl Options {
         let (device, why) = device::open(self.device.as_deref(), Some(bundle))?;
         match device.info().kind {
             DeviceKind::Sim => Ok((sim("sim")?, why)),
-            DeviceKind::Cuda => {
-                offload::cuda::set_limit(&device, offload::cuda::Limit::StackBytes, self.stack.unwrap_or(room.gpu_stack))?;
-                Ok((device, why))
-            }
             _ => Ok((device, why)),
         }
     }
@@ -146,10 +142,8 @@ fn absolute(path: &Path) -> PathBuf {
 pub(crate) struct Room {
     /// Waves that must be able to run at once; 0: no matter.
     pub(crate) waves: u32,
-    /// Stack of a lane on the simulator, if nothing is said.
-    pub(crate) sim_stack: usize,
-    /// Stack of a lane on a GPU, if nothing is said.
-    pub(crate) gpu_stack: usize,
+    /// Stack of a thread, if nothing is said.
+    pub(crate) stack: usize,
 }
 
 impl Room {
@@ -163,7 +157,7 @@ impl Room {
         let said = |key: &str| settings.split(',').any(|part| part.trim().starts_with(key));
         if stack.is_some() || !said("stack=") {
             all.retain(|part| !part.trim().starts_with("stack="));
-            all.push(format!("stack={}", stack.unwrap_or(self.sim_stack)));
+            all.push(format!("stack={}", stack.unwrap_or(self.stack)));
         }
         if self.waves > 0 && !said("sms=") && !said("waves=") {
             all.push(format!("sms={}", self.waves.div_ceil(Self::WAVES_PER_SM).max(4)));
@@ -196,10 +190,10 @@ mod tests {
 
     #[test]
     fn a_simulator_gets_room_for_the_threads_and_keeps_what_was_set() {
-        let room = Room { waves: 100, sim_stack: 1024, gpu_stack: 0 };
+        let room = Room { waves: 100, stack: 1024 };
         assert_eq!(room.simulator("sim", None), "sim:stack=1024,sms=7");
         assert_eq!(room.simulator("sim:lanes=64,stack=64k,sms=2", None), "sim:lanes=64,stack=64k,sms=2");
         assert_eq!(room.simulator("sim:stack=64k", Some(5)), "sim:stack=5,sms=7");
-        assert!(Device::open(&Room { waves: 0, sim_stack: 64 << 10, gpu_stack: 0 }.simulator("sim", None)).is_ok());
+        assert!(Device::open(&Room { waves: 0, stack: 64 << 10 }.simulator("sim", None)).is_ok());
     }
 }

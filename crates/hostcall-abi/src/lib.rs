@@ -16,6 +16,7 @@
 //! * [`codec`]: how typed arguments and results become payload.
 //! * [`services`]: the table of built-in services.
 //! * [`mod@std_services`]: those that only programs with Rust's `std` call.
+//! * [`stacks`]: where the threads of such a program have their stacks, on a GPU.
 //! * [`sim`]: what a kernel built for the CPU simulator asks of the simulator.
 //!
 //! `docs/protocol.md` has the numbered steps, the state table and the memory-model argument.
@@ -30,6 +31,7 @@ pub mod header;
 pub mod port;
 pub mod services;
 pub mod sim;
+pub mod stacks;
 pub mod status;
 pub mod std_services;
 pub mod word;

@@ -32,7 +32,11 @@ pub(crate) fn recipe() -> &'static [u8] {
         include_str!("atomics.rs"),
         include_str!("bitcode.rs"),
         include_str!("nvptx.rs"),
-        include_str!("panics.rs")
+        include_str!("panics.rs"),
+        include_str!("stacks/cycles.rs"),
+        include_str!("stacks/layout.rs"),
+        include_str!("stacks/mod.rs"),
+        include_str!("stacks/prelude.ll")
     )
     .as_bytes()
 }

@@ -30,6 +30,7 @@ mod script;
 mod setup;
 mod sim;
 mod source;
+mod stacks;
 mod stdlib;
 mod symbols;
 mod target;

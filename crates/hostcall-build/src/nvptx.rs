@@ -1,14 +1,14 @@
 //! NVIDIA images: PTX, and cubins assembled from it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use offload_image::{Image, ImageKind};
 
 use crate::bitcode::{self, Gpu, Style};
 use crate::build::Context;
 use crate::cache::cached;
-use crate::{BuildError, DeviceToolchain, Ptxas};
+use crate::{BuildError, DeviceToolchain, Ptxas, stacks};
 
 /// PTX for GPUs from `arch` on.
 pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
@@ -31,12 +31,27 @@ pub(crate) fn gpu<'a>(toolchain: &'a DeviceToolchain, arch: &'a str) -> Gpu<'a> 
 
 /// From one module to PTX.
 pub(crate) fn ptx(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<Vec<u8>, BuildError> {
-    let module = bitcode::optimise(package, gpu, style, linked, dir)?;
+    let mut module = bitcode::optimise(package, gpu, style, linked, dir)?;
+    if style == Style::Program {
+        module = with_shared_stacks(package, gpu, &module, dir)?;
+    }
     let ptx = dir.join("image.ptx");
     let llc = gpu.toolchain.llvm("llc").arg("-O3").arg(format!("-mcpu={}", gpu.cpu)).arg(format!("-mattr={}", gpu.features));
     llc.arg(&module).arg("-o").arg(&ptx).output()?;
     let text = fs::read_to_string(&ptx).map_err(BuildError::io("read", &ptx))?;
     Ok(rolled(&text).into_bytes())
+}
+
+/// The module with its threads' stacks in memory that all of them can address; its path.
+fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+    let [rewritten, inlined] = ["stacks.ll", "stacks.bc"].map(|name| dir.join(name));
+    let module = gpu.toolchain.llvm("llvm-dis").arg(optimised).args(["-o", "-"]).text()?;
+    let shared = stacks::share(&module)
+        .map_err(|problem| BuildError::Unexpected { command: format!("moving the stacks of {package}"), problem: problem.to_string() })?;
+    fs::write(&rewritten, shared).map_err(BuildError::io("write", &rewritten))?;
+    let opt = gpu.toolchain.llvm("opt").arg("-passes=always-inline,function(early-cse,instsimplify),globaldce");
+    opt.arg(&rewritten).arg("-o").arg(&inlined).output()?;
+    Ok(inlined)
 }
 
 /// Machine code for exactly `arch`.

@@ -6,6 +6,7 @@
 //!
 //! * `entry`: the kernel that runs a program: arguments and variables first, then `main`.
 //! * [`thread`](mod@thread): threads are waves of that kernel's launch, which wait to be given something to run.
+//! * `stack`: where threads' stacks are, on NVIDIA GPUs.
 //! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue.
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code.
 //! * [`fd`], [`mod@file`], [`dir`], [`net`]: descriptors, which stand for handles of the host.
@@ -29,6 +30,8 @@ pub mod memory;
 pub mod net;
 pub mod process;
 mod services;
+#[cfg(hostcall_device)]
+pub mod stack;
 pub mod thread;
 pub mod time;
 pub mod tls;

@@ -73,6 +73,8 @@ mod server;
 #[cfg(not(hostcall_device))]
 mod service;
 #[cfg(not(hostcall_device))]
+mod stacks;
+#[cfg(not(hostcall_device))]
 mod stats;
 #[cfg(not(hostcall_device))]
 mod sweep;
@@ -96,6 +98,7 @@ pub use {
     report::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report},
     server::{Awake, BufferHandle, Server, ServerBuilder, ServerError, WaitError},
     service::{Definition, Failure, HandlerError, HandlerResult, IntoReply, Service},
+    stacks::reserve_stacks,
     stats::{Latency, ServiceStats, Stats},
 };
 

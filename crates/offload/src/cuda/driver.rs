@@ -145,6 +145,7 @@ driver_functions! {
     ctx_push = "cuCtxPushCurrent_v2"(context: sys::CUcontext);
     ctx_pop = "cuCtxPopCurrent_v2"(context: *mut sys::CUcontext);
     ctx_device = "cuCtxGetDevice"(device: *mut sys::CUdevice);
+    ctx_get_limit = "cuCtxGetLimit"(value: *mut usize, limit: c_int);
     ctx_set_limit = "cuCtxSetLimit"(limit: c_int, value: usize);
     mem_info = "cuMemGetInfo_v2"(free: *mut usize, total: *mut usize);
     mem_alloc = "cuMemAlloc_v2"(pointer: *mut sys::CUdeviceptr, bytes: usize);

@@ -31,4 +31,4 @@ mod interop;
 pub use cudarc::driver::sys;
 pub use device::CudaInfo;
 pub(crate) use device::CudaPlugin;
-pub use raw::{Limit, info, set_limit};
+pub use raw::{Limit, info, limit, set_limit};

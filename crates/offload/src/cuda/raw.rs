@@ -27,18 +27,35 @@ pub enum Limit {
     MallocHeapBytes,
 }
 
+impl Limit {
+    fn raw(self) -> i32 {
+        match self {
+            Limit::StackBytes => sys::CUlimit::CU_LIMIT_STACK_SIZE as i32,
+            Limit::MallocHeapBytes => sys::CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE as i32,
+        }
+    }
+}
+
 /// Sets a limit of the device's context, for all its users. The driver may round up.
 ///
 /// # Errors
 /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::Backend`] if the driver refuses.
 pub fn set_limit(device: &Device, limit: Limit, bytes: usize) -> Result<(), Error> {
-    let limit = match limit {
-        Limit::StackBytes => sys::CUlimit::CU_LIMIT_STACK_SIZE,
-        Limit::MallocHeapBytes => sys::CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE,
-    };
     let entered = cuda(device)?.context.enter()?;
     // SAFETY: the context is current.
-    entered.check(unsafe { entered.driver.ctx_set_limit(limit as i32, bytes) })
+    entered.check(unsafe { entered.driver.ctx_set_limit(limit.raw(), bytes) })
+}
+
+/// A limit of the device's context.
+///
+/// # Errors
+/// As for [`set_limit`].
+pub fn limit(device: &Device, limit: Limit) -> Result<usize, Error> {
+    let entered = cuda(device)?.context.enter()?;
+    let mut bytes = 0;
+    // SAFETY: the context is current, and the value goes into a local.
+    entered.check(unsafe { entered.driver.ctx_get_limit(&raw mut bytes, limit.raw()) })?;
+    Ok(bytes)
 }
 
 pub(super) fn cuda(device: &Device) -> Result<&CudaDevice, Error> {

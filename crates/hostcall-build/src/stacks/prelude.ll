@@ -1,0 +1,128 @@
+
+; A thread's stack: where it ends (its last frame begins there), and how far down it may come.
+@hostcall_stack_words = internal addrspace(3) global [LANES x [2 x ptr]] undef, align 16
+; How far down the memory of a lane's own, which holds return addresses and registers, may come.
+@hostcall_stack_floor = internal addrspace(3) global i64 undef, align 8
+
+define internal ptr addrspace(3) @hostcall_stack_place() alwaysinline convergent nounwind {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %z = call i32 @llvm.nvvm.read.ptx.sreg.tid.z()
+  %nx = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %ny = call i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
+  %zy = mul i32 %z, %ny
+  %row = add i32 %zy, %y
+  %rows = mul i32 %row, %nx
+  %lane = add i32 %rows, %x
+  %last = add i32 LANES, -1
+  %index = and i32 %lane, %last
+  %place = getelementptr [2 x ptr], ptr addrspace(3) @hostcall_stack_words, i32 %index
+  ret ptr addrspace(3) %place
+}
+
+define internal ptr @hostcall_stack_top() alwaysinline convergent nounwind {
+  %place = call ptr addrspace(3) @hostcall_stack_place()
+  %top = load ptr, ptr addrspace(3) %place, align 16
+  ret ptr %top
+}
+
+define internal void @hostcall_stack_restore(ptr %top) alwaysinline convergent nounwind {
+  %place = call ptr addrspace(3) @hostcall_stack_place()
+  store ptr %top, ptr addrspace(3) %place, align 16
+  ret void
+}
+
+define internal ptr @hostcall_stack_take(ptr %top, i64 %bytes) alwaysinline convergent nounwind {
+  %place = call ptr addrspace(3) @hostcall_stack_place()
+  %second = getelementptr i8, ptr addrspace(3) %place, i32 8
+  %limit = load ptr, ptr addrspace(3) %second, align 8
+  %end = ptrtoint ptr %top to i64
+  %start = ptrtoint ptr %limit to i64
+  %room = sub i64 %end, %start
+  %over = icmp ugt i64 %bytes, %room
+  br i1 %over, label %overflow, label %fits
+
+fits:
+  %more = add i64 %bytes, 15
+  %rounded = and i64 %more, -16
+  %down = sub i64 0, %rounded
+  %frame = getelementptr i8, ptr %top, i64 %down
+  store ptr %frame, ptr addrspace(3) %place, align 16
+  ret ptr %frame
+
+overflow:
+  call void @hostcall_stack_over(i32 0)
+  unreachable
+}
+
+define internal ptr @hostcall_stack_take_aligned(ptr %top, i64 %bytes, i64 %align) alwaysinline convergent nounwind {
+  %more = add i64 %bytes, %align
+  %frame = call ptr @hostcall_stack_take(ptr %top, i64 %more)
+  %at = ptrtoint ptr %frame to i64
+  %negative = sub i64 0, %at
+  %mask = add i64 %align, -1
+  %gap = and i64 %negative, %mask
+  %aligned = getelementptr i8, ptr %frame, i64 %gap
+  ret ptr %aligned
+}
+
+define internal void @hostcall_stack_check() alwaysinline convergent nounwind {
+  %here = alloca i64, align 8
+  %own = addrspacecast ptr %here to ptr addrspace(5)
+  %at = ptrtoint ptr addrspace(5) %own to i64
+  %floor = load i64, ptr addrspace(3) @hostcall_stack_floor, align 8
+  %over = icmp ult i64 %at, %floor
+  br i1 %over, label %overflow, label %fits
+
+fits:
+  ret void
+
+overflow:
+  call void @hostcall_stack_over(i32 1)
+  unreachable
+}
+
+define internal void @hostcall_stack_over(i32 %which) cold noinline noreturn convergent nounwind minsize optsize {
+  %place = call ptr addrspace(3) @hostcall_stack_place()
+  %second = getelementptr i8, ptr addrspace(3) %place, i32 8
+  store ptr null, ptr addrspace(3) %second, align 8
+  store i64 0, ptr addrspace(3) @hostcall_stack_floor, align 8
+  call void @__hostcall_stack_overflow(i32 %which, i64 OWN_BYTES)
+  call void @llvm.trap()
+  unreachable
+}
+
+define internal void @hostcall_stack_begin(ptr %own, i64 %bytes, i32 %thread) alwaysinline convergent nounwind {
+  %area = alloca [3 x i64], align 8
+  %place = call ptr addrspace(3) @hostcall_stack_place()
+  %second = getelementptr i8, ptr addrspace(3) %place, i32 8
+  %top = getelementptr i8, ptr %own, i64 %bytes
+  store ptr %top, ptr addrspace(3) %place, align 16
+  %limit = getelementptr i8, ptr %own, i64 OWN_RESERVE
+  store ptr %limit, ptr addrspace(3) %second, align 8
+  store i64 0, ptr addrspace(3) @hostcall_stack_floor, align 8
+  call void @__hostcall_stack_begin(ptr %area, i32 %thread)
+  %base = load ptr, ptr %area, align 8
+  %given_at = getelementptr i8, ptr %area, i64 8
+  %given = load i64, ptr %given_at, align 8
+  %local_at = getelementptr i8, ptr %area, i64 16
+  %local = load i64, ptr %local_at, align 8
+  %private = addrspacecast ptr %own to ptr addrspace(5)
+  %at = ptrtoint ptr addrspace(5) %private to i64
+  %highest = add i64 %at, %bytes
+  %usable = sub i64 %local, FLOOR_RESERVE
+  %lowest = sub i64 %highest, %usable
+  store i64 %lowest, ptr addrspace(3) @hostcall_stack_floor, align 8
+  %nothing = icmp eq ptr %base, null
+  br i1 %nothing, label %done, label %move
+
+move:
+  %end = getelementptr i8, ptr %base, i64 %given
+  store ptr %end, ptr addrspace(3) %place, align 16
+  %lowest_frame = getelementptr i8, ptr %base, i64 RESERVE
+  store ptr %lowest_frame, ptr addrspace(3) %second, align 8
+  br label %done
+
+done:
+  ret void
+}
