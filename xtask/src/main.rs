@@ -5,6 +5,7 @@ mod checks;
 mod debian;
 #[cfg(test)]
 mod docs;
+mod figures;
 mod generated;
 mod rust_tests;
 mod tablegen;
@@ -74,6 +75,11 @@ enum Command {
         #[arg(long)]
         accept_abi: bool,
     },
+    /// Put the figures of a `run-bench` of the GPU bundle into the documentation
+    Figures {
+        /// Where it left `bench.md`, `bench.json` and the plots
+        results: std::path::PathBuf,
+    },
     /// Licences, bans and advisories (needs a network that reaches the advisory database)
     Audit,
     /// Rewrite golden files (UI tests, snapshots)
@@ -95,6 +101,7 @@ fn main() -> Result<()> {
         Command::RustTests(arguments) => rust_tests::run(&sh, &arguments),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
+        Command::Figures { results } => figures::run(&results),
         Command::Audit => checks::audit(&sh),
         Command::Bless => checks::bless(&sh),
     }

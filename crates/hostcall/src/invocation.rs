@@ -321,16 +321,14 @@ impl<'a> Invocation<'a> {
         }
         let start = match raw {
             RawSlice::Copied(bytes) if bytes.as_ptr().cast::<T>().is_aligned() => bytes.as_ptr().cast::<T>(),
-            RawSlice::Copied(from) => {
-                let to = self.zeroed::<T>(count);
-                // SAFETY: `to` is fresh and as long as `from`: `count` elements are exactly `bytes` bytes.
-                unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr().cast::<u8>(), bytes) };
-                to.as_ptr()
-            }
-            RawSlice::Staged(region) => {
-                let to = self.zeroed::<T>(count);
-                // SAFETY: `to` is fresh, zeroed and `bytes` long, and nothing else refers to it yet.
-                region.copy_to(unsafe { std::slice::from_raw_parts_mut(to.as_ptr().cast::<u8>(), bytes) });
+            raw => {
+                let from = match raw {
+                    RawSlice::Copied(bytes) => bytes.as_ptr(),
+                    RawSlice::Staged(region) => region.as_ptr(),
+                };
+                let to = self.scratch::<T>(count);
+                // SAFETY: both are valid for `bytes` bytes, which are `count` elements; `to` is fresh. What is staged is read once.
+                unsafe { std::ptr::copy_nonoverlapping(from, to.as_ptr().cast::<u8>(), bytes) };
                 to.as_ptr()
             }
         };
@@ -372,9 +370,12 @@ impl<'a> Invocation<'a> {
         if count == 0 {
             return Ok(&mut []);
         }
-        let start = self.zeroed::<T>(count);
-        // SAFETY: `start` is fresh, aligned, zeroed (a value of any `T: Plain`) and valid for `count` elements during `'a`.
-        Ok(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), count) })
+        let start = self.scratch::<T>(count);
+        // SAFETY: `start` is fresh, aligned, valid for `count` elements during `'a`, and zeroed here, which is a value of any `T: Plain`.
+        Ok(unsafe {
+            start.write_bytes(0, count);
+            std::slice::from_raw_parts_mut(start.as_ptr(), count)
+        })
     }
 
     /// The next argument, a `&mut [u8]`, as memory to fill: of a staged call the region itself, into which a file can be read
@@ -464,13 +465,11 @@ impl<'a> Invocation<'a> {
         Ok(bytes)
     }
 
-    fn zeroed<T: Plain>(&self, count: usize) -> NonNull<T> {
+    /// Fresh memory, not yet initialised.
+    fn scratch<T: Plain>(&self, count: usize) -> NonNull<T> {
         // `count * size_of::<T>()` is the length of bytes that exist (or fit a region that does), so the layout is valid.
         let layout = std::alloc::Layout::array::<T>(count).expect("no longer than the staging area");
-        let start = self.arena.alloc_layout(layout);
-        // SAFETY: the arena gave `layout.size()` bytes at `start`.
-        unsafe { start.as_ptr().write_bytes(0, layout.size()) };
-        start.cast()
+        self.arena.alloc_layout(layout).cast()
     }
 
     /// The reply is in `reply`.
