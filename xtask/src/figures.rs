@@ -59,7 +59,8 @@ fn replaced(text: &str, table: &str) -> Result<String> {
 /// README's table, from a page with the long one.
 fn short(page: &str) -> Result<String> {
     let long = marked(page)?;
-    let rows: Vec<Vec<&str>> = long.lines().filter(|line| line.starts_with('|')).map(|line| line.split('|').map(str::trim).collect()).collect();
+    let rows: Vec<Vec<&str>> =
+        long.lines().filter(|line| line.starts_with('|')).map(|line| line.split('|').map(str::trim).collect()).collect();
     let device = long.split(", host").next().unwrap_or_default();
     let mut out = format!("| {device} ([table, commit, command]({PAGE})) | | | target |\n|---|--:|--:|---|\n");
     for (name, title) in SHOWN {

@@ -111,3 +111,8 @@ fn main() -> Result<()> {
 fn root() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_path_buf()
 }
+
+/// Where cargo builds.
+fn target_directory() -> std::path::PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}

@@ -67,7 +67,7 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     let mut problems = Vec::new();
     for suite in suites {
         let lists = Lists::read(&super::root().join(format!("tests/rust-suites/{}.toml", suite.name())))?;
-        let place = super::root().join("target/rust-tests").join(suite.name());
+        let place = super::target_directory().join("rust-tests").join(suite.name());
         let targets = layout::write(suite, &lists, &place)?;
         if arguments.no_run {
             for target in &targets {
@@ -81,10 +81,14 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         for target in &targets {
             let listed = lists.of(&target.name, &arguments.device);
             let mut command = cargo_hostcall(&tool, arguments, &place, target);
-            command.args(&arguments.filter).args(["--", "--show-output"]);
+            command.args(&arguments.filter).arg("--");
             command.args(listed.never().flat_map(|name| ["--skip", name])).args(listed.never().next().map(|_| "--exact"));
-            let found = run_target(command, arguments).with_context(|| format!("{} of {}", target.name, suite.name()))?;
-            problems.extend(listed.compare(&found, arguments.filter.is_some()).into_iter().map(|p| format!("{}: {p}", suite.name())));
+            let (found, text) = run_target(command).with_context(|| format!("{} of {}", target.name, suite.name()))?;
+            for problem in listed.compare(&found, arguments.filter.is_some()) {
+                let name = problem.split(' ').next().unwrap_or_default();
+                println!("{}/{}: {problem}\n{}", suite.name(), target.name, output_of(&text, name));
+                problems.push(format!("{}/{}: {problem}", suite.name(), target.name));
+            }
             results.extend(found.into_iter().map(|(name, outcome)| (format!("{}/{name}", target.name), outcome)));
         }
         report(suite, &lists, &arguments.device, &results, began.elapsed().as_secs());
@@ -98,13 +102,12 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
 /// The command line program, without GPU images of its own demonstrations.
 fn build_tool(sh: &Shell) -> Result<PathBuf> {
     cmd!(sh, "cargo build --quiet --package cargo-hostcall").run()?;
-    let dir = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| super::root().join("target"), PathBuf::from);
-    Ok(dir.join("debug/cargo-hostcall"))
+    Ok(super::target_directory().join("debug/cargo-hostcall"))
 }
 
 fn cargo_hostcall(tool: &Path, arguments: &Arguments, place: &Path, target: &Target) -> Command {
     let mut command = Command::new(tool);
-    command.args(["hostcall", "test", "--quiet", "--device", &arguments.device, "--timeout", &arguments.timeout.to_string()]);
+    command.args(["hostcall", "test", "--device", &arguments.device, "--timeout", &arguments.timeout.to_string()]);
     // What the tests of files and sockets use; other tests do not notice.
     command.arg("--net").arg("--dir").arg(format!("{}::/", place.join("root").display()));
     command.args(&target.selection).current_dir(place);
@@ -116,19 +119,26 @@ fn cargo_hostcall(tool: &Path, arguments: &Arguments, place: &Path, target: &Tar
     command
 }
 
-/// Runs one target's tests, and shows what those that failed wrote only if that was not to be expected: see [`lists`].
-fn run_target(mut command: Command, arguments: &Arguments) -> Result<Results> {
-    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
+/// Runs one target's tests: their results, and all that was written.
+fn run_target(mut command: Command) -> Result<(Results, String)> {
+    let output = command.stdin(Stdio::null()).output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !text.contains("\ntest result: ") {
+        bail!("the tests did not run to their end ({}):\n{text}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+    }
     let results = parse(&text);
-    let ended = text.contains("\ntest result: ");
-    if !ended {
-        bail!("the tests did not end ({}):\n{text}", output.status);
-    }
-    if arguments.filter.is_some() {
-        println!("{text}");
-    }
-    Ok(results)
+    ensure!(!results.is_empty() || text.contains("running 0 tests"), "no result can be read from:\n{text}");
+    Ok((results, text))
+}
+
+/// The most lines of a failed test's output that are shown.
+const LINES: usize = 30;
+
+/// What a test that failed wrote.
+fn output_of(text: &str, name: &str) -> String {
+    let begin = format!("---- {name} stdout ----");
+    let lines = text.lines().skip_while(|line| *line != begin).take_while(|line| *line == begin || !line.starts_with("---- "));
+    lines.take_while(|line| *line != "failures:").take(LINES).map(|line| format!("    {line}\n")).collect()
 }
 
 /// Reads libtest's lines.
@@ -179,6 +189,13 @@ fn report(suite: Suite, lists: &Lists, device: &str, results: &Results, seconds:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_output_of_a_test_is_found() {
+        let text = "failures:\n\n---- a stdout ----\nof a\n---- b stdout ----\nof b\n\n\nfailures:\n    a\n";
+        assert_eq!(output_of(text, "a"), "    ---- a stdout ----\n    of a\n");
+        assert!(output_of(text, "b").ends_with("of b\n    \n    \n") && output_of(text, "c").is_empty());
+    }
 
     #[test]
     fn libtests_lines_are_read() {
