@@ -21,8 +21,11 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     // Programs carry machine code, so that nothing is compiled there; the tests' is optimised little, which is a matter of seconds instead
     // of minutes.
     let mut json = build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--bins"])?;
+    let command = executables(&json).into_iter().find(|(name, _)| name == "cargo-hostcall").context("cargo built no command line")?.1;
     let tests = ["--package", "hostcall-tests", "--bins", "--test", "behaviours"];
     json += &build("sim,nvptx,cubin:sm_90", "--Ofast-compile=max", &tests)?;
+    // With the command line's targets, so that its kernels are not built once more.
+    json += &build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--test", "programs"])?;
     json += &build("sim", "", &["--package", "offload", "--example", "cuda_smoke"])?;
     let mut taken = 0;
     for (name, path) in executables(&json) {
@@ -31,15 +34,46 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
         cmd!(sh, "strip {to}").quiet().run().context("needs binutils")?;
         taken += 1;
     }
-    ensure!(taken >= 4, "expected the command line, the soak, the behaviours and the smoke test among the built programs; found {taken}");
+    ensure!(taken >= 5, "expected the command line, the soak, the smoke test and two test programs among what was built; found {taken}");
+    programs(sh, &command)?;
     for script in ["run-tests", "run-bench"] {
         sh.copy_file(format!("xtask/gpu-bundle/{script}"), format!("{OUT}/{script}"))?;
         cmd!(sh, "chmod +x {OUT}/{script}").quiet().run()?;
     }
     sh.copy_file("LICENSE-APACHE", format!("{OUT}/sample.txt"))?;
-    let bytes: u64 = sh.read_dir(OUT)?.iter().map(|file| std::fs::metadata(file).map_or(0, |m| m.len())).sum();
+    let mut bytes = 0;
+    for dir in [OUT, &format!("{OUT}/programs"), &format!("{OUT}/programs/here")] {
+        bytes +=
+            sh.read_dir(dir)?.iter().filter_map(|file| std::fs::metadata(file).ok()).filter(|m| m.is_file()).map(|m| m.len()).sum::<u64>();
+    }
     ensure!(bytes <= LIMIT, "the bundle weighs {bytes} bytes, more than {LIMIT}");
     println!("{OUT}: {taken} programs, {:.1} MiB; run ./run-tests and ./run-bench there", bytes as f64 / f64::from(1 << 20));
+    Ok(())
+}
+
+/// Those of `programs/` whose results are compared with this machine's.
+const HERE: [&str; 4] = ["checksum", "csv2json", "search", "wordcount"];
+
+/// What the tests of `programs/` need where nothing can be built: images, the same programs for this machine, and files to read.
+fn programs(sh: &Shell, command: &str) -> Result<()> {
+    let (to, here) = (format!("{OUT}/programs"), format!("{OUT}/programs/here"));
+    sh.create_dir(&here)?;
+    let build = ["hostcall", "build", "--release", "--manifest-path", "programs/Cargo.toml", "--for", "cubin:sm_90", "--output"];
+    cmd!(sh, "{command} {build...} {to}").run()?;
+    cmd!(sh, "{command} {build...} {to} --tests --package tested").run()?;
+    // Machine code is five times as large as its archive.
+    let images: Vec<_> = sh.read_dir(&to)?.into_iter().filter(|file| file.is_file()).collect();
+    cmd!(sh, "gzip -9 {images...}").quiet().run().context("needs gzip")?;
+    let packages = HERE.map(|name| format!("--package={name}"));
+    cmd!(sh, "cargo build --release --manifest-path programs/Cargo.toml --target-dir programs/target {packages...}").run()?;
+    for name in HERE {
+        sh.copy_file(format!("programs/target/release/{name}"), &here)?;
+        cmd!(sh, "strip {here}/{name}").quiet().run()?;
+    }
+    sh.create_dir(format!("{OUT}/docs"))?;
+    for file in sh.read_dir("docs")?.iter().filter(|file| file.extension().is_some_and(|extension| extension == "md")) {
+        sh.copy_file(file, format!("{OUT}/docs"))?;
+    }
     Ok(())
 }
 
@@ -60,6 +94,8 @@ fn executables(json: &str) -> Vec<(String, String)> {
             };
             Some((name.to_owned(), path))
         })
-        .filter(|(name, _)| ["cargo-hostcall", "soak", "behaviours", "cuda_smoke"].contains(&name.as_str()))
+        // The directory of that name has what it runs.
+        .map(|(name, path)| (if name == "programs" { "std-programs".into() } else { name }, path))
+        .filter(|(name, _)| ["cargo-hostcall", "soak", "behaviours", "cuda_smoke", "std-programs"].contains(&name.as_str()))
         .collect()
 }

@@ -71,6 +71,13 @@ pub(crate) fn soak(sh: &Shell, calls: u64, device: &str) -> Result<()> {
     Ok(())
 }
 
+/// The registry's crates.
+pub(crate) fn crates(sh: &Shell, device: &str) -> Result<()> {
+    let test = ["--package", "cargo-hostcall", "--test", "crates", "--", "--nocapture", "--test-threads=1"];
+    cmd!(sh, "cargo test {test...}").env("HOSTCALL_TEST_DEVICE", device).run()?;
+    Ok(())
+}
+
 /// Licences, bans and advisories.
 pub(crate) fn audit(sh: &Shell) -> Result<()> {
     cmd!(sh, "cargo deny check").run().context("needs `cargo install cargo-deny`")?;

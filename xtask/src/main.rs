@@ -57,6 +57,12 @@ enum Command {
     GpuBundle,
     /// Rust's own tests of `core`, `alloc` and `std`, on a device
     RustTests(rust_tests::Arguments),
+    /// Use popular crates of the registry on a device and here, and compare
+    Crates {
+        /// `sim`, `cuda:N`
+        #[arg(long, default_value = "sim")]
+        device: String,
+    },
     /// The speed of `tablegen` beside that of `llvm-tblgen-22`
     BenchTablegen {
         /// Size of the generated source
@@ -99,6 +105,7 @@ fn main() -> Result<()> {
         Command::Soak { calls, device } => checks::soak(&sh, calls, &device),
         Command::GpuBundle => bundle::make(&sh),
         Command::RustTests(arguments) => rust_tests::run(&sh, &arguments),
+        Command::Crates { device } => checks::crates(&sh, &device),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
         Command::Figures { results } => figures::run(&results),

@@ -6,6 +6,7 @@
 //!
 //! * `rig`: the device, the server, and how long a launch takes.
 //! * `floor`, `latency`, `throughput`, `bulk`, `files`, `heap`, `idle`, `unused`: the measurements.
+//! * `standard`: what std costs, of a program that measures itself.
 //! * `tune`: which first poll is best here.
 //! * `report`, `plot`: how they are shown.
 
@@ -19,6 +20,9 @@ mod latency;
 mod plot;
 mod report;
 mod rig;
+mod standard;
+#[path = "../../../programs/costs/src/work.rs"]
+mod standard_work;
 mod throughput;
 mod tune;
 mod unused;
@@ -62,13 +66,16 @@ pub(crate) struct Arguments {
     /// Instead of the rows, measure calls with many such delays
     #[arg(long)]
     tune: bool,
+    /// Also measure what std costs, with this image of `programs/costs` (`cargo hostcall build -r -p costs`)
+    #[arg(long, value_name = "IMAGE")]
+    std: Option<PathBuf>,
     /// Measure only these rows
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { device, json, plot, markdown, quick, first_poll, tune, only } = arguments;
+    let Arguments { device, json, plot, markdown, quick, first_poll, tune, std, only } = arguments;
     if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
         return Err(Error::Name { name: name.clone() }.into());
     }
@@ -92,6 +99,9 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     let mut sheet = Sheet { only, report, failed: false };
     few_waves(&rig, &mut sheet)?;
     all_waves(&rig, &mut sheet)?;
+    if let Some(image) = &std {
+        standard::rows(&rig, &mut sheet, image)?;
+    }
     let Sheet { mut report, failed, .. } = sheet;
     report.sort();
     print!("{}", report.table());

@@ -19,6 +19,9 @@ pub(crate) struct Arguments {
     /// Where to leave the images [default: beside those that cargo leaves, in target/hostcall]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Not the programs but their tests, which `cargo hostcall exec` runs
+    #[arg(long)]
+    tests: bool,
     #[command(flatten)]
     selection: Selection,
 }
@@ -32,25 +35,26 @@ fn targets(text: &str) -> Result<Targets, String> {
 
 /// Builds for each device and puts the images of each program into one bundle.
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { targets: Targets(targets), output, selection } = arguments;
+    let Arguments { targets: Targets(targets), output, tests, selection } = arguments;
     let mut bundles: Vec<(ProgramBundle, PathBuf)> = Vec::new();
     for target in &targets {
-        let files = match cargo::build(&Machine::of(target), &selection)? {
+        let files = match cargo::build(&Machine::of(target), &selection, tests)? {
             Ok(files) => files,
             Err(code) => return Ok(code),
         };
         for file in files {
             let bytes = fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
             let built = ProgramBundle::from_bytes(&bytes)?;
-            let images = built.images.into_iter().map(|image| finish(target, image)).collect::<Result<Vec<_>, _>>()?;
+            let images = built.images.iter().map(|image| finish(target, image.clone())).collect::<Result<Vec<_>, _>>()?;
             match bundles.iter_mut().find(|(bundle, _)| bundle.name == built.name) {
                 Some((bundle, _)) => bundle.images.extend(images),
-                None => bundles.push((ProgramBundle { images, ..ProgramBundle::new(built.name, Vec::new()) }, place(&file))),
+                None => bundles.push((ProgramBundle { images, ..built }, place(&file, tests))),
             }
         }
     }
     if bundles.is_empty() {
-        return Err("nothing was built: the packages that were chosen have no program (`fn main()`)".into());
+        let what = if tests { "tests" } else { "program (`fn main()`)" };
+        return Err(format!("nothing was built: the packages that were chosen have no {what}").into());
     }
     for (bundle, beside) in &bundles {
         let dir = output.as_deref().unwrap_or(beside);
@@ -72,7 +76,8 @@ fn finish(target: &Target, image: Image) -> Result<Image, Box<dyn std::error::Er
     Ok(Image::new(ImageKind::Cubin, arch.clone(), code))
 }
 
-/// `target/hostcall`, from `target/MACHINE/PROFILE/NAME.program`.
-fn place(file: &Path) -> PathBuf {
-    file.ancestors().nth(3).map_or_else(|| PathBuf::from("."), |target| target.join("hostcall"))
+/// `target/hostcall`, from `target/MACHINE/PROFILE/NAME.program`, or `target/hostcall/tests`, from a file that is one directory deeper.
+fn place(file: &Path, tests: bool) -> PathBuf {
+    let (depth, name) = if tests { (4, "hostcall/tests") } else { (3, "hostcall") };
+    file.ancestors().nth(depth).map_or_else(|| PathBuf::from("."), |target| target.join(name))
 }

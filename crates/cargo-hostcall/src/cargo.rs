@@ -10,7 +10,6 @@ use hostcall_build::{Machine, Sysroot, Target};
 use offload::{Device, DeviceKind};
 
 use crate::Outcome;
-use crate::exec::Threads;
 use crate::options::Options;
 
 /// What cargo is to do.
@@ -126,8 +125,8 @@ impl Selection {
     }
 }
 
-/// Builds, and runs or tests, for the device that `options` name.
-pub(crate) fn run(verb: Verb, options: &Options, threads: Threads, selection: &Selection, rest: &[String]) -> Outcome {
+/// Builds, and runs or tests, for the device that `options` name. `more` are further options of the run.
+pub(crate) fn run(verb: Verb, options: &Options, more: Vec<String>, selection: &Selection, rest: &[String]) -> Outcome {
     let machine = machine(options)?;
     let sysroot = prepare(&machine, selection.quiet)?;
     let mut command = match &verb {
@@ -138,7 +137,7 @@ pub(crate) fn run(verb: Verb, options: &Options, threads: Threads, selection: &S
             command
         }
     };
-    let runner = runner(options, threads, selection.quiet || verb != Verb::Run)?;
+    let runner = runner(options, more, selection.quiet || verb != Verb::Run)?;
     command.arg("--config").arg(format!("target.{}.runner={}", machine.name(), serde_json::Value::from(runner)));
     command.arg("--").args(rest);
     // Ctrl-C reaches the whole group: the runner ends the run and says so, and cargo ends with it.
@@ -146,10 +145,17 @@ pub(crate) fn run(verb: Verb, options: &Options, threads: Threads, selection: &S
     Ok(exit_code(command.status().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?))
 }
 
-/// Builds for each machine; the files that it left.
-pub(crate) fn build(machine: &Machine, selection: &Selection) -> Result<Result<Vec<PathBuf>, ExitCode>, Box<dyn std::error::Error>> {
+/// Builds programs, or the programs that tests are, for a machine; the files that it left.
+pub(crate) fn build(
+    machine: &Machine,
+    selection: &Selection,
+    tests: bool,
+) -> Result<Result<Vec<PathBuf>, ExitCode>, Box<dyn std::error::Error>> {
     let sysroot = prepare(machine, selection.quiet)?;
-    let mut command = command(&sysroot, "build", selection);
+    let mut command = command(&sysroot, if tests { "test" } else { "build" }, selection);
+    if tests {
+        command.args(Targets { no_run: true, ..Targets::default() }.arguments(selection));
+    }
     command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped()).stderr(Stdio::inherit());
     let output = command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
     if !output.status.success() {
@@ -161,10 +167,10 @@ pub(crate) fn build(machine: &Machine, selection: &Selection) -> Result<Result<V
 }
 
 /// What cargo starts programs with: this program, and the run's options.
-pub(crate) fn runner(options: &Options, threads: Threads, quiet: bool) -> std::io::Result<Vec<String>> {
+pub(crate) fn runner(options: &Options, more: Vec<String>, quiet: bool) -> std::io::Result<Vec<String>> {
     let mut runner = vec![std::env::current_exe()?.display().to_string(), "exec".into()];
     runner.extend(options.to_arguments());
-    runner.extend(threads.to_arguments());
+    runner.extend(more);
     if quiet {
         runner.push("--quiet".into());
     }

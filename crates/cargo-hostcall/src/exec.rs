@@ -1,6 +1,7 @@
 //! `cargo hostcall exec IMAGE`: starts a program that is built, on a device. This is what cargo runs programs and tests with.
 
 mod harness;
+mod phases;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,11 @@ use hostcall::{Input, Server};
 use hostcall_build::{ProgramBundle, Ptxas};
 use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Program};
 
-use crate::Outcome;
+use crate::kernel::Shape;
 use crate::launch::Watch;
 use crate::options::{Options, Room};
+use crate::{Outcome, values};
+use phases::Phases;
 
 /// The kernel that is every program's entry.
 const ENTRY: &str = "hostcall_std";
@@ -19,6 +22,11 @@ const ENTRY: &str = "hostcall_std";
 const HEAP: usize = 256 << 20;
 /// Bytes of stack of a thread, if nothing is said.
 const STACK: usize = 1 << 20;
+/// Of a kernel's lane: there are thousands of them.
+const SIM_KERNEL_STACK: usize = 256 << 10;
+const GPU_KERNEL_STACK: usize = 32 << 10;
+/// The most waves that the simulator runs at once for a kernel, if its settings say nothing else.
+const SIM_WAVES: u32 = 256;
 /// Threads, if nothing is said.
 const THREADS: u32 = 128;
 
@@ -36,6 +44,23 @@ impl Threads {
     }
 }
 
+/// Where a program is entered.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct Entry {
+    /// Of a program: launch this kernel of it instead of `main`. What follows `--` are its parameters, which must be numbers, then arguments
+    #[arg(long = "kernel", id = "of_program", value_name = "NAME")]
+    kernel: Option<String>,
+    #[command(flatten)]
+    pub(crate) shape: Shape,
+}
+
+impl Entry {
+    pub(crate) fn to_arguments(&self) -> Vec<String> {
+        let Some(kernel) = &self.kernel else { return Vec::new() };
+        ["--kernel".to_owned(), kernel.clone()].into_iter().chain(self.shape.to_arguments()).collect()
+    }
+}
+
 /// What to start.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -43,6 +68,8 @@ pub(crate) struct Arguments {
     options: Options,
     #[command(flatten)]
     threads: Threads,
+    #[command(flatten)]
+    entry: Entry,
     /// Do not say where it runs
     #[arg(short, long)]
     quiet: bool,
@@ -63,18 +90,22 @@ pub(crate) fn options_from_environment() -> Vec<std::ffi::OsString> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { options, threads, quiet, image, args } = arguments;
+    let Arguments { options, threads, entry, quiet, image, args } = arguments;
     let bytes = fs::read(&image).map_err(|error| format!("cannot read {}: {error}", image.display()))?;
     let bundle = ProgramBundle::from_bytes(&bytes).map_err(|error| format!("{}: {error}", image.display()))?;
     if hostcall_build::is_test_harness(&bundle) && harness::are_asked_for(&args, &options) {
         return harness::run(&image, &options, threads, &args);
     }
-    start(&options, threads, quiet, &image, bundle, &args)
+    match &entry.kernel {
+        Some(kernel) => launch(&options, kernel, entry.shape, quiet, &image, bundle, &args),
+        None => start(&options, threads, quiet, &image, bundle, &args),
+    }
 }
 
 /// Launches the program and waits for its end.
 fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle: ProgramBundle, args: &[String]) -> Outcome {
     let waves = threads.threads.unwrap_or(THREADS);
+    let mut phases = Phases::begin();
     let (device, why) = options.open(&bundle, Room { waves, stack: STACK })?;
     let waves = match threads.threads {
         Some(asked) if asked > device.info().resident_waves => {
@@ -86,17 +117,24 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
         Some(asked) => asked,
         None => waves.min(device.info().resident_waves),
     };
+    phases.end("open the device");
     let program = load(&device, bundle)?;
     let kernel = program.kernel(ENTRY)?;
+    phases.end("load the program");
     let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image.display().to_string());
     for argument in args {
         builder = builder.arg(argument);
+    }
+    if options.ports.is_none() {
+        // No wave but a thread calls.
+        builder = builder.ports(waves);
     }
     let server = builder.start()?;
     server.attach(&program)?;
     let stack = options.stack.unwrap_or(STACK);
     hostcall::reserve_stacks(&program, waves, stack)
         .map_err(|error| format!("{waves} threads (--threads) with {stack} bytes of stack each (--stack): {error}"))?;
+    phases.end("start the server, with heap and stacks");
     if !quiet {
         eprintln!("running {} on {} ({why})", image.display(), device.info().name);
     }
@@ -105,10 +143,44 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     let launch = Launch { groups: [waves, 1, 1], group_size: [1, 1, 1], dynamic_shared: 0 };
     // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
     unsafe { queue.launch(&kernel, launch, Args::new())? };
-    watch.finish("program", server, &queue, options.stats)
+    let outcome = watch.finish("program", server, &queue, options.stats);
+    phases.end("run");
+    drop((queue, kernel, program, device));
+    phases.end("release the device");
+    if options.stats {
+        eprint!("\n{phases}");
+    }
+    outcome
+}
+
+/// Launches a kernel of the program and waits for its end.
+fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path, bundle: ProgramBundle, args: &[String]) -> Outcome {
+    let waves = u32::try_from(shape.lanes().div_ceil(32)).unwrap_or(u32::MAX).min(SIM_WAVES);
+    let (device, why) = options.open(&bundle, Room { waves, stack: SIM_KERNEL_STACK })?;
+    let program = load(&device, bundle)?;
+    let kernel = program.kernel(name)?;
+    let (params, rest) = values::params(name, kernel.params(), args)?;
+    let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image.display().to_string());
+    for argument in rest {
+        builder = builder.arg(argument);
+    }
+    let server = builder.start()?;
+    server.attach(&program)?;
+    let stack = options.stack.unwrap_or(GPU_KERNEL_STACK);
+    hostcall::reserve_lane_stacks(&program, stack).map_err(|error| format!("lanes with {stack} bytes of stack each (--stack): {error}"))?;
+    if !quiet {
+        eprintln!("running {name} of {} on {} ({why})", image.display(), device.info().name);
+    }
+    let queue = device.queue()?;
+    let watch = Watch::new(options.timeout)?;
+    // SAFETY: the parameters have the number and sizes that the kernel's own table says. That they are numbers and no addresses is what
+    // whoever types the command answers for, as for the kernel itself.
+    unsafe { queue.launch(&kernel, shape.launch(), params)? };
+    watch.finish("kernel", server, &queue, options.stats)
 }
 
 /// Loads the program; on NVIDIA GPUs as machine code if there is an assembler, which is kept, so that the driver need not compile it at each start.
+/// It is assembled quickly, because somebody waits; machine code that was shipped (`--for cubin:…`) is optimised in full.
 fn load(device: &Device, bundle: ProgramBundle) -> Result<Program, Box<dyn std::error::Error>> {
     let arch = &device.info().arch;
     let has_cubin = bundle.images_of(ImageKind::Cubin).any(|image| image.arch == *arch);
@@ -119,7 +191,7 @@ fn load(device: &Device, bundle: ProgramBundle) -> Result<Program, Box<dyn std::
     {
         let ptx = bundle.checked(ptx)?;
         // What one release assembles another driver may not load: the PTX it always can.
-        if let Ok(code) = hostcall_build::assemble_cached(&ptxas, &ptx.bytes, arch) {
+        if let Ok(code) = hostcall_build::assemble_quickly(&ptxas, &ptx.bytes, arch) {
             let assembled = ProgramBundle::new(bundle.name.clone(), vec![Image::new(ImageKind::Cubin, arch.clone(), code)]);
             if let Ok(program) = device.load(&assembled) {
                 return Ok(program);

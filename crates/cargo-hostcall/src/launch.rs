@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hostcall::{KernelReport, Server, WaitError};
 use offload::Queue;
@@ -28,6 +28,7 @@ pub(crate) struct Watch {
     events: mpsc::Receiver<End>,
     sender: mpsc::Sender<End>,
     timeout: Option<Duration>,
+    since: Instant,
 }
 
 impl Watch {
@@ -41,12 +42,15 @@ impl Watch {
                 std::process::exit(INTERRUPTED.into());
             }
         })?;
-        Ok(Watch { events, sender, timeout })
+        Ok(Watch { events, sender, timeout, since: Instant::now() })
     }
 
     /// Waits for what was launched on the queue, and says on stderr what went wrong. `what` is it in messages.
     pub(crate) fn finish(self, what: &str, server: Server, queue: &Queue, stats: bool) -> Outcome {
-        let code = match self.wait(queue)? {
+        let since = self.since;
+        let end = self.wait(queue)?;
+        let took = since.elapsed();
+        let code = match end {
             End::Finished => finished(server.wait(queue)),
             End::TimedOut(after) => {
                 eprintln!("error: the {what} has not ended after {after:?}");
@@ -61,7 +65,7 @@ impl Watch {
             eprintln!("note: {denial}");
         }
         if stats {
-            eprintln!("\n{}", device::called(&server));
+            eprintln!("\nthe {what} took {took:.3?} from its launch to its end\n{}", device::called(&server));
         }
         match code {
             Some(code @ (TIMED_OUT | INTERRUPTED)) => {
@@ -75,7 +79,7 @@ impl Watch {
 
     /// Waits until the queue is empty, or something ends the run before.
     fn wait(self, queue: &Queue) -> Result<End, offload::Error> {
-        let Watch { events, sender, timeout } = self;
+        let Watch { events, sender, timeout, .. } = self;
         queue.on_complete(Box::new(move || {
             // Nobody listens if the run was ended before.
             let _ = sender.send(End::Finished);

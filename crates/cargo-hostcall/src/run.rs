@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use crate::cargo::{self, Selection, Verb};
-use crate::kernel::{self, Shape};
+use crate::exec::Entry;
+use crate::kernel;
 use crate::options::Options;
 use crate::{Outcome, exec};
 
 /// What to run, where, and what it may do.
 #[derive(clap::Args)]
 #[command(after_help = "`cargo hostcall run [-p PACKAGE] [-- ARGUMENTS]` runs a program with `fn main()`;\n\
+                        `cargo hostcall run [-p PACKAGE] --kernel NAME --lanes N [-- PARAMETERS ARGUMENTS]` launches a kernel of one;\n\
                         `cargo hostcall run CRATE KERNEL [PARAMETERS] [ARGUMENTS]` launches a kernel of a kernel crate.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -19,9 +21,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
-    shape: Shape,
+    entry: Entry,
     /// Of a kernel: the kernel crate's directory
-    #[arg(requires = "kernel")]
+    #[arg(requires = "kernel", conflicts_with = "of_program")]
     kernel_crate: Option<PathBuf>,
     /// Of a kernel: its name
     kernel: Option<String>,
@@ -32,12 +34,12 @@ pub(crate) struct Arguments {
 
 /// `rest` is what follows `--` on the command line.
 pub(crate) fn run(arguments: Arguments, rest: Vec<String>) -> Outcome {
-    let Arguments { options, threads, selection, shape, kernel_crate, kernel, mut args } = arguments;
+    let Arguments { options, threads, selection, entry, kernel_crate, kernel, mut args } = arguments;
     match (kernel_crate, kernel) {
         (Some(kernel_crate), Some(kernel)) => {
             args.extend(rest);
-            kernel::run(&options, &shape, &kernel_crate, &kernel, &args)
+            kernel::run(&options, &entry.shape, &kernel_crate, &kernel, &args)
         }
-        _ => cargo::run(Verb::Run, &options, threads, &selection, &rest),
+        _ => cargo::run(Verb::Run, &options, [threads.to_arguments(), entry.to_arguments()].concat(), &selection, &rest),
     }
 }

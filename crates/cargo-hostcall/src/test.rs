@@ -24,5 +24,5 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments, mut rest: Vec<String>) -> Outcome {
     let Arguments { options, threads, selection, targets, name } = arguments;
     rest.splice(0..0, name);
-    cargo::run(Verb::Test(targets), &options, threads, &selection, &rest)
+    cargo::run(Verb::Test(targets), &options, threads.to_arguments(), &selection, &rest)
 }

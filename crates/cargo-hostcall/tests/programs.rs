@@ -1,7 +1,8 @@
 //! The programs of `programs/`, run by `cargo hostcall run`, and where it says something by `cargo run` on this machine for comparison.
 //!
 //! `HOSTCALL_TEST_DEVICE` chooses the device; the default is the simulator. Without a device toolchain there is nothing to build them with, and the
-//! tests say so.
+//! tests say so. With `HOSTCALL_TEST_BUNDLE`, the folder that `cargo xtask gpu-bundle` makes, nothing is built: images, programs of this machine, and the
+//! command line itself are taken from there.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -32,11 +33,20 @@ impl Ran {
     }
 }
 
+/// The folder with what was built elsewhere.
+fn bundle() -> Option<PathBuf> {
+    let dir = PathBuf::from(std::env::var_os("HOSTCALL_TEST_BUNDLE")?);
+    Some(dir.canonicalize().unwrap_or_else(|error| panic!("HOSTCALL_TEST_BUNDLE={}: {error}", dir.display())))
+}
+
 fn programs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs")
+    bundle().unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).join("programs")
 }
 
 fn can_build() -> bool {
+    if bundle().is_some() {
+        return true;
+    }
     match hostcall_build::DeviceToolchain::find() {
         Ok(_) => true,
         Err(error) => {
@@ -59,13 +69,26 @@ fn output(mut command: Command, stdin: &[u8]) -> Ran {
 
 /// `cargo hostcall run OPTIONS -p PROGRAM -- ARGUMENTS`
 fn command(options: &[&str], program: &str, arguments: &[&str]) -> Command {
+    hostcall("run", options, program, arguments)
+}
+
+/// The same for any of the commands that build a package and start what it becomes.
+fn hostcall(verb: &str, options: &[&str], package: &str, arguments: &[&str]) -> Command {
     let device = std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".into());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
-    command.args(["hostcall", "run", "-q", "--device", &device]).args(options);
-    if !device.starts_with("sim") {
-        command.arg("--release");
+    let mut command;
+    if let Some(dir) = bundle() {
+        command = Command::new(dir.join("cargo-hostcall"));
+        command.args(["hostcall", "exec", "-q", "--device", &device]).args(options);
+        command.arg("--").arg(dir.join("programs").join(format!("{package}{}", hostcall_build::SUFFIX)));
+    } else {
+        command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+        command.args(["hostcall", verb, "-q", "--device", &device]).args(options);
+        if !device.starts_with("sim") {
+            command.arg("--release");
+        }
+        command.args(["-p", package, "--"]);
     }
-    command.args(["-p", program, "--"]).args(arguments);
+    command.args(arguments);
     command
 }
 
@@ -75,12 +98,15 @@ fn run(options: &[&str], program: &str, arguments: &[&str], stdin: &[u8]) -> Ran
 
 /// `cargo run` of the same program, in a directory.
 fn on_this_machine(dir: &Path, program: &str, arguments: &[&str], stdin: &[u8]) -> Ran {
-    let manifest = programs().join("Cargo.toml");
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["build", "-q", "-p", program, "--manifest-path"]).arg(&manifest);
-    output(command, b"").succeeded();
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| programs().join("target"), PathBuf::from);
-    let mut command = Command::new(target.join("debug").join(program));
+    let built = if let Some(bundle) = bundle() {
+        bundle.join("programs/here")
+    } else {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.args(["build", "-q", "-p", program, "--manifest-path"]).arg(programs().join("Cargo.toml"));
+        output(command, b"").succeeded();
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| programs().join("target"), PathBuf::from).join("debug")
+    };
+    let mut command = Command::new(built.join(program));
     command.args(arguments).current_dir(dir).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
     child.stdin.take().expect("it was piped").write_all(stdin).expect("it reads");
@@ -267,6 +293,23 @@ fn programs_end_as_they_do_elsewhere() {
     assert!(!matches!(ran.code, Some(0) | None) && ran.stderr.contains("stack overflow") && ran.stderr.contains("--stack"), "{ran:?}");
     let ran = ending(&["spawn-many"]).succeeded();
     assert!(ran.text().starts_with("3 threads, then WouldBlock:") && ran.text().contains("--threads"), "{ran:?}");
+}
+
+#[test]
+fn tests_run_on_the_device_and_one_that_fails_ends_no_other() {
+    needs_toolchain!();
+    let all_pass = output(hostcall("test", &[], "tested", &[]), b"").succeeded().text();
+    assert!(all_pass.contains("3 passed; 0 failed; 4 ignored"), "{all_pass}");
+    let ran = output(hostcall("test", &["--timeout", "20"], "tested", &["--include-ignored", "--skip", "hangs"]), b"");
+    let text = ran.text();
+    assert_eq!(ran.code, Some(101), "{ran:?}");
+    for failed in ["fails", "aborts", "panics_with_other_words"] {
+        assert!(text.contains(&format!("\n    tests::{failed}\n")), "{failed}: {text}");
+    }
+    assert!(text.contains("3 passed; 3 failed; 0 ignored; 0 measured; 1 filtered out"), "{text}");
+    assert!(text.contains("arithmetic") && !text.contains("seen only when asked for"), "{text}");
+    let ran = output(hostcall("test", &["--timeout", "2"], "tested", &["--ignored", "hangs"]), b"");
+    assert!(ran.code == Some(101) && ran.text().contains("timed out after 2s"), "{ran:?}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub struct Stacks {
     pub bytes: u64,
     /// How many there are.
     pub threads: u64,
-    /// Bytes of each lane's own memory, which holds return addresses and saved registers; 0: not known.
+    /// Bytes of each lane's own memory, which holds return addresses and saved registers, and the whole stack of a kernel's lane; 0: not known.
     pub own_bytes: u64,
 }
 
@@ -27,6 +27,16 @@ impl Stacks {
             chunk.copy_from_slice(&word.to_ne_bytes());
         }
         bytes
+    }
+
+    /// From how they lie in the program.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        let mut words = [0; 4];
+        for (word, chunk) in words.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_ne_bytes(*chunk);
+        }
+        let [base, bytes, threads, own_bytes] = words;
+        Self { base, bytes, threads, own_bytes }
     }
 
     /// The stack of the thread of this number, if one was reserved for it.
@@ -45,5 +55,6 @@ mod tests {
         assert_eq!([0, 1, 2].map(|thread| stacks.of(thread)), [Some(1 << 20), Some((1 << 20) + 4096), None]);
         assert_eq!(Stacks::default().of(0), None);
         assert_eq!(stacks.to_bytes()[24..], 7u64.to_ne_bytes());
+        assert_eq!(Stacks::from_bytes(stacks.to_bytes()), stacks);
     }
 }

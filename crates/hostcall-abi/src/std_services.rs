@@ -16,6 +16,8 @@ macro_rules! std_services {
             fn entropy(into: &mut [u8]) -> Result<u32, u32>;
             /// A granted variable, as `NAME=VALUE`: its length, and as much of it as fits. `None` past the last.
             fn variable(index: u32, into: &mut [u8]) -> Option<u32>;
+            /// What an error number means, in the host's words: their length, and as much of them as fits.
+            fn error_text(errno: u32, into: &mut [u8]) -> u32;
         }
 
         /// What POSIX knows of files and the device's own library does not ask.

@@ -27,6 +27,13 @@ pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &s
     Ok(Image::new(ImageKind::AmdCodeObject, arch.to_owned(), code))
 }
 
+/// For every crate that is compiled for AMD, beside no other pass.
+///
+/// rustc 1.96 makes the list of `#[used]` statics, `llvm.used`, an array of generic pointers, and puts pointers to global memory into it. Nothing that
+/// reads the bitcode takes that: neither LLVM's tools ("incorrect type in array initializer") nor rustc itself when it optimises several units
+/// together. This pass writes the list anew, with casts, and does little else to a crate of which nothing is known to be internal.
+pub(crate) const REPAIR: &str = "-Cpasses=globalopt";
+
 /// The recipe's words for `arch`.
 pub(crate) fn gpu<'a>(toolchain: &'a DeviceToolchain, arch: &'a str) -> Gpu<'a> {
     Gpu { toolchain, triple: "amdgcn-amd-amdhsa", cpu: arch, features: String::new(), convention: "amdgpu_kernel" }

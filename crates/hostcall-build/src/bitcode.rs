@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::build::Context;
 use crate::command::Run;
 use crate::{BuildError, DeviceToolchain};
-use crate::{atomics, panics};
+use crate::{amdgpu, atomics, panics};
 
 /// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
 /// (`hostcall-device` names what it needs in its own crate attributes.)
@@ -65,6 +65,9 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
     let toolchain = gpu.toolchain;
     let mut flags = common_flags();
     flags.push("-Cno-prepopulate-passes".into());
+    if gpu.triple.starts_with("amdgcn") {
+        flags.push(amdgpu::REPAIR.into());
+    }
     flags.push(format!("-Ctarget-cpu={}", gpu.cpu));
     if !gpu.features.is_empty() {
         flags.push(format!("-Ctarget-feature={}", gpu.features));
@@ -145,14 +148,15 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
     if !names.any_kernel {
         return Err(BuildError::NoKernel { package: package.to_owned() });
     }
-    let (text, inline) = match style {
-        Style::Kernels => (Cow::Owned(panics::replace(&module)), format!("-inline-threshold={INLINE_THRESHOLD}")),
-        // Not `-inline-threshold`, which would also be that of code that is to be small.
-        Style::Program => (Cow::Borrowed(&*module), format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}")),
+    let (text, inline, merge) = match style {
+        Style::Kernels => (Cow::Owned(panics::replace(&module)), format!("-inline-threshold={INLINE_THRESHOLD}"), ""),
+        // Not `-inline-threshold`, which would also be that of code that is to be small. The runtime's `core` and the program's have much in common.
+        Style::Program => (Cow::Borrowed(&*module), format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}"), "mergefunc,"),
     };
     fs::write(&replaced, &*text).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
-    fs::write(&small, small_attributes(&module, style)).map_err(BuildError::io("write", &small))?;
+    fs::write(&small, small_attributes(&module, style) + &kernel_attributes(&module, gpu.convention))
+        .map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
     // are not convergent, like memcpy's.
     toolchain
@@ -165,7 +169,7 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
         .output()?;
     toolchain
         .llvm("opt")
-        .arg("-passes=internalize,globaldce,default<O2>,globaldce")
+        .arg(format!("-passes=internalize,globaldce,default<O2>,{merge}globaldce"))
         .arg(inline)
         .arg(format!("-internalize-public-api-file={}", exports.display()))
         .arg(&marked)
@@ -200,7 +204,7 @@ const SMALL: [(&str, bool); 10] = [
 ];
 
 /// Of programs with std, also what runs once, or when something has gone wrong.
-const SMALL_IN_PROGRAMS: [&str; 11] = [
+const SMALL_IN_PROGRAMS: [&str; 16] = [
     "3std9panicking",
     "3std3sys3env",
     "3std2rt",
@@ -212,6 +216,11 @@ const SMALL_IN_PROGRAMS: [&str; 11] = [
     "3std4sync4once",
     "12hostcall_std5entry",
     "12hostcall_std7process",
+    "12hostcall_std3net",
+    "3std3sys5stdio",
+    "3std2io8buffered",
+    "3std3sys3pal6hermit",
+    "3std9backtrace",
 ];
 
 /// Whether a function of that name is to be small; if so, whether at any price.
@@ -231,6 +240,12 @@ fn small_attributes(module: &str, style: Style) -> String {
         }
     }
     lines
+}
+
+/// For `opt`: what makes each kernel unlike all others. Equal functions are merged into one that the other calls, and nothing can call a kernel.
+fn kernel_attributes(module: &str, convention: &str) -> String {
+    let kernels = module.lines().filter_map(definition).filter(|(before, _)| before.split_whitespace().any(|word| word == convention));
+    kernels.map(|(_, name)| format!("{name},hostcall-kernel={name}\n")).collect()
 }
 
 /// The first function of a module, as text, that mentions `symbol`.
@@ -307,6 +322,12 @@ mod tests {
         let module = "declare void @getpid2()\ndeclare i32 @getpid()\ndefine void @a() {\n  call void @getpid2()\n}\ndefine void @b() {\n  %1 = call i32 @getpid()\n}\n";
         assert_eq!(caller_of(module, "getpid").as_deref(), Some("b"));
         assert_eq!(caller_of(module, "nobody"), None);
+    }
+
+    #[test]
+    fn no_kernel_is_like_another() {
+        let module = "define ptx_kernel void @a() {\n}\ndefine dso_local ptx_kernel void @b() {\n}\ndefine void @c() {\n}\n";
+        assert_eq!(kernel_attributes(module, "ptx_kernel"), "a,hostcall-kernel=a\nb,hostcall-kernel=b\n");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use build::{BuiltProgram, ProgramSpec, build_program};
 pub use doctor::{Check, Importance, doctor};
 pub use error::{BuildError, Piece};
 pub use offload_image::{Image, ImageKind, ProgramBundle};
-pub use ptxas::{Ptxas, assemble_all, assemble_cached};
+pub use ptxas::{Ptxas, assemble_all, assemble_cached, assemble_quickly};
 pub use script::{Program, program, std_program};
 pub use setup::{SetupReport, setup};
 pub use stdlib::{Machine, SUFFIX, Sysroot, act_as_tool, apply_overlay, build_std_program, is_test_harness, overlay_identity};

@@ -37,6 +37,8 @@ pub(crate) fn ptx(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir
     }
     let ptx = dir.join("image.ptx");
     let llc = gpu.toolchain.llvm("llc").arg("-O3").arg(format!("-mcpu={}", gpu.cpu)).arg(format!("-mattr={}", gpu.features));
+    // Conversions between 128-bit integers and floats (`duration.as_nanos() as f64`) are calls that the back end has nobody for, unless they are expanded.
+    let llc = llc.arg("-expand-fp-convert-bits=64");
     llc.arg(&module).arg("-o").arg(&ptx).output()?;
     let text = fs::read_to_string(&ptx).map_err(BuildError::io("read", &ptx))?;
     Ok(rolled(&text).into_bytes())

@@ -2,10 +2,12 @@
 
 use crate::arch::current::{self as arch, Machine};
 use core::cell::UnsafeCell;
+#[cfg(not(target_os = "hermit"))]
 use hostcall_abi::ABI_VERSION;
 use hostcall_abi::port::{Arch, Client, Group, first_lane};
 
 /// The wire's version that this program was built with, for the host to compare.
+#[cfg(not(target_os = "hermit"))]
 #[unsafe(no_mangle)]
 #[cfg_attr(not(target_arch = "amdgpu"), used)]
 // For AMD rustc 1.96 writes `llvm.used` in a form that LLVM refuses.

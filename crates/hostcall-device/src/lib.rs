@@ -14,6 +14,10 @@
 //! * [`heap`](mod@heap): the global allocator, over a heap in device memory that the server gives.
 //!
 //! A panic is told to the host once per wave, then its lanes end; nothing here traps, because a trap would cost a GPU its context.
+//!
+//! In programs with `std` (`target_os = "hermit"`) there are two copies of this library: the program's, for its kernels, and that of `hostcall-std`, which
+//! is linked to it as one object. What there can be only one of (the descriptor, the allocator, the end of lanes) is in the latter, and
+//! the former refers to it by name; panics are `std`'s.
 #![no_std]
 // GPU targets are built by the device toolchain, which may use unstable features; the simulator needs none.
 #![cfg_attr(
@@ -54,7 +58,10 @@ pub use pending::Pending;
 /// What most kernels want: `use hostcall::prelude::*;`.
 pub mod prelude {
     pub use crate::wave::{global_id, global_size, group_id, group_index, lane_id, local_id, local_index, sync_workgroup, wave_index};
-    pub use crate::{CallError, Pending, Plain, Port, eprint, eprintln, kernel, print, println, service};
+    pub use crate::{CallError, Pending, Plain, Port, kernel, service};
+    // Where `std` is, its own are better: they also know of what was printed through `io::stdout()`.
+    #[cfg(not(target_os = "hermit"))]
+    pub use crate::{eprint, eprintln, print, println};
 }
 
 /// For `hostcall-std`, which is the other half of this library where Rust's `std` is.
@@ -73,15 +80,18 @@ pub mod __runtime {
         crate::context::descriptor().heap_bytes
     }
 
-    /// A word of the calling lane's own: 0, or what it was set to. A kernel sets it before anything else.
+    /// A word of the calling lane's own: what it was set to. A kernel sets it before anything else.
     pub fn lane_word() -> u64 {
         crate::arch::current::lane_word()
     }
 
-    /// Sets the lane's word: to 0, or to an address in the heap that is a multiple of 64.
+    /// Sets the lane's word: to 0, to 1, or to an address in the heap that is a multiple of 64.
     pub fn set_lane_word(word: u64) {
         crate::arch::current::set_lane_word(word);
     }
+
+    /// Whether a lane may wait for another of its wave.
+    pub const INDEPENDENT_LANES: bool = crate::arch::current::INDEPENDENT_LANES;
 
     /// Waits for somebody else, for the `attempt`-th time in a row.
     pub fn pause(attempt: u32) {
@@ -102,6 +112,8 @@ pub mod __runtime {
     pub fn end_lane() -> ! {
         crate::process::end_lane()
     }
+
+    pub use crate::panic::panicked;
 }
 
 /// For the macros.
@@ -128,11 +140,23 @@ pub mod __private {
     }
     pub use crate::{__if_device as if_device, __if_host as if_host};
 
+    #[cfg(target_os = "hermit")]
+    unsafe extern "C" {
+        safe fn sys_lane_enter();
+        safe fn sys_lane_leave();
+    }
+
     /// Every kernel begins with it.
     #[inline(always)]
-    pub fn kernel_enter() {}
+    pub fn kernel_enter() {
+        #[cfg(target_os = "hermit")]
+        sys_lane_enter();
+    }
 
     /// Every kernel ends with it.
     #[inline(always)]
-    pub fn kernel_leave() {}
+    pub fn kernel_leave() {
+        #[cfg(target_os = "hermit")]
+        sys_lane_leave();
+    }
 }

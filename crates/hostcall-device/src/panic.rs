@@ -10,7 +10,6 @@
 use crate::builtin::Process;
 use crate::wave::{self, Converged};
 use core::fmt::{self, Write};
-use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a message that the host gets; what is longer is cut, and says so.
@@ -83,9 +82,9 @@ fn take_turn(me: u64) -> Turn {
     Turn::PlaceOnly
 }
 
-#[cfg_attr(not(all(hostcall_device, not(test))), expect(dead_code, reason = "the panic handler exists in device builds only"))]
-fn report(info: &PanicInfo<'_>) -> ! {
-    let lanes = info.location().map_or_else(Converged::here, Converged::at);
+/// Tells the host of a panic at `file`, `[line, column]`, once for all `lanes` that panic there together, and ends the calling lane. `say` writes
+/// the message.
+fn report(lanes: Converged, file: &str, place: [u32; 2], say: impl FnOnce(&mut Message) -> fmt::Result) -> ! {
     if lanes.leads() {
         let turn = take_turn(wave::global_id() as u64 + 1);
         if turn != Turn::Again {
@@ -94,10 +93,9 @@ fn report(info: &PanicInfo<'_>) -> ! {
                 let _ = message.write_str("(another lane's report is under way)");
             } else {
                 // An error is a message that was cut, or a `Display` that failed: what is there is sent.
-                let _ = write!(message, "{}", info.message());
+                let _ = say(&mut message);
                 let _ = explain_out_of_memory(&mut message);
             }
-            let (file, place) = info.location().map_or(("", [0; 2]), |at| (at.file(), [at.line(), at.column()]));
             // If the host is gone nobody can be told.
             let _ = Process::panicked(wave::group_id(), wave::local_id(), lanes.mask(), place, file.as_bytes(), message.text().as_bytes());
             if let Turn::Report(slot) = turn {
@@ -123,15 +121,23 @@ fn explain_out_of_memory(message: &mut Message) -> fmt::Result {
     Ok(())
 }
 
-#[cfg(all(hostcall_device, not(test)))]
+/// The end of lanes whose panic somebody else (`std`) has put into words. What tells lanes that panic here from others is the place in the source.
+pub fn panicked(file: &str, place: [u32; 2], message: &str) -> ! {
+    let site = file.as_ptr() as usize ^ (place[0] as usize) << 12 ^ place[1] as usize;
+    report(Converged::at_site(site, place[0]), file, place, |to| to.write_str(message))
+}
+
+#[cfg(all(hostcall_device, not(test), not(target_os = "hermit")))]
 #[panic_handler]
-fn panicked(info: &PanicInfo<'_>) -> ! {
-    report(info)
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    let lanes = info.location().map_or_else(Converged::here, Converged::at);
+    let (file, place) = info.location().map_or(("", [0; 2]), |at| (at.file(), [at.line(), at.column()]));
+    report(lanes, file, place, |to| write!(to, "{}", info.message()))
 }
 
 /// The precompiled `core` that a simulator image links was built to unwind and refers to this symbol; with
 /// `panic = "abort"` nobody calls it.
-#[cfg(all(hostcall_device, not(test), not(any(target_arch = "nvptx64", target_arch = "amdgpu"))))]
+#[cfg(all(hostcall_device, not(test), not(target_os = "hermit"), not(any(target_arch = "nvptx64", target_arch = "amdgpu"))))]
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 

@@ -1,9 +1,15 @@
 //! The end of a kernel by its own will.
 
-use crate::arch::current as arch;
 use crate::builtin::Process;
 use crate::wave;
 use core::sync::atomic::{AtomicU32, Ordering};
+
+#[cfg(target_os = "hermit")]
+unsafe extern "C" {
+    /// The runtime's [`end_lane`].
+    #[link_name = "sys_lane_end"]
+    safe fn end_in_runtime() -> !;
+}
 
 /// Not 0 when a lane learnt that the kernel ends, or ended it: lanes that wait on the device, where no call tells them, look here.
 static ENDED: AtomicU32 = AtomicU32::new(0);
@@ -19,9 +25,14 @@ pub(crate) fn is_ended() -> bool {
 #[cold]
 #[inline(never)]
 pub(crate) fn end_lane() -> ! {
-    // Pairs with `is_ended`.
-    ENDED.store(1, Ordering::Relaxed);
-    arch::exit_lane()
+    #[cfg(target_os = "hermit")]
+    end_in_runtime();
+    #[cfg(not(target_os = "hermit"))]
+    {
+        // Pairs with `is_ended`.
+        ENDED.store(1, Ordering::Relaxed);
+        crate::arch::current::exit_lane()
+    }
 }
 
 /// Ends the kernel: the host learns the code, this lane ends here, and every other at its next call.

@@ -117,7 +117,13 @@ impl Converged {
     /// The lanes converged at a place. The simulator tells lanes that have parted by it; a GPU knows.
     #[inline(always)]
     pub(crate) fn at(place: &core::panic::Location<'_>) -> Self {
-        Self(crate::context::group_at(core::ptr::from_ref(place) as usize, 0))
+        Self::at_site(core::ptr::from_ref(place) as usize, 0)
+    }
+
+    /// The lanes converged at a site, among whom `key` is the same.
+    #[inline(always)]
+    pub(crate) fn at_site(site: usize, key: u32) -> Self {
+        Self(crate::context::group_at(site, key))
     }
 
     /// Ends the calling lane if the first of them has ended: in a call of its own, because the kernel is being ended. What it was

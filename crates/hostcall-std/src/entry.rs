@@ -3,12 +3,15 @@
 //! Launched with one lane in each workgroup: the first runs `main`, every other waits to be a thread. `std`'s own entry, `runtime_entry`, fills
 //! the environment in before it calls `main`.
 
+use crate::once::Once;
 use crate::services::StdSystem;
 use crate::{lane, thread};
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ffi::c_char;
 use core::ptr::null;
+use core::sync::atomic::AtomicUsize;
 use hostcall_device::__runtime::{self as device, Environment};
 use hostcall_device::{CallError, wave};
 
@@ -43,6 +46,54 @@ fn texts(call: impl Fn(u32, &mut [u8]) -> Result<Option<u32>, CallError>) -> Vec
     all
 }
 
+/// What a list of texts becomes that is asked for once: its address, and how many there are.
+fn listed(word: &AtomicUsize, making: &Once, list: impl FnOnce() -> Vec<*const c_char>) -> &'static [*const c_char] {
+    let list = making.get(word, || {
+        let list: &'static [*const c_char] = list().leak();
+        Box::into_raw(Box::new(list)) as usize
+    });
+    // SAFETY: made above, and never freed.
+    unsafe { *(list as *const &'static [*const c_char]) }
+}
+
+/// The program's arguments, the first of which is its name, and a null.
+fn arguments() -> &'static [*const c_char] {
+    static ALL: AtomicUsize = AtomicUsize::new(0);
+    static MAKING: Once = Once::new();
+    listed(&ALL, &MAKING, || {
+        let mut all = texts(Environment::arg);
+        if all.len() == 1 {
+            all.insert(0, c"program".as_ptr());
+        }
+        all
+    })
+}
+
+/// The variables that were granted, each `NAME=VALUE`, and a null.
+fn variables() -> &'static [*const c_char] {
+    static ALL: AtomicUsize = AtomicUsize::new(0);
+    static MAKING: Once = Once::new();
+    listed(&ALL, &MAKING, || texts(StdSystem::variable))
+}
+
+/// The arguments, for kernels: nobody calls the entry of their program.
+///
+/// # Safety
+/// `count` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sys_arguments(count: *mut isize) -> *const *const c_char {
+    let all = arguments();
+    // SAFETY: the caller's.
+    unsafe { count.write(all.len() as isize - 1) };
+    all.as_ptr()
+}
+
+/// The variables, for kernels.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_variables() -> *const *const c_char {
+    variables().as_ptr()
+}
+
 /// Runs the program: `main` on the first workgroup, threads on the others.
 #[cfg(feature = "entry")]
 #[hostcall_device::kernel(krate = hostcall_device)]
@@ -66,12 +117,7 @@ pub fn run() {
     );
     let [x, y, z] = wave::group_count().map(|n| n as usize);
     thread::prepare(x * y * z - 1);
-    let mut arguments = texts(|index, into| Environment::arg(index, into));
-    if arguments.len() == 1 {
-        arguments.insert(0, c"program".as_ptr());
-    }
-    let variables = texts(StdSystem::variable);
-    let count = arguments.len() as i32 - 1;
+    let arguments = arguments();
     // SAFETY: both are arrays of C strings that end with a null and are never freed; `std` is linked and not yet initialised.
-    unsafe { runtime_entry(count, arguments.leak().as_ptr(), variables.leak().as_ptr()) }
+    unsafe { runtime_entry(arguments.len() as i32 - 1, arguments.as_ptr(), variables().as_ptr()) }
 }

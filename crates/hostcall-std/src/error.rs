@@ -1,6 +1,7 @@
 //! Errors: numbers, as Linux has them.
 
 use crate::lane;
+use crate::services::StdSystem;
 use hermit_abi::errno::{EAGAIN, EINVAL, EIO, EMSGSIZE, ENOSYS, ETIMEDOUT};
 use hostcall_device::CallError;
 
@@ -39,6 +40,23 @@ pub(crate) fn returned<T: Returned>(result: Result<T, Errno>) -> T {
         T::failed(error)
     })
 }
+
+/// What an error number means, in the host's words: copies as much as fits, and returns how much that is. Nothing, if the host does not say.
+///
+/// # Safety
+/// `into` is valid for writes of `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sys_error_text(errno: i32, into: *mut u8, len: usize) -> usize {
+    if into.is_null() {
+        return 0;
+    }
+    // SAFETY: the caller's; no more than one call moves.
+    let into = unsafe { core::slice::from_raw_parts_mut(into, len.min(MOST_TEXT)) };
+    StdSystem::error_text(errno.cast_unsigned(), into).map_or(0, |all| (all as usize).min(into.len()))
+}
+
+/// The longest text of an error.
+const MOST_TEXT: usize = 128;
 
 /// Types that C functions return.
 pub(crate) trait Returned {

@@ -28,10 +28,12 @@ impl Waiter {
 struct Queue {
     lock: AtomicU32,
     first: AtomicPtr<Waiter>,
+    /// Null if there is no first. With thousands of lanes that wait, nobody can afford to look for it.
+    last: AtomicPtr<Waiter>,
 }
 
 const QUEUES: usize = 256;
-static TABLE: [Queue; QUEUES] = [const { Queue { lock: AtomicU32::new(0), first: AtomicPtr::new(null_mut()) } }; QUEUES];
+static TABLE: [Queue; QUEUES] = [const { Queue::new() }; QUEUES];
 
 fn queue(address: usize) -> &'static Queue {
     // Fibonacci hashing of the word's number.
@@ -39,6 +41,10 @@ fn queue(address: usize) -> &'static Queue {
 }
 
 impl Queue {
+    const fn new() -> Self {
+        Self { lock: AtomicU32::new(0), first: AtomicPtr::new(null_mut()), last: AtomicPtr::new(null_mut()) }
+    }
+
     /// Runs `f` while nobody else is in the queue. `f` neither waits nor calls.
     fn locked<R>(&self, f: impl FnOnce() -> R) -> R {
         let mut attempt = 0;
@@ -56,25 +62,33 @@ impl Queue {
 
     fn push(&self, waiter: &'static Waiter) {
         waiter.next.store(null_mut(), Ordering::Relaxed);
-        let mut link = &self.first;
+        let new = core::ptr::from_ref(waiter).cast_mut();
         // SAFETY: every waiter in a queue is alive: it leaves before its lane goes on.
-        while let Some(other) = unsafe { link.load(Ordering::Relaxed).as_ref() } {
-            link = &other.next;
-        }
-        link.store(core::ptr::from_ref(waiter).cast_mut(), Ordering::Relaxed);
+        let link = unsafe { self.last.load(Ordering::Relaxed).as_ref() }.map_or(&self.first, |last| &last.next);
+        link.store(new, Ordering::Relaxed);
+        self.last.store(new, Ordering::Relaxed);
     }
 
     /// Takes out up to `count` waiters, oldest first, that `chosen` says; tells `taken` of each, which it may not use afterwards.
     fn take(&self, count: i32, chosen: impl Fn(&Waiter) -> bool, taken: impl Fn(&Waiter)) -> i32 {
         let mut done = 0;
         let mut link = &self.first;
+        let mut before = null_mut();
         // SAFETY: as in `push`; one that is taken out is not looked at after `taken`, which lets it go.
         while let Some(waiter) = unsafe { link.load(Ordering::Relaxed).as_ref() } {
-            if done < count && chosen(waiter) {
-                link.store(waiter.next.load(Ordering::Relaxed), Ordering::Relaxed);
+            if done >= count {
+                break;
+            }
+            if chosen(waiter) {
+                let next = waiter.next.load(Ordering::Relaxed);
+                link.store(next, Ordering::Relaxed);
+                if next.is_null() {
+                    self.last.store(before, Ordering::Relaxed);
+                }
                 done += 1;
                 taken(waiter);
             } else {
+                before = core::ptr::from_ref(waiter).cast_mut();
                 link = &waiter.next;
             }
         }
@@ -115,8 +129,27 @@ unsafe fn wait(word: *mut u32, expected: u32, deadline: Option<u64>) -> Result<(
         }
         attempt += 1;
         device::pause(attempt);
+        if !device::INDEPENDENT_LANES && attempt == SUSPICIOUS {
+            suspect();
+        }
     }
     Ok(())
+}
+
+/// Pauses after which a kernel's lane that waits may be waiting for ever, where lanes of one wave cannot: some seconds.
+const SUSPICIOUS: u32 = 1 << 20;
+
+/// Says, once, what a lane may be doing that it may not.
+#[cold]
+#[inline(never)]
+fn suspect() {
+    static SAID: AtomicU32 = AtomicU32::new(0);
+    // Relaxed: nothing else is told by it.
+    if lane::is_kernels() && SAID.swap(1, Ordering::Relaxed) == 0 {
+        hostcall_device::eprintln!(
+            "note: a lane of a kernel has waited for a lock for seconds; on this GPU it does so for ever if a lane of its own wave holds it"
+        );
+    }
 }
 
 /// Wakes up to `count` waiters of a word; returns how many.

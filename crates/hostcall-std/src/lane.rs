@@ -1,11 +1,16 @@
 //! What is a thread's own.
 //!
+//! A thread is a lane: the one of a workgroup that runs a thread of the program, or any of a `#[kernel]`'s, of which there are thousands.
+//!
 //! A GPU has no thread-local storage: a lane has one word that is its own ([`hostcall_device::__runtime::lane_word`]). It holds the address of the
-//! lane's `Lane`, made when it is first needed, in the device heap, because other lanes must be able to wake it and cannot see its stack.
+//! lane's `Lane`, made when it is first needed, in the device heap, because other lanes must be able to wake it and cannot see its stack. So there are
+//! as many as there are resident lanes that need one: a kernel's lane gives it back when it ends, and one that never waits, fails or has
+//! thread-local values has none.
 
 use crate::futex::Waiter;
 use alloc::alloc::{Layout, dealloc, handle_alloc_error};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::cell::Cell;
 use core::ptr::null_mut;
 use hostcall_device::__runtime as device;
@@ -17,17 +22,31 @@ pub(crate) struct Lane {
     /// Thread-local values by key, and how many there is room for.
     values: Cell<*mut *mut u8>,
     room: Cell<usize>,
+    of_kernel: bool,
+    /// What a kernel's lane has written to standard output behind its last newline.
+    pub(crate) unfinished: Cell<Vec<u8>>,
     pub(crate) waiter: Waiter,
 }
+
+/// The word of a program's thread that has no `Lane` yet.
+const THREAD: u64 = 0;
+/// The word of a kernel's lane that has no `Lane` yet.
+const KERNEL: u64 = 1;
 
 /// Room for thread-local values that a thread begins with.
 const FIRST_ROOM: usize = 8;
 
 /// The calling lane's, if it has needed one yet.
-fn known() -> Option<&'static Lane> {
-    // SAFETY: the word is 0 or was set by `here` to a `Lane` that lives until `leave`, after which the word is 0. It is the calling lane's own,
-    // and others reach only its `waiter`, which is made for that.
-    unsafe { (device::lane_word() as *const Lane).as_ref() }
+pub(crate) fn known() -> Option<&'static Lane> {
+    let word = device::lane_word();
+    // SAFETY: a word that is neither of the two was set by `here` to a `Lane` that lives until `leave`, which sets another. It is the calling
+    // lane's own, and others reach only its `waiter`, which is made for that.
+    (word > KERNEL).then(|| unsafe { &*(word as *const Lane) })
+}
+
+/// Whether the calling lane is a kernel's, not a thread of the program.
+pub(crate) fn is_kernels() -> bool {
+    known().map_or_else(|| device::lane_word() == KERNEL, |lane| lane.of_kernel)
 }
 
 /// The calling lane's.
@@ -38,8 +57,14 @@ pub(crate) fn here() -> &'static Lane {
 #[cold]
 #[inline(never)]
 fn make() -> &'static Lane {
-    let lane =
-        Box::into_raw(Box::new(Lane { errno: Cell::new(0), values: Cell::new(null_mut()), room: Cell::new(0), waiter: Waiter::new() }));
+    let lane = Box::into_raw(Box::new(Lane {
+        errno: Cell::new(0),
+        values: Cell::new(null_mut()),
+        room: Cell::new(0),
+        of_kernel: device::lane_word() == KERNEL,
+        unfinished: Cell::new(Vec::new()),
+        waiter: Waiter::new(),
+    }));
     device::set_lane_word(lane as u64);
     // SAFETY: just made, and freed by `leave` only.
     unsafe { &*lane }
@@ -104,16 +129,17 @@ pub(crate) fn room() -> usize {
     known().map_or(0, |lane| lane.room.get())
 }
 
-/// A thread begins on this lane.
+/// A thread of the program begins on this lane.
 pub(crate) fn enter() {
-    device::set_lane_word(0);
+    device::set_lane_word(THREAD);
 }
 
 /// The thread on this lane ends: its thread-local values are dropped.
 pub(crate) fn leave() {
     crate::tls::run_destructors();
+    crate::output::finish();
     if let Some(lane) = known() {
-        device::set_lane_word(0);
+        device::set_lane_word(THREAD);
         free_values(lane);
         // SAFETY: made by `make` from a box; the word no longer leads to it, and it waits in no queue, since it runs.
         drop(unsafe { Box::from_raw(core::ptr::from_ref(lane).cast_mut()) });
@@ -132,14 +158,51 @@ pub extern "C" fn sys_errno() -> i32 {
     sys_get_errno()
 }
 
-/// For `#[kernel]`s of crates that use `std`: a lane begins.
+/// A lane of a `#[kernel]` begins.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_lane_enter() {
-    enter();
+    device::set_lane_word(KERNEL);
 }
 
-/// For `#[kernel]`s of crates that use `std`: a lane ends.
+/// A lane of a `#[kernel]` ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_lane_leave() {
-    leave();
+    if device::lane_word() != KERNEL {
+        leave();
+    }
+}
+
+/// Whether the calling lane is a kernel's: 1 or 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_is_lane() -> u32 {
+    is_kernels().into()
+}
+
+/// The end of a lane whose kernel ends: for the copy of the device library that a program has.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_lane_end() -> ! {
+    device::end_lane()
+}
+
+/// A panic in a lane of a kernel, in words: the host learns which lanes, and ends the kernel. Returns at once in a thread of the program, whose
+/// panic is told as on any other system.
+///
+/// # Safety
+/// `file` and `message` are valid for reads of their lengths and hold UTF-8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sys_lane_panicked(
+    file: *const u8,
+    file_len: usize,
+    line: u32,
+    column: u32,
+    message: *const u8,
+    message_len: usize,
+) {
+    if !is_kernels() {
+        return;
+    }
+    // SAFETY: the caller's.
+    let [file, message] = [(file, file_len), (message, message_len)]
+        .map(|(text, len)| unsafe { core::str::from_utf8_unchecked(core::slice::from_raw_parts(text, len)) });
+    device::panicked(file, [line, column], message)
 }

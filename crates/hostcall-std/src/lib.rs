@@ -7,7 +7,8 @@
 //! * `entry`: the kernel that runs a program: arguments and variables first, then `main`.
 //! * [`thread`](mod@thread): threads are waves of that kernel's launch, which wait to be given something to run.
 //! * `stack`: where threads' stacks are, on NVIDIA GPUs.
-//! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue.
+//! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue. A lane of a `#[kernel]` is a thread, too;
+//!   [`output`]: what it prints.
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code.
 //! * [`fd`], [`mod@file`], [`dir`], [`net`]: descriptors, which stand for handles of the host.
 //!
@@ -28,6 +29,8 @@ pub mod futex;
 pub mod lane;
 pub mod memory;
 pub mod net;
+mod once;
+pub mod output;
 pub mod process;
 mod services;
 #[cfg(hostcall_device)]

@@ -2,7 +2,7 @@
 
 use crate::error::{Errno, answered, returned};
 use crate::services::StdSystem;
-use crate::{memory, tls};
+use crate::{memory, output, tls};
 use hermit_abi::errno::EINVAL;
 use hostcall_device::__runtime::{self as device, Process};
 
@@ -28,6 +28,7 @@ fn end(code: i32) -> ! {
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_exit(code: i32) -> ! {
     tls::run_destructors();
+    output::finish();
     end(code)
 }
 

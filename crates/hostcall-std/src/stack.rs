@@ -4,7 +4,7 @@
 //! (`hostcall-build`, `stacks`). What it inserts asks here where a lane's stack is, and tells here that one has overflowed. The host reserves a stack for
 //! each thread of the launch; a host that does not know how leaves them to the heap.
 
-use crate::{memory, process};
+use crate::{lane, memory, process};
 use core::cell::UnsafeCell;
 use hostcall_abi::stacks::Stacks;
 use hostcall_device::{__runtime as device, eprintln, wave};
@@ -28,10 +28,23 @@ fn written() -> Stacks {
 /// Bytes of the lane's own memory, if the host says nothing: what opening a device gives.
 const OWN_BYTES: u64 = 8 << 10;
 
+fn own_bytes() -> u64 {
+    match written().own_bytes {
+        0 => OWN_BYTES,
+        bytes => bytes,
+    }
+}
+
+/// Of a thread's stack: what is kept for telling of an overflow.
+const RESERVE: u64 = 8 << 10;
+/// Of a thread's own memory: what calls between two looks at it may need, and what telling of an overflow does.
+const OWN_RESERVE: u64 = 4 << 10;
+/// At the far end of a lane's own memory: what lies above the first address that is known, at the near end.
+const UNKNOWN: u64 = 1 << 10;
+
 /// Most and fewest bytes of a stack from the heap.
 const MOST: u64 = 256 << 10;
 const FEWEST: u64 = 16 << 10;
-
 /// Of the heap, the part of which all stacks together may be.
 const PART: u64 = 4;
 
@@ -41,28 +54,48 @@ fn bytes_from_heap() -> u64 {
     (device::heap_bytes() / PART / (x * y * z)).clamp(FEWEST, MOST) & !15
 }
 
-/// Where a lane's stack is, as it begins: writes its address (0: it keeps what it has), its bytes, and the bytes of the lane's own memory.
+/// What the words of a lane's stack are, as it begins.
+#[repr(C)]
+pub struct Words {
+    /// Where the stack ends, from which it grows down; 0: where it does already.
+    end: u64,
+    /// How far down it may come.
+    limit: u64,
+    /// How far down the lane's own memory may be used, as an address there.
+    floor: u64,
+}
+
+/// Says where a lane's stack is. `near` is an address in the lane's own memory, below which it is free, and `near_there` the same address as one
+/// of that memory alone. It grows down.
+///
+/// A thread's is the one that was reserved for it; its own memory is for what calls save. A kernel's lane has its whole stack in its own memory, where
+/// the same variables of a wave's lanes lie side by side: variables in the far three quarters, what calls save in the near one.
 ///
 /// # Safety
-/// `area` is valid for the write. Called once by each lane, before all else.
+/// `words` is valid for the write. Called once by each lane, before all else.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __hostcall_stack_begin(area: *mut [u64; 3], is_thread: u32) {
-    let stacks = written();
-    let own_bytes = if stacks.own_bytes == 0 { OWN_BYTES } else { stacks.own_bytes };
-    let (base, bytes) = match stacks.of(wave::group_index() as u64) {
-        _ if is_thread == 0 => (0, 0),
-        Some(base) => (base, stacks.bytes),
-        None => from_heap(),
+pub unsafe extern "C" fn __hostcall_stack_begin(words: *mut Words, near: u64, near_there: u64, is_thread: u32) {
+    let (stacks, own) = (written(), own_bytes());
+    let found = if is_thread == 0 {
+        let start = near - own + UNKNOWN;
+        let end = (start + own / 4 * 3 - UNKNOWN) & !15;
+        Words { end, limit: start + own / 16, floor: near_there.saturating_sub(near - end) + own / 16 }
+    } else {
+        let (start, bytes) = match stacks.of(wave::group_index() as u64) {
+            Some(base) => (base, stacks.bytes),
+            None => from_heap(),
+        };
+        Words { end: start + bytes, limit: start + RESERVE, floor: near_there.saturating_sub(own) + OWN_RESERVE }
     };
     // SAFETY: the caller's.
-    unsafe { area.write([base, bytes, own_bytes]) };
+    unsafe { words.write(found) };
 }
 
 #[cold]
 #[inline(never)]
 fn from_heap() -> (u64, u64) {
     let bytes = bytes_from_heap();
-    // Without a heap the entry says so; lanes that have no stack here have no room for more than that.
+    // Without a heap the entry says so, on the little that lanes begin with.
     if device::heap_bytes() == 0 {
         return (0, 0);
     }
@@ -73,22 +106,23 @@ fn from_heap() -> (u64, u64) {
     (base as u64, bytes)
 }
 
-/// Ends the program: a stack has overflowed. `which` is 0 for the stack itself, 1 for the lane's own memory; `lane_bytes` are those of the stack of a
-/// lane that is no thread.
+/// Ends the program: a stack has overflowed, or, if `of_own` is not 0, the lane's own memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn __hostcall_stack_overflow(which: u32, lane_bytes: u64) -> ! {
-    let stacks = written();
-    let thread_bytes = if stacks.threads == 0 { bytes_from_heap() } else { stacks.bytes };
-    if which != 0 {
-        let own = if stacks.own_bytes == 0 { OWN_BYTES } else { stacks.own_bytes };
+pub extern "C" fn __hostcall_stack_overflow(of_own: u32) -> ! {
+    let own = own_bytes();
+    let bytes = match written() {
+        Stacks { threads: 0, .. } => bytes_from_heap(),
+        stacks => stacks.bytes,
+    };
+    if lane::is_kernels() {
+        eprintln!("error: stack overflow: a lane of the kernel has {own} bytes\nnote: `--stack BYTES` gives each lane more");
+    } else if of_own == 0 {
+        eprintln!("error: stack overflow: the thread has {bytes} bytes\nnote: `--stack BYTES` gives each thread more");
+    } else {
         eprintln!(
-            "error: stack overflow: calls within calls took the {own} bytes for return addresses and registers that a thread with {thread_bytes} bytes of stack has\n\
+            "error: stack overflow: calls within calls took the {own} bytes for return addresses and registers that a thread with {bytes} bytes of stack has\n\
              note: `--stack BYTES` gives each thread more of both"
         );
-    } else if wave::group_size() == [1, 1, 1] {
-        eprintln!("error: stack overflow: the thread has {thread_bytes} bytes\nnote: `--stack BYTES` gives each thread more");
-    } else {
-        eprintln!("error: stack overflow: a lane of this kernel has {lane_bytes} bytes");
     }
     process::sys_abort()
 }

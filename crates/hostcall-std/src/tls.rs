@@ -3,6 +3,7 @@
 //! Keys are numbers from 1 that are never given out twice: a program has as many as it has `thread_local!`s that were used.
 
 use crate::lane;
+use crate::once::Once;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,6 +32,17 @@ pub extern "C" fn sys_tls_create(destructor: Option<Destructor>) -> usize {
     // Pairs with the load in `run_destructors`: whoever has a value under the key learnt of the key behind this store.
     DESTRUCTORS[key].store(destructor.map_or(0, |f| f as usize), Ordering::Release);
     key
+}
+
+/// The key in `word`, which is made and put there if it is 0.
+///
+/// # Safety
+/// `word` is the address of a word that is used atomically and lives as long as the program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sys_tls_key(word: *mut usize, destructor: Option<Destructor>) -> usize {
+    static MAKING: Once = Once::new();
+    // SAFETY: the caller's.
+    MAKING.get(unsafe { AtomicUsize::from_ptr(word) }, || sys_tls_create(destructor))
 }
 
 /// The calling thread's value under a key; null if it has none.

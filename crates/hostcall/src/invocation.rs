@@ -410,6 +410,10 @@ impl<'a> Invocation<'a> {
         if R::DWORDS <= Replies::SHORT && self.outs.is_empty() {
             value.put(&mut self.short);
             self.reply_len = R::DWORDS;
+        } else if let Var::Staged { rest, .. } = self.var
+            && R::DWORDS + self.outs.len() <= Replies::SHORT
+        {
+            self.reply_staged(value, outs, rest);
         } else {
             units_of(value, self.reply);
             self.reply_outs(outs);
@@ -425,17 +429,32 @@ impl<'a> Invocation<'a> {
         self.end_reply();
     }
 
-    #[cold]
-    fn reply_outs(&mut self, outs: &[&[u8]]) {
-        let part = |i: usize, len: u32| outs.get(i).map_or(&[][..], |out| &out[..out.len().min(len as usize)]);
-        self.reply.extend(self.outs.iter().enumerate().map(|(i, &len)| part(i, len).len() as u32));
+    /// The result and the lengths of what comes back, in `short`, and what comes back, in the lane's region.
+    #[inline]
+    fn reply_staged<R: Fixed>(&mut self, value: &R, outs: &[&[u8]], region: StagedRegion<'_>) {
+        value.put(&mut self.short);
         let mut at = 0;
         for (i, &len) in self.outs.iter().enumerate() {
-            let out = part(i, len);
+            let out = returned(outs, i, len);
+            self.short[R::DWORDS + i] = out.len() as u32;
+            // Each argument's place follows from their lengths, so that it does not move when an earlier one comes back short.
+            // `out_len` has checked that it fits.
+            if let Some(place) = region.part(at, out.len()) {
+                place.copy_from(out);
+            }
+            at += padded_len(len);
+        }
+        self.reply_len = R::DWORDS + self.outs.len();
+    }
+
+    #[cold]
+    fn reply_outs(&mut self, outs: &[&[u8]]) {
+        self.reply.extend(self.outs.iter().enumerate().map(|(i, &len)| returned(outs, i, len).len() as u32));
+        let mut at = 0;
+        for (i, &len) in self.outs.iter().enumerate() {
+            let out = returned(outs, i, len);
             match self.var {
                 Var::Staged { rest, .. } => {
-                    // Each argument's place follows from their lengths, so that it does not move when an earlier one comes back short.
-                    // `out_len` has checked that it fits.
                     if let Some(region) = rest.part(at, out.len()) {
                         region.copy_from(out);
                     }
@@ -534,6 +553,11 @@ fn put_bytes(bytes: &[u8], units: &mut Vec<u32>) {
         last[..rest.len()].copy_from_slice(rest);
         units.push(u32::from_ne_bytes(last));
     }
+}
+
+/// What comes back of `&mut [T]` argument `i`, which is `len` bytes long.
+fn returned<'o>(outs: &[&'o [u8]], i: usize, len: u32) -> &'o [u8] {
+    outs.get(i).map_or(&[], |out| &out[..out.len().min(len as usize)])
 }
 
 fn padded_len(bytes: u32) -> usize {

@@ -28,6 +28,8 @@ pub(super) enum Error {
     Plot { path: PathBuf, reason: String },
     #[error("`{name}` is no row; the rows are {}", super::report::NAMES.join(", "))]
     Name { name: String },
+    #[error("{path} ended with {status}, and said: {said}", path = path.display())]
+    Program { path: PathBuf, status: std::process::ExitStatus, said: String },
     /// Another row of the same measurement has the error itself.
     #[error("{0}")]
     Also(String),

@@ -30,8 +30,12 @@ fn byte(i: usize) -> u8 {
 
 impl Fixture {
     pub(super) fn create(rig: &Rig) -> Result<Self, Error> {
+        Self::sized(rig.scale.file_bytes)
+    }
+
+    pub(super) fn sized(bytes: usize) -> Result<Self, Error> {
         let failed = |source| Error::File { doing: "cannot write a file in", path: std::env::temp_dir(), source };
-        let fixture = Self { dir: TempDir::with_prefix("hostcall-bench-").map_err(failed)?, bytes: rig.scale.file_bytes };
+        let fixture = Self { dir: TempDir::with_prefix("hostcall-bench-").map_err(failed)?, bytes };
         let mut file = File::create(fixture.path()).map_err(failed)?;
         let mut at = 0;
         while at < fixture.bytes {
@@ -47,7 +51,11 @@ impl Fixture {
         self.dir.path()
     }
 
-    fn path(&self) -> PathBuf {
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
         self.dir().join(FILE)
     }
 }
@@ -78,7 +86,7 @@ pub(super) fn row(session: &Session<'_>, fixture: &Fixture) -> Result<Row, Error
 }
 
 /// 10⁹ bytes a second of one thread that reads the file to pinned memory and has it copied to the device.
-fn pread_and_copy(rig: &Rig, path: &Path, into: &Memory<u8>) -> Result<f64, Error> {
+pub(super) fn pread_and_copy(rig: &Rig, path: &Path, into: &Memory<u8>) -> Result<f64, Error> {
     let failed = |source| Error::File { doing: "cannot read", path: path.into(), source };
     let file = File::open(path).map_err(failed)?;
     let pinned: HostMemory<u8> = rig.device.alloc_host(into.len())?;

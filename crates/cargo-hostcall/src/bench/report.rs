@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::error::Error;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 14] = [
+pub(super) const NAMES: [&str; 21] = [
     "call.scalar.held",
     "call.scalar",
     "call.wide64",
@@ -24,6 +24,13 @@ pub(super) const NAMES: [&str; 14] = [
     "idle.none",
     "idle.quiet",
     "wake",
+    "std.write",
+    "std.file_read",
+    "std.mutex",
+    "std.vec_push",
+    "std.alloc",
+    "std.hashmap",
+    "std.println",
 ];
 
 /// A figure with its unit.
@@ -64,6 +71,14 @@ pub(super) enum Against {
     Malloc,
     /// One core.
     Core,
+    /// A bare call with as many bytes.
+    Call,
+    /// One atomic operation of the device.
+    Atomic,
+    /// The same work on one core of the host: so many times as fast.
+    OneCore,
+    /// Nothing: the figure is the target.
+    Itself,
 }
 
 impl Against {
@@ -75,6 +90,10 @@ impl Against {
             Self::Pread => format!("{ratio:.2}x pread+copy"),
             Self::Malloc => format!("{ratio:.2}x malloc"),
             Self::Core => format!("{:.1} % of a core", ratio * 100.0),
+            Self::Call => format!("{ratio:.2}x a bare call"),
+            Self::Atomic => format!("{ratio:.2}x an atomic"),
+            Self::OneCore => format!("{ratio:.4}x one core"),
+            Self::Itself => "-".into(),
         }
     }
 }
@@ -118,6 +137,10 @@ impl Target {
                 "idle.none" => RatioAtMost(0.001),
                 "idle.quiet" => RatioAtMost(0.3),
                 "wake" => AtMost(100.0),
+                "std.write" => RatioAtMost(1.5),
+                "std.file_read" => RatioAtLeast(0.7),
+                "std.mutex" => RatioAtMost(2.0),
+                "std.println" => AtLeast(5e6),
                 _ => return None,
             }),
             _ => None,

@@ -9,8 +9,8 @@
 //! * A frame that does not fit ends the program, with the limit in the message (`__hostcall_stack_overflow` in `hostcall-std`).
 //! * What stays in the lane's own memory is return addresses and saved registers. They are little, but endless recursion exhausts them as well, and
 //!   nothing would say so. So one function of each circle of calls ([`cycles`]) compares where it is with how far down that memory reaches.
-//! * A kernel's lane begins on a small stack of its own memory. The entry of programs then asks the runtime (`__hostcall_stack_begin`) for the
-//!   thread's; lanes of other kernels keep the first one.
+//! * A kernel's lane begins on a little of its own memory, and asks the runtime (`__hostcall_stack_begin`) where its stack is: for lanes that are threads
+//!   in global memory, for those of other kernels, which have nobody to lend to, in the lane's own, where the hardware interleaves them.
 //! * No frame is private any more, so nobody may believe that a function that has one does not touch memory: such attributes go.
 //!
 //! What these words mean is in `prelude.ll`, as functions that are inlined; here the text only changes so that it calls them.
@@ -28,15 +28,9 @@ use crate::bitcode::definition;
 
 /// The kernel whose lanes are threads: a workgroup each.
 const ENTRY: &str = "hostcall_std";
-/// Bytes of the stack that a thread has until it is given its own: for the code that gives it.
+/// Bytes of the stack that a lane has until the runtime says where its own is: a thread's may have to be taken from the heap.
 const FIRST_BYTES: u64 = 2 << 10;
-/// Bytes of the stack of another kernel's lane.
-const LANE_BYTES: u64 = 8 << 10;
-/// Of a thread's stack and of a lane's: what is kept for telling of an overflow.
-const RESERVE: u64 = 8 << 10;
-const OWN_RESERVE: u64 = 512;
-/// Of the lane's own memory: what calls between two looks may need, and what telling of an overflow does.
-const FLOOR_RESERVE: u64 = 4 << 10;
+const LANE_FIRST_BYTES: u64 = 256;
 /// Lanes that a workgroup can have: a power of two.
 const MOST_LANES: u32 = 1024;
 
@@ -60,14 +54,7 @@ pub(crate) fn share(module: &str) -> Result<String, StackError> {
 }
 
 fn prelude(lanes: u32) -> String {
-    let numbers = [
-        ("LANES", u64::from(lanes)),
-        ("OWN_RESERVE", OWN_RESERVE),
-        ("FLOOR_RESERVE", FLOOR_RESERVE),
-        ("OWN_BYTES", LANE_BYTES),
-        ("RESERVE", RESERVE),
-    ];
-    numbers.iter().fold(include_str!("prelude.ll").to_owned(), |text, (name, number)| text.replace(name, &number.to_string()))
+    include_str!("prelude.ll").replace("LANES", &lanes.to_string())
 }
 
 fn is_kernel(before: &str) -> bool {
@@ -219,7 +206,7 @@ impl<'a> Function<'a> {
     fn beginning(&self, has_variables: bool, frame: &Frame, copies: &[Copy<'_>]) -> String {
         let mut text = String::new();
         if self.kernel {
-            let (bytes, thread) = if self.name == ENTRY { (FIRST_BYTES, 1) } else { (LANE_BYTES, 0) };
+            let (bytes, thread) = if self.name == ENTRY { (FIRST_BYTES, 1) } else { (LANE_FIRST_BYTES, 0) };
             text += &format!("  %hostcall.own = alloca [{bytes} x i8], align 16\n");
             text += &format!("  call void @hostcall_stack_begin(ptr %hostcall.own, i64 {bytes}, i32 {thread})\n");
         } else if self.checked {

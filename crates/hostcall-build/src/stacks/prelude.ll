@@ -87,40 +87,37 @@ define internal void @hostcall_stack_over(i32 %which) cold noinline noreturn con
   %second = getelementptr i8, ptr addrspace(3) %place, i32 8
   store ptr null, ptr addrspace(3) %second, align 8
   store i64 0, ptr addrspace(3) @hostcall_stack_floor, align 8
-  call void @__hostcall_stack_overflow(i32 %which, i64 OWN_BYTES)
+  call void @__hostcall_stack_overflow(i32 %which)
   call void @llvm.trap()
   unreachable
 }
 
 define internal void @hostcall_stack_begin(ptr %own, i64 %bytes, i32 %thread) alwaysinline convergent nounwind {
-  %area = alloca [3 x i64], align 8
+  %words = alloca [3 x i64], align 8
   %place = call ptr addrspace(3) @hostcall_stack_place()
   %second = getelementptr i8, ptr addrspace(3) %place, i32 8
   %top = getelementptr i8, ptr %own, i64 %bytes
   store ptr %top, ptr addrspace(3) %place, align 16
-  %limit = getelementptr i8, ptr %own, i64 OWN_RESERVE
-  store ptr %limit, ptr addrspace(3) %second, align 8
+  store ptr %own, ptr addrspace(3) %second, align 8
   store i64 0, ptr addrspace(3) @hostcall_stack_floor, align 8
-  call void @__hostcall_stack_begin(ptr %area, i32 %thread)
-  %base = load ptr, ptr %area, align 8
-  %given_at = getelementptr i8, ptr %area, i64 8
-  %given = load i64, ptr %given_at, align 8
-  %local_at = getelementptr i8, ptr %area, i64 16
-  %local = load i64, ptr %local_at, align 8
   %private = addrspacecast ptr %own to ptr addrspace(5)
-  %at = ptrtoint ptr addrspace(5) %private to i64
-  %highest = add i64 %at, %bytes
-  %usable = sub i64 %local, FLOOR_RESERVE
-  %lowest = sub i64 %highest, %usable
-  store i64 %lowest, ptr addrspace(3) @hostcall_stack_floor, align 8
-  %nothing = icmp eq ptr %base, null
+  %near = ptrtoint ptr %own to i64
+  %near_there = ptrtoint ptr addrspace(5) %private to i64
+  call void @__hostcall_stack_begin(ptr %words, i64 %near, i64 %near_there, i32 %thread)
+  %end = load i64, ptr %words, align 8
+  %limit_at = getelementptr i8, ptr %words, i64 8
+  %limit = load i64, ptr %limit_at, align 8
+  %floor_at = getelementptr i8, ptr %words, i64 16
+  %floor = load i64, ptr %floor_at, align 8
+  store i64 %floor, ptr addrspace(3) @hostcall_stack_floor, align 8
+  %nothing = icmp eq i64 %end, 0
   br i1 %nothing, label %done, label %move
 
 move:
-  %end = getelementptr i8, ptr %base, i64 %given
-  store ptr %end, ptr addrspace(3) %place, align 16
-  %lowest_frame = getelementptr i8, ptr %base, i64 RESERVE
-  store ptr %lowest_frame, ptr addrspace(3) %second, align 8
+  %new_top = inttoptr i64 %end to ptr
+  store ptr %new_top, ptr addrspace(3) %place, align 16
+  %new_limit = inttoptr i64 %limit to ptr
+  store ptr %new_limit, ptr addrspace(3) %second, align 8
   br label %done
 
 done:

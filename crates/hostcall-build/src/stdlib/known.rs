@@ -11,7 +11,7 @@ use offload_image::Sha256;
 
 use super::machine::Machine;
 use super::overlay;
-use super::sysroot::{RECIPE, Sysroot};
+use super::sysroot::{RECIPE, Sysroot, flags};
 use crate::BuildError;
 
 /// The sysroot that is noted for `machine`, if nothing has changed.
@@ -35,7 +35,8 @@ fn file(cache: &Path, machine: &Machine) -> PathBuf {
 
 /// A hash of all that the choice of a toolchain depends on.
 fn surroundings(sysroot: &Sysroot) -> String {
-    let mut seen = format!("{RECIPE}\n{}\n", overlay::identity());
+    let flags = flags(&sysroot.machine, &sysroot.toolchain).join(" ");
+    let mut seen = format!("{RECIPE}\n{}\n{flags}\n", overlay::identity());
     for name in ["HOSTCALL_DEVICE_RUSTC", "HOSTCALL_LLVM_BIN", "PATH", "RUSTUP_HOME"] {
         seen += &format!("{name}={:?}\n", env::var_os(name));
     }

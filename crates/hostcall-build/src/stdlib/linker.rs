@@ -19,6 +19,11 @@ use crate::cache::Scratch;
 use crate::command::Run;
 use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, nvptx, sim, symbols};
 
+/// The sources of the steps here: part of what a program is linked again for.
+pub(crate) fn recipe() -> &'static [u8] {
+    concat!(include_str!("linker.rs"), include_str!("shorten.rs")).as_bytes()
+}
+
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let arguments = expand(arguments)?;
     let output = after(&arguments, "-o")

@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::command::Run;
-use crate::{BuildError, DeviceToolchain, NVPTX_ARCH, PTX_VERSION, Target};
+use crate::{BuildError, DeviceToolchain, NVPTX_ARCH, PTX_VERSION, Target, amdgpu};
 
 /// A machine that programs with std are built for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +46,13 @@ impl Machine {
 
     pub(crate) fn is_gpu(&self) -> bool {
         *self != Machine::Sim
+    }
+
+    /// Flags for each crate that is compiled for it. For GPUs nothing is optimised before everything is marked convergent: see [`crate::bitcode`].
+    pub(crate) fn codegen_flags(&self) -> impl Iterator<Item = &'static str> {
+        let unoptimised = self.is_gpu().then_some("-Cno-prepopulate-passes");
+        let repaired = matches!(self, Machine::Amdgpu { .. }).then_some(amdgpu::REPAIR);
+        unoptimised.into_iter().chain(repaired)
     }
 
     /// The compiler's target whose specification is changed.

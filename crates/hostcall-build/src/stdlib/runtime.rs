@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use offload_image::Sha256;
 
+use super::linker;
 use super::machine::Machine;
 use super::sysroot::Sysroot;
 use crate::bitcode::{self, Gpu};
@@ -20,11 +21,12 @@ use crate::{BuildError, HostToolchain, ProgramSpec, amdgpu, nvptx, panics, symbo
 /// Symbols that a program's std, or the host, looks for.
 pub(crate) const VISIBLE: [&str; 3] = ["sys_", "__HOSTCALL_", "__hostcall_"];
 
-/// Builds the runtime if it is not there, or its sources, or the steps, are others than those it was built from.
+/// Builds the runtime if it is not there, or its sources, or the steps, the linker's included, are others than those it was built from. Then the stamp is
+/// written, last of all: programs depend on it, and so are linked again.
 pub(crate) fn refresh(sysroot: &Sysroot, cache: &Path, progress: &mut impl FnMut(&str)) -> Result<(), BuildError> {
     let crate_dir = source_directory()?;
-    let (file, stamp) = (sysroot.runtime(), sysroot.dir.join("runtime.key"));
-    let key = format!("{} {}", sources_hash(&crate_dir)?, Sha256::of(bitcode::recipe()));
+    let (file, stamp) = (sysroot.runtime(), sysroot.stamp());
+    let key = format!("{} {} {}", sources_hash(&crate_dir)?, Sha256::of(bitcode::recipe()), Sha256::of(linker::recipe()));
     if file.is_file() && fs::read_to_string(&stamp).is_ok_and(|found| found == key) {
         return Ok(());
     }

@@ -6,6 +6,7 @@
 //!   lib/rustlib/MACHINE/target.json           the specification, where rustc looks for it
 //!   lib/rustlib/MACHINE/lib/*.rlib            std, test, proc_macro and what they need
 //!   runtime.bc or runtime.o                   hostcall-std: see `runtime`
+//!   runtime.key                               what it was made of, and how programs are linked with it
 //!   hostcall.json                             which toolchain all this is for
 //! ```
 //!
@@ -93,6 +94,11 @@ impl Sysroot {
         self.dir.join("bin/hostcall-rustc")
     }
 
+    /// What rustc calls as its linker.
+    pub(crate) fn linker(&self) -> PathBuf {
+        self.dir.join("bin").join(tools::LINKER)
+    }
+
     /// The cargo of the device toolchain, which is of the same release.
     pub fn cargo(&self) -> &Path {
         &self.toolchain.cargo
@@ -108,14 +114,18 @@ impl Sysroot {
         self.dir.join(if self.machine.is_gpu() { "runtime.bc" } else { "runtime.o" })
     }
 
+    /// Changes with the runtime and with how programs are linked, and with nothing else.
+    pub(crate) fn stamp(&self) -> PathBuf {
+        self.dir.join("runtime.key")
+    }
+
     fn build(&self, cache: &Path, specification: &str, flags: &[String]) -> Result<(), BuildError> {
         let name = self.machine.name();
         let scratch = Scratch::new(cache)?;
         let made = scratch.0.join("sysroot");
         let place = made.join("lib/rustlib").join(&name);
         fs::create_dir_all(place.join("lib")).map_err(BuildError::io("create", &place))?;
-        let linker = self.dir.join("bin").join(tools::LINKER);
-        let specification = specification.replace(LINKER_PLACE, &linker.display().to_string());
+        let specification = specification.replace(LINKER_PLACE, &self.linker().display().to_string());
         fs::write(place.join("target.json"), &specification).map_err(BuildError::io("write", &place))?;
 
         let library = scratch.0.join("library");
@@ -141,10 +151,6 @@ impl Sysroot {
             .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
             .args(["build", "--release", "--target", &name]);
-        if matches!(self.machine, Machine::Amdgpu { .. }) {
-            // More units would be optimised together, and rustc's own reader refuses what it wrote for this target.
-            run = run.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
-        }
         if library.join("vendor").is_dir() {
             let vendor = format!("source.vendored-sources.directory={:?}", library.join("vendor"));
             run = run.args(["--offline", "--config", "source.crates-io.replace-with=\"vendored-sources\"", "--config", &vendor]);
@@ -232,19 +238,14 @@ const DESCRIPTION: &str = "hostcall.json";
 const LINKER_PLACE: &str = "HOSTCALL_LINK";
 
 /// Flags for std that are not in its own manifests.
-fn flags(machine: &Machine, toolchain: &DeviceToolchain) -> Vec<String> {
+pub(crate) fn flags(machine: &Machine, toolchain: &DeviceToolchain) -> Vec<String> {
     let mut flags: Vec<String> = ["-Zunstable-options", "-Zforce-unstable-if-unmarked", "-Aunexpected_cfgs"].map(String::from).to_vec();
     flags.push(format!("--remap-path-prefix={}=rust", toolchain.sysroot.join("lib/rustlib/src/rust").display()));
     // Programs may ask for link-time optimisation, and then need the bitcode.
     flags.push("-Cembed-bitcode=yes".into());
-    if machine.is_gpu() {
-        flags.push(UNOPTIMISED.into());
-    }
+    flags.extend(machine.codegen_flags().map(String::from));
     flags
 }
-
-/// For GPUs nothing is optimised before everything is marked convergent: see [`crate::bitcode`].
-pub(crate) const UNOPTIMISED: &str = "-Cno-prepopulate-passes";
 
 /// One process at a time prepares a machine; the others wait.
 struct Lock {

@@ -1,8 +1,8 @@
 //! The compiler that cargo calls: rustc, with the flags that a device program needs.
 //!
 //! What is compiled for the host on the way (build scripts, procedural macros) passes through untouched. Crates for the device get the sysroot, the
-//! `hostcall_device` cfg, and for GPUs no optimisation before the link. A final crate also depends on the runtime it is linked with, and cargo is told
-//! so by a line in the dependency file: a new runtime relinks programs and rebuilds nothing else.
+//! `hostcall_device` cfg, and for GPUs no optimisation before the link. A final crate also depends on the runtime it is linked with and on the linker's own
+//! steps, and cargo is told so by a line in the dependency file: when they change, programs are linked again and nothing else is built.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::linker::HARNESS_VARIABLE;
-use super::sysroot::{Sysroot, UNOPTIMISED};
+use super::sysroot::Sysroot;
 use crate::BuildError;
 use crate::bitcode::{KERNEL_FEATURES, common_flags};
 
@@ -21,9 +21,11 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     command.args(&arguments);
     if call.target.as_deref() == Some(&name) {
         command.env("RUSTC_BOOTSTRAP", "1").arg("--sysroot").arg(&sysroot.dir).arg("-Zunstable-options");
+        // The specification names one as well: where the sysroot was made, which a copy of it is not.
+        command.arg(format!("-Clinker={}", sysroot.linker().display()));
         command.args(common_flags());
+        command.args(sysroot.machine.codegen_flags());
         if sysroot.machine.is_gpu() {
-            command.arg(UNOPTIMISED);
             // Only crates of the user's own: a registry crate has no kernels.
             if std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some() && call.is_crate {
                 command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})")).arg("-Aunused_features");
@@ -41,7 +43,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         println!("hostcall: {}", sysroot.dir.file_name().unwrap_or_default().to_string_lossy());
     }
     if status.success() && call.is_final {
-        depend_on_runtime(sysroot, &call)?;
+        depend_on_stamp(sysroot, &call)?;
     }
     if !status.success()
         && let Some(hint) = hint(&call, &name)
@@ -103,24 +105,28 @@ impl Call {
     }
 }
 
-/// Adds the runtime to the dependency file of a crate that was linked with it.
-fn depend_on_runtime(sysroot: &Sysroot, call: &Call) -> Result<(), BuildError> {
+/// Adds the stamp of the runtime and the linker to the dependency file of a crate that was linked with them.
+fn depend_on_stamp(sysroot: &Sysroot, call: &Call) -> Result<(), BuildError> {
     let (Some(dir), Some(name)) = (&call.out_dir, &call.crate_name) else { return Ok(()) };
     let file = dir.join(format!("{name}{}.d", call.extra_filename));
     let Ok(text) = fs::read_to_string(&file) else { return Ok(()) };
-    let runtime = sysroot.runtime().display().to_string().replace(' ', "\\ ");
+    let stamp = sysroot.stamp().display().to_string().replace(' ', "\\ ");
+    fs::write(&file, with_dependency(&text, &stamp)).map_err(BuildError::io("write", &file))
+}
+
+/// A dependency file in which everything also depends on `path`. Cargo reads the first rule.
+fn with_dependency(text: &str, path: &str) -> String {
     let mut changed = String::with_capacity(text.len() + 512);
     for line in text.lines() {
         changed += line;
-        // Rules are `file: dependencies`; comments carry the environment.
-        if line.contains(".d: ") && !line.starts_with('#') {
+        // Rules are `file: dependencies`; comments carry the environment, and a rule without dependencies says that there is such a file.
+        if line.contains(": ") && !line.starts_with('#') {
             changed += " ";
-            changed += &runtime;
+            changed += path;
         }
         changed += "\n";
     }
-    changed += &format!("\n{runtime}:\n");
-    fs::write(&file, changed).map_err(BuildError::io("write", &file))
+    changed + &format!("\n{path}:\n")
 }
 
 /// What a person should know whose crate does not compile for the device.
@@ -156,6 +162,16 @@ mod tests {
         assert_eq!((call.crate_name.as_deref(), call.extra_filename.as_str()), (Some("hello"), "-12ab"));
         assert_eq!(call.out_dir, Some("/t/deps".into()));
         assert!(call.is_final && call.is_crate && !call.is_test);
+    }
+
+    #[test]
+    fn a_program_depends_on_the_stamp_and_its_sources_do_not() {
+        let text = "/t/x.d: src/main.rs src/a.rs\n\n/t/x: src/main.rs src/a.rs\n\nsrc/main.rs:\nsrc/a.rs:\n\n# env-dep:A=b: c\n";
+        assert_eq!(
+            with_dependency(text, "/s/runtime.key"),
+            "/t/x.d: src/main.rs src/a.rs /s/runtime.key\n\n/t/x: src/main.rs src/a.rs /s/runtime.key\n\nsrc/main.rs:\nsrc/a.rs:\n\n# env-dep:A=b: c\n\n\
+             /s/runtime.key:\n"
+        );
     }
 
     #[test]

@@ -210,8 +210,13 @@ struct HostWritten(core::cell::UnsafeCell<Descriptor>);
 // SAFETY: lanes only read it; the host writes it between kernels.
 unsafe impl Sync for HostWritten {}
 
+#[cfg(not(target_os = "hermit"))]
 #[unsafe(no_mangle)]
 static __hostcall_device: HostWritten = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
+#[cfg(target_os = "hermit")]
+unsafe extern "C" {
+    safe static __hostcall_device: HostWritten;
+}
 
 /// The descriptor as the host wrote it.
 #[inline(always)]

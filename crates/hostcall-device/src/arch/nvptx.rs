@@ -140,14 +140,22 @@ pub(crate) fn lane_word() -> u64 {
     let packed: u32;
     // SAFETY: the lane's own word of shared memory.
     unsafe { asm!("ld.shared.u32 {packed}, [{place}];", packed = out(reg32) packed, place = in(reg32) place, options(readonly, nostack)) };
-    if packed == 0 { 0 } else { descriptor().heap + u64::from(packed - 1) * LANE_WORD_UNIT }
+    match packed {
+        0 => 0,
+        u32::MAX => 1,
+        _ => descriptor().heap + u64::from(packed - 1) * LANE_WORD_UNIT,
+    }
 }
 
-/// Sets the calling lane's word: 0, or an address in the first 256 GiB of the heap that is a multiple of 64.
+/// Sets the calling lane's word: 0, 1, or an address in the first 256 GiB of the heap that is a multiple of 64.
 #[inline(always)]
 pub(crate) fn set_lane_word(word: u64) {
     let place = lane_word_place();
-    let packed = if word == 0 { 0 } else { ((word - descriptor().heap) / LANE_WORD_UNIT) as u32 + 1 };
+    let packed = match word {
+        0 => 0,
+        1 => u32::MAX,
+        _ => ((word - descriptor().heap) / LANE_WORD_UNIT) as u32 + 1,
+    };
     // SAFETY: the lane's own word of shared memory.
     unsafe { asm!("st.shared.u32 [{place}], {packed};", packed = in(reg32) packed, place = in(reg32) place, options(nostack)) };
 }
@@ -241,6 +249,7 @@ pub(crate) unsafe fn unlock_word(word: *mut u32) {
 // The descriptor lies in constant memory, written by the host while no kernel of the program runs: reading a
 // field costs no trip to a cache that stores to host memory would have to share. Rust has no statics in that
 // address space, so PTX declares it.
+#[cfg(not(target_os = "hermit"))]
 core::arch::global_asm!(".visible .const .align 64 .b8 __hostcall_device[128];");
 
 /// A field of the descriptor. The compiler may move, merge and drop the load as it likes.

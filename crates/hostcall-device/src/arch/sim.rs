@@ -4,17 +4,23 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 use hostcall_abi::descriptor::Control;
 use hostcall_abi::geometry::WordForm;
 use hostcall_abi::port::Arch;
-use hostcall_abi::sim::{LaneInfo, SIM_VERSION, SimOps};
+use hostcall_abi::sim::{LaneInfo, SimOps};
 use hostcall_abi::{Descriptor, Word};
 
 /// Filled by the simulator after it has loaded the image, before any kernel runs.
+#[cfg(not(target_os = "hermit"))]
 #[unsafe(no_mangle)]
 #[used]
 static __hostcall_sim_ops: AtomicPtr<SimOps> = AtomicPtr::new(core::ptr::null_mut());
+#[cfg(target_os = "hermit")]
+unsafe extern "C" {
+    safe static __hostcall_sim_ops: AtomicPtr<SimOps>;
+}
 
+#[cfg(not(target_os = "hermit"))]
 #[unsafe(no_mangle)]
 #[used]
-static __hostcall_sim_version: u32 = SIM_VERSION;
+static __hostcall_sim_version: u32 = hostcall_abi::sim::SIM_VERSION;
 
 #[inline(always)]
 fn ops() -> &'static SimOps {
@@ -242,9 +248,14 @@ struct HostWritten(core::cell::UnsafeCell<Descriptor>);
 // SAFETY: lanes only read it; the host writes it between kernels.
 unsafe impl Sync for HostWritten {}
 
+#[cfg(not(target_os = "hermit"))]
 #[unsafe(no_mangle)]
 #[used]
 static __hostcall_device: HostWritten = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
+#[cfg(target_os = "hermit")]
+unsafe extern "C" {
+    safe static __hostcall_device: HostWritten;
+}
 
 /// The descriptor as the host wrote it.
 #[inline(always)]

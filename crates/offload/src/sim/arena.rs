@@ -160,6 +160,29 @@ pub(super) struct Allocation {
     bytes: usize,
 }
 
+/// Zeroing at least so many bytes gives pages back instead of writing them.
+const LARGE: usize = 1 << 20;
+
+impl Allocation {
+    /// Zeroes a part. Of a large one whole pages are given back to the system, which hands them out again as zeros when they are touched: a
+    /// heap of which a program uses little costs little.
+    ///
+    /// # Safety
+    /// The part is of this allocation, and nobody else uses it meanwhile.
+    pub(super) unsafe fn zero(&self, offset: usize, bytes: usize) {
+        let (start, end) = (self.address + offset, self.address + offset + bytes);
+        let (first, last) = (start.next_multiple_of(PAGE), end / PAGE * PAGE);
+        // SAFETY: whole pages inside the allocation, which are of our own anonymous and private mapping.
+        let given_back = bytes >= LARGE && unsafe { libc::madvise(first as *mut _, last - first, libc::MADV_DONTNEED) } == 0;
+        let (first, last) = if given_back { (first, last) } else { (end, end) };
+        // SAFETY: the caller's; both parts lie between `start` and `end`.
+        unsafe {
+            ptr::write_bytes(start as *mut u8, 0, first - start);
+            ptr::write_bytes(last as *mut u8, 0, end - last);
+        }
+    }
+}
+
 impl Drop for Allocation {
     fn drop(&mut self) {
         self.arena.free(self.start, self.open);
@@ -235,6 +258,22 @@ mod tests {
         }
         assert_eq!(arena.state.lock().unwrap().free.len(), 1);
         assert!(arena.alloc(1 << 20, "d").is_ok());
+    }
+
+    #[test]
+    fn zeroing_reaches_every_byte_of_the_part_and_no_other() {
+        let arena = Arc::new(Arena::new(16 << 20).unwrap());
+        let memory = arena.alloc((4 << 20) + 777, "d").unwrap();
+        for (offset, bytes) in [(0, memory.bytes), (1, LARGE), (PAGE - 1, LARGE + 2), (5000, 3 << 20), (9, 100), (memory.bytes, 0)] {
+            // SAFETY: the allocation has these bytes, and nobody else uses it.
+            let all = unsafe {
+                ptr::write_bytes(memory.host_pointer(), 0xff, memory.bytes);
+                memory.zero(offset, bytes);
+                std::slice::from_raw_parts(memory.host_pointer(), memory.bytes)
+            };
+            let wrong = all.iter().enumerate().find(|(at, byte)| **byte != if (offset..offset + bytes).contains(at) { 0 } else { 0xff });
+            assert_eq!(wrong, None, "{bytes} bytes at {offset}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use super::arena::Allocation;
 use super::device::Shared;
 use super::grid::Run;
 use super::image::SimKernel;
@@ -125,7 +126,10 @@ fn perform(work: Work, worker: &mut Option<Worker>) -> Result<(), Error> {
         // SAFETY: as above.
         Work::Copy { to, from } => unsafe { ptr::copy(pointer(&from), pointer(&to), to.bytes.min(from.bytes)) },
         // SAFETY: as above.
-        Work::Fill(to, byte) => unsafe { ptr::write_bytes(pointer(&to), byte, to.bytes) },
+        Work::Fill(to, byte) => match to.memory.as_any().downcast_ref::<Allocation>() {
+            Some(memory) if byte == 0 => unsafe { memory.zero(to.offset, to.bytes) },
+            _ => unsafe { ptr::write_bytes(pointer(&to), byte, to.bytes) },
+        },
         Work::Record(event, number) => event.happen(number),
         Work::Wait(event, number) => event.wait(number),
         Work::Call(f) => {

@@ -1,4 +1,4 @@
-//! Standard input, entropy and the list of variables.
+//! Standard input, entropy, the list of variables, and what error numbers mean.
 
 use std::fs::File;
 use std::io::Read;
@@ -21,6 +21,16 @@ fn entropy(into: &mut [u8]) -> std::io::Result<()> {
         }
     };
     (&mut &*source).read_exact(into)
+}
+
+/// What the system calls an error, without the number that std adds.
+fn error_text(errno: u32) -> String {
+    let number = errno.cast_signed();
+    let mut text = std::io::Error::from_raw_os_error(number).to_string();
+    if let Some(stem) = text.strip_suffix(&format!(" (os error {number})")) {
+        text.truncate(stem.len());
+    }
+    text
 }
 
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Source>) -> Vec<Service> {
@@ -49,5 +59,25 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Sour
             call.reply(&text.map(|text| text.len() as u32), &[&into[..fits]]);
             Ok(())
         }),
+        context.inline(&define::std_system::error_text(|_, _| 0), |call| {
+            let errno = call.fixed::<u32>()?;
+            let into = call.out::<u8>()?;
+            let text = error_text(errno);
+            let fits = text.len().min(into.len());
+            into[..fits].copy_from_slice(&text.as_bytes()[..fits]);
+            call.reply(&(text.len() as u32), &[&into[..fits]]);
+            Ok(())
+        }),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::error_text;
+
+    #[test]
+    fn an_errors_text_is_the_hosts_without_its_number() {
+        assert_eq!(error_text(2), "No such file or directory");
+        assert!(!error_text(u32::MAX).contains("os error"), "{}", error_text(u32::MAX));
+    }
 }

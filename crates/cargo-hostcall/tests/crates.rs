@@ -1,0 +1,110 @@
+//! Popular crates of the registry, unmodified: `tests/crates` uses each a little, on the device and on this machine, and prints what came of it.
+//!
+//! `cargo xtask crates` runs this and shows the results. `docs/std.md` must name every crate that is used here, and every one that cannot be.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// As a dependency, and the crate that does not compile, in the words of cargo's errors.
+const REFUSED: [(&str, &str, &str); 5] = [
+    ("socket2", "\"0.6\"", "socket2"),
+    ("tokio", "{ version = \"1\", features = [\"net\"] }", "socket2"),
+    ("reqwest", "{ version = \"0.12\", default-features = false }", "socket2"),
+    ("ctrlc", "\"3\"", "ctrlc"),
+    ("rustix", "\"1\"", "rustix"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn can_build() -> bool {
+    hostcall_build::DeviceToolchain::find().inspect_err(|error| println!("not run: {error}")).is_ok()
+}
+
+/// Kept from run to run.
+fn target_dir() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("crates")
+}
+
+fn hostcall(verb: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+    command.args(["hostcall", verb, "--target-dir"]).arg(target_dir());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The lines `NAME: RESULT` of a run.
+#[track_caller]
+fn lines(output: &Output) -> Vec<String> {
+    assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+/// What `docs/std.md` says about crates.
+fn documented() -> String {
+    let std = fs::read_to_string(root().join("docs/std.md")).expect("it is there");
+    let section = std.split("\n## ").find(|section| section.starts_with("Crates\n")).expect("it has the section");
+    section.to_owned()
+}
+
+#[test]
+fn crates_of_the_registry_do_on_a_device_what_they_do_here() {
+    if !can_build() {
+        return;
+    }
+    let manifest = root().join("tests/crates/Cargo.toml");
+    let rooms = [tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory")];
+    let device = std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".into());
+    let mut command = hostcall("run");
+    command.args(["-q", "--locked", "--device", &device, "--threads", "24", "--timeout", "120", "--net-allow", "127.0.0.1:*", "--dir"]);
+    command.arg(format!("{}::room", rooms[0].path().display())).arg("--manifest-path").arg(&manifest).args(["--", "room"]);
+    let there = lines(&command.output().expect("it starts"));
+
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+        .args(["run", "-q", "--locked", "--target-dir"])
+        .arg(target_dir())
+        .arg("--manifest-path")
+        .arg(&manifest)
+        .arg("--")
+        .arg(rooms[1].path());
+    let here = lines(&command.output().expect("it starts"));
+
+    let different: Vec<_> = here.iter().zip(&there).filter(|(here, there)| here != there).collect();
+    for line in &there {
+        println!("{} {line}", if here.contains(line) { "ok  " } else { "FAIL" });
+    }
+    assert!(different.is_empty(), "here and on {device}: {different:#?}");
+    assert_eq!(here.len(), there.len());
+    assert!(here.len() >= 40, "only {} crates", here.len());
+    let documented = documented();
+    let names: Vec<&str> = here.iter().filter_map(|line| Some(line.split_once(": ")?.0)).collect();
+    let forgotten: Vec<&&str> = names.iter().filter(|name| !documented.contains(&format!("`{name}`"))).collect();
+    assert!(forgotten.is_empty(), "docs/std.md does not name {forgotten:?}");
+}
+
+#[test]
+fn crates_that_cannot_be_used_are_refused_by_name() {
+    if !can_build() {
+        return;
+    }
+    let documented = documented();
+    for (name, dependency, culprit) in REFUSED {
+        let package = tempfile::tempdir().expect("a directory");
+        let manifest = format!("[package]\nname = \"refused\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n{name} = {dependency}\n");
+        fs::write(package.path().join("Cargo.toml"), manifest).expect("written");
+        fs::create_dir(package.path().join("src")).expect("made");
+        fs::write(package.path().join("src/main.rs"), "fn main() {}").expect("written");
+        let output = hostcall("build").args(["--for", "sim"]).current_dir(package.path()).output().expect("it starts");
+        let said = text(&output.stderr);
+        assert!(!output.status.success(), "{name} builds: it belongs to those that are used");
+        assert!(said.contains(&format!("`{culprit}` does not compile for the device")), "{name}: {said}");
+        println!("no   {name}: `{culprit}` does not compile");
+        assert!(documented.contains(&format!("`{name}`")), "docs/std.md does not name {name}");
+    }
+}

@@ -1,0 +1,244 @@
+//! `cargo hostcall run --kernel`: kernels of programs with std (`programs/lines`, `programs/lanes`), each of whose lanes is a thread.
+//!
+//! `HOSTCALL_TEST_DEVICE` chooses the device; the default is the simulator. Without a device toolchain there is nothing to build them with, and the
+//! tests say so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hostcall::Server;
+use hostcall_build::ProgramBundle;
+use offload::{Args, Device, Launch};
+
+/// What a run left.
+#[derive(Debug)]
+struct Ran {
+    code: Option<i32>,
+    text: String,
+    errors: String,
+}
+
+impl Ran {
+    #[track_caller]
+    fn succeeded(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}\n{}", self.text, self.errors);
+        self
+    }
+
+    /// The lines, which come in any order.
+    fn sorted(&self) -> Vec<&str> {
+        let mut lines: Vec<&str> = self.text.lines().collect();
+        lines.sort_unstable();
+        lines
+    }
+}
+
+fn can_build() -> bool {
+    let found = hostcall_build::DeviceToolchain::find();
+    if let Err(error) = &found {
+        println!("not run: {error}");
+    }
+    found.is_ok()
+}
+
+macro_rules! needs_toolchain {
+    () => {
+        if !can_build() {
+            return;
+        }
+    };
+}
+
+fn device() -> String {
+    std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".into())
+}
+
+fn cargo_hostcall() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs")).arg("hostcall");
+    command
+}
+
+fn ran(mut command: Command) -> Ran {
+    let output = command.output().expect("it starts");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ran { code: output.status.code(), text: text(output.stdout), errors: text(output.stderr) }
+}
+
+/// `cargo hostcall run OPTIONS -p PROGRAM -- ARGUMENTS`
+fn run(device: &str, program: &str, options: &[&str], arguments: &[&str]) -> Ran {
+    let mut command = cargo_hostcall();
+    command.args(["run", "-q", "--device", device, "--timeout", "120", "-p", program]).args(options);
+    if !device.starts_with("sim") {
+        command.arg("--release");
+    }
+    command.arg("--").args(arguments);
+    ran(command)
+}
+
+fn lanes(kernel: &str, lanes: u32, more: &[&str], arguments: &[&str]) -> Ran {
+    let count = lanes.to_string();
+    let options: Vec<&str> = ["--kernel", kernel, "--lanes", &count].into_iter().chain(more.iter().copied()).collect();
+    run(&device(), "lanes", &options, arguments)
+}
+
+#[test]
+fn of_a_hundred_thousand_lanes_that_write_a_line_each_none_is_lost() {
+    needs_toolchain!();
+    let ran = run(&device(), "lines", &["--kernel", "lines", "--lanes", "100000"], &["1"]).succeeded();
+    let line = |lane: u32| format!("lane {lane} line 0 {:08x}", lane.wrapping_mul(0x9e37_79b9));
+    let mut expected: Vec<String> = (0..100_000).map(line).collect();
+    expected.sort_unstable();
+    assert!(ran.sorted() == expected, "{} lines", ran.text.lines().count());
+    assert_eq!(ran.errors, "");
+}
+
+#[test]
+fn lines_of_a_lane_stay_in_order_and_its_parts_of_lines_together() {
+    needs_toolchain!();
+    let ran = lanes("parts", 320, &[], &[]).succeeded();
+    let mut unfinished = BTreeSet::new();
+    let mut next = [0; 320];
+    for line in ran.text.lines() {
+        let lane = |text: &str| text.parse::<usize>().unwrap_or_else(|_| panic!("{line:?}"));
+        if let Some(rest) = line.strip_prefix('a') {
+            let [a, b, c] = rest.split(' ').collect::<Vec<_>>()[..] else { panic!("{line:?}") };
+            assert!(b.strip_prefix('b') == Some(a) && c.strip_prefix('c') == Some(a), "{line:?}");
+            assert_eq!(std::mem::replace(&mut next[lane(a)], 1), 0);
+        } else if let Some((d, long)) = line.strip_prefix('d').and_then(|rest| rest.split_once(' ')) {
+            assert_eq!(long, "long ".repeat(100));
+            assert_eq!(std::mem::replace(&mut next[lane(d)], 2), 1);
+        } else if let Some(e) = line.strip_prefix('e') {
+            assert_eq!(std::mem::replace(&mut next[lane(e)], 3), 2);
+        } else {
+            // What a lane left unfinished when it ended has no newline: several stand in a line, perhaps before another's.
+            unfinished.extend(line.split('f').filter(|part| !part.is_empty()).map(lane));
+        }
+    }
+    assert!(next.iter().all(|&next| next == 3), "{next:?}\n{}", ran.text);
+    assert!(unfinished.into_iter().eq(0..320), "{}", ran.text);
+    let mut errors: Vec<&str> = ran.errors.lines().collect();
+    errors.sort_unstable();
+    assert_eq!(errors.len(), 320);
+    assert!(errors.iter().all(|line| line.strip_prefix('g').is_some_and(|lane| lane.parse::<u32>().is_ok())), "{errors:?}");
+}
+
+#[test]
+fn a_lane_has_its_own_thread_local_values_and_error_number() {
+    needs_toolchain!();
+    let ran = lanes("own", 1000, &[], &[]).succeeded();
+    let mut expected: Vec<String> = (0..1000).map(|lane| format!("mine {lane}, dropped {lane}")).collect();
+    expected.sort_unstable();
+    assert_eq!(ran.sorted(), expected);
+}
+
+#[test]
+fn lanes_have_collections() {
+    needs_toolchain!();
+    let ran = lanes("collections", 2000, &[], &[]).succeeded();
+    let mut expected: Vec<String> = (0..2000).map(|lane| format!("{lane} 10 {}", 63 * 64 / 2)).collect();
+    expected.sort_unstable();
+    assert_eq!(ran.sorted(), expected);
+}
+
+#[test]
+fn lanes_wait_for_each_others_locks_and_channels() {
+    needs_toolchain!();
+    let own = device();
+    let run_on = |device: &str, lanes: &str| run(device, "lanes", &["--kernel", "locks", "--lanes", lanes], &[]).succeeded().text;
+    assert_eq!(run_on(&own, "256"), "256 lanes, 5559680, 32640\n");
+    if own == "sim" {
+        assert_eq!(run_on("sim:lanes=64", "256"), "256 lanes, 5559680, 32640\n");
+        // A seed decides at every point where a lane can wait which goes on.
+        for seed in ["sim:seed=1", "sim:seed=2", "sim:seed=3"] {
+            assert_eq!(run_on(seed, "64"), "64 lanes, 85344, 2016\n", "{seed}");
+        }
+    }
+}
+
+#[test]
+fn lanes_have_files_arguments_and_variables() {
+    needs_toolchain!();
+    let dir = tempfile::tempdir().expect("a directory");
+    let grant = format!("{}::w", dir.path().display());
+    let ran = lanes("files", 64, &["--dir", &grant, "--env", "COLOUR=red"], &["a", "b c"]).succeeded();
+    let lines: BTreeMap<u32, &str> =
+        ran.text.lines().map(|line| line.split_once(' ').expect(line)).map(|(n, rest)| (n.parse().expect(rest), rest)).collect();
+    assert_eq!(lines.len(), 64);
+    assert!(lines.values().all(|rest| rest.ends_with(r#", "a", "b c"] Some("red")"#)), "{lines:?}");
+    assert_eq!(std::fs::read_dir(dir.path()).expect("it is there").count(), 0);
+}
+
+#[test]
+fn a_panic_of_a_lane_ends_the_kernel_and_names_the_lane() {
+    needs_toolchain!();
+    let ran = lanes("panics", 300, &[], &["77"]);
+    assert_eq!(ran.code, Some(101), "{ran:?}");
+    assert!(ran.errors.contains("kernels.rs:") && ran.errors.contains("lane 77 has had enough"), "{}", ran.errors);
+    assert!(ran.errors.contains("thread (77, 0, 0)"), "{}", ran.errors);
+}
+
+#[test]
+fn a_lane_ends_the_kernel_with_an_exit_code_and_what_it_printed_is_there() {
+    needs_toolchain!();
+    let ran = lanes("exits", 64, &[], &["7"]);
+    assert_eq!((ran.code, &*ran.text), (Some(7), "unfinished"), "{}", ran.errors);
+}
+
+#[test]
+fn what_a_lane_may_not_do_is_an_error_that_says_so() {
+    needs_toolchain!();
+    assert_eq!(lanes("refused", 2, &[], &[]).succeeded().text, "a kernel's lane starts no threads; launch more lanes\n".repeat(2));
+}
+
+#[test]
+fn main_and_the_kernels_are_one_image() {
+    needs_toolchain!();
+    assert!(run(&device(), "lanes", &[], &[]).succeeded().text.starts_with("main and the kernels are one image"));
+    let ran = lanes("nothing", 1, &[], &[]);
+    assert!(ran.code == Some(1) && ran.errors.contains("nothing"), "{ran:?}");
+    let ran = lanes("panics", 1, &[], &[]);
+    assert!(ran.code == Some(1) && ran.errors.contains("1 parameters"), "{ran:?}");
+}
+
+#[test]
+fn an_application_launches_a_kernel_with_std_beside_services_of_its_own() {
+    needs_toolchain!();
+    let spec = device();
+    let target = if spec.starts_with("sim") { "sim" } else { "nvptx" };
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut command = cargo_hostcall();
+    command.args(["build", "-q", "-p", "lanes", "--for", target, "-o"]).arg(dir.path());
+    ran(command).succeeded();
+    let image: PathBuf = dir.path().join("lanes.program");
+    let bundle = ProgramBundle::from_bytes(&std::fs::read(image).expect("it was built")).expect("a bundle");
+
+    let device = Device::open(&spec).expect("a device");
+    let server = Server::builder(&device).heap(64 << 20).service(add42_services::host::add42(|x| x + 42.0)).start().expect("a server");
+    let program = device.load(&bundle).expect("loaded");
+    server.attach(&program).expect("attached");
+    let queue = device.queue().expect("a queue");
+    let numbers: Vec<f32> = (0..1024u16).map(f32::from).collect();
+    let y = device.alloc::<f32>(numbers.len()).expect("memory");
+    // One image, launched more than once: what lanes had is given back.
+    for _ in 0..3 {
+        queue.copy_to(&y, 0, &numbers).expect("copied");
+        // SAFETY: the kernel has one slice, which is as long as there are lanes.
+        unsafe { queue.launch(&program.kernel("services").expect("it is there"), Launch::linear(8, 128), Args::new().slice(&y)) }
+            .expect("launched");
+        server.wait(&queue).expect("no lane failed");
+        let answers = queue.read(&y).expect("copied");
+        assert!(answers.iter().zip(&numbers).all(|(answer, x)| *answer == x + 42.0));
+    }
+
+    // A kernel's error is told as that of a kernel without std is.
+    let server = Server::builder(&device).heap(64 << 20).start().expect("a server");
+    let program = device.load(&bundle).expect("loaded");
+    server.attach(&program).expect("attached");
+    // SAFETY: as above.
+    unsafe { queue.launch(&program.kernel("services").expect("it is there"), Launch::linear(1, 32), Args::new().slice(&y)) }
+        .expect("launched");
+    let error = server.wait(&queue).expect_err("nobody serves add42").to_string();
+    assert!(error.contains("kernel `services` failed"), "{error}");
+}
