@@ -195,7 +195,7 @@ mod tests {
     }
 
     const STARTS_A: &str = r#"echo '{ "type": "test", "event": "started", "name": "a" }'"#;
-    const A_IS_OK: &str = r#"printf 'no newline'; echo '{ "type": "test", "name": "a", "event": "ok", "stdout": "x\ny" }'"#;
+    const A_IS_OK: &str = r#"printf 'no newline%s\n' '{ "type": "test", "name": "a", "event": "ok", "stdout": "x\ny" }'"#;
     const STARTS_B: &str = r#"echo '{ "type": "test", "event": "started", "name": "b" }'"#;
     const B_FAILS: &str = r#"echo '{ "type": "test", "name": "b", "event": "failed", "message": "m" }'"#;
 
