@@ -130,6 +130,17 @@ fn a_lane_has_its_own_thread_local_values_and_error_number() {
 }
 
 #[test]
+fn a_lane_has_a_stack_and_is_told_when_it_overflows() {
+    needs_toolchain!();
+    let ran = lanes("stacks", 1000, &[], &["20"]).succeeded();
+    let mut expected: Vec<String> = (0..1000).map(|lane| format!("{lane} {}", 2048 * lane + 2047 * 1024 + 210)).collect();
+    expected.sort_unstable();
+    assert_eq!(ran.sorted(), expected);
+    let ran = lanes("stacks", 64, &[], &["4000000000"]);
+    assert!(!matches!(ran.code, Some(0) | None) && ran.errors.contains("stack overflow") && ran.errors.contains("--stack"), "{ran:?}");
+}
+
+#[test]
 fn lanes_have_collections() {
     needs_toolchain!();
     let ran = lanes("collections", 2000, &[], &[]).succeeded();
