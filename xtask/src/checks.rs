@@ -22,7 +22,10 @@ pub(crate) fn ci(sh: &Shell) -> Result<()> {
         .run()?;
     println!("== rustdoc");
     cmd!(sh, "cargo doc --workspace --no-deps --quiet").env("RUSTDOCFLAGS", "-D warnings").run()?;
-    super::test::run_all(sh)
+    super::test::run_all(sh)?;
+    println!("== Rust's own tests of core, alloc and std, on the simulator");
+    // The tests of cargo-hostcall have built it.
+    super::rust_tests::run(sh, &super::rust_tests::Arguments::in_ci(super::target_directory().join("debug/cargo-hostcall")))
 }
 
 /// The kernel crates, which are no members of the workspace.

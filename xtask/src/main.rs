@@ -7,6 +7,7 @@ mod debian;
 mod docs;
 mod figures;
 mod generated;
+mod rust_tests;
 mod tablegen;
 mod test;
 
@@ -54,6 +55,8 @@ enum Command {
     },
     /// Make `target/gpu-bundle/`: tests and benchmarks that need neither Rust nor a network where they run
     GpuBundle,
+    /// Rust's own tests of `core`, `alloc` and `std`, on a device
+    RustTests(rust_tests::Arguments),
     /// Use popular crates of the registry on a device and here, and compare
     Crates {
         /// `sim`, `cuda:N`
@@ -101,6 +104,7 @@ fn main() -> Result<()> {
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Soak { calls, device } => checks::soak(&sh, calls, &device),
         Command::GpuBundle => bundle::make(&sh),
+        Command::RustTests(arguments) => rust_tests::run(&sh, &arguments),
         Command::Crates { device } => checks::crates(&sh, &device),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
@@ -113,4 +117,9 @@ fn main() -> Result<()> {
 /// The repository's root.
 fn root() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_path_buf()
+}
+
+/// Where cargo builds.
+fn target_directory() -> std::path::PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }

@@ -103,10 +103,11 @@ fn lines_of_a_lane_stay_in_order_and_its_parts_of_lines_together() {
         // What its parts are, in their order; the text behind a letter is the lane's number.
         let parts: Vec<&str> = line.split(' ').collect();
         let lane: usize = parts[0][1..].parse().unwrap_or_else(|_| panic!("{line:?}"));
-        let expected = match std::mem::replace(&mut next[lane], next[lane] + 1) {
-            0 => format!("a{lane} b{lane} c{lane}"),
-            1 => format!("d{lane} {}", "long ".repeat(100)),
-            2 => format!("e{lane}"),
+        next[lane] += 1;
+        let expected = match next[lane] {
+            1 => format!("a{lane} b{lane} c{lane}"),
+            2 => format!("d{lane} {}", "long ".repeat(100)),
+            3 => format!("e{lane}"),
             _ => format!("f{lane} g{lane}"),
         };
         assert_eq!(line, expected);
@@ -129,6 +130,17 @@ fn a_lane_has_its_own_thread_local_values_and_error_number() {
 }
 
 #[test]
+fn a_lane_has_a_stack_and_is_told_when_it_overflows() {
+    needs_toolchain!();
+    let ran = lanes("stacks", 1000, &[], &["20"]).succeeded();
+    let mut expected: Vec<String> = (0..1000).map(|lane| format!("{lane} {}", 2048 * lane + 2047 * 1024 + 210)).collect();
+    expected.sort_unstable();
+    assert_eq!(ran.sorted(), expected);
+    let ran = lanes("stacks", 64, &[], &["4000000000"]);
+    assert!(!matches!(ran.code, Some(0) | None) && ran.errors.contains("stack overflow") && ran.errors.contains("--stack"), "{ran:?}");
+}
+
+#[test]
 fn lanes_have_collections() {
     needs_toolchain!();
     let ran = lanes("collections", 2000, &[], &[]).succeeded();
@@ -146,7 +158,7 @@ fn lanes_wait_for_each_others_locks_and_channels() {
     if own == "sim" {
         assert_eq!(run_on("sim:lanes=64", "256"), "256 lanes, 5559680, 32640\n");
         // A seed decides at every point where a lane can wait which goes on.
-        for seed in ["sim:seed=1", "sim:seed=2", "sim:seed=3"] {
+        for seed in ["sim:seed=1", "sim:seed=2"] {
             assert_eq!(run_on(seed, "64"), "64 lanes, 85344, 2016\n", "{seed}");
         }
     }

@@ -44,6 +44,6 @@ pub use offload_image::{Image, ImageKind, ProgramBundle};
 pub use ptxas::{Ptxas, assemble_all, assemble_cached, assemble_quickly};
 pub use script::{Program, program, std_program};
 pub use setup::{SetupReport, setup};
-pub use stdlib::{Machine, SUFFIX, Sysroot, act_as_tool, build_std_program, is_test_harness};
+pub use stdlib::{Machine, SUFFIX, Sysroot, act_as_tool, apply_overlay, build_std_program, is_test_harness, overlay_identity};
 pub use target::{AMDGPU_ARCHES, NVPTX_ARCH, PTX_VERSION, Target};
 pub use toolchain::{DeviceToolchain, HostToolchain};

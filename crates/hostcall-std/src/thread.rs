@@ -39,7 +39,7 @@ const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
 
 static SLOTS: AtomicPtr<Slot> = AtomicPtr::new(null_mut());
 static COUNT: AtomicU32 = AtomicU32::new(0);
-/// Where the search for a free slot begins.
+/// Where the search for a free slot begins: at the one that became free last, or behind the one that was taken last.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 fn slots() -> &'static [Slot] {
@@ -69,6 +69,12 @@ pub fn prepare(count: usize) {
     SLOTS.store(table, Ordering::Release);
 }
 
+/// Slots from [`NEXT`] on whose lanes look at once whether they have something to run.
+const ALERT: usize = 4;
+/// How long the others have been waiting, as they say: few of the lanes that a launch has for threads are ever threads, and the simulator's are
+/// threads of the operating system, which polls would keep busy.
+const PATIENT: u32 = 1 << 31;
+
 /// The life of a lane that is not `main`'s: runs what it is given until the process ends.
 pub fn serve(index: usize) -> ! {
     let mut attempt = 0;
@@ -78,7 +84,9 @@ pub fn serve(index: usize) -> ! {
         // Acquire pairs with the release of `READY` in `spawn`.
         let Some(slot) = slot.filter(|slot| slot.state.load(Ordering::Acquire) == READY) else {
             attempt += 1;
-            device::pause(attempt);
+            // Relaxed: a hint.
+            let alert = index.wrapping_sub(NEXT.load(Ordering::Relaxed) as usize) < ALERT;
+            device::pause(if alert { attempt } else { attempt | PATIENT });
             continue;
         };
         let (start, argument) = (slot.start.load(Ordering::Relaxed), slot.argument.load(Ordering::Relaxed));
@@ -89,6 +97,8 @@ pub fn serve(index: usize) -> ! {
         // Release, both: what the thread did is seen by whoever joins it, or uses the slot next.
         slot.ended.fetch_add(1, Ordering::Release);
         slot.state.store(FREE, Ordering::Release);
+        // Relaxed: a hint.
+        NEXT.store(index as u32, Ordering::Relaxed);
         futex::wake(slot.ended.as_ptr(), i32::MAX);
         attempt = 0;
     }
@@ -102,7 +112,7 @@ fn number(slot: usize, ended: u32) -> Tid {
 fn spawn(start: Start, argument: usize) -> Result<Tid, Errno> {
     let slots = slots();
     // Relaxed: a hint.
-    let first = NEXT.fetch_add(1, Ordering::Relaxed) as usize;
+    let first = NEXT.load(Ordering::Relaxed) as usize;
     for i in 0..slots.len() {
         let index = (first + i) % slots.len();
         let slot = &slots[index];
@@ -110,6 +120,7 @@ fn spawn(start: Start, argument: usize) -> Result<Tid, Errno> {
         if slot.state.load(Ordering::Relaxed) == FREE
             && slot.state.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
         {
+            NEXT.store(index as u32 + 1, Ordering::Relaxed);
             let number = number(index, slot.ended.load(Ordering::Relaxed));
             slot.start.store(start as usize, Ordering::Relaxed);
             slot.argument.store(argument, Ordering::Relaxed);
@@ -164,7 +175,8 @@ pub extern "C" fn sys_join(id: Tid) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_yield() {
     process::end_if_ending();
-    device::pause(1);
+    // As one who has waited a while: the first pauses give way to nobody.
+    device::pause(17);
 }
 
 /// How many threads a program should start to use the launch well: half of those that it can. There is no room for one more than there are waves, and

@@ -4,6 +4,7 @@ use add42_services::Host;
 use hostcall::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::hint::black_box;
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, RwLock, mpsc};
@@ -108,6 +109,29 @@ pub fn locks() {
         let send = CHANNEL.lock().expect("no lane panicked").clone().expect("it is ready");
         send.send(lane).expect("lane 0 receives");
     }
+}
+
+/// A large variable that other functions are lent, and calls within calls.
+#[kernel]
+pub fn stacks(depth: u32) {
+    let lane = global_id();
+    let mut page = [0u32; 2048];
+    fill(&mut page, lane as u32);
+    println!("{lane} {}", deep(depth, &page));
+}
+
+#[inline(never)]
+fn fill(page: &mut [u32], first: u32) {
+    for (i, word) in page.iter_mut().enumerate() {
+        *word = first + i as u32;
+    }
+}
+
+#[inline(never)]
+fn deep(n: u32, page: &[u32]) -> u64 {
+    let own = [n; 16];
+    black_box(&own);
+    if n == 0 { page.iter().copied().map(u64::from).sum() } else { deep(n - 1, page) + u64::from(own[n as usize % 16]) }
 }
 
 /// Files, arguments and variables.

@@ -157,6 +157,8 @@ fn shared_library(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Pat
         }
         // Names that the runtime and the program both have are one thing, the runtime's.
         let run = run.args(["-shared", "-Bsymbolic", "--gc-sections", "--allow-multiple-definition", "--build-id=none", "--strip-debug"]);
+        // LLVM takes a `f128` for C's `long double` here, and calls its functions by those names; std's compiler_builtins has them under their own.
+        let run = QUADS.iter().fold(run, |run, name| run.arg(format!("--defsym={name}l={name}f128")));
         Ok(run.arg("--version-script").arg(&script).arg(sysroot.runtime()).args(more).arg("-o").arg(&library))
     };
     link(&[])?.output()?;
@@ -178,6 +180,9 @@ fn shared_library(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Pat
     let triple = crate::HostToolchain::find()?.triple;
     Ok(Image::new(ImageKind::Sim, triple, bytes))
 }
+
+/// Functions of `f128`s that code generation calls.
+const QUADS: [&str; 11] = ["ceil", "floor", "fma", "fmax", "fmin", "fmod", "rint", "round", "roundeven", "sqrt", "trunc"];
 
 /// From what `ld.lld` says: `error: undefined symbol: NAME`, and in the lines `>>> …` that follow, once, `FILE.o:(FUNCTION)`, perhaps after `.text.`.
 fn caller_in(said: &str, symbol: &str) -> Option<String> {

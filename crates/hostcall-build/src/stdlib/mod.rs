@@ -16,6 +16,7 @@ mod wrapper;
 
 pub use linker::is_test_harness;
 pub use machine::{Machine, SUFFIX};
+pub use overlay::{apply as apply_overlay, identity as overlay_identity};
 pub use program::build_std_program;
 pub use sysroot::Sysroot;
 pub use tools::act_as_tool;

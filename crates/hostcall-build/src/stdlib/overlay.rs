@@ -26,12 +26,16 @@ const PATCHES: [(&str, &str); 10] = [
 ];
 
 /// What tells this overlay from another.
-pub(crate) fn identity() -> String {
+pub fn identity() -> String {
     Sha256::of(&PATCHES.iter().flat_map(|(_, text)| Sha256::of(text.as_bytes()).0).collect::<Vec<u8>>()).to_string()
 }
 
 /// Makes `dir` a copy of the toolchain's `library` directory with the overlay in it. What the overlay does not touch is linked, not copied.
-pub(crate) fn apply(toolchain: &DeviceToolchain, dir: &Path) -> Result<(), BuildError> {
+///
+/// # Errors
+///
+/// [`BuildError::Overlay`] for sources that the overlay does not know, [`BuildError::Io`] if they cannot be read or the copy not written.
+pub fn apply(toolchain: &DeviceToolchain, dir: &Path) -> Result<(), BuildError> {
     let library = toolchain.library();
     fs::create_dir_all(dir).map_err(BuildError::io("create", dir))?;
     for entry in fs::read_dir(&library).map_err(BuildError::io("read", &library))? {

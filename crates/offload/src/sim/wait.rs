@@ -31,12 +31,14 @@ fn cores() -> usize {
 }
 
 /// The `attempt`-th wait in a row. About 50 µs of spinning if every waiting thread can have a core beside one that serves, then yielding,
-/// then sleeps that grow to 1 ms.
+/// then sleeps that grow to 1 ms. Who has waited 2³¹ times is asleep, or says so because it is in no hurry: 8 ms.
 pub(super) fn backoff(attempt: u32) {
     const SPINS: u32 = 1500;
     // A hint: see `Running`.
     let spins = if RUNNING.load(Ordering::Relaxed) < cores() { SPINS } else { 16 };
-    if attempt < spins {
+    if attempt >= 1 << 31 {
+        std::thread::sleep(Duration::from_millis(8));
+    } else if attempt < spins {
         std::hint::spin_loop();
     } else if attempt < spins + 64 {
         std::thread::yield_now();

@@ -1,0 +1,191 @@
+//! Packages that build the suites from rust-src, outside of the tree.
+//!
+//! `core`'s and `alloc`'s tests are crates of their own, which need manifests only. std's unit tests are std itself, compiled as a test: they need the sources
+//! with the overlay, as std itself was built from them, and its dependencies from the sysroot. Where the list says so, files are changed, in a copy.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use hostcall_build::DeviceToolchain;
+
+use super::lists::{Edit, Lists};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Suite {
+    Core,
+    Alloc,
+    Std,
+}
+
+impl Suite {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Suite::Core => "core",
+            Suite::Alloc => "alloc",
+            Suite::Std => "std",
+        }
+    }
+}
+
+/// One crate of tests.
+pub(super) struct Target {
+    /// As the lists call it.
+    pub(super) name: String,
+    /// Cargo's arguments that choose it.
+    pub(super) selection: Vec<String>,
+    /// The compiler's flags.
+    pub(super) flags: String,
+}
+
+/// Warnings of sources that are not ours say nothing to anybody here.
+const FLAGS: &str = "-Awarnings";
+
+/// std's dependencies, from the sysroot, where they are those that the sysroot's own std uses.
+const STD_CRATES: [&str; 8] = ["alloc", "cfg_if", "core", "hashbrown", "hermit_abi", "libc", "rustc_demangle", "std_detect"];
+
+/// What the suites themselves depend on, as their own manifests have it.
+const DEPENDENCIES: &str = "[dev-dependencies]\n\
+     rand = { version = \"0.9.0\", default-features = false, features = [\"alloc\"] }\n\
+     rand_xorshift = { version = \"0.4.0\", default-features = false }\n";
+
+/// Optimised a little: some tests count to `usize::MAX` unless the compiler sees that they need not.
+const PROFILE: &str = "[profile.dev]\nopt-level = 1\ndebug = 0\nincremental = false\n";
+
+/// Writes the packages of a suite into `place`, and says what there is to test.
+pub(super) fn write(suite: Suite, lists: &Lists, place: &Path) -> Result<Vec<Target>> {
+    let library = place.join("library");
+    // Rust-src may be another by now, and edits others. What cargo built stays: it looks at contents only where times are new.
+    copy(&library, &lists.edits)?;
+    // The tree that the tests see, with nothing in it but what they themselves leave.
+    fs::create_dir_all(place.join("root/tmp"))?;
+    let target = |name: &str, selection: &[&str]| Target {
+        name: name.to_owned(),
+        selection: selection.iter().map(|word| (*word).to_owned()).collect(),
+        flags: FLAGS.into(),
+    };
+    let path = |below: &str| toml::Value::from(library.join(below).display().to_string()).to_string();
+    match suite {
+        Suite::Core => {
+            let tests = format!(
+                "[lib]\npath = \"empty.rs\"\ntest = false\n[[test]]\nname = \"coretests\"\npath = {}\n",
+                path("coretests/tests/lib.rs")
+            );
+            package(place, "coretests", &format!("{tests}{DEPENDENCIES}[workspace]\n{PROFILE}"))?;
+            Ok(vec![target("coretests", &["--test", "coretests"])])
+        }
+        Suite::Alloc => {
+            let mut manifest = format!("[lib]\npath = {}\n", path("alloctests/lib.rs"));
+            for (name, file) in [("alloctests", "lib"), ("vec_deque_alloc_error", "vec_deque_alloc_error")] {
+                write!(manifest, "[[test]]\nname = \"{name}\"\npath = {}\n", path(&format!("alloctests/tests/{file}.rs")))?;
+            }
+            package(place, "alloctests", &format!("{manifest}{DEPENDENCIES}[workspace]\n{PROFILE}"))?;
+            Ok(vec![
+                target("lib", &["--lib"]),
+                target("alloctests", &["--test", "alloctests"]),
+                target("vec_deque_alloc_error", &["--test", "vec_deque_alloc_error"]),
+            ])
+        }
+        Suite::Std => {
+            write_if_new(
+                &place.join("Cargo.toml"),
+                &format!("[workspace]\nmembers = [\"std\", \"stdtests\"]\nresolver = \"3\"\n{PROFILE}"),
+            )?;
+            let std = format!("build = {}\n[lib]\npath = {}\n", path("std/build.rs"), path("std/src/lib.rs"));
+            package(&place.join("std"), "std", &format!("{std}{DEPENDENCIES}"))?;
+            let mut all = vec![Target {
+                flags: format!("{FLAGS} -Zforce-unstable-if-unmarked{}", STD_CRATES.map(|name| format!(" --extern {name}")).concat()),
+                ..target("std", &["--package", "std", "--lib"])
+            }];
+            let mut manifest = "[lib]\npath = \"empty.rs\"\ntest = false\n".to_owned();
+            for (name, file) in integration_tests(&library.join("std/tests"))? {
+                write!(manifest, "[[test]]\nname = \"{name}\"\npath = {}\n", path(&format!("std/tests/{file}")))?;
+                all.push(target(&name, &["--package", "stdtests", "--test", &name]));
+            }
+            package(&place.join("stdtests"), "stdtests", &format!("{manifest}{DEPENDENCIES}"))?;
+            Ok(all)
+        }
+    }
+}
+
+/// Names and files of the integration tests that libtest runs: the others are programs that start themselves again, or are compiled only.
+fn integration_tests(dir: &Path) -> Result<Vec<(String, String)>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))? {
+        let path = entry?.path();
+        let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
+        let file = if path.is_dir() { format!("{stem}/lib.rs") } else { format!("{stem}.rs") };
+        let Ok(text) = fs::read_to_string(dir.join(&file)) else { continue };
+        if !text.lines().any(|line| line.starts_with("fn main(")) {
+            all.push((stem.to_owned(), file));
+        }
+    }
+    all.sort();
+    Ok(all)
+}
+
+fn package(dir: &Path, name: &str, rest: &str) -> Result<()> {
+    fs::create_dir_all(dir)?;
+    write_if_new(&dir.join("empty.rs"), "")?;
+    let head = format!("[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\nautotests = false\n");
+    // `build` belongs to the package, so it comes first.
+    write_if_new(&dir.join("Cargo.toml"), &format!("{head}{rest}"))
+}
+
+/// Cargo builds again what has a new time.
+fn write_if_new(file: &Path, text: &str) -> Result<()> {
+    if fs::read_to_string(file).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Makes `library` a copy of the toolchain's, with the overlay and the edits, if it is not one.
+fn copy(library: &Path, edits: &[Edit]) -> Result<()> {
+    let toolchain = DeviceToolchain::find()?;
+    let made_from = format!("{} {}\n{edits:?}", toolchain.version, hostcall_build::overlay_identity());
+    let stamp = library.with_extension("stamp");
+    if library.is_dir() && fs::read_to_string(&stamp).is_ok_and(|old| old == made_from) {
+        return Ok(());
+    }
+    if library.exists() {
+        fs::remove_dir_all(library)?;
+    }
+    hostcall_build::apply_overlay(&toolchain, library)?;
+    for edit in edits {
+        // The others are links to the toolchain's own.
+        ensure!(edit.file.starts_with("std/"), "{}: only files below `std/` can be edited", edit.file);
+        let file = library.join(&edit.file);
+        let text = fs::read_to_string(&file).with_context(|| format!("{} of {}", edit.file, toolchain.version))?;
+        fs::write(&file, edited(&text, edit)?)?;
+    }
+    Ok(fs::write(&stamp, made_from)?)
+}
+
+/// The text without the functions that are cut, and with what is added.
+fn edited(text: &str, edit: &Edit) -> Result<String> {
+    let mut text = text.to_owned();
+    for name in &edit.cut {
+        let line = format!("\nfn {name}() ");
+        ensure!(text.matches(&line).count() == 1, "{} has no one function `{name}`", edit.file);
+        text = text.replace(&line, &format!("\n#[cfg(any())]{line}"));
+    }
+    Ok(format!("{}{text}{}", edit.prepend, edit.append))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(cut: &str) -> Edit {
+        Edit { because: "x".into(), file: "f".into(), cut: vec![cut.into()], prepend: "// a\n".into(), append: "// b\n".into() }
+    }
+
+    #[test]
+    fn functions_are_cut_where_they_are() {
+        let text = "#[test]\nfn one() {\n}\n#[test]\nfn two() {}\n";
+        assert_eq!(edited(text, &edit("two")).expect("there"), "// a\n#[test]\nfn one() {\n}\n#[test]\n#[cfg(any())]\nfn two() {}\n// b\n");
+        assert!(edited(text, &edit("three")).is_err());
+    }
+}
