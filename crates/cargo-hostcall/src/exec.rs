@@ -27,6 +27,9 @@ const SIM_KERNEL_STACK: usize = 256 << 10;
 const GPU_KERNEL_STACK: usize = 32 << 10;
 /// The most waves that the simulator runs at once for a kernel, if its settings say nothing else.
 const SIM_WAVES: u32 = 256;
+/// The most staging slots, and bytes of each: what servers have if nothing is said.
+const SLOTS: u32 = 1024;
+const SLOT: u32 = 64 << 10;
 /// Threads, if nothing is said.
 const THREADS: u32 = 128;
 
@@ -126,8 +129,8 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
         builder = builder.arg(argument);
     }
     if options.ports.is_none() {
-        // No wave but a thread calls.
-        builder = builder.ports(waves);
+        // No wave but a thread calls, and none makes two calls at once. Less memory to pin is most of the server's start.
+        builder = builder.ports(waves).staging(waves.min(SLOTS), SLOT);
     }
     let server = builder.start()?;
     server.attach(&program)?;
@@ -145,7 +148,12 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     unsafe { queue.launch(&kernel, launch, Args::new())? };
     let outcome = watch.finish("program", server, &queue, options.stats);
     phases.end("run");
-    drop((queue, kernel, program, device));
+    if device.info().kind == DeviceKind::Sim {
+        drop((queue, kernel, program, device));
+    } else {
+        // The process ends next, and the system gives back what it has of the device, faster than the driver when it is asked to.
+        std::mem::forget((queue, kernel, program, device));
+    }
     phases.end("release the device");
     if options.stats {
         eprint!("\n{phases}");

@@ -15,6 +15,9 @@ const REFUSED: [(&str, &str, &str); 5] = [
     ("rustix", "\"1\"", "rustix"),
 ];
 
+/// What NVIDIA's GPUs cannot have: PTX has no statics that refer to one another.
+const NOT_IN_PTX: [&str; 1] = ["tracing"];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -75,6 +78,10 @@ fn crates_of_the_registry_do_on_a_device_what_they_do_here() {
         .arg(rooms[1].path());
     let here = lines(&command.output().expect("it starts"));
 
+    let here: Vec<String> = here
+        .into_iter()
+        .filter(|line| device.starts_with("sim") || !NOT_IN_PTX.iter().any(|name| line.starts_with(&format!("{name}: "))))
+        .collect();
     let different: Vec<_> = here.iter().zip(&there).filter(|(here, there)| here != there).collect();
     for line in &there {
         println!("{} {line}", if here.contains(line) { "ok  " } else { "FAIL" });

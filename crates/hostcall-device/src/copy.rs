@@ -17,8 +17,15 @@ pub(crate) enum Way {
     Out,
 }
 
-/// 16-byte pieces that a lane moves before it waits for the first of them.
+/// 16-byte pieces that a lane moves before it waits for the first of them: a piece from the host is a round trip over the bus.
 const UNROLL: usize = 4;
+/// The same of a lane that copies alone.
+const LONE: usize = 16;
+
+/// 16 bytes that are moved at once.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Piece([u32; 4]);
 
 /// Value of lane `from`.
 fn broadcast64(mask: u64, value: u64, from: u32) -> u64 {
@@ -82,17 +89,12 @@ unsafe fn copy_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     let stride = group.count * 16;
     let mut at = group.rank * 16;
     if (from as usize).is_multiple_of(16) {
-        while at + stride * (UNROLL as u32 - 1) + 16 <= len {
-            let mut block = [[0u32; 4]; UNROLL];
-            for (i, piece) in block.iter_mut().enumerate() {
-                // SAFETY: below `len` by the loop's condition, aligned because `from` and `at` are.
-                *piece = unsafe { from.add((at + stride * i as u32) as usize).cast::<[u32; 4]>().read() };
+        // SAFETY: the caller's; both are aligned.
+        unsafe {
+            if cfg!(feature = "lone-lanes") && group.count == 1 {
+                at = blocks_in::<LONE>(at, stride, to, from, len);
             }
-            for (i, piece) in block.into_iter().enumerate() {
-                // SAFETY: within the region, whose start is 16-byte aligned.
-                unsafe { arch::store_bulk(to.add((at + stride * i as u32) as usize).cast(), piece) };
-            }
-            at += stride * UNROLL as u32;
+            at = blocks_in::<UNROLL>(at, stride, to, from, len);
         }
     }
     while at < len {
@@ -106,6 +108,27 @@ unsafe fn copy_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     }
     // The next part may begin inside this one's last piece: order the writes.
     machine().sync(group.mask);
+}
+
+/// Copies blocks of `N` pieces as long as there are whole ones; where it got to.
+///
+/// # Safety
+/// As [`copy_in`]; `to` and `from` are aligned to 16, and `at` is a multiple of 16.
+#[inline(always)]
+unsafe fn blocks_in<const N: usize>(mut at: u32, stride: u32, to: *mut u8, from: *const u8, len: u32) -> u32 {
+    while at + stride * (N as u32 - 1) + 16 <= len {
+        let mut block = [Piece([0; 4]); N];
+        for (i, piece) in block.iter_mut().enumerate() {
+            // SAFETY: below `len` by the loop's condition, aligned because `from` and `at` are.
+            *piece = unsafe { from.add((at + stride * i as u32) as usize).cast::<Piece>().read() };
+        }
+        for (i, piece) in block.into_iter().enumerate() {
+            // SAFETY: within the region, whose start is 16-byte aligned.
+            unsafe { arch::store_bulk(to.add((at + stride * i as u32) as usize).cast(), piece.0) };
+        }
+        at += stride * N as u32;
+    }
+    at
 }
 
 /// # Safety
@@ -127,17 +150,12 @@ unsafe fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     let stride = group.count * 16;
     let mut at = group.rank * 16;
     if (to as usize).is_multiple_of(16) {
-        while at + stride * (UNROLL as u32 - 1) + 16 <= len {
-            let mut block = [[0u32; 4]; UNROLL];
-            for (i, piece) in block.iter_mut().enumerate() {
-                // SAFETY: within the region, aligned.
-                *piece = unsafe { arch::load_bulk(from.add((at + stride * i as u32) as usize).cast()) };
+        // SAFETY: the caller's; both are aligned.
+        unsafe {
+            if cfg!(feature = "lone-lanes") && group.count == 1 {
+                at = blocks_out::<LONE>(at, stride, to, from, len);
             }
-            for (i, piece) in block.into_iter().enumerate() {
-                // SAFETY: below `len` by the loop's condition, aligned because `to` and `at` are.
-                unsafe { to.add((at + stride * i as u32) as usize).cast::<[u32; 4]>().write(piece) };
-            }
-            at += stride * UNROLL as u32;
+            at = blocks_out::<UNROLL>(at, stride, to, from, len);
         }
     }
     while at < len {
@@ -148,6 +166,27 @@ unsafe fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
         }
         at += stride;
     }
+}
+
+/// As [`blocks_in`], the other way.
+///
+/// # Safety
+/// As [`copy_out`]; `to` and `from` are aligned to 16, and `at` is a multiple of 16.
+#[inline(always)]
+unsafe fn blocks_out<const N: usize>(mut at: u32, stride: u32, to: *mut u8, from: *const u8, len: u32) -> u32 {
+    while at + stride * (N as u32 - 1) + 16 <= len {
+        let mut block = [Piece([0; 4]); N];
+        for (i, piece) in block.iter_mut().enumerate() {
+            // SAFETY: within the region, aligned.
+            *piece = Piece(unsafe { arch::load_bulk(from.add((at + stride * i as u32) as usize).cast()) });
+        }
+        for (i, piece) in block.into_iter().enumerate() {
+            // SAFETY: below `len` by the loop's condition, aligned because `to` and `at` are.
+            unsafe { to.add((at + stride * i as u32) as usize).cast::<Piece>().write(piece) };
+        }
+        at += stride * N as u32;
+    }
+    at
 }
 
 /// Copies the few bytes that are no whole piece. One function for all of them: inlined, each would be a loop of its own.

@@ -22,7 +22,7 @@ extern crate alloc;
 pub mod dir;
 #[cfg(hostcall_device)]
 pub mod entry;
-mod error;
+pub mod error;
 pub mod fd;
 pub mod file;
 pub mod futex;

@@ -175,7 +175,8 @@ pub extern "C" fn sys_join(id: Tid) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_yield() {
     process::end_if_ending();
-    device::pause(1);
+    // As one who has waited a while: the first pauses give way to nobody.
+    device::pause(17);
 }
 
 /// How many threads a program should start to use the launch well: half of those that it can. There is no room for one more than there are waves, and

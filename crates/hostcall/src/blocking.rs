@@ -32,7 +32,8 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    fn run(mut self, scratch: &mut Scratch) {
+    /// Runs the handler, then `finish`, then answers.
+    fn run(mut self, scratch: &mut Scratch, finish: impl FnOnce()) {
         self.done.start();
         let (live, slot, place) = self.done.parts();
         let source = match &self.copy {
@@ -44,6 +45,7 @@ impl Job {
         let call = Lane { live: &live, slot: &slot, units: &units[range.clone()], source, place, lane: self.lane, run: self.run };
         // On the pool every handler may block, so there is an answer.
         let (status, reply) = call.run(&*self.handler, scratch).unwrap_or((Status::BUSY, &[0]));
+        finish();
         self.done.send(status, reply);
     }
 }
@@ -184,12 +186,16 @@ impl Shared {
                     // If there are no more threads to be had, those that are there take turns.
                     let _ = self.clone().spawn();
                 }
-                job.run(&mut scratch);
+                // Before anybody learns that the handler has returned: who then drops the server waits for this thread.
+                let idle_again = || {
+                    let mut state = self.lock();
+                    if let (Some(handle), false) = (handle, state.closed) {
+                        state.idle.insert(me, handle);
+                    }
+                };
+                job.run(&mut scratch, idle_again);
                 scratch.clear();
                 state = self.lock();
-                if let (Some(handle), false) = (handle, state.closed) {
-                    state.idle.insert(me, handle);
-                }
             } else if state.closed {
                 state.threads -= 1;
                 return;

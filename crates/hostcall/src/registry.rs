@@ -43,6 +43,7 @@ pub(crate) struct Slot {
     pub(crate) definition: Definition,
     pub(crate) shape: Shape,
     pub(crate) run: Run,
+    pub(crate) after: Option<Arc<dyn Fn() + Send + Sync>>,
     state: AtomicU32,
     pub(crate) counters: Counters,
 }
@@ -54,6 +55,7 @@ impl Slot {
             shape: service.definition.shape(),
             definition: service.definition,
             run: service.run,
+            after: service.after,
             state: AtomicU32::new(if service.once { LAST } else { OPEN }),
             counters: Counters::new(threads, histograms),
         }

@@ -189,6 +189,9 @@ impl Worker {
             sample.bytes_out += size_of_val(reply) as u64;
             sample.failed += u32::from(status != Status::OK);
         }
+        if let Some(after) = &slot.after {
+            after();
+        }
         slot.counters.message(*index, sample);
         if blocked != 0 {
             return resume(core, live, slot, place, header, lanes, copies, *found, blocked);

@@ -197,6 +197,8 @@ pub struct Service {
     pub(crate) definition: Definition,
     pub(crate) run: Run,
     pub(crate) once: bool,
+    /// Called on the serving thread when all lanes of a message have been handled there.
+    pub(crate) after: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 impl Service {
@@ -204,14 +206,14 @@ impl Service {
     ///
     /// Such a handler must be quick: it delays the calls of all ports of its thread. Say [`Service::blocking`] if it is not.
     pub fn new(definition: Definition, handler: impl Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static) -> Self {
-        Self { definition, run: Run::Inline(Arc::new(handler)), once: false }
+        Self { definition, run: Run::Inline(Arc::new(handler)), once: false, after: None }
     }
 
     /// A service whose handler takes a [`Completion`] along and answers it later, from any thread.
     ///
     /// The handler decodes its arguments before it returns; it can ask for no `&mut [T]` scratch.
     pub fn deferred(definition: Definition, handler: impl Fn(&mut Invocation<'_>, Completion) + Send + Sync + 'static) -> Self {
-        Self { definition, run: Run::Later(Arc::new(handler)), once: false }
+        Self { definition, run: Run::Later(Arc::new(handler)), once: false, after: None }
     }
 
     /// A service whose handler decodes its arguments at once and gives a future, which runs on the server's tokio runtime.
@@ -233,7 +235,7 @@ impl Service {
                 Ok(units)
             }))
         });
-        Self { definition, run: Run::Future(run), once: false }
+        Self { definition, run: Run::Future(run), once: false, after: None }
     }
 
     /// Runs the handler on the server's blocking pool, one job per lane: it may sleep, read a disk or wait for
@@ -253,6 +255,13 @@ impl Service {
         if let Run::Inline(f) = self.run {
             self.run = Run::Adaptive(f);
         }
+        self
+    }
+
+    /// Calls `f` whenever all lanes of a message have been handled on the serving thread: what they left there can then be dealt with at once.
+    #[must_use]
+    pub(crate) fn after_messages(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
+        self.after = Some(Arc::new(f));
         self
     }
 

@@ -4,13 +4,14 @@ use add42_services::Host;
 use hostcall::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::hint::black_box;
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, RwLock, mpsc};
 use std::thread;
 use std::{env, fs};
 
-/// Lines in parts: what a lane writes without a newline stays with it until the line is whole, it flushes, or it ends.
+/// Lines in parts: what a lane writes without a newline stays with it until the line is whole.
 #[kernel]
 pub fn parts() -> io::Result<()> {
     let lane = global_id();
@@ -21,7 +22,9 @@ pub fn parts() -> io::Result<()> {
     writeln!(io::stdout(), " c{lane}")?;
     println!("d{lane} {}", "long ".repeat(100));
     io::stdout().write_all(format!("e{lane}\nf{lane}").as_bytes())?;
-    eprintln!("g{lane}");
+    println!(" g{lane}");
+    io::stdout().flush()?;
+    eprintln!("h{lane}");
     Ok(())
 }
 
@@ -106,6 +109,29 @@ pub fn locks() {
         let send = CHANNEL.lock().expect("no lane panicked").clone().expect("it is ready");
         send.send(lane).expect("lane 0 receives");
     }
+}
+
+/// A large variable that other functions are lent, and calls within calls.
+#[kernel]
+pub fn stacks(depth: u32) {
+    let lane = global_id();
+    let mut page = [0u32; 2048];
+    fill(&mut page, lane as u32);
+    println!("{lane} {}", deep(depth, &page));
+}
+
+#[inline(never)]
+fn fill(page: &mut [u32], first: u32) {
+    for (i, word) in page.iter_mut().enumerate() {
+        *word = first + i as u32;
+    }
+}
+
+#[inline(never)]
+fn deep(n: u32, page: &[u32]) -> u64 {
+    let own = [n; 16];
+    black_box(&own);
+    if n == 0 { page.iter().copied().map(u64::from).sum() } else { deep(n - 1, page) + u64::from(own[n as usize % 16]) }
 }
 
 /// Files, arguments and variables.

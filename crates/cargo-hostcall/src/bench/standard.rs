@@ -30,7 +30,9 @@ pub(super) fn rows(rig: &Rig, sheet: &mut Sheet, image: &Path) -> Result<(), Err
     }
     let fixture = Fixture::sized(if rig.is_sim() { rig.scale.file_bytes } else { 2 * rig.scale.file_bytes })?;
     eprintln!("std: what bare calls and the host need …");
-    let threads = rig.thread_counts().into_iter().rfind(|threads| *threads <= 4).unwrap_or(1);
+    // As many as serve the latency rows.
+    let most = if rig.is_sim() { 1 } else { 4 };
+    let threads = rig.thread_counts().into_iter().rfind(|threads| *threads <= most).unwrap_or(1);
     let call_us = call(&rig.session(threads)?)?;
     let pread_gb_s = {
         let into = rig.zeroed(fixture.bytes())?;

@@ -1,14 +1,16 @@
 //! Standard output and standard error of kernels.
 //!
-//! Serving threads only append texts to a queue, each text whole, so that no two interleave and a slow
+//! Serving threads only append texts to a queue, each text whole and those of a message together, so that no two interleave and a slow
 //! pipe stalls no call. A thread of the console's own, started with the first text, writes them in that order. A
 //! queue that has grown large makes further printing wait, on the blocking pool, until it is written.
 
 mod pieces;
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::{Context, define, owner_of};
@@ -20,6 +22,9 @@ use pieces::Pieces;
 const FULL: usize = 8 << 20;
 /// `Writer::write_all`s are joined up to this size.
 const JOIN: usize = 64 << 10;
+/// What comes so soon after a text that found nothing queued is written together with it. Otherwise the thread would sleep again after each, and
+/// whoever prints would have to wake it each time.
+const GATHER: std::time::Duration = std::time::Duration::from_micros(100);
 
 /// Where one stream of a kernel goes.
 pub enum Sink {
@@ -113,15 +118,25 @@ struct Queue {
     pieces: Pieces,
     /// The thread is writing what it took.
     writing: bool,
+    /// The thread waits for work, and nobody has woken it: to wake one that is awake is a system call as well, of which a million texts would make a
+    /// million.
+    asleep: bool,
     started: bool,
     closing: bool,
     /// What could not be written, of each stream, since it was last reported.
     lost: [Option<ConsoleError>; 2],
 }
 
+thread_local! {
+    /// What the lanes of the message that this thread is handling print. (A serving thread has one console.)
+    static GATHERED: RefCell<VecDeque<(Stream, Vec<u8>)>> = const { RefCell::new(VecDeque::new()) };
+}
+
 #[derive(Debug)]
 struct Shared {
     queue: Mutex<Queue>,
+    /// Whether `FULL` bytes are queued: a hint for those who do not hold the lock.
+    full: AtomicBool,
     /// There is something to write, or the console closes.
     work: Condvar,
     /// Something was written.
@@ -150,16 +165,41 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Console {
     /// A console that writes to these sinks.
     pub fn new(stdout: Sink, stderr: Sink) -> Self {
-        let shared = Shared { queue: Mutex::default(), work: Condvar::new(), written: Condvar::new() };
+        let shared = Shared { queue: Mutex::default(), full: AtomicBool::new(false), work: Condvar::new(), written: Condvar::new() };
         Self { shared: Arc::new(shared), sinks: Mutex::new(Some([stdout, stderr])), thread: Mutex::new(None) }
     }
 
-    /// Queues a text. If too much is queued already: waits, or with `may_wait` false does nothing and returns false.
-    fn print(&self, stream: Stream, text: &[u8], may_wait: bool) -> bool {
-        let Some(mut queue) = self.room(may_wait) else { return false };
-        queue.push(stream, text);
-        self.wake(queue);
+    /// Queues a text. If too much is queued already, waits.
+    fn print(&self, stream: Stream, text: &[u8]) {
+        if let Some(mut queue) = self.room(true) {
+            queue.push(stream, text);
+            self.wake(queue);
+        }
+    }
+
+    /// Keeps a text for [`Console::release`] on the same thread. If too much is queued already, does nothing and returns false.
+    ///
+    /// One turn of the lock for each message instead of each of its lanes: thousands of lanes that print would stand in line for it.
+    fn gather(&self, stream: Stream, text: &[u8]) -> bool {
+        // Relaxed: a hint. Pairs with the stores in `note_room`.
+        if self.shared.full.load(Ordering::Relaxed) {
+            return false;
+        }
+        GATHERED.with_borrow_mut(|texts| append(texts, stream, text));
         true
+    }
+
+    /// Queues what was gathered.
+    fn release(&self) {
+        let texts = GATHERED.take();
+        if texts.is_empty() {
+            return;
+        }
+        let mut queue = lock(&self.shared.queue);
+        for (stream, text) in texts {
+            queue.push(stream, &text);
+        }
+        self.wake(queue);
     }
 
     fn piece(&self, stream: Stream, key: (usize, u64), last: bool, text: &[u8], may_wait: bool) -> bool {
@@ -180,13 +220,16 @@ impl Console {
     }
 
     fn wake(&self, mut queue: MutexGuard<'_, Queue>) {
-        let start = !queue.started;
-        queue.started = true;
+        let start = !std::mem::replace(&mut queue.started, true);
+        let asleep = std::mem::take(&mut queue.asleep);
+        self.shared.note_room(&queue);
         drop(queue);
         if start {
             self.start();
         }
-        self.shared.work.notify_one();
+        if asleep {
+            self.shared.work.notify_one();
+        }
     }
 
     #[cold]
@@ -239,10 +282,7 @@ impl Drop for Console {
 impl Queue {
     fn push(&mut self, stream: Stream, text: &[u8]) {
         self.bytes += text.len();
-        match self.texts.back_mut() {
-            Some((last, joined)) if *last == stream && joined.len() + text.len() <= JOIN => joined.extend_from_slice(text),
-            _ => self.texts.push_back((stream, text.to_vec())),
-        }
+        append(&mut self.texts, stream, text);
     }
 
     /// Queues texts whose last piece has not come: their kernels are over.
@@ -266,6 +306,12 @@ impl Queue {
 }
 
 impl Shared {
+    /// Says whether there is room, to those who do not hold the lock.
+    fn note_room(&self, queue: &Queue) {
+        // Relaxed: a hint. Pairs with the load in `gather`.
+        self.full.store(queue.bytes >= FULL, Ordering::Relaxed);
+    }
+
     /// Writes what is queued until the console is dropped and the queue is empty.
     fn work(&self, mut sinks: [Sink; 2]) {
         let mut queue = lock(&self.queue);
@@ -279,6 +325,7 @@ impl Shared {
                 queue = lock(&self.queue);
                 queue.writing = false;
                 queue.bytes -= text.len();
+                self.note_room(&queue);
                 if let Err(error) = outcome {
                     tracing::warn!(stream = NAMES[stream], %error, "what a kernel printed cannot be written");
                     queue.lose(stream, text.len(), &Arc::new(error));
@@ -288,8 +335,23 @@ impl Shared {
             if queue.closing {
                 return;
             }
+            queue.asleep = true;
             queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue.asleep = false;
+            if !queue.closing {
+                drop(queue);
+                std::thread::sleep(GATHER);
+                queue = lock(&self.queue);
+            }
         }
+    }
+}
+
+/// Adds a text, joined to the last one if they go the same way and are not long together.
+fn append(texts: &mut VecDeque<(Stream, Vec<u8>)>, stream: Stream, text: &[u8]) {
+    match texts.back_mut() {
+        Some((last, joined)) if *last == stream && joined.len() + text.len() <= JOIN => joined.extend_from_slice(text),
+        _ => texts.push_back((stream, text.to_vec())),
     }
 }
 
@@ -306,7 +368,9 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
     let print = move |call: &mut Invocation<'_>| {
         let stream = stream_of(call.fixed()?)?;
         let text = call.slice::<u8>()?;
-        if !whole.print(stream, text, call.may_block()) {
+        if call.may_block() {
+            whole.print(stream, text);
+        } else if !whole.gather(stream, text) {
             return Err(Failure::WouldBlock);
         }
         call.reply(&(), &[]);
@@ -323,8 +387,9 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
         call.reply(&(), &[]);
         Ok(())
     };
+    let gathered = console.clone();
     vec![
-        context.adaptive(&define::console::print(|_, _| {}), print),
+        context.adaptive(&define::console::print(|_, _| {}), print).after_messages(move || gathered.release()),
         context.adaptive(&define::console::print_piece(|_, _, _, _| {}), piece),
     ]
 }
@@ -341,9 +406,7 @@ mod tests {
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let console = &console;
-                scope.spawn(move || {
-                    (0..500).for_each(|i| assert!(console.print(0, format!("{thread} {i} {}\n", "x".repeat(i)).as_bytes(), true)))
-                });
+                scope.spawn(move || (0..500).for_each(|i| console.print(0, format!("{thread} {i} {}\n", "x".repeat(i)).as_bytes())));
             }
         });
         console.flush().unwrap();
@@ -363,8 +426,8 @@ mod tests {
     fn the_two_streams_are_apart() {
         let ((out, out_memory), (err, err_memory)) = (Sink::buffer(), Sink::buffer());
         let console = Console::new(out, err);
-        console.print(0, b"out", true);
-        console.print(1, b"err", true);
+        console.print(0, b"out");
+        console.print(1, b"err");
         drop(console);
         assert_eq!((&**out_memory.lock().unwrap(), &**err_memory.lock().unwrap()), (&b"out"[..], &b"err"[..]));
     }
@@ -374,7 +437,7 @@ mod tests {
         let (sink, memory) = Sink::buffer();
         let console = Console::new(sink, Sink::Null);
         console.piece(0, (1, 8), false, b"one ", true);
-        console.print(0, b"other\n", true);
+        console.print(0, b"other\n");
         console.piece(0, (2, 8), false, b"unfinished\n", true);
         console.piece(0, (1, 8), true, b"two\n", true);
         console.flush().unwrap();
@@ -393,7 +456,7 @@ mod tests {
             }
         }
         let console = Console::new(Sink::Writer(Box::new(Closed)), Sink::Null);
-        console.print(0, b"12345", true);
+        console.print(0, b"12345");
         let error = console.flush().unwrap_err();
         assert_eq!((error.bytes, error.source.kind()), (5, io::ErrorKind::BrokenPipe));
         assert!(error.to_string().contains("standard output"));
@@ -415,10 +478,10 @@ mod tests {
         let (go, stuck) = mpsc::channel();
         let console = Console::new(Sink::Writer(Box::new(Stuck(stuck))), Sink::Null);
         let text = vec![b'x'; FULL / 4];
-        let printed = (0..100).take_while(|_| console.print(0, &text, false)).count();
+        let printed = (0..100).take_while(|_| console.gather(0, &text)).map(|_| console.release()).count();
         assert_eq!(printed, 4);
         drop(go);
-        assert!(console.print(0, &text, true));
+        console.print(0, &text);
         console.flush().unwrap();
     }
 }

@@ -119,6 +119,9 @@ impl World {
     fn call_out<R: Fixed>(&self, name: &str, args: &Args, staged: bool) -> Result<(R, Vec<u8>), CallError> {
         let blocking = self.services.iter().any(|service| service.name() == name && matches!(service.run, Run::Blocking(_)));
         let first = self.attempt(&self.report, name, args, blocking, staged);
+        if let Some(after) = self.services.iter().find(|service| service.name() == name).and_then(|service| service.after.as_ref()) {
+            after();
+        }
         first
             .or_else(|error| error.map_or_else(|| self.attempt(&self.report, name, args, true, staged), |error| Err(Some(error))))
             .map_err(Option::unwrap)
@@ -436,5 +439,5 @@ fn every_service_of_the_table_is_registered_once() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), count), (52, 52), "{names:?}");
+    assert_eq!((names.len(), count), (53, 53), "{names:?}");
 }

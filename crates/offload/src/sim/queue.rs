@@ -125,9 +125,10 @@ fn perform(work: Work, worker: &mut Option<Worker>) -> Result<(), Error> {
         Work::Write(to, from) => unsafe { ptr::copy(from.as_ptr(), pointer(&to), to.bytes.min(from.len())) },
         // SAFETY: as above.
         Work::Copy { to, from } => unsafe { ptr::copy(pointer(&from), pointer(&to), to.bytes.min(from.bytes)) },
-        // SAFETY: as above.
         Work::Fill(to, byte) => match to.memory.as_any().downcast_ref::<Allocation>() {
+            // SAFETY: as above.
             Some(memory) if byte == 0 => unsafe { memory.zero(to.offset, to.bytes) },
+            // SAFETY: as above.
             _ => unsafe { ptr::write_bytes(pointer(&to), byte, to.bytes) },
         },
         Work::Record(event, number) => event.happen(number),
