@@ -4,14 +4,7 @@
 //! `swap(Release)` then protects nothing. (`compare_exchange`, loads, stores and fences come out right.) Here such an instruction becomes what it
 //! means: a relaxed one between fences. Their scope is the device, as that of a bare `atom` is: no such instruction crosses the bus.
 
-//!
-//! A program with std shares its own words with its own threads, all of them on one device. But Rust's atomics are for all the system, and for LLVM that
-//! includes the host: acquiring, releasing and fences then wait for the bus. [`narrow`] makes them the device's, except in functions of ours, which do talk to
-//! the host.
-
 use std::borrow::Cow;
-
-use crate::bitcode::definition;
 
 /// The fences before and after an instruction of this ordering.
 const FENCES: [(&str, Option<&str>, Option<&str>); 4] = [
@@ -65,42 +58,6 @@ fn ordered(line: &str) -> Option<Ordered<'_>> {
     Some(Ordered { before, fences: (first, last), after: &line[end..] })
 }
 
-/// The module (as text) with all atomic instructions for the device's threads only, but in functions whose names have `hostcall` in them.
-pub(crate) fn narrow(module: &str) -> String {
-    let mut out = String::with_capacity(module.len() + module.len() / 64);
-    let mut theirs = false;
-    for line in module.split_inclusive('\n') {
-        if let Some((_, name)) = definition(line) {
-            theirs = !name.contains("hostcall") && !name.starts_with("sys_");
-        } else if line.starts_with('}') {
-            theirs = false;
-        }
-        match scope_place(line).filter(|_| theirs) {
-            Some(at) => out.extend([&line[..at], "syncscope(\"device\") ", &line[at..]]),
-            None => out.push_str(line),
-        }
-    }
-    out
-}
-
-/// Where an atomic instruction has its scope, if it has none: before its ordering, or its two. (Read-modify-write instructions are the device's anyway.)
-fn scope_place(line: &str) -> Option<usize> {
-    if line.contains("syncscope(") {
-        return None;
-    }
-    if line.trim_start().starts_with("fence ") {
-        return Some(line.find("fence ")? + "fence ".len());
-    }
-    let orderings = match line.trim_start() {
-        store if store.starts_with("store atomic ") => 1,
-        other if other.contains(" = load atomic ") => 1,
-        other if other.contains(" = cmpxchg ") => 2,
-        _ => return None,
-    };
-    let end = line.find(", align ")?;
-    (0..orderings).try_fold(end, |end, _| line[..end].rfind(' ')).map(|at| at + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,21 +79,6 @@ mod tests {
         assert_eq!(fenced("acquire"), kept("") + &fence_line("acquire"));
         assert_eq!(fenced("release"), fence_line("release") + &kept(""));
         assert_eq!(fenced("syncscope(\"block\") seq_cst"), fence_line("seq_cst") + &kept("syncscope(\"block\") ") + &fence_line("acquire"));
-    }
-
-    #[test]
-    fn a_programs_own_atomics_are_the_devices_and_ours_stay() {
-        let body = |scope: &str| {
-            format!(
-                "  %1 = cmpxchg weak ptr %p, i32 0, i32 1 {scope}acquire monotonic, align 4\n  %2 = load atomic i32, ptr %p {scope}seq_cst, align 4\n  \
-                 store atomic i32 %2, ptr %p {scope}release, align 4\n  fence {scope}acq_rel\n  %3 = load i32, ptr %p, align 4\n"
-            )
-        };
-        let module = |theirs: &str| {
-            format!("define void @_RN3std4lock(ptr %p) {{\n{theirs}}}\ndefine void @_RN12hostcall_std4ring(ptr %p) {{\n{}}}\n", body(""))
-        };
-        assert_eq!(narrow(&module(&body(""))), module(&body("syncscope(\"device\") ")));
-        assert_eq!(narrow(&module(&body("syncscope(\"block\") "))), module(&body("syncscope(\"block\") ")));
     }
 
     #[test]

@@ -144,11 +144,7 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
         ["replaced.ll", "marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
     let module = toolchain.llvm("llvm-dis").arg(linked).args(["-o", "-"]).text()?;
     // AMD's back end keeps the orderings.
-    let module = match (gpu.triple.starts_with("nvptx"), style) {
-        (true, Style::Kernels) => atomics::fence(&module),
-        (true, Style::Program) => Cow::Owned(atomics::narrow(&atomics::fence(&module))),
-        (false, _) => Cow::Borrowed(&*module),
-    };
+    let module = if gpu.triple.starts_with("nvptx") { atomics::fence(&module) } else { Cow::Borrowed(&*module) };
     let names = exported_names(&module, gpu.convention);
     if !names.any_kernel {
         return Err(BuildError::NoKernel { package: package.to_owned() });
