@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "sim")]
     device: String,
     /// Seconds that a test may take
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 120)]
     timeout: u32,
     /// The `cargo-hostcall` to use, instead of building it
     #[arg(long)]
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// What CI runs, with a `cargo-hostcall` that is built.
     pub(crate) fn in_ci(tool: PathBuf) -> Self {
-        Self { suite: None, device: "sim".into(), timeout: 60, tool: Some(tool), no_run: false, filter: None }
+        Self { suite: None, device: "sim".into(), timeout: 120, tool: Some(tool), no_run: false, filter: None }
     }
 }
 

@@ -156,11 +156,12 @@ fn lanes_wait_for_each_others_locks_and_channels() {
     let run_on = |device: &str, lanes: &str| run(device, "lanes", &["--kernel", "locks", "--lanes", lanes], &[]).succeeded().text;
     assert_eq!(run_on(&own, "256"), "256 lanes, 5559680, 32640\n");
     if own == "sim" {
-        assert_eq!(run_on("sim:lanes=64", "256"), "256 lanes, 5559680, 32640\n");
-        // A seed decides at every point where a lane can wait which goes on.
-        for seed in ["sim:seed=1", "sim:seed=2"] {
-            assert_eq!(run_on(seed, "64"), "64 lanes, 85344, 2016\n", "{seed}");
+        // Waves of another size; lanes that are threads of the processor.
+        for device in ["sim:lanes=64", "sim:threads"] {
+            assert_eq!(run_on(device, "256"), "256 lanes, 5559680, 32640\n", "{device}");
         }
+        // A seed decides at every point where a lane can wait which goes on.
+        assert_eq!(run_on("sim:seed=1", "64"), "64 lanes, 85344, 2016\n");
     }
 }
 

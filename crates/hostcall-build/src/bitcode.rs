@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::build::Context;
 use crate::command::Run;
 use crate::{BuildError, DeviceToolchain};
-use crate::{amdgpu, atomics, panics};
+use crate::{amdgpu, atomics, lanes, panics};
 
 /// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
 /// (`hostcall-device` names what it needs in its own crate attributes.)
@@ -31,6 +31,7 @@ pub(crate) fn recipe() -> &'static [u8] {
         include_str!("amdgpu.rs"),
         include_str!("atomics.rs"),
         include_str!("bitcode.rs"),
+        include_str!("lanes.rs"),
         include_str!("nvptx.rs"),
         include_str!("panics.rs"),
         include_str!("stacks/cycles.rs"),
@@ -153,15 +154,19 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
     if !names.any_kernel {
         return Err(BuildError::NoKernel { package: package.to_owned() });
     }
+    // A program's entry is one.
+    let kernels = kernel_attributes(&module, gpu.convention);
     let (text, inline, merge) = match style {
         Style::Kernels => (Cow::Owned(panics::replace(&module)), format!("-inline-threshold={INLINE_THRESHOLD}"), ""),
         // Not `-inline-threshold`, which would also be that of code that is to be small. The runtime's `core` and the program's have much in common.
-        Style::Program => (Cow::Borrowed(&*module), format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}"), "mergefunc,"),
+        Style::Program => {
+            let module = if kernels.lines().count() > 1 { Cow::Borrowed(&*module) } else { Cow::Owned(lanes::none(&module)) };
+            (module, format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}"), "mergefunc,")
+        }
     };
     fs::write(&replaced, &*text).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
-    fs::write(&small, small_attributes(&module, style) + &kernel_attributes(&module, gpu.convention))
-        .map_err(BuildError::io("write", &small))?;
+    fs::write(&small, small_attributes(&module, style) + &kernels).map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
     // are not convergent, like memcpy's.
     toolchain

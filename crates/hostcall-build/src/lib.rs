@@ -22,6 +22,7 @@ mod cache;
 mod command;
 mod doctor;
 mod error;
+mod lanes;
 mod nvptx;
 mod panics;
 pub mod ptx;

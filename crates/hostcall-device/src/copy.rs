@@ -17,10 +17,23 @@ pub(crate) enum Way {
     Out,
 }
 
-/// 16-byte pieces that a lane moves before it waits for the first of them: a piece from the host is a round trip over the bus.
-const UNROLL: usize = 4;
-/// The same of a lane that copies alone.
-const LONE: usize = 16;
+/// Moves whole blocks of 16-byte pieces: a lane loads all of a block before it waits for the first, because a piece from the host is a round trip over
+/// the bus. Four pieces, or sixteen for a lane that copies alone. A macro, so that no loop over them, and no array in memory, is left.
+macro_rules! blocks {
+    ($at:ident, $stride:ident, $len:ident, |$from:ident| $load:expr, |$to:ident, $piece:ident| $store:expr; $count:literal: $($i:tt)*) => {
+        while $at + $stride * ($count - 1) + 16 <= $len {
+            let pieces = ($({
+                let $from = $at as usize + ($stride * $i) as usize;
+                $load
+            },)*);
+            $({
+                let ($to, $piece) = ($at as usize + ($stride * $i) as usize, pieces.$i);
+                $store;
+            })*
+            $at += $stride * $count;
+        }
+    };
+}
 
 /// 16 bytes that are moved at once.
 #[derive(Clone, Copy)]
@@ -89,13 +102,25 @@ unsafe fn copy_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     let stride = group.count * 16;
     let mut at = group.rank * 16;
     if (from as usize).is_multiple_of(16) {
-        // SAFETY: the caller's; both are aligned.
-        unsafe {
-            if cfg!(feature = "lone-lanes") && group.count == 1 {
-                at = blocks_in::<LONE>(at, stride, to, from, len);
-            }
-            at = blocks_in::<UNROLL>(at, stride, to, from, len);
+        macro_rules! copy {
+            ($stride:ident, $($count:tt)*) => {
+                blocks!(at, $stride, len,
+                    |at| {
+                        // SAFETY: below `len` by the loop's condition, aligned because `from` and `at` are.
+                        unsafe { from.add(at).cast::<Piece>().read() }
+                    },
+                    |at, piece| {
+                        // SAFETY: within the region, whose start is 16-byte aligned.
+                        unsafe { arch::store_bulk(to.add(at).cast(), piece.0) }
+                    };
+                    $($count)*)
+            };
         }
+        if cfg!(feature = "lone-lanes") && group.count == 1 {
+            let stride = 16;
+            copy!(stride, 16: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        }
+        copy!(stride, 4: 0 1 2 3);
     }
     while at < len {
         let mut piece = [0u32; 4];
@@ -108,27 +133,6 @@ unsafe fn copy_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     }
     // The next part may begin inside this one's last piece: order the writes.
     machine().sync(group.mask);
-}
-
-/// Copies blocks of `N` pieces as long as there are whole ones; where it got to.
-///
-/// # Safety
-/// As [`copy_in`]; `to` and `from` are aligned to 16, and `at` is a multiple of 16.
-#[inline(always)]
-unsafe fn blocks_in<const N: usize>(mut at: u32, stride: u32, to: *mut u8, from: *const u8, len: u32) -> u32 {
-    while at + stride * (N as u32 - 1) + 16 <= len {
-        let mut block = [Piece([0; 4]); N];
-        for (i, piece) in block.iter_mut().enumerate() {
-            // SAFETY: below `len` by the loop's condition, aligned because `from` and `at` are.
-            *piece = unsafe { from.add((at + stride * i as u32) as usize).cast::<Piece>().read() };
-        }
-        for (i, piece) in block.into_iter().enumerate() {
-            // SAFETY: within the region, whose start is 16-byte aligned.
-            unsafe { arch::store_bulk(to.add((at + stride * i as u32) as usize).cast(), piece.0) };
-        }
-        at += stride * N as u32;
-    }
-    at
 }
 
 /// # Safety
@@ -150,13 +154,25 @@ unsafe fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     let stride = group.count * 16;
     let mut at = group.rank * 16;
     if (to as usize).is_multiple_of(16) {
-        // SAFETY: the caller's; both are aligned.
-        unsafe {
-            if cfg!(feature = "lone-lanes") && group.count == 1 {
-                at = blocks_out::<LONE>(at, stride, to, from, len);
-            }
-            at = blocks_out::<UNROLL>(at, stride, to, from, len);
+        macro_rules! copy {
+            ($stride:ident, $($count:tt)*) => {
+                blocks!(at, $stride, len,
+                    |at| {
+                        // SAFETY: within the region, aligned.
+                        unsafe { Piece(arch::load_bulk(from.add(at).cast())) }
+                    },
+                    |at, piece| {
+                        // SAFETY: below `len` by the loop's condition, aligned because `to` and `at` are.
+                        unsafe { to.add(at).cast::<Piece>().write(piece) }
+                    };
+                    $($count)*)
+            };
         }
+        if cfg!(feature = "lone-lanes") && group.count == 1 {
+            let stride = 16;
+            copy!(stride, 16: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        }
+        copy!(stride, 4: 0 1 2 3);
     }
     while at < len {
         // SAFETY: within the region, which is rounded up to whole pieces; at most 16 bytes from `at`, all below `len`.
@@ -166,27 +182,6 @@ unsafe fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
         }
         at += stride;
     }
-}
-
-/// As [`blocks_in`], the other way.
-///
-/// # Safety
-/// As [`copy_out`]; `to` and `from` are aligned to 16, and `at` is a multiple of 16.
-#[inline(always)]
-unsafe fn blocks_out<const N: usize>(mut at: u32, stride: u32, to: *mut u8, from: *const u8, len: u32) -> u32 {
-    while at + stride * (N as u32 - 1) + 16 <= len {
-        let mut block = [Piece([0; 4]); N];
-        for (i, piece) in block.iter_mut().enumerate() {
-            // SAFETY: within the region, aligned.
-            *piece = Piece(unsafe { arch::load_bulk(from.add((at + stride * i as u32) as usize).cast()) });
-        }
-        for (i, piece) in block.into_iter().enumerate() {
-            // SAFETY: below `len` by the loop's condition, aligned because `to` and `at` are.
-            unsafe { to.add((at + stride * i as u32) as usize).cast::<Piece>().write(piece) };
-        }
-        at += stride * N as u32;
-    }
-    at
 }
 
 /// Copies the few bytes that are no whole piece. One function for all of them: inlined, each would be a loop of its own.

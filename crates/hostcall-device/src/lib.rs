@@ -93,6 +93,11 @@ pub mod __runtime {
     /// Whether a lane may wait for another of its wave.
     pub const INDEPENDENT_LANES: bool = crate::arch::current::INDEPENDENT_LANES;
 
+    /// Whether an address is in the calling lane's own memory, where other lanes see theirs.
+    pub fn is_private(address: *const u8) -> bool {
+        crate::arch::current::is_private(address)
+    }
+
     /// Waits for somebody else, for the `attempt`-th time in a row.
     pub fn pause(attempt: u32) {
         crate::context::machine().pause(attempt);

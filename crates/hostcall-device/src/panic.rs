@@ -36,6 +36,20 @@ impl Message {
         // Only whole characters are ever put in.
         core::str::from_utf8(&self.buffer[..self.len]).unwrap_or_default()
     }
+
+    /// A number, without what `core::fmt` brings along: programs with std have that already, of their own.
+    fn number(&mut self, number: u64) -> fmt::Result {
+        const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        let mut unit = 1;
+        while number / unit >= 10 {
+            unit *= 10;
+        }
+        while unit > 0 {
+            self.write_str(DIGITS[(number / unit % 10) as usize])?;
+            unit /= 10;
+        }
+        Ok(())
+    }
 }
 
 impl Write for Message {
@@ -112,11 +126,11 @@ fn explain_out_of_memory(message: &mut Message) -> fmt::Result {
     let text = message.text();
     if text.starts_with("memory allocation of ") && text.ends_with(" bytes failed") {
         let heap = crate::heap::stats();
-        write!(
-            message,
-            ": {} of the {} bytes of the device heap are in use; raise it with `.heap(bytes)` or `--heap`",
-            heap.used_bytes, heap.total_bytes
-        )?;
+        message.write_str(": ")?;
+        message.number(heap.used_bytes as u64)?;
+        message.write_str(" of the ")?;
+        message.number(heap.total_bytes as u64)?;
+        message.write_str(" bytes of the device heap are in use; raise it with `.heap(bytes)` or `--heap`")?;
     }
     Ok(())
 }
@@ -144,6 +158,16 @@ extern "C" fn rust_eh_personality() {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_written_in_full() {
+        let mut message = Message::new();
+        for number in [0, 7, 10, 1909, u64::MAX] {
+            message.number(number).expect("there is room");
+            message.write_str(" ").expect("there is room");
+        }
+        assert_eq!(message.text(), "0 7 10 1909 18446744073709551615 ");
+    }
 
     #[test]
     fn a_long_message_is_cut_at_a_character_and_says_so() {

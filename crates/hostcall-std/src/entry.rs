@@ -23,57 +23,56 @@ unsafe extern "C" {
 /// Bytes that the first call for a text offers room for.
 const FIRST: usize = 128;
 
-/// A text whose length is not known, as a C string that lives as long as the program.
-fn text(call: impl Fn(&mut [u8]) -> Result<Option<u32>, CallError>) -> Option<*const c_char> {
-    let mut room = FIRST;
-    loop {
-        let mut bytes = vec![0u8; room];
-        // A host that does not answer has nothing for us: the program runs without.
-        let len = call(&mut bytes).ok()?? as usize;
-        if len < room {
-            bytes.truncate(len + 1);
-            bytes[len] = 0;
-            return Some(bytes.leak().as_ptr().cast());
+/// Texts that the host has for the program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    /// The program's arguments, the first of which is its name.
+    Arguments,
+    /// The variables that were granted, each `NAME=VALUE`.
+    Variables,
+}
+
+impl List {
+    fn ask(self, index: u32, into: &mut [u8]) -> Result<Option<u32>, CallError> {
+        match self {
+            List::Arguments => Environment::arg(index, into),
+            List::Variables => StdSystem::variable(index, into),
         }
-        room = len + 1;
     }
-}
 
-/// Texts one after another, and a null.
-fn texts(call: impl Fn(u32, &mut [u8]) -> Result<Option<u32>, CallError>) -> Vec<*const c_char> {
-    let mut all: Vec<_> = (0..).map_while(|index| text(|into| call(index, into))).collect();
-    all.push(null());
-    all
-}
-
-/// What a list of texts becomes that is asked for once: its address, and how many there are.
-fn listed(word: &AtomicUsize, making: &Once, list: impl FnOnce() -> Vec<*const c_char>) -> &'static [*const c_char] {
-    let list = making.get(word, || {
-        let list: &'static [*const c_char] = list().leak();
-        Box::into_raw(Box::new(list)) as usize
-    });
-    // SAFETY: made above, and never freed.
-    unsafe { *(list as *const &'static [*const c_char]) }
-}
-
-/// The program's arguments, the first of which is its name, and a null.
-fn arguments() -> &'static [*const c_char] {
-    static ALL: AtomicUsize = AtomicUsize::new(0);
-    static MAKING: Once = Once::new();
-    listed(&ALL, &MAKING, || {
-        let mut all = texts(Environment::arg);
-        if all.len() == 1 {
-            all.insert(0, c"program".as_ptr());
+    /// A text whose length is not known, as a C string that lives as long as the program.
+    fn text(self, index: u32) -> Option<*const c_char> {
+        let mut room = FIRST;
+        loop {
+            let mut bytes = vec![0u8; room];
+            // A host that does not answer has nothing for us: the program runs without.
+            let len = self.ask(index, &mut bytes).ok()?? as usize;
+            if len < room {
+                bytes.truncate(len + 1);
+                bytes[len] = 0;
+                return Some(bytes.leak().as_ptr().cast());
+            }
+            room = len + 1;
         }
-        all
-    })
-}
+    }
 
-/// The variables that were granted, each `NAME=VALUE`, and a null.
-fn variables() -> &'static [*const c_char] {
-    static ALL: AtomicUsize = AtomicUsize::new(0);
-    static MAKING: Once = Once::new();
-    listed(&ALL, &MAKING, || texts(StdSystem::variable))
+    /// All of them, and a null. Asked for once.
+    #[inline(never)]
+    fn get(self) -> &'static [*const c_char] {
+        static ALL: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+        static MAKING: [Once; 2] = [const { Once::new() }; 2];
+        let list = MAKING[self as usize].get(&ALL[self as usize], || {
+            let mut all: Vec<_> = (0..).map_while(|index| self.text(index)).collect();
+            if self == List::Arguments && all.is_empty() {
+                all.push(c"program".as_ptr());
+            }
+            all.push(null());
+            let list: &'static [*const c_char] = all.leak();
+            Box::into_raw(Box::new(list)) as usize
+        });
+        // SAFETY: made above, and never freed.
+        unsafe { *(list as *const &'static [*const c_char]) }
+    }
 }
 
 /// The arguments, for kernels: nobody calls the entry of their program.
@@ -82,7 +81,7 @@ fn variables() -> &'static [*const c_char] {
 /// `count` is valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sys_arguments(count: *mut isize) -> *const *const c_char {
-    let all = arguments();
+    let all = List::Arguments.get();
     // SAFETY: the caller's.
     unsafe { count.write(all.len() as isize - 1) };
     all.as_ptr()
@@ -91,7 +90,7 @@ pub unsafe extern "C" fn sys_arguments(count: *mut isize) -> *const *const c_cha
 /// The variables, for kernels.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_variables() -> *const *const c_char {
-    variables().as_ptr()
+    List::Variables.get().as_ptr()
 }
 
 /// Runs the program: `main` on the first workgroup, threads on the others.
@@ -117,7 +116,7 @@ pub fn run() {
     );
     let [x, y, z] = wave::group_count().map(|n| n as usize);
     thread::prepare(x * y * z - 1);
-    let arguments = arguments();
+    let arguments = List::Arguments.get();
     // SAFETY: both are arrays of C strings that end with a null and are never freed; `std` is linked and not yet initialised.
-    unsafe { runtime_entry(arguments.len() as i32 - 1, arguments.as_ptr(), variables().as_ptr()) }
+    unsafe { runtime_entry(arguments.len() as i32 - 1, arguments.as_ptr(), List::Variables.get().as_ptr()) }
 }

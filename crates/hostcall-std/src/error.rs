@@ -46,7 +46,7 @@ pub(crate) fn returned<T: Returned>(result: Result<T, Errno>) -> T {
 /// # Safety
 /// `into` is valid for writes of `len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_error_text(errno: i32, into: *mut u8, len: usize) -> usize {
+pub(crate) unsafe extern "C" fn sys_error_text(errno: i32, into: *mut u8, len: usize) -> usize {
     if into.is_null() {
         return 0;
     }

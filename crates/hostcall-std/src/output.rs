@@ -51,7 +51,12 @@ fn write(stream: u32, text: &[u8]) -> Result<(), Errno> {
     let rest = match whole {
         0 if all.len() < KEPT => core::mem::take(&mut all),
         0 => Vec::new(),
-        _ => all.split_off(before + whole),
+        _ => {
+            // Not `split_off`, whose panic is a text with numbers, and so brings `core::fmt` into every program.
+            let rest = all.get(before + whole..).unwrap_or_default().to_vec();
+            all.truncate(before + whole);
+            rest
+        }
     };
     if !rest.is_empty() {
         lane::here().unfinished.set(rest);

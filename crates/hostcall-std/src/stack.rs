@@ -4,8 +4,9 @@
 //! (`hostcall-build`, `stacks`). What it inserts asks here where a lane's stack is, and tells here that one has overflowed. The host reserves a stack for
 //! each thread of the launch; a host that does not know how leaves them to the heap.
 
-use crate::{lane, memory, process};
+use crate::{memory, process};
 use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, Ordering};
 use hostcall_abi::stacks::Stacks;
 use hostcall_device::{__runtime as device, eprintln, wave};
 
@@ -106,15 +107,25 @@ fn from_heap() -> (u64, u64) {
     (base as u64, bytes)
 }
 
-/// Ends the program: a stack has overflowed, or, if `of_own` is not 0, the lane's own memory.
+/// Ends the program: a stack has overflowed, or, if `of_own` is not 0, the lane's own memory. `top` is where the stack's last frame begins.
 #[unsafe(no_mangle)]
-pub extern "C" fn __hostcall_stack_overflow(of_own: u32) -> ! {
+pub extern "C" fn __hostcall_stack_overflow(of_own: u32, top: *const u8) -> ! {
+    /// Not 0 once somebody tells of it: lanes of a kernel overflow together.
+    static TOLD: AtomicU32 = AtomicU32::new(0);
+    let mut attempt = 0;
+    // Relaxed: nothing else is told by it. The one that tells it ends the program.
+    while TOLD.swap(1, Ordering::Relaxed) != 0 {
+        process::end_if_ending();
+        attempt += 1;
+        device::pause(attempt);
+    }
     let own = own_bytes();
     let bytes = match written() {
         Stacks { threads: 0, .. } => bytes_from_heap(),
         stacks => stacks.bytes,
     };
-    if lane::is_kernels() {
+    // A kernel may overflow before its lane has said that it is none of the program's threads.
+    if device::is_private(top) {
         eprintln!("error: stack overflow: a lane of the kernel has {own} bytes\nnote: `--stack BYTES` gives each lane more");
     } else if of_own == 0 {
         eprintln!("error: stack overflow: the thread has {bytes} bytes\nnote: `--stack BYTES` gives each thread more");

@@ -5,6 +5,7 @@
 //! because = "catches a panic, and panics abort"     # one reason for all
 //! devices = ["cuda"]                                # where; left out: everywhere
 //! tests = ["alloctests/sort::tests::stable::panic_*"]   # TARGET/NAME; a `*` in the end stands for anything
+//! sometimes = true                                  # it may pass; left out: it may not
 //! run = false                                       # it would not end, or take others with it; left out: it runs, and has to fail
 //!
 //! [[edit]]                                          # of a copy of a source file, so that it compiles

@@ -87,7 +87,8 @@ define internal void @hostcall_stack_over(i32 %which) cold noinline noreturn con
   %second = getelementptr i8, ptr addrspace(3) %place, i32 8
   store ptr null, ptr addrspace(3) %second, align 8
   store i64 0, ptr addrspace(3) @hostcall_stack_floor, align 8
-  call void @__hostcall_stack_overflow(i32 %which)
+  %top = load ptr, ptr addrspace(3) %place, align 16
+  call void @__hostcall_stack_overflow(i32 %which, ptr %top)
   call void @llvm.trap()
   unreachable
 }

@@ -89,7 +89,7 @@ fn llvm_and_the_assembler_take_it_and_only_kernels_and_checks_use_memory_of_thei
          define ptx_kernel void @other(ptr %p) #0 {{\n  %1 = alloca i32, align 4\n  store ptr %1, ptr %p\n  ret void\n}}\n\
          define internal i32 @recurs(i32 %n) noinline {{\n  %1 = call i32 @recurs(i32 %n)\n  %2 = add i32 %1, 1\n  ret i32 %2\n}}\n\
          define void @__hostcall_stack_begin(ptr %to, i64 %near, i64 %there, i32 %thread) noinline {{\n  store i64 0, ptr %to\n  ret void\n}}\n\
-         define void @__hostcall_stack_overflow(i32 %which) noinline {{\n  call void @llvm.trap()\n  unreachable\n}}\nattributes #0 = {{ nounwind }}\n"
+         define void @__hostcall_stack_overflow(i32 %which, ptr %top) noinline {{\n  call void @llvm.trap()\n  unreachable\n}}\nattributes #0 = {{ nounwind }}\n"
     );
     let dir = tempfile::tempdir().expect("a directory");
     std::fs::write(dir.path().join("s.ll"), share(&module).expect("types are known")).expect("written");

@@ -122,6 +122,11 @@ impl Names<'_> {
             out.extend(["$a", number]);
             return;
         }
+        // Registers for addresses are most of all registers; nothing else is called like this.
+        if let Some(number) = word.strip_prefix("%rd").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())) {
+            out.extend(["%d", number]);
+            return;
+        }
         match word {
             "retval0" => return out.push_str("$r"),
             "func_retval0" => return out.push_str("$f"),
@@ -170,7 +175,7 @@ mod tests {
         assert_eq!(
             short,
             ".visible .global .align 4 .b8 __HOSTCALL__Host__add42[4];\n.func(.param .b32 $f)panic_with_hook_0(\n.param .b64 $p0\n)\n{\n\
-             ld.param.b64 %rd1,[$p0];\nst.global.b32[__HOSTCALL__Host__add42],1;\n$3:\nst.param.b64[$a0],%rd1;\ncall.uni($r),printer,($a0);\n@%p1 bra $3;\n}\n"
+             ld.param.b64 %d1,[$p0];\nst.global.b32[__HOSTCALL__Host__add42],1;\n$3:\nst.param.b64[$a0],%d1;\ncall.uni($r),printer,($a0);\n@%p1 bra $3;\n}\n"
         );
     }
 

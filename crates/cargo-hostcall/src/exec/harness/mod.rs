@@ -173,7 +173,13 @@ impl Harness<'_> {
 
     /// The names that the harness itself chooses.
     fn list(&self, choosing: &[String]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
-        let output = self.command(self.options)?.args(["--env", UNSTABLE, "--"]).arg(self.image).args(["--list", "--format", "terse"]).args(choosing).output()?;
+        let output = self
+            .command(self.options)?
+            .args(["--env", UNSTABLE, "--"])
+            .arg(self.image)
+            .args(["--list", "--format", "terse"])
+            .args(choosing)
+            .output()?;
         if !output.status.success() {
             return Err(format!("the test harness does not list its tests ({})\n{}", output.status, text_of(&output)).into());
         }
