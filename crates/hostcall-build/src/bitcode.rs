@@ -37,7 +37,8 @@ pub(crate) fn recipe() -> &'static [u8] {
         include_str!("stacks/cycles.rs"),
         include_str!("stacks/layout.rs"),
         include_str!("stacks/mod.rs"),
-        include_str!("stacks/prelude.ll")
+        include_str!("stacks/prelude.ll"),
+        include_str!("stdlib/math.rs")
     )
     .as_bytes()
 }

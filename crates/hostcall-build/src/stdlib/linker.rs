@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use offload_image::{Image, ImageKind, ProgramBundle};
 
 use super::machine::Machine;
+use super::math;
 use super::runtime::VISIBLE;
 use super::shorten::shorten;
 use super::sysroot::Sysroot;
@@ -111,8 +112,21 @@ fn gpu_image(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Path) ->
     let names = symbols::of_module(toolchain, &linked)?;
     let visible: Vec<&str> = names.exported(&VISIBLE[1..]).collect();
     fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
-    let opt = toolchain.llvm("opt").arg("-passes=internalize,globaldce");
-    opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(&linked).arg("-o").arg(&reached).output()?;
+    let reach = |from: &Path| {
+        let opt = toolchain.llvm("opt").arg("-passes=internalize,globaldce");
+        opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(from).arg("-o").arg(&reached).output()
+    };
+    reach(&linked)?;
+    let module = toolchain.llvm("llvm-dis").arg(&reached).args(["-o", "-"]).text()?;
+    let with_functions = math::replace(&module);
+    if with_functions != module {
+        let text = dir.join("functions.ll");
+        fs::write(&text, with_functions).map_err(BuildError::io("write", &text))?;
+        // Nothing else may come again: what is there is internal by now.
+        let builtins = archives.iter().filter(|archive| archive.to_string_lossy().contains("compiler_builtins"));
+        link(&linked).arg("--only-needed").arg(&text).args(builtins).output()?;
+        reach(&linked)?;
+    }
     let names = symbols::of_module(toolchain, &reached)?;
     let missing: Vec<&str> = names.missing().collect();
     if !missing.is_empty() {

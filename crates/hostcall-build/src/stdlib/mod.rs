@@ -6,6 +6,7 @@
 mod known;
 mod linker;
 mod machine;
+mod math;
 mod overlay;
 mod program;
 mod runtime;
