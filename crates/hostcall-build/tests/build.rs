@@ -211,20 +211,20 @@ fn a_second_build_starts_no_stage_again() {
     if !device_toolchain() {
         return;
     }
-    // A crate that no other test builds: tests run at once, and another's image could be written in between.
+    // A crate that no other test builds: tests run at once, and another's image could be written in between. What it depends on others do build,
+    // and cargo may then build that once more: so one of a few builds has to find everything.
     let first = image("again", Target::nvptx());
-    let start = std::time::SystemTime::now();
-    let second = image("again", Target::nvptx());
-    assert_eq!(first, second);
     let images = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostcall/images");
-    let digests = std::fs::read_dir(images).expect("stages leave results").map(|entry| entry.expect("readable"));
-    let ours = digests.filter(|entry| std::fs::read(entry.path()).is_ok_and(|bytes| bytes[32..] == *first.bytes));
-    let ours: Vec<_> = ours.collect();
-    // More than one, if stages before had other inputs and the same result.
-    assert!(!ours.is_empty(), "the image is kept");
-    for entry in ours {
-        assert!(entry.metadata().and_then(|metadata| metadata.modified()).expect("a time") < start, "made again");
-    }
+    let found_all = || {
+        let start = std::time::SystemTime::now();
+        assert_eq!(first, image("again", Target::nvptx()));
+        let kept = std::fs::read_dir(&images).expect("stages leave results").map(|entry| entry.expect("readable"));
+        // More than one, if stages before had other inputs and the same result.
+        let ours: Vec<_> = kept.filter(|entry| std::fs::read(entry.path()).is_ok_and(|bytes| bytes[32..] == *first.bytes)).collect();
+        assert!(!ours.is_empty(), "the image is kept");
+        ours.iter().all(|entry| entry.metadata().and_then(|metadata| metadata.modified()).expect("a time") < start)
+    };
+    assert!((0..3).any(|_| found_all()), "made again each time");
 }
 
 #[test]
