@@ -77,6 +77,7 @@ fn a_new_package_runs_and_its_tests_pass() {
     assert!(!again.status.success() && text(&again.stderr).contains("fresh"), "{}", text(&again.stderr));
 }
 
+/// What the harness is tried on: a test of each kind, an ignored one among them, whose count is compared.
 const TESTS: &str = r#"
 #[cfg(test)]
 mod tests {

@@ -117,8 +117,10 @@ impl Pool {
         while state.starting > 0 {
             state = self.0.started.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let idle = std::mem::take(&mut state.idle);
+        let mut idle = std::mem::take(&mut state.idle);
         drop(state);
+        // What a job owned may have owned the server.
+        idle.remove(&thread::current().id());
         for thread in idle.into_values() {
             // Handlers' panics are caught where they are called; should the pool's own code have panicked, there is nobody to tell.
             let _ = thread.join();

@@ -433,35 +433,37 @@ impl<'a> Invocation<'a> {
     #[inline]
     fn reply_staged<R: Fixed>(&mut self, value: &R, outs: &[&[u8]], region: StagedRegion<'_>) {
         value.put(&mut self.short);
-        let mut at = 0;
         for (i, &len) in self.outs.iter().enumerate() {
-            let out = returned(outs, i, len);
-            self.short[R::DWORDS + i] = out.len() as u32;
-            // Each argument's place follows from their lengths, so that it does not move when an earlier one comes back short.
-            // `out_len` has checked that it fits.
-            if let Some(place) = region.part(at, out.len()) {
-                place.copy_from(out);
-            }
-            at += padded_len(len);
+            self.short[R::DWORDS + i] = returned(outs, i, len).len() as u32;
         }
+        self.stage(outs, region);
         self.reply_len = R::DWORDS + self.outs.len();
     }
 
     #[cold]
     fn reply_outs(&mut self, outs: &[&[u8]]) {
         self.reply.extend(self.outs.iter().enumerate().map(|(i, &len)| returned(outs, i, len).len() as u32));
+        match self.var {
+            Var::Staged { rest, .. } => self.stage(outs, rest),
+            Var::Copied(_) => {
+                for (i, &len) in self.outs.iter().enumerate() {
+                    put_bytes(returned(outs, i, len), self.reply);
+                }
+            }
+        }
+    }
+
+    /// Copies what comes back to the lane's region.
+    fn stage(&self, outs: &[&[u8]], region: StagedRegion<'_>) {
         let mut at = 0;
         for (i, &len) in self.outs.iter().enumerate() {
             let out = returned(outs, i, len);
-            match self.var {
-                Var::Staged { rest, .. } => {
-                    if let Some(region) = rest.part(at, out.len()) {
-                        region.copy_from(out);
-                    }
-                    at += padded_len(len);
-                }
-                Var::Copied(_) => put_bytes(out, self.reply),
+            // Each argument's place follows from their lengths, so that it does not move when an earlier one comes back short.
+            // `out_len` has checked that it fits.
+            if let Some(place) = region.part(at, out.len()) {
+                place.copy_from(out);
             }
+            at += padded_len(len);
         }
     }
 
