@@ -21,7 +21,9 @@ pub(super) struct Together {
     pub(super) at_once: usize,
     /// The most time for each.
     pub(super) timeout: Option<Duration>,
-    /// Tests that are marked `#[ignore]` are run, too.
+    /// If there is such a time: how much longer the program may take until its first test begins.
+    pub(super) start: Duration,
+    /// Tests that are marked `#[ignore]` are run, too: what `--ignored` and `--include-ignored` ask for.
     pub(super) ignored: bool,
     /// What tests that pass write is wanted.
     pub(super) show_output: bool,
@@ -38,6 +40,9 @@ pub(super) enum Said {
 
 /// Tells libtest to run the tests itself.
 pub(super) const IN_PROCESS: &str = "--force-run-in-process";
+
+/// Time for a program to be loaded (and, from PTX, assembled) before its tests begin.
+pub(super) const START: Duration = Duration::from_secs(120);
 
 /// Time for a program to end whose tests all have ended.
 const GRACE: Duration = Duration::from_secs(2);
@@ -78,7 +83,7 @@ impl Together {
         let mut states: HashMap<&'a str, State> = names.iter().map(|name| (*name, State::Waits)).collect();
         let mut left = states.len();
         // Loading and starting take their time, and are not the tests'.
-        let mut last = None;
+        let mut last = Instant::now() + self.start;
         loop {
             let line = match self.deadline(&states, left, last) {
                 Some(deadline) => lines.recv_timeout(deadline.saturating_duration_since(Instant::now())),
@@ -86,7 +91,7 @@ impl Together {
             };
             match line {
                 Ok(line) => {
-                    last = Some(Instant::now());
+                    last = Instant::now();
                     let Some((name, event)) = read(&line) else { continue };
                     let Some((&name, state)) = states.get_key_value(&*name).map(|(name, state)| (name, *state)) else { continue };
                     let next = match (state, event) {
@@ -132,12 +137,12 @@ impl Together {
     }
 
     /// Until when to wait for the next line.
-    fn deadline(&self, states: &HashMap<&str, State>, left: usize, last: Option<Instant>) -> Option<Instant> {
+    fn deadline(&self, states: &HashMap<&str, State>, left: usize, last: Instant) -> Option<Instant> {
         if left == 0 {
-            return Some(last? + GRACE);
+            return Some(last + GRACE);
         }
         let oldest = states.values().filter_map(|state| if let State::Runs(since) = state { Some(*since) } else { None }).min();
-        Some(oldest.or(last)? + self.timeout?)
+        Some(oldest.unwrap_or(last) + self.timeout?)
     }
 }
 
@@ -189,7 +194,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script, "sh"]);
         let mut results = Vec::new();
-        let together = Together { at_once: 1, timeout, ignored: false, show_output: false };
+        let together = Together { at_once: 1, timeout, start: Duration::ZERO, ignored: false, show_output: false };
         let ended = together.run(command, names, |name, said| results.push((name, said))).expect("a shell");
         (ended, results)
     }
@@ -223,6 +228,14 @@ mod tests {
         assert!(began.elapsed() < Duration::from_secs(50));
         assert_eq!(results.last(), Some(&("b", Said::TimedOut)));
         assert_eq!(ended, Ended { done: 2, doubtful: vec![], rest: vec!["c"] });
+    }
+
+    #[test]
+    fn a_launch_that_begins_no_test_is_killed_as_well() {
+        let began = Instant::now();
+        let (ended, results) = told("exec sleep 100", &["a", "b"], Some(Duration::from_millis(300)));
+        assert!(began.elapsed() < Duration::from_secs(50));
+        assert_eq!((ended, results.len()), (Ended { done: 0, doubtful: vec![], rest: vec!["a", "b"] }, 0));
     }
 
     #[test]

@@ -110,7 +110,7 @@ pub(super) fn run(image: &Path, options: &Options, threads: Threads, args: &[Str
                     now.alone_ended(passed);
                 }
                 Job::Together(names, at_once) => {
-                    let together = Together { at_once, timeout: options.timeout, ignored, show_output };
+                    let together = Together { at_once, timeout: options.timeout, start: batch::START, ignored, show_output };
                     let ended = harness.tests(together, &names, |name, said| match said {
                         Said::Ok(output) => record(name, Verdict::Ok, output),
                         Said::TimedOut => record(name, Verdict::Failed(timed_out(options.timeout)), String::new()),
