@@ -4,7 +4,7 @@
 //! defined is declared, which is nearly everything. Of a program with std that is two thirds of the text, which the driver or `ptxas` reads at every start. Here
 //!
 //! * functions and variables keep the last part of their path, with a number if several have the same; so a report that names a function (`compute-sanitizer`'s) still says where it was. What the host looks up keeps its name;
-//! * what no other function sees has a letter or a number: parameters are `$a`, `$b` and the result `$r`, of calls `_a`, `_b` and `_r`, labels `$1`, registers for addresses `%d1` and for 16 bits `%h1` ([`names`]);
+//! * what no other function sees has a letter or a number: parameters are `$a`, `$b` and the result `$r`, of calls `_a`, `_b` and `_r`, prototypes `_t1`, labels `$1`, registers for addresses `%d1` and for 16 bits `%h1` ([`names`]);
 //! * functions stand in an order that needs few declarations ([`items`]), and branches lead straight where they lead to ([`branches`]);
 //! * constants of bytes become words.
 

@@ -16,6 +16,8 @@ const LOOKED_UP: [&str; 5] = [".visible", ".extern", ".weak", ".common", ".entry
 /// What things are called.
 #[derive(Debug, Default)]
 pub(super) struct Names<'a> {
+    /// All that is defined or declared.
+    all: HashSet<&'a str>,
     /// Functions that are no kernels: their parameters have names that only they see.
     functions: HashSet<&'a str>,
     /// Symbols with their new names.
@@ -30,6 +32,7 @@ impl<'a> Names<'a> {
         for item in items {
             let (Some(name), Some(head)) = (item.name(), item.head()) else { continue };
             let has = |wanted: &[&str]| head.split(|c: char| c.is_whitespace() || c == '(').any(|word| wanted.contains(&word));
+            names.all.insert(name);
             if has(&[".func"]) {
                 names.functions.insert(name);
             }
@@ -67,12 +70,15 @@ impl<'a> Names<'a> {
         } else if let Some(number) = word.strip_prefix("param").and_then(number) {
             // LLVM's names for what a call passes and gets back, each in a block of its own.
             out.extend(["_", &lettered(number)]);
+        } else if let Some(prototype) = word.strip_prefix("prototype_").and_then(number) {
+            out.extend(["_t", &prototype.to_string()]);
         } else if let Some(number) = word.strip_prefix("%rd").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())) {
             // Registers for addresses are most of all registers. Nothing else is called like these two.
             out.extend(["%d", number]);
         } else if let Some(number) = word.strip_prefix("%rs").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())) {
             out.extend(["%h", number]);
-        } else if let Some((_, parameter)) = word.rsplit_once("_param_").filter(|(function, _)| self.functions.contains(function))
+        } else if let Some((_, parameter)) =
+            word.rsplit_once("_param_").filter(|(function, _)| self.functions.contains(function) && !self.all.contains(word))
             && let Some(number) = number(parameter)
         {
             out.extend(["$", &lettered(number)]);
