@@ -188,16 +188,16 @@ mod tests {
 
     #[test]
     fn names_that_could_be_others_stay_different() {
-        // Two of one name, one that has this name already, a word of PTX's, and more parameters than letters.
+        // Two of one name, one that has this name already, a word of PTX's, more parameters than letters, and what is called like a parameter.
         let ptx = ".func _RNvCs1_11aaaaaaaaaaa8new_name()\n{\nret;\n}\n.func _RNvCs1_11bbbbbbbbbbb8new_name()\n{\nret;\n}\n.func new_name_1()\n{\nret;\n}\n\
-            .func _RNvCs1_11aaaaaaaaaaa4call(\n.param .b32 _RNvCs1_11aaaaaaaaaaa4call_param_17\n)\n{\nret;\n}\n.global .align 8 .u64 _a = 1;\n.global .align 8 .u64 some_long_param_3 = 1;\n\
+            .func _RNvCs1_11aaaaaaaaaaa4call(\n.param .b32 _RNvCs1_11aaaaaaaaaaa4call_param_17\n)\n{\nret;\n}\n.global .align 8 .u64 _a = 1;\n.func ab()\n{\nret;\n}\n.global .align 8 .u64 ab_param_3 = 1;\n\
             .func _RNvCs1_11aaaaaaaaaaa3add()\n{\ncall.uni _RNvCs1_11aaaaaaaaaaa8new_name, ();\ncall.uni _RNvCs1_11bbbbbbbbbbb8new_name, ();\ncall.uni new_name_1, ();\n\
-            mov.b64 %rd1, _a;\nmov.b64 %rd1, some_long_param_3;\nst.param.b32 [param17], 1;\ncall.uni _RNvCs1_11aaaaaaaaaaa4call, (param17);\n}\n";
+            mov.b64 %rd1, _a;\nmov.b64 %rd1, ab_param_3;\nst.param.b32 [param17], 1;\ncall.uni _RNvCs1_11aaaaaaaaaaa4call, (param17);\n}\n";
         let text = shortened(ptx);
         let last = &text[text.find(".func add").expect("it is there")..];
         assert_eq!(
             last,
-            ".func add_()\n{\ncall.uni new_name,();\ncall.uni new_name_2,();\ncall.uni new_name_1,();\nmov.b64 %d1,f_a;\nmov.b64 %d1,some_long_para;\n\
+            ".func add_()\n{\ncall.uni new_name,();\ncall.uni new_name_2,();\ncall.uni new_name_1,();\nmov.b64 %d1,f_a;\nmov.b64 %d1,ab_param_3;\n\
              st.param.b32[_a17],1;\ncall.uni call_,(_a17);\n}\n"
         );
         assert!(text.contains(".func call_(.param .b32 $a17)"), "{text}");
