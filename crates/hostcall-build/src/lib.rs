@@ -36,6 +36,7 @@ mod stdlib;
 mod symbols;
 mod target;
 mod toolchain;
+mod words;
 
 pub use build::{BuiltProgram, ProgramSpec, build_program};
 pub use doctor::{Check, Importance, doctor};
