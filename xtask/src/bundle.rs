@@ -55,7 +55,7 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
 }
 
 /// Those of `programs/` whose results are compared with this machine's.
-const HERE: [&str; 4] = ["checksum", "csv2json", "search", "wordcount"];
+const HERE: [&str; 5] = ["checksum", "csv2json", "numbers", "search", "wordcount"];
 
 /// Those of `programs/` that `bench --std` takes.
 const MEASURED: [&str; 2] = ["--package=costs", "--package=lines"];

@@ -197,6 +197,17 @@ fn digests_and_deflated_sizes_are_those_of_this_machine() {
 }
 
 #[test]
+fn mathematical_functions_give_what_they_give_on_this_machine() {
+    needs_toolchain!();
+    let (ran, here) = (run(&[], "numbers", &[], b"").succeeded().text(), on_this_machine(&programs(), "numbers", &[], b"").text());
+    assert_eq!(here.lines().count(), 46, "{here}");
+    for (ran, here) in ran.lines().zip(here.lines()) {
+        assert_eq!(ran, here);
+    }
+    assert_eq!(ran.lines().count(), 46, "{ran}");
+}
+
+#[test]
 fn the_network_works_between_threads_of_a_program() {
     needs_toolchain!();
     assert!(run(&["--net-allow", "127.0.0.1:*"], "net", &["self"], b"").succeeded().text().ends_with("all as it should be\n"));

@@ -18,6 +18,11 @@ pub(crate) fn function(name: &str) -> Option<String> {
     match (function, kind) {
         ("powi", "f32.i32") => Some("__powisf2".into()),
         ("powi", "f64.i32") => Some("__powidf2".into()),
+        // `x as u128`: what does not fit becomes what is nearest, here and there.
+        ("fptoui", "sat.i128.f32") => Some("__fixunssfti".into()),
+        ("fptoui", "sat.i128.f64") => Some("__fixunsdfti".into()),
+        ("fptosi", "sat.i128.f32") => Some("__fixsfti".into()),
+        ("fptosi", "sat.i128.f64") => Some("__fixdfti".into()),
         (_, "f32") if ours => Some(format!("{function}f")),
         (_, "f64") if ours => Some(function.to_owned()),
         _ => None,
@@ -64,6 +69,7 @@ mod tests {
                       declare double @pow(double, double) #5\ndeclare float @sinf(float) #5\n";
         assert_eq!(replace(module), wanted);
         assert_eq!(replace(wanted), wanted);
+        assert_eq!(function("llvm.fptoui.sat.i128.f64").as_deref(), Some("__fixunsdfti"));
     }
 
     #[test]
@@ -74,7 +80,8 @@ mod tests {
 
     #[test]
     fn other_functions_of_llvms_stay() {
-        for name in ["llvm.floor.f64", "llvm.sin.v2f32", "llvm.sin.f16", "llvm.memcpy.p0.p0.i64", "sin", "llvm."] {
+        for name in ["llvm.fptoui.sat.i64.f64", "llvm.floor.f64", "llvm.sin.v2f32", "llvm.sin.f16", "llvm.memcpy.p0.p0.i64", "sin", "llvm."]
+        {
             assert_eq!(function(name), None, "{name}");
         }
     }

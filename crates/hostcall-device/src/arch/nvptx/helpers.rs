@@ -67,13 +67,17 @@ impl Order {
 /// Says whether the workgroup has helpers: every lane that begins, each the same.
 pub(crate) fn set_present(present: bool) {
     // SAFETY: the word behind the order.
-    unsafe { asm!("st.shared.u32 [{place}+24], {present};", place = in(reg32) place(), present = in(reg32) u32::from(present), options(nostack)) };
+    unsafe {
+        asm!("st.shared.u32 [{place}+24], {present};", place = in(reg32) place(), present = in(reg32) u32::from(present), options(nostack))
+    };
 }
 
 fn are_present() -> bool {
     let present: u32;
     // SAFETY: the word behind the order, which every lane has set as it began.
-    unsafe { asm!("ld.shared.u32 {present}, [{place}+24];", place = in(reg32) place(), present = out(reg32) present, options(readonly, nostack)) };
+    unsafe {
+        asm!("ld.shared.u32 {present}, [{place}+24];", place = in(reg32) place(), present = out(reg32) present, options(readonly, nostack))
+    };
     present != 0
 }
 
