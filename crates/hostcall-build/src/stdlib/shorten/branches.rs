@@ -75,7 +75,8 @@ fn drop_idle(lines: &mut Vec<Cow<'_, str>>) -> bool {
     let before = lines.len();
     let idle: Vec<bool> = {
         let mut named: HashMap<&str, usize> = HashMap::new();
-        for word in lines.iter().flat_map(|line| words(line)).filter(|word| word.starts_with(LABEL)) {
+        let may_name = lines.iter().filter(|line| line.contains(LABEL));
+        for word in may_name.flat_map(|line| words(line)).filter(|word| word.starts_with(LABEL)) {
             *named.entry(word).or_default() += 1;
         }
         let of_label = |line: &str| label(line).is_some_and(|label| named.get(label) == Some(&1));
