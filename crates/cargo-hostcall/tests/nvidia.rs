@@ -1,8 +1,9 @@
-//! Programs with std for NVIDIA's GPUs, as PTX: how large the smallest is, and what is in it. What they do is in `programs.rs`.
+//! Programs with std for NVIDIA's GPUs, as PTX: how large the smallest is, what is in it, and that helper lanes need no stack. What they do is in `programs.rs`.
 
 use std::path::PathBuf;
 use std::process::Command;
 
+use hostcall_build::ptx::Ptx;
 use hostcall_build::{DeviceToolchain, ImageKind, ProgramBundle, Ptxas};
 
 /// Bytes of the PTX of `hello`, which a driver or `ptxas` reads before it says anything.
@@ -43,10 +44,33 @@ fn hello_is_small_and_has_no_words_of_services_that_it_does_not_call() {
         assert!(ptx.lines().any(|line| line.starts_with(".visible ") && line.contains(&format!(" {word}["))), "{word}");
     }
     assert!(ptx.contains(".visible .entry hostcall_std("));
+    helpers_have_no_variables(&ptx);
 
     let ptxas = match Ptxas::find() {
         Ok(ptxas) => ptxas,
         Err(error) => return println!("not assembled: {error}"),
     };
     ptxas.assemble(ptx.as_bytes(), "sm_90").expect("the assembler takes it");
+}
+
+/// A stack of the program is in the memory of all lanes, and a lane's own begins in the entry: neither is a helper's.
+fn helpers_have_no_variables(text: &str) {
+    let ptx = Ptx::parse(text);
+    let helpers = ptx.reachable("__hostcall_thread_begin");
+    assert!(helpers.iter().any(|function| function.matching("fence").count() == 1), "they copy: {helpers:?}");
+    let entry = ptx.function("hostcall_std").expect("the entry");
+    let stack = entry
+        .matching("st.shared.v2")
+        .next()
+        .expect("where its stack is")
+        .operands
+        .split([' ', '{', ','])
+        .find(|word| word.starts_with('['));
+    let stack = stack.expect("an address").trim_matches(['[', ']']);
+    for function in helpers {
+        let of_stack = |operands: &str| operands.split(|c: char| !c.is_ascii_alphanumeric() && !"_$".contains(c)).any(|word| word == stack);
+        assert!(function.instructions().all(|instruction| !of_stack(&instruction.operands) && !instruction.has("local")), "{function:?}");
+    }
+    let begins = entry.calls().next();
+    assert_eq!(begins, Some("__hostcall_thread_begin"), "before the stack");
 }

@@ -4,12 +4,13 @@
 //! `numbers`: no arguments.
 
 use std::hint::black_box;
+use std::ops::Rem;
 
 /// Numbers from the middle of the range, and the edges.
 const WIDE: [f64; 14] =
-    [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1e-9, 3.75, -7.25, 12.0, 100.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1e-9, 3.75, -7.25, 12.0, 1e300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
 const NARROW: [f32; 14] =
-    [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1e-5, 3.75, -7.25, 12.0, 80.5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+    [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1e-5, 3.75, -7.25, 12.0, 1e30, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
 
 fn main() {
     macro_rules! one {
@@ -24,7 +25,7 @@ fn main() {
     }
     one!(sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 exp_m1 ln ln_1p log2 log10 sqrt cbrt);
     one!(floor ceil round round_ties_even trunc fract abs signum to_degrees to_radians recip);
-    two!(powf: 2.3, 2.3; powi: -3, -3; log: 7.0, 7.0; atan2: -2.5, -2.5; hypot: 4.25, 4.25; copysign: -1.0, -1.0;
+    two!(rem: 3.5, 3.5; powf: 2.3, 2.3; powi: -3, -3; log: 7.0, 7.0; atan2: -2.5, -2.5; hypot: 4.25, 4.25; copysign: -1.0, -1.0;
         rem_euclid: 3.5, 3.5; div_euclid: 3.5, 3.5; max: 0.25, 0.25; min: 0.25, 0.25;);
     line("mul_add", WIDE.map(|x| black_box(x).mul_add(3.0, 0.125)), NARROW.map(|x| black_box(x).mul_add(3.0, 0.125)));
     // What a sum of many makes of the last digits.

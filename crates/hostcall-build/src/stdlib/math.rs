@@ -1,9 +1,11 @@
 //! Functions of floating-point numbers, for which GPUs have no instruction and LLVM's back ends for them no code.
 //!
 //! `f64::powf` and the like are LLVM's own functions (`llvm.pow.f64`), which elsewhere become calls of C's library. Here they become calls of those that
-//! std's `compiler_builtins` has under C's names; they give what the same functions give on other machines without such a library.
+//! std's `compiler_builtins` has under C's names; they give what the same functions give on other machines without such a library. So does the remainder
+//! (`x % y`, `frem`), which the back end for NVIDIA makes of a quotient: it would lose the sign of zero, and be wrong where the quotient is large.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// LLVM's names, which are C's.
 const FUNCTIONS: [&str; 18] = [
@@ -36,7 +38,13 @@ pub(crate) fn replace(module: &str) -> String {
         module.lines().any(|line| (line.starts_with("declare ") || line.starts_with("define ")) && line.contains(&name))
     };
     let mut out = String::with_capacity(module.len());
+    let mut remainders = BTreeSet::new();
     for line in module.split_inclusive('\n') {
+        if let Some((line, kind)) = remainder(line) {
+            out.push_str(&line);
+            remainders.insert(kind);
+            continue;
+        }
         match replaced(line) {
             // It is declared already.
             Some((_, function)) if line.starts_with("declare ") && declared(&function) => {}
@@ -44,7 +52,32 @@ pub(crate) fn replace(module: &str) -> String {
             None => out.push_str(line),
         }
     }
+    for Remainder { function, kind } in remainders.into_iter().filter(|remainder| !declared(remainder.function)) {
+        out += &format!("declare {kind} @{function}({kind}, {kind})\n");
+    }
     out
+}
+
+/// A function that gives a remainder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Remainder {
+    function: &'static str,
+    kind: &'static str,
+}
+
+const REMAINDERS: [Remainder; 2] = [Remainder { function: "fmodf", kind: "float" }, Remainder { function: "fmod", kind: "double" }];
+
+/// `%1 = frem fast double %x, %y` as a call, and what it calls.
+fn remainder(line: &str) -> Option<(String, Remainder)> {
+    let (value, rest) = line.strip_prefix("  %")?.split_once(" = frem ")?;
+    REMAINDERS.into_iter().find_map(|remainder| {
+        let Remainder { function, kind } = remainder;
+        let at = rest.find(&format!("{kind} "))?;
+        let (flags, operands) = (&rest[..at], rest[at + kind.len() + 1..].trim_end());
+        // Notes for debuggers, which programs have none of, would be lost.
+        let (x, y) = operands.split(", !").next()?.split_once(", ")?;
+        Some((format!("  %{value} = call {flags}{kind} @{function}({kind} {x}, {kind} {y})\n"), remainder))
+    })
 }
 
 /// The line with its call or declaration of one of LLVM's functions changed, and the other function.
@@ -70,6 +103,15 @@ mod tests {
         assert_eq!(replace(module), wanted);
         assert_eq!(replace(wanted), wanted);
         assert_eq!(function("llvm.fptoui.sat.i128.f64").as_deref(), Some("__fixunsdfti"));
+    }
+
+    #[test]
+    fn remainders_are_calls() {
+        let module = "define double @f(double %x) {\n  %1 = frem double %x, 3.5\n  %2 = frem nnan ninf float 1.0, %y, !dbg !3\n  %3 = frem <2 x float> %a, %b\n}\n";
+        let wanted = "define double @f(double %x) {\n  %1 = call double @fmod(double %x, double 3.5)\n  %2 = call nnan ninf float @fmodf(float 1.0, float %y)\n  \
+                      %3 = frem <2 x float> %a, %b\n}\ndeclare double @fmod(double, double)\ndeclare float @fmodf(float, float)\n";
+        assert_eq!(replace(module).lines().collect::<std::collections::BTreeSet<_>>(), wanted.lines().collect());
+        assert_eq!(replace("define double @fmod(double %x, double %y) {\n}\n  %1 = frem double %x, %y\n").matches("@fmod(").count(), 2);
     }
 
     #[test]
