@@ -98,7 +98,7 @@ enum Outcome {
     Ignored,
 }
 
-/// A crate of tests, as the lists call it, and the command that runs them, to which libtest's arguments are added.
+/// A crate of tests, as the lists call it, or a part of one, and the command that runs them, to which libtest's arguments are added.
 struct Runnable {
     target: String,
     command: Command,
@@ -119,8 +119,9 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         }
         match &arguments.images {
             None => {
-                let place = place(suite);
-                let targets = layout::write(suite, &lists, &place)?;
+                let parts = arguments.device.starts_with("cuda");
+                let place = place(suite, parts);
+                let targets = layout::write(suite, &lists, &place, parts)?;
                 let chosen = targets.iter().filter(|target| arguments.wants(&target.name));
                 let runnable =
                     chosen.map(|target| Runnable { target: target.name.clone(), command: test(&tool, arguments, &place, target) });
@@ -146,33 +147,39 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
 }
 
 /// Where a suite is built.
-fn place(suite: Suite) -> PathBuf {
-    super::target_directory().join("rust-tests").join(suite.name())
+fn place(suite: Suite, parts: bool) -> PathBuf {
+    super::target_directory().join("rust-tests").join(suite.directory(parts))
 }
 
 /// Runs all tests of a suite and reports; what is not as listed.
 fn run_suite(arguments: &Arguments, suite: Suite, lists: &Lists, all: Vec<Runnable>) -> Result<Vec<String>> {
     let began = Instant::now();
     let (mut results, mut problems) = (Results::new(), Vec::new());
-    let targets: BTreeSet<String> = all.iter().map(|Runnable { target, .. }| target.clone()).collect();
-    for Runnable { target, mut command } in all {
+    let mut targets: BTreeMap<String, (Results, String)> = BTreeMap::new();
+    for (number, Runnable { target, mut command }) in all.into_iter().enumerate() {
         let listed = lists.of(&target, &arguments.device);
         command.args(listed.never().flat_map(|name| ["--skip", name])).args(listed.never().next().map(|_| "--exact"));
         let log = match &arguments.logs {
             Some(dir) => {
                 fs::create_dir_all(dir)?;
-                Some(dir.join(format!("{}-{target}.log", suite.name())))
+                Some(dir.join(format!("{}-{number:02}-{target}.log", suite.name())))
             }
             None => None,
         };
         let (found, text) = run_target(command, log.as_deref()).with_context(|| format!("{target} of {}", suite.name()))?;
-        for problem in listed.compare(&found, arguments.filter.is_some()) {
+        let of_target = targets.entry(target).or_default();
+        of_target.0.extend(found);
+        of_target.1 += &text;
+    }
+    for (target, (found, text)) in &targets {
+        for problem in lists.of(target, &arguments.device).compare(found, arguments.filter.is_some()) {
             let name = problem.split(' ').next().unwrap_or_default();
-            println!("{}/{target}: {problem}\n{}", suite.name(), output_of(&text, name));
+            println!("{}/{target}: {problem}\n{}", suite.name(), output_of(text, name));
             problems.push(format!("{}/{target}: {problem}", suite.name()));
         }
-        results.extend(found.into_iter().map(|(name, outcome)| (format!("{target}/{name}"), outcome)));
+        results.extend(found.iter().map(|(name, outcome)| (format!("{target}/{name}"), *outcome)));
     }
+    let targets = targets.into_keys().collect();
     report(suite, lists, arguments, &targets, &results, began.elapsed().as_secs());
     Ok(problems)
 }
