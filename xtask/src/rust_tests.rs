@@ -158,6 +158,8 @@ fn run_suite(arguments: &Arguments, suite: Suite, lists: &Lists, all: Vec<Runnab
     let mut targets: BTreeMap<String, (Results, String)> = BTreeMap::new();
     for (number, Runnable { target, mut command }) in all.into_iter().enumerate() {
         let listed = lists.of(&target, &arguments.device);
+        // They would end launches that others share.
+        command.args(listed.failing().flat_map(|name| ["--alone", name]));
         command.args(listed.never().flat_map(|name| ["--skip", name])).args(listed.never().next().map(|_| "--exact"));
         let log = match &arguments.logs {
             Some(dir) => {

@@ -40,7 +40,10 @@ impl Suite {
     fn parts(self) -> Option<Parts> {
         match self {
             Suite::Core => Some(("coretests", &[&["num"], &["fmt", "hash", "iter", "mem", "net", "slice", "time"]])),
-            Suite::Alloc => Some(("alloctests", &[&["sort"]])),
+            Suite::Alloc => Some((
+                "alloctests",
+                &[&["sort"], &["arc", "borrow", "boxed", "c_str", "cow_str", "fmt", "rc", "slice", "str", "string", "sync"]],
+            )),
             Suite::Std => None,
         }
     }

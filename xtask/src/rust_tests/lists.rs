@@ -137,6 +137,11 @@ impl<'a> Listed<'a> {
         self.tests.iter().filter(|(_, group)| !group.run).map(|(name, _)| *name)
     }
 
+    /// Tests that are run and fail, or beginnings of their names.
+    pub(super) fn failing(&self) -> impl Iterator<Item = &'a str> {
+        self.tests.iter().filter(|(_, group)| group.run).map(|(name, _)| *name)
+    }
+
     /// What is not as listed. `part`: not all tests were run.
     pub(super) fn compare(&self, results: &Results, part: bool) -> Vec<String> {
         let mut problems = Vec::new();
@@ -187,6 +192,7 @@ mod tests {
         let here = lists.of("t", "sim:lanes=64");
         assert_eq!((here.reason("a::x"), here.reason("b"), here.reason("bb")), (Some("panics abort"), Some("panics abort"), None));
         assert_eq!(here.never().count(), 0);
+        assert_eq!(here.failing().collect::<Vec<_>>(), ["a::*", "b"]);
         assert_eq!(lists.of("t", "cuda:0").never().collect::<Vec<_>>(), ["c"]);
         assert_eq!(lists.never("cuda:0", &["t".to_owned()].into()), ["slow"]);
         assert_eq!(lists.never("cuda:0", &["u".to_owned()].into()), [""; 0]);
