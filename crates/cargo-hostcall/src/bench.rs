@@ -66,9 +66,9 @@ pub(crate) struct Arguments {
     /// Instead of the rows, measure calls with many such delays
     #[arg(long)]
     tune: bool,
-    /// Also measure what std costs, with this image of `programs/costs` (`cargo hostcall build -r -p costs`)
-    #[arg(long, value_name = "IMAGE")]
-    std: Option<PathBuf>,
+    /// Also measure what std costs, with these images of `programs/costs` and `programs/lines` (`cargo hostcall build -r -p costs -p lines`)
+    #[arg(long, value_name = "IMAGE", num_args = 1..)]
+    std: Vec<PathBuf>,
     /// Measure only these rows
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
@@ -99,9 +99,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     let mut sheet = Sheet { only, report, failed: false };
     few_waves(&rig, &mut sheet)?;
     all_waves(&rig, &mut sheet)?;
-    if let Some(image) = &std {
-        standard::rows(&rig, &mut sheet, image)?;
-    }
+    standard::rows(&rig, &mut sheet, &std)?;
     let Sheet { mut report, failed, .. } = sheet;
     report.sort();
     print!("{}", report.table());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use hostcall::{Input, Server};
 use hostcall_build::{ProgramBundle, Ptxas};
-use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Program};
+use offload::{Args, Device, DeviceKind, Image, ImageKind, Program};
 
 use crate::kernel::Shape;
 use crate::launch::Watch;
@@ -143,7 +143,7 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     }
     let queue = device.queue()?;
     let watch = Watch::new(options.timeout)?;
-    let launch = Launch { groups: [waves, 1, 1], group_size: [1, 1, 1], dynamic_shared: 0 };
+    let launch = hostcall::program_launch(device.info(), waves);
     // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
     unsafe { queue.launch(&kernel, launch, Args::new())? };
     let outcome = watch.finish("program", server, &queue, options.stats);

@@ -5,12 +5,14 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use hostcall::{KernelReport, Server, WaitError};
-use offload::Queue;
+use offload::{Error, FaultKind, Queue};
 
 use crate::{Outcome, device};
 
 /// Exit code after a device panic: that of a Rust program that panicked.
 const PANICKED: u8 = 101;
+/// Exit code after a stack overflow: that of a Rust program which the system's `abort` ends, as shells have it.
+const ABORTED: u8 = 134;
 /// Exit code after `--timeout`: that of `timeout(1)`.
 pub(crate) const TIMED_OUT: u8 = 124;
 /// Exit code after Ctrl-C, as shells have it.
@@ -78,7 +80,7 @@ impl Watch {
     }
 
     /// Waits until the queue is empty, or something ends the run before.
-    fn wait(self, queue: &Queue) -> Result<End, offload::Error> {
+    fn wait(self, queue: &Queue) -> Result<End, Error> {
         let Watch { events, sender, timeout, .. } = self;
         queue.on_complete(Box::new(move || {
             // Nobody listens if the run was ended before.
@@ -103,10 +105,10 @@ fn finished(outcome: Result<(), WaitError>) -> Option<u8> {
         WaitError::Kernel(_) if only_exits => {}
         WaitError::Kernel(report) => eprintln!("{}", device::summary(report)),
         error => {
-            let text = error.to_string();
-            eprintln!("error: {text}");
-            if text.contains("stack overflow") {
+            eprintln!("error: {error}");
+            if has_overflowed(error) {
                 eprintln!("note: `--stack BYTES` gives each thread more");
+                return Some(ABORTED);
             }
         }
     }
@@ -116,4 +118,9 @@ fn finished(outcome: Result<(), WaitError>) -> Option<u8> {
         Some(code) if code != 0 => Some((code as u8).max(1)),
         _ => None,
     }
+}
+
+/// Whether the device says that a lane's stack overflowed. (Where the program itself notices it, it says so, and aborts.)
+fn has_overflowed(error: &WaitError) -> bool {
+    matches!(error, WaitError::Device { source: Error::Fault(fault), .. } if matches!(fault.kind, FaultKind::StackOverflow { .. }))
 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::build::Context;
 use crate::command::Run;
 use crate::{BuildError, DeviceToolchain};
-use crate::{amdgpu, atomics, lanes, panics};
+use crate::{amdgpu, atomics, lanes, panics, words};
 
 /// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
 /// (`hostcall-device` names what it needs in its own crate attributes.)
@@ -39,7 +39,8 @@ pub(crate) fn recipe() -> &'static [u8] {
         include_str!("stacks/layout.rs"),
         include_str!("stacks/mod.rs"),
         include_str!("stacks/prelude.ll"),
-        include_str!("stdlib/math.rs")
+        include_str!("stdlib/math.rs"),
+        include_str!("words.rs")
     )
     .as_bytes()
 }
@@ -147,6 +148,7 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
     let module = toolchain.llvm("llvm-dis").arg(linked).args(["-o", "-"]).text()?;
     // AMD's back end keeps the orderings.
     let module = if gpu.triple.starts_with("nvptx") { atomics::fence(&module) } else { Cow::Borrowed(&*module) };
+    let module = if style == Style::Program { Cow::Owned(words::without_unused(&module)) } else { module };
     let names = exported_names(&module, gpu.convention);
     if !names.any_kernel {
         return Err(BuildError::NoKernel { package: package.to_owned() });

@@ -37,6 +37,7 @@ mod stdlib;
 mod symbols;
 mod target;
 mod toolchain;
+mod words;
 
 pub use build::{BuiltProgram, ProgramSpec, build_program};
 pub use doctor::{Check, Importance, doctor};

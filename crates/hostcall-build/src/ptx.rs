@@ -234,7 +234,9 @@ fn items(body: &str) -> Vec<Item> {
         if rest.is_empty() || rest.starts_with('.') {
             continue;
         }
-        let (opcode, operands) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        // Programs' text has no spaces that need not be there: `st.shared.b64[a],%d1`.
+        let end = rest.find(|c: char| c.is_whitespace() || "[{(".contains(c)).unwrap_or(rest.len());
+        let (opcode, operands) = rest.split_at(end);
         items.push(Item::Instruction(Instruction { guard, opcode: opcode.to_owned(), operands: operands.trim().to_owned() }));
     }
     items

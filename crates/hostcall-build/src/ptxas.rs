@@ -94,8 +94,8 @@ pub fn assemble_cached(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>,
     cached(&cache_directory("cubins")?, &key, |_| ptxas.assemble(ptx, arch))
 }
 
-/// As [`assemble_cached`], for somebody who waits: without the optimisations that take the assembler longest, where it knows how to (12.9 does). hello takes
-/// it a quarter of the time.
+/// As [`assemble_cached`], for somebody who waits: without the optimisations that take the assembler longest, and by all processors, where it knows how to
+/// (12.9 does). On 16 processors hello takes it 0.7 s instead of 10.
 ///
 /// # Errors
 ///
@@ -104,12 +104,12 @@ pub fn assemble_quickly(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>
     if !ptxas.flags.is_empty() {
         return assemble_cached(ptxas, ptx, arch);
     }
-    let quick = Ptxas { flags: vec![QUICK.into()], ..ptxas.clone() };
-    // One that does not know the flag says so at once.
+    let quick = Ptxas { flags: QUICK.map(String::from).to_vec(), ..ptxas.clone() };
+    // One that does not know a flag says so at once.
     assemble_cached(&quick, ptx, arch).or_else(|_| assemble_cached(ptxas, ptx, arch))
 }
 
-const QUICK: &str = "--Ofast-compile=min";
+const QUICK: [&str; 2] = ["--Ofast-compile=min", "--split-compile=0"];
 
 /// Assembles `ptx` for each of `arches`, and so proves that it is good there; the cubins, in the same order.
 ///

@@ -18,10 +18,10 @@ pub(crate) enum Way {
 }
 
 /// Moves whole blocks of 16-byte pieces: a lane loads all of a block before it waits for the first, because a piece from the host is a round trip over
-/// the bus. Four pieces, or sixteen for a lane that copies alone. A macro, so that no loop over them, and no array in memory, is left.
+/// the bus. A macro, so that no loop over them, and no array in memory, is left.
 macro_rules! blocks {
-    ($at:ident, $stride:ident, $len:ident, |$from:ident| $load:expr, |$to:ident, $piece:ident| $store:expr; $count:literal: $($i:tt)*) => {
-        while $at + $stride * ($count - 1) + 16 <= $len {
+    ($at:ident, $stride:ident, $len:ident, |$from:ident| $load:expr, |$to:ident, $piece:ident| $store:expr; $($i:tt)*) => {
+        while $at + $stride * 3 + 16 <= $len {
             let pieces = ($({
                 let $from = $at as usize + ($stride * $i) as usize;
                 $load
@@ -30,7 +30,7 @@ macro_rules! blocks {
                 let ($to, $piece) = ($at as usize + ($stride * $i) as usize, pieces.$i);
                 $store;
             })*
-            $at += $stride * $count;
+            $at += $stride * 4;
         }
     };
 }
@@ -73,12 +73,35 @@ pub(crate) unsafe fn each_lane(mask: u64, way: Way, place: u64, address: u64, le
             let group = if alone { Group::new(1 << lane, lane) } else { all };
             // SAFETY: the caller's; a private address is used by the lane whose it is.
             unsafe {
+                let done = if group.count == 1 && !alone { by_helpers(way, at, address, len) } else { 0 };
+                let (at, address, len) = (at + u64::from(done), address + u64::from(done), len - done);
                 match way {
                     Way::In => copy_in(&group, at as *mut u8, address as *const u8, len),
                     Way::Out => copy_out(&group, address as *mut u8, at as *const u8, len),
                 }
             }
         }
+    }
+}
+
+/// Copies as much of `len` bytes, from the start, as lanes that otherwise only wait can copy with this one.
+///
+/// # Safety
+/// As [`each_lane`]; the caller is alone, and `address` is not in its own memory.
+#[inline(always)]
+unsafe fn by_helpers(way: Way, place: u64, address: u64, len: u32) -> u32 {
+    #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+    // SAFETY: the caller's.
+    unsafe {
+        match way {
+            Way::In => arch::helpers::copy(place, address, len, true),
+            Way::Out => arch::helpers::copy(address, place, len, false),
+        }
+    }
+    #[cfg(not(all(feature = "helpers", target_arch = "nvptx64")))]
+    {
+        let _ = (way, place, address, len);
+        0
     }
 }
 
@@ -102,25 +125,16 @@ unsafe fn copy_in(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     let stride = group.count * 16;
     let mut at = group.rank * 16;
     if (from as usize).is_multiple_of(16) {
-        macro_rules! copy {
-            ($stride:ident, $($count:tt)*) => {
-                blocks!(at, $stride, len,
-                    |at| {
-                        // SAFETY: below `len` by the loop's condition, aligned because `from` and `at` are.
-                        unsafe { from.add(at).cast::<Piece>().read() }
-                    },
-                    |at, piece| {
-                        // SAFETY: within the region, whose start is 16-byte aligned.
-                        unsafe { arch::store_bulk(to.add(at).cast(), piece.0) }
-                    };
-                    $($count)*)
+        blocks!(at, stride, len,
+            |at| {
+                // SAFETY: below `len` by the loop's condition, aligned because `from` and `at` are.
+                unsafe { from.add(at).cast::<Piece>().read() }
+            },
+            |at, piece| {
+                // SAFETY: within the region, whose start is 16-byte aligned.
+                unsafe { arch::store_bulk(to.add(at).cast(), piece.0) }
             };
-        }
-        if cfg!(feature = "lone-lanes") && group.count == 1 {
-            let stride = 16;
-            copy!(stride, 16: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-        }
-        copy!(stride, 4: 0 1 2 3);
+            0 1 2 3);
     }
     while at < len {
         let mut piece = [0u32; 4];
@@ -154,25 +168,16 @@ unsafe fn copy_out(group: &Group, to: *mut u8, from: *const u8, len: u32) {
     let stride = group.count * 16;
     let mut at = group.rank * 16;
     if (to as usize).is_multiple_of(16) {
-        macro_rules! copy {
-            ($stride:ident, $($count:tt)*) => {
-                blocks!(at, $stride, len,
-                    |at| {
-                        // SAFETY: within the region, aligned.
-                        unsafe { Piece(arch::load_bulk(from.add(at).cast())) }
-                    },
-                    |at, piece| {
-                        // SAFETY: below `len` by the loop's condition, aligned because `to` and `at` are.
-                        unsafe { to.add(at).cast::<Piece>().write(piece) }
-                    };
-                    $($count)*)
+        blocks!(at, stride, len,
+            |at| {
+                // SAFETY: within the region, aligned.
+                unsafe { Piece(arch::load_bulk(from.add(at).cast())) }
+            },
+            |at, piece| {
+                // SAFETY: below `len` by the loop's condition, aligned because `to` and `at` are.
+                unsafe { to.add(at).cast::<Piece>().write(piece) }
             };
-        }
-        if cfg!(feature = "lone-lanes") && group.count == 1 {
-            let stride = 16;
-            copy!(stride, 16: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-        }
-        copy!(stride, 4: 0 1 2 3);
+            0 1 2 3);
     }
     while at < len {
         // SAFETY: within the region, which is rounded up to whole pieces; at most 16 bytes from `at`, all below `len`.

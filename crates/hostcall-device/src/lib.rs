@@ -93,6 +93,18 @@ pub mod __runtime {
     /// Whether a lane may wait for another of its wave.
     pub const INDEPENDENT_LANES: bool = crate::arch::current::INDEPENDENT_LANES;
 
+    /// Begins a wave of a program's entry, before any of its lanes has a stack: returns on the first only, the others help it (`arch/nvptx/helpers.rs`).
+    #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+    pub fn begin_thread() {
+        crate::arch::current::helpers::begin();
+    }
+
+    /// Says that the calling lane, which begins, is a kernel's: nobody helps it.
+    #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+    pub fn begin_lane() {
+        crate::arch::current::helpers::set_present(false);
+    }
+
     /// Whether an address is in the calling lane's own memory, where other lanes see theirs.
     pub fn is_private(address: *const u8) -> bool {
         crate::arch::current::is_private(address)

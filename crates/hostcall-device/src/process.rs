@@ -31,6 +31,8 @@ pub(crate) fn end_lane() -> ! {
     {
         // Pairs with `is_ended`.
         ENDED.store(1, Ordering::Relaxed);
+        #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+        crate::arch::current::helpers::dismiss();
         crate::arch::current::exit_lane()
     }
 }

@@ -1,7 +1,7 @@
 //! The kernel that runs a program.
 //!
-//! Launched with one lane in each workgroup: the first runs `main`, every other waits to be a thread. `std`'s own entry, `runtime_entry`, fills
-//! the environment in before it calls `main`.
+//! The first lane of each workgroup is a thread: the first workgroup's runs `main`, every other waits to be one. On NVIDIA GPUs workgroups may be whole
+//! waves, whose other lanes help with copies. `std`'s own entry, `runtime_entry`, fills the environment in before it calls `main`.
 
 use crate::once::Once;
 use crate::services::StdSystem;
@@ -98,6 +98,13 @@ pub extern "C" fn sys_variables() -> *const *const c_char {
 #[hostcall_device::kernel(krate = hostcall_device)]
 pub fn hostcall_std() {
     run();
+}
+
+/// Called by every lane of the entry kernel before it has a stack (the linker sees to that): returns on those that are threads.
+#[cfg(target_arch = "nvptx64")]
+#[unsafe(no_mangle)]
+pub extern "C" fn __hostcall_thread_begin() {
+    device::begin_thread();
 }
 
 /// What the entry kernel does.

@@ -162,6 +162,8 @@ pub extern "C" fn sys_errno() -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_lane_enter() {
     device::set_lane_word(KERNEL);
+    #[cfg(target_arch = "nvptx64")]
+    device::begin_lane();
 }
 
 /// A lane of a `#[kernel]` ends.

@@ -98,7 +98,7 @@ pub use {
     report::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report},
     server::{Awake, BufferHandle, Server, ServerBuilder, ServerError, WaitError},
     service::{Definition, Failure, HandlerError, HandlerResult, IntoReply, Service},
-    stacks::{reserve_lane_stacks, reserve_stacks},
+    stacks::{program_launch, reserve_lane_stacks, reserve_stacks},
     stats::{Latency, ServiceStats, Stats},
 };
 

@@ -29,7 +29,7 @@ pub use error::{Error, Fault, FaultKind};
 pub use graph::Graph;
 pub use memory::{HostMemory, Memory};
 #[doc(inline)]
-pub use offload_image::{Image, ImageKind, ProgramBundle, Sha256, include_program};
+pub use offload_image::{BundleError, Image, ImageKind, ProgramBundle, Sha256, include_program};
 pub use program::{Global, Kernel, Program};
 pub use queue::{Event, Launch, Queue};
 pub use sim::{LaneMode, SimConfig};

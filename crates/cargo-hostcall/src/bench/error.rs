@@ -18,6 +18,8 @@ pub(super) enum Error {
     Kernel(#[from] hostcall::WaitError),
     #[error("{doing} {path}: {source}", path = path.display())]
     File { doing: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("{path}: {source}", path = path.display())]
+    Image { path: PathBuf, source: Box<offload::BundleError> },
     #[error("the system gave no thread: {0}")]
     Thread(std::io::Error),
     #[error("{what}: {right} of {all} were right; a figure of wrong answers means nothing")]

@@ -1,14 +1,16 @@
 //! What std costs on the device: an ordinary program, `programs/costs`, measures itself there, and its figures are set beside those of bare calls
-//! and of the host.
+//! and of the host. The lines that all lanes of a kernel write, `programs/lines`, are counted here.
 //!
-//! The program is started as `cargo hostcall run` starts it, in a process of its own, and prints its figures; what one core of the host needs for the same work
+//! The programs are started as `cargo hostcall run` starts them, in a process of their own; what one core of the host needs for the same work
 //! is the same source compiled for it.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
-use offload::{Args, DeviceKind, Launch};
+use offload::{Args, DeviceKind, Launch, ProgramBundle};
 
 use super::error::Error;
 use super::files::{self, Fixture};
@@ -16,18 +18,36 @@ use super::report::{Against, Figure, Row};
 use super::rig::{Rig, Session, median};
 use super::{Sheet, standard_work as work};
 
-/// The rows.
-pub(super) const ROWS: [&str; 7] = ["std.write", "std.file_read", "std.mutex", "std.vec_push", "std.alloc", "std.hashmap", "std.println"];
+/// The rows of the program that measures itself.
+const OF_COSTS: [&str; 6] = ["std.write", "std.file_read", "std.mutex", "std.vec_push", "std.alloc", "std.hashmap"];
 /// Bytes of a write, as in the program.
 const BLOCK: usize = 4 << 10;
 /// Seconds after which the program is ended.
 const LIMIT: &str = "60";
 
-/// Measures all rows: of the program in `image`, beside the host and the core.
-pub(super) fn rows(rig: &Rig, sheet: &mut Sheet, image: &Path) -> Result<(), Error> {
-    if !sheet.wants_any(&ROWS) {
-        return Ok(());
+/// Lanes that write lines, and lines of each; fewer lanes on the simulator.
+const LANES: (u32, u32) = (100_000, 1_000);
+const LINES: u32 = 10;
+
+/// Measures all rows, as far as `images` has their programs, beside the host and the core.
+pub(super) fn rows(rig: &Rig, sheet: &mut Sheet, images: &[PathBuf]) -> Result<(), Error> {
+    let mut programs = HashMap::new();
+    for path in images {
+        let bytes = std::fs::read(path).map_err(|source| Error::File { doing: "cannot read", path: path.clone(), source })?;
+        let bundle = ProgramBundle::from_bytes(&bytes).map_err(|source| Error::Image { path: path.clone(), source: Box::new(source) })?;
+        programs.insert(bundle.name, path.as_path());
     }
+    if let Some(image) = programs.get("costs").filter(|_| sheet.wants_any(&OF_COSTS)) {
+        costs(rig, sheet, image)?;
+    }
+    if let Some(image) = programs.get("lines") {
+        sheet.row("std.println", |_| println(rig, image));
+    }
+    Ok(())
+}
+
+/// The rows of the program that measures itself.
+fn costs(rig: &Rig, sheet: &mut Sheet, image: &Path) -> Result<(), Error> {
     let fixture = Fixture::sized(if rig.is_sim() { rig.scale.file_bytes } else { 2 * rig.scale.file_bytes })?;
     eprintln!("std: what bare calls and the host need …");
     // As many as serve the latency rows.
@@ -71,17 +91,47 @@ pub(super) fn rows(rig: &Rig, sheet: &mut Sheet, image: &Path) -> Result<(), Err
             Ok(Row { name, figure: Figure::PerS(1e9 / ns), ratio: host / ns, against: Against::OneCore, note })
         });
     }
-    sheet.row("std.println", |_| {
-        let lines = figure("println_per_s")?;
-        Ok(Row {
-            name: "std.println",
-            figure: Figure::PerS(lines),
-            ratio: 1.0,
-            against: Against::Itself,
-            note: "lines of all lanes".into(),
-        })
-    });
     Ok(())
+}
+
+/// Lines a second that arrive here, from the first byte to the last, from a kernel each of whose lanes formats and writes some.
+fn println(rig: &Rig, image: &Path) -> Result<Row, Error> {
+    let lanes = if rig.is_sim() { LANES.1 } else { LANES.0 };
+    let failed = |source| Error::File { doing: "cannot run", path: image.into(), source };
+    let rate = median(rig.scale.samples, || {
+        let mut command = exec(rig)?;
+        command.args(["--kernel", "lines", "--lanes", &lanes.to_string()]).arg(image).arg(LINES.to_string());
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().map_err(failed)?;
+        let mut text = Vec::new();
+        let mut took = None;
+        if let Some(mut stdout) = child.stdout.take() {
+            let mut piece = vec![0; 1 << 16];
+            let mut first = None;
+            while let n @ 1.. = stdout.read(&mut piece).map_err(failed)? {
+                took = Some(first.get_or_insert_with(Instant::now).elapsed());
+                text.extend_from_slice(&piece[..n]);
+            }
+        }
+        let status = child.wait().map_err(failed)?;
+        let took = took.filter(|_| status.success()).ok_or_else(|| Error::Program { path: image.into(), status, said: String::new() })?;
+        Error::unless_all("lines", different(&text, lanes), u64::from(lanes) * u64::from(LINES))?;
+        Ok(f64::from(lanes) * f64::from(LINES) / took.as_secs_f64())
+    })?;
+    let note = format!("{LINES} lines of each of {lanes} lanes, through a pipe to another process, each line there once");
+    Ok(Row { name: "std.println", figure: Figure::PerS(rate), ratio: 1.0, against: Against::Itself, note })
+}
+
+/// How many of the lines that there must be there are, each counted once; none if there is any other.
+fn different(text: &[u8], lanes: u32) -> u64 {
+    let mut seen = vec![false; lanes as usize * LINES as usize];
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let mut words = line.split(|byte| *byte == b' ');
+        let mut number = |name: &[u8]| (words.next()? == name).then(|| str::from_utf8(words.next()?).ok()?.parse::<u32>().ok())?;
+        let (Some(lane), Some(i)) = (number(b"lane"), number(b"line")) else { return 0 };
+        let Some(seen) = seen.get_mut(lane as usize * LINES as usize + i as usize).filter(|_| i < LINES) else { return 0 };
+        *seen = true;
+    }
+    seen.iter().filter(|seen| **seen).count() as u64
 }
 
 /// Microseconds of a call that carries as many bytes as a write, by one lane.
@@ -100,11 +150,8 @@ fn call(session: &Session<'_>) -> Result<f64, Error> {
 /// Runs the program; its figures by name.
 fn figures(rig: &Rig, image: &Path, fixture: &Fixture) -> Result<HashMap<String, f64>, Error> {
     let failed = |source| Error::File { doing: "cannot run", path: image.into(), source };
-    let info = rig.device.info();
-    let device = if info.kind == DeviceKind::Sim { "sim".to_owned() } else { format!("cuda:{}", info.ordinal) };
-    let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-    command.args(["exec", "--quiet", "--timeout", LIMIT, "--device", &device, "--dir"]);
-    command.arg(format!("{}::{}", fixture.dir().display(), files::GUEST)).arg(image).arg(files::GUEST);
+    let mut command = exec(rig)?;
+    command.arg("--dir").arg(format!("{}::{}", fixture.dir().display(), files::GUEST)).arg(image).arg(files::GUEST);
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().map_err(failed)?;
     let text = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
@@ -115,4 +162,31 @@ fn figures(rig: &Rig, image: &Path, fixture: &Fixture) -> Result<HashMap<String,
         Some((name.to_owned(), number.trim().parse().ok()?))
     };
     Ok(text.lines().filter_map(line).collect())
+}
+
+/// What starts a program on this device, but for the program.
+fn exec(rig: &Rig) -> Result<Command, Error> {
+    let info = rig.device.info();
+    let device = if info.kind == DeviceKind::Sim { "sim".to_owned() } else { format!("cuda:{}", info.ordinal) };
+    let this = std::env::current_exe().map_err(|source| Error::File { doing: "cannot find", path: "cargo-hostcall".into(), source })?;
+    let mut command = Command::new(this);
+    command.args(["exec", "--quiet", "--timeout", LIMIT, "--device", &device]);
+    Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_once_and_others_spoil_the_count() {
+        let all = |lanes: u32| (0..lanes).flat_map(|lane| (0..LINES).map(move |i| format!("lane {lane} line {i} {:08x}\n", lane ^ i)));
+        let text: String = all(3).collect();
+        assert_eq!(different(text.as_bytes(), 3), 30);
+        assert_eq!(different((text.clone() + "lane 2 line 9 00000000\n").as_bytes(), 3), 30);
+        assert_eq!(different(all(3).skip(1).collect::<String>().as_bytes(), 3), 29);
+        for other in ["lane 3 line 0 0\n", "lane 0 line 10 0\n", "lane 0 l", "lane x line 0 0\n"] {
+            assert_eq!(different((text.clone() + other).as_bytes(), 3), 0, "{other}");
+        }
+    }
 }

@@ -28,7 +28,7 @@ pub(crate) use self::layout::Types;
 use self::layout::name_len;
 use crate::bitcode::definition;
 
-/// The kernel whose lanes are threads: a workgroup each.
+/// The kernel whose workgroups are threads: the first lane of each. Others help it, without a stack.
 const ENTRY: &str = "hostcall_std";
 /// Bytes of the stack that a lane has until the runtime says where its own is: a thread's may have to be taken from the heap.
 const FIRST_BYTES: u64 = 2 << 10;
@@ -50,7 +50,7 @@ pub(crate) enum StackError {
 /// The optimised module of a program for NVIDIA GPUs, as text, with its stacks in memory. What is added is to be inlined.
 pub(crate) fn share(module: &str) -> Result<String, StackError> {
     let kernels = || module.lines().filter_map(definition).filter(|(before, _)| is_kernel(before));
-    // A word for each lane takes memory that other workgroups could use: a thread's has one lane.
+    // A word for each lane takes memory that other workgroups could use: a thread's has one lane with a stack.
     let lanes = if kernels().all(|(_, name)| name == ENTRY) { 1 } else { MOST_LANES };
     Ok(rewrite(module)? + &prelude(lanes))
 }
@@ -195,11 +195,11 @@ impl<'a> Function<'a> {
         Ok(())
     }
 
-    /// The first line, for a program's entry with the number of lanes that a workgroup of it has.
+    /// The first line, for a program's entry with the most lanes that a workgroup of it has.
     fn head_text(&self) -> String {
         let at = self.head.rfind(" #").or_else(|| self.head.rfind(" {"));
         match at.filter(|_| self.kernel && self.name == ENTRY) {
-            Some(at) => format!("{} \"nvvm.maxntid\"=\"1,1,1\"{}", &self.head[..at], &self.head[at..]),
+            Some(at) => format!("{} \"nvvm.maxntid\"=\"32,1,1\"{}", &self.head[..at], &self.head[at..]),
             None => self.head.to_owned(),
         }
     }
@@ -210,6 +210,9 @@ impl<'a> Function<'a> {
         if self.kernel {
             let (bytes, thread) = if self.name == ENTRY { (FIRST_BYTES, 1) } else { (LANE_FIRST_BYTES, 0) };
             text += &format!("  %hostcall.own = alloca [{bytes} x i8], align 16\n");
+            if thread == 1 {
+                text += "  call void @__hostcall_thread_begin()\n";
+            }
             text += &format!("  call void @hostcall_stack_begin(ptr %hostcall.own, i64 {bytes}, i32 {thread})\n");
         } else if self.checked {
             text += "  call void @hostcall_stack_check()\n";

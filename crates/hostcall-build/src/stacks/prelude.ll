@@ -1,8 +1,8 @@
 
 ; A thread's stack: where it ends (its last frame begins there), and how far down it may come.
-@hostcall_stack_words = internal addrspace(3) global [LANES x [2 x ptr]] undef, align 16
+@hostcall_stack = internal addrspace(3) global [LANES x [2 x ptr]] undef, align 16
 ; How far down the memory of a lane's own, which holds return addresses and registers, may come.
-@hostcall_stack_floor = internal addrspace(3) global i64 undef, align 8
+@hostcall_floor = internal addrspace(3) global i64 undef, align 8
 
 define internal ptr addrspace(3) @hostcall_stack_place() alwaysinline convergent nounwind {
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -16,7 +16,7 @@ define internal ptr addrspace(3) @hostcall_stack_place() alwaysinline convergent
   %lane = add i32 %rows, %x
   %last = add i32 LANES, -1
   %index = and i32 %lane, %last
-  %place = getelementptr [2 x ptr], ptr addrspace(3) @hostcall_stack_words, i32 %index
+  %place = getelementptr [2 x ptr], ptr addrspace(3) @hostcall_stack, i32 %index
   ret ptr addrspace(3) %place
 }
 
@@ -51,7 +51,7 @@ fits:
   ret ptr %frame
 
 overflow:
-  call void @hostcall_stack_over(i32 0)
+  call void @hostcall_stack_full()
   unreachable
 }
 
@@ -70,7 +70,7 @@ define internal void @hostcall_stack_check() alwaysinline convergent nounwind {
   %here = alloca i64, align 8
   %own = addrspacecast ptr %here to ptr addrspace(5)
   %at = ptrtoint ptr addrspace(5) %own to i64
-  %floor = load i64, ptr addrspace(3) @hostcall_stack_floor, align 8
+  %floor = load i64, ptr addrspace(3) @hostcall_floor, align 8
   %over = icmp ult i64 %at, %floor
   br i1 %over, label %overflow, label %fits
 
@@ -78,6 +78,17 @@ fits:
   ret void
 
 overflow:
+  call void @hostcall_own_full()
+  unreachable
+}
+
+; Without parameters, because nearly every function calls one of these.
+define internal void @hostcall_stack_full() cold noinline noreturn convergent nounwind minsize optsize {
+  call void @hostcall_stack_over(i32 0)
+  unreachable
+}
+
+define internal void @hostcall_own_full() cold noinline noreturn convergent nounwind minsize optsize {
   call void @hostcall_stack_over(i32 1)
   unreachable
 }
@@ -86,7 +97,7 @@ define internal void @hostcall_stack_over(i32 %which) cold noinline noreturn con
   %place = call ptr addrspace(3) @hostcall_stack_place()
   %second = getelementptr i8, ptr addrspace(3) %place, i32 8
   store ptr null, ptr addrspace(3) %second, align 8
-  store i64 0, ptr addrspace(3) @hostcall_stack_floor, align 8
+  store i64 0, ptr addrspace(3) @hostcall_floor, align 8
   %top = load ptr, ptr addrspace(3) %place, align 16
   call void @__hostcall_stack_overflow(i32 %which, ptr %top)
   call void @llvm.trap()
@@ -100,7 +111,7 @@ define internal void @hostcall_stack_begin(ptr %own, i64 %bytes, i32 %thread) al
   %top = getelementptr i8, ptr %own, i64 %bytes
   store ptr %top, ptr addrspace(3) %place, align 16
   store ptr %own, ptr addrspace(3) %second, align 8
-  store i64 0, ptr addrspace(3) @hostcall_stack_floor, align 8
+  store i64 0, ptr addrspace(3) @hostcall_floor, align 8
   %private = addrspacecast ptr %own to ptr addrspace(5)
   %near = ptrtoint ptr %own to i64
   %near_there = ptrtoint ptr addrspace(5) %private to i64
@@ -110,7 +121,7 @@ define internal void @hostcall_stack_begin(ptr %own, i64 %bytes, i32 %thread) al
   %limit = load i64, ptr %limit_at, align 8
   %floor_at = getelementptr i8, ptr %words, i64 16
   %floor = load i64, ptr %floor_at, align 8
-  store i64 %floor, ptr addrspace(3) @hostcall_stack_floor, align 8
+  store i64 %floor, ptr addrspace(3) @hostcall_floor, align 8
   %nothing = icmp eq i64 %end, 0
   br i1 %nothing, label %done, label %move
 

@@ -62,7 +62,7 @@ fn kernels_begin_on_a_stack_of_their_own_and_the_entry_has_one_lane() {
         format!("define ptx_kernel void @{name}() #0 {{\n  %1 = alloca i64, align 8\n  call void @f(ptr %1)\n  ret void\n}}\n")
     };
     let one = share(&kernel("hostcall_std")).expect("types are known");
-    assert!(one.contains("@hostcall_std() \"nvvm.maxntid\"=\"1,1,1\" #0 {\n  %hostcall.own = alloca ["), "{one}");
+    assert!(one.contains("@hostcall_std() \"nvvm.maxntid\"=\"32,1,1\" #0 {\n  %hostcall.own = alloca ["), "{one}");
     assert!(one.contains("i32 1)\n  %hostcall.top =") && one.contains("[1 x [2 x ptr]]"), "{one}");
     let two = share(&(kernel("hostcall_std") + &kernel("lines"))).expect("types are known");
     assert!(
@@ -88,6 +88,7 @@ fn llvm_and_the_assembler_take_it_and_only_kernels_and_checks_use_memory_of_thei
          define ptx_kernel void @hostcall_std() #0 {{\n  %1 = call i32 @inner()\n  %2 = call i32 @recurs(i32 %1)\n  ret void\n}}\n\
          define ptx_kernel void @other(ptr %p) #0 {{\n  %1 = alloca i32, align 4\n  store ptr %1, ptr %p\n  ret void\n}}\n\
          define internal i32 @recurs(i32 %n) noinline {{\n  %1 = call i32 @recurs(i32 %n)\n  %2 = add i32 %1, 1\n  ret i32 %2\n}}\n\
+         define void @__hostcall_thread_begin() noinline {{\n  ret void\n}}\n\
          define void @__hostcall_stack_begin(ptr %to, i64 %near, i64 %there, i32 %thread) noinline {{\n  store i64 0, ptr %to\n  ret void\n}}\n\
          define void @__hostcall_stack_overflow(i32 %which, ptr %top) noinline {{\n  call void @llvm.trap()\n  unreachable\n}}\nattributes #0 = {{ nounwind }}\n"
     );

@@ -13,7 +13,7 @@ use offload_image::{Image, ImageKind, ProgramBundle};
 use super::machine::Machine;
 use super::math;
 use super::runtime::VISIBLE;
-use super::shorten::shorten;
+use super::shorten::{self, shorten};
 use super::sysroot::Sysroot;
 use crate::bitcode::Style;
 use crate::cache::Scratch;
@@ -21,8 +21,8 @@ use crate::command::Run;
 use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, nvptx, sim, symbols};
 
 /// The sources of the steps here: part of what a program is linked again for.
-pub(crate) fn recipe() -> &'static [u8] {
-    concat!(include_str!("linker.rs"), include_str!("shorten.rs")).as_bytes()
+pub(crate) fn recipe() -> String {
+    [include_str!("linker.rs"), shorten::recipe()].concat()
 }
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
@@ -139,11 +139,10 @@ fn gpu_image(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Path) ->
             let code = amdgpu::code_object(name, &amdgpu::gpu(toolchain, arch), Style::Program, &reached, dir)?;
             Ok(Image::new(ImageKind::AmdCodeObject, arch.clone(), code))
         }
-        _ => Ok(Image::new(
-            ImageKind::Ptx,
-            NVPTX_ARCH,
-            shorten(&nvptx::ptx(name, &nvptx::gpu(toolchain, NVPTX_ARCH), Style::Program, &reached, dir)?),
-        )),
+        _ => {
+            let ptx = nvptx::ptx(name, &nvptx::gpu(toolchain, NVPTX_ARCH), Style::Program, &reached, dir)?;
+            Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, shorten(&ptx)))
+        }
     }
 }
 

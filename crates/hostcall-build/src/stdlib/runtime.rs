@@ -26,7 +26,7 @@ pub(crate) const VISIBLE: [&str; 3] = ["sys_", "__HOSTCALL_", "__hostcall_"];
 pub(crate) fn refresh(sysroot: &Sysroot, cache: &Path, progress: &mut impl FnMut(&str)) -> Result<(), BuildError> {
     let crate_dir = source_directory()?;
     let (file, stamp) = (sysroot.runtime(), sysroot.stamp());
-    let key = format!("{} {} {}", sources_hash(&crate_dir)?, Sha256::of(bitcode::recipe()), Sha256::of(linker::recipe()));
+    let key = format!("{} {} {}", sources_hash(&crate_dir)?, Sha256::of(bitcode::recipe()), Sha256::of(linker::recipe().as_bytes()));
     if file.is_file() && fs::read_to_string(&stamp).is_ok_and(|found| found == key) {
         return Ok(());
     }

@@ -3,6 +3,10 @@
 //! Collectives are LLVM intrinsics, which LLVM knows to be convergent; `asm!` is used for plain memory
 //! instructions only.
 
+#[cfg(feature = "helpers")]
+#[path = "nvptx/helpers.rs"]
+pub(crate) mod helpers;
+
 use core::arch::asm;
 use hostcall_abi::descriptor::{Control, FirstPoll};
 use hostcall_abi::port::Arch;
@@ -86,6 +90,13 @@ pub(crate) fn resident_wave() -> u32 {
 #[inline(always)]
 pub(crate) fn converged_at(_site: usize) -> u64 {
     u64::from(activemask())
+}
+
+/// Waits for all lanes of the wave, from wherever they come, and makes what each did before visible to all.
+#[cfg(feature = "helpers")]
+#[inline(always)]
+fn barrier_of_wave() {
+    bar_warp_sync(u32::MAX);
 }
 
 /// Waits for the whole workgroup.

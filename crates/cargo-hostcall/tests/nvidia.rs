@@ -1,0 +1,76 @@
+//! Programs with std for NVIDIA's GPUs, as PTX: how large the smallest is, what is in it, and that helper lanes need no stack. What they do is in `programs.rs`.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use hostcall_build::ptx::Ptx;
+use hostcall_build::{DeviceToolchain, ImageKind, ProgramBundle, Ptxas};
+
+/// Bytes of the PTX of `hello`, which a driver or `ptxas` reads before it says anything.
+const MOST: usize = 400_000;
+
+/// `cargo hostcall build` of a program of `programs/`; its PTX.
+fn ptx_of(package: &str) -> String {
+    let left = tempfile::tempdir().expect("a directory");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+    command.args(["hostcall", "build", "-q", "--release", "--package", package, "--for", "nvptx", "--output"]).arg(left.path());
+    command.current_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../programs")).env_remove("CARGO_TARGET_DIR");
+    let output = command.output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let bytes = std::fs::read(left.path().join(format!("{package}.program"))).expect("it was left there");
+    let bundle = ProgramBundle::from_bytes(&bytes).expect("a bundle");
+    let [image] = &*bundle.images else { panic!("one image, not {}", bundle.images.len()) };
+    assert_eq!(image.kind, ImageKind::Ptx);
+    String::from_utf8(image.bytes.to_vec()).expect("PTX is text")
+}
+
+#[test]
+fn hello_is_small_and_has_no_words_of_services_that_it_does_not_call() {
+    if let Err(error) = DeviceToolchain::find() {
+        return println!("not run: {error}");
+    }
+    let ptx = ptx_of("hello");
+    assert!(ptx.len() <= MOST, "{} bytes", ptx.len());
+
+    let has = |word: &str| ptx.lines().any(|line| line.starts_with(".visible .global") && line.contains(&format!(" {word}[")));
+    for called in ["Files__write", "Process__exit", "Process__panicked"] {
+        assert!(has(&format!("__HOSTCALL__{called}")) && has(&format!("__HOSTCALL_SIGNATURE__{called}")), "{called}");
+    }
+    for not_called in ["Files__create_dir", "StdNet__connect", "StdFiles__list"] {
+        assert!(!ptx.contains(&format!("__{not_called}")), "{not_called}");
+    }
+    // What else the host looks for.
+    for word in ["__hostcall_device", "__hostcall_abi", "__hostcall_stacks"] {
+        assert!(ptx.lines().any(|line| line.starts_with(".visible ") && line.contains(&format!(" {word}["))), "{word}");
+    }
+    assert!(ptx.contains(".visible .entry hostcall_std("));
+    helpers_have_no_variables(&ptx);
+
+    let ptxas = match Ptxas::find() {
+        Ok(ptxas) => ptxas,
+        Err(error) => return println!("not assembled: {error}"),
+    };
+    ptxas.assemble(ptx.as_bytes(), "sm_90").expect("the assembler takes it");
+}
+
+/// A stack of the program is in the memory of all lanes, and a lane's own begins in the entry: neither is a helper's.
+fn helpers_have_no_variables(text: &str) {
+    let ptx = Ptx::parse(text);
+    let helpers = ptx.reachable("__hostcall_thread_begin");
+    assert!(helpers.iter().any(|function| function.matching("fence").count() == 1), "they copy: {helpers:?}");
+    let entry = ptx.function("hostcall_std").expect("the entry");
+    let stack = entry
+        .matching("st.shared.v2")
+        .next()
+        .expect("where its stack is")
+        .operands
+        .split([' ', '{', ','])
+        .find(|word| word.starts_with('['));
+    let stack = stack.expect("an address").trim_matches(['[', ']']);
+    for function in helpers {
+        let of_stack = |operands: &str| operands.split(|c: char| !c.is_ascii_alphanumeric() && !"_$".contains(c)).any(|word| word == stack);
+        assert!(function.instructions().all(|instruction| !of_stack(&instruction.operands) && !instruction.has("local")), "{function:?}");
+    }
+    let begins = entry.calls().next();
+    assert_eq!(begins, Some("__hostcall_thread_begin"), "before the stack");
+}
