@@ -1,13 +1,16 @@
 //! `cargo xtask rust-tests`: Rust's own tests of `core`, `alloc` and `std`, from the user's rust-src, on a device.
 //!
-//! The tests are built where they lie, by packages of ours outside of the tree ([`layout`]), and run through `cargo hostcall test`. Which of them cannot do
-//! what they should on a device, and why, is written down (`tests/rust-suites/*.toml`, [`lists`]). They are run all the same: one that is listed and passes
-//! is as much an error as one that is not and fails.
+//! The tests are built where they lie, by packages of ours outside of the tree ([`layout`]), and run through `cargo hostcall test`; or they are built on one
+//! machine and run on another, which has neither Rust nor its sources ([`images`]). Which of them cannot do what they should on a device, and why, is
+//! written down (`tests/rust-suites/*.toml`, [`lists`]). They are run all the same: one that is listed and passes is as much an error as one that is not and
+//! fails.
 
+mod images;
 mod layout;
 mod lists;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -15,7 +18,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use xshell::{Shell, cmd};
 
-use layout::{Suite, Target};
+use layout::Suite;
 use lists::Lists;
 
 /// What to run.
@@ -24,6 +27,9 @@ pub(crate) struct Arguments {
     /// Only this suite
     #[arg(long, value_enum)]
     suite: Option<Suite>,
+    /// Only this crate of tests, as the lists name it: `alloctests`, `std`, `sync`
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
     /// The device: sim, cuda:N
     #[arg(long, default_value = "sim")]
     device: String,
@@ -33,9 +39,21 @@ pub(crate) struct Arguments {
     /// The `cargo-hostcall` to use, instead of building it
     #[arg(long)]
     tool: Option<PathBuf>,
-    /// Build the tests and do not run them; say where the images are
-    #[arg(long)]
-    no_run: bool,
+    /// Build the tests for this (sim, nvptx, cubin:sm_NN) and run nothing
+    #[arg(long = "for", value_name = "TARGET", requires = "output")]
+    target_device: Option<String>,
+    /// Where to leave what was built: DIR/SUITE/TARGET.program.gz
+    #[arg(long, value_name = "DIR", requires = "target_device")]
+    output: Option<PathBuf>,
+    /// Run what was left there, and build nothing
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    images: Option<PathBuf>,
+    /// The directory of the lists [default: tests/rust-suites of this repository]
+    #[arg(long, value_name = "DIR")]
+    lists: Option<PathBuf>,
+    /// Leave there what the tests of each target print
+    #[arg(long, value_name = "DIR")]
+    logs: Option<PathBuf>,
     /// Only tests whose names contain this
     filter: Option<String>,
 }
@@ -43,7 +61,29 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// What CI runs, with a `cargo-hostcall` that is built.
     pub(crate) fn in_ci(tool: PathBuf) -> Self {
-        Self { suite: None, device: "sim".into(), timeout: 120, tool: Some(tool), no_run: false, filter: None }
+        Self {
+            suite: None,
+            target: None,
+            device: "sim".into(),
+            timeout: 120,
+            tool: Some(tool),
+            target_device: None,
+            output: None,
+            images: None,
+            lists: None,
+            logs: None,
+            filter: None,
+        }
+    }
+
+    fn lists(&self, suite: Suite) -> Result<Lists> {
+        let dir = self.lists.clone().unwrap_or_else(|| super::root().join("tests/rust-suites"));
+        Lists::read(&dir.join(format!("{}.toml", suite.name())))
+    }
+
+    /// Whether a target was chosen.
+    fn wants(&self, target: &str) -> bool {
+        self.target.as_deref().is_none_or(|wanted| wanted == target)
     }
 }
 
@@ -58,45 +98,92 @@ enum Outcome {
     Ignored,
 }
 
+/// A crate of tests, as the lists call it, or a part of one, and the command that runs them, to which libtest's arguments are added.
+struct Runnable {
+    target: String,
+    command: Command,
+}
+
 pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     let tool = match &arguments.tool {
-        Some(tool) => tool.clone(),
+        Some(tool) => std::path::absolute(tool)?,
         None => build_tool(sh)?,
     };
     let suites = arguments.suite.map_or_else(|| vec![Suite::Core, Suite::Alloc, Suite::Std], |suite| vec![suite]);
     let mut problems = Vec::new();
     for suite in suites {
-        let lists = Lists::read(&super::root().join(format!("tests/rust-suites/{}.toml", suite.name())))?;
-        let place = super::target_directory().join("rust-tests").join(suite.name());
-        let targets = layout::write(suite, &lists, &place)?;
-        if arguments.no_run {
-            for target in &targets {
-                let status = cargo_hostcall(&tool, arguments, &place, target).arg("--no-run").status()?;
-                ensure!(status.success(), "{} of {} does not build", target.name, suite.name());
-            }
+        let lists = arguments.lists(suite)?;
+        if let (Some(target), Some(dir)) = (&arguments.target_device, &arguments.output) {
+            problems.extend(images::build(&tool, arguments, suite, &lists, target, dir)?);
             continue;
         }
-        let began = Instant::now();
-        let mut results = Results::new();
-        for target in &targets {
-            let listed = lists.of(&target.name, &arguments.device);
-            let mut command = cargo_hostcall(&tool, arguments, &place, target);
-            command.args(&arguments.filter).arg("--");
-            command.args(listed.never().flat_map(|name| ["--skip", name])).args(listed.never().next().map(|_| "--exact"));
-            let (found, text) = run_target(command).with_context(|| format!("{} of {}", target.name, suite.name()))?;
-            for problem in listed.compare(&found, arguments.filter.is_some()) {
-                let name = problem.split(' ').next().unwrap_or_default();
-                println!("{}/{}: {problem}\n{}", suite.name(), target.name, output_of(&text, name));
-                problems.push(format!("{}/{}: {problem}", suite.name(), target.name));
+        match &arguments.images {
+            None => {
+                let parts = arguments.device.starts_with("cuda");
+                let place = place(suite, parts);
+                let targets = layout::write(suite, &lists, &place, parts)?;
+                let chosen = targets.iter().filter(|target| arguments.wants(&target.name));
+                let runnable =
+                    chosen.map(|target| Runnable { target: target.name.clone(), command: test(&tool, arguments, &place, target) });
+                problems.extend(run_suite(arguments, suite, &lists, runnable.collect())?);
             }
-            results.extend(found.into_iter().map(|(name, outcome)| (format!("{}/{name}", target.name), outcome)));
+            Some(dir) => {
+                let unpacked = sh.create_temp_dir()?;
+                let all = images::unpack(dir, suite, unpacked.path(), |target| arguments.wants(target))?;
+                fs::create_dir_all(unpacked.path().join("root/tmp"))?;
+                let runnable = all.into_iter().map(|(target, image)| {
+                    let mut command = hostcall(&tool, "exec", arguments, unpacked.path());
+                    command.arg("--quiet").arg("--").arg(image).args(&arguments.filter);
+                    Runnable { target, command }
+                });
+                problems.extend(run_suite(arguments, suite, &lists, runnable.collect())?);
+            }
         }
-        report(suite, &lists, &arguments.device, &results, began.elapsed().as_secs());
     }
     if problems.is_empty() {
         return Ok(());
     }
-    bail!("{} tests are not as tests/rust-suites says:\n  {}", problems.len(), problems.join("\n  "))
+    bail!("{} are not as they should be:\n  {}", problems.len(), problems.join("\n  "))
+}
+
+/// Where a suite is built.
+fn place(suite: Suite, parts: bool) -> PathBuf {
+    super::target_directory().join("rust-tests").join(suite.directory(parts))
+}
+
+/// Runs all tests of a suite and reports; what is not as listed.
+fn run_suite(arguments: &Arguments, suite: Suite, lists: &Lists, all: Vec<Runnable>) -> Result<Vec<String>> {
+    let began = Instant::now();
+    let (mut results, mut problems) = (Results::new(), Vec::new());
+    let mut targets: BTreeMap<String, (Results, String)> = BTreeMap::new();
+    for (number, Runnable { target, mut command }) in all.into_iter().enumerate() {
+        let listed = lists.of(&target, &arguments.device);
+        // They would end launches that others share.
+        command.args(listed.failing().flat_map(|name| ["--alone", name]));
+        command.args(listed.never().flat_map(|name| ["--skip", name])).args(listed.never().next().map(|_| "--exact"));
+        let log = match &arguments.logs {
+            Some(dir) => {
+                fs::create_dir_all(dir)?;
+                Some(dir.join(format!("{}-{number:02}-{target}.log", suite.name())))
+            }
+            None => None,
+        };
+        let (found, text) = run_target(command, log.as_deref()).with_context(|| format!("{target} of {}", suite.name()))?;
+        let of_target = targets.entry(target).or_default();
+        of_target.0.extend(found);
+        of_target.1 += &text;
+    }
+    for (target, (found, text)) in &targets {
+        for problem in lists.of(target, &arguments.device).compare(found, arguments.filter.is_some()) {
+            let name = problem.split(' ').next().unwrap_or_default();
+            println!("{}/{target}: {problem}\n{}", suite.name(), output_of(text, name));
+            problems.push(format!("{}/{target}: {problem}", suite.name()));
+        }
+        results.extend(found.iter().map(|(name, outcome)| (format!("{target}/{name}"), *outcome)));
+    }
+    let targets = targets.into_keys().collect();
+    report(suite, lists, arguments, &targets, &results, began.elapsed().as_secs());
+    Ok(problems)
 }
 
 /// The command line program, without GPU images of its own demonstrations.
@@ -105,26 +192,47 @@ fn build_tool(sh: &Shell) -> Result<PathBuf> {
     Ok(super::target_directory().join("debug/cargo-hostcall"))
 }
 
-fn cargo_hostcall(tool: &Path, arguments: &Arguments, place: &Path, target: &Target) -> Command {
+/// `cargo hostcall VERB`, with what the tests are granted: a directory in `place` and the network, which those of files and sockets use; others do not notice.
+fn hostcall(tool: &Path, verb: &str, arguments: &Arguments, place: &Path) -> Command {
     let mut command = Command::new(tool);
-    command.args(["hostcall", "test", "--device", &arguments.device, "--timeout", &arguments.timeout.to_string()]);
-    // What the tests of files and sockets use; other tests do not notice.
+    command.args(["hostcall", verb, "--device", &arguments.device, "--timeout", &arguments.timeout.to_string()]);
     command.arg("--net").arg("--dir").arg(format!("{}::/", place.join("root").display()));
-    command.args(&target.selection).current_dir(place);
+    command
+}
+
+/// What builds and runs a target's tests.
+fn test(tool: &Path, arguments: &Arguments, place: &Path, target: &layout::Target) -> Command {
+    let mut command = hostcall(tool, "test", arguments, place);
+    command.args(&target.selection).args(&arguments.filter).arg("--");
+    builds(&mut command, place, target);
+    command
+}
+
+/// How cargo is to build a target.
+fn builds(command: &mut Command, place: &Path, target: &layout::Target) {
+    command.current_dir(place);
     // Cargo's own variables of whoever runs us would choose another toolchain, or place.
     for name in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC", "RUSTUP_TOOLCHAIN", "CARGO"] {
         command.env_remove(name);
     }
     command.env("CARGO_TARGET_DIR", place.join("target")).env("RUSTFLAGS", &target.flags);
-    command
 }
 
-/// Runs one target's tests: their results, and all that was written.
-fn run_target(mut command: Command) -> Result<(Results, String)> {
-    let output = command.stdin(Stdio::null()).output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+/// Runs one target's tests: their results, and all that was written, which is also in `log` as it comes.
+fn run_target(mut command: Command, log: Option<&Path>) -> Result<(Results, String)> {
+    command.stdin(Stdio::null());
+    let (status, text, notes) = if let Some(log) = log {
+        let file = fs::File::create(log).with_context(|| format!("cannot create {}", log.display()))?;
+        command.stdout(file.try_clone()?).stderr(file);
+        let status = command.status()?;
+        (status, String::from_utf8_lossy(&fs::read(log)?).into_owned(), String::new())
+    } else {
+        let output = command.output()?;
+        let [text, notes] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        (output.status, text, notes)
+    };
     if !text.contains("\ntest result: ") {
-        bail!("the tests did not run to their end ({}):\n{text}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+        bail!("the tests did not run to their end ({status}):\n{text}\n{notes}");
     }
     let results = parse(&text);
     ensure!(!results.is_empty() || text.contains("running 0 tests"), "no result can be read from:\n{text}");
@@ -157,7 +265,8 @@ fn parse(text: &str) -> Results {
     text.lines().filter_map(line).collect()
 }
 
-fn report(suite: Suite, lists: &Lists, device: &str, results: &Results, seconds: u64) {
+fn report(suite: Suite, lists: &Lists, arguments: &Arguments, targets: &BTreeSet<String>, results: &Results, seconds: u64) {
+    let device = &*arguments.device;
     let count = |wanted: Outcome| results.values().filter(|outcome| **outcome == wanted).count();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     let mut expected = BTreeSet::new();
@@ -167,8 +276,9 @@ fn report(suite: Suite, lists: &Lists, device: &str, results: &Results, seconds:
             expected.insert((target, name));
         }
     }
-    let never = lists.never(device);
-    let cut = lists.cut();
+    let never = lists.never(device, targets);
+    // Of which target they are is not said.
+    let cut = if arguments.target.is_none() { lists.cut() } else { Vec::new() };
     let failed = count(Outcome::Failed) - expected.len();
     println!(
         "{}: {} tests on {device}: {} passed, {} do not apply, {} ignored by Rust, {failed} failed; {seconds} s",

@@ -22,6 +22,12 @@ pub(crate) struct Arguments {
     /// Not the programs but their tests, which `cargo hostcall exec` runs
     #[arg(long)]
     tests: bool,
+    /// Of the tests only the library's
+    #[arg(long, requires = "tests")]
+    lib: bool,
+    /// Of the tests only this integration test
+    #[arg(long, value_name = "NAME", requires = "tests")]
+    test: Vec<String>,
     #[command(flatten)]
     selection: Selection,
 }
@@ -35,10 +41,11 @@ fn targets(text: &str) -> Result<Targets, String> {
 
 /// Builds for each device and puts the images of each program into one bundle.
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { targets: Targets(targets), output, tests, selection } = arguments;
+    let Arguments { targets: Targets(targets), output, tests, lib, test, selection } = arguments;
+    let of_tests = tests.then(|| cargo::Targets::to_build(lib, test));
     let mut bundles: Vec<(ProgramBundle, PathBuf)> = Vec::new();
     for target in &targets {
-        let files = match cargo::build(&Machine::of(target), &selection, tests)? {
+        let files = match cargo::build(&Machine::of(target), &selection, of_tests.as_ref())? {
             Ok(files) => files,
             Err(code) => return Ok(code),
         };

@@ -40,6 +40,11 @@ pub(crate) struct Targets {
 }
 
 impl Targets {
+    /// The library's tests or integration tests, or all if neither is said, to be built and not run.
+    pub(crate) fn to_build(lib: bool, test: Vec<String>) -> Targets {
+        Targets { lib, test, no_run: true, ..Targets::default() }
+    }
+
     /// Documentation's examples are compiled by rustdoc, which knows nothing of devices: without a choice, everything else is tested.
     fn arguments(&self, selection: &Selection) -> Vec<OsString> {
         let mut all: Vec<OsString> = self.test.iter().flat_map(|name| ["--test".into(), name.into()]).collect();
@@ -145,17 +150,15 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<String>, selection: &
     Ok(exit_code(command.status().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?))
 }
 
-/// Builds programs, or the programs that tests are, for a machine; the files that it left.
+/// Builds programs, or the programs that `tests` are, for a machine; the files that it left.
 pub(crate) fn build(
     machine: &Machine,
     selection: &Selection,
-    tests: bool,
+    tests: Option<&Targets>,
 ) -> Result<Result<Vec<PathBuf>, ExitCode>, Box<dyn std::error::Error>> {
     let sysroot = prepare(machine, selection.quiet)?;
-    let mut command = command(&sysroot, if tests { "test" } else { "build" }, selection);
-    if tests {
-        command.args(Targets { no_run: true, ..Targets::default() }.arguments(selection));
-    }
+    let mut command = command(&sysroot, if tests.is_some() { "test" } else { "build" }, selection);
+    command.args(tests.map(|targets| targets.arguments(selection)).unwrap_or_default());
     command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped()).stderr(Stdio::inherit());
     let output = command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
     if !output.status.success() {
@@ -241,6 +244,8 @@ mod tests {
         assert_eq!(Targets::default().arguments(&none), ["--tests"]);
         assert_eq!(Targets { lib: true, no_run: true, ..Targets::default() }.arguments(&none), ["--lib", "--no-run"]);
         assert_eq!(Targets { test: vec!["a".into()], ..Targets::default() }.arguments(&none), ["--test", "a"]);
+        assert_eq!(Targets::to_build(false, Vec::new()).arguments(&none), ["--tests", "--no-run"]);
+        assert_eq!(Targets::to_build(false, vec!["a".into()]).arguments(&none), ["--test", "a", "--no-run"]);
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub(crate) fn recipe() -> &'static [u8] {
         include_str!("lanes.rs"),
         include_str!("nvptx.rs"),
         include_str!("panics.rs"),
+        include_str!("statics.rs"),
         include_str!("stacks/cycles.rs"),
         include_str!("stacks/layout.rs"),
         include_str!("stacks/mod.rs"),

@@ -32,6 +32,7 @@ mod setup;
 mod sim;
 mod source;
 mod stacks;
+mod statics;
 mod stdlib;
 mod symbols;
 mod target;

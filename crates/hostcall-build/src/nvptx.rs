@@ -8,7 +8,7 @@ use offload_image::{Image, ImageKind};
 use crate::bitcode::{self, Gpu, Style};
 use crate::build::Context;
 use crate::cache::cached;
-use crate::{BuildError, DeviceToolchain, Ptxas, stacks};
+use crate::{BuildError, DeviceToolchain, Ptxas, stacks, statics};
 
 /// PTX for GPUs from `arch` on.
 pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
@@ -48,6 +48,7 @@ pub(crate) fn ptx(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir
 fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
     let [rewritten, inlined] = ["stacks.ll", "stacks.bc"].map(|name| dir.join(name));
     let module = gpu.toolchain.llvm("llvm-dis").arg(optimised).args(["-o", "-"]).text()?;
+    let module = statics::opened(&module).unwrap_or(module);
     let shared = stacks::share(&module)
         .map_err(|problem| BuildError::Unexpected { command: format!("moving the stacks of {package}"), problem: problem.to_string() })?;
     fs::write(&rewritten, shared).map_err(BuildError::io("write", &rewritten))?;

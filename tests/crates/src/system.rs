@@ -21,7 +21,6 @@ pub const USES: &[Use] = &[
     ("rayon", rayon),
     ("tempfile", tempfile),
     ("tokio", tokio),
-    #[cfg(not(target_arch = "nvptx64"))]
     ("tracing", tracing),
     ("ureq", ureq),
     ("uuid", uuid),
@@ -173,7 +172,6 @@ fn tokio() -> Outcome {
     })
 }
 
-#[cfg(not(target_arch = "nvptx64"))]
 fn tracing() -> Outcome {
     struct Counter(Arc<AtomicU32>);
     impl tracing::Subscriber for Counter {

@@ -16,6 +16,7 @@
 //! append = "…"
 //! ```
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -97,9 +98,13 @@ impl Lists {
         Listed { tests: tests.filter_map(|(test, group)| Some((test.strip_prefix(&prefix)?, group))).collect() }
     }
 
-    /// The reasons of tests that are not run, once for each test.
-    pub(super) fn never(&self, device: &str) -> Vec<&str> {
-        self.groups(device).filter(|group| !group.run).flat_map(|group| group.tests.iter().map(|_| &*group.because)).collect()
+    /// The reasons of these targets' tests that are not run, once for each test.
+    pub(super) fn never(&self, device: &str, targets: &BTreeSet<String>) -> Vec<&str> {
+        let tests = self.groups(device).filter(|group| !group.run).flat_map(|group| group.tests.iter().map(move |test| (test, group)));
+        tests
+            .filter(|(test, _)| test.split_once('/').is_some_and(|(target, _)| targets.contains(target)))
+            .map(|(_, group)| &*group.because)
+            .collect()
     }
 
     /// The reasons of tests that are not compiled, once for each test.
@@ -130,6 +135,11 @@ impl<'a> Listed<'a> {
     /// Tests that are not run.
     pub(super) fn never(&self) -> impl Iterator<Item = &'a str> {
         self.tests.iter().filter(|(_, group)| !group.run).map(|(name, _)| *name)
+    }
+
+    /// Tests that are run and fail, or beginnings of their names.
+    pub(super) fn failing(&self) -> impl Iterator<Item = &'a str> {
+        self.tests.iter().filter(|(_, group)| group.run).map(|(name, _)| *name)
     }
 
     /// What is not as listed. `part`: not all tests were run.
@@ -182,7 +192,10 @@ mod tests {
         let here = lists.of("t", "sim:lanes=64");
         assert_eq!((here.reason("a::x"), here.reason("b"), here.reason("bb")), (Some("panics abort"), Some("panics abort"), None));
         assert_eq!(here.never().count(), 0);
+        assert_eq!(here.failing().collect::<Vec<_>>(), ["a::*", "b"]);
         assert_eq!(lists.of("t", "cuda:0").never().collect::<Vec<_>>(), ["c"]);
+        assert_eq!(lists.never("cuda:0", &["t".to_owned()].into()), ["slow"]);
+        assert_eq!(lists.never("cuda:0", &["u".to_owned()].into()), [""; 0]);
         assert!(lists.of("u", "sim").reason("b").is_none());
         assert_eq!(lists.cut(), ["no links"]);
     }

@@ -168,7 +168,7 @@ fn is_call(line: &str) -> bool {
 }
 
 /// The names of a line that begin with `sigil`, without it, and whether each is called there: then its parameters follow at once.
-fn mentions(line: &str, sigil: char) -> impl Iterator<Item = (&str, bool)> {
+pub(crate) fn mentions(line: &str, sigil: char) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = line;
     std::iter::from_fn(move || {
         rest = &rest[rest.find(sigil)?..];

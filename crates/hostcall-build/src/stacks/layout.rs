@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 /// Types that have names, with their definitions.
-pub(super) struct Types<'a>(HashMap<&'a str, &'a str>);
+pub(crate) struct Types<'a>(HashMap<&'a str, &'a str>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
@@ -15,7 +15,7 @@ struct Layout {
 
 impl<'a> Types<'a> {
     /// The named types of a module.
-    pub(super) fn of(module: &'a str) -> Types<'a> {
+    pub(crate) fn of(module: &'a str) -> Types<'a> {
         let named = module.lines().filter(|line| line.starts_with('%')).filter_map(|line| line.split_once(" = type "));
         Types(named.map(|(name, body)| (name.trim(), body.trim())).collect())
     }
@@ -23,6 +23,43 @@ impl<'a> Types<'a> {
     /// Bytes from one value to the next in an array; `None` if the type is not understood.
     pub(super) fn size(&self, text: &str) -> Option<u64> {
         self.whole(text.trim(), 0).map(|layout| layout.size)
+    }
+
+    /// The type that `text` begins with, and what follows.
+    pub(crate) fn split<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
+        let text = text.trim_start();
+        let (_, rest) = self.first(text, 0)?;
+        Some((&text[..text.len() - rest.len()], rest))
+    }
+
+    /// The pointers in a constant value of type `kind`, with the indices that lead to each, behind `path`; what follows the value.
+    pub(crate) fn pointers<'t>(
+        &self,
+        kind: &str,
+        value: &'t str,
+        path: &mut Vec<usize>,
+        found: &mut Vec<(Vec<usize>, &'t str)>,
+    ) -> Option<&'t str> {
+        let value = value.trim_start();
+        let Some(mut rest) = ["<{", "{", "["].into_iter().find_map(|open| value.strip_prefix(open)) else {
+            let end = scalar(value);
+            let text = value[..end].trim_end();
+            if kind == "ptr" && text.contains('@') {
+                found.push((path.clone(), text));
+            }
+            return Some(&value[end..]);
+        };
+        for index in 0.. {
+            rest = rest.trim_start();
+            if let Some(after) = ["}>", "}", "]"].into_iter().find_map(|close| rest.strip_prefix(close)) {
+                return Some(after);
+            }
+            let (kind, after) = self.split(rest.strip_prefix(',').unwrap_or(rest))?;
+            path.push(index);
+            rest = self.pointers(kind, after, path, found)?;
+            path.pop();
+        }
+        None
     }
 
     fn whole(&self, text: &str, depth: u32) -> Option<Layout> {
@@ -100,6 +137,18 @@ impl<'a> Types<'a> {
             rest = after;
         }
     }
+}
+
+/// Where a value that is no aggregate ends: at a comma, or at a bracket that was opened before it.
+fn scalar(text: &str) -> usize {
+    let (mut depth, mut quoted) = (0, false);
+    let end = text.bytes().position(|byte| {
+        quoted ^= byte == b'"';
+        depth += i32::from(!quoted && matches!(byte, b'(' | b'[' | b'{' | b'<'));
+        depth -= i32::from(!quoted && matches!(byte, b')' | b']' | b'}' | b'>'));
+        !quoted && (depth < 0 || (depth == 0 && byte == b','))
+    });
+    end.unwrap_or(text.len())
 }
 
 /// `24 x i8]` as 24 and the rest.

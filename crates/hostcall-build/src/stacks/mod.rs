@@ -23,7 +23,9 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use self::layout::{Types, name_len};
+pub(crate) use self::cycles::mentions;
+pub(crate) use self::layout::Types;
+use self::layout::name_len;
 use crate::bitcode::definition;
 
 /// The kernel whose workgroups are threads: the first lane of each. Others help it, without a stack.
@@ -57,7 +59,7 @@ fn prelude(lanes: u32) -> String {
     include_str!("prelude.ll").replace("LANES", &lanes.to_string())
 }
 
-fn is_kernel(before: &str) -> bool {
+pub(crate) fn is_kernel(before: &str) -> bool {
     before.split_whitespace().any(|word| word == "ptx_kernel")
 }
 
@@ -362,7 +364,7 @@ impl Variable<'_> {
 }
 
 /// Whether a line of a function begins a block.
-fn is_label(line: &str) -> bool {
+pub(crate) fn is_label(line: &str) -> bool {
     !line.starts_with([' ', ';', '}']) && line.split(';').next().is_some_and(|code| code.trim_end().ends_with(':'))
 }
 

@@ -105,6 +105,8 @@ impl Machine {
                 "obj-is-bitcode": true,
                 "cpu": NVPTX_ARCH,
                 "features": format!("+{PTX_VERSION}"),
+                // PTX has no statics that refer to one another: the linker takes them apart (`statics`).
+                "static-initializer-must-be-acyclic": false,
             }),
             Machine::Amdgpu { arch } => json!({
                 "linker-flavor": "llbc",

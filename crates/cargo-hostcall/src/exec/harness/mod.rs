@@ -59,7 +59,7 @@ pub(super) fn run(image: &Path, options: &Options, threads: Threads, args: &[Str
         chosen.iter().partition(|name| wanted.ignored || wanted.include_ignored || !ignored.contains(*name));
     // What is printed as it comes belongs to one test at a time.
     let shares: HashSet<String> = if wanted.nocapture || run.len() < 2 { HashSet::new() } else { harness.sharing(&wanted.choosing)? };
-    let (together, alone): (Vec<&str>, Vec<&str>) = run.iter().partition(|name| shares.contains(**name));
+    let (together, alone): (Vec<&str>, Vec<&str>) = run.iter().partition(|name| shares.contains(**name) && !wanted.is_alone(name));
 
     let started = Instant::now();
     let out = Mutex::new(io::stdout());

@@ -10,6 +10,8 @@ pub(super) struct Wanted {
     pub(super) ignored: bool,
     pub(super) include_ignored: bool,
     pub(super) at_once: Option<usize>,
+    /// Names, or beginnings of names with a `*` behind.
+    alone: Vec<String>,
 }
 
 impl Wanted {
@@ -31,6 +33,7 @@ impl Wanted {
                         Some(text.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("--test-threads {text}: a number from 1 on"))?);
                 }
                 "--format" | "--color" | "--report-time" | "--shuffle" | "--shuffle-seed" | "-Z" | "--logfile" => drop(value()?),
+                "--alone" => wanted.alone.push(value()?),
                 "--skip" => wanted.choosing.extend(["--skip".into(), value()?]),
                 "--test" => {}
                 "--exact" => wanted.choosing.push(word.clone()),
@@ -39,6 +42,11 @@ impl Wanted {
             }
         }
         Ok(wanted)
+    }
+
+    /// Whether the test is known to end the program, and so is not to share its launch.
+    pub(super) fn is_alone(&self, name: &str) -> bool {
+        self.alone.iter().any(|pattern| pattern.strip_suffix('*').map_or(pattern == name, |start| name.starts_with(start)))
     }
 }
 
@@ -56,6 +64,8 @@ mod tests {
         assert_eq!(wanted.choosing, ["name", "--skip", "x", "--exact"]);
         assert!(wanted.nocapture && wanted.quiet && !wanted.ignored);
         assert_eq!(wanted.at_once, Some(3));
+        let wanted = read("--alone a::* --alone=b").expect("known");
+        assert!(wanted.is_alone("a::x") && wanted.is_alone("b") && !wanted.is_alone("bb") && wanted.choosing.is_empty());
         assert!(read("--test-threads 0").is_err() && read("--surprise").is_err() && read("--skip").is_err());
     }
 }
