@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::branches::LABEL;
 use super::items::Item;
 use super::words;
 
@@ -10,6 +9,8 @@ use super::words;
 const LONG: usize = 12;
 /// Letters that are kept of a path's last part.
 const KEPT: usize = 14;
+/// What LLVM's labels of blocks begin with; behind it are the numbers of the function and of the block.
+const LABEL: &str = "$L__BB";
 /// What the host, or another module, looks up.
 const LOOKED_UP: [&str; 5] = [".visible", ".extern", ".weak", ".common", ".entry"];
 
