@@ -10,7 +10,7 @@ const OUT: &str = "target/gpu-bundle";
 const LIMIT: u64 = 60 << 20;
 
 /// The executables in it.
-const NAMES: [&str; 5] = ["cargo-hostcall", "soak", "behaviours", "cuda_smoke", "std-programs"];
+const NAMES: [&str; 6] = ["cargo-hostcall", "soak", "behaviours", "cuda_smoke", "std-programs", "std-kernels"];
 
 /// Builds and copies everything.
 pub(crate) fn make(sh: &Shell) -> Result<()> {
@@ -28,7 +28,7 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     let tests = ["--package", "hostcall-tests", "--bins", "--test", "behaviours"];
     json += &build("sim,nvptx,cubin:sm_90", "--Ofast-compile=max", &tests)?;
     // With the command line's targets, so that its kernels are not built once more.
-    json += &build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--test", "programs"])?;
+    json += &build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--test", "programs", "--test", "kernels"])?;
     json += &build("sim", "", &["--package", "offload", "--example", "cuda_smoke"])?;
     for (name, path) in executables(&json) {
         let to = format!("{OUT}/{name}");
@@ -103,8 +103,8 @@ fn executables(json: &str) -> Vec<(String, String)> {
             };
             Some((name.to_owned(), path))
         })
-        // The directory of that name has what it runs.
-        .map(|(name, path)| (if name == "programs" { "std-programs".into() } else { name }, path))
+        // The directory `programs` has what they run.
+        .map(|(name, path)| (if ["programs", "kernels"].contains(&&*name) { format!("std-{name}") } else { name }, path))
         .filter(|(name, _)| NAMES.contains(&name.as_str()))
         .collect()
 }

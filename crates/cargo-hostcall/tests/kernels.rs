@@ -1,80 +1,26 @@
 //! `cargo hostcall run --kernel`: kernels of programs with std (`programs/lines`, `programs/lanes`), each of whose lanes is a thread.
-//!
-//! `HOSTCALL_TEST_DEVICE` chooses the device; the default is the simulator. Without a device toolchain there is nothing to build them with, and the
-//! tests say so.
+//! Where, and with what: [`support`].
+
+mod support;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use hostcall::Server;
 use hostcall_build::ProgramBundle;
 use offload::{Args, Device, Launch};
+use support::{Ran, bundle, device, needs_toolchain, on, output, programs};
 
-/// What a run left.
-#[derive(Debug)]
-struct Ran {
-    code: Option<i32>,
-    text: String,
-    errors: String,
-}
-
-impl Ran {
-    #[track_caller]
-    fn succeeded(self) -> Self {
-        assert_eq!(self.code, Some(0), "{}\n{}", self.text, self.errors);
-        self
-    }
-
-    /// The lines, which come in any order.
-    fn sorted(&self) -> Vec<&str> {
-        let mut lines: Vec<&str> = self.text.lines().collect();
-        lines.sort_unstable();
-        lines
-    }
-}
-
-fn can_build() -> bool {
-    let found = hostcall_build::DeviceToolchain::find();
-    if let Err(error) = &found {
-        println!("not run: {error}");
-    }
-    found.is_ok()
-}
-
-macro_rules! needs_toolchain {
-    () => {
-        if !can_build() {
-            return;
-        }
-    };
-}
-
-fn device() -> String {
-    std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".into())
-}
-
-fn cargo_hostcall() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
-    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs")).arg("hostcall");
-    command
-}
-
-fn ran(mut command: Command) -> Ran {
-    let output = command.output().expect("it starts");
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ran { code: output.status.code(), text: text(output.stdout), errors: text(output.stderr) }
+/// The lines, which come in any order.
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
 }
 
 /// `cargo hostcall run OPTIONS -p PROGRAM -- ARGUMENTS`
 fn run(device: &str, program: &str, options: &[&str], arguments: &[&str]) -> Ran {
-    let mut command = cargo_hostcall();
-    command.args(["run", "-q", "--device", device, "--timeout", "120", "-p", program]).args(options);
-    if !device.starts_with("sim") {
-        command.arg("--release");
-    }
-    command.arg("--").args(arguments);
-    ran(command)
+    let options: Vec<&str> = ["--timeout", "120"].into_iter().chain(options.iter().copied()).collect();
+    output(on(device, "run", &options, program, arguments), b"")
 }
 
 fn lanes(kernel: &str, lanes: u32, more: &[&str], arguments: &[&str]) -> Ran {
@@ -90,8 +36,8 @@ fn of_a_hundred_thousand_lanes_that_write_a_line_each_none_is_lost() {
     let line = |lane: u32| format!("lane {lane} line 0 {:08x}", lane.wrapping_mul(0x9e37_79b9));
     let mut expected: Vec<String> = (0..100_000).map(line).collect();
     expected.sort_unstable();
-    assert!(ran.sorted() == expected, "{} lines", ran.text.lines().count());
-    assert_eq!(ran.errors, "");
+    assert!(sorted(&ran.text()) == expected, "{} lines", ran.text().lines().count());
+    assert_eq!(ran.stderr, "");
 }
 
 #[test]
@@ -99,7 +45,7 @@ fn lines_of_a_lane_stay_in_order_and_its_parts_of_lines_together() {
     needs_toolchain!();
     let ran = lanes("parts", 320, &[], &[]).succeeded();
     let mut next = vec![0; 320];
-    for line in ran.text.lines() {
+    for line in ran.text().lines() {
         // What its parts are, in their order; the text behind a letter is the lane's number.
         let parts: Vec<&str> = line.split(' ').collect();
         let lane: usize = parts[0][1..].parse().unwrap_or_else(|_| panic!("{line:?}"));
@@ -113,7 +59,7 @@ fn lines_of_a_lane_stay_in_order_and_its_parts_of_lines_together() {
         assert_eq!(line, expected);
     }
     assert!(next.iter().all(|&next| next == 4), "{next:?}");
-    let mut errors: Vec<&str> = ran.errors.lines().collect();
+    let mut errors: Vec<&str> = ran.stderr.lines().collect();
     errors.sort_unstable();
     let mut expected: Vec<String> = (0..320).map(|lane| format!("h{lane}")).collect();
     expected.sort_unstable();
@@ -126,7 +72,7 @@ fn a_lane_has_its_own_thread_local_values_and_error_number() {
     let ran = lanes("own", 1000, &[], &[]).succeeded();
     let mut expected: Vec<String> = (0..1000).map(|lane| format!("mine {lane}, dropped {lane}")).collect();
     expected.sort_unstable();
-    assert_eq!(ran.sorted(), expected);
+    assert_eq!(sorted(&ran.text()), expected);
 }
 
 #[test]
@@ -135,9 +81,9 @@ fn a_lane_has_a_stack_and_is_told_when_it_overflows() {
     let ran = lanes("stacks", 1000, &[], &["20"]).succeeded();
     let mut expected: Vec<String> = (0..1000).map(|lane| format!("{lane} {}", 2048 * lane + 2047 * 1024 + 210)).collect();
     expected.sort_unstable();
-    assert_eq!(ran.sorted(), expected);
+    assert_eq!(sorted(&ran.text()), expected);
     let ran = lanes("stacks", 64, &[], &["4000000000"]);
-    assert!(!matches!(ran.code, Some(0) | None) && ran.errors.contains("stack overflow") && ran.errors.contains("--stack"), "{ran:?}");
+    assert!(!matches!(ran.code, Some(0) | None) && ran.stderr.contains("stack overflow") && ran.stderr.contains("--stack"), "{ran:?}");
 }
 
 #[test]
@@ -146,14 +92,14 @@ fn lanes_have_collections() {
     let ran = lanes("collections", 2000, &[], &[]).succeeded();
     let mut expected: Vec<String> = (0..2000).map(|lane| format!("{lane} 10 {}", 63 * 64 / 2)).collect();
     expected.sort_unstable();
-    assert_eq!(ran.sorted(), expected);
+    assert_eq!(sorted(&ran.text()), expected);
 }
 
 #[test]
 fn lanes_wait_for_each_others_locks_and_channels() {
     needs_toolchain!();
     let own = device();
-    let run_on = |device: &str, lanes: &str| run(device, "lanes", &["--kernel", "locks", "--lanes", lanes], &[]).succeeded().text;
+    let run_on = |device: &str, lanes: &str| run(device, "lanes", &["--kernel", "locks", "--lanes", lanes], &[]).succeeded().text();
     assert_eq!(run_on(&own, "256"), "256 lanes, 5559680, 32640\n");
     if own == "sim" {
         // Waves of another size; lanes that are threads of the processor.
@@ -171,8 +117,9 @@ fn lanes_have_files_arguments_and_variables() {
     let dir = tempfile::tempdir().expect("a directory");
     let grant = format!("{}::w", dir.path().display());
     let ran = lanes("files", 64, &["--dir", &grant, "--env", "COLOUR=red"], &["a", "b c"]).succeeded();
+    let text = ran.text();
     let lines: BTreeMap<u32, &str> =
-        ran.text.lines().map(|line| line.split_once(' ').expect(line)).map(|(n, rest)| (n.parse().expect(rest), rest)).collect();
+        text.lines().map(|line| line.split_once(' ').expect(line)).map(|(n, rest)| (n.parse().expect(rest), rest)).collect();
     assert_eq!(lines.len(), 64);
     assert!(lines.values().all(|rest| rest.ends_with(r#", "a", "b c"] Some("red")"#)), "{lines:?}");
     assert_eq!(std::fs::read_dir(dir.path()).expect("it is there").count(), 0);
@@ -183,44 +130,49 @@ fn a_panic_of_a_lane_ends_the_kernel_and_names_the_lane() {
     needs_toolchain!();
     let ran = lanes("panics", 300, &[], &["77"]);
     assert_eq!(ran.code, Some(101), "{ran:?}");
-    assert!(ran.errors.contains("kernels.rs:") && ran.errors.contains("lane 77 has had enough"), "{}", ran.errors);
-    assert!(ran.errors.contains("thread (77, 0, 0)"), "{}", ran.errors);
+    assert!(ran.stderr.contains("kernels.rs:") && ran.stderr.contains("lane 77 has had enough"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("thread (77, 0, 0)"), "{}", ran.stderr);
 }
 
 #[test]
 fn a_lane_ends_the_kernel_with_an_exit_code_and_what_it_printed_is_there() {
     needs_toolchain!();
     let ran = lanes("exits", 64, &[], &["7"]);
-    assert_eq!((ran.code, &*ran.text), (Some(7), "unfinished"), "{}", ran.errors);
+    assert_eq!((ran.code, &*ran.text()), (Some(7), "unfinished"), "{}", ran.stderr);
 }
 
 #[test]
 fn what_a_lane_may_not_do_is_an_error_that_says_so() {
     needs_toolchain!();
-    assert_eq!(lanes("refused", 2, &[], &[]).succeeded().text, "a kernel's lane starts no threads; launch more lanes\n".repeat(2));
+    assert_eq!(lanes("refused", 2, &[], &[]).succeeded().text(), "a kernel's lane starts no threads; launch more lanes\n".repeat(2));
 }
 
 #[test]
 fn main_and_the_kernels_are_one_image() {
     needs_toolchain!();
-    assert!(run(&device(), "lanes", &[], &[]).succeeded().text.starts_with("main and the kernels are one image"));
+    assert!(run(&device(), "lanes", &[], &[]).succeeded().text().starts_with("main and the kernels are one image"));
     let ran = lanes("nothing", 1, &[], &[]);
-    assert!(ran.code == Some(1) && ran.errors.contains("nothing"), "{ran:?}");
+    assert!(ran.code == Some(1) && ran.stderr.contains("nothing"), "{ran:?}");
     let ran = lanes("panics", 1, &[], &[]);
-    assert!(ran.code == Some(1) && ran.errors.contains("1 parameters"), "{ran:?}");
+    assert!(ran.code == Some(1) && ran.stderr.contains("1 parameters"), "{ran:?}");
 }
 
 #[test]
 fn an_application_launches_a_kernel_with_std_beside_services_of_its_own() {
     needs_toolchain!();
     let spec = device();
-    let target = if spec.starts_with("sim") { "sim" } else { "nvptx" };
     let dir = tempfile::tempdir().expect("a directory");
-    let mut command = cargo_hostcall();
-    command.args(["build", "-q", "-p", "lanes", "--for", target, "-o"]).arg(dir.path());
-    ran(command).succeeded();
-    let image: PathBuf = dir.path().join("lanes.program");
-    let bundle = ProgramBundle::from_bytes(&std::fs::read(image).expect("it was built")).expect("a bundle");
+    let built = if bundle().is_some() {
+        programs()
+    } else {
+        let target = if spec.starts_with("sim") { "sim" } else { "nvptx" };
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+        command.args(["hostcall", "build", "-q", "-p", "lanes", "--for", target, "-o"]).arg(dir.path());
+        output(command, b"").succeeded();
+        dir.path().to_owned()
+    };
+    let image = std::fs::read(built.join("lanes.program")).expect("it was built");
+    let bundle = ProgramBundle::from_bytes(&image).expect("a bundle");
 
     let device = Device::open(&spec).expect("a device");
     let server = Server::builder(&device).heap(64 << 20).service(add42_services::host::add42(|x| x + 42.0)).start().expect("a server");
