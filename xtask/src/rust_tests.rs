@@ -121,7 +121,7 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
             None => {
                 let parts = arguments.device.starts_with("cuda");
                 let place = place(suite, parts);
-                let targets = layout::write(suite, &lists, &place, parts)?;
+                let targets = layout::write(suite, &lists, &arguments.device, &place, parts)?;
                 let chosen = targets.iter().filter(|target| arguments.wants(&target.name));
                 let runnable =
                     chosen.map(|target| Runnable { target: target.name.clone(), command: test(&tool, arguments, &place, target) });
@@ -278,7 +278,7 @@ fn report(suite: Suite, lists: &Lists, arguments: &Arguments, targets: &BTreeSet
     }
     let never = lists.never(device, targets);
     // Of which target they are is not said.
-    let cut = if arguments.target.is_none() { lists.cut() } else { Vec::new() };
+    let cut = if arguments.target.is_none() { lists.cut(device) } else { Vec::new() };
     let failed = count(Outcome::Failed) - expected.len();
     println!(
         "{}: {} tests on {device}: {} passed, {} do not apply, {} ignored by Rust, {failed} failed; {seconds} s",

@@ -26,11 +26,12 @@ pub(super) fn build(
     dir: &Path,
 ) -> Result<Vec<String>> {
     let parts = target_device.starts_with("nvptx") || target_device.starts_with("cubin");
+    let device = if parts { "cuda" } else { target_device };
     let place = place(suite, parts);
     let to = std::path::absolute(dir)?.join(suite.name());
     fs::create_dir_all(&to).with_context(|| format!("cannot create {}", to.display()))?;
     let mut problems = Vec::new();
-    for target in layout::write(suite, lists, &place, parts)?.iter().filter(|target| arguments.wants(&target.name)) {
+    for target in layout::write(suite, lists, device, &place, parts)?.iter().filter(|target| arguments.wants(&target.name)) {
         let began = Instant::now();
         let name = target.part.map_or_else(|| target.name.clone(), |part| format!("{}.{part}", target.name));
         // Cargo's names of two targets may be one.

@@ -79,11 +79,11 @@ const DEPENDENCIES: &str = "[dev-dependencies]\n\
 const PROFILE: &str = "[profile.dev]\nopt-level = 1\ndebug = 0\nincremental = false\n";
 
 /// Writes the packages of a suite into `place`, and says what there is to test. `parts`: what is too large for a GPU's tools is built in parts.
-pub(super) fn write(suite: Suite, lists: &Lists, place: &Path, parts: bool) -> Result<Vec<Target>> {
+pub(super) fn write(suite: Suite, lists: &Lists, device: &str, place: &Path, parts: bool) -> Result<Vec<Target>> {
     let library = place.join("library");
     let parts = suite.parts().filter(|_| parts);
     // Rust-src may be another by now, and edits others. What cargo built stays: it looks at contents only where times are new.
-    copy(&library, &lists.edits, parts.map(|(name, _)| name))?;
+    copy(&library, &lists.edits(device).collect::<Vec<_>>(), parts.map(|(name, _)| name))?;
     // The tree that the tests see, with nothing in it but what they themselves leave.
     fs::create_dir_all(place.join("root/tmp"))?;
     let target = |name: &str, selection: &[&str]| Target {
@@ -201,7 +201,7 @@ fn write_if_new(file: &Path, text: &str) -> Result<()> {
 }
 
 /// Makes `library` a copy of the toolchain's, with the overlay and the edits, if it is not one. `own`: a crate that more is written into.
-fn copy(library: &Path, edits: &[Edit], own: Option<&str>) -> Result<()> {
+fn copy(library: &Path, edits: &[&Edit], own: Option<&str>) -> Result<()> {
     let toolchain = DeviceToolchain::find()?;
     let made_from = format!("{} {}\n{edits:?}{}", toolchain.version, hostcall_build::overlay_identity(), own.unwrap_or_default());
     let stamp = library.with_extension("stamp");
@@ -238,6 +238,10 @@ fn own_copy(dir: &Path) -> Result<()> {
 /// The text without the functions that are cut, and with what is added.
 fn edited(text: &str, edit: &Edit) -> Result<String> {
     let mut text = text.to_owned();
+    for [from, to] in &edit.replace {
+        ensure!(text.matches(&**from).count() == 1, "{} has not once `{from}`", edit.file);
+        text = text.replace(&**from, to);
+    }
     for name in &edit.cut {
         let line = format!("\nfn {name}() ");
         ensure!(text.matches(&line).count() == 1, "{} has no one function `{name}`", edit.file);
@@ -251,14 +255,18 @@ mod tests {
     use super::*;
 
     fn edit(cut: &str) -> Edit {
-        Edit { because: "x".into(), file: "f".into(), cut: vec![cut.into()], prepend: "// a\n".into(), append: "// b\n".into() }
+        let text = format!(
+            "because = 'x'\nfile = 'f'\ncut = ['{cut}']\nprepend = \"// a\\n\"\nappend = \"// b\\n\"\nreplace = [['{{\\n}}', '{{ }}']]"
+        );
+        toml::from_str(&text.replace("'{\\n}'", "\"{\\n}\"")).expect("an edit")
     }
 
     #[test]
     fn functions_are_cut_where_they_are() {
         let text = "#[test]\nfn one() {\n}\n#[test]\nfn two() {}\n";
-        assert_eq!(edited(text, &edit("two")).expect("there"), "// a\n#[test]\nfn one() {\n}\n#[test]\n#[cfg(any())]\nfn two() {}\n// b\n");
+        assert_eq!(edited(text, &edit("two")).expect("there"), "// a\n#[test]\nfn one() { }\n#[test]\n#[cfg(any())]\nfn two() {}\n// b\n");
         assert!(edited(text, &edit("three")).is_err());
+        assert!(edited("\nfn two() {}", &edit("two")).is_err(), "what is to be replaced is not there");
     }
 
     #[test]

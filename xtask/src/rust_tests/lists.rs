@@ -14,6 +14,8 @@
 //! cut = ["test_fs_set_times_nofollow"]              # functions that are left out
 //! prepend = "…"                                     # text before and after all
 //! append = "…"
+//! replace = [["from", "to"]]                        # text that is there once
+//! devices = ["cuda"]                                # where; left out: everywhere
 //! ```
 
 use std::collections::BTreeSet;
@@ -32,7 +34,7 @@ pub(super) struct Lists {
     #[serde(default)]
     not_applicable: Vec<Group>,
     #[serde(default, rename = "edit")]
-    pub(super) edits: Vec<Edit>,
+    edits: Vec<Edit>,
 }
 
 /// Tests that do not apply for one reason.
@@ -67,6 +69,15 @@ pub(super) struct Edit {
     pub(super) prepend: String,
     #[serde(default)]
     pub(super) append: String,
+    #[serde(default)]
+    pub(super) replace: Vec<[String; 2]>,
+    #[serde(default)]
+    devices: Vec<String>,
+}
+
+/// Whether something holds on a device: everywhere if no devices are named.
+fn holds(devices: &[String], device: &str) -> bool {
+    devices.is_empty() || devices.iter().any(|kind| device.split(':').next() == Some(kind))
 }
 
 impl Lists {
@@ -86,20 +97,24 @@ impl Lists {
         Ok(lists)
     }
 
-    fn groups<'a>(&'a self, device: &str) -> impl Iterator<Item = &'a Group> {
-        let kind = device.split(':').next().unwrap_or(device).to_owned();
-        self.not_applicable.iter().filter(move |group| group.devices.is_empty() || group.devices.contains(&kind))
+    fn groups<'a>(&'a self, device: &'a str) -> impl Iterator<Item = &'a Group> {
+        self.not_applicable.iter().filter(move |group| holds(&group.devices, device))
+    }
+
+    /// What is changed for a device.
+    pub(super) fn edits(&self, device: &str) -> impl Iterator<Item = &Edit> {
+        self.edits.iter().filter(move |edit| holds(&edit.devices, device))
     }
 
     /// What is listed of one target.
-    pub(super) fn of<'a>(&'a self, target: &str, device: &str) -> Listed<'a> {
+    pub(super) fn of<'a>(&'a self, target: &str, device: &'a str) -> Listed<'a> {
         let prefix = format!("{target}/");
         let tests = self.groups(device).flat_map(|group| group.tests.iter().map(move |test| (test, group)));
         Listed { tests: tests.filter_map(|(test, group)| Some((test.strip_prefix(&prefix)?, group))).collect() }
     }
 
     /// The reasons of these targets' tests that are not run, once for each test.
-    pub(super) fn never(&self, device: &str, targets: &BTreeSet<String>) -> Vec<&str> {
+    pub(super) fn never<'a>(&'a self, device: &'a str, targets: &BTreeSet<String>) -> Vec<&'a str> {
         let tests = self.groups(device).filter(|group| !group.run).flat_map(|group| group.tests.iter().map(move |test| (test, group)));
         tests
             .filter(|(test, _)| test.split_once('/').is_some_and(|(target, _)| targets.contains(target)))
@@ -108,8 +123,8 @@ impl Lists {
     }
 
     /// The reasons of tests that are not compiled, once for each test.
-    pub(super) fn cut(&self) -> Vec<&str> {
-        self.edits.iter().flat_map(|edit| edit.cut.iter().map(|_| &*edit.because)).collect()
+    pub(super) fn cut(&self, device: &str) -> Vec<&str> {
+        self.edits(device).flat_map(|edit| edit.cut.iter().map(|_| &*edit.because)).collect()
     }
 }
 
@@ -180,6 +195,11 @@ mod tests {
         because = "no links"
         file = "f"
         cut = ["x"]
+        [[edit]]
+        because = "long"
+        devices = ["cuda"]
+        file = "f"
+        replace = [["a", "b"]]
     "#;
 
     fn results(all: &[(&str, Outcome)]) -> Results {
@@ -197,7 +217,8 @@ mod tests {
         assert_eq!(lists.never("cuda:0", &["t".to_owned()].into()), ["slow"]);
         assert_eq!(lists.never("cuda:0", &["u".to_owned()].into()), [""; 0]);
         assert!(lists.of("u", "sim").reason("b").is_none());
-        assert_eq!(lists.cut(), ["no links"]);
+        assert_eq!(lists.cut("sim"), ["no links"]);
+        assert_eq!((lists.edits("sim:lanes=64").count(), lists.edits("cuda:0").count()), (1, 2));
     }
 
     #[test]

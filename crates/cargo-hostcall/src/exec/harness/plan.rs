@@ -3,7 +3,7 @@
 //! A launch costs far more than most tests do, so tests share launches: one after another in the simulator, many at once on a GPU. A test that ends
 //! the program ends what it shares a launch with; so it is started again, alone, and what had not run goes on without it. After such an end the next
 //! launch is for twice as many tests as that one completed, so that tests that end the program one after another cost a launch or two each,
-//! not ever new attempts at all that remain.
+//! not ever new attempts at all that remain. A GPU gives its time to processes in turn: while one runs many tests at once, no other is started.
 
 use std::collections::VecDeque;
 
@@ -43,6 +43,8 @@ pub(super) struct Plan<'a> {
     workers: usize,
     /// Jobs that were handed out and have not ended.
     running: usize,
+    /// One of them runs many tests at a time.
+    wide_runs: bool,
 }
 
 /// The fewest tests that are worth a launch, if there are more.
@@ -52,12 +54,24 @@ impl<'a> Plan<'a> {
     /// `together` may share launches, `width` of them running at a time; `alone` may not.
     pub(super) fn new(together: Vec<&'a str>, alone: Vec<&'a str>, width: usize, workers: usize) -> Plan<'a> {
         let (wide, queue) = if width > 1 { (together, Vec::new()) } else { (Vec::new(), together) };
-        Plan { wide: wide.into(), queue: queue.into(), alone: alone.into(), width, limit: usize::MAX, workers, running: 0 }
+        Plan {
+            wide: wide.into(),
+            queue: queue.into(),
+            alone: alone.into(),
+            width,
+            limit: usize::MAX,
+            workers,
+            running: 0,
+            wide_runs: false,
+        }
     }
 
     /// The next job. `None`: there is none now, and there will be none if [`Plan::is_done`].
     pub(super) fn next(&mut self) -> Option<Job<'a>> {
-        let job = if !self.wide.is_empty() {
+        let job = if self.wide_runs {
+            return None;
+        } else if !self.wide.is_empty() {
+            self.wide_runs = true;
             Job::Together(self.wide.drain(..).collect(), self.width)
         } else if !self.queue.is_empty() {
             // Large at first, small in the end, so that nobody has to wait for another's long rest.
@@ -83,6 +97,7 @@ impl<'a> Plan<'a> {
         let Ended { done, doubtful, rest } = ended;
         let went_through = rest.is_empty() && doubtful.is_empty();
         if at_once > 1 {
+            self.wide_runs = false;
             // Which of those that ran at the same time it was shows when they run one after another.
             let got_on = done > 0 || !doubtful.is_empty();
             self.queue.extend(doubtful);
@@ -157,6 +172,15 @@ mod tests {
             let (launches, _) = launches(&["bad"; 200], width);
             assert!(launches <= 2 * 200 + 2 * FEWEST, "{width}: {launches}");
         }
+    }
+
+    #[test]
+    fn a_gpu_is_left_to_a_launch_of_many_tests() {
+        let mut plan = Plan::new(vec!["a", "b"], vec!["panics"], 2, 8);
+        assert_eq!(plan.next(), Some(Job::Together(vec!["a", "b"], 2)));
+        assert!(plan.next().is_none() && !plan.is_done());
+        plan.together_ended(2, Ended { done: 1, doubtful: vec!["b"], rest: vec![] });
+        assert_eq!((plan.next(), plan.next()), (Some(Job::Alone("b")), Some(Job::Alone("panics"))));
     }
 
     #[test]
