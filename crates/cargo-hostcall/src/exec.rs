@@ -143,7 +143,7 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     }
     let queue = device.queue()?;
     let watch = Watch::new(options.timeout)?;
-    let launch = hostcall::program_launch(device.info(), waves);
+    let launch = hostcall::program_launch(&kernel, waves);
     // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
     unsafe { queue.launch(&kernel, launch, Args::new())? };
     let outcome = watch.finish("program", server, &queue, options.stats);

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use hostcall_abi::stacks::{STACKS_SYMBOL, Stacks};
 use offload::cuda::{Limit, limit, set_limit};
-use offload::{DeviceInfo, DeviceKind, Error, Launch, Program};
+use offload::{DeviceInfo, DeviceKind, Error, Kernel, Launch, Program};
 
-/// The launch of a program with `std`, by its kernel `hostcall_std`, that has room for `threads` threads: a workgroup for each. On CUDA devices that is a whole
-/// wave, whose first lane is the thread; the others help it to copy what it reads and writes. Workgroups of one lane do as well, and are slower at that.
-pub fn program_launch(device: &DeviceInfo, threads: u32) -> Launch {
-    let lanes = if device.kind == DeviceKind::Cuda { device.wave_size } else { 1 };
-    Launch { groups: [threads, 1, 1], group_size: [lanes, 1, 1], dynamic_shared: 0 }
+/// The launch of a program with `std` that has room for `threads` threads: a workgroup for each. `entry` is its kernel `hostcall_std`. On CUDA devices a workgroup
+/// is a whole wave, whose first lane is the thread; the others help it to copy what it reads and writes. Workgroups of one lane do as well, and are slower at
+/// that: entries that were linked for them have no others.
+pub fn program_launch(entry: &Kernel, threads: u32) -> Launch {
+    let device = entry.program().device().info();
+    let whole = device.kind == DeviceKind::Cuda && entry.info().max_group_size >= device.wave_size;
+    Launch { groups: [threads, 1, 1], group_size: [if whole { device.wave_size } else { 1 }, 1, 1], dynamic_shared: 0 }
 }
 
 /// Reserves device memory for the stacks of `threads` threads of a program with `std`, of `bytes` each, before it is launched. The memory lives as long as the
