@@ -222,6 +222,14 @@ mod tests {
     }
 
     #[test]
+    fn the_lists_of_this_repository_are_lists() {
+        for suite in ["core", "alloc", "std"] {
+            let lists = Lists::read(&crate::root().join(format!("tests/rust-suites/{suite}.toml"))).expect("a list");
+            assert!(lists.of("std", "cuda:0").tests.len() >= lists.of("std", "sim").tests.len());
+        }
+    }
+
+    #[test]
     fn what_is_not_as_listed_is_told() {
         let lists = Lists::parse(TEXT).expect("a list");
         let listed = lists.of("t", "sim");
