@@ -73,7 +73,11 @@ pub(crate) unsafe fn each_lane(mask: u64, way: Way, place: u64, address: u64, le
             let group = if alone { Group::new(1 << lane, lane) } else { all };
             // SAFETY: the caller's; a private address is used by the lane whose it is.
             unsafe {
-                let done = if group.count == 1 && !alone { by_helpers(way, at, address, len) } else { 0 };
+                let done = match way {
+                    _ if group.count != 1 || alone => 0,
+                    Way::In => by_helpers(at, address, len, true),
+                    Way::Out => by_helpers(address, at, len, false),
+                };
                 let (at, address, len) = (at + u64::from(done), address + u64::from(done), len - done);
                 match way {
                     Way::In => copy_in(&group, at as *mut u8, address as *const u8, len),
@@ -84,23 +88,21 @@ pub(crate) unsafe fn each_lane(mask: u64, way: Way, place: u64, address: u64, le
     }
 }
 
-/// Copies as much of `len` bytes, from the start, as lanes that otherwise only wait can copy with this one.
+/// Copies as much of `len` bytes, from the start, as lanes that otherwise only wait can copy with this one; how many bytes that are. `to_host`: `to` is a
+/// place in staging.
 ///
 /// # Safety
-/// As [`each_lane`]; the caller is alone, and `address` is not in its own memory.
+/// As for a copy by the calling lane, which is alone; neither address is in its own memory.
 #[inline(always)]
-unsafe fn by_helpers(way: Way, place: u64, address: u64, len: u32) -> u32 {
+pub(crate) unsafe fn by_helpers(to: u64, from: u64, len: u32, to_host: bool) -> u32 {
     #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
     // SAFETY: the caller's.
     unsafe {
-        match way {
-            Way::In => arch::helpers::copy(place, address, len, true),
-            Way::Out => arch::helpers::copy(address, place, len, false),
-        }
+        arch::helpers::copy(to, from, len, to_host)
     }
     #[cfg(not(all(feature = "helpers", target_arch = "nvptx64")))]
     {
-        let _ = (way, place, address, len);
+        let _ = (to, from, len, to_host);
         0
     }
 }

@@ -55,9 +55,12 @@ unsafe impl GlobalAlloc for DeviceHeap {
         // SAFETY: the caller's: alignment stays valid, and `size`, rounded up to it, does not overflow.
         let to = unsafe { self.alloc(Layout::from_size_align_unchecked(size, layout.align())) };
         if !to.is_null() {
-            // SAFETY: both are valid for the lesser size, and different blocks.
+            let len = size.min(layout.size());
+            // SAFETY: both are valid for the lesser size, and different blocks of the heap.
             unsafe {
-                core::ptr::copy_nonoverlapping(block, to, size.min(layout.size()));
+                let most = u32::try_from(len).unwrap_or(u32::MAX).min(1 << 31);
+                let done = crate::copy::by_helpers(to as u64, block as u64, most, false) as usize;
+                core::ptr::copy_nonoverlapping(block.add(done), to.add(done), len - done);
                 self.dealloc(block, layout);
             }
         }
