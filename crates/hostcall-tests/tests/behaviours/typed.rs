@@ -194,14 +194,13 @@ fn several_calls_may_be_in_flight_and_fetched_later() {
 
 #[test]
 fn a_call_that_is_given_up_times_out_and_its_port_is_used_again() {
-    let bench = Bench::new(|b| typed_services(b).ports(2));
-    let memory = bench.device.alloc::<u64>(4).unwrap();
-    bench.run("impatient", Launch::linear(2, 1), Args::new().slice(&memory)).unwrap();
+    // One lane: a call that is started does not wait for a port that another lane may have.
+    let bench = Bench::new(|b| typed_services(b).ports(1));
+    let memory = bench.device.alloc::<u64>(2).unwrap();
+    bench.run("impatient", Launch::linear(1, 1), Args::new().slice(&memory)).unwrap();
     let results = bench.queue.read(&memory).unwrap();
-    for lane in 0..2 {
-        assert_eq!(status(results[2 * lane]), Status::TIMEOUT, "{results:x?}");
-        assert_eq!(results[2 * lane + 1], lane as u64 + 5);
-    }
+    assert_eq!(status(results[0]), Status::TIMEOUT, "{results:x?}");
+    assert_eq!(results[1], 5);
 }
 
 #[test]
