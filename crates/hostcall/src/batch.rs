@@ -71,16 +71,15 @@ impl<'a> Batch<'a> {
         let mut call = Invocation::new(&[], slot.shape, Var::Copied(&[]), room, true, scratch, caller);
         while *left != 0 {
             let at = place.rank as usize * lane_dwords;
-            let status = match slot.admit() {
-                Ok(()) => {
-                    call.restart(&units[at..at + lane_dwords], left.trailing_zeros());
-                    let result = handler(&mut call);
-                    if let Err(failure) = &result {
-                        note_failure(live, slot, failure, post);
-                    }
-                    call.outcome(&result)
+            let status = if slot.admit() {
+                call.restart(&units[at..at + lane_dwords], left.trailing_zeros());
+                let result = handler(&mut call);
+                if let Err(failure) = &result {
+                    note_failure(live, slot, failure, post);
                 }
-                Err(error) => call.outcome(&Err(Failure::Status(error))),
+                call.outcome(&result)
+            } else {
+                call.outcome(&Err(Failure::Status(slot.refusal())))
             };
             *failed += u32::from(status != Status::OK);
             let (short, len) = call.answer();

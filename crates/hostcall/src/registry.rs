@@ -71,19 +71,22 @@ impl Slot {
         self.number != 0 && !self.shape.takes_var
     }
 
-    /// Lets one more lane's call be handled, or says how it ends. A thread whose snapshot is old may ask a slot that is unregistered.
+    /// Whether one more lane's call may be handled; if not, [`refusal`](Slot::refusal) says how it ends.
     #[inline(always)]
-    pub(crate) fn admit(&self) -> Result<(), CallError> {
+    pub(crate) fn admit(&self) -> bool {
         // Pairs with `close` and `finish_after_next`. Relaxed: the word orders nothing but itself.
-        let refused = match self.state.load(Ordering::Relaxed) {
-            OPEN => return Ok(()),
-            LAST => match self.state.compare_exchange(LAST, FINISHED, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return Ok(()),
-                Err(state) => state,
-            },
-            state => state,
-        };
-        Err(if refused == UNREGISTERED { CallError::UnknownService } else { CallError::Finished })
+        match self.state.load(Ordering::Relaxed) {
+            OPEN => true,
+            LAST => self.state.compare_exchange(LAST, FINISHED, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
+            _ => false,
+        }
+    }
+
+    /// How a call ends that was not admitted. A thread whose snapshot is old may have asked a slot that is unregistered.
+    #[cold]
+    pub(crate) fn refusal(&self) -> CallError {
+        // Pairs with `close`. Relaxed, as in `admit`.
+        if self.state.load(Ordering::Relaxed) == UNREGISTERED { CallError::UnknownService } else { CallError::Finished }
     }
 
     /// Takes no more calls. What is unregistered stays so.
@@ -304,11 +307,13 @@ mod tests {
         registry.refresh(&mut old);
         registry.unregister(&gone);
         let seen = old.table.get(gone.number).expect("the snapshot is from before");
-        assert_eq!(seen.admit(), Err(CallError::UnknownService));
+        assert!(!seen.admit());
+        assert_eq!(seen.refusal(), CallError::UnknownService);
         seen.close(FINISHED);
-        assert_eq!(seen.admit(), Err(CallError::UnknownService), "it stays unregistered");
+        assert_eq!(seen.refusal(), CallError::UnknownService, "it stays unregistered");
         let finished = registry.register(service()).unwrap();
         finished.close(FINISHED);
-        assert_eq!(finished.admit(), Err(CallError::Finished));
+        assert!(!finished.admit());
+        assert_eq!(finished.refusal(), CallError::Finished);
     }
 }

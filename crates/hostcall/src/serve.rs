@@ -280,10 +280,8 @@ impl<'a> Lane<'a> {
     #[inline]
     pub(crate) fn run(&self, handler: &NowFn, scratch: &'a mut Scratch) -> Option<(Status, &'a [u32])> {
         let (slot, live) = (self.slot, self.live);
-        if self.run != Attempt::Again
-            && let Err(error) = slot.admit()
-        {
-            return Some((error.to_status().0, &[0]));
+        if self.run != Attempt::Again && !slot.admit() {
+            return Some((slot.refusal().to_status().0, &[0]));
         }
         match self.invocation(scratch, true) {
             Ok(mut call) => {
@@ -399,8 +397,8 @@ fn defer(
             core.pool.submit(Job { handler: handler.clone(), units, staged, copy, lane, done, run: Attempt::Blocking });
             continue;
         }
-        if let Err(error) = slot.admit() {
-            done.send(error.to_status().0, &[0]);
+        if !slot.admit() {
+            done.send(slot.refusal().to_status().0, &[0]);
             continue;
         }
         done.start();
