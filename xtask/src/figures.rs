@@ -61,7 +61,7 @@ fn short(page: &str) -> Result<String> {
     let long = marked(page)?;
     let rows: Vec<Vec<&str>> =
         long.lines().filter(|line| line.starts_with('|')).map(|line| line.split('|').map(str::trim).collect()).collect();
-    let device = long.split(", host").next().unwrap_or_default();
+    let device = long.split([';', '\n']).next().unwrap_or_default();
     let mut out = format!("| {device} ([table, commit, command]({PAGE})) | | | target |\n|---|--:|--:|---|\n");
     for (name, title) in SHOWN {
         let row = rows.iter().find(|row| row.get(1) == Some(&name)).with_context(|| format!("the table has no row {name}"))?;

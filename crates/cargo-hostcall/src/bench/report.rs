@@ -265,8 +265,12 @@ impl Report {
 
     /// Writes the table in Markdown to a file.
     pub(super) fn write_markdown(&self, path: &Path) -> Result<(), Error> {
-        // The program's own path says something of this machine only.
-        let arguments = std::env::args().skip(1).filter(|argument| argument != "hostcall");
+        // The program's own path, and where files lie, say something of this machine only.
+        let name = |argument: String| match Path::new(&argument) {
+            path if path.is_absolute() => path.file_name().map_or(argument.clone(), |name| name.to_string_lossy().into_owned()),
+            _ => argument,
+        };
+        let arguments = std::env::args().skip(1).filter(|argument| argument != "hostcall").map(name);
         let command = std::iter::once("cargo hostcall".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ");
         write(path, &self.markdown(&command))
     }
