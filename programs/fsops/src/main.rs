@@ -60,6 +60,8 @@ fn main() -> io::Result<()> {
     entries.sort();
     assert_eq!(entries, [("a".into(), false), ("deep".into(), true)]);
 
+    at_any_address(&at("bytes"))?;
+
     fails(File::open(at("missing")), ErrorKind::NotFound);
     fails(File::open(at("a/b")), ErrorKind::NotADirectory);
     fails(fs::read(at("deep")), ErrorKind::IsADirectory);
@@ -78,4 +80,24 @@ fn main() -> io::Result<()> {
     assert_eq!(fs::read_dir(dir)?.count(), 0);
     println!("all as it should be");
     Ok(())
+}
+
+/// Writes and reads that begin at every place of 16 bytes, of lengths that are whole pieces and ones that are not: how bytes are moved depends on both.
+fn at_any_address(path: &Path) -> io::Result<()> {
+    let bytes: Vec<u8> = (0..70_000u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    let mut room = vec![0; bytes.len() + 32];
+    for (place, len) in (0..17).flat_map(|place| [100, 128, 4096, 5003, 65_536].map(|len| (place, len))) {
+        let part = &bytes[place..place + len];
+        let mut file = File::create(path)?;
+        file.write_all(part)?;
+        drop(file);
+        assert_eq!(fs::metadata(path)?.len(), len as u64);
+        room.fill(0xa5);
+        // Elsewhere than it was.
+        let start = 16 - place % 16;
+        File::open(path)?.read_exact(&mut room[start..start + len])?;
+        assert!(room[start..start + len] == *part, "{len} bytes from {place} to {start}");
+        assert!(room[..start].iter().chain(&room[start + len..]).all(|byte| *byte == 0xa5), "{len} bytes to {start}: more was written");
+    }
+    fs::remove_file(path)
 }

@@ -143,6 +143,9 @@ fn work() {
 }
 
 /// Loads four before it waits for the first: each may be a round trip over the bus.
+///
+/// # Safety
+/// `load` and `store` may be used for every `T` of the order's bytes, a whole number of them, and both ends are aligned for `T`.
 #[inline(always)]
 unsafe fn strided<T: Copy>(order: Order, load: impl Fn(*const T) -> T, store: impl Fn(*mut T, T)) {
     let size = size_of::<T>() as u32;
