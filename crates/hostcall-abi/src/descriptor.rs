@@ -1,6 +1,6 @@
 //! What the host writes into a loaded program, and the names under which it finds the places.
 
-use crate::geometry::{Geometry, WordForm};
+use crate::geometry::Geometry;
 
 /// Name of the program's [`Descriptor`] global. The host fills it when the program is attached.
 pub const DESCRIPTOR_SYMBOL: &str = "__hostcall_device";
@@ -20,13 +20,13 @@ pub const KERNEL_PREFIX: &str = "__HOSTCALL_KERNEL__";
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Descriptor {
-    /// Device memory: `u64` per port, [`crate::port::PortState`].
+    /// Device memory: `u32` per port, [`crate::port::PortState`].
     pub states: u64,
     /// Host memory: `u32` per port.
     pub doorbells: u64,
     /// Host memory: request areas.
     pub requests: u64,
-    /// Host memory: reply areas.
+    /// Host memory, or the window: reply areas.
     pub replies: u64,
     /// Ports; 0: not attached.
     pub ports: u32,
@@ -34,9 +34,9 @@ pub struct Descriptor {
     pub request_words: u32,
     /// Words of a reply area.
     pub reply_words: u32,
-    /// [`WordForm`] as a number.
-    pub word_form: u32,
-    /// Host memory: [`Control`].
+    /// [`Geometry::lone_stride`].
+    pub lone_stride: u32,
+    /// Host memory, or the window: [`Control`].
     pub control: u64,
     /// Host memory: staging slots.
     pub staging: u64,
@@ -57,8 +57,10 @@ pub struct Descriptor {
     pub seed: u64,
     /// When a waiting lane first looks for its reply.
     pub first_poll: FirstPoll,
+    /// 1 if replies and [`Control`] lie in a window: device memory, which lanes may look at as often as they like.
+    pub window: u32,
     /// 0.
-    pub reserved: u64,
+    pub reserved: u32,
 }
 
 /// When a waiting lane first looks for its reply: `clocks + lanes * per_lane` of the device's clocks after its request.
@@ -102,7 +104,7 @@ impl Descriptor {
         ports: 0,
         request_words: 0,
         reply_words: 0,
-        word_form: 0,
+        lone_stride: 1,
         control: 0,
         staging: 0,
         slot_locks: 0,
@@ -113,31 +115,36 @@ impl Descriptor {
         closed: 0,
         seed: 0,
         first_poll: FirstPoll::DEFAULT,
+        window: 0,
         reserved: 0,
     };
 
-    /// The descriptor of a buffer whose host part the device sees at `host` and whose device part lies
-    /// at `device`. Heap, `closed` and seed are left zero.
-    pub const fn new(g: &Geometry, host: u64, device: u64) -> Self {
+    /// The descriptor of a buffer whose host part the device sees at `host`, whose window (looked at only if the geometry has
+    /// one) at `window`, and whose device part lies at `device`. Heap, `closed` and seed are left zero.
+    pub const fn new(g: &Geometry, host: u64, window: u64, device: u64) -> Self {
         let h = g.host_layout();
+        let w = g.window_layout();
         let d = g.device_layout();
+        let (replies, control) = if g.window {
+            (window + w.replies as u64, window + w.control as u64)
+        } else {
+            (host + h.replies as u64, host + h.control as u64)
+        };
         Self {
             states: device + d.states as u64,
             doorbells: host + h.doorbells as u64,
             requests: host + h.requests as u64,
-            replies: host + h.replies as u64,
+            replies,
             ports: g.ports,
             request_words: g.request_words,
             reply_words: g.reply_words,
-            word_form: match g.word_form {
-                WordForm::Single16 => 0,
-                WordForm::Triple8 => 1,
-            },
-            control: host + h.control as u64,
+            lone_stride: g.lone_stride(),
+            control,
             staging: host + h.staging as u64,
             slot_locks: device + d.slot_locks as u64,
             slots: g.slots,
             slot_bytes: g.slot_bytes,
+            window: g.window as u32,
             ..Self::DETACHED
         }
     }
@@ -145,13 +152,13 @@ impl Descriptor {
     /// The bytes to write into the program.
     pub fn as_bytes(&self) -> &[u8; size_of::<Descriptor>()] {
         // SAFETY: `Descriptor` is `repr(C)` and the size assert above shows that it has no padding
-        // (12 u64 and 8 u32 are 128 bytes); any of its bytes is initialised.
+        // (11 u64 and 10 u32 are 128 bytes); any of its bytes is initialised.
         unsafe { &*core::ptr::from_ref(self).cast() }
     }
 }
 
-/// First page of a port buffer in host memory: written by the host, read by waiting lanes when a reply
-/// is late.
+/// First line of a port buffer's window, or without one of its host memory: written by the host, read by waiting lanes when a
+/// reply is late, and with a window before each call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Control {

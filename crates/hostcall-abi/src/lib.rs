@@ -1,14 +1,14 @@
 //! The wire: every word a kernel and its host share, and the one state machine both run.
 //!
 //! The idea in one paragraph. A *port* is one slot of host memory, owned by one wave at a time. A
-//! message is a run of 16-byte [`Word`]s; each carries 12 bytes of payload and a 4-byte *tag*, the
+//! message is a run of 16-byte [`Word`]s; each carries 14 bytes of payload and a 2-byte *tag*, the
 //! message's sequence number. Whoever reads a word knows from the word itself that it is complete,
 //! so neither side needs a system-scope fence, and a *doorbell* is only a hint where to look. The
 //! client keeps lock and sequence number in device memory, so nothing is read over the bus before
 //! sending and no read-modify-write ever crosses it.
 //!
 //! * [`word`]: the word and its tag arithmetic.
-//! * [`header`]: the first word of a request and of each lane's reply.
+//! * [`header`]: the first word of a request and the first unit of each lane's reply.
 //! * [`geometry`]: sizes of a port buffer and where everything lies in it.
 //! * [`descriptor`]: what the host writes into a loaded program so that it finds its port buffer.
 //! * [`port`]: the state machine, client half and server half, generic over memory and lanes.
@@ -21,6 +21,9 @@
 //!
 //! `docs/protocol.md` has the numbered steps, the state table and the memory-model argument.
 #![cfg_attr(not(test), no_std)]
+
+#[macro_use]
+mod unrolled;
 
 pub mod codec;
 pub mod descriptor;
@@ -47,4 +50,4 @@ pub use word::{Tag, Word};
 ///
 /// A program carries the version it was built with in its `__hostcall_abi` word; the host compares
 /// it when the program is attached and refuses any other version, naming both.
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;

@@ -10,7 +10,7 @@ macro_rules! std_services {
         /// What a process has besides files.
         #[$service]
         pub trait StdSystem {
-            /// Reads from standard input: how many bytes; 0 at the end. Blocks if `StdNet::poll` did not say that it would not.
+            /// Reads from standard input: how many bytes; 0 at the end. `EAGAIN` if there is nothing yet: `StdNet::poll` waits for it.
             fn stdin(into: &mut [u8]) -> Result<u32, u32>;
             /// Fills with random bytes fit for secrets.
             fn entropy(into: &mut [u8]) -> Result<u32, u32>;

@@ -1,9 +1,9 @@
 //! The client half: what the lanes of a wave do with a port.
 
 use super::PortState;
-use crate::header::{Flags, Header, ReplyHead};
+use crate::header::{Flags, Header, ReplyHead, pack_lone};
 use crate::status::Status;
-use crate::word::{Tag, Word};
+use crate::word::{Tag, Word, pack, unpack, words_of};
 
 /// What the client needs of the machine it runs on: lanes, and the words of one port buffer.
 ///
@@ -41,23 +41,27 @@ pub trait Arch: Copy {
     fn request_words(self) -> u32;
     /// Words of a port's reply area.
     fn reply_words(self) -> u32;
+    /// Words from one word of a lone lane's reply to its next.
+    fn lone_stride(self) -> u32;
+    /// Whether replies, and [`Arch::closed`], lie in the device's own memory, where looking costs nothing that others share.
+    fn has_window(self) -> bool;
     /// Atomically sets the lock bit of a port's state and returns the old state.
     ///
     /// Pairs with `unlock_port` of the previous owner (acquire where the machine's model is formal).
-    fn lock_port(self, port: u32) -> u64;
+    fn lock_port(self, port: u32) -> u32;
     /// Stores a port's state, unlocked. Pairs with `lock_port` of the next owner.
-    fn unlock_port(self, port: u32, state: u64);
+    fn unlock_port(self, port: u32, state: u32);
     /// Stores a word of the request area. Pairs, by its tag, with the server's `load_request`.
     fn store_request(self, port: u32, index: usize, word: Word);
     /// Loads a word of the reply area. Pairs, by its tag, with the server's `store_reply`.
     fn load_reply(self, port: u32, index: usize) -> Word;
     /// Stores the port's doorbell. Only a hint: it may be seen before or after the words.
-    fn ring(self, port: u32, tag: u32);
-    /// The status with which the server closed the buffer, 0 while it serves. May read over the bus.
+    fn ring(self, port: u32, tag: Tag);
+    /// The status with which the server closed the buffer, 0 while it serves. Without a window this reads over the bus.
     fn closed(self) -> u32;
-    /// What an earlier call learnt of `closed`, without reading over the bus.
+    /// What is known of `closed` without reading over the bus: with a window that itself, else what an earlier call learnt.
     fn known_closed(self) -> u32;
-    /// Remembers that the buffer is closed.
+    /// Remembers that the buffer is closed; with a window there is no need.
     fn remember_closed(self, status: u32);
 }
 
@@ -79,6 +83,13 @@ impl Group {
     #[inline(always)]
     pub const fn new(mask: u64, lane: u32) -> Self {
         Self { mask, count: mask.count_ones(), rank: (mask & ((1u64 << lane) - 1)).count_ones(), leader: first_lane(mask) }
+    }
+
+    /// The first of them, as a group that only it is in; and for what concerns its messages, what the others take it for.
+    #[inline(always)]
+    #[must_use]
+    pub const fn alone(&self) -> Self {
+        Self { mask: 1 << self.leader, count: 1, rank: 0, leader: self.leader }
     }
 
     /// Whether the caller is the first of them.
@@ -125,6 +136,21 @@ pub struct Reply<const N: usize> {
     pub words: [Word; N],
 }
 
+impl<const N: usize> Reply<N> {
+    /// What stands for the reply to a call that got none.
+    #[inline(always)]
+    pub const fn without(status: Status) -> Self {
+        Self { head: ReplyHead { status, dwords: 0 }, words: [Word([0; 4]); N] }
+    }
+
+    /// Unit `index` of the payload, which lies in the words.
+    #[inline(always)]
+    pub fn unit(&self, index: u32) -> u32 {
+        // The head is the stream's first unit. What would lie behind the last word is nothing.
+        unpack(index + 1, |j| self.words.get(j as usize).copied().unwrap_or_default())
+    }
+}
+
 /// The client half of the state machine.
 ///
 /// Results on the way are [`Status`] numbers, which stay in registers; who calls makes a [`CallError`](crate::CallError) of
@@ -133,8 +159,9 @@ pub struct Reply<const N: usize> {
 pub struct Client<A>(pub A);
 
 /// Attempts after which a waiting group stops reading every lane's words each time and lets its
-/// leader poll one word alone. (Under loom, where each attempt multiplies the executions, at once.)
-const EAGER_ATTEMPTS: u32 = if cfg!(loom) { 1 } else { 24 };
+/// leader poll one word alone: over the bus, and in the device's own memory. (Under loom, where each attempt multiplies the
+/// executions, at once.)
+const EAGER_ATTEMPTS: [u32; 2] = if cfg!(loom) { [1, 1] } else { [24, 96] };
 /// While it polls alone, the leader looks at the server's `closed` word, and rings again, once in so many attempts.
 const CLOSED_CHECK: u32 = if cfg!(loom) { 1 } else { 8 };
 /// "No port" among port numbers.
@@ -152,33 +179,39 @@ impl<A: Arch> Client<A> {
         let mut state = 0;
         if group.leads() && arch.ports() != 0 {
             port = arch.first_port();
+            // Two independent accesses to the device's memory: they cost the time of one.
+            let closed = arch.known_closed();
             state = arch.lock_port(port);
-            if PortState(state).locked() || PortState(state).abandoned() {
+            if closed != 0 || PortState(state).locked() || PortState(state).abandoned() {
                 (port, state) = self.acquire_other(port, state, wait);
             }
         }
         let port = arch.broadcast(group.mask, port, group.leader);
-        let low = arch.broadcast(group.mask, state as u32, group.leader);
-        let high = arch.broadcast(group.mask, (state >> 32) as u32, group.leader);
-        if port == NO_PORT { None } else { Some(Held { port, state: PortState(u64::from(low) | u64::from(high) << 32) }) }
+        let state = arch.broadcast(group.mask, state, group.leader);
+        if port == NO_PORT { None } else { Some(Held { port, state: PortState(state) }) }
     }
 
-    /// The wave's own port, whose state was `state`, is held or abandoned: looks at all, one after another,
-    /// round and round.
+    /// The wave's own port, whose state was `state`, is held or abandoned, or the buffer is closed: looks at all ports, one
+    /// after another, round and round.
     #[cold]
     #[inline(never)]
-    fn acquire_other(self, first: u32, mut state: u64, wait: bool) -> (u32, u64) {
+    fn acquire_other(self, first: u32, mut state: u32, wait: bool) -> (u32, u32) {
         let arch = self.0;
         let mut port = first;
         let mut attempt = 0u32;
         loop {
+            // Before anything that reads over the bus: once the end is known, all that calls must learn of it at once.
+            let closed = arch.known_closed() != 0;
             if !PortState(state).locked() {
-                if !PortState(state).abandoned() || self.answered(port, PortState(state)) {
+                if !closed && (!PortState(state).abandoned() || self.answered(port, PortState(state))) {
                     return (port, state);
                 }
-                // The host still works on a call that was given up. Who took this port now would wait for that
+                // Closed, or the host still works on a call that was given up. Who took this port now would wait for that
                 // handler, however long it takes: as good as held.
                 arch.unlock_port(port, state);
+            }
+            if closed {
+                return (NO_PORT, 0);
             }
             port += 1;
             if port == arch.ports() {
@@ -214,10 +247,9 @@ impl<A: Arch> Client<A> {
     #[cold]
     #[inline(never)]
     fn answered(self, port: u32, state: PortState) -> bool {
-        let want = state.tag().payload();
-        let answered = self.0.load_reply(port, 0).tag == want;
+        let answered = self.0.load_reply(port, 0).tag() == state.tag().payload();
         if !answered {
-            self.0.ring(port, want);
+            self.0.ring(port, state.tag());
         }
         answered
     }
@@ -232,59 +264,150 @@ impl<A: Arch> Client<A> {
         }
     }
 
-    /// Sends a message: `words` words of payload per lane, of which `payload(j)` gives the calling
-    /// lane's `j`-th.
+    /// Sends a message: `units` units of payload per lane, of which `unit(i)` gives the calling lane's `i`-th (anything behind the last).
     ///
-    /// All arguments but `payload` must be the same for all lanes of the group. The port stays with the group.
+    /// All arguments but `unit` must be the same for all lanes of the group. The port stays with the group.
     ///
     /// Gives [`Status::OK`]; [`Status::TOO_LARGE`] if the message does not fit into the request area; or the
     /// status with which the server closed the buffer, if the last message was never acknowledged.
     #[inline(always)]
-    pub fn send(self, group: &Group, held: &mut Held, service: u16, flags: Flags, words: u32, payload: impl Fn(u32) -> [u32; 3]) -> Status {
-        let arch = self.0;
-        let room = arch.request_words();
-        if words > u8::MAX as u32 || 1 + group.count * words > room {
-            return Status::TOO_LARGE;
+    pub fn send(self, group: &Group, held: &mut Held, service: u16, flags: Flags, units: u32, unit: impl Fn(u32) -> u32) -> Status {
+        self.send_as::<true>(group, held, service, flags, units, unit)
+    }
+
+    /// As [`Client::send`], where `units` are no constant, or many: less code, and `unit` may as well look into memory.
+    #[inline(always)]
+    pub fn send_long(self, group: &Group, held: &mut Held, service: u16, flags: Flags, units: u32, unit: impl Fn(u32) -> u32) -> Status {
+        self.send_as::<false>(group, held, service, flags, units, unit)
+    }
+
+    #[inline(always)]
+    fn send_as<const STRAIGHT: bool>(
+        self,
+        group: &Group,
+        held: &mut Held,
+        service: u16,
+        flags: Flags,
+        units: u32,
+        unit: impl Fn(u32) -> u32,
+    ) -> Status {
+        let words = Header::words_for(units, group.count);
+        let (status, base, tag) = self.place(group, held, 1 + group.count * words, words, flags);
+        if status != Status::OK {
+            return status;
         }
-        let need = 1 + group.count * words;
+        let arch = self.0;
+        let header = Header { service, words: words as u8, flags, mask: group.mask };
+        if group.count == 1 {
+            arch.store_request(held.port, base, header.encode_lone(group.leader, [unit(0), unit(1)], tag));
+            let store = |j: u32| arch.store_request(held.port, base + 1 + j as usize, Word::new(pack_lone(j, &unit), tag.payload()));
+            if STRAIGHT {
+                unrolled!(for j in 0..Header::words_for(units, 1) => { store(j) });
+            } else {
+                (0..Header::words_for(units, 1)).for_each(store);
+            }
+        } else {
+            if group.leads() {
+                arch.store_request(held.port, base, header.encode(tag));
+            }
+            let first = base + 1 + group.rank as usize;
+            let store = |j: u32| {
+                arch.store_request(held.port, first + (j * group.count) as usize, Word::new(pack(j, &unit), tag.payload()));
+            };
+            if STRAIGHT {
+                unrolled!(for j in 0..words_of(units) => { store(j) });
+            } else {
+                (0..words_of(units)).for_each(store);
+            }
+        }
+        self.sent(group, held.port, 1 + group.count * words, tag);
+        status
+    }
+
+    /// Sends the message of one lane, the group's first, in which all of the group help: each stores a word of it, all of
+    /// them by one instruction. `unit(i)` gives the same for all lanes of the group.
+    ///
+    /// Otherwise as [`Client::send`].
+    #[inline(always)]
+    pub fn send_together(
+        self,
+        group: &Group,
+        held: &mut Held,
+        service: u16,
+        flags: Flags,
+        units: u32,
+        unit: impl Fn(u32) -> u32,
+    ) -> Status {
+        let words = Header::words_for(units, 1);
+        let (status, base, tag) = self.place(group, held, 1 + words, words, flags);
+        if status != Status::OK {
+            return status;
+        }
+        let arch = self.0;
+        let header = Header { service, words: words as u8, flags, mask: 1 << group.leader };
+        let mut mine = header.encode_lone(group.leader, [unit(0), unit(1)], tag);
+        // The word of lane 0 in this round, and the lane whose word was the last.
+        let (mut first, mut last) = (base, 0);
+        unrolled!(for j in 0..words => {
+            let word = Word::new(pack_lone(j, &unit), tag.payload());
+            last += 1;
+            if last == group.count {
+                // More words than lanes: each has one now.
+                arch.store_request(held.port, first + group.rank as usize, mine);
+                (first, last) = (first + group.count as usize, 0);
+            }
+            if last == group.rank {
+                mine = word;
+            }
+        });
+        if group.rank <= last {
+            arch.store_request(held.port, first + group.rank as usize, mine);
+        }
+        self.sent(group, held.port, 1 + words, tag);
+        status
+    }
+
+    /// Where a message of `need` words, `words` of them behind the header for each lane, goes, and its tag: the port's state is that behind it.
+    #[inline(always)]
+    fn place(self, group: &Group, held: &mut Held, need: u32, words: u32, flags: Flags) -> (Status, usize, Tag) {
+        let room = self.0.request_words();
         let tag = held.state.tag().next();
+        if words > u8::MAX as u32 || need > room {
+            return (Status::TOO_LARGE, 0, tag);
+        }
         let mut base = held.state.position();
         // A restart of the ring: see the module's text. `base == 0` with `unacked` is an abandoned call.
         if base + need > room || tag.scrubs() || base == 0 {
             if held.state.unacked() {
                 let status = self.await_ack(group.mask, *held);
                 if status != Status::OK {
-                    return status;
+                    return (status, 0, tag);
                 }
             }
             base = 0;
         }
-        let header = Header { service, words: words as u8, flags, mask: group.mask };
-        if group.leads() {
-            arch.store_request(held.port, base as usize, header.encode(tag));
-        }
-        let mut at = (base + 1 + group.rank) as usize;
-        for j in 0..words {
-            arch.store_request(held.port, at, Word { data: payload(j), tag: tag.payload() });
-            at += group.count as usize;
-        }
-        if tag.scrubs() {
-            self.scrub(group.mask, held.port, need, tag);
-        }
-        if group.leads() {
-            arch.ring(held.port, tag.payload());
-        }
         // Behind a scrub there is no room: the server takes it when it sees all its words, so none may be overwritten before.
         let next = if tag.scrubs() { room } else { base + need };
         held.state = PortState::new(tag, if flags.has(Flags::REPLY) { 0 } else { next }, true);
-        Status::OK
+        (Status::OK, base as usize, tag)
+    }
+
+    /// The words of a message are stored: scrubs if it is one that does, and rings.
+    #[inline(always)]
+    fn sent(self, group: &Group, port: u32, need: u32, tag: Tag) {
+        if tag.scrubs() {
+            self.scrub(group.mask, port, need, tag);
+        }
+        if group.leads() {
+            self.0.ring(port, tag);
+        }
     }
 
     /// The most payload bytes per lane that a message of `count` lanes can carry.
     #[inline(always)]
     pub fn largest(self, count: u32) -> u32 {
         let words = (self.0.request_words() - 1) / count;
-        crate::word::WORD_BYTES * if words > u8::MAX as u32 { u8::MAX as u32 } else { words }
+        4 * Header::units_in(if words > u8::MAX as u32 { u8::MAX as u32 } else { words }, count)
     }
 
     /// Rewrites the rest of the request area, so that no word is ever a lap old.
@@ -294,7 +417,7 @@ impl<A: Arch> Client<A> {
         let group = Group::new(mask, self.0.lane());
         let mut at = (from + group.rank) as usize;
         while at < self.0.request_words() as usize {
-            self.0.store_request(port, at, Word { data: [0; 3], tag: tag.payload() });
+            self.0.store_request(port, at, Word::new([0; 4], tag.payload()));
             at += group.count as usize;
         }
     }
@@ -308,17 +431,17 @@ impl<A: Arch> Client<A> {
     pub fn await_ack(self, mask: u64, held: Held) -> Status {
         let group = Group::new(mask, self.0.lane());
         let arch = self.0;
-        let want = held.state.tag().payload();
+        let want = held.tag().payload();
         let mut closed = 0;
         if group.leads() {
             let mut attempt = 0u32;
-            while arch.load_reply(held.port, 0).tag != want {
+            while arch.load_reply(held.port, 0).tag() != want {
                 attempt += 1;
                 if attempt.is_multiple_of(CLOSED_CHECK) {
-                    arch.ring(held.port, want);
+                    arch.ring(held.port, held.tag());
                     closed = self.check_closed();
                     // The server acknowledges everything it has before it closes; look once more.
-                    if closed != 0 && arch.load_reply(held.port, 0).tag != want {
+                    if closed != 0 && arch.load_reply(held.port, 0).tag() != want {
                         break;
                     }
                     closed = 0;
@@ -329,14 +452,22 @@ impl<A: Arch> Client<A> {
         Status(arch.broadcast(group.mask, closed, group.leader) as u16)
     }
 
-    /// Whether the first lane's reply to the last message is there. For the whole group.
+    /// Whether every lane's reply to the last message is there. For the whole group.
     #[inline(always)]
     pub fn ready(self, group: &Group, held: &Held) -> bool {
-        let tag = self.0.load_reply(held.port, group.rank as usize).tag;
+        let tag = self.0.load_reply(held.port, self.reply_place(group, 0)).tag();
         self.0.ballot(group.mask, tag != held.tag().payload()) == 0
     }
 
+    /// Where word `j` of the calling lane's reply lies.
+    #[inline(always)]
+    fn reply_place(self, group: &Group, j: u32) -> usize {
+        ReplyHead::place(group.count, group.rank, j, self.0.lone_stride()) as usize
+    }
+
     /// Waits for the replies to the last message and reads each lane's first `N` words, at least 1.
+    ///
+    /// `N` words of each lane must fit into the reply area ([`ReplyHead::area`]), however short the replies are: all of them are read.
     ///
     /// `deadline_ns` is a time of [`Arch::now_ns`], 0 for none. If it passes, or the server closes the buffer,
     /// the reply's status says so, and the port is left *abandoned*: released as it is, its next owner waits
@@ -350,23 +481,36 @@ impl<A: Arch> Client<A> {
     /// As [`Client::receive`], of a request that was sent some time ago: looks at once.
     #[inline(always)]
     pub fn receive_late<const N: usize>(self, group: &Group, held: &mut Held, deadline_ns: u64) -> Reply<N> {
+        self.await_reply(group, group, held, deadline_ns)
+    }
+
+    /// As [`Client::receive`], of a message that one lane sent with the help of all ([`Client::send_together`]): every
+    /// lane of the group reads its reply.
+    #[inline(always)]
+    pub fn receive_together<const N: usize>(self, group: &Group, held: &mut Held) -> Reply<N> {
+        self.0.before_first_poll(1);
+        self.await_reply(group, &group.alone(), held, 0)
+    }
+
+    /// Waits for the reply to what `asked` sent; `group` are those who wait.
+    #[inline(always)]
+    fn await_reply<const N: usize>(self, group: &Group, asked: &Group, held: &mut Held, deadline_ns: u64) -> Reply<N> {
         const { assert!(N >= 1) };
         let arch = self.0;
         let want = held.tag().payload();
+        let eager = EAGER_ATTEMPTS[arch.has_window() as usize];
         let mut words = [Word::default(); N];
         let mut attempt = 0u32;
         loop {
-            let mut at = group.rank as usize;
-            for word in &mut words {
-                *word = arch.load_reply(held.port, at);
-                at += ReplyHead::stride(group.count) as usize;
+            for (j, word) in words.iter_mut().enumerate() {
+                *word = arch.load_reply(held.port, self.reply_place(asked, j as u32));
             }
-            let head = ReplyHead::decode(words[0].data[0]);
-            let mut missing = words[0].tag != want;
+            let head = ReplyHead::decode(words[0].0[0]);
+            let mut missing = words[0].tag() != want;
             if !missing {
                 let used = ReplyHead::words(head.dwords as u32);
                 for (j, word) in words.iter().enumerate().skip(1) {
-                    missing |= (j as u32) < used && word.tag != want;
+                    missing |= (j as u32) < used && word.tag() != want;
                 }
             }
             if arch.ballot(group.mask, missing) == 0 {
@@ -374,10 +518,10 @@ impl<A: Arch> Client<A> {
                 return Reply { head, words };
             }
             attempt += 1;
-            if attempt >= EAGER_ATTEMPTS {
-                let status = self.wait_slowly(group.mask, *held, attempt, deadline_ns);
+            if attempt >= eager {
+                let status = self.wait_slowly(group.mask, asked.count, *held, attempt, deadline_ns);
                 if status != Status::OK {
-                    return Reply { head: ReplyHead { status, dwords: 0 }, words: [Word::default(); N] };
+                    return Reply::without(status);
                 }
             }
             arch.pause(attempt);
@@ -385,10 +529,10 @@ impl<A: Arch> Client<A> {
     }
 
     /// The leader polls one word alone until it is there (or a while has passed), looking at the clock
-    /// and at the server's `closed` word now and then.
+    /// and at the server's `closed` word now and then. `asked` is the number of lanes that the message is of.
     #[cold]
     #[inline(never)]
-    fn wait_slowly(self, mask: u64, held: Held, attempt: u32, deadline_ns: u64) -> Status {
+    fn wait_slowly(self, mask: u64, asked: u32, held: Held, attempt: u32, deadline_ns: u64) -> Status {
         let group = Group::new(mask, self.0.lane());
         let arch = self.0;
         let want = held.tag().payload();
@@ -396,7 +540,7 @@ impl<A: Arch> Client<A> {
         if group.leads() {
             let mut tries = attempt;
             loop {
-                if arch.load_reply(held.port, 0).tag == want {
+                if arch.load_reply(held.port, 0).tag() == want {
                     // The leader's reply is there; others' may take longer: look at all of them again.
                     break;
                 }
@@ -404,7 +548,7 @@ impl<A: Arch> Client<A> {
                 if tries.is_multiple_of(CLOSED_CHECK) {
                     // Nothing orders our ring with that of the port's last owner, so the host may be left with
                     // the older one.
-                    arch.ring(held.port, want);
+                    arch.ring(held.port, held.tag());
                     verdict = self.check_closed();
                     if verdict != 0 {
                         break;
@@ -427,7 +571,8 @@ impl<A: Arch> Client<A> {
         let mut verdict = arch.broadcast(group.mask, verdict, group.leader);
         if verdict != 0 {
             // The server answers everything it has before it closes: one last look decides.
-            let missing = arch.load_reply(held.port, group.rank as usize).tag != want;
+            let at = ReplyHead::place(asked, group.rank, 0, arch.lone_stride()) as usize;
+            let missing = arch.load_reply(held.port, at).tag() != want;
             if arch.ballot(group.mask, missing) == 0 {
                 verdict = 0;
             }
@@ -444,9 +589,9 @@ impl<A: Arch> Client<A> {
         let want = held.tag().payload();
         let mut attempt = 0u32;
         loop {
-            let word = self.0.load_reply(held.port, (index * ReplyHead::stride(group.count) + group.rank) as usize);
-            // The server writes a lane's first word last, so this is at most a matter of the bus.
-            if word.tag == want {
+            let word = self.0.load_reply(held.port, self.reply_place(group, index));
+            // The server writes all of a message's replies in one go, so this is at most a matter of the bus.
+            if word.tag() == want {
                 return word;
             }
             attempt += 1;
@@ -456,6 +601,10 @@ impl<A: Arch> Client<A> {
 
     #[inline(always)]
     fn check_closed(self) -> u32 {
+        let known = self.0.known_closed();
+        if known != 0 {
+            return known;
+        }
         let closed = self.0.closed();
         if closed != 0 {
             self.0.remember_closed(closed);

@@ -7,9 +7,9 @@
 //! | **idle** | nobody | a wave sets the lock bit of the port's [`PortState`] → acquired |
 //! | **acquired** | the wave: request area, doorbell | it writes a message tagged `seq + 1` → requested; or it releases → idle |
 //! | **requested** | the wave: further posts behind the first | the server has copied the whole message → serving (a post: → acknowledged) |
-//! | **serving** | the server: reply area | every lane's reply is written, tagged `seq` → answered |
+//! | **serving** | the server: reply area | all lanes' replies are written, tagged `seq` → answered |
 //! | **answered** | nobody | all lanes have read their replies; the wave releases → idle |
-//! | **acknowledged** | nobody | (posts) the server wrote the tag into the first reply word; the port may already be idle or acquired again |
+//! | **acknowledged** | nobody | (posts) the server wrote the tag of the last of them into the first reply word; the port may already be idle or acquired again |
 //! | **abandoned** | the server: reply area | a wave released the port without waiting (time-out, dropped `Pending`): idle with the `unacked` bit at position 0; nobody takes it before the reply's tag is there |
 //! | **shut down**, **detached** | the server: `Control::closed` | waiting lanes get the status; every later call fails at once |
 //!
@@ -34,7 +34,10 @@ mod client;
 mod server;
 
 pub use client::{Arch, Client, Group, Held, Reply, first_lane};
-pub use server::{HostMemory, Malformed, Message, PayloadBuf, Polled, Replies, ServerPort, largest_reply_dwords, write_reply};
+pub use server::{
+    HostMemory, LaneReplies, Malformed, Message, Polled, ServerPort, lane_stride, largest_reply_dwords, payload_units,
+    store_replies_by_words,
+};
 
 use crate::word::Tag;
 
@@ -43,21 +46,21 @@ use crate::word::Tag;
 /// | bits | |
 /// |---|---|
 /// | 0 | locked |
-/// | 1–31 | sequence number of the last message |
-/// | 32–47 | position of the next message in the request area |
-/// | 48 | the last message is not known to be acknowledged |
+/// | 1–15 | sequence number of the last message |
+/// | 16 | the last message is not known to be acknowledged |
+/// | 17–31 | position of the next message in the request area |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortState(pub u64);
+pub struct PortState(pub u32);
 
 impl PortState {
     /// The lock bit.
-    pub const LOCKED: u64 = 1;
-    const UNACKED: u64 = 1 << 48;
+    pub const LOCKED: u32 = 1;
+    const UNACKED: u32 = 1 << 16;
 
-    /// An unlocked port whose last message was `tag`.
+    /// An unlocked port whose last message was `tag`. `position` is at most [`Geometry::MAX_WORDS`](crate::Geometry::MAX_WORDS).
     #[inline(always)]
     pub const fn new(tag: Tag, position: u32, unacked: bool) -> Self {
-        Self((tag.seq() as u64) << 1 | (position as u64 & 0xffff) << 32 | if unacked { Self::UNACKED } else { 0 })
+        Self((tag.seq() as u32) << 1 | position << 17 | if unacked { Self::UNACKED } else { 0 })
     }
 
     /// Whether a wave owns the port.
@@ -69,13 +72,13 @@ impl PortState {
     /// Tag of the last message.
     #[inline(always)]
     pub const fn tag(self) -> Tag {
-        Tag::new((self.0 >> 1) as u32)
+        Tag::new((self.0 >> 1) as u16)
     }
 
     /// Where the next message starts.
     #[inline(always)]
     pub const fn position(self) -> u32 {
-        (self.0 >> 32) as u32 & 0xffff
+        self.0 >> 17
     }
 
     /// Whether the last message was a call that nobody waited for: its reply may still be to come.
@@ -97,8 +100,8 @@ mod tests {
 
     #[test]
     fn a_port_state_keeps_its_parts_apart() {
-        let s = PortState::new(Tag::new(0x7fff_ffff), 0xffff, true);
-        assert_eq!((s.tag().seq(), s.position(), s.unacked(), s.locked()), (0x7fff_ffff, 0xffff, true, false));
+        let s = PortState::new(Tag::new(0x7fff), 0x7fff, true);
+        assert_eq!((s.tag().seq(), s.position(), s.unacked(), s.locked()), (0x7fff, 0x7fff, true, false));
         let s = PortState(PortState::new(Tag::new(3), 0, false).0 | PortState::LOCKED);
         assert_eq!((s.tag().seq(), s.position(), s.unacked(), s.locked()), (3, 0, false, true));
     }

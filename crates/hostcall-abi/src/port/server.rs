@@ -4,36 +4,98 @@
 //! from shared memory is ever an index into anything but the port's own area, and that only after its
 //! range was checked on the copy.
 
+use crate::codec::bytes;
 use crate::geometry::Geometry;
 use crate::header::{Flags, Header, ReplyHead};
-use crate::status::Status;
-use crate::word::{Tag, Word};
+use crate::word::{Tag, WORD_BYTES, Word, units_in};
 
 /// The words of one port buffer, as the host reads and writes them: relaxed and single-copy atomic.
 pub trait HostMemory {
     /// Loads a word of a request area. Pairs, by its tag, with the client's `store_request`.
+    ///
+    /// # Panics
+    /// When the port or the word does not exist.
     fn load_request(&self, port: u32, index: u32) -> Word;
-    /// Stores a word of a reply area. Pairs, by its tag, with the client's `load_reply`.
+
+    /// Stores a word of a reply area. Pairs, by its tag, with the client's `load_reply`. Memory that is written in whole lines
+    /// has no such store of its own: it implements the two methods below.
+    ///
+    /// # Panics
+    /// When the port or the word does not exist.
     fn store_reply(&self, port: u32, index: u32, word: Word);
 
     /// Copies the payload of a message, whose `lanes` × `words` words begin at index `at`, to `out`, lane after lane, and says whether all of
     /// them carry the raw tag `tag`. If not, `out` holds anything.
     ///
-    /// `out` is one unit longer than the payload, so that words can be copied whole, each over the tag of the one before. The message is
-    /// inside the request area. This is the server's hottest loop: memory that can do better than word by word does.
+    /// The lanes' payloads begin [`lane_stride`] units apart; `out` is [`payload_units`] long at least. This is the server's hottest loop: memory
+    /// that can do better than word by word does.
     #[inline(always)]
-    fn load_payload(&self, port: u32, at: u32, lanes: u32, words: u32, tag: u32, out: &mut [u32]) -> bool {
-        let lane_dwords = words as usize * 3;
+    fn load_payload(&self, port: u32, at: u32, lanes: u32, words: u32, tag: u16, out: &mut [u32]) -> bool {
+        let stride = lane_stride(words);
         (0..words).all(|j| {
-            let mut wrong = 0;
-            for (lane, slot) in (0..lanes).zip(out[j as usize * 3..].chunks_mut(lane_dwords)) {
+            (0..lanes).fold(true, |whole, lane| {
                 let word = self.load_request(port, at + j * lanes + lane);
-                wrong |= word.tag ^ tag;
-                slot[..3].copy_from_slice(&word.data);
-            }
-            wrong == 0
+                let start = lane as usize * stride + units_in(j) as usize;
+                let [a, b, c, d] = word.0;
+                if j.is_multiple_of(2) {
+                    out[start..start + 4].copy_from_slice(&[a, b, c, d & 0xffff]);
+                } else {
+                    out[start] |= a << 16;
+                    out[start + 1..start + 4].copy_from_slice(&[a >> 16 | b << 16, b >> 16 | c << 16, c >> 16 | d << 16]);
+                }
+                whole & (word.tag() == tag)
+            })
         })
     }
+
+    /// Writes the replies to all lanes of message `tag`, and if the message scrubs, the rest of the port's reply area.
+    #[inline(always)]
+    fn store_replies(&self, geometry: &Geometry, port: u32, tag: Tag, replies: &LaneReplies<'_>) {
+        store_replies_by_words(self, geometry, port, tag, replies);
+    }
+
+    /// Acknowledges all posts up to message `tag`: all of them have been copied.
+    #[inline(always)]
+    fn acknowledge(&self, geometry: &Geometry, port: u32, tag: Tag) {
+        self.store_replies(geometry, port, tag, &LaneReplies { lanes: 1, words: 1, stride: 1, streams: &[0; LaneReplies::SPARE + 1] });
+    }
+}
+
+/// [`HostMemory::store_replies`] for memory that is written word by word.
+#[inline(always)]
+pub fn store_replies_by_words<M: HostMemory + ?Sized>(memory: &M, geometry: &Geometry, port: u32, tag: Tag, replies: &LaneReplies<'_>) {
+    if replies.lanes == 1 && replies.words == 1 && !tag.scrubs() {
+        // What most replies are.
+        return memory.store_reply(port, 0, replies.word(0, 0, tag));
+    }
+    let stride = geometry.lone_stride();
+    // A lane's first word last: when the client sees it, the others are on their way.
+    for j in (0..replies.words).rev() {
+        for rank in 0..replies.lanes {
+            memory.store_reply(port, ReplyHead::place(replies.lanes, rank, j, stride), replies.word(rank, j, tag));
+        }
+    }
+    if tag.scrubs() {
+        let written = |at: u32| match replies.lanes {
+            1 => at.is_multiple_of(stride) && at / stride < replies.words,
+            lanes => at < lanes * replies.words,
+        };
+        for at in (0..geometry.reply_words).filter(|&at| !written(at)) {
+            memory.store_reply(port, at, Word::new([0; 4], tag.payload()));
+        }
+    }
+}
+
+/// Units from one lane's payload to the next in the copy of a message with `words` words for each of several lanes.
+#[inline(always)]
+pub const fn lane_stride(words: u32) -> usize {
+    (words * WORD_BYTES).div_ceil(4) as usize
+}
+
+/// Units that the copy of the largest message of a geometry takes: what [`ServerPort::poll`] must be given.
+pub const fn payload_units(geometry: &Geometry) -> usize {
+    // Words are copied whole, 16 bytes each, over the 2 bytes of tag of the one before; and lanes begin on whole units.
+    (geometry.request_words as usize + 1) * size_of::<Word>() / 4
 }
 
 /// A request, complete and well-formed. Its payload has been copied out.
@@ -43,17 +105,41 @@ pub struct Message {
     pub header: Header,
     /// The message's tag, with which it must be answered.
     pub tag: Tag,
+    /// Where the next one starts, if this is a post.
+    end: u16,
+    /// Bits of the header's mask: counted once, because not every processor has an instruction for it.
+    lanes: u8,
 }
 
 impl Message {
     /// Lanes that call.
+    #[inline(always)]
     pub const fn lanes(&self) -> u32 {
-        self.header.mask.count_ones()
+        self.lanes as u32
     }
 
-    /// Payload per lane in 32-bit units.
-    pub const fn lane_dwords(&self) -> usize {
-        self.header.words as usize * 3
+    /// Whether nobody waits for an answer.
+    #[inline(always)]
+    pub const fn is_post(&self) -> bool {
+        !self.header.flags.has(Flags::REPLY)
+    }
+
+    /// Payload per lane in whole 32-bit units.
+    #[inline(always)]
+    pub const fn lane_units(&self) -> usize {
+        Header::units_in(self.header.words as u32, self.lanes()) as usize
+    }
+
+    /// Units from the start of one lane's payload to the next's.
+    #[inline(always)]
+    pub const fn stride(&self) -> usize {
+        if self.lanes() == 1 { self.lane_units() } else { lane_stride(self.header.words as u32) }
+    }
+
+    /// Units that the whole payload takes.
+    #[inline(always)]
+    pub const fn units(&self) -> usize {
+        self.lanes() as usize * self.stride()
     }
 }
 
@@ -73,7 +159,7 @@ pub enum Polled {
     Nothing,
     /// A message; its payload is in the buffer that was passed, lane after lane.
     Message(Message),
-    /// A message that makes no sense. It has been consumed; answer it so that its lanes do not wait.
+    /// A message that makes no sense: consume it, and answer it so that its lanes do not wait.
     Malformed(Malformed),
 }
 
@@ -81,7 +167,8 @@ pub enum Polled {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerPort {
     tag: Tag,
-    position: u32,
+    /// Where the next message starts, if not at 0: below the area's end.
+    position: u16,
 }
 
 impl ServerPort {
@@ -98,210 +185,110 @@ impl ServerPort {
 
     /// Where the next message probably starts: behind the last one, or at 0 if there is nothing left behind it.
     #[inline(always)]
-    pub const fn position(&self, geometry: &Geometry) -> u32 {
-        if self.position < geometry.request_words { self.position } else { 0 }
+    pub const fn position(&self) -> u32 {
+        self.position as u32
     }
 
-    /// Looks for the port's next message, and copies it into `payload` if it is complete.
+    /// Looks for the port's next message, and copies it into `out` if it is complete: the lanes' payloads one after another, in the
+    /// order of their numbers, [`Message::stride`] units apart. (The message's words interleave them.)
     ///
-    /// `payload` is resized to `lanes × lane_dwords` units: the lanes' payloads one after another, in the
-    /// order of their numbers. (The message's words interleave them.)
-    #[inline]
-    pub fn poll<M: HostMemory>(&mut self, memory: &M, geometry: &Geometry, port: u32, payload: &mut PayloadBuf) -> Polled {
+    /// The message stays the port's next until it is [consumed](ServerPort::consume).
+    ///
+    /// # Panics
+    /// When `out` is shorter than [`payload_units`].
+    #[inline(always)]
+    pub fn poll<M: HostMemory>(&self, memory: &M, geometry: &Geometry, port: u32, out: &mut [u32]) -> Polled {
         let tag = self.tag.next();
-        let mut base = self.position;
-        let mut head =
-            if base < geometry.request_words { memory.load_request(port, base) } else { Word { tag: !tag.header(), ..Word::default() } };
-        if head.tag != tag.header() {
+        let mut base = self.position();
+        let mut head = memory.load_request(port, base);
+        if head.tag() != tag.header() {
             if base == 0 {
                 return Polled::Nothing;
             }
             base = 0;
             head = memory.load_request(port, 0);
-            if head.tag != tag.header() {
+            if head.tag() != tag.header() {
                 return Polled::Nothing;
             }
         }
-        let header = Header::decode(head.data);
-        let lanes = header.mask.count_ones();
-        let words = header.words as u32;
+        let (header, first) = Header::decode(head);
+        let (lanes, words) = (header.lanes(), header.words as u32);
         let end = base + 1 + lanes * words;
         if header.mask == 0
             || header.mask & !geometry.lane_mask() != 0
             || header.flags.0 & !Flags::KNOWN.0 != 0
             || end > geometry.request_words
         {
-            // Its length is unknown, so the port restarts at 0, as after an answered message.
-            *self = Self { tag, position: 0 };
             return Polled::Malformed(Malformed { header, tag });
         }
-        let lane_dwords = words as usize * 3;
-        let out = payload.prepare(lanes as usize * lane_dwords);
-        if !memory.load_payload(port, base + 1, lanes, words, tag.payload(), out) {
+        let whole = if lanes == 1 {
+            let (start, rest) = out.split_at_mut(Header::LONE_UNITS as usize);
+            start.copy_from_slice(&first);
+            memory.load_payload(port, base + 1, 1, words, tag.payload(), rest)
+        } else {
+            memory.load_payload(port, base + 1, lanes, words, tag.payload(), out)
+        };
+        if !whole || tag.scrubs() && !scrubbed(memory, geometry, port, end, tag) {
             return Polled::Nothing;
         }
-        if tag.scrubs() {
-            // A scrubbed word that arrived late would overwrite a later message.
-            for at in end..geometry.request_words {
-                if memory.load_request(port, at).tag != tag.payload() {
-                    return Polled::Nothing;
-                }
-            }
-        }
-        let next = if tag.scrubs() { geometry.request_words } else { end };
-        let position = if header.flags.has(Flags::REPLY) { 0 } else { next };
-        *self = Self { tag, position };
-        Polled::Message(Message { header, tag })
+        let end = if tag.scrubs() { geometry.request_words } else { end };
+        Polled::Message(Message { header, tag, end: end as u16, lanes: lanes as u8 })
+    }
+
+    /// A message that [`ServerPort::poll`] gave has been taken: what follows is looked for from now on.
+    #[inline(always)]
+    pub const fn consume(&mut self, message: &Message, geometry: &Geometry) {
+        let next = if message.is_post() && (message.end as u32) < geometry.request_words { message.end } else { 0 };
+        *self = Self { tag: message.tag, position: next };
+    }
+
+    /// As [`ServerPort::consume`], of a message that made no sense. Its length is unknown, so the port restarts at 0, as after an
+    /// answered message.
+    pub const fn skip(&mut self, malformed: &Malformed) {
+        *self = Self { tag: malformed.tag, position: 0 };
     }
 }
 
-/// Writes the reply of the `rank`-th of `lanes` lanes. `payload` is cut to what the reply area holds.
-///
-/// The lane's first word is written last: when the client sees it, the others are on their way.
-/// An acknowledgement of a post is `write_reply(…, 0, 1, tag, Status::OK, &[])`.
-#[inline]
-#[expect(clippy::too_many_arguments, reason = "each is one fact of the reply; a struct would be built and taken apart in the same breath")]
-pub fn write_reply<M: HostMemory>(
-    memory: &M,
-    geometry: &Geometry,
-    port: u32,
-    rank: u32,
-    lanes: u32,
-    tag: Tag,
-    status: Status,
-    payload: &[u32],
-) {
-    Replies::new(geometry, port, lanes, tag).write(memory, geometry, rank, status, payload);
+/// Whether everything behind a scrubbing message carries its tag: a scrubbed word that arrived late would overwrite a later message.
+#[cold]
+fn scrubbed<M: HostMemory>(memory: &M, geometry: &Geometry, port: u32, end: u32, tag: Tag) -> bool {
+    (end..geometry.request_words).all(|at| memory.load_request(port, at).tag() == tag.payload())
 }
 
-/// A unit that was probably stored a moment ago, by itself. A load of two such units at once, into which compilers merge plain loads, would have
-/// to wait until the stores have left the processor's store buffer; that alone took half of the time of a lane's call.
-#[inline(always)]
-fn fresh(unit: &u32) -> u32 {
-    // SAFETY: a reference is valid for reads.
-    unsafe { core::ptr::from_ref(unit).read_volatile() }
-}
-
-/// What the replies to one message's lanes have in common: worked out once per message, not per lane.
+/// The replies to all lanes of one message, as they are about to be written.
 #[derive(Clone, Copy, Debug)]
-pub struct Replies {
-    port: u32,
-    lanes: u32,
-    tag: Tag,
-    stride: u32,
-    room: usize,
+pub struct LaneReplies<'a> {
+    /// Lanes that called.
+    pub lanes: u32,
+    /// Words of each reply: those of the longest. At most [`ReplyHead::most_words`] of the reply area.
+    pub words: u32,
+    /// Units from one lane's stream to the next.
+    pub stride: usize,
+    /// Each lane's reply as a stream of units, its [`ReplyHead`] first, and [`LaneReplies::SPARE`] units more, which may be read
+    /// but mean nothing.
+    pub streams: &'a [u32],
 }
 
-impl Replies {
-    /// The replies to message `tag` of `lanes` lanes.
+impl LaneReplies<'_> {
+    /// Units that there must be behind the last stream: words are made of four units, whatever is left of the stream.
+    pub const SPARE: usize = 4;
+
+    /// Word `j` of the `rank`-th lane's reply to message `tag`: the bytes that `pack` gives, read at once.
     #[inline(always)]
-    pub const fn new(geometry: &Geometry, port: u32, lanes: u32, tag: Tag) -> Self {
-        Self { port, lanes, tag, stride: ReplyHead::stride(lanes), room: largest_reply_dwords(geometry, lanes) }
-    }
-
-    /// The most 32-bit units of payload that each carries.
-    #[inline(always)]
-    pub const fn room(&self) -> usize {
-        self.room
-    }
-
-    /// Writes the reply of the `rank`-th lane, as [`write_reply`] does.
-    #[inline(always)]
-    pub fn write<M: HostMemory>(&self, memory: &M, geometry: &Geometry, rank: u32, status: Status, payload: &[u32]) {
-        let Self { port, tag, stride, room, .. } = *self;
-        let payload = if payload.len() > room { &payload[..room] } else { payload };
-        let (first, rest) = match payload {
-            [] => ([0, 0], &[][..]),
-            [a] => ([fresh(a), 0], &[][..]),
-            [a, b, rest @ ..] => ([fresh(a), fresh(b)], rest),
-        };
-        let mut at = rank;
-        for part in rest.chunks(3) {
-            at += stride;
-            let data = match part {
-                [a, b, c] => [fresh(a), fresh(b), fresh(c)],
-                [a, b] => [fresh(a), fresh(b), 0],
-                [a] => [fresh(a), 0, 0],
-                _ => [0; 3],
-            };
-            memory.store_reply(port, at, Word { data, tag: tag.payload() });
-        }
-        if tag.scrubs() {
-            self.scrub(memory, geometry, rank, ReplyHead::words(payload.len() as u32));
-        }
-        let head = ReplyHead { status, dwords: payload.len() as u16 };
-        memory.store_reply(port, rank, Word { data: [head.encode(), first[0], first[1]], tag: tag.payload() });
-    }
-
-    /// The most units of a reply that [`Replies::write_short`] writes.
-    pub const SHORT: usize = 8;
-
-    /// As [`Replies::write`], of the first `len` of `units`, which fit. (What is in the others may travel along in the last word.)
-    #[inline(always)]
-    pub fn write_short<M: HostMemory>(
-        &self,
-        memory: &M,
-        geometry: &Geometry,
-        rank: u32,
-        status: Status,
-        units: &[u32; Self::SHORT],
-        len: usize,
-    ) {
-        let Self { port, tag, stride, .. } = *self;
-        let [a, b, rest @ ..] = units.each_ref().map(fresh);
-        for (j, data) in [[rest[0], rest[1], rest[2]], [rest[3], rest[4], rest[5]]].into_iter().enumerate() {
-            if len > 2 + 3 * j {
-                memory.store_reply(port, rank + (j as u32 + 1) * stride, Word { data, tag: tag.payload() });
-            }
-        }
-        if tag.scrubs() {
-            self.scrub(memory, geometry, rank, ReplyHead::words(len as u32));
-        }
-        let head = ReplyHead { status, dwords: len as u16 };
-        memory.store_reply(port, rank, Word { data: [head.encode(), a, b], tag: tag.payload() });
-    }
-
-    /// Writes the lane's share of all words of the area that its reply of `words` words leaves.
-    #[cold]
-    fn scrub<M: HostMemory>(self, memory: &M, geometry: &Geometry, rank: u32, words: u32) {
-        for at in (rank..geometry.reply_words).step_by(self.lanes as usize) {
-            if at % self.stride != rank || at / self.stride >= words {
-                memory.store_reply(self.port, at, Word { data: [0; 3], tag: self.tag.payload() });
-            }
-        }
+    pub fn word(&self, rank: u32, j: u32, tag: Tag) -> Word {
+        let start = rank as usize * self.stride * 4 + (j * WORD_BYTES) as usize;
+        let bytes = bytes(self.streams).get(start..).and_then(|rest| rest.first_chunk::<16>());
+        let payload = u128::from_ne_bytes(*bytes.unwrap_or(&[0; 16])) & ((1 << (8 * WORD_BYTES)) - 1);
+        let word = payload | u128::from(tag.payload()) << (8 * WORD_BYTES);
+        // SAFETY: both are 16 bytes of plain integers. (Made of its units, it would go through four registers.)
+        unsafe { core::mem::transmute::<u128, Word>(word) }
     }
 }
 
 /// The most 32-bit units of payload that a reply to each of `lanes` lanes can carry.
 #[inline(always)]
 pub const fn largest_reply_dwords(geometry: &Geometry, lanes: u32) -> usize {
-    (geometry.reply_words / ReplyHead::stride(lanes)) as usize * 3 - 1
-}
-
-/// The buffer that [`ServerPort::poll`] copies payloads into. One per server thread; it grows to the
-/// largest message of its geometry and stays there.
-#[derive(Debug)]
-pub struct PayloadBuf<'a>(&'a mut [u32], usize);
-
-impl<'a> PayloadBuf<'a> {
-    /// A buffer over `units`, which must hold [`PayloadBuf::units`] of the geometry.
-    pub fn new(units: &'a mut [u32]) -> Self {
-        Self(units, 0)
-    }
-
-    /// Units that the largest message of a geometry takes.
-    pub const fn units(geometry: &Geometry) -> usize {
-        geometry.request_words as usize * 3
-    }
-
-    /// Room for a payload of `len` units and one more. (The largest message has a header, whose room here is never needed.)
-    fn prepare(&mut self, len: usize) -> &mut [u32] {
-        self.1 = len;
-        &mut self.0[..=len]
-    }
-
-    /// The payload of the last message.
-    pub fn payload(&self) -> &[u32] {
-        &self.0[..self.1]
-    }
+    let room = units_in(ReplyHead::most_words(geometry.reply_words, lanes, geometry.lone_stride())) as usize - 1;
+    // A reply's head has 16 bits for its length.
+    if room > u16::MAX as usize { u16::MAX as usize } else { room }
 }

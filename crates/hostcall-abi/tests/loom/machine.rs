@@ -7,10 +7,12 @@
 use std::cell::Cell;
 use std::sync::Mutex;
 
-use hostcall_abi::port::{Arch, Client, Group, HostMemory, PayloadBuf, Polled, PortState, ServerPort, largest_reply_dwords, write_reply};
-use hostcall_abi::{CallError, Flags, Geometry, Status, Tag, Word};
+use hostcall_abi::port::{
+    Arch, Client, Group, HostMemory, LaneReplies, Message, Polled, PortState, ServerPort, largest_reply_dwords, payload_units,
+};
+use hostcall_abi::{CallError, Flags, Geometry, Header, ReplyHead, Status, Tag, Word};
 use loom::sync::atomic::{
-    AtomicU32, AtomicU64, AtomicUsize,
+    AtomicU32, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
 
@@ -19,7 +21,7 @@ pub struct Memory {
     pub geometry: Geometry,
     /// Every word ever stored. Loom runs one thread at a time, so the lock is never contended.
     log: Mutex<Vec<Word>>,
-    state: AtomicU64,
+    state: AtomicU32,
     /// The lock bit of `state`, see `Arch::lock_port`.
     held: loom::sync::Mutex<bool>,
     released: loom::sync::Condvar,
@@ -32,15 +34,15 @@ pub struct Memory {
 
 impl Memory {
     /// A port whose last message was `tag`, answered, and whose words are all from long ago: `stale` makes them.
-    pub fn new(request_words: u32, reply_words: u32, tag: Tag, stale: Word) -> Self {
+    pub fn new(request_words: u32, reply_words: u32, window: bool, tag: Tag, stale: Word) -> Self {
         let area = |words: u32| (0..words).map(|_| AtomicUsize::new(0)).collect();
         Self {
-            geometry: Geometry { request_words, reply_words, slots: 0, ..Geometry::new(1, 32) },
+            geometry: Geometry { request_words, reply_words, window, slots: 0, ..Geometry::new(1, 32) },
             log: Mutex::new(vec![stale]),
-            state: AtomicU64::new(PortState::new(tag, 0, false).0),
+            state: AtomicU32::new(PortState::new(tag, 0, false).0),
             held: loom::sync::Mutex::new(false),
             released: loom::sync::Condvar::new(),
-            doorbell: AtomicU32::new(tag.payload()),
+            doorbell: AtomicU32::new(u32::from(tag.seq())),
             requests: area(request_words),
             replies: area(reply_words),
             closed: AtomicU32::new(0),
@@ -70,9 +72,37 @@ impl Memory {
     }
 
     /// What the doorbell shows.
-    pub fn rung(&self) -> u32 {
+    pub fn rung(&self) -> Tag {
         // Pairs with `Arch::ring`; a hint.
-        self.doorbell.load(Relaxed)
+        Tag::new(self.doorbell.load(Relaxed) as u16)
+    }
+}
+
+/// The memory with its replies in a window: they are written in whole lines, which the bus may tear.
+pub struct Lines<'a> {
+    pub memory: &'a Memory,
+    /// The tag of what fills a line up, for a message's; that message's own is right.
+    pub filler: fn(Tag) -> Tag,
+}
+
+impl HostMemory for Lines<'_> {
+    fn load_request(&self, port: u32, index: u32) -> Word {
+        self.memory.load_request(port, index)
+    }
+    fn store_reply(&self, _: u32, _: u32, _: Word) {
+        unreachable!("a window is written in lines");
+    }
+    fn store_replies(&self, geometry: &Geometry, port: u32, tag: Tag, replies: &LaneReplies<'_>) {
+        let (stride, LaneReplies { lanes, words, .. }) = (geometry.lone_stride(), *replies);
+        let end = if tag.scrubs() { geometry.reply_words } else { ReplyHead::area(lanes, words, stride) };
+        let filler = Word::new([0xdead_beef; 4], (self.filler)(tag).payload());
+        let mut area = vec![filler; end.next_multiple_of(Geometry::LINE_WORDS) as usize];
+        for (rank, j) in (0..lanes).flat_map(|rank| (0..words).map(move |j| (rank, j))) {
+            area[ReplyHead::place(lanes, rank, j, stride) as usize] = replies.word(rank, j, tag);
+        }
+        for (index, word) in area.into_iter().enumerate() {
+            self.memory.store_reply(port, index as u32, word);
+        }
     }
 }
 
@@ -100,6 +130,8 @@ pub enum Fault {
     AnyReply,
     /// Scrubbing stores nothing.
     NoScrub,
+    /// The first ring never arrives. (No fault: doorbells are hints.)
+    FirstRingLost,
 }
 
 /// A wave of one lane; or, with `lockstep`, of two lanes that do everything together.
@@ -108,7 +140,9 @@ pub struct Wave<'a> {
     memory: &'a Memory,
     clock: &'a Cell<u64>,
     /// The tag of the reply that the second lane saw when the first saw its own.
-    second: &'a Cell<u32>,
+    second: &'a Cell<u16>,
+    rings: &'a Cell<u32>,
+    lane: u32,
     lockstep: bool,
     fault: Fault,
 }
@@ -117,12 +151,14 @@ pub struct Wave<'a> {
 #[derive(Default)]
 pub struct Registers {
     clock: Cell<u64>,
-    second: Cell<u32>,
+    second: Cell<u16>,
+    rings: Cell<u32>,
 }
 
 impl<'a> Wave<'a> {
     pub fn new(memory: &'a Memory, registers: &'a Registers) -> Self {
-        Self { memory, clock: &registers.clock, second: &registers.second, lockstep: false, fault: Fault::None }
+        let Registers { clock, second, rings } = registers;
+        Self { memory, clock, second, rings, lane: 0, lockstep: false, fault: Fault::None }
     }
     pub fn lockstep(self) -> Self {
         Self { lockstep: true, ..self }
@@ -137,7 +173,7 @@ impl<'a> Wave<'a> {
 
 impl Arch for Wave<'_> {
     fn lane(self) -> u32 {
-        0
+        self.lane
     }
     fn ballot(self, mask: u64, predicate: bool) -> u64 {
         // The predicate is always "my reply's tag is not the one I want". If the first lane's is, the second lane's
@@ -168,7 +204,13 @@ impl Arch for Wave<'_> {
     fn reply_words(self) -> u32 {
         self.memory.geometry.reply_words
     }
-    fn lock_port(self, _: u32) -> u64 {
+    fn lone_stride(self) -> u32 {
+        self.memory.geometry.lone_stride()
+    }
+    fn has_window(self) -> bool {
+        self.memory.geometry.window
+    }
+    fn lock_port(self, _: u32) -> u32 {
         if self.fault == Fault::TornLock {
             let old = self.memory.state.load(Relaxed);
             self.memory.state.store(old | PortState::LOCKED, Relaxed);
@@ -189,7 +231,7 @@ impl Arch for Wave<'_> {
         *held = true;
         self.memory.state.load(Relaxed)
     }
-    fn unlock_port(self, _: u32, state: u64) {
+    fn unlock_port(self, _: u32, state: u32) {
         // Pairs with `lock_port` of the next owner. A swap for a store: loom does not know that a store comes after the
         // others' attempts to lock that have read the owner's, and would let them read their own for ever.
         match self.fault {
@@ -208,8 +250,8 @@ impl Arch for Wave<'_> {
         self.memory.released.notify_one();
     }
     fn store_request(self, _: u32, index: usize, word: Word) {
-        let header = word.tag >> 31 != 0;
-        if self.fault == Fault::NoScrub && !header && word.data == [0; 3] {
+        let header = word.tag() & Tag::default().header() != 0;
+        if self.fault == Fault::NoScrub && word == Word::new([0; 4], word.tag()) {
             return;
         }
         self.memory.store(&self.memory.requests[index], word);
@@ -221,16 +263,20 @@ impl Arch for Wave<'_> {
     fn load_reply(self, _: u32, index: usize) -> Word {
         let mut word = self.memory.load(&self.memory.replies[index]);
         if self.lockstep {
-            self.second.set(word.tag ^ self.memory.load(&self.memory.replies[index + 1]).tag);
+            self.second.set(word.tag() ^ self.memory.load(&self.memory.replies[index + 1]).tag());
         }
         if self.fault == Fault::AnyReply {
-            word.tag = PortState(self.memory.state.load(Relaxed)).tag().next().payload();
+            word = Word::new(word.0, PortState(self.memory.state.load(Relaxed)).tag().next().payload());
         }
         word
     }
-    fn ring(self, _: u32, tag: u32) {
+    fn ring(self, _: u32, tag: Tag) {
+        self.rings.set(self.rings.get() + 1);
+        if self.fault == Fault::FirstRingLost && self.rings.get() == 1 {
+            return;
+        }
         // Pairs with `Memory::rung`; a hint.
-        self.memory.doorbell.store(tag, Relaxed);
+        self.memory.doorbell.store(u32::from(tag.seq()), Relaxed);
     }
     fn closed(self) -> u32 {
         // Pairs with `Memory::close`.
@@ -244,9 +290,13 @@ impl Arch for Wave<'_> {
     }
 }
 
-/// The payload of a request for `value`: no word is like another's.
-pub fn payload(value: u32, j: u32) -> [u32; 3] {
-    [value, !value, value.wrapping_mul(31).wrapping_add(j)]
+/// Unit `i` of the payload of a request for `value`: units that are not of one message do not go together.
+pub fn payload(value: u32, i: u32) -> u32 {
+    match i % 3 {
+        0 => value,
+        1 => !value,
+        _ => value.wrapping_mul(31).wrapping_add(i),
+    }
 }
 
 /// What the host answers to `value`.
@@ -254,33 +304,84 @@ pub fn answer(value: u32) -> u32 {
     value + 1000
 }
 
-/// A whole call with `words` words of payload, at most `patience` looks at the clock long if that is not 0.
+/// Units of the answer to `value`: from 10 on it takes a second word.
+fn units_of_answer(value: u32) -> u32 {
+    if value < 10 { 2 } else { 6 }
+}
+
+/// Takes a port, if the buffer is not closed.
+fn acquire(wave: Wave<'_>, group: &Group) -> Result<hostcall_abi::port::Held, CallError> {
+    let client = Client(wave);
+    client.acquire(group, true).ok_or_else(|| CallError::from_status(client.why_no_port(), 0))
+}
+
+/// A whole call with `words` words behind its header for each lane, at most `patience` looks at the clock long if that is not 0.
 pub fn call(wave: Wave<'_>, value: u32, words: u32, patience: u64) -> Result<u32, CallError> {
     let (client, group) = (Client(wave), wave.group());
-    let mut held = client.acquire(&group, true).ok_or_else(|| CallError::from_status(client.why_no_port(), 0))?;
+    let mut held = acquire(wave, &group)?;
     let deadline = if patience == 0 { 0 } else { wave.clock.get() + patience };
-    let sent = client.send(&group, &mut held, 1, Flags::REPLY, words, |j| payload(value, j));
+    let units = Header::units_in(words, group.count);
+    let sent = client.send(&group, &mut held, 1, Flags::REPLY, units, |i| payload(value, i));
     if sent != Status::OK {
         client.release(&group, held);
         return Err(CallError::from_status(sent, 0));
     }
-    let reply = client.receive::<1>(&group, &mut held, deadline);
+    let result = if value < 10 {
+        understood(client.receive::<1>(&group, &mut held, deadline))
+    } else {
+        understood(client.receive::<2>(&group, &mut held, deadline))
+    };
     client.release(&group, held);
+    result
+}
+
+/// The number in a reply, all of whose units must be of the same.
+fn understood<const N: usize>(reply: hostcall_abi::port::Reply<N>) -> Result<u32, CallError> {
     if reply.head.status != Status::OK {
         return Err(CallError::from_status(reply.head.status, 0));
     }
-    assert_eq!(reply.head.dwords, 2);
-    assert_eq!(reply.words[0].data[2], !reply.words[0].data[1], "a torn reply");
-    Ok(reply.words[0].data[1])
+    let got = reply.unit(0);
+    assert_eq!(u32::from(reply.head.dwords), units_of_answer(got.wrapping_sub(1000)), "an answer to nobody's call");
+    for i in 0..u32::from(reply.head.dwords) {
+        assert_eq!(reply.unit(i), if i % 2 == 0 { got } else { !got }, "a torn reply");
+    }
+    Ok(got)
 }
 
 /// A whole post.
 pub fn post(wave: Wave<'_>, value: u32, words: u32) -> Result<(), CallError> {
     let (client, group) = (Client(wave), wave.group());
-    let mut held = client.acquire(&group, true).ok_or_else(|| CallError::from_status(client.why_no_port(), 0))?;
-    let sent = client.send(&group, &mut held, 1, Flags::default(), words, |j| payload(value, j));
+    let mut held = acquire(wave, &group)?;
+    let sent = client.send(&group, &mut held, 1, Flags::default(), Header::units_in(words, group.count), |i| payload(value, i));
     client.release(&group, held);
     if sent == Status::OK { Ok(()) } else { Err(CallError::from_status(sent, 0)) }
+}
+
+/// A message of the first of `lanes` lanes, which all of them send, or all but the last so many that do not help; and, with
+/// `reply`, its answer. (The lanes run one after another, the first first: whatever it waits for, they wait for.)
+pub fn together(wave: Wave<'_>, value: u32, words: u32, lanes: u32, idle: u32, reply: bool) -> Result<u32, CallError> {
+    let group = |lane| Group::new((1 << lanes) - 1, lane);
+    let (client, first) = (Client(wave), group(0));
+    let mut held = acquire(wave, &first)?;
+    let flags = if reply { Flags::REPLY } else { Flags::default() };
+    let before = held;
+    let send = |lane: u32, held: &mut hostcall_abi::port::Held| {
+        let client = Client(Wave { lane, ..wave });
+        client.send_together(&group(lane), held, 1, flags, Header::units_in(words, 1), |i| payload(value, i))
+    };
+    let sent = send(0, &mut held);
+    if sent != Status::OK {
+        client.release(&first, held);
+        return Err(CallError::from_status(sent, 0));
+    }
+    for lane in 1..lanes - idle {
+        let mut of_lane = before;
+        assert_eq!(send(lane, &mut of_lane), Status::OK);
+        assert_eq!(of_lane.state, held.state, "all lanes know the same of the port");
+    }
+    let result = if reply { understood(client.receive_together::<1>(&first, &mut held)) } else { Ok(0) };
+    client.release(&first, held);
+    result
 }
 
 /// A message as the host saw it.
@@ -311,29 +412,36 @@ impl<'a, M: HostMemory> Server<'a, M> {
         Self { memory, words, port: ServerPort::new(tag) }
     }
 
-    /// The port's next message, if the doorbell says that there is one and it is whole.
-    pub fn look(&mut self) -> Option<Seen> {
-        if self.memory.rung() == self.port.tag().payload() {
+    /// The port's next message, if the doorbell says that there is one and it is whole. It is not taken yet.
+    pub fn peek(&self) -> Option<(Seen, Message)> {
+        if self.memory.rung() == self.port.tag() {
             return None;
         }
-        let mut units = vec![0; PayloadBuf::units(&self.memory.geometry)];
-        let mut payload_buf = PayloadBuf::new(&mut units);
-        match self.port.poll(self.words, &self.memory.geometry, 0, &mut payload_buf) {
+        let mut units = vec![0; payload_units(&self.memory.geometry)];
+        match self.port.poll(self.words, &self.memory.geometry, 0, &mut units) {
             Polled::Nothing => None,
             Polled::Message(message) => {
-                let units = payload_buf.payload();
-                let value = units.first().copied().unwrap_or(0);
-                for (i, word) in units.chunks(3).enumerate() {
-                    let j = i as u32 % u32::from(message.header.words);
-                    assert_eq!(word, payload(value, j), "a payload of two messages");
+                let value = if message.units() == 0 { 0 } else { units[0] };
+                for rank in 0..message.lanes() as usize {
+                    for i in 0..message.lane_units() {
+                        assert_eq!(units[rank * message.stride() + i], payload(value, i as u32), "a payload of two messages");
+                    }
                 }
-                Some(Seen { value, tag: message.tag, lanes: message.lanes(), reply: message.header.flags.has(Flags::REPLY) })
+                let seen = Seen { value, tag: message.tag, lanes: message.lanes(), reply: message.header.flags.has(Flags::REPLY) };
+                Some((seen, message))
             }
             Polled::Malformed(malformed) => panic!("{malformed:?}"),
         }
     }
 
-    /// Waits for the next message.
+    /// As [`Server::peek`], and takes it.
+    pub fn look(&mut self) -> Option<Seen> {
+        let (seen, message) = self.peek()?;
+        self.port.consume(&message, &self.memory.geometry);
+        Some(seen)
+    }
+
+    /// Waits for the next message, and takes it.
     pub fn wait(&mut self) -> Seen {
         loop {
             if let Some(seen) = self.look() {
@@ -343,23 +451,48 @@ impl<'a, M: HostMemory> Server<'a, M> {
         }
     }
 
-    /// Writes one lane's reply, or a post's acknowledgement.
-    pub fn answer(&self, seen: Seen, rank: u32) {
-        let value = answer(seen.value);
-        let (lanes, payload) = if seen.reply { (seen.lanes, [value, !value]) } else { (1, [0, 0]) };
-        let payload = if seen.reply { &payload[..] } else { &[] };
-        assert!(payload.len() <= largest_reply_dwords(&self.memory.geometry, lanes));
-        write_reply(self.words, &self.memory.geometry, 0, rank, lanes, seen.tag, Status::OK, payload);
+    /// The lanes' replies.
+    fn replies(&self, seen: Seen, store: impl FnOnce(&LaneReplies<'_>)) {
+        let (value, dwords) = (answer(seen.value), units_of_answer(seen.value));
+        assert!(dwords as usize <= largest_reply_dwords(&self.memory.geometry, seen.lanes));
+        let head = ReplyHead { status: Status::OK, dwords: dwords as u16 }.encode();
+        let one = (0..=dwords).map(|i| {
+            if i == 0 {
+                head
+            } else if i % 2 == 1 {
+                value
+            } else {
+                !value
+            }
+        });
+        let mut streams: Vec<u32> = (0..seen.lanes).flat_map(|_| one.clone()).collect();
+        streams.extend([0; LaneReplies::SPARE]);
+        store(&LaneReplies { lanes: seen.lanes, words: ReplyHead::words(dwords), stride: 1 + dwords as usize, streams: &streams });
     }
 
-    /// Answers all lanes.
+    /// Writes the first word of one lane's reply alone.
+    pub fn answer_one(&self, seen: Seen, rank: u32) {
+        self.replies(seen, |replies| {
+            let at = ReplyHead::place(seen.lanes, rank, 0, self.memory.geometry.lone_stride());
+            self.words.store_reply(0, at, replies.word(rank, 0, seen.tag));
+        });
+    }
+
+    /// Answers all lanes of a call, or acknowledges a post.
     pub fn answer_all(&self, seen: Seen) {
-        for rank in 0..if seen.reply { seen.lanes } else { 1 } {
-            self.answer(seen, rank);
+        if seen.reply {
+            self.replies(seen, |replies| self.words.store_replies(&self.memory.geometry, 0, seen.tag, replies));
+        } else {
+            self.acknowledge(seen.tag);
         }
     }
 
-    /// Serves `count` messages and says what they asked for.
+    /// Acknowledges all posts up to `tag`.
+    pub fn acknowledge(&self, tag: Tag) {
+        self.words.acknowledge(&self.memory.geometry, 0, tag);
+    }
+
+    /// Serves `count` messages one by one and says what they asked for.
     pub fn serve(&mut self, count: usize) -> Vec<u32> {
         (0..count)
             .map(|_| {
@@ -368,5 +501,23 @@ impl<'a, M: HostMemory> Server<'a, M> {
                 seen.value
             })
             .collect()
+    }
+
+    /// Serves `count` messages as a serving thread does: a look takes all posts that are there, up to a call, and acknowledges
+    /// the last of them once.
+    pub fn serve_in_looks(&mut self, count: usize) -> Vec<u32> {
+        let mut values = Vec::new();
+        while values.len() < count {
+            let mut seen = self.wait();
+            values.push(seen.value);
+            while values.len() < count && !seen.reply {
+                let Some(next) = self.look() else { break };
+                // (The answer to a call tells as much as an acknowledgement of the posts before it.)
+                seen = next;
+                values.push(seen.value);
+            }
+            self.answer_all(seen);
+        }
+        values
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p hostcall-abi --test loom --release`
 //!
-//! [`models`] holds what must hold. [`faults`] breaks one rule at a time, to show that each model can fail: a tag that is not looked at, a
+//! [`models`], [`posts`], [`together`] and [`window`] hold what must hold. [`faults`], and the last tests of these, break one rule at a time, to show that each model can fail: a tag that is not looked at, a
 //! lock that is not atomic, a scrub that is left out, an order that is given up.
 #![cfg(loom)]
 #![allow(missing_docs, unreachable_pub, reason = "a test")]
@@ -10,7 +10,10 @@
 mod faults;
 mod machine;
 mod models;
+mod posts;
 mod staged;
+mod together;
+mod window;
 
 use hostcall_abi::{Tag, Word};
 use loom::sync::Arc;
@@ -32,8 +35,13 @@ fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
 }
 
 /// A port just after message `seq`, whose words are a whole lap old and carry `stale` as tag.
-fn memory(seq: u32, request_words: u32, reply_words: u32, stale: u32) -> Arc<Memory> {
-    Arc::new(Memory::new(request_words, reply_words, Tag::new(seq), Word { data: [0xdead, 0xbeef, 0xf00d], tag: stale }))
+fn memory(seq: u16, request_words: u32, reply_words: u32, stale: u16) -> Arc<Memory> {
+    Arc::new(Memory::new(request_words, reply_words, false, Tag::new(seq), Word::new([0xdead, 0xbeef, 0xf00d, 0], stale)))
+}
+
+/// The same, with its replies in a window of `lines` lines.
+fn memory_with_window(seq: u16, request_words: u32, lines: u32, stale: u16) -> Arc<Memory> {
+    Arc::new(Memory::new(request_words, lines * 4, true, Tag::new(seq), Word::new([0xdead, 0xbeef, 0xf00d, 0], stale)))
 }
 
 /// Runs a wave.

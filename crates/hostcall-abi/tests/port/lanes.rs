@@ -1,13 +1,14 @@
 //! Waves whose lanes are fibers.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use corosensei::Yielder;
-use hostcall_abi::Word;
 use hostcall_abi::port::{Arch, PortState};
+use hostcall_abi::{Tag, Word};
 
 use crate::bus::Bus;
+use crate::program::Fault;
 
 /// What the lanes of `mask` said at one collective operation after another.
 #[derive(Clone, Default)]
@@ -21,18 +22,36 @@ struct Meeting {
 
 /// Device memory, and the collectives of every wave.
 pub struct Device {
-    states: Vec<Cell<u64>>,
+    states: Vec<Cell<u32>>,
     meetings: RefCell<HashMap<(u32, u64), Meeting>>,
     pub clock: Cell<u64>,
+    /// What was remembered of `closed`.
+    known_closed: Cell<u32>,
+    /// Whether a call has ended because the buffer is closed.
+    pub learnt: Cell<bool>,
+    /// Lanes that know that the buffer is closed, and so must not look over the bus.
+    pub must_not_look: RefCell<HashSet<(u32, u32)>>,
 }
 
 impl Device {
     pub fn new(ports: u32, state: PortState) -> Self {
-        Self { states: (0..ports).map(|_| Cell::new(state.0)).collect(), meetings: RefCell::default(), clock: Cell::new(1) }
+        Self {
+            states: (0..ports).map(|_| Cell::new(state.0)).collect(),
+            meetings: RefCell::default(),
+            clock: Cell::new(1),
+            known_closed: Cell::new(0),
+            learnt: Cell::new(false),
+            must_not_look: RefCell::default(),
+        }
     }
 
     pub fn state(&self, port: u32) -> PortState {
         PortState(self.states[port as usize].get())
+    }
+
+    /// Whether the device must know by now that the buffer is closed: it has been told, or sees it in its own memory.
+    pub fn knows_the_end(&self, bus: &Bus) -> bool {
+        if bus.geometry.window { bus.closed() != 0 } else { self.learnt.get() }
     }
 }
 
@@ -44,6 +63,7 @@ pub struct Lane<'a> {
     pub fiber: &'a Yielder<(), ()>,
     pub wave: u32,
     pub lane: u32,
+    pub fault: Fault,
 }
 
 impl Lane<'_> {
@@ -79,6 +99,13 @@ impl Lane<'_> {
     fn step(self) {
         self.fiber.suspend(());
     }
+
+    /// The lane looks at, or stores to, memory on the other side of the bus.
+    fn crosses_the_bus(self) {
+        let knows = self.device.must_not_look.borrow().contains(&(self.wave, self.lane));
+        assert!(!knows, "a call over the bus though the end is known");
+        self.step();
+    }
 }
 
 impl Arch for Lane<'_> {
@@ -112,34 +139,46 @@ impl Arch for Lane<'_> {
     fn reply_words(self) -> u32 {
         self.bus.geometry.reply_words
     }
-    fn lock_port(self, port: u32) -> u64 {
+    fn lone_stride(self) -> u32 {
+        self.bus.geometry.lone_stride()
+    }
+    fn has_window(self) -> bool {
+        self.bus.geometry.window
+    }
+    fn lock_port(self, port: u32) -> u32 {
         self.step();
         let state = &self.device.states[port as usize];
         state.replace(state.get() | PortState::LOCKED)
     }
-    fn unlock_port(self, port: u32, state: u64) {
+    fn unlock_port(self, port: u32, state: u32) {
         self.step();
         assert_eq!(state & PortState::LOCKED, 0);
         assert!(self.device.state(port).locked(), "a port released twice");
         self.device.states[port as usize].set(state);
     }
     fn store_request(self, port: u32, index: usize, word: Word) {
-        self.step();
+        self.crosses_the_bus();
         self.bus.store_request(self.wave * 64 + self.lane, port, index, word);
     }
     fn load_reply(self, port: u32, index: usize) -> Word {
-        self.step();
+        self.crosses_the_bus();
         self.bus.load_reply(port, index)
     }
-    fn ring(self, port: u32, tag: u32) {
-        self.step();
+    fn ring(self, port: u32, tag: Tag) {
+        self.crosses_the_bus();
         self.bus.ring(self.wave * 64 + self.lane, port, tag);
     }
     fn closed(self) -> u32 {
-        0
+        self.crosses_the_bus();
+        self.bus.closed()
     }
     fn known_closed(self) -> u32 {
-        0
+        if self.fault == Fault::ForgetsTheEnd {
+            return 0;
+        }
+        if self.has_window() { self.bus.closed() } else { self.device.known_closed.get() }
     }
-    fn remember_closed(self, _: u32) {}
+    fn remember_closed(self, status: u32) {
+        self.device.known_closed.set(status);
+    }
 }
