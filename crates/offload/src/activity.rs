@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 type Subscriber = Arc<dyn Fn(bool) + Send + Sync>;
 
@@ -13,6 +13,8 @@ type Subscriber = Arc<dyn Fn(bool) + Send + Sync>;
 pub(crate) struct Activity {
     count: AtomicUsize,
     subscribers: Mutex<Subscribers>,
+    /// Read while a launch is counted, written while nothing may be launched.
+    still: RwLock<()>,
 }
 
 #[derive(Default)]
@@ -29,7 +31,14 @@ impl Activity {
         self.count.load(Ordering::Acquire)
     }
 
+    /// Runs `idle` while no kernel is in flight and none is launched; `None` if one is in flight.
+    pub(crate) fn while_idle<T>(&self, idle: impl FnOnce() -> T) -> Option<T> {
+        let _still = self.still.write().unwrap_or_else(PoisonError::into_inner);
+        (self.in_flight() == 0).then(idle)
+    }
+
     pub(crate) fn ticket(self: &Arc<Self>) -> Ticket {
+        let _counting = self.still.read().unwrap_or_else(PoisonError::into_inner);
         // AcqRel: pairs with the other changes of the count, so that exactly one of them sees it leave zero.
         if self.count.fetch_add(1, Ordering::AcqRel) == 0 {
             self.tell();
@@ -103,6 +112,22 @@ impl fmt::Debug for Subscription {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_launched_while_somebody_makes_use_of_idleness() {
+        let activity = Arc::new(Activity::default());
+        let launcher = activity.clone();
+        let launch = activity.while_idle(|| {
+            let launch = std::thread::spawn(move || launcher.ticket());
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert_eq!(activity.in_flight(), 0, "the launch waits");
+            launch
+        });
+        let ticket = launch.expect("nothing is in flight").join().expect("it is launched afterwards");
+        assert_eq!((activity.in_flight(), activity.while_idle(|| ())), (1, None));
+        drop(ticket);
+        assert_eq!(activity.while_idle(|| 7), Some(7));
+    }
 
     #[test]
     fn subscribers_hear_only_of_leaving_and_reaching_zero() {

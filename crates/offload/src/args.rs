@@ -32,6 +32,13 @@ impl Args {
         self
     }
 
+    /// A value as the bytes that it has in memory: for faces that are not told types.
+    #[must_use]
+    pub fn bytes(mut self, bytes: &[u8]) -> Self {
+        self.params.push(bytes);
+        self
+    }
+
     /// Device memory as a slice, `&[T]` or `&mut [T]` in the kernel: two parameters, address and length.
     #[must_use]
     pub fn slice<T: Plain>(self, memory: &Memory<T>) -> Self {
@@ -71,6 +78,13 @@ impl Args {
             }
         }
         Ok(())
+    }
+
+    /// Arguments that are laid out already.
+    pub(crate) fn laid_out(bytes: &[u8]) -> Self {
+        let mut args = Self::default();
+        args.params.push(bytes);
+        args
     }
 
     pub(crate) fn params(&self) -> &Params {

@@ -12,6 +12,7 @@ use crate::args::Params;
 use crate::device::{DeviceInfo, DeviceKind};
 use crate::error::Error;
 use crate::queue::Launch;
+use crate::window::WindowProvider;
 use offload_image::Image;
 
 /// A way to drive devices.
@@ -69,6 +70,21 @@ pub trait BackendDevice: Send + Sync {
     /// # Errors
     /// [`Error::OutOfHostMemory`].
     fn alloc_host(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error>;
+
+    /// Who may give a window into this device's memory, the preferred ones first.
+    fn window_providers(&self) -> &[WindowProvider] {
+        &[]
+    }
+
+    /// At least `bytes` (at least 1) of device memory that the host can write, aligned to 64 for both. Its host pointer may be
+    /// write-combining: nobody reads by it. `provider` is one of [`BackendDevice::window_providers`].
+    ///
+    /// # Errors
+    /// Why this provider has none, with the remedy.
+    fn window(&self, provider: WindowProvider, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
+        let _ = (provider, bytes);
+        Err(Error::Unsupported { what: "a window into device memory" })
+    }
 
     /// Copies device memory to the host now. Must not wait for running kernels: they may be waiting for the caller.
     ///

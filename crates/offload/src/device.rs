@@ -10,13 +10,14 @@ use crate::activity::{Activity, Subscription};
 use crate::backend::{BackendDevice, Plugin};
 use crate::cuda;
 use crate::error::Error;
+use crate::hsa;
 use crate::memory::{HostMemory, Memory};
 use crate::program::Program;
 use crate::queue::{Event, Queue};
 use crate::sim::{self, SimConfig};
 
 /// Every plugin, the preferred ones first; the simulator, which always works, is the last.
-static PLUGINS: &[&dyn Plugin] = &[&cuda::CudaPlugin, &sim::SimPlugin];
+static PLUGINS: &[&dyn Plugin] = &[&cuda::CudaPlugin, &hsa::HsaPlugin, &sim::SimPlugin];
 
 /// Kinds of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,8 +27,8 @@ pub enum DeviceKind {
     Sim,
     /// NVIDIA GPUs through the CUDA driver.
     Cuda,
-    /// AMD GPUs through HIP.
-    Hip,
+    /// AMD GPUs through the HSA runtime.
+    Hsa,
 }
 
 impl fmt::Display for DeviceKind {
@@ -35,7 +36,7 @@ impl fmt::Display for DeviceKind {
         f.write_str(match self {
             Self::Sim => "simulator",
             Self::Cuda => "CUDA",
-            Self::Hip => "HIP",
+            Self::Hsa => "HSA",
         })
     }
 }
@@ -140,7 +141,15 @@ impl Device {
         Ok(Self::from_backend(Platform::of(DeviceKind::Cuda)?.0.open(ordinal)?))
     }
 
-    /// The device that a string names: `sim`, `sim:lanes=64,seed=7` (see [`SimConfig`]'s `FromStr`), `cuda`, `cuda:1`.
+    /// An AMD device, through the HSA runtime.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] with the reason, or [`Error::NoDevice`].
+    pub fn hsa(ordinal: u32) -> Result<Device, Error> {
+        Ok(Self::from_backend(Platform::of(DeviceKind::Hsa)?.0.open(ordinal)?))
+    }
+
+    /// The device that a string names: `sim`, `sim:lanes=64,seed=7` (see [`SimConfig`]'s `FromStr`), `cuda`, `cuda:1`, `hsa`, `hsa:1`.
     ///
     /// # Errors
     /// [`Error::Spec`], and what opening the device fails with.
@@ -149,8 +158,11 @@ impl Device {
         let (kind, rest) = spec.split_once(':').unwrap_or((spec, ""));
         match kind {
             "sim" => Self::sim(rest.parse().map_err(|error: Error| bad(error.to_string()))?),
-            "cuda" if rest.is_empty() => Self::cuda(0),
-            "cuda" => Self::cuda(rest.parse().map_err(|_| bad(format!("`{rest}` is no device number")))?),
+            "cuda" | "hsa" => {
+                let open = if kind == "cuda" { Self::cuda } else { Self::hsa };
+                let number = if rest.is_empty() { "0" } else { rest };
+                open(number.parse().map_err(|_| bad(format!("`{rest}` is no device number")))?)
+            }
             _ => Err(bad(format!("`{kind}` is no kind of device"))),
         }
     }
@@ -281,6 +293,12 @@ impl Device {
     /// Kernels launched and not finished, counted without asking the driver. Another thread sees a kernel counted before it can run.
     pub fn in_flight(&self) -> usize {
         self.0.activity.in_flight()
+    }
+
+    /// Runs `idle` while no kernel is in flight on this device and none is launched: launches of other threads wait meanwhile. `None`, and `idle`
+    /// is not run, if one is in flight. `idle` must not launch.
+    pub fn while_idle<T>(&self, idle: impl FnOnce() -> T) -> Option<T> {
+        self.0.activity.while_idle(idle)
     }
 
     /// Calls `subscriber` with `true` when [`Device::in_flight`] leaves zero (before the kernel starts) and with `false` when it reaches

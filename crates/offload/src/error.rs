@@ -27,7 +27,7 @@ pub enum Error {
         count: u32,
     },
     /// A device string that nobody understands.
-    #[error("cannot open device `{spec}`: {reason}; write `sim`, `sim:lanes=64,seed=7` or `cuda:0`")]
+    #[error("cannot open device `{spec}`: {reason}; write `sim`, `sim:lanes=64,seed=7`, `cuda:0` or `hsa:0`")]
     Spec {
         /// The string.
         spec: String,

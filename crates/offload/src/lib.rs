@@ -1,8 +1,10 @@
-//! Safe Rust over devices: platforms, devices, queues, programs, kernels, globals, memory and events, on the CPU simulator and on CUDA.
+//! Safe Rust over devices: platforms, devices, queues, programs, kernels, globals, memory and events, on the CPU simulator, on CUDA and
+//! on HSA.
 //!
 //! A [`Device`] makes everything else: [`Queue`]s, in which work is done in order; [`Program`]s, loaded from bundles of images;
-//! [`Memory`] and [`HostMemory`]. Plugins drive the devices behind the object-safe traits of [`backend`]: [`sim`] on any machine, with
-//! nothing but stable Rust, and CUDA where its driver is found at run time.
+//! [`Memory`], [`HostMemory`], and [`Window`]s, which are device memory that the host writes. Plugins drive the devices behind the
+//! object-safe traits of [`backend`]: [`sim`] on any machine, with nothing but stable Rust, NVIDIA's GPUs where their driver is found at
+//! run time ([`cuda`]), and AMD's where their runtime is ([`hsa`]).
 //!
 //! [`Device::default_for`] takes the best device that a program has an image for, and says why; [`Device::open`] the one that a user names. A
 //! driver that is missing, too old or without a GPU is an [`Error`] that names the remedy.
@@ -17,10 +19,12 @@ pub mod cuda;
 mod device;
 mod error;
 mod graph;
+pub mod hsa;
 mod memory;
 mod program;
 mod queue;
 pub mod sim;
+mod window;
 
 pub use activity::Subscription;
 pub use args::{Args, Params};
@@ -33,3 +37,4 @@ pub use offload_image::{BundleError, Image, ImageKind, ProgramBundle, Sha256, in
 pub use program::{Global, Kernel, Program};
 pub use queue::{Event, Launch, Queue};
 pub use sim::{LaneMode, SimConfig};
+pub use window::{Effort, Line, LineStore, Litmus, Window, WindowError, WindowProvider};

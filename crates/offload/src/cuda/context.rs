@@ -19,6 +19,7 @@ use cudarc::driver::sys;
 use super::driver::{Driver, Failed};
 use super::fault;
 use super::flight::{self, Outstanding};
+use super::window::Imported;
 use crate::error::Error;
 
 /// Every context there is, for [`Context::primary`] and [`Context::destroy`]. Taken before a context's own locks.
@@ -46,6 +47,8 @@ pub(super) enum Resource {
     Device(sys::CUdeviceptr),
     Host(*mut c_void),
     Module(sys::CUmodule),
+    /// Memory of Vulkan's.
+    Imported(Imported),
 }
 
 // SAFETY: handles, valid on every thread; the driver serialises what is done with them.
@@ -313,13 +316,14 @@ impl Entered<'_> {
         let waiting = std::mem::take(&mut *lock(&self.context.waiting));
         for resource in waiting {
             // SAFETY: each was made in this context, is owned by the list it was taken from, and is freed this once.
-            self.ignore(unsafe {
+            unsafe {
                 match resource {
-                    Resource::Device(pointer) => self.driver.mem_free(pointer),
-                    Resource::Host(pointer) => self.driver.mem_host_free(pointer),
-                    Resource::Module(module) => self.driver.module_unload(module),
+                    Resource::Device(pointer) => self.ignore(self.driver.mem_free(pointer)),
+                    Resource::Host(pointer) => self.ignore(self.driver.mem_host_free(pointer)),
+                    Resource::Module(module) => self.ignore(self.driver.module_unload(module)),
+                    Resource::Imported(imported) => imported.free(self),
                 }
-            });
+            }
         }
     }
 

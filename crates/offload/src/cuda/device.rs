@@ -14,9 +14,11 @@ use super::image::{self, Capability, Form};
 use super::memory::Block;
 use super::module::{Loaded, Module};
 use super::stream::Stream;
+use super::window;
 use crate::backend::{BackendDevice, BackendEvent, BackendMemory, BackendProgram, BackendQueue, Plugin};
 use crate::device::{DeviceInfo, DeviceKind};
 use crate::error::Error;
+use crate::window::WindowProvider;
 use offload_image::{Image, ImageKind};
 
 use sys::CUdevice_attribute as Attribute;
@@ -182,6 +184,14 @@ impl BackendDevice for CudaDevice {
 
     fn alloc_host(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
         Ok(Arc::new(Block::host(&self.context, bytes)?))
+    }
+
+    fn window_providers(&self) -> &[WindowProvider] {
+        window::PROVIDERS
+    }
+
+    fn window(&self, provider: WindowProvider, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
+        window::open(&self.context, provider, bytes)
     }
 
     unsafe fn read(&self, from: u64, to: &mut [u8]) -> Result<(), Error> {

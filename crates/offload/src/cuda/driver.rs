@@ -13,6 +13,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use cudarc::driver::sys;
 use libloading::Library;
 
+use super::flat::Location;
+
 /// What a driver function returned: an integer, not an enum, so that codes of newer drivers survive.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -129,6 +131,9 @@ macro_rules! driver_functions {
 /// `CUhostFn`, never null.
 pub(super) type HostFn = unsafe extern "C" fn(*mut c_void);
 
+/// `CUoccupancyB2DSize`, never null.
+pub(super) type SharedOfGroup = unsafe extern "C" fn(c_int) -> usize;
+
 driver_functions! {
     init = "cuInit"(flags: c_uint);
     error_name = "cuGetErrorName"(error: Status, text: *mut *const c_char);
@@ -139,6 +144,7 @@ driver_functions! {
     device_attribute = "cuDeviceGetAttribute"(value: *mut c_int, attribute: c_int, device: sys::CUdevice);
     device_total_mem = "cuDeviceTotalMem_v2"(bytes: *mut usize, device: sys::CUdevice);
     device_pci_bus_id = "cuDeviceGetPCIBusId"(text: *mut c_char, len: c_int, device: sys::CUdevice);
+    device_uuid = "cuDeviceGetUuid_v2"(uuid: *mut sys::CUuuid, device: sys::CUdevice);
     primary_retain = "cuDevicePrimaryCtxRetain"(context: *mut sys::CUcontext, device: sys::CUdevice);
     primary_release = "cuDevicePrimaryCtxRelease_v2"(device: sys::CUdevice);
     primary_reset = "cuDevicePrimaryCtxReset_v2"(device: sys::CUdevice);
@@ -149,14 +155,29 @@ driver_functions! {
     ctx_set_limit = "cuCtxSetLimit"(limit: c_int, value: usize);
     mem_info = "cuMemGetInfo_v2"(free: *mut usize, total: *mut usize);
     mem_alloc = "cuMemAlloc_v2"(pointer: *mut sys::CUdeviceptr, bytes: usize);
+    mem_alloc_managed = "cuMemAllocManaged"(pointer: *mut sys::CUdeviceptr, bytes: usize, flags: c_uint);
     mem_free = "cuMemFree_v2"(pointer: sys::CUdeviceptr);
+    mem_host_register = "cuMemHostRegister_v2"(pointer: *mut c_void, bytes: usize, flags: c_uint);
+    mem_host_unregister = "cuMemHostUnregister"(pointer: *mut c_void);
+    mem_prefetch = "cuMemPrefetchAsync_v2"(
+        pointer: sys::CUdeviceptr, bytes: usize, location: Location, flags: c_uint, stream: sys::CUstream,
+    );
     mem_host_alloc = "cuMemHostAlloc"(pointer: *mut *mut c_void, bytes: usize, flags: c_uint);
     mem_host_free = "cuMemFreeHost"(pointer: *mut c_void);
     mem_host_device_pointer = "cuMemHostGetDevicePointer_v2"(pointer: *mut sys::CUdeviceptr, host: *mut c_void, flags: c_uint);
+    import_external_memory = "cuImportExternalMemory"(
+        memory: *mut sys::CUexternalMemory, handle: *const sys::CUDA_EXTERNAL_MEMORY_HANDLE_DESC,
+    );
+    external_memory_buffer = "cuExternalMemoryGetMappedBuffer"(
+        pointer: *mut sys::CUdeviceptr, memory: sys::CUexternalMemory, buffer: *const sys::CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
+    );
+    destroy_external_memory = "cuDestroyExternalMemory"(memory: sys::CUexternalMemory);
     memcpy_to_device = "cuMemcpyHtoDAsync_v2"(to: sys::CUdeviceptr, from: *const c_void, bytes: usize, stream: sys::CUstream);
     memcpy_to_host = "cuMemcpyDtoHAsync_v2"(to: *mut c_void, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream);
     memcpy = "cuMemcpyAsync"(to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream);
     memset_d8 = "cuMemsetD8Async"(to: sys::CUdeviceptr, value: u8, count: usize, stream: sys::CUstream);
+    memset_d16 = "cuMemsetD16Async"(to: sys::CUdeviceptr, value: u16, count: usize, stream: sys::CUstream);
+    memset_d32 = "cuMemsetD32Async"(to: sys::CUdeviceptr, value: u32, count: usize, stream: sys::CUstream);
     module_load = "cuModuleLoadDataEx"(
         module: *mut sys::CUmodule, image: *const c_void, options: c_uint, keys: *mut c_int, values: *mut *mut c_void,
     );
@@ -171,6 +192,17 @@ driver_functions! {
     function_load = "cuFuncLoad"(function: sys::CUfunction);
     function_attribute = "cuFuncGetAttribute"(value: *mut c_int, attribute: c_int, function: sys::CUfunction);
     function_set_attribute = "cuFuncSetAttribute"(function: sys::CUfunction, attribute: c_int, value: c_int);
+    function_parameter = "cuFuncGetParamInfo"(function: sys::CUfunction, index: usize, offset: *mut usize, bytes: *mut usize);
+    occupancy_group_size = "cuOccupancyMaxPotentialBlockSize"(
+        groups: *mut c_int, items: *mut c_int, function: sys::CUfunction, shared: SharedOfGroup, bytes: usize, limit: c_int,
+    );
+    occupancy_groups = "cuOccupancyMaxActiveBlocksPerMultiprocessor"(
+        groups: *mut c_int, function: sys::CUfunction, items: c_int, shared_bytes: usize,
+    );
+    launch_cooperative = "cuLaunchCooperativeKernel"(
+        function: sys::CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint,
+        shared_bytes: c_uint, stream: sys::CUstream, params: *mut *mut c_void,
+    );
     launch_kernel = "cuLaunchKernel"(
         function: sys::CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint,
         shared_bytes: c_uint, stream: sys::CUstream, params: *mut *mut c_void, extra: *mut *mut c_void,

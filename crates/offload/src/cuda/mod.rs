@@ -17,6 +17,7 @@ mod device;
 mod driver;
 mod event;
 mod fault;
+pub mod flat;
 mod flight;
 mod graph;
 mod image;
@@ -24,6 +25,7 @@ mod memory;
 mod module;
 mod raw;
 mod stream;
+mod window;
 
 #[cfg(feature = "cudarc")]
 mod interop;

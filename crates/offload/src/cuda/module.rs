@@ -43,9 +43,14 @@ impl Module {
             reason: format!("the {} image is damaged: {what}; build it again", image.arch),
             log: None,
         })?;
-        let mut words = vec![0u64; (image.bytes.len() + usize::from(is_ptx)).div_ceil(8)];
+        Module::load_bytes(context, program, &image.arch, &image.bytes, is_ptx)
+    }
+
+    /// Loads an image that was found whole.
+    pub(super) fn load_bytes(context: &Arc<Context>, program: &str, arch: &str, bytes: &[u8], is_ptx: bool) -> Result<Module, Error> {
+        let mut words = vec![0u64; (bytes.len() + usize::from(is_ptx)).div_ceil(8)];
         // SAFETY: `words` has room for these bytes, and (being zeroed, and with one byte more for PTX) for the NUL after them.
-        unsafe { std::ptr::copy_nonoverlapping(image.bytes.as_ptr(), words.as_mut_ptr().cast::<u8>(), image.bytes.len()) };
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), words.as_mut_ptr().cast::<u8>(), bytes.len()) };
 
         let (mut info_log, mut error_log) = (vec![0u8; LOG_BYTES], vec![0u8; LOG_BYTES]);
         let mut keys = [
@@ -71,10 +76,10 @@ impl Module {
             if failed.status.is_sticky() {
                 return Err(entered.error(&failed));
             }
-            return Err(fault::load(program, &image.arch, &context.name, entered.driver, &failed, log));
+            return Err(fault::load(program, arch, &context.name, entered.driver, &failed, log));
         }
         if let Some(log) = log {
-            tracing::debug!(program, arch = %image.arch, log, "loaded");
+            tracing::debug!(program, arch, log, "loaded");
         }
         let module = Module { context: context.clone(), raw, owned: true, keep: None };
         let functions = module.load_functions(&entered);
@@ -135,7 +140,7 @@ impl Module {
         self.raw
     }
 
-    fn function(self: &Arc<Self>, name: &str) -> Result<Option<Function>, Error> {
+    pub(super) fn function(self: &Arc<Self>, name: &str) -> Result<Option<Function>, Error> {
         // No symbol has a NUL in its name.
         let Ok(symbol) = CString::new(name) else { return Ok(None) };
         let entered = self.context.enter()?;

@@ -15,6 +15,7 @@ use super::{fault, grid};
 use crate::backend::{BackendDevice, BackendEvent, BackendMemory, BackendProgram, BackendQueue};
 use crate::device::{DeviceInfo, DeviceKind};
 use crate::error::Error;
+use crate::window::WindowProvider;
 use offload_image::{Image, ImageKind};
 
 /// What a simulated device and everything made from it share.
@@ -92,6 +93,14 @@ impl BackendDevice for SimDevice {
 
     fn alloc_host(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
         Ok(Arc::new(HostAllocation::new(bytes)?))
+    }
+
+    fn window_providers(&self) -> &[WindowProvider] {
+        &[WindowProvider::Simulator]
+    }
+
+    fn window(&self, _: WindowProvider, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
+        self.alloc(bytes)
     }
 
     unsafe fn read(&self, from: u64, to: &mut [u8]) -> Result<(), Error> {

@@ -24,6 +24,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+#[cfg(doc)]
+use hostcall_abi::descriptor::KernelParams;
 use hostcall_abi::sim::{KernelEntry, SimOps};
 
 mod arena;
@@ -47,10 +49,12 @@ mod wait;
 
 pub use config::{LaneMode, SimConfig};
 
+use crate::args::Args;
 use crate::backend::{BackendDevice, Plugin};
 use crate::device::{Device, DeviceKind};
 use crate::error::Error;
-use crate::program::Program;
+use crate::program::{Kernel, Program};
+use crate::queue::{Launch, Queue};
 
 /// The simulator as a plugin: one device, with default settings.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +99,20 @@ pub fn program_from_functions(device: &Device, functions: &[(&str, KernelEntry)]
     let shared = shared(device).ok_or(Error::WrongDevice { what: "a program of host functions" })?;
     let program = image::SimProgram::from_functions(functions, shared.info.max_group_size);
     Ok(Program::from_backend(device.clone(), "functions", program))
+}
+
+/// Launches a kernel with arguments that are laid out already, for drivers that are emulated on the simulator.
+///
+/// # Safety
+/// As [`Queue::launch`](crate::Queue::launch); the bytes are the kernel's parameters as [`KernelParams::place`] lays them out.
+///
+/// # Errors
+/// As [`Queue::launch`](crate::Queue::launch).
+#[doc(hidden)]
+pub unsafe fn launch_laid_out(queue: &Queue, kernel: &Kernel, launch: &Launch, params: &[u8]) -> Result<(), Error> {
+    let ticket = queue.device().activity().ticket();
+    // SAFETY: the caller's.
+    unsafe { queue.backend().launch(kernel.backend(), launch, Args::laid_out(params).params(), ticket) }
 }
 
 /// The operations that images are given.

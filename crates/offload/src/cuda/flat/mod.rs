@@ -1,0 +1,75 @@
+//! CUDA by addresses, for faces whose callers own memory as C programs do.
+//!
+//! [`crate::Queue`] and [`crate::Memory`] know lengths and owners, and count what runs. A C face has addresses of any origin, kernels of
+//! programs that say nothing of their parameters, managed and registered memory, cooperative launches. Here each of these is the driver's
+//! function, called in the device's context, with its errors as this crate's: a lost device stays lost, and a missing driver is found before.
+//!
+//! Launches are not counted in [`crate::Device::in_flight`], and freeing waits for the device as `cuMemFree` does.
+
+mod kernel;
+mod memory;
+mod program;
+mod stream;
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+pub use kernel::FlatKernel;
+pub use memory::{FlatMemory, Kind, Registration};
+pub use program::{FlatProgram, check_image};
+pub(super) use stream::Location;
+pub use stream::{FlatEvent, FlatStream};
+
+use super::context::Context;
+use super::device::CudaInfo;
+use super::raw;
+use crate::device::{Device, DeviceInfo};
+use crate::error::Error;
+
+/// A CUDA device by addresses. Clones are the same device.
+#[derive(Clone)]
+pub struct Flat {
+    context: Arc<Context>,
+    device: Device,
+}
+
+impl Flat {
+    /// The device of another face.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`] if it is no CUDA device.
+    pub fn new(device: &Device) -> Result<Flat, Error> {
+        Ok(Flat { context: raw::cuda(device)?.context.clone(), device: device.clone() })
+    }
+
+    /// What it is.
+    pub fn info(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    /// What only CUDA says of it.
+    ///
+    /// # Errors
+    /// Never: it is a CUDA device.
+    pub fn cuda_info(&self) -> Result<&CudaInfo, Error> {
+        Ok(&raw::cuda(&self.device)?.cuda)
+    }
+
+    /// A `CUdevice_attribute`.
+    ///
+    /// # Errors
+    /// When the driver does not know it.
+    pub fn attribute(&self, attribute: i32) -> Result<u32, Error> {
+        let entered = self.context.enter()?;
+        let mut value: c_int = 0;
+        // SAFETY: an out parameter; the device is valid.
+        entered.check(unsafe { entered.driver.device_attribute(&mut value, attribute, self.context.device) })?;
+        Ok(value.max(0) as u32)
+    }
+}
+
+impl std::fmt::Debug for Flat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Flat").field("device", &self.context.name).finish()
+    }
+}

@@ -1,0 +1,244 @@
+//! Streams and events: copies, fills, waiting.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys;
+
+use super::Flat;
+use crate::backend::{BackendEvent, BackendQueue};
+use crate::cuda::context::{Context, STREAM_NON_BLOCKING};
+use crate::cuda::driver::Failed;
+use crate::cuda::event::Event;
+use crate::cuda::stream::Stream;
+use crate::error::Error;
+
+/// A stream. What is in it when it is dropped is still done, and dropping does not wait for it.
+pub struct FlatStream {
+    pub(super) context: Arc<Context>,
+    stream: Stream,
+    pub(super) raw: sys::CUstream,
+}
+
+// SAFETY: a handle, valid on every thread; the driver serialises its use.
+unsafe impl Send for FlatStream {}
+// SAFETY: as above.
+unsafe impl Sync for FlatStream {}
+
+/// A point in a stream.
+pub struct FlatEvent(Event);
+
+/// `CUmemLocation`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(in crate::cuda) struct Location {
+    kind: i32,
+    id: i32,
+}
+
+/// `CU_MEM_LOCATION_TYPE_DEVICE`, `CU_MEM_LOCATION_TYPE_HOST`.
+const ON_DEVICE: i32 = 1;
+const ON_HOST: i32 = 2;
+
+/// `CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS`: without it managed memory cannot be prefetched.
+const CONCURRENT_MANAGED_ACCESS: i32 = 89;
+
+impl Flat {
+    /// A new stream, which waits for no other.
+    ///
+    /// # Errors
+    /// When the driver has none.
+    pub fn stream(&self) -> Result<FlatStream, Error> {
+        let mut raw = std::ptr::null_mut();
+        {
+            let entered = self.context.enter()?;
+            // SAFETY: an out parameter; the context is current.
+            entered.check(unsafe { entered.driver.stream_create(&mut raw, STREAM_NON_BLOCKING) })?;
+        }
+        // SAFETY: made just now, and destroyed by the result only.
+        match unsafe { Stream::borrowed(&self.context, raw, None) } {
+            Ok(stream) => Ok(FlatStream { context: self.context.clone(), stream, raw }),
+            Err(error) => {
+                destroy(&self.context, raw);
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether managed memory can be prefetched.
+    pub fn can_prefetch(&self) -> bool {
+        self.attribute(CONCURRENT_MANAGED_ACCESS).is_ok_and(|value| value != 0)
+    }
+}
+
+/// Gives a stream back. The driver does what is in it first, and this does not wait for that.
+fn destroy(context: &Context, raw: sys::CUstream) {
+    if let Ok(entered) = context.enter() {
+        // SAFETY: made in `Flat::stream`, and destroyed this once.
+        entered.ignore(unsafe { entered.driver.stream_destroy(raw) });
+    }
+}
+
+impl Drop for FlatStream {
+    fn drop(&mut self) {
+        // (What is dropped after this neither owns the stream nor has lent memory to it.)
+        destroy(&self.context, self.raw);
+    }
+}
+
+impl FlatStream {
+    fn call(&self, call: impl FnOnce(&crate::cuda::driver::Driver) -> Result<(), Failed>) -> Result<(), Error> {
+        let entered = self.context.enter()?;
+        entered.check(call(entered.driver))
+    }
+
+    /// Copies memory of any device and the host, in order. Where both are pageable host memory the driver may do it at once.
+    ///
+    /// # Safety
+    /// Both are memory of `bytes` bytes until the copy is done.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], or what the driver says.
+    pub unsafe fn copy(&self, to: usize, from: usize, bytes: usize) -> Result<(), Error> {
+        // SAFETY: the caller's; all memory is in one address space, so the driver knows what is whose.
+        self.call(|driver| unsafe { driver.memcpy(to as u64, from as u64, bytes, self.raw) })
+    }
+
+    /// Fills memory with a pattern, in order.
+    ///
+    /// # Safety
+    /// `to` is memory of `bytes` bytes, a multiple of the pattern's, until the fill is done.
+    ///
+    /// # Errors
+    /// As for [`FlatStream::copy`].
+    pub unsafe fn fill(&self, to: usize, pattern: &[u8], bytes: usize) -> Result<(), Error> {
+        let pattern = shortest(pattern);
+        let at = to as u64;
+        match *pattern {
+            // SAFETY: the caller's.
+            [a] => self.call(|driver| unsafe { driver.memset_d8(at, a, bytes, self.raw) }),
+            // The driver wants addresses of larger elements aligned.
+            [a, b] if to.is_multiple_of(2) => {
+                // SAFETY: the caller's.
+                self.call(|driver| unsafe { driver.memset_d16(at, u16::from_ne_bytes([a, b]), bytes / 2, self.raw) })
+            }
+            [a, b, c, d] if to.is_multiple_of(4) => {
+                // SAFETY: the caller's.
+                self.call(|driver| unsafe { driver.memset_d32(at, u32::from_ne_bytes([a, b, c, d]), bytes / 4, self.raw) })
+            }
+            _ => {
+                // One pattern from the host, then as much again as there is, until it is full. The driver has read pageable memory when
+                // the call returns.
+                // SAFETY: the caller's; `pattern` lives until the call returns.
+                self.call(|driver| unsafe { driver.memcpy_to_device(at, pattern.as_ptr().cast(), pattern.len(), self.raw) })?;
+                let mut full = pattern.len();
+                while full < bytes {
+                    let more = full.min(bytes - full);
+                    // SAFETY: both ranges are of the caller's memory, and do not overlap.
+                    self.call(|driver| unsafe { driver.memcpy(at + full as u64, at, more, self.raw) })?;
+                    full += more;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Advises that managed memory will be used by the device, or by the host.
+    ///
+    /// # Errors
+    /// As for [`FlatStream::copy`].
+    pub fn prefetch(&self, address: usize, bytes: usize, to_host: bool) -> Result<(), Error> {
+        let location = Location { kind: if to_host { ON_HOST } else { ON_DEVICE }, id: if to_host { 0 } else { self.context.device } };
+        // SAFETY: the driver looks for itself whether there is such memory; nothing of it changes.
+        self.call(|driver| unsafe { driver.mem_prefetch(address as u64, bytes, location, 0, self.raw) })
+    }
+
+    /// Calls `function` when the work before has ended; the work after it begins when it has returned. It must not call the driver.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn call_host(&self, function: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
+        self.stream.on_complete(function)
+    }
+
+    /// Marks the end of the work so far.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], or when the driver has no more events.
+    pub fn record(&self, timed: bool) -> Result<FlatEvent, Error> {
+        let event = if timed { Event::timed(&self.context)? } else { Event::untimed(&self.context)? };
+        self.stream.record(&event)?;
+        Ok(FlatEvent(event))
+    }
+
+    /// Has later work wait for an event, of this or another CUDA device.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn wait(&self, event: &FlatEvent) -> Result<(), Error> {
+        // SAFETY: live handles. (`Stream::wait` takes events of its own device only.)
+        self.call(|driver| unsafe { driver.stream_wait_event(self.raw, event.0.raw, 0) })
+    }
+
+    /// Waits until everything before has ended.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], with what happened.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.stream.synchronize()
+    }
+
+    /// Whether nothing is left to do.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn is_idle(&self) -> Result<bool, Error> {
+        self.stream.is_idle()
+    }
+}
+
+/// The shortest pattern that gives the same when repeated, of the lengths that the driver can set: 1, 2, 4, or all of it.
+fn shortest(pattern: &[u8]) -> &[u8] {
+    let same = |length: usize| pattern.len().is_multiple_of(length) && pattern.chunks(length).all(|part| part == &pattern[..length]);
+    [1, 2, 4].into_iter().find(|&length| pattern.len() > length && same(length)).map_or(pattern, |length| &pattern[..length])
+}
+
+impl FlatEvent {
+    /// Whether it happened.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn is_complete(&self) -> Result<bool, Error> {
+        self.0.is_complete()
+    }
+
+    /// Waits for it.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.0.synchronize()
+    }
+
+    /// Nanoseconds from `earlier` to this; `None` unless both happened.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], or when one is not timed.
+    pub fn nanoseconds_since(&self, earlier: &FlatEvent) -> Result<Option<u64>, Error> {
+        self.0.nanoseconds_since(&earlier.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortest;
+
+    #[test]
+    fn patterns_are_cut_to_what_the_driver_can_set() {
+        assert_eq!(shortest(&[7, 7, 7, 7, 7]), [7]);
+        assert_eq!(shortest(&[1, 2, 1, 2]), [1, 2]);
+        assert_eq!(shortest(&[1, 2, 3, 4, 1, 2, 3, 4]), [1, 2, 3, 4]);
+        assert_eq!(shortest(&[1, 2, 3]), [1, 2, 3]);
+        assert_eq!(shortest(&[1, 2, 1]), [1, 2, 1]);
+        assert_eq!(shortest(&[9]), [9]);
+    }
+}

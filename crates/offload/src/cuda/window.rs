@@ -1,0 +1,204 @@
+//! Windows into a GPU's memory: what Vulkan or GDRCopy has mapped for the host, as memory of this context.
+
+use std::any::Any;
+use std::os::fd::{AsRawFd, IntoRawFd};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use cudarc::driver::sys;
+
+use super::context::{Context, Entered, Resource};
+use super::memory::Block;
+use crate::backend::BackendMemory;
+use crate::device::DeviceKind;
+use crate::error::Error;
+use crate::window::{WindowProvider, gdrcopy, vulkan};
+
+/// Who is asked for a window, in this order.
+pub(super) const PROVIDERS: &[WindowProvider] = &[WindowProvider::Vulkan, WindowProvider::GdrCopy];
+
+/// A window of at least `bytes`.
+pub(super) fn open(context: &Arc<Context>, provider: WindowProvider, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
+    match provider {
+        WindowProvider::Vulkan => Ok(Arc::new(VulkanWindow::new(context, bytes)?)),
+        WindowProvider::GdrCopy => Ok(Arc::new(GdrWindow::new(context, bytes)?)),
+        WindowProvider::Simulator => Err(Error::Unsupported { what: "a window by the simulator" }),
+    }
+}
+
+fn unavailable(reason: String) -> Error {
+    Error::Unavailable { kind: DeviceKind::Cuda, reason }
+}
+
+/// Counts memory that the host can reach, so that no reset takes what is behind it (see [`Context::destroy`]).
+struct Reachable(Arc<Context>);
+
+impl Reachable {
+    fn new(context: &Arc<Context>) -> Self {
+        // Relaxed: made inside `enter`, as the counter wants.
+        context.host_blocks.fetch_add(1, Ordering::Relaxed);
+        Self(context.clone())
+    }
+}
+
+impl Drop for Reachable {
+    fn drop(&mut self) {
+        self.0.host_blocks.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Vulkan's memory as CUDA has imported it. To be freed by [`Imported::free`]; merely dropped, as when the context is gone, it leaves what is
+/// CUDA's to the context and gives the rest back.
+pub(super) struct Imported {
+    pointer: sys::CUdeviceptr,
+    memory: sys::CUexternalMemory,
+    exported: vulkan::Exported,
+}
+
+impl Imported {
+    /// Imports it; a failure undoes what was done.
+    fn new(entered: &Entered<'_>, mut exported: vulkan::Exported) -> Result<Imported, Error> {
+        let handle = exported.take_handle().ok_or_else(|| unavailable("Vulkan gave no descriptor of its memory".into()))?;
+        let bytes = exported.bytes() as u64;
+        let wanted = sys::CUDA_EXTERNAL_MEMORY_HANDLE_DESC {
+            type_: sys::CUexternalMemoryHandleType::CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+            handle: sys::CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st__bindgen_ty_1 { fd: handle.as_raw_fd() },
+            size: bytes,
+            flags: 0,
+            reserved: [0; 16],
+        };
+        let mut memory = std::ptr::null_mut();
+        // SAFETY: an out parameter, and a descriptor of memory of this size and of this GPU; the context is current.
+        entered.check(unsafe { entered.driver.import_external_memory(&mut memory, &wanted) })?;
+        // The driver has it now.
+        let _ = handle.into_raw_fd();
+        let mut imported = Imported { pointer: 0, memory, exported };
+        let all = sys::CUDA_EXTERNAL_MEMORY_BUFFER_DESC { offset: 0, size: bytes, flags: 0, reserved: [0; 16] };
+        // SAFETY: an out parameter; imported just now.
+        let mapped = unsafe { entered.driver.external_memory_buffer(&mut imported.pointer, memory, &all) };
+        if let Err(failed) = mapped {
+            let error = entered.error(&failed);
+            // SAFETY: nobody else has it.
+            unsafe { imported.free(entered) };
+            return Err(error);
+        }
+        Ok(imported)
+    }
+
+    /// Gives it all back: the pointer, then the import, then Vulkan's side.
+    ///
+    /// # Safety
+    /// Its context is current, and nobody uses it any more.
+    pub(super) unsafe fn free(self, entered: &Entered<'_>) {
+        if self.pointer != 0 {
+            // SAFETY: mapped in `new`, freed this once.
+            entered.ignore(unsafe { entered.driver.mem_free(self.pointer) });
+        }
+        // SAFETY: imported in `new`, destroyed this once, after what was mapped from it.
+        entered.ignore(unsafe { entered.driver.destroy_external_memory(self.memory) });
+        drop(self.exported);
+    }
+}
+
+/// A window by Vulkan.
+struct VulkanWindow {
+    context: Arc<Context>,
+    /// Until dropped.
+    imported: Option<Imported>,
+    address: u64,
+    host: NonNull<u8>,
+    bytes: usize,
+    _reachable: Reachable,
+}
+
+// SAFETY: an address range; what is done with the bytes is the business of who reads and writes them.
+unsafe impl Send for VulkanWindow {}
+// SAFETY: as above; no method writes through the pointers.
+unsafe impl Sync for VulkanWindow {}
+
+impl VulkanWindow {
+    fn new(context: &Arc<Context>, bytes: usize) -> Result<VulkanWindow, Error> {
+        let entered = context.enter()?;
+        entered.free_waiting_if_idle();
+        let mut uuid = sys::CUuuid { bytes: [0; 16] };
+        // SAFETY: an out parameter; the device is valid.
+        entered.check(unsafe { entered.driver.device_uuid(&mut uuid, context.device) })?;
+        let exported = vulkan::Exported::new(uuid.bytes.map(|byte| byte as u8), bytes).map_err(unavailable)?;
+        let host = exported.host();
+        let imported = Imported::new(&entered, exported)?;
+        let (address, _reachable) = (imported.pointer, Reachable::new(context));
+        Ok(VulkanWindow { context: context.clone(), imported: Some(imported), address, host, bytes, _reachable })
+    }
+}
+
+impl Drop for VulkanWindow {
+    fn drop(&mut self) {
+        if let Some(imported) = self.imported.take() {
+            self.context.release(Resource::Imported(imported));
+        }
+    }
+}
+
+impl BackendMemory for VulkanWindow {
+    fn device_address(&self) -> u64 {
+        self.address
+    }
+
+    fn host_pointer(&self) -> *mut u8 {
+        self.host.as_ptr()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A window by GDRCopy. What is dropped first is declared first: the mapping, then the memory.
+struct GdrWindow {
+    mapping: gdrcopy::Mapping,
+    address: u64,
+    bytes: usize,
+    _reachable: Reachable,
+    _memory: Block,
+}
+
+impl GdrWindow {
+    fn new(context: &Arc<Context>, bytes: usize) -> Result<GdrWindow, Error> {
+        let page = gdrcopy::PAGE;
+        let sizes = bytes.checked_next_multiple_of(page).and_then(|whole| Some((whole, whole.checked_add(page)?)));
+        let (whole, with_room) = sizes.ok_or_else(|| unavailable("more than the address space".into()))?;
+        // `cuMemAlloc` promises no page of this size, so there is room to find one.
+        let memory = Block::device(context, with_room)?;
+        let address = memory.device_address().next_multiple_of(page as u64);
+        let entered = context.enter()?;
+        // SAFETY: inside `memory`, whole pages of it; `memory` outlives the mapping by the order of the fields.
+        let mapping = unsafe { gdrcopy::Mapping::new(address, whole) }.map_err(unavailable);
+        let reachable = Reachable::new(context);
+        // Dropping memory enters the context again, so not under this guard.
+        drop(entered);
+        Ok(GdrWindow { mapping: mapping?, address, bytes, _reachable: reachable, _memory: memory })
+    }
+}
+
+impl BackendMemory for GdrWindow {
+    fn device_address(&self) -> u64 {
+        self.address
+    }
+
+    fn host_pointer(&self) -> *mut u8 {
+        self.mapping.host().as_ptr()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

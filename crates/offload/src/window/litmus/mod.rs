@@ -1,0 +1,278 @@
+//! A litmus test of a window: does the device ever see a word that the host never wrote?
+//!
+//! The wire needs one thing of a window that no vendor promises: that a 16-byte word which the host stored as part of a line is read by a
+//! 16-byte load as it was stored, whole. So the host overwrites lines as fast as it can with growing numbers, sixteen times the same in each
+//! line, while all SMs load words and count what does not fit together. A test cannot prove that tearing never happens; it finds a machine
+//! on which it does, before a kernel's arguments go that way.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Line, LineStore, Window, WindowError, WindowProvider};
+use crate::error::Error;
+
+mod kernel;
+mod threads;
+mod writer;
+
+use writer::{Stores, Writer};
+
+/// How long to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Effort {
+    /// Milliseconds, by the calling thread: when a server is attached.
+    Brief,
+    /// Seconds, by several threads: for `doctor` and `bench`.
+    Thorough,
+}
+
+impl Effort {
+    /// How long lines are stored once the readers have begun.
+    fn duration(self) -> Duration {
+        match self {
+            Self::Brief => Duration::from_millis(3),
+            Self::Thorough => Duration::from_secs(2),
+        }
+    }
+
+    /// Lines that are stored: few, so that each is stored and read often.
+    fn lines(self) -> usize {
+        match self {
+            Self::Brief => 64,
+            Self::Thorough => 512,
+        }
+    }
+
+    fn threads(self) -> usize {
+        match self {
+            Self::Brief => 1,
+            // One processor is left to whoever else has something to do.
+            Self::Thorough => thread::available_parallelism().map_or(1, |n| n.get().saturating_sub(1).clamp(1, 8)),
+        }
+    }
+
+    /// After so many rounds readers end by themselves, whatever became of the host: a second of the one, ten of the other.
+    fn most_rounds(self) -> u32 {
+        match self {
+            Self::Brief => 1 << 20,
+            Self::Thorough => 10 << 20,
+        }
+    }
+}
+
+/// What a litmus test saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Litmus {
+    /// Lines that the host stored.
+    pub lines_stored: u64,
+    /// 16-byte words that were read, most of them several times between two stores.
+    pub words_read: u64,
+    /// Words with parts of two stores. One is enough: there must be no window.
+    pub torn_words: u64,
+    /// Lines with words of two stores. They are allowed: each word tells by its tag whether it is there.
+    pub torn_lines: u64,
+    /// Words that a reader saw go back to an older store.
+    pub words_back: u64,
+    /// Lines of which the last store never arrived.
+    pub lines_lost: u64,
+}
+
+impl Litmus {
+    /// Whether a window that behaves like this can be used.
+    pub fn is_clean(&self) -> bool {
+        self.torn_words == 0 && self.words_back == 0 && self.lines_lost == 0
+    }
+}
+
+/// How long readers may take to begin: a kernel waits while others hold all SMs.
+const START: Duration = Duration::from_secs(2);
+/// How long they may take to end once they were told, and the last stores to arrive.
+const END: Duration = Duration::from_secs(5);
+
+/// What readers counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    words_read: u64,
+    torn_words: u64,
+    torn_lines: u64,
+    words_back: u64,
+}
+
+/// The reading side, on a device or on threads.
+trait Readers {
+    /// Whether they have begun.
+    fn have_begun(&self) -> Result<bool, Error>;
+    /// Tells them to end, waits, and returns what they saw; `None` if they do not end.
+    fn finish(self) -> Result<Option<Counts>, Error>;
+}
+
+impl Window {
+    /// Looks for torn words: a kernel reads the window's first lines while the host overwrites them. They are zero afterwards, and nobody
+    /// else may use them meanwhile. On the simulator threads of the host read.
+    ///
+    /// It launches a kernel, so call it before kernels that fill the device are launched.
+    ///
+    /// # Errors
+    /// [`WindowError::Torn`] if the window must not be used, [`WindowError::Inconclusive`] if the readers did not run,
+    /// [`WindowError::Device`] if the device failed.
+    pub fn litmus(&self, effort: Effort) -> Result<Litmus, WindowError> {
+        let litmus = self.watch(Stores::Whole(self.store), effort)?;
+        if litmus.is_clean() { Ok(litmus) } else { Err(WindowError::Torn { provider: self.provider, litmus }) }
+    }
+
+    /// The same test of another way to store lines, which the processor must have; without one, of stores that tear words on purpose, which it
+    /// has to find: whoever trusts the test can see it fail. Torn words are no error.
+    #[doc(hidden)]
+    pub fn litmus_of(&self, store: Option<LineStore>, effort: Effort) -> Result<Litmus, WindowError> {
+        let usable = store.filter(|store| LineStore::available().contains(store));
+        self.watch(usable.map_or(Stores::Torn, Stores::Whole), effort)
+    }
+
+    fn watch(&self, stores: Stores, effort: Effort) -> Result<Litmus, WindowError> {
+        let lines = (self.len / Line::BYTES).min(effort.lines());
+        // What the lines held before would be taken for torn words.
+        // SAFETY: the lines that will be overwritten, which are nobody else's meanwhile.
+        unsafe { self.device.backend().write(self.address, &vec![0; lines * Line::BYTES]) }?;
+        let litmus = if self.provider == WindowProvider::Simulator {
+            self.watch_by(threads::Threads::start(self, lines, effort), stores, lines, effort)
+        } else {
+            self.watch_by(kernel::Running::start(self, lines, effort)?, stores, lines, effort)
+        };
+        // SAFETY: the lines that were overwritten, which are nobody else's meanwhile. The readers have ended, or are atomic.
+        unsafe { self.device.backend().write(self.address, &vec![0; lines * Line::BYTES]) }?;
+        litmus
+    }
+
+    fn watch_by(&self, readers: impl Readers, stores: Stores, lines: usize, effort: Effort) -> Result<Litmus, WindowError> {
+        let stop = AtomicBool::new(false);
+        let threads = effort.threads().min(lines);
+        let mut writers: Vec<Writer> = (0..threads)
+            .map(|part| {
+                let (from, to) = (lines * part / threads, lines * (part + 1) / threads);
+                // SAFETY: its own part of the window's first lines, which are nobody else's meanwhile.
+                unsafe { Writer::new(stores, self.host.add(from * Line::BYTES), to - from, part as u64) }
+            })
+            .collect();
+        let began = thread::scope(|scope| {
+            let (mine, others) = writers.split_first_mut().ok_or("a window has a line, so there is a writer")?;
+            for writer in others {
+                // Relaxed: it orders nothing, and the end of the scope waits for the threads.
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        writer.burst();
+                    }
+                });
+            }
+            let began = store_until_begun(&readers, mine);
+            if let Ok(Some(began)) = began {
+                while began.elapsed() < effort.duration() {
+                    mine.burst();
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+            Ok::<_, &str>(began)
+        });
+        let began = began.map_err(|reason| WindowError::Inconclusive { reason: reason.into() })??;
+        self.store.order();
+        let Some(counts) = readers.finish()? else {
+            let reason = "the test's kernel did not begin or end in time; are other kernels holding the device?";
+            return Err(WindowError::Inconclusive { reason: reason.into() });
+        };
+        if began.is_none() || counts.words_read == 0 {
+            return Err(WindowError::Inconclusive { reason: "the test's readers began after the last store".into() });
+        }
+        let last: Vec<u32> = writers.iter().flat_map(|writer| writer.last().iter().copied()).collect();
+        let Counts { words_read, torn_words, torn_lines, words_back } = counts;
+        let lines_stored = writers.iter().map(Writer::stored).sum();
+        Ok(Litmus { lines_stored, words_read, torn_words, torn_lines, words_back, lines_lost: self.lost(&last, END)? })
+    }
+
+    /// How many lines do not hold what was stored last, even after `patience`.
+    fn lost(&self, last: &[u32], patience: Duration) -> Result<u64, Error> {
+        let start = Instant::now();
+        loop {
+            let mut lost = 0;
+            for (index, number) in last.iter().enumerate() {
+                lost += u64::from(self.read_line(index * Line::BYTES)? != Line([*number; 16]));
+            }
+            if lost == 0 || start.elapsed() > patience {
+                return Ok(lost);
+            }
+        }
+    }
+}
+
+/// When the readers began; `None` if they did not.
+fn store_until_begun(readers: &impl Readers, writer: &mut Writer) -> Result<Option<Instant>, Error> {
+    let start = Instant::now();
+    while start.elapsed() < START {
+        writer.burst();
+        if readers.have_begun()? {
+            return Ok(Some(Instant::now()));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+
+    fn window(bytes: usize) -> Window {
+        Device::sim("".parse().unwrap()).unwrap().window_of(WindowProvider::Simulator, bytes).unwrap()
+    }
+
+    /// Words of ordinary memory are whole on processors that promise so.
+    fn promised() -> bool {
+        #[cfg(target_arch = "x86_64")]
+        let promised = std::arch::is_x86_feature_detected!("avx");
+        #[cfg(not(target_arch = "x86_64"))]
+        let promised = cfg!(target_arch = "aarch64");
+        if !promised {
+            eprintln!("skipped: this processor does not promise that 16-byte words of ordinary memory are whole");
+        }
+        promised
+    }
+
+    #[test]
+    fn whole_stores_are_seen_whole_and_the_lines_are_zero_afterwards() {
+        if !promised() {
+            return;
+        }
+        for (bytes, effort) in [(64, Effort::Brief), (1 << 20, Effort::Brief), (1 << 16, Effort::Brief)] {
+            let window = window(bytes);
+            let litmus = window.litmus(effort).unwrap();
+            eprintln!("{litmus:?}");
+            assert!(litmus.is_clean() && litmus.words_read > 0 && litmus.lines_stored > 0, "{litmus:?}");
+            for at in (0..bytes).step_by(Line::BYTES) {
+                assert_eq!(window.read_line(at).unwrap(), Line::default(), "{at}");
+            }
+        }
+    }
+
+    #[test]
+    fn stores_that_tear_words_are_found_out() {
+        let litmus = window(4096).litmus_of(None, Effort::Thorough).unwrap();
+        eprintln!("{litmus:?}");
+        assert!(litmus.torn_words > 0 && !litmus.is_clean(), "{litmus:?}");
+        let error = WindowError::Torn { provider: WindowProvider::Vulkan, litmus };
+        assert!(error.to_string().contains("HOSTCALL_WINDOW=off"), "{error}");
+    }
+
+    #[test]
+    fn a_line_whose_last_store_does_not_arrive_is_counted() {
+        let window = window(256);
+        // SAFETY: the window's second line, which nobody else uses.
+        unsafe { window.store.store(window.host.as_ptr().add(64), &Line([7; 16])) };
+        assert_eq!(window.lost(&[0, 7, 0, 9], Duration::ZERO).unwrap(), 1);
+        assert_eq!(window.lost(&[0, 7, 0, 0], Duration::ZERO).unwrap(), 0);
+        let litmus = Litmus { lines_lost: 1, ..Litmus::default() };
+        assert!(!litmus.is_clean() && Litmus::default().is_clean());
+        assert!(!Litmus { words_back: 1, ..Litmus::default() }.is_clean());
+        assert!(Litmus { torn_lines: 1, ..Litmus::default() }.is_clean(), "a torn line is no harm");
+    }
+}
