@@ -123,6 +123,38 @@ fn calls_and_posts_can_go_over_a_held_port() {
 }
 
 #[test]
+fn every_function_can_be_called_together_with_the_units_it_has_alone() {
+    answer(Ok(vec![43.5f32.to_bits()]));
+    assert_eq!(Host::add42_together(1.5), Ok(43.5));
+    let call = recorded();
+    assert_eq!((call.kind, call.units, call.reply_words), ("call_fixed_together", vec![1.5f32.to_bits()], 1));
+    assert_eq!(Host::note_together(1 << 40, true), Ok(()));
+    let call = recorded();
+    assert_eq!((call.kind, call.units), ("post_fixed_together", vec![0, 256, 1]));
+    assert_eq!(Host::log_together("text"), Ok(()));
+    let call = recorded();
+    assert_eq!((call.kind, call.units, call.ins), ("post_var_together", vec![0, 0, 4], vec![b"text".to_vec()]));
+
+    answer(Ok(vec![1, 13]));
+    let mut out = [0u8; 3];
+    assert_eq!(Host::fill_together(1, &mut out), Ok(Err(Refused { code: 13 })));
+    let call = recorded();
+    assert_eq!((call.kind, call.units, out), ("call_var_together", vec![0, 0, 1, 3], [0x5a; 3]));
+    answer(Ok(vec![9]));
+    assert_eq!(Host::type_together(8), Ok(9));
+}
+
+#[test]
+fn calls_together_can_go_over_a_held_port() {
+    answer(Ok(vec![5.0f32.to_bits()]));
+    let mut port = mock::device::__private::Port::default();
+    assert_eq!(Host::add42_together_on(&mut port, 2.0), Ok(5.0));
+    assert_eq!(recorded().kind, "call_fixed_together");
+    assert_eq!(Host::tick_together_on(&mut port), Ok(()));
+    assert_eq!((recorded().kind, port.0), ("post_fixed_together", 2));
+}
+
+#[test]
 fn a_failed_call_is_an_error_of_the_stub() {
     answer(Err(CallError::UnknownService));
     assert_eq!(Host::log("x"), Err(CallError::UnknownService));
@@ -239,7 +271,7 @@ fn an_implementation_registers_all_its_functions() {
         }
     }
     let services = hosting::host::all(Implementation(99));
-    let names: Vec<_> = services.iter().map(|service| service.definition.name).collect();
+    let names: Vec<_> = services.iter().map(|service| &*service.definition.name).collect();
     assert_eq!(names, ["Host__add42", "Host__log", "Host__fill", "Host__tick", "Host__barrier", "Host__mixed", "Host__note", "Host__type"]);
     assert_eq!(invoke(&services[2], &[0, 4], &[]), Ok((vec![1, 99], vec![vec![0; 4]])));
     assert_eq!(invoke(&services[1], &[5], &[b"hello"]), Ok((vec![], vec![])));

@@ -1,15 +1,15 @@
 //! What one served message costs the host, on one thread.
 //!
-//! `cargo run --release -p hostcall --features test-utils --example serve_rate [PORTS]`
+//! `cargo run --release -p hostcall --features test-utils --example serve_rate [PORTS [NAME]]`
 //!
 //! Fills a buffer with requests, then sweeps once and takes the thread's processor time: sweep, poll, lookup, handler, reply. (A GPU's writes
 //! arrive in another cache than this thread's own, so take the figures as a lower bound.)
 
 use std::time::Duration;
 
-use hostcall::test_utils::{Sweeper, fixed_service};
+use hostcall::test_utils::{Sweeper, fixed_service, posted_service};
 use hostcall::{Geometry, PortBuffer};
-use hostcall_abi::{Flags, Tag};
+use hostcall_abi::{Flags, Header, Tag};
 use rustix::time::{ClockId, clock_gettime};
 
 fn cpu_time() -> Duration {
@@ -19,7 +19,7 @@ fn cpu_time() -> Duration {
 
 fn main() {
     let ports: u32 = std::env::args().nth(1).map_or(8448 / 8, |n| n.parse().expect("a number of ports"));
-    println!("{ports} ports, one thread, medians of 101 sweeps");
+    println!("{ports} ports, one thread, medians of 10001 sweeps");
     measure("scalar call, 1 lane", ports, 1, 2, Flags::REPLY);
     measure("64 B call, 1 lane", ports, 1, 16, Flags::REPLY);
     measure("64 B call, 32 lanes", ports, u64::from(u32::MAX), 16, Flags::REPLY);
@@ -27,16 +27,30 @@ fn main() {
     measure("nothing (per port)", ports, 0, 0, Flags::default());
 }
 
+/// Measures, unless the second argument asks for another one.
 fn measure(name: &str, ports: u32, mask: u64, units: usize, flags: Flags) {
-    let services = [fixed_service("scalar", |x: u64| x + 1), fixed_service("wide", |x: [u32; 16]| [x[0], x[5], x[10]])];
-    let geometry = Geometry { slots: 1, slot_bytes: 4096, word_form: PortBuffer::word_form(), ..Geometry::new(ports, 32) };
+    if std::env::args().nth(2).is_some_and(|only| !name.contains(&only)) {
+        return;
+    }
+    let services = [
+        fixed_service("scalar", |x: u64| x + 1),
+        fixed_service("wide", |x: [u32; 16]| [x[0], x[5], x[10]]),
+        posted_service("posted", |x: u64| _ = std::hint::black_box(x)),
+    ];
+    let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(ports, 32) };
     let mut server = Sweeper::new(PortBuffer::in_process(geometry).expect("a buffer"), services).expect("services");
     let raw = server.device().raw();
-    let service = if units > 3 { 2 } else { 1 };
+    let service = if !flags.has(Flags::REPLY) {
+        3
+    } else if units > 3 {
+        2
+    } else {
+        1
+    };
     let payload: Vec<u32> = (0..units as u32).collect();
-    let need = 1 + payload.len().div_ceil(3) as u32 * mask.count_ones();
+    let need = 1 + mask.count_ones() * Header::words_for(units as u32, mask.count_ones());
     let mut base = 0;
-    let mut times: Vec<f64> = (1..=101)
+    let mut times: Vec<f64> = (1..=10001)
         .map(|round| {
             let tag = Tag::new(round);
             if flags.has(Flags::REPLY) || base + need > geometry.request_words {
@@ -45,7 +59,7 @@ fn measure(name: &str, ports: u32, mask: u64, units: usize, flags: Flags) {
             for port in 0..ports {
                 if mask != 0 {
                     raw.send(port, base, tag, service, flags, mask, &payload);
-                    raw.ring(port, tag.payload());
+                    raw.ring(port, tag.payload().into());
                 }
             }
             base += need;

@@ -1,7 +1,6 @@
 //! What generated code calls. Not part of the public interface.
 
-pub use crate::invocation::Invocation;
-pub use crate::service::{Definition, Failure, HandlerError, HandlerResult, IntoReply, Service};
+pub use crate::service::{Definition, Failure, HandlerError, HandlerResult, IntoReply, Invocation, Service};
 pub use crate::{__if_device as if_device, __if_host as if_host, __if_tokio as if_tokio};
 /// For shared crates that are `no_std`.
 pub use ::std;

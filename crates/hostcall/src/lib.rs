@@ -21,7 +21,7 @@
 //! let server = Server::without_device().service(host::add42(|x| x + 42.0)).start()?;
 //!
 //! // Here a mock device makes the call that a kernel's stub would make, through the same state machine.
-//! let geometry = hostcall::Geometry { slots: 0, word_form: PortBuffer::word_form(), ..hostcall::Geometry::new(4, 32) };
+//! let geometry = hostcall::Geometry { slots: 0, ..hostcall::Geometry::new(4, 32) };
 //! let device = MockDevice::new(server.add_buffer(PortBuffer::in_process(geometry)?));
 //! let _looking = server.keep_awake();
 //! let first_service = 1;
@@ -36,70 +36,36 @@
 #[cfg(hostcall_device)]
 pub use hostcall_device::*;
 
-#[cfg(all(not(hostcall_device), feature = "tokio"))]
-mod asynchronous;
-#[cfg(not(hostcall_device))]
-mod attach;
-#[cfg(not(hostcall_device))]
-mod batch;
-#[cfg(not(hostcall_device))]
-mod blocking;
-#[cfg(not(hostcall_device))]
-mod buffer;
 #[cfg(not(hostcall_device))]
 pub mod builtin;
 #[cfg(not(hostcall_device))]
-mod completion;
-#[cfg(not(hostcall_device))]
-mod core;
-#[cfg(not(hostcall_device))]
-mod invocation;
-#[cfg(not(hostcall_device))]
-mod live;
-#[cfg(not(hostcall_device))]
-mod memory;
-#[cfg(not(hostcall_device))]
-mod panics;
-#[cfg(not(hostcall_device))]
 pub mod policy;
 #[cfg(not(hostcall_device))]
-mod registry;
-#[cfg(not(hostcall_device))]
-mod report;
-#[cfg(not(hostcall_device))]
-mod serve;
+mod record;
 #[cfg(not(hostcall_device))]
 mod server;
 #[cfg(not(hostcall_device))]
 mod service;
 #[cfg(not(hostcall_device))]
-mod stacks;
+mod serving;
 #[cfg(not(hostcall_device))]
-mod stats;
-#[cfg(not(hostcall_device))]
-mod sweep;
-#[cfg(not(hostcall_device))]
-mod trace;
-#[cfg(not(hostcall_device))]
-mod wake;
+mod wire;
 
 #[cfg(not(hostcall_device))]
 pub use {
-    attach::AttachError,
-    buffer::{BufferError, PortBuffer},
     builtin::{Builtins, Console, ConsoleError, Input, Sink},
-    completion::Completion,
     hostcall_abi::descriptor::FirstPoll,
     hostcall_abi::{CallError, Geometry, Plain, Status},
     hostcall_macros::{Plain, service},
-    invocation::{Invocation, OutSlice, RawOut, RawSlice, StagedRegion},
     policy::{Access, Denial, DirGrant, GrantError, Limits, NetGrant, NetGrantError, Policy},
-    registry::{RegisterError, ServiceHandle},
-    report::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report},
-    server::{Awake, BufferHandle, Server, ServerBuilder, ServerError, WaitError},
-    service::{Definition, Failure, HandlerError, HandlerResult, IntoReply, Service},
-    stacks::{program_launch, reserve_lane_stacks, reserve_stacks},
-    stats::{Latency, ServiceStats, Stats},
+    record::stats::{Latency, ServiceStats, Stats},
+    record::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report},
+    server::{AttachError, Awake, BufferHandle, Server, ServerBuilder, ServerError, WaitError},
+    server::{program_launch, reserve_lane_stacks, reserve_stacks},
+    service::registry::{RegisterError, ServiceHandle},
+    service::{Completion, Definition, Failure, HandlerError, HandlerResult, IntoReply, Service},
+    service::{Invocation, OutSlice, RawOut, RawSlice},
+    wire::{BufferError, PortBuffer, RawWindow, StagedRegion},
 };
 
 #[cfg(all(not(hostcall_device), feature = "test-utils"))]

@@ -75,10 +75,11 @@ fn a_panic_payload_that_panics_itself_does_no_harm() {
 
 #[test]
 fn after_a_device_panic_or_exit_calls_end_until_the_report_is_taken() {
-    let end = Service::new(definition::<u32>("end", None), |call| {
+    let end = Service::new(definition::<u32>("end", Some(0)), |call| {
         match call.fixed::<u32>()? {
             0 => call.report().exited(3),
             _ => call.report().device_panicked(DevicePanic {
+                program: String::new(),
                 message: "index out of bounds".into(),
                 file: "kernel.rs".into(),
                 line: 12,
@@ -114,8 +115,8 @@ fn a_reply_that_does_not_fit_is_an_error_that_says_how_much_does() {
     let s = serve(Server::without_device().service(fixed_service("wide", |(): ()| [7u32; 200])));
     assert_eq!(s.device.wave(0).call_fixed::<(), [u32; 200]>(1, &()), Ok([7; 200]), "a lane alone has the whole reply area");
     for result in s.device.run_wave(0xf, |wave| wave.call(1, &[])) {
-        // 196 reply words for 4 lanes: 49 each, of which one unit is the head.
-        assert_eq!(result, Err(CallError::TooLarge { max: (49 * 3 - 1) * 4 }));
+        // 196 reply words for 4 lanes: 49 each, 686 bytes, of which one unit is the head.
+        assert_eq!(result, Err(CallError::TooLarge { max: (686 / 4 - 1) * 4 }));
     }
 }
 
@@ -125,15 +126,114 @@ fn arguments_that_are_no_values_of_their_type_are_malformed() {
     assert_eq!(s.device.wave(0).call(1, &[1, 65]), Ok(vec![1]));
     assert_eq!(s.device.wave(0).call(1, &[2, 65]), Err(CallError::Malformed));
     assert_eq!(s.device.wave(0).call(1, &[1, 0xd800]), Err(CallError::Malformed));
-    assert_eq!(s.device.wave(0).call(1, &[]), Err(CallError::Malformed), "no payload at all");
+    let none = s.device.run_wave(3, |wave| wave.call(1, &[]));
+    assert_eq!(none, [Err(CallError::Malformed), Err(CallError::Malformed)], "no payload at all");
 }
 
 #[test]
 fn a_post_that_comes_to_nothing_is_reported_to_the_host() {
-    let s = serve(Server::without_device().service(picky()));
+    let grumbling = Service::new(definition::<u32>("grumbling", None), |_| Err(HandlerError::new(3, "no").into()));
+    let s = serve(Server::without_device().service(grumbling));
     s.device.wave(0).post(999, Flags::default(), &[1]).unwrap();
     s.device.wave(0).post(1, Flags::default(), &[3]).unwrap();
     let report = s.server.collect();
     assert_eq!(report.handler_failures.len(), 2, "{report}");
     assert!(report.to_string().contains("service number 999, which nobody registered"));
+}
+
+#[test]
+fn lanes_that_fail_alike_are_one_entry_of_the_report() {
+    let moody = |x: u32| -> Result<u32, HandlerError> { if x < 3 { Err(HandlerError::new(x, "not today")) } else { panic!("too much") } };
+    let service = Service::new(definition::<u32>("moody", Some(1)), move |call| {
+        let x = moody(call.fixed()?)?;
+        call.reply(&x, &[]);
+        Ok(())
+    });
+    let s = serve(Server::without_device().service(service));
+    for _ in 0..10 {
+        s.device.run_wave(u64::from(u32::MAX), |wave| wave.call_fixed::<u32, u32>(1, &(wave.lane() % 4)).unwrap_err());
+    }
+    let report = s.server.collect();
+    let failed: Vec<_> = report.handler_failures.iter().map(|failure| (failure.code, failure.lanes)).collect();
+    assert_eq!(failed, [(0, 80), (1, 80), (2, 80)]);
+    let [panic] = &report.handler_panics[..] else { panic!("{report}") };
+    assert_eq!((panic.lanes, report.omitted), (80, 0));
+    assert_eq!(report.to_string().lines().count(), 2, "{report}");
+    assert!(report.to_string().contains("handler of moody failed in 240 lanes with codes 0, 1 and 2: not today"), "{report}");
+}
+
+#[test]
+fn what_a_removed_buffer_reported_is_collected_later() {
+    let s = serve(Server::without_device().service(picky()));
+    let buffer = s.server.add_buffer(hostcall::PortBuffer::in_process(common::geometry(1, 32)).unwrap());
+    let device = hostcall::test_utils::MockDevice::new(buffer.clone());
+    assert_eq!(device.wave(0).call_fixed::<u32, u32>(1, &1), Err(CallError::HandlerFailed { code: 1 }));
+    s.server.remove_buffer(&buffer);
+    assert_eq!(s.server.collect().handler_failures.len(), 1);
+    assert!(s.server.collect().is_success());
+}
+
+/// Lets a handler fail, and drops the server without asking it.
+fn end_without_waiting() {
+    let s = serve(Server::without_device().service(picky()));
+    assert_eq!(s.device.wave(0).call_fixed::<u32, u32>(1, &5), Err(CallError::HandlerFailed { code: 5 }));
+    drop((s.awake, s.server));
+}
+
+/// Keeps the errors that are logged.
+struct Log(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Log {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() == tracing::Level::ERROR
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Text(String);
+        impl tracing::field::Visit for Text {
+            fn record_debug(&mut self, _: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                self.0 += &format!("{value:?}");
+            }
+        }
+        let mut text = Text(String::new());
+        event.record(&mut text);
+        self.0.lock().unwrap().push(text.0);
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[test]
+fn a_report_that_nobody_collects_is_logged_when_the_server_goes() {
+    let logged = std::sync::Arc::default();
+    tracing::subscriber::with_default(Log(std::sync::Arc::clone(&logged)), || {
+        end_without_waiting();
+        let collected = serve(Server::without_device().service(picky()));
+        collected.device.wave(0).call_fixed::<u32, u32>(1, &5).unwrap_err();
+        collected.server.collect();
+    });
+    let logged = logged.lock().unwrap();
+    let [one] = &logged[..] else { panic!("{logged:?}") };
+    assert!(one.contains("nobody has waited for") && one.contains("handler of picky failed with code 5: not that one"), "{one}");
+}
+
+#[test]
+fn a_report_that_nobody_collects_is_on_standard_error_if_nothing_listens_to_the_log() {
+    const CHILD: &str = "HOSTCALL_TEST_END_WITHOUT_WAITING";
+    if std::env::var_os(CHILD).is_some() {
+        return end_without_waiting();
+    }
+    let name = "a_report_that_nobody_collects_is_on_standard_error_if_nothing_listens_to_the_log";
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env(CHILD, "1")
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success(), "{told}");
+    assert_eq!(told.matches("handler of picky failed with code 5: not that one").count(), 1, "{told}");
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use common::{eventually, geometry, serve};
-use hostcall::test_utils::{MockDevice, definition, fixed_service};
+use hostcall::test_utils::{MockDevice, definition, fixed_service, posted_service};
 use hostcall::{CallError, PortBuffer, Server, Service};
 use hostcall_abi::Flags;
 
@@ -120,8 +120,9 @@ fn the_memory_of_a_buffer_is_freed_with_its_last_user() {
     let states = Pages::new(geometry.device_layout().bytes + 64);
     let (start, device) = (host.0, states.0.as_ptr() as u64);
     // SAFETY: zeroed memory of the geometry's sizes, which `keep` owns.
-    let mut memory =
-        unsafe { PortBuffer::from_raw(geometry, start, start.as_ptr() as u64, device, Box::new((host, states, kept.clone()))).unwrap() };
+    let mut memory = unsafe {
+        PortBuffer::from_raw(geometry, start, start.as_ptr() as u64, None, device, Box::new((host, states, kept.clone()))).unwrap()
+    };
     memory.descriptor_mut().closed = device + geometry.device_layout().bytes as u64;
     let guest = MockDevice::new(s.server.add_buffer(memory));
     assert_eq!(guest.wave(0).call(1, &[3]), Ok(vec![3]));
@@ -185,15 +186,17 @@ fn a_dropped_server_leaves_no_thread_but_those_whose_handlers_have_not_returned(
     let (ended, ends) = mpsc::channel();
     let (release, wait) = mpsc::channel::<()>();
     let wait = std::sync::Mutex::new(wait);
+    let told = ended.clone();
     let quick = fixed_service("quick", move |x: u32| {
-        ENDS.with(|cell| _ = cell.set(Ends(ended.clone())));
-        if x == 7 {
-            wait.lock().unwrap().recv().unwrap();
-        }
+        ENDS.with(|cell| _ = cell.set(Ends(told.clone())));
         x
     });
-    let s = serve(Server::without_device().service(quick.blocking()));
-    s.device.wave(0).post(1, Flags::default(), &[7]).unwrap();
+    let stuck = posted_service("stuck", move |_: u32| {
+        ENDS.with(|cell| _ = cell.set(Ends(ended.clone())));
+        wait.lock().unwrap().recv().unwrap();
+    });
+    let s = serve(Server::without_device().service(quick.blocking()).service(stuck.blocking()));
+    s.device.wave(0).post(2, Flags::default(), &[7]).unwrap();
     for x in [1, 2, 3] {
         assert_eq!(s.device.wave(0).call(1, &[x]), Ok(vec![x]));
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use common::{eventually, serve};
-use hostcall::test_utils::{definition, fixed_service};
+use hostcall::test_utils::{definition, fixed_service, posted_service};
 use hostcall::{CallError, Completion, Failure, RegisterError, Server, ServerError, Service};
 use hostcall_abi::Flags;
 
@@ -228,11 +228,11 @@ fn every_post_is_handled_before_the_wait_returns() {
         });
     });
     let builder = Server::without_device()
-        .service(fixed_service("inline", move |_: u32| {
+        .service(posted_service("inline", move |_: u32| {
             inline.fetch_add(1, Ordering::Relaxed);
         }))
         .service(
-            fixed_service("blocking", move |_: u32| {
+            posted_service("blocking", move |_: u32| {
                 std::thread::sleep(Duration::from_millis(20));
                 blocking.fetch_add(1, Ordering::Relaxed);
             })

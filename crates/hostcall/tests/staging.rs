@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use common::serve;
 use hostcall::test_utils::{MockWave, var_definition, var_units};
-use hostcall::{CallError, RawOut, RawSlice, Server, Service};
+use hostcall::{CallError, Definition, RawOut, RawSlice, Server, Service};
 use hostcall_abi::Flags;
 use hostcall_abi::codec::VarHead;
 
@@ -186,7 +186,7 @@ fn services_that_only_move_bytes_get_the_region_itself() {
 fn a_staged_post_is_copied_before_it_is_acknowledged() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = seen.clone();
-    let log = Service::new(var_definition("log", 1), move |call| {
+    let log = Service::new(Definition { reply_dwords: None, ..var_definition("log", 1) }, move |call| {
         std::thread::sleep(std::time::Duration::from_millis(20));
         log.lock().unwrap().push(call.str()?.to_owned());
         Ok(())
@@ -201,7 +201,7 @@ fn a_staged_post_is_copied_before_it_is_acknowledged() {
             let mut units = var_units(4, &[text.len() as u32], &[]);
             units[1] = text.len() as u32;
             let mut held = client.acquire(&group, true).unwrap();
-            let status = client.send(&group, &mut held, 1, Flags::STAGED, 1, |_| [units[0], units[1], units[2]]);
+            let status = client.send(&group, &mut held, 1, Flags::STAGED, 3, |i| units.get(i as usize).copied().unwrap_or(0));
             assert_eq!(status, hostcall::Status::OK);
             assert_eq!(client.await_ack(group.mask, held), hostcall::Status::OK);
             client.release(&group, held);

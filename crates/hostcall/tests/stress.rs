@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{geometry, serve_over};
-use hostcall::test_utils::{Sweeper, definition, fixed_service, var_definition, var_units};
+use hostcall::test_utils::{Sweeper, definition, fixed_service, posted_service, var_definition, var_units};
 use hostcall::{CallError, PortBuffer, Server, Service};
 use hostcall_abi::codec::VarHead;
-use hostcall_abi::{Flags, Header, Tag, Word};
+use hostcall_abi::word::pack;
+use hostcall_abi::{Flags, Tag, Word};
 use proptest::prelude::*;
 
 /// A small generator, so that each wave's calls can be repeated.
@@ -48,7 +49,7 @@ fn echo(name: &'static str) -> Service {
 fn random_calls_from_many_waves_come_back_whole_and_once() {
     let posted = Arc::new(AtomicU64::new(0));
     let [count, expected] = [posted.clone(), Arc::new(AtomicU64::new(0))];
-    let post = fixed_service("post", move |x: u64| {
+    let post = posted_service("post", move |x: u64| {
         count.fetch_add(x, Ordering::Relaxed);
     });
     let later = Service::deferred(definition::<u64>("later", Some(2)), |call, done| {
@@ -61,7 +62,7 @@ fn random_calls_from_many_waves_come_back_whole_and_once() {
     let fault = fixed_service("fault", |x: u32| if x.is_multiple_of(2) { panic!("{x}") } else { x });
     let builder = Server::without_device().threads(3).services([echo("echo"), post, later, echo("slow echo").blocking(), fault]);
     // Fewer ports than waves, and tags that wrap around on the way.
-    let s = serve_over(builder, PortBuffer::in_process_from(geometry(24, 32), Tag::new(0x7fff_ffff - 500)).unwrap());
+    let s = serve_over(builder, PortBuffer::in_process_from(geometry(24, 32), Tag::new(0x7fff - 500)).unwrap());
     std::thread::scope(|scope| {
         for w in 0..32u32 {
             let (wave, expected) = (s.device.wave(w), expected.clone());
@@ -130,9 +131,9 @@ fn a_thousand_waves_make_ten_calls_each() {
 #[derive(Clone, Debug)]
 enum Deed {
     /// Writes any word, with a tag around the expected one or any.
-    Write { index: u32, data: [u32; 3], tag: u32, near: bool, header: bool },
+    Write { index: u32, data: [u32; 4], tag: u16, near: bool, header: bool },
     /// Writes a whole message with any header and payload, tagged as expected.
-    Send { header: [u32; 3], payload: Vec<u32> },
+    Send { header: [u32; 4], payload: Vec<u32> },
     /// Rings with any value.
     Ring(u32),
 }
@@ -140,11 +141,11 @@ enum Deed {
 fn deed() -> impl Strategy<Value = Deed> {
     let small = prop_oneof![0..8u32, any::<u32>()];
     prop_oneof![
-        (0..256u32, any::<[u32; 3]>(), any::<u32>(), any::<bool>(), any::<bool>())
+        (0..256u32, any::<[u32; 4]>(), any::<u16>(), any::<bool>(), any::<bool>())
             .prop_map(|(index, data, tag, near, header)| Deed::Write { index, data, tag, near, header }),
-        (0..5u32, 0..40u32, 0..5u32, any::<u32>(), prop::collection::vec(small, 0..60)).prop_map(
+        (0..5u32, 0..40u32, 0..9u32, any::<u32>(), prop::collection::vec(small, 0..60)).prop_map(
             |(service, words, flags, mask, payload)| {
-                Deed::Send { header: [service | words << 16 | flags << 24, mask & mask >> 7, 0], payload }
+                Deed::Send { header: [service | words << 16 | flags << 24, mask & mask >> 7, mask << 16 & mask, 0], payload }
             }
         ),
         any::<u32>().prop_map(Deed::Ring),
@@ -166,16 +167,16 @@ proptest! {
             match deed {
                 Deed::Write { index, data, tag: any, near, header } => {
                     let tag = if near { Tag::new(tag.seq().wrapping_add(any % 4)) } else { Tag::new(any) };
-                    raw.store(0, index, Word { data, tag: if header { tag.header() } else { tag.payload() } });
+                    raw.store(0, index, Word::new(data, if header { tag.header() } else { tag.payload() }));
                 }
                 Deed::Send { header, payload } => {
                     tag = tag.next();
                     for index in 1..256 {
-                        let unit = |k: usize| payload.get(index as usize * 3 - 3 + k).copied().unwrap_or(7);
-                        raw.store(0, index, Word { data: [unit(0), unit(1), unit(2)], tag: tag.payload() });
+                        let unit = |i: u32| payload.get(i as usize).copied().unwrap_or(7);
+                        raw.store(0, index, Word::new(pack(index - 1, unit), tag.payload()));
                     }
-                    raw.store(0, 0, Header::decode(header).encode(tag));
-                    raw.ring(0, tag.payload());
+                    raw.store(0, 0, Word::new(header, tag.header()));
+                    raw.ring(0, tag.payload().into());
                 }
                 Deed::Ring(value) => raw.ring(0, value),
             }
@@ -186,6 +187,6 @@ proptest! {
         raw.ring(1, 1);
         server.sweep_all();
         prop_assert!(raw.answered(1, Tag::new(1)));
-        prop_assert_eq!(raw.load(1, 0).data[1..].to_vec(), vec![42, 43]);
+        prop_assert_eq!(raw.load(1, 0).0[1..3].to_vec(), vec![42, 43]);
     }
 }

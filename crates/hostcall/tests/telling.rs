@@ -16,13 +16,13 @@ fn nap() -> hostcall::Service {
 fn statistics_count_calls_bytes_failures_and_time() {
     let s = serve(Server::without_device().stats(true).service(fixed_service("add", |x: u64| x + 1)).service(nap().blocking()));
     s.device.run_wave(0xf, |wave| wave.call_fixed::<u64, u64>(1, &1).unwrap());
-    s.device.wave(0).call(1, &[]).unwrap_err();
+    s.device.run_wave(0x3, |wave| wave.call(1, &[]).unwrap_err());
     s.device.wave(0).call(2, &[20]).unwrap();
     let stats = s.server.stats();
     let add = stats.service("add").unwrap();
-    assert_eq!((add.messages, add.calls, add.failed), (2, 5, 1));
-    // Four lanes sent one word of 12 bytes each; four replies of 8 bytes, and one unit of detail.
-    assert_eq!((add.bytes_in, add.bytes_out), (48, 36));
+    assert_eq!((add.messages, add.calls, add.failed), (2, 6, 2));
+    // Four lanes sent one word each, three whole units; four replies of 8 bytes, and two units of detail.
+    assert_eq!((add.bytes_in, add.bytes_out), (48, 40));
     let latency = stats.service("nap").unwrap().latency.unwrap();
     assert!(latency.p50 >= Duration::from_millis(19) && latency.max >= latency.p50, "{latency:?}");
     let table = stats.to_string();

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use common::{eventually, geometry, serve, serve_over};
-use hostcall::test_utils::{MockArch, fixed_service};
-use hostcall::{CallError, Geometry, PortBuffer, Server, Service};
-use hostcall_abi::geometry::WordForm;
+use common::{eventually, geometry, serve, serve_over, with_window};
+use hostcall::test_utils::{MockArch, fixed_service, posted_service};
+use hostcall::{CallError, PortBuffer, Server, Service};
+use hostcall_abi::header::pack_lone;
 use hostcall_abi::port::Arch;
 use hostcall_abi::{Flags, Header, Status, Tag, Word};
 
@@ -19,8 +19,10 @@ fn double() -> Service {
 
 #[test]
 fn tags_wrap_around_and_scrub_without_losing_a_call() {
-    for last in [0x7fff_ffff - 20, (1 << 30) - 20] {
-        let buffer = PortBuffer::in_process_from(geometry(1, 32), Tag::new(last)).unwrap();
+    for (last, geometry) in
+        [0x7fff - 20, (1 << 14) - 20].into_iter().flat_map(|last| [(last, geometry(1, 32)), (last, with_window(geometry(1, 32)))])
+    {
+        let buffer = PortBuffer::in_process_from(geometry, Tag::new(last)).unwrap();
         let s = serve_over(Server::without_device().service(double()), buffer);
         // One port, so that every message moves its tag on.
         for i in 0..60u64 {
@@ -34,10 +36,10 @@ fn tags_wrap_around_and_scrub_without_losing_a_call() {
 fn posts_and_calls_mixed_over_the_wrap_around_are_each_handled_once() {
     let sum = Arc::new(AtomicU64::new(0));
     let summed = sum.clone();
-    let add = fixed_service("add", move |x: u64| {
+    let add = posted_service("add", move |x: u64| {
         summed.fetch_add(x, Ordering::Relaxed);
     });
-    let buffer = PortBuffer::in_process_from(geometry(1, 32), Tag::new(0x7fff_ffff - 1000)).unwrap();
+    let buffer = PortBuffer::in_process_from(geometry(1, 32), Tag::new(0x7fff - 1000)).unwrap();
     let s = serve_over(Server::without_device().service(double()).service(add), buffer);
     let wave = s.device.wave(3);
     let mut expected = 0;
@@ -57,14 +59,14 @@ fn posts_and_calls_mixed_over_the_wrap_around_are_each_handled_once() {
 }
 
 #[test]
-fn words_of_three_pairs_carry_the_same_calls() {
-    let g = Geometry { word_form: WordForm::Triple8, ..geometry(20, 64) };
-    let s = serve_over(Server::without_device().service(double()), PortBuffer::in_process(g).unwrap());
-    let mask = 0xf000_0000_0000_00ff;
-    for _ in 0..20 {
-        let results = s.device.run_wave(mask, |wave| (wave.lane(), wave.call_fixed::<u64, u64>(1, &u64::from(wave.lane()))));
-        assert_eq!(results.len(), 12);
-        results.into_iter().for_each(|(lane, result)| assert_eq!(result, Ok(u64::from(lane) * 2)));
+fn replies_in_a_window_are_the_same() {
+    let s = serve_over(Server::without_device().service(double()), PortBuffer::in_process(with_window(geometry(20, 64))).unwrap());
+    for mask in [0xf000_0000_0000_00ff, 1 << 63, 0b111, u64::MAX] {
+        for _ in 0..5 {
+            let results = s.device.run_wave(mask, |wave| (wave.lane(), wave.call_fixed::<u64, u64>(1, &u64::from(wave.lane()))));
+            assert_eq!(results.len() as u32, mask.count_ones());
+            results.into_iter().for_each(|(lane, result)| assert_eq!(result, Ok(u64::from(lane) * 2)));
+        }
     }
 }
 
@@ -74,7 +76,7 @@ fn a_message_whose_doorbell_was_lost_is_found() {
     let raw = s.device.raw();
     raw.send(17, 0, Tag::new(1), 1, Flags::REPLY, 1 << 5, &[21, 0]);
     eventually("the audit finds it", || raw.answered(17, Tag::new(1)));
-    assert_eq!(raw.load(17, 0).data[1], 42);
+    assert_eq!(raw.load(17, 0).0[1], 42);
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn a_doorbell_that_comes_before_its_message_is_not_forgotten() {
 fn doorbells_that_mean_nothing_cost_nothing_but_a_look() {
     let s = serve(Server::without_device().service(double()));
     let raw = s.device.raw();
-    for (port, value) in [(0, u32::MAX), (1, 0x8000_0000), (2, 77), (31, 0x7fff_ffff), (30, 0x4000_0000)] {
+    for (port, value) in [(0, u32::MAX), (1, 0x8000), (2, 77), (31, 0x7fff), (30, 0x4000)] {
         raw.ring(port, value);
     }
     for port in 0..32 {
@@ -105,7 +107,9 @@ fn messages_that_make_no_sense_are_answered_and_counted_and_their_port_lives_on(
     let raw = s.device.raw();
     let bad = [
         Header { service: 1, words: 1, flags: Flags::REPLY, mask: 0 },
-        Header { service: 1, words: 1, flags: Flags(0x80 | 1), mask: 1 },
+        // One lane in the form of many.
+        Header { service: 1, words: 1, flags: Flags::REPLY, mask: 1 },
+        Header { service: 1, words: 1, flags: Flags(0x80 | 1), mask: 3 },
         Header { service: 1, words: 255, flags: Flags::REPLY, mask: 0xffff_ffff },
         Header { service: 1, words: 1, flags: Flags::REPLY, mask: 1 << 40 },
         Header { service: 1, words: 1, flags: Flags::REPLY, mask: u64::MAX },
@@ -113,15 +117,72 @@ fn messages_that_make_no_sense_are_answered_and_counted_and_their_port_lives_on(
     for (n, header) in (1..).zip(bad) {
         let tag = Tag::new(n);
         raw.store(9, 0, header.encode(tag));
-        raw.ring(9, tag.payload());
+        raw.ring(9, tag.payload().into());
         eventually("it is answered", || raw.answered(9, tag));
-        assert_eq!(raw.load(9, 0).data[0] & 0xffff, u32::from(Status::MALFORMED.0));
+        assert_eq!(raw.load(9, 0).0[0] & 0xffff, u32::from(Status::MALFORMED.0));
     }
-    let tag = Tag::new(bad.len() as u32 + 1);
+    let tag = Tag::new(bad.len() as u16 + 1);
     raw.send(9, 0, tag, 1, Flags::REPLY, 1, &[4, 0]);
-    raw.ring(9, tag.payload());
+    raw.ring(9, tag.payload().into());
     eventually("the next message is served", || raw.answered(9, tag));
-    assert_eq!((raw.load(9, 0).data[1], s.server.collect().malformed), (8, 5));
+    assert_eq!((raw.load(9, 0).0[1], s.server.collect().malformed), (8, 6));
+}
+
+#[test]
+fn a_flag_that_disagrees_with_the_definition_is_malformed() {
+    let handled = Arc::new(AtomicU64::new(0));
+    let count = handled.clone();
+    let blocking = fixed_service("blocking", move |x: u64| {
+        count.fetch_add(1, Ordering::Relaxed);
+        x
+    });
+    let s = serve(Server::without_device().service(blocking.blocking()).service(posted_service("posted", |_: u64| ())));
+    let raw = s.device.raw();
+    // A post of a service that has a result; a call of one that has none.
+    raw.send(0, 0, Tag::new(1), 1, Flags::default(), 1, &[5, 0]);
+    raw.ring(0, 1);
+    eventually("the post is acknowledged", || raw.answered(0, Tag::new(1)));
+    raw.send(1, 0, Tag::new(1), 2, Flags::REPLY, 1, &[5, 0]);
+    raw.ring(1, 1);
+    eventually("the call is answered", || raw.answered(1, Tag::new(1)));
+    assert_eq!(raw.load(1, 0).0[0] & 0xffff, u32::from(Status::MALFORMED.0));
+    assert_eq!((s.server.collect().malformed, handled.load(Ordering::Relaxed)), (2, 0));
+}
+
+#[test]
+fn posts_that_nobody_handles_wait_in_their_ports() {
+    let (let_go, wait) = std::sync::mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    let slow = posted_service("slow", move |_: u64| {
+        let _ = wait.lock().unwrap().recv();
+    });
+    let s = serve(Server::without_device().blocking_threads(1).service(slow.blocking()).service(double()));
+    // More than the server keeps: what is over stays in the ports, whose rings are full in the end.
+    let mut sent = 0u64;
+    let full = std::thread::scope(|scope| {
+        let (tell, told) = std::sync::mpsc::channel();
+        let device = &s.device;
+        scope.spawn(move || {
+            let wave = device.wave(0);
+            for _ in 0..6000 {
+                wave.post(1, Flags::default(), &[1, 2]).unwrap();
+                // Nobody counts the last ones.
+                let _ = tell.send(());
+            }
+        });
+        while told.recv_timeout(Duration::from_millis(500)).is_ok() {
+            sent += 1;
+        }
+        let full = sent;
+        assert_eq!(device.wave(0).at_port(7).call_fixed::<u64, u64>(2, &4), Ok(8), "other ports are served meanwhile");
+        for _ in 0..6000 {
+            let_go.send(()).unwrap();
+        }
+        full
+    });
+    assert!((4096..5000).contains(&full), "{full} posts were taken or lie in one port's ring");
+    assert!(s.server.collect().is_success());
+    assert_eq!(s.server.stats().service("slow").unwrap().calls, 6000);
 }
 
 #[test]
@@ -130,14 +191,15 @@ fn a_message_is_not_looked_at_before_its_last_word_is_there() {
     let raw = s.device.raw();
     let tag = Tag::new(1);
     let header = Header { service: 1, words: 2, flags: Flags::REPLY, mask: 1 };
-    raw.store(0, 0, header.encode(tag));
-    raw.store(0, 2, Word { data: [4, 5, 6], tag: tag.payload() });
-    raw.ring(0, tag.payload());
+    let word = |j| Word::new(pack_lone(j, |i| [1, 2, 3, 4, 5, 6].get(i as usize).copied().unwrap_or(0)), tag.payload());
+    raw.store(0, 0, header.encode_lone(0, [1, 2], tag));
+    raw.store(0, 2, word(1));
+    raw.ring(0, tag.payload().into());
     std::thread::sleep(Duration::from_millis(20));
     assert!(!raw.answered(0, tag));
-    raw.store(0, 1, Word { data: [1, 2, 3], tag: tag.payload() });
+    raw.store(0, 1, word(0));
     eventually("now it is", || raw.answered(0, tag));
-    assert_eq!(raw.load(0, 0).data[1], 21);
+    assert_eq!(raw.load(0, 0).0[1], 21);
 }
 
 #[test]
@@ -151,7 +213,7 @@ fn a_client_that_gave_up_does_not_confuse_the_ports_next_owner() {
     let impatient = s.device.wave(0);
     let (client, group) = (impatient.client(), impatient.group());
     let mut held = client.acquire(&group, true).unwrap();
-    assert_eq!(client.send(&group, &mut held, 1, Flags::REPLY, 1, |_| [7, 0, 0]), Status::OK);
+    assert_eq!(client.send(&group, &mut held, 1, Flags::REPLY, 1, |_| 7), Status::OK);
     let arch: MockArch<'_> = client.0;
     assert_eq!(impatient.receive(&mut held, arch.now_ns() + 1_000_000), Err(CallError::Timeout));
     client.release(&group, held);

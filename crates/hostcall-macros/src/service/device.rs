@@ -7,6 +7,25 @@ use syn::ext::IdentExt;
 use super::{Function, Kind, Output, Service};
 use crate::common::local;
 
+/// Who calls.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Each lane, with its own arguments.
+    Each,
+    /// The first lane, for all.
+    Together,
+}
+
+impl Form {
+    /// How the names of the functions that make such a call end.
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Each => "",
+            Self::Together => "_together",
+        }
+    }
+}
+
 impl Service {
     pub(super) fn device(&self) -> TokenStream {
         let Self { attrs, vis, ident, .. } = self;
@@ -46,15 +65,16 @@ impl Service {
         }
     }
 
-    /// The functions for kernels: the call itself, and for arguments of fixed size the calls over a held port and
-    /// those that are started.
+    /// The functions for kernels: the call itself, once for each lane or once for a wave, and for arguments of fixed size the calls over a
+    /// held port and those that are started.
     fn stub(&self, function: &Function) -> TokenStream {
         let Function { attrs, ident, .. } = function;
         let declared: Vec<_> = function.declared().collect();
         let (returned, errors) = self.returned(function);
         let gap = (!attrs.is_empty()).then(|| quote!(#[doc = ""]));
-        let (filled, call) = if function.takes_var() { self.call_var(function) } else { self.call_fixed(function, None) };
+        let (filled, call) = self.call(function, Form::Each);
         let finish = self.finish(function, call);
+        let together = self.together(function);
         let rest = (!function.takes_var()).then(|| self.on_port_and_started(function));
         quote! {
             #(#attrs)*
@@ -66,7 +86,44 @@ impl Service {
                 #filled
                 #finish
             }
+            #together
             #rest
+        }
+    }
+
+    /// The function that makes one call for a wave.
+    fn together(&self, function: &Function) -> TokenStream {
+        let ident = function.ident.unraw();
+        let declared: Vec<_> = function.declared().collect();
+        let (returned, errors) = self.returned(function);
+        let (filled, call) = self.call(function, Form::Together);
+        let finish = self.finish(function, call);
+        let name = format_ident!("{ident}_together");
+        let outs = function.args.iter().any(|arg| matches!(arg.kind, Kind::SliceMut(_)));
+        let about = match (&function.output, outs) {
+            (Output::Posted, _) => {
+                format!("As [`{ident}`](Self::{ident}), once for all lanes that run converged here: with the first one's arguments.")
+            }
+            (_, false) => format!(
+                "As [`{ident}`](Self::{ident}), once for all lanes that run converged here: with the first one's arguments, and each gets the result."
+            ),
+            (_, true) => format!(
+                "As [`{ident}`](Self::{ident}), once for all lanes that run converged here: with the first one's arguments, whose slices are filled, and each gets the result."
+            ),
+        };
+        let deprecated = function.attrs.iter().filter(|attr| attr.path().is_ident("deprecated"));
+        quote! {
+            #[doc = #about]
+            #[doc = ""]
+            #[doc = #errors]
+            #(#deprecated)*
+            #[inline(always)]
+            #[track_caller]
+            #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
+            pub fn #name(#(#declared),*) -> #returned {
+                #filled
+                #finish
+            }
         }
     }
 
@@ -76,30 +133,35 @@ impl Service {
         let declared: Vec<_> = function.declared().collect();
         let result = function.result();
         let (returned, errors) = self.returned(function);
-        let port = local("port");
-        let (filled, call) = self.call_fixed(function, Some(&port));
-        let finish = self.finish(function, call);
-        let on = format_ident!("{}_on", ident.unraw());
-        let about_on = format!("As [`{0}`](Self::{0}), over a port that the wave holds.", ident.unraw());
-        let deprecated = function.attrs.iter().filter(|attr| attr.path().is_ident("deprecated"));
-        let on_port = quote! {
-            #[doc = #about_on]
-            #[doc = ""]
-            #[doc = #errors]
-            #(#deprecated)*
-            #[inline(always)]
-            #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
-            pub fn #on(#port: &mut #private::Port, #(#declared),*) -> #returned {
-                #filled
-                #finish
+        let on_port = [Form::Each, Form::Together].map(|form| {
+            let suffix = form.suffix();
+            let port = local("port");
+            let (filled, call) = self.call_fixed(function, form, Some(&port));
+            let finish = self.finish(function, call);
+            let (like, on) = (format!("{}{suffix}", ident.unraw()), format_ident!("{}{suffix}_on", ident.unraw()));
+            let about_on = format!("As [`{like}`](Self::{like}), over a port that the wave holds.");
+            let deprecated = function.attrs.iter().filter(|attr| attr.path().is_ident("deprecated"));
+            quote! {
+                #[doc = #about_on]
+                #[doc = ""]
+                #[doc = #errors]
+                #(#deprecated)*
+                #[inline(always)]
+                #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
+                pub fn #on(#port: &mut #private::Port, #(#declared),*) -> #returned {
+                    #filled
+                    #finish
+                }
             }
-        };
+        });
+        let on_port = quote!(#(#on_port)*);
         let Output::Reply(_) = function.output else { return on_port };
 
         let start = format_ident!("start_{}", ident.unraw());
         let about_start = format!("Starts [`{0}`](Self::{0}), to wait for its result later.", ident.unraw());
         let deprecated = function.attrs.iter().filter(|attr| attr.path().is_ident("deprecated"));
         let (word, units, reply_words) = (word(function), units_const(), self.reply_words(function));
+        let filled = self.fill(function, &quote!(0), false);
         quote! {
             #on_port
 
@@ -145,14 +207,19 @@ impl Service {
         }
     }
 
+    /// Code that fills the units, and the call.
+    fn call(&self, function: &Function, form: Form) -> (TokenStream, TokenStream) {
+        if function.takes_var() { self.call_var(function, form) } else { self.call_fixed(function, form, None) }
+    }
+
     /// Code that fills the units, and the call (over `port`, if the wave holds one), for a function of fixed-size
     /// arguments.
-    fn call_fixed(&self, function: &Function, port: Option<&Ident>) -> (TokenStream, TokenStream) {
+    fn call_fixed(&self, function: &Function, form: Form, port: Option<&Ident>) -> (TokenStream, TokenStream) {
         let private = &self.private;
         let word = word(function);
         let filled = self.fill(function, &quote!(0), false);
         let units = units_const();
-        let suffix = if port.is_some() { "_on" } else { "" };
+        let suffix = format!("{}{}", form.suffix(), if port.is_some() { "_on" } else { "" });
         let port = port.map(|port| quote!(#port,));
         let call = match &function.output {
             Output::Posted => {
@@ -169,7 +236,7 @@ impl Service {
     }
 
     /// The same for a function that takes strings or slices.
-    fn call_var(&self, function: &Function) -> (TokenStream, TokenStream) {
+    fn call_var(&self, function: &Function, form: Form) -> (TokenStream, TokenStream) {
         let private = &self.private;
         let codec = self.codec();
         let word = word(function);
@@ -187,11 +254,15 @@ impl Service {
         }
         let units = units_const();
         let call = match &function.output {
-            Output::Posted => quote!(#private::post_var::<#units>(&#word, &mut __hostcall_units, &[#(#ins),*])),
+            Output::Posted => {
+                let post = format_ident!("post_var{}", form.suffix());
+                quote!(#private::#post::<#units>(&#word, &mut __hostcall_units, &[#(#ins),*]))
+            }
             Output::Reply(ty) => {
+                let call = format_ident!("call_var{}", form.suffix());
                 let returned = Literal::usize_unsuffixed(outs.len());
                 quote! {
-                    #private::call_var::<#ty, #units>(
+                    #private::#call::<#ty, #units>(
                         &#word,
                         &mut __hostcall_units,
                         &[#(#ins),*],

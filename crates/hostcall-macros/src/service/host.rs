@@ -170,7 +170,7 @@ impl Service {
         };
         quote! {
             #private::Definition {
-                name: #name,
+                name: #private::std::borrow::Cow::Borrowed(#name),
                 signature: const { #signature },
                 takes_var: #takes_var,
                 units: #units,

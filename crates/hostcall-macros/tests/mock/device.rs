@@ -140,6 +140,62 @@ pub mod __private {
         record(Recorded { kind: "post_var", word: place(word), units: fixed.to_vec(), ins, ..Default::default() }).map(drop)
     }
 
+    /// A call is the same whoever makes it: only its kind says who did.
+    fn together(kind: &'static str) {
+        CALLS.with_borrow_mut(|calls| {
+            if let Some(call) = calls.last_mut() {
+                call.kind = kind;
+            }
+        });
+    }
+
+    pub fn call_fixed_together<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
+        word: &ServiceWord,
+        units: &[u32; UNITS],
+    ) -> Result<R, CallError> {
+        let result = call_fixed::<R, UNITS, REPLY_WORDS>(word, units);
+        together("call_fixed_together");
+        result
+    }
+
+    pub fn post_fixed_together<const UNITS: usize>(word: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
+        let result = post_fixed(word, units);
+        together("post_fixed_together");
+        result
+    }
+
+    pub fn call_fixed_together_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
+        port: &mut Port,
+        word: &ServiceWord,
+        units: &[u32; UNITS],
+    ) -> Result<R, CallError> {
+        port.0 += 1;
+        call_fixed_together::<R, UNITS, REPLY_WORDS>(word, units)
+    }
+
+    pub fn post_fixed_together_on<const UNITS: usize>(port: &mut Port, word: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
+        port.0 += 1;
+        post_fixed_together(word, units)
+    }
+
+    pub fn call_var_together<R: Fixed, const UNITS: usize>(
+        word: &ServiceWord,
+        fixed: &mut [u32; UNITS],
+        ins: &[&[u8]],
+        outs: &mut [&mut [u8]],
+        returned: &mut [u32],
+    ) -> Result<R, CallError> {
+        let result = call_var(word, fixed, ins, outs, returned);
+        together("call_var_together");
+        result
+    }
+
+    pub fn post_var_together<const UNITS: usize>(word: &ServiceWord, fixed: &mut [u32; UNITS], ins: &[&[u8]]) -> Result<(), CallError> {
+        let result = post_var(word, fixed, ins);
+        together("post_var_together");
+        result
+    }
+
     pub fn kernel_enter() {
         ENTERED.with_borrow_mut(|list| list.push("enter"));
     }

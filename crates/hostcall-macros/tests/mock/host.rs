@@ -51,7 +51,7 @@ pub mod __private {
     }
 
     pub struct Definition {
-        pub name: &'static str,
+        pub name: std::borrow::Cow<'static, str>,
         pub signature: u64,
         pub takes_var: bool,
         pub units: usize,

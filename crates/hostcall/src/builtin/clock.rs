@@ -2,7 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{Context, define};
+use super::context::Context;
+use super::define;
 use crate::service::Service;
 
 /// Seconds and nanoseconds since the start of 1970, the latter never negative.

@@ -13,10 +13,11 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{Context, define, owner_of};
-use crate::invocation::Invocation;
+use super::context::{Context, owner_of};
+use super::define;
+use crate::service::Invocation;
 use crate::service::{Failure, Service};
-use pieces::Pieces;
+use pieces::{Key, Pieces, Stream};
 
 /// Bytes queued at which printing begins to wait.
 const FULL: usize = 8 << 20;
@@ -106,8 +107,7 @@ pub struct ConsoleError {
     pub source: Arc<io::Error>,
 }
 
-/// A stream's number, as an index: 0 for standard output, 1 for standard error.
-type Stream = usize;
+/// The streams, by their numbers.
 const NAMES: [&str; 2] = ["standard output", "standard error"];
 
 #[derive(Debug, Default)]
@@ -202,10 +202,12 @@ impl Console {
         self.wake(queue);
     }
 
-    fn piece(&self, stream: Stream, key: (usize, u64), last: bool, text: &[u8], may_wait: bool) -> bool {
+    fn piece(&self, key: Key, last: bool, text: &[u8], may_wait: bool) -> bool {
         let Some(mut queue) = self.room(may_wait) else { return false };
-        if let Some(whole) = queue.pieces.add(key, text, last) {
-            queue.push(stream, &whole);
+        let mut ready = Vec::new();
+        queue.pieces.add(key, text, last, |stream, text| ready.push((stream, text)));
+        for (stream, text) in ready {
+            queue.push(stream, &text);
         }
         self.wake(queue);
         true
@@ -246,6 +248,19 @@ impl Console {
                 queue.discard(&Arc::new(error));
             }
         }
+    }
+
+    /// Queues what a port buffer that is gone has left unfinished: another one may come to be known by the same number.
+    pub(super) fn forget(&self, buffer: usize) {
+        let mut queue = lock(&self.shared.queue);
+        let texts = queue.pieces.take_of(buffer);
+        if texts.is_empty() {
+            return;
+        }
+        for (stream, text) in texts {
+            queue.push(stream, &text);
+        }
+        self.wake(queue);
     }
 
     /// Waits until everything printed is written.
@@ -381,7 +396,7 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
         let stream = stream_of(call.fixed()?)?;
         let (key, last) = (call.fixed::<u64>()?, call.fixed::<bool>()?);
         let text = call.slice::<u8>()?;
-        if !part.piece(stream, (owner_of(call.report()), key << 1 | stream as u64), last, text, call.may_block()) {
+        if !part.piece((owner_of(call.report()), key << 1 | stream as u64), last, text, call.may_block()) {
             return Err(Failure::WouldBlock);
         }
         call.reply(&(), &[]);
@@ -436,12 +451,23 @@ mod tests {
     fn a_text_in_pieces_comes_out_whole() {
         let (sink, memory) = Sink::buffer();
         let console = Console::new(sink, Sink::Null);
-        console.piece(0, (1, 8), false, b"one ", true);
+        console.piece((1, 8), false, b"one ", true);
         console.print(0, b"other\n");
-        console.piece(0, (2, 8), false, b"unfinished\n", true);
-        console.piece(0, (1, 8), true, b"two\n", true);
+        console.piece((2, 8), false, b"unfinished\n", true);
+        console.piece((1, 8), true, b"two\n", true);
         console.flush().unwrap();
         assert_eq!(&**memory.lock().unwrap(), b"other\none two\nunfinished\n");
+    }
+
+    #[test]
+    fn what_a_removed_buffer_left_unfinished_is_no_beginning_of_anothers_text() {
+        let (sink, memory) = Sink::buffer();
+        let console = Console::new(sink, Sink::Null);
+        console.piece((1, 8), false, b"left\n", true);
+        console.forget(1);
+        console.piece((1, 8), true, b"new\n", true);
+        console.flush().unwrap();
+        assert_eq!(&**memory.lock().unwrap(), b"left\nnew\n");
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Context, define};
-use crate::invocation::Invocation;
+use super::context::Context;
+use super::define;
 use crate::policy::Policy;
+use crate::service::Invocation;
 use crate::service::{HandlerResult, Service};
 
 /// Answers with a text: its length, and as much of it as fits.

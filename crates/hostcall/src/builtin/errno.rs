@@ -35,3 +35,8 @@ pub(super) fn of(error: &Error) -> u32 {
         _ => EIO,
     }
 }
+
+/// A result with the number of its error.
+pub(super) fn check<T>(result: std::io::Result<T>) -> Result<T, u32> {
+    result.map_err(|error| of(&error))
+}

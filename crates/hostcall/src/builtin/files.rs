@@ -4,28 +4,16 @@ use std::io::{Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::{Metadata, OpenOptions};
-use hostcall_abi::codec::Fixed;
 use hostcall_abi::services::{kind, open};
 
 use super::clock::since_epoch;
+use super::context::{Context, answer, owner_of};
+use super::errno::check;
 use super::table::{FileTable, Listing, Open, OpenFile};
-use super::{Context, define, errno, owner_of};
-use crate::invocation::Invocation;
+use super::{define, errno, opening};
 use crate::policy::{Place, Policy};
-use crate::service::{Failure, HandlerResult, Service};
-
-/// Answers with a result whose error is an errno number.
-pub(super) fn answer<T>(call: &mut Invocation<'_>, result: Result<T, u32>) -> HandlerResult
-where
-    Result<T, u32>: Fixed,
-{
-    call.reply(&result, &[]);
-    Ok(())
-}
-
-pub(super) fn check<T>(result: std::io::Result<T>) -> Result<T, u32> {
-    result.map_err(|error| errno::of(&error))
-}
+use crate::service::Invocation;
+use crate::service::{Failure, Service};
 
 /// The options of an open, if they make sense together: `std`'s rules.
 fn options(bits: u32) -> Result<OpenOptions, u32> {
@@ -47,7 +35,7 @@ fn options(bits: u32) -> Result<OpenOptions, u32> {
 
 fn open_file(policy: &Policy, files: &FileTable, owner: usize, path: &str, bits: u32) -> Result<u64, u32> {
     let mut place = policy.mounts.resolve(path)?;
-    let options = options(bits)?;
+    let mut options = options(bits)?;
     let writes = bits & !open::READ != 0;
     if writes {
         place = place.writable()?;
@@ -55,7 +43,7 @@ fn open_file(policy: &Policy, files: &FileTable, owner: usize, path: &str, bits:
     if !files.has_room() {
         return Err(errno::EMFILE);
     }
-    let file = check(place.dir.open_with(&place.path, &options))?.into_std();
+    let file = opening::open(&place, &mut options)?;
     files.insert(owner, Open::File(Arc::new(OpenFile::new(file, bits & open::READ != 0, writes))))
 }
 

@@ -4,10 +4,14 @@
 
 mod clock;
 mod console;
+mod context;
+mod define;
 mod environment;
 mod errno;
 mod files;
+mod opening;
 mod process;
+mod socket;
 mod standard;
 mod table;
 mod transfer;
@@ -17,21 +21,13 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::completion::Completion;
-use crate::invocation::Invocation;
 use crate::policy::{Budget, Policy};
-use crate::report::Report;
-use crate::service::{Failure, HandlerResult, Service};
+use crate::record::Report;
+use crate::service::Service;
+use context::{Context, owner_of};
 
 pub use console::{Console, ConsoleError, Sink};
 pub use standard::Input;
-
-/// The host side of the built-in services' traits. Only their definitions are used: handlers are written against the invocation, so
-/// that files are read into staging directly, and answers may be shorter than what was asked for.
-mod define {
-    hostcall_abi::builtin_services!(hostcall_macros::service(side = "host", krate = crate));
-    hostcall_abi::std_services!(hostcall_macros::service(side = "host", krate = crate));
-}
 
 /// The built-in services of one server, and the state they share.
 #[derive(Debug)]
@@ -52,7 +48,7 @@ impl Builtins {
         let budget = Arc::new(Budget::new(policy.limits));
         let files = Arc::new(table::FileTable::new(budget.open_files()));
         let standard = standard::Standard::new();
-        Self { policy: Arc::new(policy), context: Context { budget }, console: Arc::new(console), files, standard }
+        Self { policy: Arc::new(policy), context: Context::new(budget), console: Arc::new(console), files, standard }
     }
 
     /// With standard input from there.
@@ -89,76 +85,9 @@ impl Builtins {
         self.console.flush()
     }
 
-    /// Closes the files of a port buffer that is gone, given by its report.
+    /// Closes the files of a port buffer that is gone, given by its report, and writes what it has begun to print.
     pub(crate) fn forget(&self, report: &Report) {
+        self.console.forget(owner_of(report));
         self.files.forget(owner_of(report));
-    }
-}
-
-/// What tells the programs of a server apart: each has one port buffer, and each buffer one report.
-fn owner_of(report: &Report) -> usize {
-    std::ptr::from_ref(report) as usize
-}
-
-/// What all built-in services are made with.
-#[derive(Clone, Debug)]
-struct Context {
-    budget: Arc<Budget>,
-}
-
-impl Context {
-    /// The service of a definition, whose handler decodes its arguments itself and never blocks.
-    fn inline<F>(&self, defined: &Service, handler: F) -> Service
-    where
-        F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
-    {
-        let budget = self.budget.clone();
-        self.uncounted(defined, move |call| if budget.call() { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) })
-    }
-
-    /// As `inline`, for handlers that may block, on the blocking pool.
-    fn blocking<F>(&self, defined: &Service, handler: F) -> Service
-    where
-        F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
-    {
-        self.inline(defined, handler).blocking()
-    }
-
-    /// As `inline`, for handlers that mostly need not block: they say [`Failure::WouldBlock`] when they would and may not, and are run
-    /// again on the blocking pool.
-    fn adaptive<F>(&self, defined: &Service, handler: F) -> Service
-    where
-        F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
-    {
-        let budget = self.budget.clone();
-        let counted = move |call: &mut Invocation<'_>| {
-            // A call that goes on in the blocking pool has been counted.
-            if call.may_block() || budget.call() { handler(call) } else { Err(Failure::Refused { code: errno::EDQUOT }) }
-        };
-        self.uncounted(defined, counted).blocking_if_needed()
-    }
-
-    /// A service that answers later.
-    fn deferred<F>(&self, defined: &Service, handler: F) -> Service
-    where
-        F: Fn(&mut Invocation<'_>, Completion) -> Result<(), (Completion, Failure)> + Send + Sync + 'static,
-    {
-        let budget = self.budget.clone();
-        Service::deferred(defined.definition().clone(), move |call, done| {
-            if !budget.call() {
-                return done.fail(Failure::Refused { code: errno::EDQUOT });
-            }
-            if let Err((done, failure)) = handler(call, done) {
-                done.fail(failure);
-            }
-        })
-    }
-
-    /// As `inline`, not counted against the cap on calls.
-    fn uncounted<F>(&self, defined: &Service, handler: F) -> Service
-    where
-        F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static,
-    {
-        Service::new(defined.definition().clone(), handler)
     }
 }

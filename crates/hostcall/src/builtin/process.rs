@@ -1,7 +1,8 @@
 //! The end of kernels: what panicked or exited goes into the report, which ends the kernel's other calls.
 
-use super::{Context, define};
-use crate::report::DevicePanic;
+use super::context::Context;
+use super::define;
+use crate::record::DevicePanic;
 use crate::service::Service;
 use hostcall_abi::failure::{self, Cause, Failure};
 
@@ -12,9 +13,11 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
             let (block, thread) = (call.fixed::<[u32; 3]>()?, call.fixed::<[u32; 3]>()?);
             let lanes = call.fixed::<u64>()?.count_ones();
             let [line, _] = call.fixed::<[u32; 2]>()?;
-            let file = String::from_utf8_lossy(call.slice::<u8>()?).into_owned();
-            let message = format!("{}{}", String::from_utf8_lossy(call.slice::<u8>()?), others(lanes));
-            call.report().device_panicked(DevicePanic { message, file, line, block, thread });
+            let (file, message) = (call.slice::<u8>()?, call.slice::<u8>()?);
+            call.report().device_panicked_with(|| {
+                let (file, message) = (String::from_utf8_lossy(file).into_owned(), String::from_utf8_lossy(message));
+                panic_of(format!("{message}{}", others(lanes)), file, line, block, thread)
+            });
             call.reply(&(), &[]);
             Ok(())
         }),
@@ -25,8 +28,10 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
             let line = call.fixed::<u32>()?;
             let what = call.fixed::<[u8; failure::WHAT_BYTES]>()?;
             let file = call.fixed::<[u8; failure::FILE_BYTES]>()?;
-            let message = format!("{}{}", Failure { cause, numbers, what: failure::text(&what) }, others(lanes));
-            call.report().device_panicked(DevicePanic { message, file: failure::text(&file).to_owned(), line, block, thread });
+            call.report().device_panicked_with(|| {
+                let message = format!("{}{}", Failure { cause, numbers, what: failure::text(&what) }, others(lanes));
+                panic_of(message, failure::text(&file).to_owned(), line, block, thread)
+            });
             Ok(())
         }),
         context.uncounted(&define::process::exit(|_| {}), |call| {
@@ -37,11 +42,16 @@ pub(super) fn services(context: &Context) -> Vec<Service> {
         }),
         context.uncounted(&define::process::abort(|_, _| {}), |call| {
             let (block, thread) = (call.fixed::<[u32; 3]>()?, call.fixed::<[u32; 3]>()?);
-            call.report().device_panicked(DevicePanic { message: "aborted".into(), file: String::new(), line: 0, block, thread });
+            call.report().device_panicked_with(|| panic_of("aborted".into(), String::new(), 0, block, thread));
             call.reply(&(), &[]);
             Ok(())
         }),
     ]
+}
+
+fn panic_of(message: String, file: String, line: u32, block: [u32; 3], thread: [u32; 3]) -> DevicePanic {
+    // The report knows the program.
+    DevicePanic { program: String::new(), message, file, line, block, thread }
 }
 
 /// What is added to the message of the first of `lanes` lanes.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use cap_std::fs::{Dir, ReadDir};
 
 use super::errno;
-use super::standard::Socket;
+use super::socket::Socket;
 
 /// Which way bytes go.
 #[derive(Clone, Copy, Debug)]

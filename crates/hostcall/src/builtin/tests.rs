@@ -9,9 +9,10 @@ use hostcall_abi::services::{kind, open};
 use hostcall_abi::{CallError, Status};
 
 use super::*;
-use crate::invocation::{Caller, Scratch, StagedRegion, Var};
+use crate::StagedRegion;
 use crate::policy::{Access, DirGrant, Limits};
-use crate::service::Run;
+use crate::service::call::{Caller, Finished, Invocation, Scratch, Var};
+use crate::service::{Failure, Run};
 
 /// The services with a directory to play in, and a program's report.
 struct World {
@@ -58,8 +59,24 @@ impl World {
         let host = tempfile::tempdir().unwrap();
         fs::create_dir(host.path().join("granted")).unwrap();
         fs::write(host.path().join("secret"), "secret").unwrap();
+        let grant = DirGrant::new(host.path().join("granted"), "/data", access);
+        Self::in_host(host, &grant, limits)
+    }
+
+    /// With another grant of the same directory.
+    fn granting(self, grant: impl FnOnce(DirGrant) -> DirGrant) -> Self {
+        let grant = grant(DirGrant::new(self.granted(), "/data", Access::ReadWrite));
+        Self::in_host(self.host, &grant, Limits::default())
+    }
+
+    /// With this grant.
+    fn of(grant: &DirGrant) -> Self {
+        Self::in_host(tempfile::tempdir().unwrap(), grant, Limits::default())
+    }
+
+    fn in_host(host: tempfile::TempDir, grant: &DirGrant, limits: Limits) -> Self {
         let mut policy = Policy::new();
-        policy.dir(&DirGrant::new(host.path().join("granted"), "/data", access)).unwrap();
+        policy.dir(grant).unwrap();
         policy.env("LANG", "C").arg("first").arg("zweites Argument").limits(limits);
         let (sink, out) = Sink::buffer();
         let builtins = Builtins::new(policy, Console::new(sink, Sink::Null));
@@ -98,16 +115,17 @@ impl World {
         let var = if staged { Var::Staged { rest: region, bytes: args.ins.len() } } else { Var::Copied(&args.ins) };
         let mut scratch = Scratch::default();
         let caller = Caller { service: 1, port: 0, lane: 0, post: false, may_block, report };
-        let mut call = Invocation::new(&units, service.definition().shape(), var, 4096, true, &mut scratch, caller);
+        let mut stream = vec![0; 4097];
+        let mut call = Invocation::new(&units, service.definition().shape(), var, &mut stream, true, &mut scratch, caller);
         let result = handler.call(&mut call);
         if matches!(result, Err(Failure::WouldBlock)) {
             return Err(None);
         }
-        let (status, reply) = call.finish(&result);
+        let Finished { status, units } = call.finish(&result);
+        let reply = stream[1..=units].to_vec();
         if status != Status::OK {
             return Err(Some(CallError::from_status(status, reply[0])));
         }
-        let reply = reply.to_vec();
         let value = if R::DWORDS == 0 && reply.is_empty() { R::get(&[]) } else { R::get(&reply) }.unwrap();
         let returned = reply.get(R::DWORDS).map_or(0, |len| *len as usize);
         let out =
@@ -353,10 +371,8 @@ fn caps_on_files_bytes_and_calls_are_kept() {
 
 #[test]
 fn an_empty_pipe_never_stalls_a_serving_thread() {
-    let world = World::new();
-    let fifo = world.granted().join("fifo");
-    let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
-    assert!(made.success());
+    let world = World::new().granting(DirGrant::with_special_files);
+    fifo(&world, "fifo");
     // Open for both, so that opening waits for nobody.
     let handle = world.open("/data/fifo", open::READ | open::WRITE).unwrap();
     let read = args().with(handle).room(4);
@@ -364,6 +380,73 @@ fn an_empty_pipe_never_stalls_a_serving_thread() {
     world.call::<Result<u32, u32>>("Files__write", &args().with(handle).text("abcd")).unwrap();
     assert_eq!(world.call_out::<Result<u32, u32>>("Files__read", &read, true).unwrap(), (Ok(4), b"abcd".to_vec()));
     assert_eq!(world.read_at(handle, 0, 4, false), Err(errno::ESPIPE));
+    // Nor any other thread.
+    assert_eq!(world.call_out::<Result<u32, u32>>("Files__read", &read, true).unwrap().0, Err(errno::EAGAIN));
+}
+
+fn fifo(world: &World, name: &str) {
+    assert!(std::process::Command::new("mkfifo").arg(world.granted().join(name)).status().unwrap().success());
+}
+
+#[test]
+fn a_fifo_that_nobody_uses_holds_no_thread() {
+    // If one of these waited, it would wait for ever.
+    let world = World::new();
+    fifo(&world, "fifo");
+    std::os::unix::fs::symlink("fifo", world.granted().join("link")).unwrap();
+    for path in ["/data/fifo", "/data/link"] {
+        for bits in [open::READ, open::WRITE, open::READ | open::WRITE, open::WRITE | open::CREATE | open::TRUNCATE, open::APPEND] {
+            assert_eq!(world.open(path, bits), Err(errno::EACCES), "{path} {bits:#b}");
+        }
+        assert_eq!(world.call::<Result<(), u32>>("StdFiles__set_mode_path", &args().text(path).with(0o600u32)), Err(errno::EACCES));
+        assert_eq!(world.call::<Result<u64, u32>>("Files__open_dir", &args().text(path)), Err(errno::ENOTDIR));
+        assert!(world.call::<Result<[u64; 5], u32>>("Files__stat_path", &args().text(path).with(true)).is_ok());
+    }
+    let [denial] = &world.builtins.denials()[..] else { panic!("one denial") };
+    assert_eq!(denial.flag, "--dir HOST::/data:special");
+
+    let world = World::new().granting(DirGrant::with_special_files);
+    fifo(&world, "fifo");
+    assert_eq!(world.open("/data/fifo", open::WRITE), Err(libc::ENXIO.cast_unsigned()), "nobody reads");
+    let handle = world.open("/data/fifo", open::READ).unwrap();
+    let read = world.call_out::<Result<u32, u32>>("Files__read", &args().with(handle).room(4), false).unwrap();
+    assert_eq!(read.0, Ok(0), "nobody writes");
+}
+
+#[test]
+fn devices_are_opened_under_a_grant_that_says_so_and_sockets_under_none() {
+    let world = World::new();
+    let _listener = std::os::unix::net::UnixListener::bind(world.granted().join("socket")).unwrap();
+    assert_eq!(world.open("/data/socket", open::READ), Err(errno::EACCES));
+
+    for (special, opened) in [(false, Err(errno::EACCES)), (true, Ok(()))] {
+        let dev = DirGrant { special, ..DirGrant::new("/dev", "/data", Access::ReadWrite) };
+        let world = World::of(&dev);
+        let handle = world.open("/data/null", open::READ | open::WRITE);
+        assert_eq!(handle.map(drop), opened);
+        if let Ok(handle) = handle {
+            let write = args().with(handle).text("gone");
+            assert_eq!(world.call::<Result<u32, u32>>("Files__write", &write), Ok(4));
+            assert_eq!(world.call_out::<Result<u32, u32>>("Files__read", &args().with(handle).room(4), true).unwrap().0, Ok(0));
+        }
+    }
+}
+
+#[test]
+fn modes_are_set_on_files_that_cannot_be_opened() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let world = World::new();
+    let file = world.granted().join("f");
+    fs::write(&file, "x").unwrap();
+    symlink("f", world.granted().join("link")).unwrap();
+    symlink(world.host.path().join("secret"), world.granted().join("out")).unwrap();
+    let set = |path: &str, mode: u32| world.call::<Result<(), u32>>("StdFiles__set_mode_path", &args().text(path).with(mode));
+    for (path, mode) in [("/data/f", 0o000), ("/data/link", 0o640), ("/data/f", 0o4755)] {
+        assert_eq!(set(path, mode), Ok(()));
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, mode & 0o777);
+    }
+    assert_eq!(set("/data/out", 0o777), Err(errno::EACCES));
+    assert_eq!(set("/data/missing", 0o777), Err(errno::ENOENT));
 }
 
 #[test]

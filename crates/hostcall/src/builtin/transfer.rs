@@ -9,11 +9,12 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
+use super::context::{Context, owner_of};
 use super::table::{Direction, FileTable, OpenFile};
-use super::{Context, define, errno, owner_of};
-use crate::invocation::{Invocation, RawOut, RawSlice};
+use super::{define, errno};
 use crate::policy::Budget;
 use crate::service::{Failure, HandlerResult, Service};
+use crate::service::{Invocation, RawOut, RawSlice};
 
 /// Where in the file.
 #[derive(Clone, Copy)]

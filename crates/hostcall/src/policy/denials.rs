@@ -1,8 +1,11 @@
 //! What programs asked for and were not granted, so that whoever runs one can be told what to grant.
+//!
+//! A program may ask for the same thing in every lane. What is known, or one too many, costs it neither a lock nor an allocation.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::record::tally::{Counted, Tally};
 
 /// Something that a program asked for and was not granted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,21 +24,60 @@ impl fmt::Display for Denial {
 
 /// The denials of one server, each once.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Denials(Arc<Mutex<BTreeSet<Denial>>>);
+pub(crate) struct Denials(Arc<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// As many as the tally has places, at most.
+    list: Mutex<Vec<Denial>>,
+    tally: Tally,
+}
 
 impl Denials {
-    /// Different denials that are kept.
-    const KEEP: usize = 32;
-
-    pub(crate) fn note(&self, what: impl Into<String>, flag: impl Into<String>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < Self::KEEP {
-            kept.insert(Denial { what: what.into(), flag: flag.into() });
+    pub(crate) fn note(&self, what: impl fmt::Display, flag: impl fmt::Display) {
+        let Kept { list, tally } = &*self.0;
+        let tag = tally.tag((), format_args!("{what}\0{flag}"));
+        if tally.count(tag) == Counted::New {
+            let denial = Denial { what: what.to_string(), flag: flag.to_string() };
+            let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+            if tally.insert(tag, list.len()) == Counted::New {
+                list.push(denial);
+            }
         }
     }
 
     /// What was denied since this was last asked.
     pub(crate) fn take(&self) -> Vec<Denial> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
+        let Kept { list, tally } = &*self.0;
+        let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+        (0..list.len()).for_each(|place| {
+            tally.take(place);
+        });
+        let mut all = std::mem::take(&mut *list);
+        drop(list);
+        all.sort_unstable();
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::tally::KEEP;
+
+    #[test]
+    fn a_flood_of_denials_waits_for_no_lock_and_each_is_kept_once() {
+        let denials = Denials::default();
+        (0..KEEP).for_each(|i| denials.note(format_args!("for {i}"), "--net"));
+        {
+            // Whoever wanted the lock now would wait for ever.
+            let _held = denials.0.list.lock().unwrap();
+            (0..1000).for_each(|i| denials.note(format_args!("for {i}"), "--net"));
+        }
+        assert_eq!(denials.take().len(), KEEP);
+        denials.note("for 3", "--net");
+        denials.note("for 3", "--net");
+        assert_eq!(denials.take(), [Denial { what: "for 3".into(), flag: "--net".into() }]);
+        assert!(denials.take().is_empty());
     }
 }

@@ -15,7 +15,7 @@ pub enum Access {
 
 /// A directory of the host under the name by which kernels know it.
 ///
-/// As text, `HOST[::GUEST][:ro]`: `data` grants `./data` under the name `data`, `/srv/in::/data:ro` grants `/srv/in` under
+/// As text, `HOST[::GUEST][:ro][:special]`: `data` grants `./data` under the name `data`, `/srv/in::/data:ro` grants `/srv/in` under
 /// the name `/data`, for reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirGrant {
@@ -25,12 +25,21 @@ pub struct DirGrant {
     pub guest: String,
     /// What may be done there.
     pub access: Access,
+    /// Whether FIFOs and character devices in it may be opened. They never make a call wait: it says `EAGAIN` instead. (Sockets and block devices
+    /// cannot be opened whatever is granted.)
+    pub special: bool,
 }
 
 impl DirGrant {
-    /// A grant of `host` under the name `guest`.
+    /// A grant of `host` under the name `guest`, without FIFOs and devices.
     pub fn new(host: impl Into<PathBuf>, guest: impl Into<String>, access: Access) -> Self {
-        Self { host: host.into(), guest: guest.into(), access }
+        Self { host: host.into(), guest: guest.into(), access, special: false }
+    }
+
+    /// With the FIFOs and character devices in it.
+    #[must_use]
+    pub fn with_special_files(self) -> Self {
+        Self { special: true, ..self }
     }
 }
 
@@ -58,8 +67,8 @@ pub enum GrantError {
         /// The name.
         guest: String,
     },
-    /// Not of the form `HOST[::GUEST][:ro]`.
-    #[error("`{text}` is not of the form HOST[::GUEST][:ro]")]
+    /// Not of the form `HOST[::GUEST][:ro][:special]`.
+    #[error("`{text}` is not of the form HOST[::GUEST][:ro][:special]")]
     Form {
         /// The text.
         text: String,
@@ -71,16 +80,26 @@ impl FromStr for DirGrant {
 
     fn from_str(text: &str) -> Result<Self, GrantError> {
         let malformed = || GrantError::Form { text: text.into() };
-        let (rest, access) = match text.strip_suffix(":ro") {
-            // In `HOST::ro` the guest's name is `ro`.
-            Some(rest) if !rest.ends_with(':') => (rest, Access::ReadOnly),
-            _ => (text.strip_suffix(":rw").filter(|rest| !rest.ends_with(':')).unwrap_or(text), Access::ReadWrite),
-        };
+        // In `HOST::ro` the guest's name is `ro`.
+        let without = |text: &'_ str, word| text.strip_suffix(word).filter(|rest| !rest.ends_with(':')).map(str::len);
+        let mut rest = text;
+        let (mut access, mut special) = (None, false);
+        loop {
+            if let (Some(len), None) = (without(rest, ":ro"), access) {
+                (rest, access) = (&rest[..len], Some(Access::ReadOnly));
+            } else if let (Some(len), None) = (without(rest, ":rw"), access) {
+                (rest, access) = (&rest[..len], Some(Access::ReadWrite));
+            } else if let (Some(len), false) = (without(rest, ":special"), special) {
+                (rest, special) = (&rest[..len], true);
+            } else {
+                break;
+            }
+        }
         let (host, guest) = rest.split_once("::").unwrap_or((rest, rest));
         if host.is_empty() || guest.is_empty() {
             return Err(malformed());
         }
-        Ok(Self::new(host, guest, access))
+        Ok(Self { special, ..Self::new(host, guest, access.unwrap_or(Access::ReadWrite)) })
     }
 }
 
@@ -106,8 +125,18 @@ mod tests {
     }
 
     #[test]
+    fn special_files_are_granted_by_a_word_of_their_own() {
+        let grant = |text: &str| text.parse::<DirGrant>().unwrap();
+        let dev = DirGrant::new("/dev", "/dev", Access::ReadOnly).with_special_files();
+        assert_eq!((grant("/dev::/dev:ro:special"), grant("/dev::/dev:special:ro")), (dev.clone(), dev));
+        assert_eq!(grant("pipes:special"), DirGrant::new("pipes", "pipes", Access::ReadWrite).with_special_files());
+        assert_eq!(grant("x::special"), DirGrant::new("x", "special", Access::ReadWrite));
+        assert_eq!(grant("x:ro:ro"), DirGrant::new("x:ro", "x:ro", Access::ReadOnly));
+    }
+
+    #[test]
     fn grants_without_a_host_or_guest_are_refused() {
-        for text in ["", "::x", "x::", ":ro", "::"] {
+        for text in ["", "::x", "x::", ":ro", ":special", ":special:ro", "::"] {
             assert!(text.parse::<DirGrant>().is_err(), "{text:?}");
         }
     }

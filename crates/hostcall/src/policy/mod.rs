@@ -5,7 +5,7 @@
 //! component relative to the granted directory and refuses whatever leads out of it, symbolic links included.
 //! See [`paths`](self) for how a guest's path finds its grant.
 
-mod builder;
+mod clock;
 mod denials;
 mod grant;
 mod limits;
@@ -17,7 +17,6 @@ pub use grant::{Access, DirGrant, GrantError};
 pub use limits::Limits;
 pub use net::{NetGrant, NetGrantError};
 
-pub(crate) use denials::Denials;
 pub(crate) use limits::Budget;
 pub(crate) use net::Net;
 pub(crate) use paths::{Mounts, Place};

@@ -11,7 +11,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use hostcall_abi::services::errno;
 
-use super::Denials;
+use super::denials::Denials;
 use super::grant::{Access, DirGrant, GrantError};
 
 #[derive(Debug)]
@@ -21,6 +21,7 @@ struct Mount {
     text: Arc<str>,
     dir: Arc<Dir>,
     access: Access,
+    special: bool,
 }
 
 /// The granted directories.
@@ -39,17 +40,32 @@ pub(crate) struct Place {
     /// The grant's name: one slash before each component.
     pub(crate) grant: Arc<str>,
     access: Access,
+    special: bool,
     denials: Denials,
 }
 
 impl Place {
+    fn name(&self) -> &str {
+        if self.grant.is_empty() { "/" } else { &self.grant }
+    }
+
+    /// Refuses FIFOs and devices under a grant that does not say that it has them.
+    pub(crate) fn special_files(&self) -> Result<(), u32> {
+        if self.special {
+            return Ok(());
+        }
+        let name = self.name();
+        self.denials.note(format_args!("to open a FIFO or a device below {name}"), format_args!("--dir HOST::{name}:special"));
+        Err(errno::EACCES)
+    }
+
     /// Refuses what a read-only grant does not allow.
     pub(crate) fn writable(self) -> Result<Self, u32> {
         if self.access == Access::ReadWrite {
             return Ok(self);
         }
-        let name = if self.grant.is_empty() { "/" } else { &self.grant };
-        self.denials.note(format!("to write below {name}, which is granted for reading"), format!("--dir HOST::{name}"));
+        let name = self.name();
+        self.denials.note(format_args!("to write below {name}, which is granted for reading"), format_args!("--dir HOST::{name}"));
         Err(errno::EACCES)
     }
 }
@@ -71,7 +87,7 @@ impl Mounts {
         let dir = Dir::open_ambient_dir(&grant.host, ambient_authority())
             .map_err(|source| GrantError::Open { host: grant.host.clone(), source })?;
         let text = name.iter().map(|part| format!("/{part}")).collect::<String>().into();
-        self.list.push(Mount { name, text, dir: Arc::new(dir), access: grant.access });
+        self.list.push(Mount { name, text, dir: Arc::new(dir), access: grant.access, special: grant.special });
         Ok(())
     }
 
@@ -94,8 +110,10 @@ impl Mounts {
         let mount = self.list.iter().filter(begins).max_by_key(|mount| mount.name.len());
         let mount = mount.ok_or_else(|| {
             let root = if path.starts_with('/') { "/" } else { "" };
-            let top = components(path).next().filter(|top| *top != "..");
-            self.denials.note(format!("for {path}"), top.map_or_else(|| "--dir .".into(), |top| format!("--dir {root}{top}")));
+            match components(path).next().filter(|top| *top != "..") {
+                None => self.denials.note(format_args!("for {path}"), "--dir ."),
+                Some(top) => self.denials.note(format_args!("for {path}"), format_args!("--dir {root}{top}")),
+            }
             errno::EACCES
         })?;
         let mut rest: PathBuf = components(path).skip(mount.name.len()).collect();
@@ -105,7 +123,14 @@ impl Mounts {
             // What has a slash at its end must be a directory.
             rest.push("");
         }
-        Ok(Place { dir: mount.dir.clone(), path: rest, grant: mount.text.clone(), access: mount.access, denials: self.denials.clone() })
+        Ok(Place {
+            dir: mount.dir.clone(),
+            path: rest,
+            grant: mount.text.clone(),
+            access: mount.access,
+            special: mount.special,
+            denials: self.denials.clone(),
+        })
     }
 }
 

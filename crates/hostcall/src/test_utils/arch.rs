@@ -4,13 +4,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Barrier, OnceLock};
 use std::time::{Duration, Instant};
 
-use hostcall_abi::Word;
 use hostcall_abi::descriptor::{Control, Descriptor};
-use hostcall_abi::geometry::WordForm;
 use hostcall_abi::port::{Arch, PortState};
+use hostcall_abi::{Tag, Word};
 
-use crate::buffer::PortBuffer;
-use crate::memory::{load16, load24, store16, store24};
+use crate::wire::{PortBuffer, load16, store16};
 
 /// Lanes, each on a thread of its own, that go through collectives together.
 #[derive(Debug)]
@@ -49,7 +47,6 @@ impl Lanes {
 #[derive(Clone, Copy, Debug)]
 pub struct MockArch<'a> {
     descriptor: &'a Descriptor,
-    form: WordForm,
     lanes: &'a Lanes,
     lane: u32,
     first: u32,
@@ -57,7 +54,7 @@ pub struct MockArch<'a> {
 
 impl<'a> MockArch<'a> {
     pub(super) fn new(memory: &'a PortBuffer, lanes: &'a Lanes, lane: u32, first: u32) -> Self {
-        Self { descriptor: memory.descriptor(), form: memory.geometry().word_form, lanes, lane, first }
+        Self { descriptor: memory.descriptor(), lanes, lane, first }
     }
 
     /// An in-process buffer's addresses are this process's.
@@ -70,9 +67,15 @@ impl<'a> MockArch<'a> {
         unsafe { AtomicU32::from_ptr(self.at(area, index as usize * 4).cast()) }
     }
 
-    fn state(&self, port: u32) -> &AtomicU64 {
+    /// Lets a doorbell show any value.
+    pub(super) fn show(self, port: u32, value: u32) {
+        // Pairs with the server's sweep. Only a hint.
+        self.word(self.descriptor.doorbells, port).store(value, Ordering::Relaxed);
+    }
+
+    fn state(&self, port: u32) -> &AtomicU32 {
         // SAFETY: as above, for the port's state.
-        unsafe { AtomicU64::from_ptr(self.at(self.descriptor.states, port as usize * 8).cast()) }
+        unsafe { AtomicU32::from_ptr(self.at(self.descriptor.states, port as usize * 4).cast()) }
     }
 }
 
@@ -126,12 +129,20 @@ impl Arch for MockArch<'_> {
         self.descriptor.reply_words
     }
 
-    fn lock_port(self, port: u32) -> u64 {
+    fn lone_stride(self) -> u32 {
+        self.descriptor.lone_stride
+    }
+
+    fn has_window(self) -> bool {
+        self.descriptor.window != 0
+    }
+
+    fn lock_port(self, port: u32) -> u32 {
         // Pairs with `unlock_port`.
         self.state(port).fetch_or(PortState::LOCKED, Ordering::Acquire)
     }
 
-    fn unlock_port(self, port: u32, state: u64) {
+    fn unlock_port(self, port: u32, state: u32) {
         // Pairs with `lock_port`.
         self.state(port).store(state, Ordering::Release);
     }
@@ -139,32 +150,19 @@ impl Arch for MockArch<'_> {
     fn store_request(self, port: u32, index: usize, word: Word) {
         assert!(port < self.descriptor.ports && index < self.descriptor.request_words as usize, "the client stays inside its request area");
         let n = port as usize * self.descriptor.request_words as usize + index;
-        let at = self.at(self.descriptor.requests, n * self.form.stride());
-        // SAFETY: an aligned word of the request areas; the form is one that this processor has.
-        unsafe {
-            match self.form {
-                WordForm::Single16 => store16(at, word),
-                WordForm::Triple8 => store24(at, word),
-            }
-        }
+        // SAFETY: an aligned word of the request areas; a port buffer is made only where the processor moves words whole.
+        unsafe { store16(self.at(self.descriptor.requests, n * size_of::<Word>()), word) }
     }
 
     fn load_reply(self, port: u32, index: usize) -> Word {
         assert!(port < self.descriptor.ports && index < self.descriptor.reply_words as usize, "the client stays inside its reply area");
         let n = port as usize * self.descriptor.reply_words as usize + index;
-        let at = self.at(self.descriptor.replies, n * self.form.stride());
-        // SAFETY: an aligned word of the reply areas; the form is one that this processor has.
-        unsafe {
-            match self.form {
-                WordForm::Single16 => load16(at),
-                WordForm::Triple8 => load24(at),
-            }
-        }
+        // SAFETY: an aligned word of the reply areas; a port buffer is made only where the processor moves words whole.
+        unsafe { load16(self.at(self.descriptor.replies, n * size_of::<Word>())) }
     }
 
-    fn ring(self, port: u32, tag: u32) {
-        // Pairs with the server's sweep. Only a hint.
-        self.word(self.descriptor.doorbells, port).store(tag, Ordering::Relaxed);
+    fn ring(self, port: u32, tag: Tag) {
+        self.show(port, tag.payload().into());
     }
 
     fn closed(self) -> u32 {
@@ -179,6 +177,9 @@ impl Arch for MockArch<'_> {
     }
 
     fn remember_closed(self, status: u32) {
+        if self.has_window() {
+            return;
+        }
         // Pairs with `known_closed`.
         self.word(self.descriptor.closed, 0).store(status, Ordering::Relaxed);
     }

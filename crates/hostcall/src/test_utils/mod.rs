@@ -13,11 +13,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hostcall_abi::codec::{Fixed, VarHead};
 use hostcall_abi::port::{Client, Group, Held};
+use hostcall_abi::word::unpack;
 use hostcall_abi::{CallError, Flags, ReplyHead, Status};
 
-use crate::buffer::PortBuffer;
 use crate::server::BufferHandle;
 use crate::service::{Definition, Service};
+use crate::wire::PortBuffer;
 
 pub use arch::{Lanes, MockArch};
 pub use raw::RawPorts;
@@ -140,7 +141,7 @@ impl MockWave {
     /// # Errors
     /// As the call ended.
     pub fn call_held(&self, held: &mut Held, number: u16, flags: Flags, units: &[u32]) -> LaneResult {
-        match self.client().send(&self.group(), held, number, flags.and(Flags::REPLY), words(units), word_of(units)) {
+        match self.client().send(&self.group(), held, number, flags.and(Flags::REPLY), units.len() as u32, unit_of(units)) {
             Status::OK => self.receive(held, 0),
             status => Err(failed(status)),
         }
@@ -154,11 +155,9 @@ impl MockWave {
         let (client, group) = (self.client(), self.group());
         let reply = client.receive::<1>(&group, held, deadline_ns);
         let dwords = usize::from(reply.head.dwords);
-        let mut payload = reply.words[0].data[1..].to_vec();
-        for index in 1..ReplyHead::words(dwords as u32) {
-            payload.extend(client.reply_word(&group, held, index).data);
-        }
-        payload.truncate(dwords);
+        let mut words = reply.words.to_vec();
+        words.extend((1..ReplyHead::words(dwords as u32)).map(|index| client.reply_word(&group, held, index)));
+        let payload: Vec<u32> = (1..=dwords as u32).map(|i| unpack(i, |j| words[j as usize])).collect();
         if reply.head.status == Status::OK {
             return Ok(payload);
         }
@@ -172,7 +171,7 @@ impl MockWave {
     pub fn post(&self, number: u16, flags: Flags, units: &[u32]) -> Result<(), CallError> {
         let (client, group) = (self.client(), self.group());
         let mut held = client.acquire(&group, true).ok_or_else(|| failed(client.why_no_port()))?;
-        let status = client.send(&group, &mut held, number, flags, words(units), word_of(units));
+        let status = client.send(&group, &mut held, number, flags, units.len() as u32, unit_of(units));
         client.release(&group, held);
         if status == Status::OK { Ok(()) } else { Err(failed(status)) }
     }
@@ -203,7 +202,7 @@ impl MockWave {
     /// # Panics
     /// When they do not fit.
     pub fn stage(&self, at: usize, bytes: &[u8]) {
-        let area = self.buffer.0.memory.staging();
+        let area = self.buffer.0.memory.staging().area();
         assert_eq!(area.part(at, bytes.len()).map(|region| region.copy_from(bytes)), Some(bytes.len()), "bytes fit into the staging area");
     }
 
@@ -213,7 +212,7 @@ impl MockWave {
     /// When there are fewer.
     pub fn staged(&self, at: usize, len: usize) -> Vec<u8> {
         let mut bytes = vec![0; len];
-        let area = self.buffer.0.memory.staging();
+        let area = self.buffer.0.memory.staging().area();
         assert_eq!(area.part(at, len).map(|region| region.copy_to(&mut bytes)), Some(len), "bytes lie inside the staging area");
         bytes
     }
@@ -237,13 +236,8 @@ fn failed(status: Status) -> CallError {
     CallError::from_status(status, 0)
 }
 
-fn words(units: &[u32]) -> u32 {
-    units.len().div_ceil(3) as u32
-}
-
-fn word_of(units: &[u32]) -> impl Fn(u32) -> [u32; 3] {
-    let unit = |i: usize| units.get(i).copied().unwrap_or(0);
-    move |j| [0, 1, 2].map(|k| unit(j as usize * 3 + k))
+fn unit_of(units: &[u32]) -> impl Fn(u32) -> u32 {
+    |i| units.get(i as usize).copied().unwrap_or(0)
 }
 
 /// A service of fixed-size arguments `A` and result `R`, without the macro.
@@ -255,12 +249,20 @@ pub fn fixed_service<A: Fixed, R: Fixed>(name: &'static str, f: impl Fn(A) -> R 
     })
 }
 
+/// A posted service of fixed-size arguments `A`, without the macro.
+pub fn posted_service<A: Fixed>(name: &'static str, f: impl Fn(A) + Send + Sync + 'static) -> Service {
+    Service::new(definition::<A>(name, None), move |call| {
+        f(call.fixed::<A>()?);
+        Ok(())
+    })
+}
+
 /// The definition of a service of fixed-size arguments `A`.
 pub fn definition<A: Fixed>(name: &'static str, reply_dwords: Option<usize>) -> Definition {
-    Definition { name, signature: 0, takes_var: false, units: A::DWORDS, reply_dwords }
+    Definition { name: name.into(), signature: 0, takes_var: false, units: A::DWORDS, reply_dwords }
 }
 
 /// The definition of a service that takes strings or slices; `units` counts its fixed arguments and one for each string or slice.
 pub fn var_definition(name: &'static str, units: usize) -> Definition {
-    Definition { name, signature: 0, takes_var: true, units: VarHead::DWORDS + units, reply_dwords: Some(0) }
+    Definition { name: name.into(), signature: 0, takes_var: true, units: VarHead::DWORDS + units, reply_dwords: Some(0) }
 }

@@ -1,6 +1,8 @@
 //! The bare words of a port buffer, for clients that keep to no protocol, and for filling a buffer without a thread per lane.
 
+use hostcall_abi::header::pack_lone;
 use hostcall_abi::port::Arch;
+use hostcall_abi::word::pack;
 use hostcall_abi::{Flags, Header, Tag, Word};
 
 use super::{Lanes, MockArch};
@@ -29,7 +31,7 @@ impl RawPorts {
 
     /// Rings a doorbell.
     pub fn ring(&self, port: u32, value: u32) {
-        self.arch().ring(port, value);
+        self.arch().show(port, value);
     }
 
     /// Reads a word of a reply area.
@@ -46,20 +48,22 @@ impl RawPorts {
     /// The header's word count is taken from the payload.
     #[expect(clippy::too_many_arguments, reason = "each is one fact of the message")]
     pub fn send(&self, port: u32, base: u32, tag: Tag, service: u16, flags: Flags, mask: u64, payload: &[u32]) {
-        let words = payload.len().div_ceil(3) as u32;
-        let header = Header { service, words: words as u8, flags, mask };
         let lanes = mask.count_ones();
+        let words = Header::words_for(payload.len() as u32, lanes);
+        let header = Header { service, words: words as u8, flags, mask };
+        let unit = |i: u32| payload.get(i as usize).copied().unwrap_or(0);
         for j in 0..words {
-            let unit = |k: u32| payload.get((j * 3 + k) as usize).copied().unwrap_or(0);
+            let units = if lanes == 1 { pack_lone(j, unit) } else { pack(j, unit) };
             for lane in 0..lanes {
-                self.store(port, base + 1 + j * lanes + lane, Word { data: [unit(0), unit(1), unit(2)], tag: tag.payload() });
+                self.store(port, base + 1 + j * lanes + lane, Word::new(units, tag.payload()));
             }
         }
-        self.store(port, base, header.encode(tag));
+        let first = if lanes == 1 { header.encode_lone(mask.trailing_zeros(), [unit(0), unit(1)], tag) } else { header.encode(tag) };
+        self.store(port, base, first);
     }
 
     /// Whether the first lane's reply to message `tag` is there.
     pub fn answered(&self, port: u32, tag: Tag) -> bool {
-        self.load(port, 0).tag == tag.payload()
+        self.load(port, 0).tag() == tag.payload()
     }
 }

@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::blocking::Pool;
-use crate::buffer::PortBuffer;
-use crate::core::{Core, Parts};
-use crate::live::Live;
-use crate::registry::{RegisterError, Registry};
-use crate::report::KernelReport;
-use crate::serve::Worker;
+use crate::record::KernelReport;
 use crate::server::BufferHandle;
 use crate::service::Service;
-use crate::sweep::Audit;
+use crate::service::registry::{RegisterError, Registry};
+use crate::serving::message::Worker;
+use crate::serving::pool::Pool;
+use crate::serving::ports::Audit;
+use crate::serving::{Core, CoreConfig, Served};
+use crate::wire::PortBuffer;
 
 use super::MockDevice;
 
@@ -20,7 +19,7 @@ use super::MockDevice;
 /// Blocking services find no pool thread here, and their calls stay unanswered; async ones find no runtime.
 pub struct Sweeper {
     worker: Worker,
-    live: Arc<Live>,
+    served: Arc<Served>,
 }
 
 impl Sweeper {
@@ -29,40 +28,40 @@ impl Sweeper {
     /// # Errors
     /// When two have one name.
     pub fn new(buffer: PortBuffer, services: impl IntoIterator<Item = Service>) -> Result<Self, RegisterError> {
-        crate::panics::install_hook();
+        crate::record::install_hook();
         let registry = Arc::new(Registry::new(1, false));
         for service in services {
             registry.register(service)?;
         }
-        let core = Core::new(Parts {
+        let core = Core::new(CoreConfig {
             registry,
             pool: Pool::new(1),
             trace: None,
             #[cfg(feature = "tokio")]
-            runtime: crate::asynchronous::Runtime::new(None),
+            runtime: crate::serving::asynchronous::Runtime::new(None),
             timed: false,
             threads: 1,
         });
-        Ok(Self { worker: Worker::new(core, 0), live: Live::new(buffer, 1) })
+        Ok(Self { worker: Worker::new(core, 0), served: Served::new(buffer, 1) })
     }
 
     /// The device's side of the buffer.
     pub fn device(&self) -> MockDevice {
-        MockDevice::new(BufferHandle(self.live.clone()))
+        MockDevice::new(BufferHandle(self.served.clone()))
     }
 
     /// Serves every port that rang, and audits a few. Returns the number of messages served.
     pub fn sweep(&mut self) -> u32 {
-        self.live.partitions[0].sweep(&self.live, &mut self.worker, Audit::Few)
+        self.served.shares[0].sweep(&self.served, &mut self.worker, Audit::Few).taken
     }
 
     /// Looks at every port, whether it rang or not.
     pub fn sweep_all(&mut self) -> u32 {
-        self.live.partitions[0].sweep(&self.live, &mut self.worker, Audit::Many(u32::MAX))
+        self.served.shares[0].sweep(&self.served, &mut self.worker, Audit::Many(u32::MAX)).taken
     }
 
     /// What was reported since the last time.
     pub fn take_report(&mut self) -> KernelReport {
-        self.live.report.take()
+        self.served.report.take()
     }
 }

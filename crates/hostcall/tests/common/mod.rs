@@ -6,7 +6,12 @@ use hostcall::{Awake, Geometry, PortBuffer, Server, ServerBuilder};
 
 /// A small buffer of this many ports and lanes.
 pub(crate) fn geometry(ports: u32, lanes: u32) -> Geometry {
-    Geometry { slots: 16, slot_bytes: 4096, word_form: PortBuffer::word_form(), ..Geometry::new(ports, lanes) }
+    Geometry { slots: 16, slot_bytes: 4096, ..Geometry::new(ports, lanes) }
+}
+
+/// The same, with replies in a window.
+pub(crate) fn with_window(geometry: Geometry) -> Geometry {
+    Geometry { window: true, ..geometry }
 }
 
 /// A running server and its device.

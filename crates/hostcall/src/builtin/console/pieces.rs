@@ -1,50 +1,222 @@
 //! Long texts, which come in pieces: joined until their last piece is there.
+//!
+//! A kernel decides how many texts it begins, how long they are, and whether it ever ends them. So both the bytes and the number of unfinished
+//! texts are bounded; beyond that the oldest texts are written as far as they have come, and nothing is lost.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
-use super::Stream;
+/// A stream's number, as an index: 0 for standard output, 1 for standard error.
+pub(super) type Stream = usize;
 
-/// Bytes of unfinished texts that are kept. A guest that never finishes its texts cannot fill the host's memory.
-const KEEP: usize = 64 << 20;
+/// What tells texts apart: the port buffer, and the text's key with its stream in the lowest bit.
+pub(super) type Key = (usize, u64);
 
-#[derive(Debug, Default)]
-pub(super) struct Pieces {
-    /// By port buffer, and by the text's key with its stream in the lowest bit.
-    texts: HashMap<(usize, u64), Vec<u8>>,
+/// What is kept of unfinished texts.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
     bytes: usize,
+    texts: usize,
+}
+
+/// Every lane that a GPU can run at once may be in the middle of a text.
+const BOUNDS: Bounds = Bounds { bytes: 64 << 20, texts: 1 << 19 };
+
+#[derive(Debug)]
+struct Text {
+    bytes: Vec<u8>,
+    /// When it began, in texts.
+    begun: u64,
+}
+
+/// Unfinished texts.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    texts: HashMap<Key, Text>,
+    /// The texts in the order in which they began, and some that are finished.
+    order: VecDeque<(u64, Key)>,
+    /// Bytes in `texts`.
+    bytes: usize,
+    begun: u64,
+    bounds: Bounds,
+}
+
+impl Default for Pieces {
+    fn default() -> Self {
+        Self::bounded(BOUNDS)
+    }
 }
 
 impl Pieces {
-    /// Adds a piece. Returns what is to be written: the whole text with its last piece, or, when there is too
-    /// much to keep, what there is of it.
-    pub(super) fn add(&mut self, key: (usize, u64), piece: &[u8], last: bool) -> Option<Vec<u8>> {
-        let text = self.texts.entry(key).or_default();
-        text.extend_from_slice(piece);
-        self.bytes += piece.len();
-        if !last && self.bytes <= KEEP {
-            return None;
-        }
-        let text = self.texts.remove(&key)?;
-        self.bytes -= text.len();
-        Some(text)
+    fn bounded(bounds: Bounds) -> Self {
+        Self { texts: HashMap::new(), order: VecDeque::new(), bytes: 0, begun: 0, bounds }
     }
 
-    /// Everything unfinished.
-    pub(super) fn take_all(&mut self) -> Vec<(Stream, Vec<u8>)> {
-        self.bytes = 0;
-        self.texts.drain().map(|((_, key), text)| ((key & 1) as Stream, text)).collect()
+    /// Adds a piece, and gives `write` what is to be written, with its stream: the whole text with its last piece; and when there is more to keep than
+    /// may be kept, what there is of the oldest texts.
+    pub(super) fn add(&mut self, key: Key, piece: &[u8], last: bool, mut write: impl FnMut(Stream, Vec<u8>)) {
+        if last {
+            let mut whole = self.remove(key).unwrap_or_default();
+            whole.extend_from_slice(piece);
+            self.tidy();
+            return write(stream_of(key), whole);
+        }
+        // An empty piece neither begins a text nor adds to it.
+        if piece.is_empty() {
+            return;
+        }
+        let text = self.texts.entry(key).or_insert_with(|| {
+            self.begun += 1;
+            self.order.push_back((self.begun, key));
+            Text { bytes: Vec::new(), begun: self.begun }
+        });
+        text.bytes.extend_from_slice(piece);
+        self.bytes += piece.len();
+        while self.bytes > self.bounds.bytes || self.texts.len() > self.bounds.texts {
+            let Some((begun, oldest)) = self.order.pop_front() else { break };
+            if self.texts.get(&oldest).is_some_and(|text| text.begun == begun)
+                && let Some(text) = self.remove(oldest)
+            {
+                write(stream_of(oldest), text);
+            }
+        }
+        self.tidy();
     }
+
+    /// Forgets the order of texts that are finished, before they outnumber the others.
+    fn tidy(&mut self) {
+        if self.order.len() > 2 * self.texts.len() + 16 {
+            let texts = &self.texts;
+            self.order.retain(|(begun, key)| texts.get(key).is_some_and(|text| text.begun == *begun));
+        }
+    }
+
+    fn remove(&mut self, key: Key) -> Option<Vec<u8>> {
+        let text = self.texts.remove(&key)?;
+        self.bytes -= text.bytes.len();
+        Some(text.bytes)
+    }
+
+    /// Everything unfinished, the oldest first.
+    pub(super) fn take_all(&mut self) -> Vec<(Stream, Vec<u8>)> {
+        self.take(|_| true)
+    }
+
+    /// Everything unfinished of one port buffer, the oldest first.
+    pub(super) fn take_of(&mut self, buffer: usize) -> Vec<(Stream, Vec<u8>)> {
+        self.take(|(of, _)| of == buffer)
+    }
+
+    fn take(&mut self, wanted: impl Fn(Key) -> bool) -> Vec<(Stream, Vec<u8>)> {
+        let mut taken: Vec<(Key, Text)> = self.texts.extract_if(|key, _| wanted(*key)).collect();
+        self.bytes -= taken.iter().map(|(_, text)| text.bytes.len()).sum::<usize>();
+        self.tidy();
+        taken.sort_unstable_by_key(|(_, text)| text.begun);
+        taken.into_iter().map(|(key, text)| (stream_of(key), text.bytes)).collect()
+    }
+}
+
+fn stream_of((_, key): Key) -> Stream {
+    (key & 1) as Stream
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    impl Pieces {
+        /// What it takes of the host's memory, in entries and bytes.
+        fn within_bounds(&self) -> bool {
+            let kept: usize = self.texts.values().map(|text| text.bytes.len()).sum();
+            kept == self.bytes
+                && self.bytes <= self.bounds.bytes
+                && self.texts.len() <= self.bounds.texts
+                && self.order.len() <= 2 * self.texts.len() + 16
+        }
+    }
+
+    fn add(pieces: &mut Pieces, key: Key, piece: &[u8], last: bool) -> Vec<Vec<u8>> {
+        let mut written = Vec::new();
+        pieces.add(key, piece, last, |_, text| written.push(text));
+        written
+    }
 
     #[test]
     fn a_guest_that_never_finishes_its_texts_is_bounded() {
         let mut pieces = Pieces::default();
         let piece = vec![0; 1 << 20];
-        let written: usize = (0..200).filter_map(|key| pieces.add((0, key), &piece, false)).map(|text| text.len()).sum();
-        assert!(pieces.bytes <= KEEP && written + pieces.bytes == 200 << 20);
+        let written: usize = (0..200).flat_map(|key| add(&mut pieces, (0, key), &piece, false)).map(|text| text.len()).sum();
+        assert!(pieces.within_bounds() && written + pieces.bytes == 200 << 20);
+    }
+
+    #[test]
+    fn empty_pieces_with_fresh_keys_take_no_memory() {
+        let mut pieces = Pieces::default();
+        for key in 0..100_000 {
+            assert!(add(&mut pieces, (0, key), b"", false).is_empty());
+        }
+        assert_eq!((pieces.texts.len(), pieces.texts.capacity(), pieces.order.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn short_pieces_with_fresh_keys_are_bounded_in_number() {
+        let mut pieces = Pieces::bounded(Bounds { bytes: 1 << 20, texts: 100 });
+        let written: usize = (0..10_000).map(|key| add(&mut pieces, (0, key), b"x", false).len()).sum();
+        assert_eq!((written, pieces.texts.len()), (9_900, 100));
+        assert!(pieces.within_bounds());
+    }
+
+    #[test]
+    fn texts_that_are_begun_and_finished_for_ever_leave_nothing_behind() {
+        let mut pieces = Pieces::default();
+        add(&mut pieces, (7, 7), b"stays", false);
+        for key in 0..100_000 {
+            add(&mut pieces, (0, key), b"x", false);
+            assert_eq!(add(&mut pieces, (0, key), b"y", true), [b"xy"]);
+            assert!(pieces.within_bounds());
+        }
+        assert_eq!(pieces.take_all(), [(1, b"stays".to_vec())]);
+    }
+
+    #[test]
+    fn the_texts_of_one_buffer_are_taken_and_those_of_others_stay() {
+        let mut pieces = Pieces::default();
+        for (key, piece) in [((1, 4), "first"), ((2, 4), "other"), ((1, 3), "second")] {
+            add(&mut pieces, key, piece.as_bytes(), false);
+        }
+        assert_eq!(pieces.take_of(1), [(0, b"first".to_vec()), (1, b"second".to_vec())]);
+        assert!(pieces.within_bounds());
+        assert_eq!(add(&mut pieces, (1, 4), b"new", true), [b"new"]);
+        assert_eq!(pieces.take_all(), [(0, b"other".to_vec())]);
+    }
+
+    proptest! {
+        /// Whatever the pieces: bounds are kept, and every byte comes out once, in its text's order, on its stream.
+        #[test]
+        fn every_byte_of_every_text_comes_out_once_in_order(
+            steps in prop::collection::vec((0u64..12, 0usize..40, prop::bool::weighted(0.2)), 0..200),
+            bytes in 0usize..120,
+            texts in 0usize..6,
+        ) {
+            let mut pieces = Pieces::bounded(Bounds { bytes, texts });
+            let (mut given, mut got) = (HashMap::<u64, Vec<u8>>::new(), HashMap::<Stream, Vec<u8>>::new());
+            for (i, (key, len, last)) in steps.into_iter().enumerate() {
+                // The first byte says whose piece it is, so that what comes out can be told apart.
+                let piece: Vec<u8> = (0..len).map(|_| key as u8 * 16 + (i % 16) as u8).collect();
+                given.entry(key).or_default().extend(&piece);
+                pieces.add((0, key), &piece, last, |stream, text| got.entry(stream).or_default().extend(text));
+                prop_assert!(pieces.within_bounds());
+            }
+            for (stream, text) in pieces.take_all() {
+                got.entry(stream).or_default().extend(text);
+            }
+            for (key, given) in given {
+                let stream = (key & 1) as Stream;
+                let of_key = |byte: &&u8| u64::from(**byte / 16) == key;
+                let out: Vec<u8> = got.get(&stream).into_iter().flatten().filter(of_key).copied().collect();
+                prop_assert_eq!(out, given, "key {}", key);
+            }
+            prop_assert!(pieces.texts.is_empty() && pieces.bytes == 0);
+        }
     }
 }

@@ -1,8 +1,15 @@
 //! Standard input: always a descriptor, so that waiting for it is waiting for any descriptor.
+//!
+//! Reading never waits: it says `EAGAIN`, and whoever has the time waits as for a socket. A program that read input which never comes, from each of its
+//! lanes, would hold as many threads.
 
 use std::fmt;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Mutex, TryLockError};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 /// Where the standard input of a program comes from.
 #[derive(Default)]
@@ -32,7 +39,14 @@ impl fmt::Debug for Input {
 
 /// Standard input, open.
 #[derive(Debug, Default)]
-pub(super) enum Source {
+pub(super) struct Source {
+    from: From,
+    /// Held to look whether there is input, and to read it: what one thread saw another would read. It guards nothing else, and nobody waits for it.
+    reading: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+enum From {
     #[default]
     End,
     Process,
@@ -42,37 +56,78 @@ pub(super) enum Source {
 
 impl Source {
     pub(super) fn open(input: Input) -> io::Result<Self> {
-        Ok(match input {
-            Input::Null => Self::End,
-            Input::Stdin => Self::Process,
-            Input::Bytes(bytes) => Self::pumped(Box::new(io::Cursor::new(bytes)))?,
-            Input::Reader(reader) => Self::pumped(reader)?,
-        })
-    }
-
-    fn pumped(mut reader: Box<dyn Read + Send>) -> io::Result<Self> {
-        let (from, mut to) = io::pipe()?;
-        std::thread::Builder::new().name("hostcall-stdin".into()).spawn(move || {
-            // A reader that fails is at its end, and a program that reads no more is none of the reader's business.
-            if let Err(error) = io::copy(&mut reader, &mut to) {
-                tracing::debug!(%error, "standard input ends");
-            }
-        })?;
-        Ok(Self::Pipe(from.into()))
+        let from = match input {
+            Input::Null => From::End,
+            Input::Stdin => From::Process,
+            Input::Bytes(bytes) => pumped(Box::new(io::Cursor::new(bytes)))?,
+            Input::Reader(reader) => pumped(reader)?,
+        };
+        Ok(Self { from, reading: Mutex::new(()) })
     }
 
     /// The descriptor to read from, if it is not at its end anyway.
     pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        match self {
-            Self::End => None,
-            Self::Process => Some(rustix::stdio::stdin()),
-            Self::Pipe(pipe) => Some(pipe.as_fd()),
+        match &self.from {
+            From::End => None,
+            From::Process => Some(rustix::stdio::stdin()),
+            From::Pipe(pipe) => Some(pipe.as_fd()),
         }
     }
 
-    /// Reads; 0 at the end.
+    /// Reads what is there; 0 at the end, [`Errno::AGAIN`] if there is nothing yet, or another thread reads.
     pub(super) fn read(&self, into: &mut [u8]) -> rustix::io::Result<usize> {
         let Some(from) = self.descriptor() else { return Ok(0) };
+        let _reading = match self.reading.try_lock() {
+            Ok(reading) => reading,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(Errno::AGAIN),
+        };
+        // The process's own input may be shared with other processes, for which it must not become one that does not block.
+        let mut now = [PollFd::from_borrowed_fd(from, PollFlags::IN)];
+        if rustix::io::retry_on_intr(|| poll(&mut now, Some(&Timespec::default())))? == 0 {
+            return Err(Errno::AGAIN);
+        }
         rustix::io::retry_on_intr(|| rustix::io::read(from, &mut *into))
+    }
+}
+
+fn pumped(mut reader: Box<dyn Read + Send>) -> io::Result<From> {
+    let (from, mut to) = io::pipe()?;
+    std::thread::Builder::new().name("hostcall-stdin".into()).spawn(move || {
+        // A reader that fails is at its end, and a program that reads no more is none of the reader's business.
+        if let Err(error) = io::copy(&mut reader, &mut to) {
+            tracing::debug!(%error, "standard input ends");
+        }
+    })?;
+    Ok(From::Pipe(from.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn input_that_has_not_come_holds_no_thread() {
+        let (from, mut to) = io::pipe().unwrap();
+        let source = Source::open(Input::Reader(Box::new(from))).unwrap();
+        let mut into = [0; 8];
+        assert_eq!(source.read(&mut into), Err(Errno::AGAIN));
+        to.write_all(b"late").unwrap();
+        let mut ready = [PollFd::from_borrowed_fd(source.descriptor().unwrap(), PollFlags::IN)];
+        poll(&mut ready, None).unwrap();
+        assert_eq!((source.read(&mut into), &into[..4]), (Ok(4), &b"late"[..]));
+        assert_eq!(source.read(&mut into), Err(Errno::AGAIN));
+        drop(to);
+        poll(&mut ready, None).unwrap();
+        assert_eq!(source.read(&mut into), Ok(0));
+        assert_eq!(Source::default().read(&mut into), Ok(0));
+    }
+
+    #[test]
+    fn a_reader_finds_another_one_reading() {
+        let source = Source::open(Input::Bytes(b"text".to_vec())).unwrap();
+        let _reading = source.reading.lock().unwrap();
+        assert_eq!(source.read(&mut [0; 8]), Err(Errno::AGAIN));
     }
 }

@@ -15,13 +15,12 @@ mod waiting;
 
 use std::sync::Arc;
 
-use super::Context;
+use super::context::Context;
 use super::table::FileTable;
 use crate::policy::Policy;
 use crate::service::Service;
 
 pub use input::Input;
-pub(super) use sockets::Socket;
 
 /// What these services share.
 #[derive(Debug)]
@@ -45,7 +44,7 @@ impl Standard {
         let mut all = system::services(context, policy, &self.input);
         all.extend(stat::services(context, policy, files));
         all.extend(sockets::services(context, policy, files));
-        all.extend(options::services(context, files));
+        all.extend(options::services(context, policy, files));
         all.extend(names::services(context, policy));
         all.extend(waiting::services(context, files, &self.input, &self.reactor));
         all

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use hostcall_abi::services::errno;
 
-use super::super::{Context, define};
+use super::super::context::Context;
+use super::super::define;
 use super::address::units;
 use crate::policy::{Net, Policy};
 use crate::service::Service;

@@ -9,11 +9,12 @@ use hostcall_abi::services::errno;
 use hostcall_abi::std_services::option;
 use rustix::net::sockopt;
 
-use super::super::files::answer;
+use super::super::context::{Context, answer, owner_of};
+use super::super::define;
+use super::super::socket::{Socket, number};
 use super::super::table::FileTable;
-use super::super::{Context, define, owner_of};
 use super::address::from_wire;
-use super::sockets::{Socket, number};
+use crate::policy::{Net, Policy};
 use crate::service::Service;
 
 fn get(socket: &Socket, which: u32) -> Result<u64, u32> {
@@ -70,7 +71,11 @@ fn set(socket: &Socket, which: u32, value: u64) -> Result<(), u32> {
     done.map_err(number)
 }
 
-fn membership(socket: &Socket, join: bool, group: IpAddr, interface: u32) -> Result<(), u32> {
+/// Joins or leaves a multicast group. Whoever joins one hears what is said to it, so that must be granted; anybody may leave.
+fn membership(net: &Net, socket: &Socket, join: bool, group: IpAddr, interface: u32) -> Result<(), u32> {
+    if join {
+        net.check_group(group)?;
+    }
     let done = match group {
         IpAddr::V4(group) => {
             let interface = Ipv4Addr::from(interface.to_ne_bytes());
@@ -86,8 +91,9 @@ fn membership(socket: &Socket, join: bool, group: IpAddr, interface: u32) -> Res
     done.map_err(number)
 }
 
-pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service> {
+pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>) -> Vec<Service> {
     let [a, b, c] = std::array::from_fn(|_| files.clone());
+    let policy = policy.clone();
     vec![
         context.inline(&define::std_net::option(|_, _| Err(0)), move |call| {
             let (handle, which) = (call.fixed()?, call.fixed()?);
@@ -102,8 +108,28 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service
         context.inline(&define::std_net::membership(|_, _, _, _| Err(0)), move |call| {
             let (handle, join, group, interface) = (call.fixed()?, call.fixed()?, call.fixed()?, call.fixed()?);
             let socket = c.socket(owner_of(call.report()), handle);
-            let result = socket.and_then(|socket| membership(&socket, join, from_wire(group)?.ip(), interface));
+            let result = socket.and_then(|socket| membership(&policy.net, &socket, join, from_wire(group)?.ip(), interface));
             answer(call, result)
         }),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::standard::sockets::open;
+
+    #[test]
+    fn a_multicast_group_that_is_not_granted_is_not_joined() {
+        let mut net = Net::default();
+        net.allow("224.0.0.251:5353".parse().unwrap());
+        let socket = open(&net, 4, 2).unwrap();
+        let everywhere = 0;
+        for group in ["224.0.0.252", "ff02::fb", "::ffff:224.0.0.252"] {
+            assert_eq!(membership(&net, &socket, true, group.parse().unwrap(), everywhere), Err(errno::EACCES), "{group}");
+        }
+        // Without a network of its own the system may say that it has no device for it; the policy does not object.
+        assert_ne!(membership(&net, &socket, true, "224.0.0.251".parse().unwrap(), everywhere), Err(errno::EACCES));
+        assert_ne!(membership(&net, &socket, false, "224.0.0.252".parse().unwrap(), everywhere), Err(errno::EACCES), "anybody may leave");
+    }
 }

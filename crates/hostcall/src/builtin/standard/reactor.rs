@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::super::errno;
+use super::super::socket::Socket;
 use super::input::Source;
-use super::sockets::Socket;
-use crate::builtin::errno;
-use crate::completion::Completion;
+use crate::service::Completion;
 
 /// How often the reactor looks whether what it waits for is still wanted.
 const LOOK: Duration = Duration::from_millis(20);

@@ -1,52 +1,26 @@
 //! Sockets: those of the system, none of which ever blocks.
 
-use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use hostcall_abi::services::errno;
-use rustix::io::{Errno, ioctl_fionbio, retry_on_intr};
+use rustix::io::retry_on_intr;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrAny, SocketType};
 
-use super::super::files::answer;
+use super::super::context::{Context, answer, owner_of};
+use super::super::define;
+use super::super::socket::{Socket, number};
 use super::super::table::{FileTable, Open};
-use super::super::{Context, define, owner_of};
 use super::address::{NONE, Wire, from_wire, to_wire};
 use crate::policy::{Net, Policy};
 use crate::service::Service;
 
-/// A socket. Its descriptor never blocks: whether the program's calls wait is the program's affair, which is kept here.
-#[derive(Debug)]
-pub(in super::super) struct Socket {
-    descriptor: OwnedFd,
-    /// Whether calls that would wait fail instead.
-    pub(super) nonblocking: AtomicBool,
-    /// Nanoseconds that receiving and sending wait; 0 for as long as it takes.
-    pub(super) timeouts: [AtomicU64; 2],
-    /// A socket for datagrams at no particular address: it hears only those whom it may speak to.
-    filtered: AtomicBool,
-}
+/// Datagrams from others than granted places that one call throws away. A flood of them must not hold the serving thread: the call then says that
+/// there is nothing yet, and comes again as it does after any wait.
+const UNHEARD: usize = 16;
 
-impl AsFd for Socket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.descriptor.as_fd()
-    }
-}
-
-/// The number of an error of the system.
-pub(super) fn number(error: Errno) -> u32 {
-    super::super::errno::of(&error.into())
-}
-
-impl Socket {
-    fn new(descriptor: OwnedFd) -> Result<Self, u32> {
-        ioctl_fionbio(&descriptor, true).map_err(number)?;
-        Ok(Self { descriptor, nonblocking: AtomicBool::new(false), timeouts: Default::default(), filtered: AtomicBool::new(false) })
-    }
-}
-
-fn open(net: &Net, family: u32, kind: u32) -> Result<Socket, u32> {
+pub(super) fn open(net: &Net, family: u32, kind: u32) -> Result<Socket, u32> {
     net.check_any()?;
     let family = match family {
         4 => AddressFamily::INET,
@@ -70,13 +44,26 @@ fn open(net: &Net, family: u32, kind: u32) -> Result<Socket, u32> {
 
 fn bind(net: &Net, socket: &Socket, address: SocketAddr) -> Result<(), u32> {
     // To speak to anybody at all, a socket for datagrams is bound to any address and port: that is no service that others find.
-    let anonymous = address.ip().is_unspecified() && address.port() == 0 && socket.filtered.load(Ordering::Relaxed);
+    let anonymous = address.ip().to_canonical().is_unspecified() && address.port() == 0 && socket.filtered.load(Ordering::Relaxed);
     if !anonymous {
         net.check("to bind to", address)?;
     }
     net::bind(socket, &address).map_err(number)?;
+    // Relaxed: the program's own calls order what it does, and a system's socket is bound once.
     socket.filtered.store(anonymous, Ordering::Relaxed);
+    socket.bound.store(!anonymous, Ordering::Relaxed);
     Ok(())
+}
+
+/// Lets others connect, to the granted place that the socket was bound to. The system would bind one that is not to a port of every network.
+fn listen(net: &Net, socket: &Socket, backlog: u32) -> Result<(), u32> {
+    // Relaxed, as in `bind`.
+    if !socket.bound.load(Ordering::Relaxed) {
+        let own = net::getsockname(socket).ok().and_then(|own| SocketAddr::try_from(own).ok());
+        let every = if own.is_some_and(|own| own.is_ipv6()) { IpAddr::from(Ipv6Addr::UNSPECIFIED) } else { Ipv4Addr::UNSPECIFIED.into() };
+        net.check("to listen at", SocketAddr::new(every, 0))?;
+    }
+    net::listen(socket, backlog.min(4096).cast_signed()).map_err(number)
 }
 
 /// The wire form of what the system says.
@@ -95,7 +82,7 @@ fn accept(socket: &Socket) -> Result<(Socket, Wire), u32> {
 
 fn receive(net: &Net, socket: &Socket, peek: bool, into: &mut [u8]) -> Result<(usize, Wire), u32> {
     let flags = if peek { RecvFlags::PEEK } else { RecvFlags::empty() };
-    loop {
+    for _ in 0..UNHEARD {
         let (read, _, from) = retry_on_intr(|| net::recvfrom(socket, &mut *into, flags)).map_err(number)?;
         let from = from.and_then(|from| SocketAddr::try_from(from).ok());
         // Relaxed: the program's own calls order what it sets.
@@ -108,6 +95,8 @@ fn receive(net: &Net, socket: &Socket, peek: bool, into: &mut [u8]) -> Result<(u
         }
         return Ok((read.min(into.len()), from.map_or(NONE, to_wire)));
     }
+    // `StdNet::wait` says at once that there is more.
+    Err(errno::EAGAIN)
 }
 
 fn send(net: &Net, socket: &Socket, to: Wire, from: &[u8]) -> Result<u32, u32> {
@@ -166,11 +155,11 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         let result = socket.and_then(|socket| bind(&p.net, &socket, from_wire(address)?));
         answer(call, result)
     }));
-    let f = files.clone();
+    let (p, f) = with();
     all.push(context.inline(&define::std_net::listen(|_, _| Err(0)), move |call| {
         let (handle, backlog) = (call.fixed()?, call.fixed::<u32>()?);
         let socket = f.socket(owner_of(call.report()), handle);
-        let result = socket.and_then(|socket| net::listen(&*socket, backlog.min(4096).cast_signed()).map_err(number));
+        let result = socket.and_then(|socket| listen(&p.net, &socket, backlog));
         answer(call, result)
     }));
     let (p, f) = with();
@@ -221,4 +210,82 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         answer(call, result)
     }));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+
+    fn net(grants: &[&str]) -> Net {
+        let mut net = Net::default();
+        grants.iter().for_each(|grant| net.allow(grant.parse().unwrap()));
+        net
+    }
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    fn own(socket: &Socket) -> SocketAddr {
+        from_wire(name(socket, false).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn listening_without_a_granted_bind_is_refused_and_opens_no_port() {
+        let net = net(&["127.0.0.1:80"]);
+        for family in [4, 6] {
+            let Ok(socket) = open(&net, family, 1) else {
+                println!("skipped: this machine has no sockets of version {family}");
+                continue;
+            };
+            assert_eq!(listen(&net, &socket, 8), Err(errno::EACCES));
+            assert_eq!(own(&socket).port(), 0, "the system gave it no port");
+        }
+        let denials = net.denials.take();
+        assert!(denials.iter().any(|denial| denial.flag == "--net-allow 0.0.0.0:0"), "{denials:?}");
+    }
+
+    #[test]
+    fn listening_after_a_refused_bind_is_refused_too() {
+        let net = net(&["127.0.0.1:80"]);
+        let socket = open(&net, 4, 1).unwrap();
+        assert_eq!(bind(&net, &socket, at("127.0.0.1:0")), Err(errno::EACCES));
+        assert_eq!(listen(&net, &socket, 8), Err(errno::EACCES));
+    }
+
+    #[test]
+    fn listening_is_granted_with_the_place_that_was_bound_or_with_every_place() {
+        let bound = net(&["127.0.0.1:*"]);
+        let socket = open(&bound, 4, 1).unwrap();
+        bind(&bound, &socket, at("127.0.0.1:0")).unwrap();
+        assert_eq!(listen(&bound, &socket, 8), Ok(()));
+        assert!(own(&socket).ip().is_loopback());
+        let every = net(&["0.0.0.0:*"]);
+        assert_eq!(listen(&every, &open(&every, 4, 1).unwrap(), 8), Ok(()));
+    }
+
+    #[test]
+    fn a_flood_of_datagrams_from_strangers_does_not_hold_a_call_and_hides_no_friend() {
+        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let friend = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let granted = friend.local_addr().unwrap();
+        let net = net(&[&granted.to_string()]);
+        let socket = open(&net, 4, 2).unwrap();
+        bind(&net, &socket, at("0.0.0.0:0")).unwrap();
+        let to = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), own(&socket).port());
+        for _ in 0..3 * UNHEARD {
+            stranger.send_to(b"noise", to).unwrap();
+        }
+        friend.send_to(b"hello", to).unwrap();
+        let mut into = [0; 16];
+        // Each call looks at so many and no more, whether it peeks or not.
+        for peek in [true, false, true] {
+            assert_eq!(receive(&net, &socket, peek, &mut into), Err(errno::EAGAIN));
+        }
+        assert_eq!(receive(&net, &socket, true, &mut into), Ok((5, to_wire(granted))));
+        assert_eq!(receive(&net, &socket, false, &mut into), Ok((5, to_wire(granted))));
+        assert_eq!(&into[..5], b"hello");
+        assert_eq!(receive(&net, &socket, false, &mut into), Err(errno::EAGAIN));
+    }
 }

@@ -4,14 +4,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cap_std::fs::{Metadata, MetadataExt, PermissionsExt as _};
+use cap_std::fs::{Metadata, MetadataExt};
 use hostcall_abi::services::kind;
 use hostcall_abi::std_services::stat;
 
 use super::super::clock::since_epoch;
-use super::super::files::{answer, check, kind_of};
+use super::super::context::{Context, answer, owner_of};
+use super::super::errno::check;
+use super::super::files::kind_of;
 use super::super::table::{FileTable, Listing, Open};
-use super::super::{Context, define, errno, owner_of};
+use super::super::{define, errno, opening};
 use crate::policy::{Place, Policy};
 use crate::service::Service;
 
@@ -155,10 +157,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::std_files::set_mode_path(|_, _| Err(0)), move |call| {
         let path = call.str()?;
         let mode = call.fixed::<u32>()?;
-        let result =
-            p.mounts.resolve(path).and_then(Place::writable).and_then(|Place { dir, path, .. }| {
-                check(dir.set_permissions(&path, cap_std::fs::Permissions::from_mode(mode & PERMISSIONS)))
-            });
+        let result = p.mounts.resolve(path).and_then(Place::writable).and_then(|place| opening::set_mode(&place, mode & PERMISSIONS));
         answer(call, result)
     }));
     let p = policy.clone();

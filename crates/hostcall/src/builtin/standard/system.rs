@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::{Arc, OnceLock};
 
-use super::super::files::check;
-use super::super::{Context, define, errno};
+use super::super::context::Context;
+use super::super::errno::check;
+use super::super::{define, errno};
 use super::input::Source;
 use crate::policy::Policy;
 use crate::service::Service;
@@ -36,6 +37,7 @@ fn error_text(errno: u32) -> String {
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Source>) -> Vec<Service> {
     let (policy, input) = (policy.clone(), input.clone());
     vec![
+        // Though it does not wait for input: what another process reads first, it would wait for.
         context.blocking(&define::std_system::stdin(|_| Err(0)), move |call| {
             let into = call.out::<u8>()?;
             let result = input.read(into).map_err(|error| errno::of(&error.into()));

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use hostcall_abi::services::errno;
 use hostcall_abi::std_services::event;
 
+use super::super::context::{Context, owner_of};
+use super::super::define;
 use super::super::table::FileTable;
-use super::super::{Context, define, owner_of};
 use super::input::Source;
 use super::reactor::{Answer, Reactor, Waiting, Watched};
 use crate::service::{Failure, Service};

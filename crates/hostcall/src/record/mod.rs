@@ -1,0 +1,11 @@
+//! What is written down of what kernels did: reports, caught panics, counts, traces. Everything else writes here; nothing here calls anything else.
+
+mod panics;
+mod report;
+pub(crate) mod stats;
+pub(crate) mod tally;
+pub(crate) mod trace;
+
+pub(crate) use panics::{guard, install_hook};
+pub(crate) use report::tell;
+pub use report::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report};

@@ -1,0 +1,397 @@
+//! What went wrong while kernels ran, kept until [`Server::wait`](crate::Server::wait) hands it out.
+//!
+//! Each port buffer has one [`Report`]. What is alike is kept once and counted; what is one too many is counted only, which costs a failing lane
+//! neither a lock nor an allocation. A device panic or exit also *ends* the buffer: every further call through it is
+//! answered [`Status::KERNEL_ENDED`](hostcall_abi::Status::KERNEL_ENDED), so that all lanes of the kernel come to an end, until the report is collected.
+
+use std::backtrace::Backtrace;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::tally::{Counted, KEEP, Tally};
+
+/// A lane of a kernel panicked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DevicePanic {
+    /// The program whose kernel it was; several, if they share a port buffer. Empty if not known, and when it is reported: the report knows it.
+    pub program: String,
+    /// The panic's message.
+    pub message: String,
+    /// Source file, if known.
+    pub file: String,
+    /// Line in it, from 1; 0 if not known.
+    pub line: u32,
+    /// Workgroup.
+    pub block: [u32; 3],
+    /// Work item in it.
+    pub thread: [u32; 3],
+}
+
+impl fmt::Display for DevicePanic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
+        if self.program.is_empty() {
+            f.write_str("kernel")?;
+        } else {
+            write!(f, "kernel of program `{}`", self.program)?;
+        }
+        write!(f, " panicked at {}:{} in block ({bx}, {by}, {bz}) thread ({tx}, {ty}, {tz}): {}", self.file, self.line, self.message)
+    }
+}
+
+/// A handler panicked.
+#[derive(Clone, Debug)]
+pub struct HandlerPanic {
+    /// The service it handled.
+    pub service: String,
+    /// The panic's message with its place.
+    pub message: String,
+    /// Where it came from: the first of those that are alike. Disabled if more panics than are kept came before.
+    pub backtrace: Arc<Backtrace>,
+    /// Lanes whose calls ended like this.
+    pub lanes: u64,
+}
+
+impl fmt::Display for HandlerPanic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "handler of {} panicked{}: {}", self.service, in_lanes(self.lanes), self.message)
+    }
+}
+
+/// A handler returned an error, or a posted call could not be handled, of which the kernel learns nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandlerFailure {
+    /// The service it handled.
+    pub service: String,
+    /// Code that the lane got.
+    pub code: u32,
+    /// The handler's message.
+    pub message: String,
+    /// Lanes whose calls ended like this.
+    pub lanes: u64,
+}
+
+/// How many lanes, where it is not one.
+fn in_lanes(lanes: u64) -> String {
+    if lanes > 1 { format!(" in {lanes} lanes") } else { String::new() }
+}
+
+/// Failures that differ by their codes at most.
+fn failed_alike(f: &mut fmt::Formatter<'_>, alike: &[&HandlerFailure]) -> fmt::Result {
+    /// Codes that are listed.
+    const CODES: usize = 4;
+    let Some(HandlerFailure { service, message, .. }) = alike.first() else { return Ok(()) };
+    let lanes = in_lanes(alike.iter().map(|failure| failure.lanes).sum());
+    let mut codes: Vec<String> = alike.iter().take(CODES).map(|failure| failure.code.to_string()).collect();
+    if alike.len() > CODES {
+        codes.push(format!("{} others", alike.len() - CODES));
+    }
+    let last = codes.pop().unwrap_or_default();
+    let codes = if codes.is_empty() { format!("code {last}") } else { format!("codes {} and {last}", codes.join(", ")) };
+    write!(f, "handler of {service} failed{lanes} with {codes}: {message}")
+}
+
+/// Everything that [`Server::wait`](crate::Server::wait) reports besides success.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct KernelReport {
+    /// Lanes that panicked.
+    pub panics: Vec<DevicePanic>,
+    /// Codes with which lanes called `exit`.
+    pub exits: Vec<i32>,
+    /// Handlers that panicked.
+    pub handler_panics: Vec<HandlerPanic>,
+    /// Handlers that failed, and posts that came to nothing.
+    pub handler_failures: Vec<HandlerFailure>,
+    /// Messages that made no sense.
+    pub malformed: u64,
+    /// Entries that were not kept because there were too many.
+    pub omitted: u64,
+}
+
+impl KernelReport {
+    /// Whether the kernel did well: nothing is reported but exits with code 0.
+    pub fn is_success(&self) -> bool {
+        self.panics.is_empty()
+            && self.exits.iter().all(|&code| code == 0)
+            && self.handler_panics.is_empty()
+            && self.handler_failures.is_empty()
+            && self.malformed == 0
+            && self.omitted == 0
+    }
+
+    /// The code of the first exit that was not 0, or of the first.
+    pub fn exit_code(&self) -> Option<i32> {
+        self.exits.iter().copied().find(|&code| code != 0).or(self.exits.first().copied())
+    }
+
+    /// Takes in another report, as far as there is room.
+    pub(crate) fn absorb(&mut self, other: KernelReport) {
+        self.omitted += take_in(&mut self.panics, other.panics, |_, _| false)
+            + take_in(&mut self.exits, other.exits, |_, _| false)
+            + take_in(&mut self.handler_panics, other.handler_panics, |known, new| {
+                let same = known.service == new.service && known.message == new.message;
+                known.lanes += if same { new.lanes } else { 0 };
+                same
+            })
+            + take_in(&mut self.handler_failures, other.handler_failures, |known, new| {
+                let same = known.service == new.service && known.code == new.code && known.message == new.message;
+                known.lanes += if same { new.lanes } else { 0 };
+                same
+            });
+        self.malformed += other.malformed;
+        self.omitted += other.omitted;
+    }
+}
+
+/// Entries of each kind of a report that is put together from several.
+const KEEP_OF_ALL: usize = 16 * KEEP;
+
+/// Appends entries that cannot be added to one that is there, and for which there is room. Returns how many were left out.
+fn take_in<T>(list: &mut Vec<T>, more: Vec<T>, mut join: impl FnMut(&mut T, &T) -> bool) -> u64 {
+    let mut left_out = 0;
+    for new in more {
+        if list.iter_mut().any(|known| join(known, &new)) {
+            continue;
+        }
+        if list.len() < KEEP_OF_ALL {
+            list.push(new);
+        } else {
+            left_out += 1;
+        }
+    }
+    left_out
+}
+
+impl fmt::Display for KernelReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        let mut line = |f: &mut fmt::Formatter<'_>| f.write_str(std::mem::replace(&mut separator, "\n"));
+        for panic in &self.panics {
+            line(f)?;
+            write!(f, "{panic}")?;
+        }
+        for code in &self.exits {
+            line(f)?;
+            write!(f, "kernel exited with code {code}")?;
+        }
+        for panic in &self.handler_panics {
+            line(f)?;
+            write!(f, "{panic}")?;
+        }
+        for (i, first) in self.handler_failures.iter().enumerate() {
+            let is_alike = |other: &&HandlerFailure| other.service == first.service && other.message == first.message;
+            if !self.handler_failures[..i].iter().any(|other| is_alike(&other)) {
+                line(f)?;
+                failed_alike(f, &self.handler_failures[i..].iter().filter(is_alike).collect::<Vec<_>>())?;
+            }
+        }
+        if self.malformed > 0 {
+            line(f)?;
+            write!(f, "{} malformed messages", self.malformed)?;
+        }
+        if self.omitted > 0 {
+            line(f)?;
+            write!(f, "{} more reports were not kept", self.omitted)?;
+        }
+        if separator.is_empty() { f.write_str("nothing to report") } else { Ok(()) }
+    }
+}
+
+impl std::error::Error for KernelReport {}
+
+/// Says something that nobody asked for and everybody must know: to the log, and where nobody listens to the log, on standard error.
+pub(crate) fn tell(what: &dyn fmt::Display) {
+    if tracing::enabled!(tracing::Level::ERROR) {
+        tracing::error!("{what}");
+    } else {
+        eprintln!("hostcall: {what}");
+    }
+}
+
+/// The report of one port buffer, as it grows.
+#[derive(Debug, Default)]
+pub struct Report {
+    kept: Mutex<Kept>,
+    failures: Tally,
+    handler_panics: Tally,
+    /// Backtraces that were captured.
+    backtraces: AtomicU64,
+    panics: AtomicU64,
+    exits: AtomicU64,
+    malformed: AtomicU64,
+    omitted: AtomicU64,
+    ended: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    report: KernelReport,
+    /// The programs that use the buffer.
+    programs: Vec<String>,
+}
+
+impl Report {
+    /// Programs of one buffer that a panic names.
+    const PROGRAMS: usize = 4;
+
+    /// A program uses the buffer.
+    pub(crate) fn used_by(&self, program: &str) {
+        let mut kept = self.lock();
+        if kept.programs.len() < Self::PROGRAMS && !kept.programs.iter().any(|known| known == program) {
+            kept.programs.push(program.to_owned());
+        }
+    }
+
+    /// A lane panicked: the kernel ends.
+    pub fn device_panicked(&self, panic: DevicePanic) {
+        self.device_panicked_with(|| panic);
+    }
+
+    /// As [`Report::device_panicked`]; what happened is put together only if it is kept.
+    pub(crate) fn device_panicked_with(&self, panic: impl FnOnce() -> DevicePanic) {
+        if self.has_room(&self.panics) {
+            let mut panic = panic();
+            let mut kept = self.lock();
+            if panic.program.is_empty() {
+                panic.program = kept.programs.join("` or `");
+            }
+            tracing::debug!(%panic, "device panic");
+            kept.report.panics.push(panic);
+        }
+        self.end();
+    }
+
+    /// A lane called `exit`: the kernel ends.
+    pub fn exited(&self, code: i32) {
+        if self.has_room(&self.exits) {
+            tracing::debug!(code, "kernel exit");
+            self.lock().report.exits.push(code);
+        }
+        self.end();
+    }
+
+    /// A handler failed for one lane. The message is formatted only if the report has none like it.
+    #[cold]
+    pub fn handler_failed(&self, service: &str, code: u32, message: impl fmt::Display) {
+        tracing::debug!(service, code, %message, "handler failed");
+        self.tally(
+            &self.failures,
+            (service, code),
+            &message,
+            |report| &mut report.handler_failures,
+            || HandlerFailure { service: service.into(), code, message: message.to_string(), lanes: 1 },
+        );
+    }
+
+    /// A handler panicked for one lane.
+    pub(crate) fn handler_panicked(&self, service: &str, message: &str, backtrace: impl FnOnce() -> Arc<Backtrace>) {
+        tracing::debug!(service, message, "handler panicked");
+        self.tally(
+            &self.handler_panics,
+            service,
+            message,
+            |report| &mut report.handler_panics,
+            || HandlerPanic { service: service.into(), message: message.into(), backtrace: backtrace(), lanes: 1 },
+        );
+    }
+
+    /// Whether the backtrace of a panic that happens now would be kept.
+    #[inline(always)]
+    pub(crate) fn wants_backtraces(&self) -> bool {
+        // Pairs with `captured`. Relaxed: advice.
+        self.backtraces.load(Ordering::Relaxed) < KEEP as u64
+    }
+
+    /// A backtrace was captured.
+    pub(crate) fn captured(&self) {
+        // Pairs with `wants_backtraces`.
+        self.backtraces.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn malformed(&self) {
+        // Pairs with `take`. Relaxed: it counts, and orders nothing.
+        self.malformed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether a lane panicked or exited since the report was last taken.
+    #[inline]
+    pub fn is_ended(&self) -> bool {
+        // Pairs with the store in `end`. Relaxed: a call that slips through is merely served.
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Takes what was reported, and serves calls again.
+    pub(crate) fn take(&self) -> KernelReport {
+        let mut kept = self.lock();
+        let mut report = std::mem::take(&mut kept.report);
+        for (place, failure) in report.handler_failures.iter_mut().enumerate() {
+            failure.lanes = self.failures.take(place);
+        }
+        for (place, panic) in report.handler_panics.iter_mut().enumerate() {
+            panic.lanes = self.handler_panics.take(place);
+        }
+        // Pair with the additions in `has_room`, `captured`, `malformed` and `tally`.
+        for counter in [&self.panics, &self.exits, &self.backtraces] {
+            counter.store(0, Ordering::Relaxed);
+        }
+        report.malformed = self.malformed.swap(0, Ordering::Relaxed);
+        report.omitted = self.omitted.swap(0, Ordering::Relaxed);
+        drop(kept);
+        // Pairs with the load in `is_ended`.
+        self.ended.store(false, Ordering::Relaxed);
+        report
+    }
+
+    fn end(&self) {
+        // Pairs with the load in `is_ended`. A word that is written only when it changes stays in the caches of those who read it.
+        if !self.is_ended() {
+            self.ended.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts an entry of a kind of which each is kept by itself. If there are too many, that is all there is to do.
+    fn has_room(&self, seen: &AtomicU64) -> bool {
+        // Both pair with `take`. Relaxed: they count. The first look keeps a flood from counting beyond its end.
+        let room = seen.load(Ordering::Relaxed) < KEEP as u64 && seen.fetch_add(1, Ordering::Relaxed) < KEEP as u64;
+        if !room {
+            self.omitted.fetch_add(1, Ordering::Relaxed);
+        }
+        room
+    }
+
+    /// Counts an entry with those that are like it. Only the first of its like waits for the lock, and is made.
+    fn tally<T>(
+        &self,
+        tally: &Tally,
+        key: impl std::hash::Hash,
+        text: impl fmt::Display,
+        list: impl FnOnce(&mut KernelReport) -> &mut Vec<T>,
+        entry: impl FnOnce() -> T,
+    ) {
+        let tag = tally.tag(key, text);
+        let mut counted = tally.count(tag);
+        if counted == Counted::New {
+            let entry = entry();
+            let mut kept = self.lock();
+            let list = list(&mut kept.report);
+            counted = tally.insert(tag, list.len());
+            if counted == Counted::New {
+                list.push(entry);
+            }
+        }
+        if counted == Counted::TooMany {
+            // Pairs with `take`. Relaxed: it counts.
+            self.omitted.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Held for a push or a take only: no driver call and no handler runs under it.
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,483 @@
+//! The public face: a server, its services and its port buffers.
+
+mod grants;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use hostcall_abi::Status;
+use hostcall_abi::descriptor::FirstPoll;
+use offload::{Device, Program, Queue, Subscription};
+
+use crate::builtin::{Builtins, Console, Input, Sink};
+use crate::policy::{Denial, Policy};
+use crate::record::stats::Stats;
+use crate::record::trace::Trace;
+use crate::record::{HandlerFailure, KernelReport, tell};
+use crate::service::registry::{RegisterError, Registered, Registry, ServiceHandle};
+use crate::service::{Run, Service};
+use crate::serving::pool::Pool;
+use crate::serving::{Core, CoreConfig, Served, wait_until};
+use crate::wire::PortBuffer;
+
+mod attach;
+mod stacks;
+
+pub use attach::AttachError;
+use attach::{Attached, BufferPlan};
+pub use stacks::{program_launch, reserve_lane_stacks, reserve_stacks};
+
+/// Why a server did not start, or lost a service.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// A service could not be registered.
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+    /// The system gave no thread.
+    #[error("no thread for the server: {0}")]
+    Thread(#[source] std::io::Error),
+    /// The trace file cannot be written.
+    #[error("no trace at {path}: {source}")]
+    Trace {
+        /// Where it was to be.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// An attached program could not be told of a new service.
+    #[error(transparent)]
+    Attach(#[from] AttachError),
+}
+
+/// Why [`Server::wait`] is not a success.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// The device failed. What was reported until then comes along.
+    #[error("{source}{}", if report.is_success() { String::new() } else { format!("\n{report}") })]
+    Device {
+        /// The device's error.
+        source: offload::Error,
+        /// What was reported before.
+        report: Box<KernelReport>,
+    },
+    /// The kernel, or a handler, failed.
+    #[error("{0}")]
+    Kernel(Box<KernelReport>),
+}
+
+impl WaitError {
+    /// What was reported.
+    pub fn report(&self) -> &KernelReport {
+        match self {
+            Self::Device { report, .. } | Self::Kernel(report) => report,
+        }
+    }
+}
+
+/// How a server is set up. See [`Server::builder`].
+#[derive(Debug, Default)]
+#[must_use = "nothing is served until `start`"]
+pub struct ServerBuilder {
+    device: Option<Device>,
+    threads: Option<usize>,
+    blocking_threads: Option<usize>,
+    services: Vec<Service>,
+    default: Option<Service>,
+    stats: bool,
+    trace: Option<PathBuf>,
+    plan: BufferPlan,
+    pub(crate) policy: Policy,
+    pub(crate) no_built_in: bool,
+    pub(crate) stdout: Option<Sink>,
+    pub(crate) stderr: Option<Sink>,
+    pub(crate) stdin: Input,
+    #[cfg(feature = "tokio")]
+    runtime: Option<tokio::runtime::Handle>,
+}
+
+impl ServerBuilder {
+    /// Serving threads. Default: half of the processors, at least 1 and at most 4.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads.max(1));
+        self
+    }
+
+    /// The most threads that blocking handlers take together. Default: 512.
+    pub fn blocking_threads(mut self, threads: usize) -> Self {
+        self.blocking_threads = Some(threads);
+        self
+    }
+
+    /// Ports of each attached program. Default: as many as waves can be resident on the device.
+    pub fn ports(mut self, ports: u32) -> Self {
+        self.plan.ports = Some(ports);
+        self
+    }
+
+    /// Bytes of each attached program's heap in device memory. Default: none.
+    pub fn heap(mut self, bytes: usize) -> Self {
+        self.plan.heap = bytes;
+        self
+    }
+
+    /// Staging slots of each attached program, for strings and slices, and the bytes of one (a multiple of 4096).
+    pub fn staging(mut self, slots: u32, slot_bytes: u32) -> Self {
+        self.plan.staging = Some((slots, slot_bytes));
+        self
+    }
+
+    /// Whether replies go through a [window](offload::Window) into the device's memory where the device has one. Default: yes.
+    pub fn window(mut self, wanted: bool) -> Self {
+        self.plan.window = wanted;
+        self
+    }
+
+    /// When a waiting lane first looks for its reply, on devices that wait before they look. Default: what was best where it was measured;
+    /// `cargo hostcall bench --tune` measures it.
+    pub fn first_poll(mut self, first_poll: FirstPoll) -> Self {
+        self.plan.first_poll = first_poll;
+        self
+    }
+
+    /// Registers a service.
+    pub fn service(mut self, service: Service) -> Self {
+        self.services.push(service);
+        self
+    }
+
+    /// Registers services.
+    pub fn services(mut self, services: impl IntoIterator<Item = Service>) -> Self {
+        self.services.extend(services);
+        self
+    }
+
+    /// Handles the calls of all services that nobody registered. It sees their raw [`payload`](crate::Invocation::payload).
+    pub fn default_handler(mut self, service: Service) -> Self {
+        self.default = Some(service);
+        self
+    }
+
+    /// Keeps histograms of how long calls take; counts are always kept.
+    pub fn stats(mut self, wanted: bool) -> Self {
+        self.stats = wanted;
+        self
+    }
+
+    /// Writes a trace of all calls, which Chrome's and Perfetto's viewers show.
+    pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
+        self.trace = Some(path.into());
+        self
+    }
+
+    /// Where async handlers run. Default: a runtime of the server's own, of two threads, started with the first async service.
+    /// It must not be one whose only thread waits for the kernel.
+    #[cfg(feature = "tokio")]
+    pub fn runtime(mut self, handle: tokio::runtime::Handle) -> Self {
+        self.runtime = Some(handle);
+        self
+    }
+
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// When two services have one name, or the system has no thread or file left.
+    pub fn start(self) -> Result<Server, ServerError> {
+        crate::record::install_hook();
+        let threads = self.threads.unwrap_or_else(default_threads);
+        let timed = self.stats || self.trace.is_some();
+        let trace = match self.trace {
+            Some(path) => Some(Arc::new(Trace::create(&path).map_err(|source| ServerError::Trace { path, source })?)),
+            None => None,
+        };
+        let core = Core::new(CoreConfig {
+            registry: Arc::new(Registry::new(threads, self.stats)),
+            pool: Pool::new(self.blocking_threads.unwrap_or(512)),
+            trace,
+            #[cfg(feature = "tokio")]
+            runtime: crate::serving::asynchronous::Runtime::new(self.runtime),
+            timed,
+            threads,
+        });
+        let console = Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr));
+        let builtins = Builtins::new(self.policy, console).stdin(self.stdin).map_err(ServerError::Thread)?;
+        // A service of the user's takes the place of a built-in one of its name.
+        let own: Vec<&str> = self.services.iter().map(Service::name).collect();
+        let wanted = |service: &Service| !self.no_built_in && !own.contains(&service.name());
+        let built_in: Vec<Service> = builtins.services().into_iter().filter(wanted).collect();
+        let attached = Mutex::default();
+        let mut server = Server {
+            core,
+            threads: Vec::new(),
+            device: self.device,
+            subscription: None,
+            attached,
+            plan: self.plan,
+            builtins,
+            left: Mutex::default(),
+        };
+        for service in self.services.into_iter().chain(built_in) {
+            server.register(service)?;
+        }
+        if let Some(default) = self.default {
+            server.set_default_handler(Some(default))?;
+        }
+        for index in 0..threads {
+            let core = server.core.clone();
+            let spawned = std::thread::Builder::new().name(format!("hostcall-{index}")).spawn(move || core.run(index));
+            server.threads.push(spawned.map_err(ServerError::Thread)?);
+        }
+        if let Some(device) = &server.device {
+            let core = server.core.clone();
+            server.subscription = Some(device.subscribe(Arc::new(move |busy| core.set_busy(busy))));
+            // A kernel that was launched before is one all the same; `subscribe` tells only of changes.
+            if device.in_flight() > 0 {
+                server.core.set_busy(true);
+            }
+        }
+        Ok(server)
+    }
+}
+
+fn default_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 4))
+}
+
+/// Threads that serve the calls of kernels. Dropping it answers waiting lanes
+/// [`CallError::ServerGone`](crate::CallError::ServerGone), and says what went wrong that no [`Server::wait`] has returned: as an error in the log, or on
+/// standard error if nothing listens to the log.
+#[derive(Debug)]
+pub struct Server {
+    core: Arc<Core>,
+    threads: Vec<JoinHandle<()>>,
+    device: Option<Device>,
+    subscription: Option<Subscription>,
+    attached: Mutex<Vec<Attached>>,
+    plan: BufferPlan,
+    builtins: Builtins,
+    /// What was reported of buffers that have been removed, and nobody has collected.
+    left: Mutex<KernelReport>,
+}
+
+/// A port buffer that a server serves.
+#[derive(Clone, Debug)]
+pub struct BufferHandle(pub(crate) Arc<Served>);
+
+impl BufferHandle {
+    /// Who gives the window in which replies lie; `None`: they lie in host memory.
+    pub fn window_provider(&self) -> Option<offload::WindowProvider> {
+        self.0.memory.window_provider()
+    }
+
+    /// What a program must be given to use it.
+    pub fn descriptor(&self) -> &hostcall_abi::Descriptor {
+        self.0.memory.descriptor()
+    }
+}
+
+/// While it lives, the server's threads look for calls although no kernel that it knows of runs: for kernels launched by somebody else.
+#[derive(Debug)]
+pub struct Awake(Arc<Core>);
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        self.0.wake.disarm();
+    }
+}
+
+impl Server {
+    /// A server for kernels on this device.
+    pub fn builder(device: &Device) -> ServerBuilder {
+        ServerBuilder { device: Some(device.clone()), ..ServerBuilder::default() }
+    }
+
+    /// A server for port buffers that are handed to it ([`Server::add_buffer`]); it knows of no device, so somebody must keep it [awake](Server::keep_awake).
+    pub fn without_device() -> ServerBuilder {
+        ServerBuilder::default()
+    }
+
+    /// Registers a service; programs attached before learn its number, so kernels launched from now on can call it.
+    ///
+    /// # Errors
+    /// When the name is taken, a program was built with another definition of it, or cannot be told.
+    pub fn register(&self, service: Service) -> Result<ServiceHandle, ServerError> {
+        self.warm_up(&service.run).map_err(ServerError::Thread)?;
+        let attached = self.attached();
+        for program in attached.iter() {
+            program.check(service.definition())?;
+        }
+        let slot = self.core.registry.register(service)?;
+        for program in attached.iter() {
+            if let Err(error) = program.number(&slot) {
+                self.core.registry.unregister(&slot);
+                return Err(error.into());
+            }
+        }
+        Ok(ServiceHandle::new(&slot, &self.core.registry))
+    }
+
+    /// Sets the handler of calls that no service takes, or removes it.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub fn set_default_handler(&self, service: Option<Service>) -> Result<(), ServerError> {
+        if let Some(service) = &service {
+            self.warm_up(&service.run).map_err(ServerError::Thread)?;
+        }
+        self.core.registry.set_default(service);
+        Ok(())
+    }
+
+    /// Starts the threads that a service runs on besides the serving ones.
+    fn warm_up(&self, run: &Run) -> std::io::Result<()> {
+        match run {
+            Run::Inline(_) | Run::Later(_) => Ok(()),
+            Run::Blocking(_) | Run::Adaptive(_) => self.core.pool.warm_up(),
+            #[cfg(feature = "tokio")]
+            Run::Future(_) => self.core.runtime.warm_up(),
+        }
+    }
+
+    /// Gives a program its own port buffer, and its services their numbers.
+    ///
+    /// # Errors
+    /// When the program was built with another version of the ABI or another definition of a service, or the device has no memory left.
+    pub fn attach(&self, program: &Program) -> Result<BufferHandle, AttachError> {
+        let buffer = self.add_buffer(self.plan.allocate(program.device(), self.core.threads())?);
+        self.attach_to(program, &buffer).inspect_err(|_| self.remove_buffer(&buffer))?;
+        Ok(buffer)
+    }
+
+    /// Lets a program use a port buffer that is served already: several programs can share one.
+    ///
+    /// # Errors
+    /// When the program was built with another version of the ABI or another definition of a service.
+    pub fn attach_to(&self, program: &Program, buffer: &BufferHandle) -> Result<(), AttachError> {
+        let attached = Attached::new(program)?;
+        let mut list = self.attached();
+        // The default handler has no name to look for.
+        for slot in self.core.registry.table().iter().filter(|slot| slot.number != 0) {
+            attached.check(&slot.definition)?;
+            attached.number(slot)?;
+        }
+        attached.describe(&buffer.0)?;
+        buffer.0.report.used_by(program.name());
+        list.push(attached);
+        Ok(())
+    }
+
+    /// Serves one more port buffer.
+    pub fn add_buffer(&self, memory: PortBuffer) -> BufferHandle {
+        let live = Served::new(memory, self.core.threads());
+        self.core.add(live.clone());
+        BufferHandle(live)
+    }
+
+    /// Takes a port buffer out of service: lanes that wait get [`CallError::Detached`](crate::CallError::Detached), and so does
+    /// every later call; posts that have arrived are handled. When this returns, no serving thread looks at the buffer any more.
+    pub fn remove_buffer(&self, buffer: &BufferHandle) {
+        self.core.retire(&buffer.0, Status::DETACHED);
+        self.left().absorb(buffer.0.report.take());
+        self.builtins.forget(&buffer.0.report);
+    }
+
+    /// Keeps the threads looking for calls, whatever the server knows of kernels, until the guard is dropped.
+    pub fn keep_awake(&self) -> Awake {
+        self.core.wake.arm();
+        self.core.wake_all();
+        Awake(self.core.clone())
+    }
+
+    /// Waits until the kernels in the queue have ended and every call they posted has been handled, then says what went wrong.
+    ///
+    /// # Errors
+    /// Device panics, exits with a code other than 0, handlers that failed or panicked, and the device's own failures. All of them
+    /// are then forgotten, and the buffers serve calls again.
+    pub fn wait(&self, queue: &Queue) -> Result<(), WaitError> {
+        let mut synchronized = queue.synchronize();
+        let report = self.collect();
+        // Lanes that were ended may have held ports.
+        if synchronized.is_ok() && !(report.panics.is_empty() && report.exits.is_empty()) {
+            synchronized = self.core.buffers().iter().try_for_each(|live| live.free_ports());
+        }
+        match synchronized {
+            Err(source) => Err(WaitError::Device { source, report: Box::new(report) }),
+            Ok(()) if report.is_success() => Ok(()),
+            Ok(()) => Err(WaitError::Kernel(Box::new(report))),
+        }
+    }
+
+    /// The part of [`Server::wait`] that follows the synchronisation: waits until every post that has arrived is handled (and, should kernels still
+    /// run, until there is a moment in which none of their deferred posts is open), and takes the reports.
+    pub fn collect(&self) -> KernelReport {
+        let mut report = std::mem::take(&mut *self.left());
+        for live in self.core.buffers().iter() {
+            self.core.drain(live);
+            wait_until(|| live.open_posts() == 0);
+            report.absorb(live.report.take());
+        }
+        // One of each stream at most.
+        while let Err(lost) = self.builtins.flush() {
+            let code = lost.source.raw_os_error().unwrap_or_default().cast_unsigned();
+            report.handler_failures.push(HandlerFailure { service: "Console__print".into(), code, message: lost.to_string(), lanes: 1 });
+        }
+        report
+    }
+
+    /// What kernels asked for and were not granted, since this was last asked.
+    pub fn denials(&self) -> Vec<Denial> {
+        self.builtins.denials()
+    }
+
+    /// What was called how often, and how long it took.
+    pub fn stats(&self) -> Stats {
+        let row = |slot: &Arc<Registered>| slot.counters.row(slot.name(), slot.number);
+        Stats { services: self.core.registry.table().iter().map(row).collect() }
+    }
+
+    /// Held for changes and copies of the report.
+    fn left(&self) -> MutexGuard<'_, KernelReport> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Held for changes of the list, by threads that register and attach; never by serving threads.
+    fn attached(&self) -> MutexGuard<'_, Vec<Attached>> {
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.subscription.take());
+        let buffers = self.core.buffers();
+        for live in buffers.iter() {
+            self.core.retire(live, Status::SERVER_GONE);
+        }
+        self.core.stop();
+        for thread in self.threads.drain(..) {
+            // A serving thread guards handlers; should one have panicked all the same, there is nobody to tell.
+            let _ = thread.join();
+        }
+        self.core.pool.close();
+        self.core.join_reapers();
+        if let Err(error) = self.builtins.flush() {
+            tell(&format_args!("what kernels printed is incomplete: {error}"));
+        }
+        #[cfg(feature = "tokio")]
+        self.core.runtime.close();
+        match self.core.trace.as_ref().map(|trace| trace.finish()) {
+            None | Some(Ok(0)) => {}
+            Some(Ok(lost)) => tell(&format_args!("the trace is incomplete: {lost} spans came faster than they could be written")),
+            Some(Err(error)) => tell(&format_args!("the trace is incomplete: {error}")),
+        }
+        let mut report = std::mem::take(&mut *self.left());
+        for live in buffers.iter() {
+            report.absorb(live.report.take());
+        }
+        if !report.is_success() {
+            tell(&format_args!("a server ends with a report that nobody has waited for (`Server::wait` returns it):\n{report}"));
+        }
+    }
+}

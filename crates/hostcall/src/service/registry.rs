@@ -1,0 +1,336 @@
+//! Services by number: a dense table that serving threads read through a snapshot of their own.
+//!
+//! A serving thread keeps an `Arc` of the table it last saw and compares one version word per look at a port; only when a service was
+//! registered or unregistered in between does it take the lock, under which nothing but the table is ever touched. A name keeps its
+//! number for the server's life, so that programs patched with it stay right when the service is unregistered and comes back.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use hostcall_abi::CallError;
+
+use super::Service;
+use super::definition::{Definition, Shape};
+use super::failure::Failure;
+use super::handler::Run;
+use crate::record::stats::Counters;
+
+/// Why a service was not registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The name is taken.
+    #[error("service `{name}` is already registered: unregister it first")]
+    Taken {
+        /// The name.
+        name: String,
+    },
+    /// All numbers are taken.
+    #[error("service `{name}` is one too many: a server numbers at most 65535 names")]
+    TooMany {
+        /// The name.
+        name: String,
+    },
+}
+
+const OPEN: u32 = 0;
+const LAST: u32 = 1;
+// Those that take no more calls come last.
+const FINISHED: u32 = 2;
+const UNREGISTERED: u32 = 3;
+
+/// A registered service.
+pub(crate) struct Registered {
+    pub(crate) number: u16,
+    pub(crate) definition: Definition,
+    /// The definition's.
+    name: Arc<str>,
+    pub(crate) shape: Shape,
+    /// Units of a reply's stream, the head included, if all replies are equally long: there are no `&mut [T]`. One unit at least is for what a
+    /// failure says of itself.
+    pub(crate) reply_stride: Option<usize>,
+    pub(crate) run: Run,
+    pub(crate) after: Option<Arc<dyn Fn() + Send + Sync>>,
+    state: AtomicU32,
+    pub(crate) counters: Counters,
+}
+
+impl Registered {
+    pub(crate) fn new(number: u16, service: Service, threads: usize, histograms: bool) -> Self {
+        Self {
+            number,
+            shape: service.definition.shape(),
+            reply_stride: service
+                .definition
+                .reply_dwords
+                .filter(|_| number != 0 && !service.definition.takes_var)
+                .map(|units| 1 + units.max(1)),
+            name: service.definition.name.as_ref().into(),
+            definition: service.definition,
+            run: service.run,
+            after: service.after,
+            state: AtomicU32::new(if service.once { LAST } else { OPEN }),
+            counters: Counters::new(threads, histograms),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Whether a message that waits for answers, or one that does not, is of this service: it must be as the definition says. The
+    /// default handler has no definition of the caller's.
+    #[inline(always)]
+    pub(crate) fn agrees(&self, post: bool) -> bool {
+        self.number == 0 || self.definition.reply_dwords.is_none() == post
+    }
+
+    /// Whether one more lane's call may be handled; if not, [`refusal`](Registered::refusal) says how it ends.
+    #[inline(always)]
+    pub(crate) fn admit(&self) -> bool {
+        // Pairs with `close` and `finish_after_next`. Relaxed: the word orders nothing but itself.
+        match self.state.load(Ordering::Relaxed) {
+            OPEN => true,
+            LAST => self.state.compare_exchange(LAST, FINISHED, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
+            _ => false,
+        }
+    }
+
+    /// How a call ends that was not admitted. A thread whose snapshot is old may have asked a slot that is unregistered.
+    #[cold]
+    pub(crate) fn refusal(&self) -> CallError {
+        // Pairs with `close`. Relaxed, as in `admit`.
+        if self.state.load(Ordering::Relaxed) == UNREGISTERED { CallError::UnknownService } else { CallError::Finished }
+    }
+
+    /// Whether a call that failed so is handled again where it may block.
+    pub(crate) fn goes_on_elsewhere(&self, failure: &Failure) -> bool {
+        matches!((failure, &self.run), (Failure::WouldBlock, Run::Adaptive(_)))
+    }
+
+    /// Takes no more calls. What is unregistered stays so.
+    fn close(&self, state: u32) {
+        // Pairs with `admit`.
+        self.state.fetch_max(state, Ordering::Relaxed);
+    }
+
+    fn is_finished(&self) -> bool {
+        // Pairs with `close` and `admit`.
+        self.state.load(Ordering::Relaxed) >= FINISHED
+    }
+}
+
+impl std::fmt::Debug for Registered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registered").field("number", &self.number).field("definition", &self.definition).finish_non_exhaustive()
+    }
+}
+
+/// A snapshot of what is registered.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    slots: Vec<Option<Arc<Registered>>>,
+    default: Option<Arc<Registered>>,
+}
+
+impl Table {
+    /// The service of this number (which came from a device), or the default handler.
+    #[inline(always)]
+    pub(crate) fn get(&self, number: u16) -> Option<&Arc<Registered>> {
+        match self.slots.get(usize::from(number)) {
+            Some(Some(slot)) => Some(slot),
+            _ => self.default.as_ref(),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Registered>> {
+        self.slots.iter().flatten().chain(&self.default)
+    }
+}
+
+#[derive(Default)]
+struct State {
+    table: Arc<Table>,
+    numbers: HashMap<Arc<str>, u16>,
+}
+
+/// Everything registered with one server.
+pub(crate) struct Registry {
+    state: Mutex<State>,
+    version: AtomicU64,
+    threads: usize,
+    histograms: bool,
+}
+
+impl Registry {
+    pub(crate) fn new(threads: usize, histograms: bool) -> Self {
+        Self { state: Mutex::default(), version: AtomicU64::new(0), threads, histograms }
+    }
+
+    /// Held for changes of the table only.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Numbers a service; a name that was registered before gets its number again.
+    pub(crate) fn register(&self, service: Service) -> Result<Arc<Registered>, RegisterError> {
+        let name: Arc<str> = service.definition.name.as_ref().into();
+        let mut state = self.lock();
+        let next = state.numbers.len() + 1;
+        let number = match state.numbers.get(&*name) {
+            Some(&number) => {
+                if state.table.slots.get(usize::from(number)).and_then(Option::as_ref).is_some_and(|slot| !slot.is_finished()) {
+                    return Err(RegisterError::Taken { name: name.to_string() });
+                }
+                number
+            }
+            None => u16::try_from(next).map_err(|_| RegisterError::TooMany { name: name.to_string() })?,
+        };
+        state.numbers.insert(name, number);
+        let slot = Arc::new(Registered::new(number, service, self.threads, self.histograms));
+        let mut slots = state.table.slots.clone();
+        slots.resize(slots.len().max(usize::from(number) + 1), None);
+        slots[usize::from(number)] = Some(slot.clone());
+        let default = state.table.default.clone();
+        self.publish(state, Table { slots, default });
+        Ok(slot)
+    }
+
+    /// Sets the handler of calls that no other service takes.
+    pub(crate) fn set_default(&self, service: Option<Service>) {
+        let state = self.lock();
+        let default = service.map(|service| Arc::new(Registered::new(0, service, self.threads, self.histograms)));
+        let slots = state.table.slots.clone();
+        self.publish(state, Table { slots, default });
+    }
+
+    pub(crate) fn unregister(&self, slot: &Registered) {
+        slot.close(UNREGISTERED);
+        let state = self.lock();
+        let mut slots = state.table.slots.clone();
+        if let Some(entry) = slots.get_mut(usize::from(slot.number))
+            && entry.as_ref().is_some_and(|current| std::ptr::eq(&**current, slot))
+        {
+            *entry = None;
+            let default = state.table.default.clone();
+            self.publish(state, Table { slots, default });
+        }
+    }
+
+    fn publish(&self, mut state: MutexGuard<'_, State>, table: Table) {
+        state.table = Arc::new(table);
+        // Pairs with the load in `refresh`. Release, with the lock: whoever sees the version finds the table.
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// The table as it is now.
+    pub(crate) fn table(&self) -> Arc<Table> {
+        self.lock().table.clone()
+    }
+
+    /// Brings a thread's snapshot up to date, and gives back the old one if it was not.
+    #[inline(always)]
+    pub(crate) fn refresh(&self, snapshot: &mut Snapshot) -> Option<Snapshot> {
+        // Pairs with `publish`.
+        let version = self.version.load(Ordering::Acquire);
+        if version == snapshot.version { None } else { Some(std::mem::replace(snapshot, Snapshot { table: self.table(), version })) }
+    }
+}
+
+/// The table as one thread last saw it.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) table: Arc<Table>,
+    version: u64,
+}
+
+impl Default for Snapshot {
+    /// Nothing: out of date by its version.
+    fn default() -> Self {
+        Self { table: Arc::default(), version: u64::MAX }
+    }
+}
+
+/// A hold on a registered service. Dropping it changes nothing.
+#[derive(Clone)]
+pub struct ServiceHandle {
+    slot: Weak<Registered>,
+    registry: Weak<Registry>,
+    name: Arc<str>,
+    number: u16,
+}
+
+impl std::fmt::Debug for ServiceHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServiceHandle").field("name", &self.name).field("finished", &self.is_finished()).finish()
+    }
+}
+
+impl ServiceHandle {
+    pub(crate) fn new(slot: &Arc<Registered>, registry: &Arc<Registry>) -> Self {
+        Self { slot: Arc::downgrade(slot), registry: Arc::downgrade(registry), name: slot.name().clone(), number: slot.number }
+    }
+
+    /// The service's name on the wire.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number under which programs know it, for the server's life.
+    pub fn number(&self) -> u16 {
+        self.number
+    }
+
+    /// Takes no more calls: they end as [`CallError::Finished`](crate::CallError::Finished). Calls in flight go on.
+    pub fn finish(&self) {
+        if let Some(slot) = self.slot.upgrade() {
+            slot.close(FINISHED);
+        }
+    }
+
+    /// Takes one more call (of one lane), then is finished.
+    pub fn finish_after_next(&self) {
+        if let Some(slot) = self.slot.upgrade() {
+            // Pairs with `admit`. A finished service stays finished.
+            let _ = slot.state.compare_exchange(OPEN, LAST, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it takes no more calls.
+    pub fn is_finished(&self) -> bool {
+        self.slot.upgrade().is_none_or(|slot| slot.is_finished())
+    }
+
+    /// Unregisters the service: calls end as [`CallError::UnknownService`](crate::CallError::UnknownService) from now on, and
+    /// what its handler captured is dropped as soon as no call uses it. The name may be registered again.
+    pub fn unregister(&self) {
+        if let (Some(slot), Some(registry)) = (self.slot.upgrade(), self.registry.upgrade()) {
+            registry.unregister(&slot);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_meets_an_unregistered_service_in_an_old_snapshot_is_of_an_unknown_service() {
+        let registry = Registry::new(1, false);
+        let service = || crate::test_utils::fixed_service("quick", |x: u32| x);
+        let gone = registry.register(service()).unwrap();
+        let mut old = Snapshot::default();
+        registry.refresh(&mut old);
+        registry.unregister(&gone);
+        let seen = old.table.get(gone.number).expect("the snapshot is from before");
+        assert!(!seen.admit());
+        assert_eq!(seen.refusal(), CallError::UnknownService);
+        seen.close(FINISHED);
+        assert_eq!(seen.refusal(), CallError::UnknownService, "it stays unregistered");
+        let finished = registry.register(service()).unwrap();
+        finished.close(FINISHED);
+        assert!(!finished.admit());
+        assert_eq!(finished.refusal(), CallError::Finished);
+    }
+}

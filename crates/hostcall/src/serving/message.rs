@@ -1,0 +1,357 @@
+//! The one route of all messages: taken, handled, answered.
+//!
+//! *Taken*: copied out of shared memory, checked, and consumed; a sweep takes the messages of all ports that rang, up to a bound, so that the
+//! processor waits for their lines at once. *Handled*: looked up, checked against the service's definition, and given to its handler, or to one of
+//! the [exits](super::exits). *Answered*: the replies of the whole lot leave one after another, then the acknowledgements of posts, one for each port.
+//!
+//! Nothing on this way allocates, waits for a lock or formats text, as long as handlers answer inline and arguments are of fixed size.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hostcall_abi::port::{HostMemory, LaneReplies, Malformed, Polled, ServerPort, largest_reply_dwords, payload_units};
+use hostcall_abi::{Flags, ReplyHead, Status, Tag};
+
+use super::exits::{self, Late};
+use super::served::Served;
+use super::threads::Core;
+use crate::record::stats::Sample;
+use crate::record::trace::Span;
+use crate::service::Run;
+use crate::service::call::{Scratch, put_status};
+use crate::service::lanes::{LaneCalls, Payload, Reply, Streams, Taken};
+use crate::service::registry::{Registered, Snapshot};
+
+/// Messages that are taken at most before they are handled. Replies through a window are ordered behind what handlers wrote by a fence that waits for
+/// those sent before: one for so many, not for each.
+const MOST_MESSAGES: usize = 64;
+/// Units of their payloads after which they are handled, so that what was copied is still in the nearest cache.
+const ENOUGH_UNITS: usize = 2048;
+/// Units of replies after which they leave.
+const ENOUGH_REPLY_UNITS: usize = 4096;
+
+/// What one serving thread has for itself.
+pub(crate) struct Worker {
+    pub(crate) index: usize,
+    pub(crate) core: Arc<Core>,
+    snapshot: Snapshot,
+    /// When the present sweep began; only with statistics or a trace.
+    pub(crate) found: Option<Instant>,
+    inbox: Inbox,
+    outbox: Outbox,
+    scratch: Scratch,
+}
+
+/// What was taken and is not handled.
+#[derive(Default)]
+struct Inbox {
+    messages: Vec<Taken>,
+    /// Those that are being handled end here, and those that are not yet begin.
+    next: usize,
+    /// Those before have been answered.
+    answered: usize,
+    units: Vec<u32>,
+    used: usize,
+}
+
+/// What was handled and is not answered.
+#[derive(Default)]
+struct Outbox {
+    answers: Vec<Reply>,
+    /// Streams of replies.
+    units: Vec<u32>,
+    used: usize,
+    /// Posts: the last of each port.
+    posts: Vec<(u32, Tag)>,
+}
+
+/// What a look at a port took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Took {
+    /// Nothing: no message is there.
+    Nothing,
+    /// Nothing: a post is there, and has to wait until others have been handled.
+    Waits,
+    /// A message behind which there may be another one.
+    Post,
+    /// A message whose lanes wait for the answer.
+    Call,
+}
+
+impl Worker {
+    pub(crate) fn new(core: Arc<Core>, index: usize) -> Self {
+        let (inbox, outbox) = (Inbox::default(), Outbox::default());
+        Self { index, core, snapshot: Snapshot::default(), found: None, inbox, outbox, scratch: Scratch::default() }
+    }
+
+    /// Parks until woken, holding on to no service meanwhile.
+    pub(crate) fn rest(&mut self) {
+        let old = std::mem::take(&mut self.snapshot);
+        self.core.release(old);
+        std::thread::park();
+    }
+
+    /// Brings what the worker knows of services up to date. After a message was taken: a kernel may call what was registered before it was launched.
+    #[inline(always)]
+    fn refresh(&mut self) {
+        if let Some(old) = self.core.registry.refresh(&mut self.snapshot) {
+            self.core.release(old);
+        }
+    }
+
+    /// Makes room for the messages of a buffer: before each sweep of it.
+    pub(crate) fn make_room(&mut self, served: &Served) {
+        let needed = ENOUGH_UNITS + payload_units(served.memory.geometry());
+        if self.inbox.units.len() < needed {
+            self.inbox.units.resize(needed, 0);
+        }
+    }
+
+    /// Takes the port's next message, if it is there. There is [room](Worker::make_room) for it.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, served: &Arc<Served>, port: u32, state: &mut ServerPort) -> Took {
+        let geometry = served.memory.geometry();
+        let at = self.inbox.used;
+        match state.poll(served.memory.words(), geometry, port, &mut self.inbox.units[at..]) {
+            Polled::Nothing => Took::Nothing,
+            Polled::Malformed(bad) => {
+                state.skip(&bad);
+                self.outbox.posts.retain(|&(other, _)| other != port);
+                refuse(served, port, bad);
+                Took::Call
+            }
+            Polled::Message(message) => {
+                let post = message.is_post();
+                if post {
+                    let service = self.snapshot.table.get(message.header.service);
+                    if service.is_some_and(|service| service.run.defers()) && !served.has_room_for_posts() {
+                        return Took::Waits;
+                    }
+                }
+                state.consume(&message, geometry);
+                self.inbox.used += message.units();
+                self.inbox.messages.push(Taken { port, message, at });
+                self.outbox.acknowledge(port, message.tag, post);
+                if post { Took::Post } else { Took::Call }
+            }
+        }
+    }
+
+    /// Whether as much has been taken as should be handled at once.
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.inbox.messages.len() >= MOST_MESSAGES || self.inbox.used >= ENOUGH_UNITS
+    }
+
+    /// Handles and answers what has been taken.
+    #[inline(always)]
+    pub(crate) fn handle(&mut self, served: &Arc<Served>) {
+        if !self.inbox.messages.is_empty() {
+            self.refresh();
+        }
+        while self.inbox.next < self.inbox.messages.len() {
+            self.some(served);
+            if self.outbox.used >= ENOUGH_REPLY_UNITS {
+                self.outbox.answer(served);
+                self.inbox.answered = self.inbox.next;
+            }
+        }
+        self.inbox.messages.clear();
+        (self.inbox.next, self.inbox.answered, self.inbox.used) = (0, 0, 0);
+        self.outbox.answer(served);
+        self.outbox.acknowledge_all(served);
+    }
+
+    /// Something outside handlers panicked while this worker was at `served`: the messages that it was at fail, and it goes on with the others.
+    #[cold]
+    pub(crate) fn recover(&mut self, served: &Arc<Served>) {
+        let Self { inbox, outbox, .. } = self;
+        for taken in &inbox.messages[inbox.answered..inbox.next] {
+            let answered = taken.message.is_post()
+                || served.is_open(taken.port)
+                || outbox.answers.iter().any(|reply| reply.port == taken.port && reply.tag == taken.message.tag);
+            if !answered {
+                outbox.end(taken, Status::HANDLER_PANICKED);
+            }
+        }
+        self.handle(served);
+    }
+
+    /// Handles the next message, and those behind it that are of the same kind.
+    #[inline(always)]
+    fn some(&mut self, served: &Arc<Served>) {
+        let Self { index, core, snapshot, found, inbox, outbox, scratch } = self;
+        let first = inbox.next;
+        let Some(&taken) = inbox.messages.get(first) else { return };
+        inbox.next += 1;
+        let Taken { port, at, ref message } = taken;
+        let (header, post) = (message.header, message.is_post());
+        let ending = served.ending();
+        let service = snapshot.table.get(header.service);
+        let Some(service) = service.filter(|service| service.agrees(post) && (post || ending == Status::OK)) else {
+            return outbox.turn_away(served, &taken, service.map(|service| &**service), ending);
+        };
+        let alike_in_size = post || service.reply_stride.is_some_and(|stride| stride <= served.full_room);
+        if let (Run::Inline(_), None, true) = (&service.run, *found, alike_in_size) {
+            let alike = |other: &&Taken| other.message.header.service == header.service && other.message.is_post() == post;
+            inbox.next += inbox.messages[inbox.next..].iter().take_while(alike).count();
+        }
+        let messages = &inbox.messages[first..inbox.next];
+        tracing::debug!(service = &**service.name(), messages = messages.len(), port, mask = header.mask, post, "calls");
+        let lanes = messages.iter().map(|taken| taken.message.lanes()).sum::<u32>();
+        let (stream_at, stride) = outbox.streams(served, service, message.lanes(), lanes, post);
+        let started = found.map(|_| Instant::now());
+        let mut late = u64::MAX >> (64 - message.lanes());
+        let mut sample =
+            Sample { messages: 1, calls: lanes, bytes_in: (lanes as usize * message.lane_units() * 4) as u64, ..Sample::default() };
+        if let Run::Inline(handler) | Run::Adaptive(handler) = &service.run {
+            let streams = Streams { units: &mut outbox.units, stride };
+            let (units, staging) = (&inbox.units[..inbox.used], served.memory.staging());
+            let replies = &mut outbox.answers;
+            let mut calls = LaneCalls::new(service, &served.report, messages, units, staging, streams, stream_at, replies, scratch);
+            calls.handle(&**handler);
+            (late, sample) = (calls.late, calls.sample);
+            outbox.used = calls.stream_at;
+            if let Some(after) = &service.after {
+                after();
+            }
+        }
+        service.counters.messages(*index, sample);
+        if late != 0 {
+            let payload = Payload {
+                units: &inbox.units[at..at + message.units()],
+                stride: message.stride(),
+                lane_units: message.lane_units(),
+                staged: header.flags.has(Flags::STAGED).then(|| served.memory.staging()),
+            };
+            let streams = &outbox.units[stream_at..stream_at + lanes as usize * stride + LaneReplies::SPARE];
+            let (message, streams, found) = (*message, (streams, stride), *found);
+            return exits::leave(core, served, service, scratch, Late { message, port, payload, late, streams, found });
+        }
+        if let (Some(found), Some(started)) = (*found, started) {
+            let done = Instant::now();
+            service.counters.latency(*index, done - found, u64::from(lanes));
+            if let Some(trace) = &core.trace {
+                let bytes = sample.bytes_in + sample.bytes_out;
+                trace.span(Span { service: service.name().clone(), port, lanes, bytes, found, started, done });
+            }
+        }
+    }
+}
+
+impl Outbox {
+    /// A message was taken: if it is a post, its port is acknowledged up to it; if not, its reply says so of all before it.
+    #[inline(always)]
+    fn acknowledge(&mut self, port: u32, tag: Tag, post: bool) {
+        if self.posts.last().is_some_and(|&(last, _)| last == port) {
+            self.posts.pop();
+        }
+        if post {
+            self.posts.push((port, tag));
+        }
+    }
+
+    /// Room for the replies of a service to `all` lanes of messages that are alike, the first of `lanes` lanes: where it begins, and units from one
+    /// lane's to the next's.
+    #[inline(always)]
+    fn streams(&mut self, served: &Served, service: &Registered, lanes: u32, all: u32, post: bool) -> (usize, usize) {
+        // What a full wave has room for, a message of fewer lanes has.
+        let stride = match service.reply_stride {
+            Some(stride) if stride <= served.full_room => stride,
+            _ if post => 1,
+            _ => 1 + largest_reply_dwords(served.memory.geometry(), lanes),
+        };
+        let needed = self.used + all as usize * stride + LaneReplies::SPARE;
+        if self.units.len() < needed {
+            self.units.resize(needed, 0);
+        }
+        (self.used, stride)
+    }
+
+    /// Answers all lanes of a message that no handler takes.
+    #[cold]
+    #[inline(never)]
+    fn turn_away(&mut self, served: &Served, taken: &Taken, service: Option<&Registered>, ending: Status) {
+        let &Taken { port, ref message, .. } = taken;
+        let status = match service {
+            Some(service) if !service.agrees(message.is_post()) => {
+                served.report.malformed();
+                Status::MALFORMED
+            }
+            _ if !message.is_post() && ending != Status::OK => ending,
+            _ => Status::UNKNOWN_SERVICE,
+        };
+        let (number, lanes) = (message.header.service, message.lanes());
+        tracing::debug!(service = number, port, ?status, "turned away");
+        if message.is_post() {
+            // No lane learns of it, so the host must.
+            if status == Status::UNKNOWN_SERVICE {
+                let text = format_args!("{lanes} posted calls of service number {number}, which nobody registered");
+                served.report.handler_failed("(unknown service)", 0, text);
+            }
+            return;
+        }
+        self.end(taken, status);
+    }
+
+    /// All lanes of a message end with this status.
+    #[cold]
+    fn end(&mut self, taken: &Taken, status: Status) {
+        let (lanes, at) = (taken.message.lanes(), self.used);
+        self.used += 2 * lanes as usize;
+        if self.units.len() < self.used + LaneReplies::SPARE {
+            self.units.resize(self.used + LaneReplies::SPARE, 0);
+        }
+        for stream in self.units[at..self.used].chunks_exact_mut(2) {
+            put_status(stream, status, 0);
+        }
+        self.answers.push(Reply { port: taken.port, tag: taken.message.tag, lanes, words: 1, at, stride: 2 });
+    }
+
+    /// The replies leave.
+    #[inline(always)]
+    fn answer(&mut self, served: &Served) {
+        if self.answers.is_empty() {
+            return;
+        }
+        let words = served.memory.words();
+        words.before_replies();
+        for &Reply { port, tag, lanes, words: count, at, stride } in &self.answers {
+            let streams = &self.units[at..at + lanes as usize * stride + LaneReplies::SPARE];
+            words.store_replies(served.memory.geometry(), port, tag, &LaneReplies { lanes, words: count, stride, streams });
+        }
+        words.after_replies();
+        self.answers.clear();
+        self.used = 0;
+    }
+
+    /// The acknowledgements leave: of each port's posts, the last one's.
+    #[inline(always)]
+    fn acknowledge_all(&mut self, served: &Served) {
+        if self.posts.is_empty() {
+            return;
+        }
+        let words = served.memory.words();
+        for &(port, tag) in &self.posts {
+            words.acknowledge(served.memory.geometry(), port, tag);
+        }
+        words.after_replies();
+        self.posts.clear();
+    }
+}
+
+/// Answers a message that makes no sense.
+#[cold]
+#[inline(never)]
+fn refuse(served: &Served, port: u32, bad: Malformed) {
+    tracing::debug!(port, header = ?bad.header, "malformed message");
+    served.report.malformed();
+    let geometry = served.memory.geometry();
+    let lanes = bad.header.lanes().clamp(1, geometry.lanes);
+    let head = ReplyHead { status: Status::MALFORMED, dwords: 0 }.encode();
+    let mut streams = vec![head; lanes as usize];
+    streams.extend([0; LaneReplies::SPARE]);
+    let words = served.memory.words();
+    words.store_replies(geometry, port, bad.tag, &LaneReplies { lanes, words: 1, stride: 1, streams: &streams });
+    words.after_replies();
+}

@@ -1,0 +1,25 @@
+//! Serving: how a message comes from a port to its handler, and the answer back.
+//!
+//! ```text
+//! threads (park, wake) -> ports (sweep) -> message (take, handle, answer) -> exits (pool, asynchronous, deferred) -> open (gather, answer)
+//! ```
+//!
+//! * [`threads`]: the serving threads and what they share. [`wake`]: when they spin, yield, sleep or park.
+//! * [`ports`]: from doorbells to ports.
+//! * [`message`]: the one route of all messages: taken (copied and checked), handled, answered.
+//! * [`exits`]: the doors out of it, for handlers that answer later: [`pool`], [`asynchronous`], and the user's own threads.
+//! * [`open`]: a message that has left by one of them. [`served`]: a buffer while it is served.
+
+#[cfg(feature = "tokio")]
+pub(crate) mod asynchronous;
+mod exits;
+pub(crate) mod message;
+mod open;
+pub(crate) mod pool;
+pub(crate) mod ports;
+pub(crate) mod served;
+pub(crate) mod threads;
+mod wake;
+
+pub(crate) use served::Served;
+pub(crate) use threads::{Core, CoreConfig, wait_until};

@@ -1,0 +1,244 @@
+//! A message some of whose lanes are answered by other threads: all that is left of it, owned.
+//!
+//! The lanes of a group go on together, when all their replies are there. So replies are gathered here, and whoever gives the last of them writes all, by
+//! whole lines where the wire has them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use hostcall_abi::port::{HostMemory, LaneReplies, Message, largest_reply_dwords};
+use hostcall_abi::{Flags, ReplyHead, Status};
+
+use super::served::Served;
+use crate::record::trace::{Span, Trace};
+use crate::service::Failure;
+use crate::service::answer::{Answer, Timing};
+use crate::service::call::{Caller, Invocation, Scratch, Var};
+use crate::service::lanes::{Payload, note_failure, variable_part};
+use crate::service::registry::Registered;
+
+/// An open message.
+#[derive(Debug)]
+pub(crate) struct Open {
+    served: Arc<Served>,
+    pub(crate) service: Arc<Registered>,
+    trace: Option<Arc<Trace>>,
+    message: Message,
+    port: u32,
+    /// The payload, lane after lane.
+    units: Box<[u32]>,
+    /// A post's staged bytes, of each lane; the slot is the device's again.
+    copies: Box<[Box<[u8]>]>,
+    /// Bytes that a post keeps.
+    bytes: usize,
+    /// When the message was found; only with statistics or a trace.
+    found: Option<Instant>,
+    replies: Mutex<Replies>,
+}
+
+/// The replies that have been given.
+#[derive(Debug)]
+struct Replies {
+    /// A stream for each lane, `stride` units from one to the next.
+    streams: Vec<u32>,
+    stride: usize,
+    /// Units of the longest.
+    longest: usize,
+    /// Lanes whose reply is missing.
+    missing: u32,
+}
+
+impl Open {
+    /// The message whose lanes `late`, by rank, are answered later; the replies of the others, `stride` units apart, are in `streams`.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one message, each borrowed from elsewhere")]
+    pub(crate) fn new(
+        served: &Arc<Served>,
+        service: &Arc<Registered>,
+        trace: Option<Arc<Trace>>,
+        message: Message,
+        port: u32,
+        payload: Payload<'_>,
+        late: u64,
+        (streams, stride): (&[u32], usize),
+        found: Option<Instant>,
+    ) -> Arc<Self> {
+        let units: Box<[u32]> = payload.units[..message.units()].into();
+        let post = message.is_post();
+        let copies = if post && payload.staged.is_some() { copy_staged(&message, service, payload) } else { Box::default() };
+        let bytes = size_of_val(&*units) + copies.iter().map(|copy| copy.len()).sum::<usize>();
+        if post {
+            served.open_post(bytes);
+        } else {
+            served.open_call(port);
+        }
+        let longest = (0..message.lanes())
+            .filter(|rank| late >> rank & 1 == 0)
+            .map(|rank| usize::from(ReplyHead::decode(streams[rank as usize * stride]).dwords));
+        let replies = Replies { streams: streams.to_vec(), stride, longest: longest.max().unwrap_or(0), missing: late.count_ones() };
+        let (served, service) = (served.clone(), service.clone());
+        Arc::new(Self { served, service, trace, message, port, units, copies, bytes, found, replies: Mutex::new(replies) })
+    }
+
+    /// The times of a lane's call, if somebody wants them.
+    pub(crate) fn timing(&self) -> Option<Timing> {
+        self.found.map(|found| Timing { found, started: found })
+    }
+
+    /// The buffer's report.
+    pub(crate) fn report(&self) -> &crate::record::Report {
+        &self.served.report
+    }
+
+    /// The `rank`-th lane's call as its handler sees it, or why it cannot be decoded. Its reply goes to `stream`.
+    pub(crate) fn call<'a>(
+        &'a self,
+        rank: u32,
+        stream: &'a mut [u32],
+        scratch: &'a mut Scratch,
+        outs_allowed: bool,
+        may_block: bool,
+    ) -> Result<Invocation<'a>, Failure> {
+        let service = &*self.service;
+        let staged = (self.message.header.flags.has(Flags::STAGED) && !self.message.is_post()).then(|| self.served.memory.staging());
+        let payload = Payload { units: &self.units, stride: self.message.stride(), lane_units: self.message.lane_units(), staged };
+        let units = payload.lane(rank);
+        let short = service.number != 0 && units.len() < service.shape.units;
+        let var = match self.copies.get(rank as usize) {
+            Some(copy) => Var::of_copy(units, copy)?,
+            None => variable_part(service, units, payload.staged, short)?,
+        };
+        scratch.clear();
+        let lane = lane_number(self.message.header.mask, rank);
+        let caller =
+            Caller { service: service.number, port: self.port, lane, post: self.message.is_post(), may_block, report: &self.served.report };
+        Ok(Invocation::new(units, service.shape, var, stream, outs_allowed, scratch, caller))
+    }
+
+    /// All replies are there: writes them.
+    fn finish(&self, replies: &Replies) {
+        if self.message.is_post() {
+            return self.served.close_post(self.bytes);
+        }
+        let words = self.served.memory.words();
+        let lanes = LaneReplies {
+            lanes: self.message.lanes(),
+            words: ReplyHead::words(replies.longest as u32),
+            stride: replies.stride,
+            streams: &replies.streams,
+        };
+        words.before_replies();
+        words.store_replies(self.served.memory.geometry(), self.port, self.message.tag, &lanes);
+        words.after_replies();
+        self.served.close_call(self.port);
+    }
+}
+
+impl Answer for Open {
+    fn is_post(&self) -> bool {
+        self.message.is_post()
+    }
+
+    fn room(&self) -> usize {
+        largest_reply_dwords(self.served.memory.geometry(), self.message.lanes())
+    }
+
+    fn ending(&self) -> Status {
+        self.served.ending()
+    }
+
+    fn closing(&self) -> Option<Status> {
+        self.served.closing()
+    }
+
+    fn note(&self, failure: &Failure) {
+        note_failure(&self.served.report, &self.service, failure, self.message.is_post());
+    }
+
+    fn answer(&self, rank: u32, status: Status, payload: &[u32], timing: Option<Timing>) {
+        let done = timing.map(|_| Instant::now());
+        let latency = timing.zip(done).map(|(timing, done)| done - timing.found);
+        // Before anybody learns of the answer: who waited for it finds it counted.
+        self.service.counters.answered(status != Status::OK, size_of_val(payload) as u64, latency);
+        if let (Some(Timing { found, started }), Some(done), Some(trace)) = (timing, done, &self.trace) {
+            let service = self.service.name().clone();
+            trace.span(Span { service, port: self.port, lanes: 1, bytes: size_of_val(payload) as u64, found, started, done });
+        }
+        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        replies.put(rank, status, payload);
+        replies.missing -= 1;
+        if replies.missing == 0 {
+            self.finish(&replies);
+        }
+    }
+}
+
+impl Replies {
+    /// The `rank`-th lane's, which has room for it.
+    fn put(&mut self, rank: u32, status: Status, payload: &[u32]) {
+        let needed = 1 + payload.len();
+        if needed > self.stride {
+            self.widen(needed);
+        }
+        let start = rank as usize * self.stride;
+        self.streams[start] = ReplyHead { status, dwords: payload.len() as u16 }.encode();
+        self.streams[start + 1..start + needed].copy_from_slice(payload);
+        self.longest = self.longest.max(payload.len());
+    }
+
+    /// Makes room for streams of so many units.
+    fn widen(&mut self, stride: usize) {
+        let lanes = (self.streams.len() - LaneReplies::SPARE) / self.stride;
+        let mut wider = vec![0; lanes * stride + LaneReplies::SPARE];
+        for (to, from) in wider.chunks_exact_mut(stride).zip(self.streams.chunks_exact(self.stride)) {
+            to[..self.stride].copy_from_slice(from);
+        }
+        (self.streams, self.stride) = (wider, stride);
+    }
+}
+
+/// Number of the `rank`-th lane of a mask.
+fn lane_number(mut mask: u64, rank: u32) -> u32 {
+    for _ in 0..rank {
+        mask &= mask.wrapping_sub(1);
+    }
+    mask.trailing_zeros()
+}
+
+/// The staged bytes of each lane of a post, which are the device's again once it is acknowledged.
+///
+/// Lanes' regions do not overlap, so all together are no longer than a slot; what a client says beyond that is not copied, and its decoding fails.
+fn copy_staged(message: &Message, service: &Registered, payload: Payload<'_>) -> Box<[Box<[u8]>]> {
+    let mut left = usize::MAX;
+    let copy = |rank| {
+        let Ok(Var::Staged { rest, bytes }) = Var::of(payload.lane(rank), service.shape, payload.staged) else { return Box::default() };
+        left = left.min(payload.staged.map_or(0, |staged| staged.slot_bytes()));
+        let Some(region) = rest.part(0, bytes).filter(|_| bytes <= left) else { return Box::default() };
+        left -= bytes;
+        let mut copy = vec![0; bytes];
+        region.copy_to(&mut copy);
+        copy.into_boxed_slice()
+    };
+    (0..message.lanes()).map(copy).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_numbered_by_their_rank() {
+        let mask = 1 << 3 | 1 << 40 | 1 << 63;
+        assert_eq!([0, 1, 2].map(|rank| lane_number(mask, rank)), [3, 40, 63]);
+        assert_eq!(lane_number(u64::MAX, 63), 63);
+    }
+
+    #[test]
+    fn a_reply_longer_than_expected_makes_room_for_itself() {
+        let mut replies = Replies { streams: vec![0; 2 * 2 + LaneReplies::SPARE], stride: 2, longest: 0, missing: 2 };
+        replies.put(1, Status::OK, &[7]);
+        replies.put(0, Status::OK, &[1, 2, 3]);
+        assert_eq!((replies.stride, replies.longest), (4, 3));
+        assert_eq!(replies.streams[1..4], [1, 2, 3]);
+        assert_eq!(replies.streams[5], 7);
+    }
+}

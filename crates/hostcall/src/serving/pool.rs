@@ -1,0 +1,240 @@
+//! Threads for handlers that may block: as many as there are blocked handlers, up to a limit.
+//!
+//! A serving thread only pushes a job. One pool thread is always waiting, or being started, while the limit is not reached: a thread that
+//! takes a job and leaves nobody waiting starts the next one first. So no job waits for a sleeping handler, and no serving thread
+//! starts a thread. Threads that waited in vain for a while end. A server that is dropped waits for those that run no handler; a handler may
+//! never return, so its thread is left to itself.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{self, JoinHandle, ThreadId};
+use std::time::Duration;
+
+use hostcall_abi::Status;
+
+use super::open::Open;
+use crate::record::guard;
+use crate::service::answer::Answer;
+use crate::service::call::Scratch;
+use crate::service::{Completion, Failure, Run};
+
+/// Whether a lane's handler has been run before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    First,
+    /// It said that it would block.
+    Again,
+}
+
+/// One lane's call, for a pool thread.
+pub(crate) struct Job {
+    pub(crate) message: Arc<Open>,
+    pub(crate) rank: u32,
+    pub(crate) done: Completion,
+    pub(crate) attempt: Attempt,
+}
+
+/// What a pool thread reuses from call to call.
+#[derive(Default)]
+struct Memory {
+    scratch: Scratch,
+    stream: Vec<u32>,
+}
+
+impl Job {
+    /// Runs the handler, then `finish`, then answers.
+    fn run(mut self, memory: &mut Memory, finish: impl FnOnce()) {
+        self.done.start();
+        let Memory { scratch, stream } = memory;
+        stream.resize(1 + self.message.room(), 0);
+        let service = &self.message.service;
+        let (Run::Blocking(handler) | Run::Adaptive(handler)) = &service.run else { return self.done.fail(Failure::WouldBlock) };
+        if self.attempt == Attempt::First && !service.admit() {
+            let status = service.refusal().to_status().0;
+            finish();
+            return self.done.end(status);
+        }
+        let finished = match self.message.call(self.rank, stream, scratch, true, true) {
+            Err(failure) => Err(failure),
+            Ok(mut call) => {
+                let result = guard(self.message.report(), service.name(), || handler.call(&mut call)).unwrap_or(Err(Failure::Panicked));
+                let finished = call.finish(&result);
+                if let Err(failure) = &result {
+                    self.message.note(failure);
+                }
+                Ok(finished)
+            }
+        };
+        scratch.clear();
+        finish();
+        match finished {
+            Ok(finished) => self.done.send(finished.status, &stream[1..=finished.units]),
+            Err(failure) => self.done.fail(failure),
+        }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    /// Of them, those that are not yet in `idle` for the first time.
+    starting: usize,
+    waiting: usize,
+    /// Of the threads that run no handler. (A thread that runs one keeps its handle.)
+    idle: HashMap<ThreadId, JoinHandle<()>>,
+    closed: bool,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    wake: Condvar,
+    /// `starting` became 0.
+    started: Condvar,
+    limit: usize,
+}
+
+/// The pool of one server.
+pub(crate) struct Pool(Arc<Shared>);
+
+impl Pool {
+    /// A thread that waited this long for a job ends, unless it is the only one.
+    const KEEP: Duration = Duration::from_secs(10);
+
+    pub(crate) fn new(limit: usize) -> Self {
+        Self(Arc::new(Shared { state: Mutex::default(), wake: Condvar::new(), started: Condvar::new(), limit: limit.max(1) }))
+    }
+
+    /// Starts the first thread, if there is none yet: when the first blocking service is registered.
+    pub(crate) fn warm_up(&self) -> std::io::Result<()> {
+        let mut state = self.0.lock();
+        if state.threads > 0 || state.closed {
+            return Ok(());
+        }
+        state.announce();
+        drop(state);
+        self.0.clone().spawn()
+    }
+
+    /// Queues a job.
+    pub(crate) fn submit(&self, job: Job) {
+        let mut state = self.0.lock();
+        if !state.closed {
+            state.jobs.push_back(job);
+            drop(state);
+            self.0.wake.notify_one();
+        }
+        // Otherwise the job's completion says why it was dropped.
+    }
+
+    /// Drops what has not begun, and waits for the threads that run no handler. The others end when their handlers have returned.
+    pub(crate) fn close(&self) {
+        let mut state = self.0.lock();
+        state.closed = true;
+        let jobs = std::mem::take(&mut state.jobs);
+        drop(state);
+        self.0.wake.notify_all();
+        for job in jobs {
+            job.done.end(Status::SERVER_GONE);
+        }
+        let mut state = self.0.lock();
+        while state.starting > 0 {
+            state = self.0.started.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let mut idle = std::mem::take(&mut state.idle);
+        drop(state);
+        // What a job owned may have owned the server.
+        idle.remove(&thread::current().id());
+        for thread in idle.into_values() {
+            // Handlers' panics are caught where they are called; should the pool's own code have panicked, there is nobody to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl State {
+    /// One more thread, which [`Shared::spawn`] starts.
+    fn announce(&mut self) {
+        self.threads += 1;
+        self.starting += 1;
+    }
+}
+
+impl Shared {
+    /// Held for queue operations only.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the thread that was announced.
+    fn spawn(self: Arc<Self>) -> std::io::Result<()> {
+        let (give, handle) = mpsc::sync_channel(1);
+        let theirs = self.clone();
+        match thread::Builder::new().name("hostcall-blocking".into()).spawn(move || theirs.work(&handle)) {
+            Ok(handle) => {
+                // The thread waits for it.
+                let _ = give.send(handle);
+                Ok(())
+            }
+            Err(error) => {
+                let mut state = self.lock();
+                state.threads -= 1;
+                self.count_started(&mut state);
+                Err(error)
+            }
+        }
+    }
+
+    fn count_started(&self, state: &mut State) {
+        state.starting -= 1;
+        if state.starting == 0 {
+            self.started.notify_all();
+        }
+    }
+
+    fn work(self: Arc<Self>, handle: &mpsc::Receiver<JoinHandle<()>>) {
+        let mut memory = Memory::default();
+        let me = thread::current().id();
+        let Ok(handle) = handle.recv() else { return };
+        let mut state = self.lock();
+        state.idle.insert(me, handle);
+        self.count_started(&mut state);
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                // Somebody must be there for the next job, whatever this one does.
+                let successor = state.waiting == 0 && state.threads < self.limit && !state.closed;
+                if successor {
+                    state.announce();
+                }
+                let handle = state.idle.remove(&me);
+                drop(state);
+                if successor {
+                    // If there are no more threads to be had, those that are there take turns.
+                    let _ = self.clone().spawn();
+                }
+                // Before anybody learns that the handler has returned: who then drops the server waits for this thread.
+                let idle_again = || {
+                    let mut state = self.lock();
+                    if let (Some(handle), false) = (handle, state.closed) {
+                        state.idle.insert(me, handle);
+                    }
+                };
+                job.run(&mut memory, idle_again);
+                state = self.lock();
+            } else if state.closed {
+                state.threads -= 1;
+                return;
+            } else {
+                state.waiting += 1;
+                let (back, timeout) = self.wake.wait_timeout(state, Pool::KEEP).unwrap_or_else(PoisonError::into_inner);
+                state = back;
+                state.waiting -= 1;
+                if timeout.timed_out() && state.jobs.is_empty() && state.waiting > 0 && !state.closed {
+                    state.threads -= 1;
+                    state.idle.remove(&me);
+                    return;
+                }
+            }
+        }
+    }
+}

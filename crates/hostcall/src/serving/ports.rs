@@ -1,0 +1,338 @@
+//! From doorbells to ports.
+//!
+//! The doorbells are dense, so a sweep compares sixteen at a time with what each showed when there was last nothing to do; ports that differ are
+//! looked at once each, in order. A doorbell is only a hint. Early: the message is not there yet, so the difference stays and the next sweep looks
+//! again. Late: the message was found already, and the doorbell lags behind the port's tag; it is believed and remembered. Lost (two waves rang one
+//! after another, and the older ring arrived last): an audit looks at a few ports each sweep whatever they show, and a drain at all.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
+
+use hostcall_abi::port::ServerPort;
+use hostcall_abi::{Geometry, Tag};
+
+use super::message::{Took, Worker};
+use super::served::Served;
+use crate::record::stats::Padded;
+use crate::wire::Doorbells;
+
+/// Ports whose doorbells are compared at once; shares of a buffer are multiples of it.
+pub(crate) const LOT: usize = 16;
+/// Messages of one port that one look takes, at most: the others wait for the next sweep.
+const TURN: u32 = 32;
+
+/// Doorbells from one look at that of the port that was served last to the next.
+const SEGMENT: usize = 16 * LOT;
+/// Sweeps of which one audits a few ports.
+const AUDIT_EVERY: u32 = 8;
+
+/// How many ports a sweep audits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audit {
+    /// One, by one in [`AUDIT_EVERY`] sweeps: it is looked at on the way to the next message, and its first line is seldom in a cache.
+    Few,
+    /// These many.
+    Many(u32),
+}
+
+/// A contiguous share of a buffer's ports.
+#[derive(Debug)]
+pub(crate) struct Share {
+    /// Serving threads take this lock by `try_lock` only: whoever finds it taken has nothing to do here.
+    ports: Padded<Mutex<Ports>>,
+    /// The last turn of [`Served::drain`] in which all ports were looked at.
+    drained: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Ports {
+    first: u32,
+    ports: Vec<ServerPort>,
+    /// What each doorbell showed when there was nothing to do; padded to a whole lot.
+    shadow: Vec<u32>,
+    /// The port that is audited next.
+    audit: usize,
+    /// The port that was served last.
+    last: usize,
+    /// Sweeps since the last that audited.
+    unaudited: u32,
+}
+
+impl Share {
+    /// Splits `ports` ports into `shares` shares, the first of them the larger.
+    pub(crate) fn split(ports: u32, shares: usize, last: Tag) -> Box<[Self]> {
+        let lots = (ports as usize).div_ceil(LOT);
+        let mut first = 0;
+        (0..shares)
+            .map(|share| {
+                let mine = (lots / shares + usize::from(share < lots % shares)) * LOT;
+                let count = mine.min(ports as usize - first);
+                let ports = Ports {
+                    first: first as u32,
+                    ports: vec![ServerPort::new(last); count],
+                    shadow: vec![last.payload().into(); mine],
+                    audit: 0,
+                    last: 0,
+                    unaudited: 0,
+                };
+                first += count;
+                Self { ports: Padded(Mutex::new(ports)), drained: AtomicU64::new(0) }
+            })
+            .collect()
+    }
+
+    /// The tags of the last messages that were consumed, in the order of the ports.
+    pub(crate) fn tags(&self) -> Vec<Tag> {
+        let ports = self.ports.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        ports.ports.iter().map(ServerPort::tag).collect()
+    }
+
+    /// The last turn in which all ports were looked at.
+    pub(crate) fn drained(&self) -> u64 {
+        // Pairs with the store in `sweep`: what was handled in that turn is visible.
+        self.drained.load(Ordering::Acquire)
+    }
+
+    /// Serves every port that rang, once, and audits.
+    pub(crate) fn sweep(&self, served: &Arc<Served>, worker: &mut Worker, audit: Audit) -> Swept {
+        let mut ports = match self.ports.0.try_lock() {
+            Ok(ports) => ports,
+            Err(TryLockError::WouldBlock) => return Swept::default(),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        };
+        // Pairs with the increment in `Core::drain`: messages of kernels that ended before are visible.
+        let turn = served.drain.load(Ordering::Acquire);
+        let drain = turn != self.drained.load(Ordering::Relaxed);
+        // Handlers are guarded one by one. What else is the user's (a subscriber of `tracing`, say) may panic as well, and lanes wait all the same.
+        // Unwind safety: a port's state changes only when its message has been put where `recover` finds it.
+        let swept = catch_unwind(AssertUnwindSafe(|| ports.sweep(served, worker, audit, drain))).unwrap_or_else(|_| {
+            while catch_unwind(AssertUnwindSafe(|| worker.recover(served))).is_err() {}
+            // Nobody knows what was not looked at.
+            Swept { taken: 1, left: true }
+        });
+        if swept.taken > 0 {
+            served.memory.words().before_handing_over();
+        }
+        if drain && !swept.left {
+            // Pairs with the load in `drained`.
+            self.drained.store(turn, Ordering::Release);
+        }
+        swept
+    }
+}
+
+/// What a sweep found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Swept {
+    /// Messages taken.
+    pub(crate) taken: u32,
+    /// Whether posts were left that have to wait until others have been handled.
+    pub(crate) left: bool,
+}
+
+impl std::ops::AddAssign for Swept {
+    fn add_assign(&mut self, other: Self) {
+        self.taken += other.taken;
+        self.left |= other.left;
+    }
+}
+
+impl Ports {
+    #[inline(always)]
+    fn sweep(&mut self, served: &Arc<Served>, worker: &mut Worker, audit: Audit, drain: bool) -> Swept {
+        if self.ports.is_empty() {
+            return Swept::default();
+        }
+        worker.make_room(served);
+        let bells = served.memory.doorbells();
+        let mut swept = Swept::default();
+        let (mut from, mut end) = (0, 0);
+        while end < self.shadow.len() {
+            // A wave that calls alone, one call after another, need not wait for a whole sweep: while nothing else has rung, its port is
+            // looked at between the segments.
+            if swept.taken == 0 && bells.load(self.first + self.last as u32) != self.shadow[self.last] {
+                self.expect(served, self.last);
+                self.look(served, worker, self.last, bells, TURN, &mut swept);
+                worker.handle(served);
+            }
+            end = (end + SEGMENT).min(self.shadow.len());
+            while let Some((lot, rung)) = next_rung(bells, self.first, &self.shadow[..end], from) {
+                from = lot + LOT;
+                let past_end = (lot + LOT).saturating_sub(self.ports.len());
+                let rung = rung & u16::MAX >> past_end;
+                for i in bits(rung) {
+                    self.expect(served, lot + i);
+                }
+                for i in bits(rung) {
+                    self.look(served, worker, lot + i, bells, TURN, &mut swept);
+                }
+            }
+            // What is left: a full inbox has been handled on the way.
+            worker.handle(served);
+            from = end;
+        }
+        let audits = match audit {
+            _ if drain => self.ports.len(),
+            Audit::Many(n) => n as usize,
+            Audit::Few => {
+                self.unaudited = (self.unaudited + 1) % AUDIT_EVERY;
+                usize::from(self.unaudited == 0)
+            }
+        };
+        if audits > 0 {
+            // In a drain a port may hold as many posts as its request area has words.
+            let turn = if drain { served.memory.geometry().request_words } else { TURN };
+            for _ in 0..audits.min(self.ports.len()) {
+                self.audit = if self.audit + 1 < self.ports.len() { self.audit + 1 } else { 0 };
+                self.look(served, worker, self.audit, bells, turn, &mut swept);
+            }
+            worker.handle(served);
+        }
+        swept
+    }
+
+    /// Asks for the first two lines of a port's next message, and for the line of its reply.
+    #[inline(always)]
+    fn expect(&self, served: &Served, i: usize) {
+        let (port, words) = (self.first + i as u32, served.memory.words());
+        let start = self.ports[i].position();
+        words.expect_request(port, start);
+        words.expect_request(port, start + Geometry::LINE_WORDS);
+        words.expect_reply(port, 0);
+    }
+
+    /// Takes the messages of one port.
+    #[inline(always)]
+    fn look(&mut self, served: &Arc<Served>, worker: &mut Worker, i: usize, bells: Doorbells, turn: u32, swept: &mut Swept) {
+        let port = self.first + i as u32;
+        if served.has_open_calls() && served.is_open(port) {
+            return;
+        }
+        for _ in 0..turn {
+            let took = worker.take(served, port, &mut self.ports[i]);
+            if matches!(took, Took::Nothing | Took::Waits) {
+                swept.left |= took == Took::Waits;
+                let (bell, tag) = (bells.load(port), self.ports[i].tag());
+                // Half a lap behind the tag: late. Otherwise it announces a message that is on its way.
+                if took == Took::Nothing && tag.since(Tag::new(bell as u16)) < Tag::SCRUB_PERIOD {
+                    self.shadow[i] = bell;
+                }
+                return;
+            }
+            swept.taken += 1;
+            self.last = i;
+            self.shadow[i] = self.ports[i].tag().payload().into();
+            if worker.is_full() {
+                worker.handle(served);
+            }
+            if took == Took::Call {
+                return;
+            }
+        }
+    }
+}
+
+fn bits(mut mask: u16) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (bit < 16).then_some(bit as usize)
+    })
+}
+
+/// The first lot from `from` on that has doorbells which differ from their shadow, and which of its.
+///
+/// The lots of a share are whole, and doorbells are padded to a page, so nothing past their end is read.
+#[inline(always)]
+fn next_rung(bells: Doorbells, first: u32, shadow: &[u32], from: usize) -> Option<(usize, u16)> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2; the doorbells from `first` on are at least as many as `shadow`'s whole lots.
+        return unsafe { next_rung_avx2(bells.0.as_ptr().add(first as usize), shadow, from) };
+    }
+    next_rung_portable(bells, first, shadow, from)
+}
+
+fn next_rung_portable(bells: Doorbells, first: u32, shadow: &[u32], from: usize) -> Option<(usize, u16)> {
+    shadow.get(from..)?.chunks_exact(LOT).enumerate().find_map(|(n, lot)| {
+        let lot_start = from + n * LOT;
+        let mut mask = 0;
+        for (i, &seen) in lot.iter().enumerate() {
+            mask |= u16::from(bells.load(first + (lot_start + i) as u32) != seen) << i;
+        }
+        (mask != 0).then_some((lot_start, mask))
+    })
+}
+
+/// # Safety
+/// The processor has AVX2, and `bells` is valid for reads of `shadow.len()` (a multiple of [`LOT`]) words.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn next_rung_avx2(bells: *const u32, shadow: &[u32], from: usize) -> Option<(usize, u16)> {
+    use std::arch::x86_64::{__m256i, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_loadu_si256, _mm256_movemask_ps};
+    let mut lot = from;
+    while lot + LOT <= shadow.len() {
+        let half = |at: usize| {
+            let rung: __m256i;
+            // SAFETY: `at + 8` words are inside the doorbells. An unaligned load in assembly: the device writes these words meanwhile, and each
+            // aligned 4-byte lane of the vector is read in one piece; that is all a hint needs.
+            unsafe {
+                std::arch::asm!("vmovdqu {x}, [{p}]", x = out(ymm_reg) rung, p = in(reg) bells.add(at), options(nostack, preserves_flags, readonly))
+            };
+            // SAFETY: `at + 8` words are inside the shadow.
+            let seen = unsafe { _mm256_loadu_si256(shadow.as_ptr().add(at).cast()) };
+            _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(rung, seen))) as u8
+        };
+        let same = u16::from(half(lot)) | u16::from(half(lot + 8)) << 8;
+        if same != u16::MAX {
+            return Some((lot, !same));
+        }
+        lot += LOT;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr::NonNull;
+
+    use super::*;
+
+    #[test]
+    fn both_comparisons_find_the_same_doorbells() {
+        let mut bells: Vec<u32> = (0..96).collect();
+        let shadow = bells.clone();
+        bells[17] = 1000;
+        bells[31] = 1001;
+        bells[95] = 1002;
+        let bells = Doorbells(NonNull::from(&mut bells[..]).cast());
+        for from in [0, 16, 32, 80, 96] {
+            let expected = match from {
+                0 | 16 => Some((16, 1 << 1 | 1 << 15)),
+                96 => None,
+                _ => Some((80, 1 << 15)),
+            };
+            assert_eq!(next_rung_portable(bells, 0, &shadow, from), expected);
+            assert_eq!(next_rung(bells, 0, &shadow, from), expected);
+        }
+    }
+
+    #[test]
+    fn shares_cover_every_port_once_in_whole_lots() {
+        for (ports, shares) in [(1, 4), (16, 1), (17, 2), (100, 3), (8448, 8), (33, 8)] {
+            let split = Share::split(ports, shares, Tag::new(0));
+            assert_eq!(split.len(), shares);
+            let mut next = 0;
+            for share in &split {
+                let share = share.ports.0.lock().unwrap();
+                if !share.ports.is_empty() {
+                    assert_eq!((share.first, share.first % LOT as u32), (next, 0));
+                }
+                assert!(share.shadow.len() % LOT == 0 && share.shadow.len() >= share.ports.len());
+                next += share.ports.len() as u32;
+            }
+            assert_eq!(next, ports);
+        }
+    }
+}

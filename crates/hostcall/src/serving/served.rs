@@ -1,0 +1,144 @@
+//! A port buffer while it is served: its memory, and what the server remembers of each port.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use hostcall_abi::Status;
+use hostcall_abi::port::largest_reply_dwords;
+
+use super::ports::Share;
+use crate::record::Report;
+use crate::wire::PortBuffer;
+
+/// The most deferred posts of one buffer that are not handled yet. Those that come then stay where they are, and the kernel waits.
+const MOST_POSTS: u64 = 4096;
+/// The most bytes that they may keep.
+const MOST_POST_BYTES: u64 = 64 << 20;
+
+/// A served port buffer. Open messages keep it alive, so a late answer always has memory to go to.
+#[derive(Debug)]
+pub(crate) struct Served {
+    pub(crate) memory: PortBuffer,
+    pub(crate) report: Report,
+    /// Contiguous shares of the ports, each swept by one thread at a time.
+    pub(crate) shares: Box<[Share]>,
+    /// For each port, whether its message is open: still has to be answered by another thread. Such a port is not looked at.
+    open: Box<[AtomicBool]>,
+    /// How many ports are.
+    open_calls: AtomicU32,
+    /// Deferred posts that are not handled, and the bytes that they keep.
+    open_posts: AtomicU64,
+    open_post_bytes: AtomicU64,
+    /// The status with which calls end instead of being handled; 0 while they are.
+    closing: AtomicU32,
+    /// Turn of the last drain asked for; see [`Share`].
+    pub(crate) drain: AtomicU64,
+    /// Units that each lane of a full wave has for its reply, the head included.
+    pub(crate) full_room: usize,
+}
+
+impl Served {
+    pub(crate) fn new(memory: PortBuffer, shares: usize) -> Arc<Self> {
+        let ports = memory.geometry().ports;
+        Arc::new(Self {
+            shares: Share::split(ports, shares, memory.first_tag()),
+            open: (0..ports).map(|_| AtomicBool::new(false)).collect(),
+            open_calls: AtomicU32::new(0),
+            open_posts: AtomicU64::new(0),
+            open_post_bytes: AtomicU64::new(0),
+            closing: AtomicU32::new(0),
+            drain: AtomicU64::new(0),
+            report: Report::default(),
+            full_room: 1 + largest_reply_dwords(memory.geometry(), memory.geometry().lanes),
+            memory,
+        })
+    }
+
+    /// Frees the ports and staging slots that lanes held when they ended, if no kernel runs on the buffer's device. Everything that
+    /// arrived has been consumed.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn free_ports(&self) -> Result<(), offload::Error> {
+        let tags: Vec<_> = self.shares.iter().flat_map(|share| share.tags()).collect();
+        self.memory.free_ports(&tags)
+    }
+
+    /// A message of this port will be answered by another thread: the port is not looked at until then.
+    pub(crate) fn open_call(&self, port: u32) {
+        // Both pair with `close_call`. Relaxed: the message is handed to other threads later, which orders this.
+        self.open_calls.fetch_add(1, Ordering::Relaxed);
+        self.open[port as usize].store(true, Ordering::Relaxed);
+    }
+
+    /// The replies to a port's open message have been written.
+    pub(crate) fn close_call(&self, port: u32) {
+        self.memory.words().before_handing_over();
+        // Both pair with the acquires in `has_open_calls` and `is_open`: whoever sees them sees the reply words written before, so that the
+        // replies of the port's next message come after them.
+        self.open[port as usize].store(false, Ordering::Release);
+        self.open_calls.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Whether any port's message is open.
+    #[inline(always)]
+    pub(crate) fn has_open_calls(&self) -> bool {
+        // Pairs with the release in `close_call`.
+        self.open_calls.load(Ordering::Acquire) != 0
+    }
+
+    /// Whether the port's message is open.
+    #[inline(always)]
+    pub(crate) fn is_open(&self, port: u32) -> bool {
+        // Pairs with the release in `close_call`.
+        self.open[port as usize].load(Ordering::Acquire)
+    }
+
+    /// A post that keeps `bytes` will be handled by another thread.
+    pub(crate) fn open_post(&self, bytes: usize) {
+        // Both pair with `close_post`. Relaxed, as in `open_call`.
+        self.open_post_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.open_posts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A deferred post has been handled.
+    pub(crate) fn close_post(&self, bytes: usize) {
+        // Pairs with the acquire in `open_posts`.
+        self.open_post_bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.open_posts.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Deferred posts that are not handled.
+    pub(crate) fn open_posts(&self) -> u64 {
+        // Pairs with the release in `close_post`: what a handler did is visible to whoever waited for it.
+        self.open_posts.load(Ordering::Acquire)
+    }
+
+    /// Whether one more deferred post may be taken. Several threads may ask at once, so there may be a few more than the most.
+    pub(crate) fn has_room_for_posts(&self) -> bool {
+        // Pairs with `open_post` and `close_post`. Relaxed: a bound, not an order.
+        self.open_posts.load(Ordering::Relaxed) < MOST_POSTS && self.open_post_bytes.load(Ordering::Relaxed) < MOST_POST_BYTES
+    }
+
+    /// [`Status::OK`] while calls are handled, else the status with which they end: the kernel is being ended, or the buffer taken out of service.
+    #[inline(always)]
+    pub(crate) fn ending(&self) -> Status {
+        // Pairs with `close_as`. Relaxed: a call that slips through is merely handled.
+        match self.closing.load(Ordering::Relaxed) {
+            0 if self.report.is_ended() => Status::KERNEL_ENDED,
+            status => Status(status as u16),
+        }
+    }
+
+    /// The status of [`Served::close_as`], if the buffer is being taken out of service.
+    pub(crate) fn closing(&self) -> Option<Status> {
+        // Pairs with `close_as`.
+        Some(Status(self.closing.load(Ordering::Relaxed) as u16)).filter(|&status| status != Status::OK)
+    }
+
+    /// From now on calls end with this status.
+    pub(crate) fn close_as(&self, status: Status) {
+        // Pairs with the loads in `ending` and `closing`.
+        self.closing.store(u32::from(status.0), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,296 @@
+//! What the threads of one server share, and their main loop.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+use hostcall_abi::Status;
+
+use super::message::Worker;
+use super::pool::Pool;
+use super::ports::{Audit, Swept};
+use super::served::Served;
+use super::wake::{Pace, Wake};
+use crate::record::stats::Padded;
+use crate::record::trace::Trace;
+use crate::service::registry::{Registry, Snapshot};
+
+/// What a serving thread shows of itself.
+#[derive(Default)]
+struct Seat {
+    thread: OnceLock<Thread>,
+    /// The version of the buffer list that it works on; `u64::MAX` once it has ended.
+    seen: AtomicU64,
+}
+
+/// A serving thread that ends, by whatever way.
+struct Leaving<'a>(&'a Seat);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        // Pairs with the loads in `retire` and `ended`.
+        self.0.seen.store(u64::MAX, Ordering::Release);
+    }
+}
+
+/// What the threads of one server share.
+pub(crate) struct Core {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) pool: Pool,
+    pub(crate) trace: Option<Arc<Trace>>,
+    pub(crate) wake: Wake,
+    #[cfg(feature = "tokio")]
+    pub(crate) runtime: super::asynchronous::Runtime,
+    /// Whether to take the time of each call.
+    timed: bool,
+    buffers: Mutex<Arc<[Arc<Served>]>>,
+    buffers_version: AtomicU64,
+    seats: Box<[Padded<Seat>]>,
+    stop: AtomicBool,
+    /// What the device last said.
+    busy: AtomicBool,
+    /// Threads that drop what services owned.
+    reapers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Core").field("threads", &self.threads()).field("wake", &self.wake).finish_non_exhaustive()
+    }
+}
+
+/// What a core is made of.
+pub(crate) struct CoreConfig {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) pool: Pool,
+    pub(crate) trace: Option<Arc<Trace>>,
+    #[cfg(feature = "tokio")]
+    pub(crate) runtime: super::asynchronous::Runtime,
+    pub(crate) timed: bool,
+    pub(crate) threads: usize,
+}
+
+impl Core {
+    pub(crate) fn new(parts: CoreConfig) -> Arc<Self> {
+        Arc::new(Self {
+            registry: parts.registry,
+            pool: parts.pool,
+            trace: parts.trace,
+            wake: Wake::default(),
+            #[cfg(feature = "tokio")]
+            runtime: parts.runtime,
+            timed: parts.timed,
+            buffers: Mutex::new(Arc::new([])),
+            buffers_version: AtomicU64::new(0),
+            seats: (0..parts.threads).map(|_| Padded::default()).collect(),
+            stop: AtomicBool::new(false),
+            busy: AtomicBool::new(false),
+            reapers: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// Held for changes and copies of the list only.
+    fn list(&self) -> MutexGuard<'_, Arc<[Arc<Served>]>> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn buffers(&self) -> Arc<[Arc<Served>]> {
+        self.list().clone()
+    }
+
+    pub(crate) fn add(&self, served: Arc<Served>) {
+        let mut list = self.list();
+        *list = list.iter().cloned().chain([served]).collect();
+        // Pairs with the load in `run`.
+        self.buffers_version.fetch_add(1, Ordering::Release);
+        drop(list);
+        self.wake_all();
+    }
+
+    /// Takes a buffer out of service: calls that wait or still come end with `status`, posts are handled. When this returns
+    /// no serving thread looks at the buffer any more.
+    pub(crate) fn retire(&self, served: &Arc<Served>, status: Status) {
+        served.close_as(status);
+        // What is there is answered, and only then the word is written that lets lanes give up; a last look finds what came in between.
+        // Whoever sends after that finds the word.
+        self.drain(served);
+        served.memory.close(status);
+        self.drain(served);
+        let mut list = self.list();
+        *list = list.iter().filter(|other| !Arc::ptr_eq(other, served)).cloned().collect();
+        // Pairs with the load in `run`.
+        let version = self.buffers_version.fetch_add(1, Ordering::Release) + 1;
+        drop(list);
+        self.wake_all();
+        // Pairs with the store in `run`.
+        wait_until(|| self.seats.iter().all(|Padded(seat)| seat.seen.load(Ordering::Acquire) >= version));
+    }
+
+    /// Waits until the serving threads have looked at every port of the buffer once more.
+    pub(crate) fn drain(&self, served: &Served) {
+        // Pairs with the acquire in `Partition::sweep`: what came before this call is seen in that turn.
+        let turn = served.drain.fetch_add(1, Ordering::Release) + 1;
+        self.wake_all();
+        wait_until(|| self.ended() || served.shares.iter().all(|share| share.drained() >= turn));
+    }
+
+    /// The device says whether kernels are in flight.
+    pub(crate) fn set_busy(&self, busy: bool) {
+        // Pairs with nothing: the swap only makes sure that each change counts once.
+        if self.busy.swap(busy, Ordering::Relaxed) == busy {
+            return;
+        }
+        if busy {
+            self.wake.arm();
+            self.wake_all();
+        } else {
+            self.wake.disarm();
+        }
+    }
+
+    /// A worker needs this table no more. If nobody else does, what its services' handlers own is the user's to drop, and that may take its time
+    /// or panic: it happens on a thread of its own.
+    pub(crate) fn release(&self, old: Snapshot) {
+        let Some(table) = Arc::into_inner(old.table).filter(|table| table.iter().next().is_some()) else { return };
+        let reaper = std::thread::Builder::new().name("hostcall-reaper".into()).spawn(move || drop(table));
+        let mut reapers = self.reapers.lock().unwrap_or_else(PoisonError::into_inner);
+        reapers.retain(|reaper| !reaper.is_finished());
+        // No thread to be had: it was dropped here.
+        reapers.extend(reaper);
+    }
+
+    /// Waits until what was given to [`Core::release`] is dropped.
+    pub(crate) fn join_reapers(&self) {
+        let reapers = std::mem::take(&mut *self.reapers.lock().unwrap_or_else(PoisonError::into_inner));
+        let me = std::thread::current().id();
+        for reaper in reapers.into_iter().filter(|reaper| reaper.thread().id() != me) {
+            // What panicked there was the user's, and the panic hook has said so.
+            let _ = reaper.join();
+        }
+    }
+
+    /// Ends the serving threads.
+    pub(crate) fn stop(&self) {
+        // Pairs with the load in `run`.
+        self.stop.store(true, Ordering::Release);
+        self.wake_all();
+    }
+
+    fn ended(&self) -> bool {
+        // Pairs with the last store in `run`.
+        self.seats.iter().all(|Padded(seat)| seat.seen.load(Ordering::Acquire) == u64::MAX)
+    }
+
+    pub(crate) fn wake_all(&self) {
+        for Padded(seat) in &self.seats {
+            if let Some(thread) = seat.thread.get() {
+                thread.unpark();
+            }
+        }
+    }
+
+    /// The life of serving thread `index`.
+    pub(crate) fn run(self: Arc<Self>, index: usize) {
+        let Padded(seat) = &self.seats[index];
+        // However this thread ends, nobody waits for it any more.
+        let _leaving = Leaving(seat);
+        // Whoever wakes us from now on finds us; what was done before is seen below.
+        let _ = seat.thread.set(std::thread::current());
+        super::wake::exact_sleeps();
+        let mut worker = Worker::new(self.clone(), index);
+        let mut pace = Pace::default();
+        let mut view = View { buffers: Arc::new([]), version: u64::MAX - 1 };
+        // Pairs with the store in `stop`.
+        while !self.stop.load(Ordering::Acquire) {
+            self.refresh(&mut view, seat);
+            worker.found = self.timed.then(Instant::now);
+            let mut swept = Swept::default();
+            for served in view.buffers.iter() {
+                swept += served.shares[index].sweep(served, &mut worker, Audit::Few);
+            }
+            if !pace.next(swept.taken) {
+                continue;
+            }
+            if swept.left {
+                // Posts wait for others to be handled, and nobody rings when they are.
+                std::thread::sleep(Wake::NAP);
+                continue;
+            }
+            if !self.wake.is_armed() {
+                // No kernel runs. One look at everything, so that posts whose doorbells were lost are not left until somebody waits.
+                let mut last = Swept::default();
+                for served in view.buffers.iter() {
+                    last += served.shares[index].sweep(served, &mut worker, Audit::Many(u32::MAX));
+                }
+                if last.taken > 0 || last.left {
+                    continue;
+                }
+                worker.rest();
+            } else if self.wake.take_watch() {
+                self.watch(&mut worker, &mut view, seat);
+                self.wake.leave_watch();
+                self.wake_all();
+            } else {
+                // Another thread watches our ports too, and wakes us. (If it has just stopped, it has left us a token.)
+                worker.rest();
+            }
+            pace = Pace::default();
+        }
+    }
+
+    /// Brings a thread's list of buffers up to date.
+    fn refresh(&self, view: &mut View, seat: &Seat) {
+        // Pairs with the increments in `add` and `retire`.
+        let now = self.buffers_version.load(Ordering::Acquire);
+        if now != view.version {
+            *view = View { buffers: self.buffers(), version: now };
+            // Pairs with the load in `retire`: our last look at a buffer that is gone comes before.
+            seat.seen.store(now, Ordering::Release);
+        }
+    }
+
+    /// Looks after all ports, sleeping in between, until there is more to do than one thread should.
+    fn watch(&self, worker: &mut Worker, view: &mut View, seat: &Seat) {
+        let mut pace = Pace::default();
+        // Pairs with the store in `stop`.
+        while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() {
+            self.refresh(view, seat);
+            worker.found = self.timed.then(Instant::now);
+            let mut swept = Swept::default();
+            for served in view.buffers.iter() {
+                for share in &served.shares {
+                    swept += share.sweep(served, worker, Audit::Many(16));
+                }
+            }
+            if swept.taken > Wake::ALONE || pace.is_busy_for(swept.taken, Wake::BUSY) {
+                return;
+            }
+            if pace.next(swept.taken) {
+                std::thread::sleep(Wake::NAP);
+            }
+        }
+    }
+}
+
+/// The buffers as one thread last saw them.
+struct View {
+    buffers: Arc<[Arc<Served>]>,
+    version: u64,
+}
+
+/// Waits, on a thread that is not a serving one, for something that serving threads do soon.
+pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        if start.elapsed() < Duration::from_micros(50) {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    }
+}

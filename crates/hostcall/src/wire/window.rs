@@ -1,0 +1,118 @@
+//! The words that the host tells a device through a window: replies and the control line, by whole lines.
+//!
+//! A window is written and never read. What is stored into it is weakly ordered, so before it may follow anything that the
+//! kernel will read once it has seen the reply (staged bytes, memory of the application's own), and after it may follow what gives the
+//! port to another thread, there is a fence: [`WindowWords::order`].
+
+use std::ptr::NonNull;
+
+use hostcall_abi::geometry::{Geometry, WindowLayout};
+use hostcall_abi::port::LaneReplies;
+use hostcall_abi::{Tag, Word};
+use offload::{Line, LineStore};
+
+/// The window of one port buffer, as the host writes it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WindowWords {
+    base: NonNull<u8>,
+    layout: WindowLayout,
+    store: LineStore,
+    ports: u32,
+    reply_words: u32,
+}
+
+// SAFETY: an address of memory that is only ever written, by whole lines, each of which one thread at a time has the right to write.
+unsafe impl Send for WindowWords {}
+// SAFETY: as above.
+unsafe impl Sync for WindowWords {}
+
+/// Words of a line.
+const WORDS: usize = Geometry::LINE_WORDS as usize;
+
+impl WindowWords {
+    /// # Safety
+    /// `base` is the start of a window of this (valid) geometry, aligned to a line, valid for writes by `store` while the words are used, and
+    /// nobody makes references into it.
+    pub(super) unsafe fn new(base: NonNull<u8>, geometry: &Geometry, store: LineStore) -> Self {
+        Self { base, layout: geometry.window_layout(), store, ports: geometry.ports, reply_words: geometry.reply_words }
+    }
+
+    /// Writes line `line` of a port's reply area.
+    #[inline(always)]
+    fn put(&self, port: u32, line: usize, words: [Word; WORDS]) {
+        let [a, b, c, d] = words.map(|word| word.0);
+        let all = Line([a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3], c[0], c[1], c[2], c[3], d[0], d[1], d[2], d[3]]);
+        let area = self.reply_words as usize * size_of::<Word>();
+        assert!(port < self.ports && (line + 1) * Line::BYTES <= area, "line {line} of port {port} is outside the reply areas");
+        let at = self.layout.replies + port as usize * area + line * Line::BYTES;
+        // SAFETY: a line of the port's reply area, as checked above: inside the window, whose base and areas are aligned to lines. The
+        // processor has the instructions: whoever made the window asked.
+        unsafe { self.store.store(self.base.as_ptr().add(at), &all) };
+    }
+
+    /// Writes the replies to a message as lines; what is left of the last one carries the tag and nothing.
+    #[inline(always)]
+    pub(super) fn store_replies(&self, port: u32, tag: Tag, replies: &LaneReplies<'_>) {
+        if replies.lanes == 1 && replies.words == 1 && !tag.scrubs() {
+            // What most replies are.
+            let rest = Word::new([0; 4], tag.payload());
+            return self.put(port, 0, [replies.word(0, 0, tag), rest, rest, rest]);
+        }
+        let total = (replies.lanes * replies.words) as usize;
+        let lines = total.div_ceil(WORDS);
+        let (mut rank, mut j) = (0, 0);
+        for line in 0..lines {
+            let mut words = [Word::new([0; 4], tag.payload()); WORDS];
+            for word in &mut words {
+                if j < replies.words {
+                    *word = replies.word(rank, j, tag);
+                    rank += 1;
+                    if rank == replies.lanes {
+                        (rank, j) = (0, j + 1);
+                    }
+                }
+            }
+            self.put(port, line, words);
+        }
+        if tag.scrubs() {
+            self.scrub(port, tag, lines);
+        }
+    }
+
+    #[cold]
+    fn scrub(&self, port: u32, tag: Tag, from: usize) {
+        for line in from..self.reply_words as usize / WORDS {
+            self.put(port, line, [Word::new([0; 4], tag.payload()); WORDS]);
+        }
+    }
+
+    /// Writes every word of every reply area with this tag. Nobody uses the buffer yet.
+    pub(super) fn start_from(&self, last: Tag) {
+        for port in 0..self.ports {
+            self.scrub(port, last, 0);
+        }
+        self.order();
+    }
+
+    /// Writes the control line.
+    pub(super) fn close(&self, status: u32) {
+        self.order();
+        let mut line = Line::default();
+        line.0[0] = status;
+        // SAFETY: the control line is the first of the window.
+        unsafe { self.store.store(self.base.as_ptr().add(self.layout.control), &line) };
+        self.order();
+    }
+
+    /// Lines leave the processor's buffers.
+    #[inline(always)]
+    pub(super) fn flush(&self) {
+        self.store.fence();
+    }
+
+    /// What was stored before is seen before what is stored from now on.
+    #[inline(always)]
+    pub(super) fn order(&self) {
+        self.store.order();
+    }
+}
