@@ -2,23 +2,22 @@
 //!
 //! The corridor: a stub encodes its arguments into 32-bit units → [`group_at`] finds the lanes that call
 //! together → [`Client::acquire`](hostcall_abi::port::Client::acquire) takes a port → `send` → `receive` → `release` → the stub decodes its result. Where the messages of
-//! all lanes do not fit, parts of them call one after another. Strings and slices go [another way](crate::staging).
+//! all lanes do not fit, they call in turns. Strings and slices go [another way](crate::staging).
 
 use crate::arch::current as arch;
 use crate::context::{ServiceWord, client, descriptor, group_at, machine};
 use crate::pending::Pending;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::{Arch, Group, Held};
-use hostcall_abi::word::WORD_DWORDS;
-use hostcall_abi::{CallError, Flags, ReplyHead, Status, Word};
+use hostcall_abi::{CallError, Flags, Header, ReplyHead, Status, unrolled};
 
 /// A port that a wave keeps for several calls, which saves each call the taking of one.
 ///
 /// All lanes that were converged when it was taken must make its calls together.
 #[derive(Debug)]
 pub struct Port {
-    group: Group,
-    held: Held,
+    pub(crate) group: Group,
+    pub(crate) held: Held,
 }
 
 impl Port {
@@ -43,17 +42,10 @@ impl Drop for Port {
     }
 }
 
-/// Payload word `j` of a message whose units are `units`.
+/// Unit `index` of a payload, 0 behind it.
 #[inline(always)]
-pub(crate) fn payload_word(units: &[u32], j: u32) -> [u32; 3] {
-    let at = (j * WORD_DWORDS) as usize;
-    core::array::from_fn(|k| if at + k < units.len() { units[at + k] } else { 0 })
-}
-
-/// Words per lane of `units` units.
-#[inline(always)]
-pub(crate) const fn words_of(units: usize) -> u32 {
-    units.div_ceil(WORD_DWORDS as usize) as u32
+pub(crate) fn unit_of(units: &[u32], index: u32) -> u32 {
+    units.get(index as usize).copied().unwrap_or(0)
 }
 
 /// How a call ended, as the rare paths pass it on: a status, and the first unit of what came with it, in one register.
@@ -122,19 +114,18 @@ pub(crate) fn no_port() -> CallError {
 /// A reply to a call with a result of a fixed size, still as it came.
 pub(crate) type Raw<const REPLY_WORDS: usize> = hostcall_abi::port::Reply<REPLY_WORDS>;
 
-/// What stands for the reply to a call that got none.
-#[inline(always)]
-fn unanswered<const REPLY_WORDS: usize>(status: Status) -> Raw<REPLY_WORDS> {
-    Raw { head: ReplyHead { status, dwords: 0 }, words: [Word::default(); REPLY_WORDS] }
-}
-
 /// Decodes a reply.
 #[inline(always)]
 pub(crate) fn decode<R: Fixed, const REPLY_WORDS: usize>(reply: &Raw<REPLY_WORDS>) -> Result<R, CallError> {
-    let units = reply.words.map(|word| word.data);
-    let units = units.as_flattened();
-    check(reply.head.status, units[1])?;
-    R::get(&units[1..]).map_err(|_| CallError::Malformed)
+    check(reply.head.status, reply.unit(0))?;
+    // Words hold a little less than four units each.
+    let mut units = [[0; 4]; REPLY_WORDS];
+    unrolled!(for j in 0..REPLY_WORDS as u32 => {
+        if let Some(four) = units.get_mut(j as usize) {
+            *four = [reply.unit(4 * j), reply.unit(4 * j + 1), reply.unit(4 * j + 2), reply.unit(4 * j + 3)];
+        }
+    });
+    R::get(units.as_flattened()).map_err(|_| CallError::Malformed)
 }
 
 #[inline(always)]
@@ -144,50 +135,61 @@ fn exchange<const UNITS: usize, const REPLY_WORDS: usize>(
     number: u32,
     units: &[u32; UNITS],
 ) -> Raw<REPLY_WORDS> {
-    let status = client().send(group, held, number as u16, Flags::REPLY, words_of(UNITS), |j| payload_word(units, j));
+    let status = client().send(group, held, number as u16, Flags::REPLY, UNITS as u32, |i| unit_of(units, i));
     if status != Status::OK {
-        return unanswered(status);
+        return Raw::without(status);
     }
     client().receive::<REPLY_WORDS>(group, held, 0)
 }
 
-/// The lanes of a call, in as many parts as it takes: all together if their messages fit into the port's areas, else as many at a time as do.
-struct Parts {
+/// Whether a message of `units` units of each of `lanes` lanes fits into a port's areas, and replies of `reply_words` words.
+#[inline(always)]
+pub(crate) fn fits(units: u32, reply_words: u32, lanes: u32) -> bool {
+    let d = descriptor();
+    let words = Header::words_for(units, lanes);
+    // (First what keeps the products small.)
+    words <= u32::from(u8::MAX)
+        && reply_words <= d.reply_words
+        && lanes * words < d.request_words
+        && ReplyHead::area(lanes, reply_words, d.lone_stride) <= d.reply_words
+}
+
+/// The lanes of a call, in as many turns as it takes: all together if their messages fit into the port's areas, else as many at a time as do.
+struct Turns {
     all: Group,
-    words: u32,
+    units: u32,
     reply_words: u32,
-    /// Lanes whose part is still to come.
+    /// Lanes whose turn is still to come.
     rest: u64,
 }
 
-impl Parts {
+impl Turns {
     #[inline(always)]
-    fn new(all: Group, words: u32, reply_words: u32) -> Self {
-        Self { all, words, reply_words, rest: all.mask }
+    fn new(all: Group, units: u32, reply_words: u32) -> Self {
+        Self { all, units, reply_words, rest: all.mask }
     }
 
-    /// The next part, and whether the calling lane is in it; no lane if not even one lane's message fits.
+    /// Whose turn is next, and whether the calling lane is among them; no lane if not even one lane's message fits.
     #[inline(always)]
     fn next(&mut self) -> (Group, bool) {
-        let d = descriptor();
-        let Self { all, words, reply_words, .. } = *self;
-        if all.count * words < d.request_words && ReplyHead::stride(all.count) * reply_words <= d.reply_words {
+        let Self { all, units, reply_words, .. } = *self;
+        if fits(units, reply_words, all.count) {
             self.rest = 0;
             return (all, true);
         }
         let lane = machine().lane();
         // (Masked, so that the compiler knows how many bits a mask has.)
-        let part = Group::new(first_part(self.rest, words, reply_words) & all.mask, lane);
-        self.rest &= !part.mask;
-        (part, part.mask >> lane & 1 == 1)
+        let turn = Group::new(first_turn(self.rest, units, reply_words) & all.mask, lane);
+        self.rest &= !turn.mask;
+        (turn, turn.mask >> lane & 1 == 1)
     }
 
-    /// After a part: whether the calling lane may go on with what follows the call.
+    /// After a turn: whether the calling lane may go on with what follows the call.
     #[inline(always)]
-    fn done(&self, part: &Group, mine: bool) -> bool {
-        // No way back from a message to the next part, where lanes need not go in step: a loop around the message would keep its arguments in
+    fn done(&self, turn: &Group, mine: bool) -> bool {
+        // No way back from a message to the next turn, where lanes need not go in step: a loop around the message would keep its arguments in
         // registers while it waits.
-        if (mine && arch::INDEPENDENT_LANES) || part.mask == 0 || self.rest == 0 {
+        if (mine && arch::INDEPENDENT_LANES) || turn.mask == 0 || self.rest == 0 {
             return true;
         }
         if !arch::INDEPENDENT_LANES {
@@ -200,25 +202,17 @@ impl Parts {
 /// As many of the first lanes of `rest` as fit into one message; none if not even one does.
 #[cold]
 #[inline(never)]
-fn first_part(mut rest: u64, words: u32, reply_words: u32) -> u64 {
-    let d = descriptor();
-    // One lane alone takes more room for its reply than a share.
-    if ReplyHead::stride(1) * reply_words > d.reply_words || words > u32::from(u8::MAX) {
-        return 0;
+fn first_turn(rest: u64, units: u32, reply_words: u32) -> u64 {
+    let mut turn = rest;
+    while turn != 0 && !fits(units, reply_words, turn.count_ones()) {
+        turn &= !(1 << (u64::BITS - 1 - turn.leading_zeros()));
     }
-    let requests = (d.request_words - 1).checked_div(words).unwrap_or(u32::MAX);
-    let most = requests.min(d.reply_words.checked_div(reply_words).unwrap_or(0));
-    let mut part = 0;
-    for _ in 0..most.min(u64::BITS) {
-        part |= rest & rest.wrapping_neg();
-        rest &= rest.wrapping_sub(1);
-    }
-    part
+    turn
 }
 
 /// Calls a service whose arguments and result have fixed sizes, and waits.
 ///
-/// Where the calls of all lanes do not fit into one message, part of the lanes call after another.
+/// Where the calls of all lanes do not fit into one message, they call in turns.
 ///
 /// # Errors
 /// Whatever ended the call, see [`CallError`].
@@ -231,10 +225,10 @@ pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     if number == 0 {
         return Err(CallError::UnknownService);
     }
-    let mut reply = unanswered::<REPLY_WORDS>(Status::TOO_LARGE);
-    let mut parts = Parts::new(group_at(service.site(), number), words_of(UNITS), REPLY_WORDS as u32);
+    let mut reply = Raw::<REPLY_WORDS>::without(Status::TOO_LARGE);
+    let mut turns = Turns::new(group_at(service.site(), number), UNITS as u32, REPLY_WORDS as u32);
     loop {
-        let (group, mine) = parts.next();
+        let (group, mine) = turns.next();
         if mine {
             match client().acquire(&group, true) {
                 Some(mut held) => {
@@ -244,7 +238,7 @@ pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
                 None => reply.head.status = Outcome::no_port().status(),
             }
         }
-        if parts.done(&group, mine) {
+        if turns.done(&group, mine) {
             return decode(&reply);
         }
     }
@@ -278,19 +272,19 @@ pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS
         return Err(CallError::UnknownService);
     }
     let mut status = Status::TOO_LARGE;
-    let mut parts = Parts::new(group_at(service.site(), number), words_of(UNITS), 1);
+    let mut turns = Turns::new(group_at(service.site(), number), UNITS as u32, 1);
     loop {
-        let (group, mine) = parts.next();
+        let (group, mine) = turns.next();
         if mine {
             match client().acquire(&group, true) {
                 Some(mut held) => {
-                    status = client().send(&group, &mut held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j));
+                    status = client().send(&group, &mut held, number as u16, Flags::default(), UNITS as u32, |i| unit_of(units, i));
                     client().release(&group, held);
                 }
                 None => status = Outcome::no_port().status(),
             }
         }
-        if parts.done(&group, mine) {
+        if turns.done(&group, mine) {
             return check(status, 0);
         }
     }
@@ -306,7 +300,7 @@ pub fn post_fixed_on<const UNITS: usize>(port: &mut Port, service: &ServiceWord,
     if number == 0 {
         return Err(CallError::UnknownService);
     }
-    check(client().send(&port.group, &mut port.held, number as u16, Flags::default(), words_of(UNITS), |j| payload_word(units, j)), 0)
+    check(client().send(&port.group, &mut port.held, number as u16, Flags::default(), UNITS as u32, |i| unit_of(units, i)), 0)
 }
 
 /// Starts a call whose result is fetched later.
@@ -325,7 +319,7 @@ pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     }
     let group = group_at(service.site(), number);
     let Some(mut held) = client().acquire(&group, false) else { return Err(no_port()) };
-    let status = client().send(&group, &mut held, number as u16, Flags::REPLY, words_of(UNITS), |j| payload_word(units, j));
+    let status = client().send(&group, &mut held, number as u16, Flags::REPLY, UNITS as u32, |i| unit_of(units, i));
     if status != Status::OK {
         client().release(&group, held);
         check(status, 0)?;

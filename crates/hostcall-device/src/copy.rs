@@ -48,20 +48,21 @@ fn broadcast64(mask: u64, value: u64, from: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// For each lane of `mask` in turn: copies the `len` bytes at its `address` to or from its `place` in the staging area. All lanes of `mask`
-/// take part, those that have nothing to copy with a `len` of 0.
+/// For each lane of `whose` in turn: copies the `len` bytes at its `address` to or from its `place` in the staging area. All lanes of `mask`
+/// take part, those that are not among `whose` with nothing of their own.
 ///
 /// Bytes on a lane's own stack are memory that no other lane can reach, whatever its address: that lane copies them alone.
 ///
 /// # Safety
 /// `address` is valid for `len` bytes, to be read or written as `way` says, by every lane of the wave unless it is on the caller's stack;
-/// `place` is a multiple of 4, and `len` bytes from there, rounded up to 16, are the caller's in a slot that the group holds.
+/// `place` is a multiple of 4, and `len` bytes from there, rounded up to 16, are the caller's in a slot that the group holds. All of that where the caller
+/// is among `whose`, which are lanes of `mask`.
 #[inline(never)]
-pub(crate) unsafe fn each_lane(mask: u64, way: Way, place: u64, address: u64, len: u32) {
+pub(crate) unsafe fn each_lane(mask: u64, whose: u64, way: Way, place: u64, address: u64, len: u32) {
     let machine = machine();
     let me = machine.lane();
     let all = Group::new(mask, me);
-    let mut lanes = mask;
+    let mut lanes = whose;
     while lanes != 0 {
         let lane = lanes.trailing_zeros();
         lanes &= lanes - 1;
@@ -103,6 +104,24 @@ pub(crate) unsafe fn by_helpers(to: u64, from: u64, len: u32, to_host: bool) -> 
     #[cfg(not(all(feature = "helpers", target_arch = "nvptx64")))]
     {
         let _ = (to, from, len, to_host);
+        0
+    }
+}
+
+/// Fills as much of `len` bytes, from the start, with zeros as other lanes can fill with this one; how many bytes that are.
+///
+/// # Safety
+/// `to` is valid for writes of `len` bytes, and not in the calling lane's own memory.
+#[inline(always)]
+pub(crate) unsafe fn zeroed_by_helpers(to: u64, len: u32) -> u32 {
+    #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+    // SAFETY: the caller's.
+    unsafe {
+        arch::helpers::zero(to, len)
+    }
+    #[cfg(not(all(feature = "helpers", target_arch = "nvptx64")))]
+    {
+        let _ = (to, len);
         0
     }
 }

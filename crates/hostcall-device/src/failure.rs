@@ -5,15 +5,13 @@
 //! same text.
 
 use crate::builtin::failed_word;
-use crate::call::{payload_word, words_of};
+use crate::call::unit_of;
 use crate::context::{client, group_at};
 use crate::wave;
 use core::fmt::Debug;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::failure::{Cause, FailureSite, SITE_UNITS};
-use hostcall_abi::port::Group;
-use hostcall_abi::word::WORD_DWORDS;
-use hostcall_abi::{CallError, Flags};
+use hostcall_abi::{CallError, Flags, Header};
 
 /// An error that ends a lane. `#[kernel]` calls [`Failed::end`] on it, which is the inherent one for a [`CallError`] and that of [`Fails`] for
 /// other errors.
@@ -132,7 +130,7 @@ mod replaced {
 
 /// Units of `Process::failed` before those of the site: workgroup, thread, lanes, cause, numbers.
 const HEAD: usize = 3 + 3 + 2 + 1 + 6;
-const _: () = assert!((HEAD + SITE_UNITS).div_ceil(WORD_DWORDS as usize) <= 32, "it fits into the smallest request area");
+const _: () = assert!(Header::words_for((HEAD + SITE_UNITS) as u32, 1) <= 32, "it fits into the smallest request area");
 
 /// Posted by the first of the lanes that fail together in this way: none of them goes on, so none waits for the host.
 #[cold]
@@ -148,10 +146,10 @@ fn report(cause: Cause, numbers: [u64; 3], site: &[u32; SITE_UNITS]) -> ! {
         for (to, from) in units.iter_mut().skip(HEAD).zip(site) {
             *to = *from;
         }
-        let alone = Group::new(1 << lanes.leader, lanes.leader);
+        let alone = lanes.alone();
         if let Some(mut held) = client().acquire(&alone, true) {
             // If the host is gone nobody can be told.
-            let _ = client().send(&alone, &mut held, number as u16, Flags::default(), words_of(units.len()), |j| payload_word(&units, j));
+            let _ = client().send_long(&alone, &mut held, number as u16, Flags::default(), units.len() as u32, |i| unit_of(&units, i));
             client().release(&alone, held);
         }
     }

@@ -20,7 +20,6 @@ use crate::wave::Converged;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem::ManuallyDrop;
-use hostcall_abi::Plain;
 use hostcall_abi::services::{errno, kind, open};
 
 /// How to open a file. All off at first, as in `std`.
@@ -89,9 +88,8 @@ impl OpenOptions {
     #[track_caller]
     pub fn open_wave(self, path: &str) -> Result<WaveFile> {
         let lanes = Converged::here();
-        let opened =
-            if lanes.leads() { Files::open(path, self.0).map_err(Error::from).and_then(|open| open.map_err(Error::from)) } else { Ok(0) };
-        Ok(WaveFile { file: ManuallyDrop::new(File { handle: share(&lanes, opened)? }), owner: lanes.leads() })
+        let handle = Files::open_together(path, self.0)??;
+        Ok(WaveFile { file: ManuallyDrop::new(File { handle }), owner: lanes.leads() })
     }
 }
 
@@ -328,10 +326,7 @@ impl File {
             let len = (into.len() - at).min(slot_bytes());
             // The call before may have ended at different times for them, and only together do they share the copying.
             lanes.sync();
-            // One lane reads; the others take part in the call with nothing of their own, and so in the copying.
-            let own = if lanes.leads() { &mut into[at..at + len] } else { &mut [] };
-            let read = Files::read_at(self.handle, offset + at as u64, own).map_err(Error::from).and_then(|read| read.map_err(Error::from));
-            match share(&lanes, read)? {
+            match Files::read_at_together(self.handle, offset + at as u64, &mut into[at..at + len])?? {
                 0 => break,
                 n => at += n as usize,
             }
@@ -391,9 +386,7 @@ impl File {
             let len = (from.len() - at).min(slot_bytes());
             // As in `read_at_wave`.
             lanes.sync();
-            let own = if lanes.leads() { &from[at..at + len] } else { &[] };
-            let written = Files::write_at(self.handle, offset + at as u64, own).map_err(Error::from).and_then(|n| n.map_err(Error::from));
-            match share(&lanes, written)? {
+            match Files::write_at_together(self.handle, offset + at as u64, &from[at..at + len])?? {
                 0 => return Err(Error::from_kind(ErrorKind::WriteZero)),
                 n => at += n as usize,
             }
@@ -456,16 +449,6 @@ impl core::fmt::Write for File {
     fn write_str(&mut self, text: &str) -> core::fmt::Result {
         (&*self).write_str(text)
     }
-}
-
-/// The leader's result, for all.
-fn share<T: Plain + Default>(lanes: &Converged, result: Result<T>) -> Result<T> {
-    let (n, error) = match result {
-        Ok(n) => (n, 0),
-        Err(error) => (T::default(), error.to_wire()),
-    };
-    let (n, error) = (lanes.broadcast(n), lanes.broadcast(error));
-    if error == 0 { Ok(n) } else { Err(Error::from_wire(error)) }
 }
 
 /// Reads a whole file.

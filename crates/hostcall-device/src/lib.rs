@@ -47,6 +47,7 @@ pub mod process;
 pub mod random;
 mod staging;
 pub mod time;
+mod together;
 pub mod wave;
 
 pub use call::Port;
@@ -140,7 +141,8 @@ pub mod __private {
     pub use crate::context::ServiceWord;
     pub use crate::failure::{Failed, Fails, call_failed, failed};
     pub use crate::pending::Pending;
-    pub use crate::staging::{call_var, post_var};
+    pub use crate::staging::{call_var, call_var_together, post_var, post_var_together};
+    pub use crate::together::{call_fixed_together, call_fixed_together_on, post_fixed_together, post_fixed_together_on};
     pub use hostcall_abi as abi;
 
     /// Keeps what is for the device.

@@ -8,22 +8,32 @@
 //! So nothing here is generic or panics (no index is out of bounds by construction of the loops, and none is written as one), and what crosses
 //! from function to function are numbers: masks for groups, an [`Outcome`] for a result.
 
+mod together;
+
+pub use together::{call_var_together, post_var_together};
+
 use crate::arch::current as arch;
-use crate::call::{Outcome, words_of};
+use crate::call::{Outcome, Raw, fits, unit_of};
 use crate::context::{ServiceWord, client, descriptor, group_at, machine};
 use crate::copy::{self, Way};
 use hostcall_abi::codec::{Fixed, VarHead, padded};
 use hostcall_abi::port::{Arch, Group, Held};
-use hostcall_abi::word::WORD_DWORDS;
+use hostcall_abi::word::{WORD_BYTES, Word};
 use hostcall_abi::{CallError, Flags, ReplyHead, Status};
 
 /// The strings and slices of one lane's call.
-struct Parts<'a, 'b, 'c> {
+struct Slices<'a, 'b, 'c> {
     ins: &'a [&'a [u8]],
     outs: &'b mut [&'c mut [u8]],
 }
 
-impl Parts<'_, '_, '_> {
+impl Slices<'_, '_, '_> {
+    /// Whether they are longer, together, than what is counted here.
+    fn too_long(&self) -> bool {
+        let ins = self.ins.iter().map(|part| part.len() as u64).sum::<u64>();
+        ins + self.outs.iter().map(|part| part.len() as u64).sum::<u64>() > u64::from(u32::MAX / 2)
+    }
+
     fn in_bytes(&self) -> u32 {
         self.ins.iter().map(|part| padded(part.len() as u32)).sum()
     }
@@ -85,7 +95,7 @@ fn group_offsets(mask: u64, bytes: u32) -> (u32, u64) {
 /// "No slot" among slot numbers.
 const NO_SLOT: u32 = u32::MAX;
 
-/// Takes a staging slot for the group; [`NO_SLOT`] if the buffer is closed.
+/// Takes a staging slot for the group; [`NO_SLOT`] if the buffer is closed, or has none.
 #[inline(never)]
 fn take_slot(mask: u64) -> u32 {
     let machine = machine();
@@ -96,7 +106,8 @@ fn take_slot(mask: u64) -> u32 {
         let first = machine.first_port() % slots;
         let mut slot = first;
         let mut attempt = 0;
-        loop {
+        // Known to be closed: no slot comes free that would be of use, and looking at all of them takes time.
+        while machine.known_closed() == 0 {
             // SAFETY: `slot` is below `slots`: a lock word of this buffer.
             if unsafe { arch::lock_word((descriptor().slot_locks as *mut u32).add(slot as usize)) } == 0 {
                 taken = slot;
@@ -104,10 +115,7 @@ fn take_slot(mask: u64) -> u32 {
             }
             slot = if slot + 1 == slots { 0 } else { slot + 1 };
             if slot == first {
-                // All are held, each by a call that the server will answer.
-                if machine.known_closed() != 0 {
-                    break;
-                }
+                // All are held, each by a call that the server will answer, or whose lanes learn that it is closed.
                 attempt += 1;
                 machine.pause(attempt);
             }
@@ -138,31 +146,36 @@ struct Call<'f, 'a, 'b, 'c> {
     kind: Kind,
     /// The payload before the variable bytes; it begins with a [`VarHead`].
     fixed: &'f mut [u32],
-    parts: Parts<'a, 'b, 'c>,
+    slices: Slices<'a, 'b, 'c>,
     /// Gets the result's units.
     result: &'f mut [u32],
-    /// Gets the number of bytes returned of each of `parts.outs`.
+    /// Gets the number of bytes returned of each of `slices.outs`.
     returned: &'f mut [u32],
 }
 
 impl Call<'_, '_, '_, '_> {
     /// Says where the bytes lie.
     fn put_head(&mut self, at: u32) {
-        let bytes = self.parts.in_bytes();
+        let bytes = self.slices.in_bytes();
         if let Some([offset, length]) = self.fixed.first_chunk_mut() {
             (*offset, *length) = (at, bytes);
         }
     }
 
-    /// Word `j` of a payload of `units` units.
-    #[inline(never)]
-    fn payload(&self, j: u32, units: u32) -> [u32; 3] {
-        let mut word = [0; 3];
-        let fixed = self.fixed.len() as u32;
-        for (unit, i) in word.iter_mut().zip(j * WORD_DWORDS..units) {
-            *unit = self.fixed.get(i as usize).copied().unwrap_or_else(|| self.parts.in_unit(i - fixed));
+    /// Reads what comes before the bytes of a reply.
+    fn take_results(&mut self, reply: &mut Incoming<'_>) {
+        reply.fill(self.result);
+        reply.fill(self.returned);
+        for (len, part) in self.returned.iter_mut().zip(self.slices.outs.iter()) {
+            *len = (*len).min(part.len() as u32);
         }
-        word
+    }
+
+    /// Unit `index` of the payload, the inline bytes behind the rest.
+    #[inline(never)]
+    fn unit(&self, index: u32) -> u32 {
+        let fixed = self.fixed.len() as u32;
+        if index < fixed { unit_of(self.fixed, index) } else { self.slices.in_unit(index - fixed) }
     }
 }
 
@@ -175,8 +188,8 @@ struct Incoming<'a> {
     held: &'a Held,
     /// Units that are left.
     left: u32,
-    word: [u32; 3],
-    /// Units consumed, the head counted as one.
+    word: Word,
+    /// Halves of units consumed, the head's among them.
     at: u32,
     outcome: Outcome,
 }
@@ -186,10 +199,16 @@ impl<'a> Incoming<'a> {
     #[inline(always)]
     fn start(group: &'a Group, held: &'a mut Held) -> Self {
         let reply = client().receive::<1>(group, held, 0);
-        let word = reply.words[0].data;
-        let outcome = Outcome::new(reply.head.status, word[1]);
+        Self::of(group, held, &reply)
+    }
+
+    /// The reply that begins with `reply`, as `group` asked for it.
+    #[inline(always)]
+    fn of(group: &'a Group, held: &'a Held, reply: &Raw<1>) -> Self {
+        let [word] = reply.words;
+        let outcome = Outcome::new(reply.head.status, reply.unit(0));
         let left = if outcome == Outcome::OK { u32::from(reply.head.dwords) } else { 0 };
-        Self { group, held, left, word, at: 1, outcome }
+        Self { group, held, left, word, at: 2, outcome }
     }
 
     /// The next unit; 0 where there is none, which the outcome then says.
@@ -202,17 +221,27 @@ impl<'a> Incoming<'a> {
             return 0;
         }
         self.left -= 1;
-        if self.at.is_multiple_of(WORD_DWORDS) {
-            self.word = client().reply_word(self.group, self.held, self.at / WORD_DWORDS).data;
+        let low = self.half();
+        low | self.half() << 16
+    }
+
+    /// The next half of a unit, of which a word has seven.
+    fn half(&mut self) -> u32 {
+        const HALVES: u32 = WORD_BYTES / 2;
+        let at = self.at % HALVES;
+        if at == 0 {
+            self.word = client().reply_word(self.group, self.held, self.at / HALVES);
         }
-        let [first, second, third] = self.word;
-        let unit = match self.at % WORD_DWORDS {
+        self.at += 1;
+        // (No index, which would put the word into memory.)
+        let [first, second, third, fourth] = self.word.0;
+        let unit = match at / 2 {
             0 => first,
             1 => second,
-            _ => third,
+            2 => third,
+            _ => fourth,
         };
-        self.at += 1;
-        unit
+        unit >> (at % 2 * 16) & 0xffff
     }
 
     /// Reads on as far as `to` reaches.
@@ -224,8 +253,8 @@ impl<'a> Incoming<'a> {
     }
 
     /// Reads the bytes of the call's `&mut [T]` arguments.
-    fn fill_bytes(&mut self, parts: &mut Parts<'_, '_, '_>, returned: &[u32]) {
-        for (part, len) in parts.outs.iter_mut().zip(returned) {
+    fn fill_bytes(&mut self, slices: &mut Slices<'_, '_, '_>, returned: &[u32]) {
+        for (part, len) in slices.outs.iter_mut().zip(returned) {
             for chunk in part.get_mut(..*len as usize).unwrap_or_default().chunks_mut(4) {
                 let unit = self.next();
                 for (byte, from) in chunk.iter_mut().zip(unit.to_ne_bytes()) {
@@ -236,18 +265,17 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Sends the message, with its bytes inline or announcing those in the lane's `region` of a slot, and for a call receives the reply.
+/// Sends the message, with its bytes inline or announcing those in the lane's `region` of a slot, and for a call receives the reply. `units` are
+/// those of the longest payload.
 #[inline(never)]
-fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, words: u32, region: Option<u64>) -> Outcome {
+fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, units: u32, region: Option<u64>) -> Outcome {
     let group = Group::new(mask, machine().lane());
-    let fixed = call.fixed.len() as u32;
-    let units = if region.is_some() { fixed } else { fixed + call.parts.in_bytes() / 4 };
     let Some(mut held) = client().acquire(&group, true) else { return Outcome::no_port() };
     let mut flags = if region.is_some() { Flags::STAGED } else { Flags::default() };
     if call.kind == Kind::Call {
         flags = flags.and(Flags::REPLY);
     }
-    let sent = client().send(&group, &mut held, call.number as u16, flags, words, |j| call.payload(j, units));
+    let sent = client().send_long(&group, &mut held, call.number as u16, flags, units, |i| call.unit(i));
     let mut outcome = Outcome::new(sent, 0);
     if sent == Status::OK && call.kind == Kind::Post {
         if region.is_some() {
@@ -256,28 +284,24 @@ fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, words: u32, region: Opti
         }
     } else if sent == Status::OK {
         let mut reply = Incoming::start(&group, &mut held);
-        reply.fill(call.result);
-        reply.fill(call.returned);
-        for (len, part) in call.returned.iter_mut().zip(call.parts.outs.iter()) {
-            *len = (*len).min(part.len() as u32);
-        }
+        call.take_results(&mut reply);
         if region.is_none() {
-            reply.fill_bytes(&mut call.parts, call.returned);
+            reply.fill_bytes(&mut call.slices, call.returned);
         }
         outcome = reply.outcome;
     }
     if let Some(region) = region
         && call.kind == Kind::Call
-        && !call.parts.outs.is_empty()
+        && !call.slices.outs.is_empty()
     {
         arch::fence_system();
         machine().sync(mask);
         let mut place = region;
-        for (part, len) in call.parts.outs.iter_mut().zip(call.returned.iter()) {
+        for (part, len) in call.slices.outs.iter_mut().zip(call.returned.iter()) {
             // Lanes whose call failed take part in the copying of the others, with nothing of their own.
             let len = if outcome == Outcome::OK { *len } else { 0 };
             // SAFETY: `len` is at most the part's; the server put it at its place in the lane's region.
-            unsafe { copy::each_lane(mask, Way::Out, place, part.as_mut_ptr() as u64, len) };
+            unsafe { copy::each_lane(mask, mask, Way::Out, place, part.as_mut_ptr() as u64, len) };
             // The server leaves each argument its place, however short an earlier one comes back.
             place = copy::behind(place, part.len());
         }
@@ -292,7 +316,7 @@ fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, words: u32, region: Opti
 fn staged(mask: u64, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
     let machine = machine();
     let slot_bytes = descriptor().slot_bytes;
-    let need = call.parts.in_bytes().max(call.parts.out_bytes()).next_multiple_of(16);
+    let need = call.slices.in_bytes().max(call.slices.out_bytes()).next_multiple_of(16);
     let (own, sum) = group_offsets(mask, need);
     if sum <= u64::from(slot_bytes) {
         return in_slot(mask, call, own);
@@ -314,20 +338,20 @@ fn staged(mask: u64, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
 fn in_slot(mask: u64, call: &mut Call<'_, '_, '_, '_>, own: u32) -> Outcome {
     let slot = take_slot(mask);
     if slot == NO_SLOT {
-        return Outcome::new(Status::BUSY, 0);
+        return Outcome::no_port();
     }
     let region = u64::from(slot) * u64::from(descriptor().slot_bytes) + u64::from(own);
     call.put_head((region / 16) as u32);
     let mut place = region;
-    for part in call.parts.ins {
+    for part in call.slices.ins {
         // SAFETY: the lane's region has room for all parts, each padded; only a part that begins at a multiple of 16 is copied in whole
         // pieces (it may then spill into the padding of its last piece, which the next part overwrites).
-        unsafe { copy::each_lane(mask, Way::In, place, part.as_ptr() as u64, part.len() as u32) };
+        unsafe { copy::each_lane(mask, mask, Way::In, place, part.as_ptr() as u64, part.len() as u32) };
         place = copy::behind(place, part.len());
     }
     arch::fence_system();
     machine().sync(mask);
-    let outcome = exchange(mask, call, words_of(call.fixed.len()), Some(region));
+    let outcome = exchange(mask, call, call.fixed.len() as u32, Some(region));
     release_slot(&Group::new(mask, machine().lane()), slot);
     outcome
 }
@@ -336,22 +360,19 @@ fn in_slot(mask: u64, call: &mut Call<'_, '_, '_, '_>, own: u32) -> Outcome {
 #[inline(never)]
 fn perform(service: &ServiceWord, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
     let mut mask = group_at(service.site(), call.number).mask;
-    let parts = &call.parts;
-    let total = parts.ins.iter().map(|part| part.len() as u64).sum::<u64>() + parts.outs.iter().map(|part| part.len() as u64).sum::<u64>();
-    let oversized = total > u64::from(u32::MAX / 2);
+    let slices = &call.slices;
+    let oversized = slices.too_long();
     let others = machine().ballot(mask, oversized);
     if oversized {
         return Outcome::new(Status::TOO_LARGE, descriptor().slot_bytes);
     }
     mask &= !others;
-    let reply_units = (call.result.len() + parts.outs.len()) as u32 + parts.out_bytes() / 4;
-    let words = group_max(mask, words_of(call.fixed.len() + parts.in_bytes() as usize / 4));
+    let reply_units = (call.result.len() + slices.outs.len()) as u32 + slices.out_bytes() / 4;
+    let units = group_max(mask, call.fixed.len() as u32 + slices.in_bytes() / 4);
     let reply_words = group_max(mask, ReplyHead::words(reply_units));
-    let d = descriptor();
-    let count = mask.count_ones();
-    if words <= 255 && count * words < d.request_words && ReplyHead::stride(count) * reply_words <= d.reply_words {
+    if fits(units, reply_words, mask.count_ones()) {
         call.put_head(VarHead::INLINE);
-        exchange(mask, call, words, None)
+        exchange(mask, call, units, None)
     } else {
         staged(mask, call)
     }
@@ -377,7 +398,7 @@ pub fn call_var<R: Fixed, const UNITS: usize>(
     }
     let mut units = [0; MAX_RESULT];
     let result = &mut units[..R::DWORDS];
-    perform(service, &mut Call { number, kind: Kind::Call, fixed, parts: Parts { ins, outs }, result, returned }).result()?;
+    perform(service, &mut Call { number, kind: Kind::Call, fixed, slices: Slices { ins, outs }, result, returned }).result()?;
     R::get(&units).map_err(|_| CallError::Malformed)
 }
 
@@ -391,6 +412,6 @@ pub fn post_var<const UNITS: usize>(service: &ServiceWord, fixed: &mut [u32; UNI
     if number == 0 {
         return Err(CallError::UnknownService);
     }
-    let parts = Parts { ins, outs: &mut [] };
-    perform(service, &mut Call { number, kind: Kind::Post, fixed, parts, result: &mut [], returned: &mut [] }).result()
+    let slices = Slices { ins, outs: &mut [] };
+    perform(service, &mut Call { number, kind: Kind::Post, fixed, slices, result: &mut [], returned: &mut [] }).result()
 }

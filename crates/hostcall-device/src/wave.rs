@@ -2,11 +2,13 @@
 //!
 //! *Lane*, *wave* (CUDA: warp), *workgroup* (thread block), *grid*.
 
+mod once;
+
+pub use once::OncePerGrid;
+
 use crate::arch::current as arch;
 use crate::call::Outcome;
 use crate::context::machine;
-use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU32, Ordering};
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::Arch;
 use hostcall_abi::{CallError, Plain, Status};
@@ -209,6 +211,9 @@ fn unshare<R: Fixed>(units: &[u32; 16]) -> Result<R, CallError> {
 
 /// Runs `call` once for the converged lanes, on the first of them; all get its result.
 ///
+/// For anything that one lane can do. A single call of a service is better made by its own `…_together`, in which the other lanes help
+/// instead of waiting.
+///
 /// # Errors
 /// What `call` returned.
 #[inline(always)]
@@ -252,70 +257,4 @@ pub fn once_per_workgroup<R: Fixed>(call: impl FnOnce() -> Result<R, CallError>)
     // Nobody may come round to the next call and write while others still read.
     sync_workgroup();
     unshare(&units)
-}
-
-/// A call made once by a whole grid: a static of the kernel's crate.
-///
-/// The first lane to come runs the call; others wait for its result. [`OncePerGrid::reset`] (or a fresh
-/// load of the program) makes it ready for the next launch.
-#[derive(Debug)]
-pub struct OncePerGrid<R> {
-    state: AtomicU32,
-    units: UnsafeCell<[u32; 16]>,
-    result: core::marker::PhantomData<fn() -> R>,
-}
-
-// SAFETY: `units` is written by the one lane that moved `state` from 0 to 1, before it stores 2 behind a
-// fence, and read by lanes that have seen the 2.
-unsafe impl<R> Sync for OncePerGrid<R> {}
-
-impl<R: Fixed> OncePerGrid<R> {
-    /// Not called yet.
-    #[expect(clippy::new_without_default, reason = "used in statics only")]
-    pub const fn new() -> Self {
-        Self { state: AtomicU32::new(0), units: UnsafeCell::new([0; 16]), result: core::marker::PhantomData }
-    }
-
-    /// Runs `call` if no lane of the grid has; all get its result.
-    ///
-    /// # Errors
-    /// What `call` returned.
-    #[inline(never)]
-    #[track_caller]
-    pub fn call(&self, call: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
-        const { assert!(R::DWORDS <= 14, "a shared result is at most 56 bytes") };
-        // Only one lane of a wave tries, so that no lane waits for another of its own wave.
-        let group = Converged::here();
-        if group.leads() {
-            // `compare_exchange` pairs with the store of 2 below.
-            if self.state.compare_exchange(0, 1, Ordering::Acquire, Ordering::Acquire).is_ok() {
-                let mut units = [0u32; 16];
-                share::<R>(&mut units, Some(call()));
-                // SAFETY: see `Sync`.
-                unsafe { self.units.get().write_volatile(units) };
-                arch::fence_device();
-                self.state.store(2, Ordering::Release);
-            } else {
-                let mut attempt = 0u32;
-                // Pairs with the store of 2 above.
-                while self.state.load(Ordering::Acquire) != 2 {
-                    attempt += 1;
-                    if attempt >= 64 && attempt.is_power_of_two() {
-                        // The lane that calls may have been ended together with the kernel. Any call tells, and ends this lane as well.
-                        let _ = crate::time::SystemTime::now();
-                    }
-                    machine().pause(attempt);
-                }
-            }
-        }
-        group.end_with_leader();
-        arch::fence_device();
-        // SAFETY: see `Sync`; the leader has seen the 2, and the barrier orders the others behind it.
-        unshare(&unsafe { self.units.get().read_volatile() })
-    }
-
-    /// Ready for another call. For the host or a single lane, between launches.
-    pub fn reset(&self) {
-        self.state.store(0, Ordering::Release);
-    }
 }

@@ -5,7 +5,7 @@ use crate::fd::{self, Target};
 use crate::net::socket;
 use crate::services::{StdFiles, StdSystem};
 use core::ffi::{CStr, c_char};
-use hermit_abi::errno::{EINVAL, EISDIR, ESPIPE};
+use hermit_abi::errno::{EAGAIN, EINVAL, EISDIR, ESPIPE};
 use hermit_abi::{O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, S_IFCHR, S_IFSOCK, pollfd, timespec};
 use hostcall_abi::services::open;
 use hostcall_abi::std_services::stat as place;
@@ -32,9 +32,15 @@ pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<&'a str, Errno> {
 }
 
 pub(crate) fn read_input(into: &mut [u8]) -> Result<isize, Errno> {
-    // First waits where no other call is kept waiting, then reads.
-    socket::poll(&mut [pollfd { fd: 0, events: hermit_abi::POLLIN, revents: 0 }], -1)?;
-    answered(StdSystem::stdin(into)).map(|n| n as isize)
+    loop {
+        // First waits where no other call is kept waiting, then reads.
+        socket::poll(&mut [pollfd { fd: 0, events: hermit_abi::POLLIN, revents: 0 }], -1)?;
+        match answered(StdSystem::stdin(into)) {
+            // Another thread has read what there was, or is about to.
+            Err(Errno(EAGAIN)) => {}
+            read => return read.map(|n| n as isize),
+        }
+    }
 }
 
 pub(crate) fn print(stream: u32, text: &[u8]) -> Result<isize, Errno> {

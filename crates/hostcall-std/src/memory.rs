@@ -46,12 +46,11 @@ pub extern "C" fn sys_alloc(size: usize, align: usize) -> *mut u8 {
 /// As [`sys_malloc`], filled with zeros.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_alloc_zeroed(size: usize, align: usize) -> *mut u8 {
-    let block = sys_malloc(size, align);
-    if !block.is_null() {
-        // SAFETY: the block has `size` bytes.
-        unsafe { block.write_bytes(0, size) };
+    match Layout::from_size_align(size, align) {
+        // SAFETY: as in `sys_malloc`.
+        Ok(layout) => noted(unsafe { DeviceHeap.alloc_zeroed(layout) }),
+        Err(_) => null_mut(),
     }
-    block
 }
 
 /// Memory of `new_size` bytes with the contents of `block`, which is given back; or null, and `block` stays.

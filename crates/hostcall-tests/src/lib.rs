@@ -1,6 +1,7 @@
 //! What the behaviour tests share: the device they run on, and a program attached to a server.
 //!
-//! `HOSTCALL_TEST_DEVICE` chooses the device (`sim`, `sim:threads`, `cuda:0`, …); the default is the simulator.
+//! `HOSTCALL_TEST_DEVICE` chooses the device (`sim`, `sim:threads`, `cuda:0`, `hsa:0`, …); the default is the simulator. With `hsa:0` and the library
+//! of `crates/hsa-on-sim` in `HOSTCALL_HSA_LIBRARY`, they run through the HSA plugin, on the simulator all the same.
 
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -18,9 +19,14 @@ pub fn device_spec() -> String {
     std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".to_owned())
 }
 
-/// Whether the tests run on a GPU.
+/// Whether the tests run on a GPU, and may be as large as one.
 pub fn on_gpu() -> bool {
-    !device_spec().starts_with("sim")
+    !device_spec().starts_with("sim") && !emulated()
+}
+
+/// Whether a library that the tests were given stands in for a GPU's runtime.
+pub fn emulated() -> bool {
+    device_spec().starts_with("hsa") && std::env::var_os("HOSTCALL_HSA_LIBRARY").is_some()
 }
 
 /// Whether the tests run in one of the simulator's slow modes, in which loads are smaller.

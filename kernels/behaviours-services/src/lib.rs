@@ -84,6 +84,31 @@ pub trait Tally {
     fn tick(what: u32) -> u64;
 }
 
+/// Calls that a wave makes together. Each returns the number of the call, as the host counts them, and something of the arguments.
+#[hostcall::service]
+pub trait Together {
+    /// No argument.
+    fn none() -> u64;
+    /// One unit.
+    fn one(a: u32) -> (u64, u64);
+    /// Two units.
+    fn two(a: u64) -> (u64, u64);
+    /// Sixteen: `block[0] >> 8`, if the others belong to it.
+    fn sixteen(block: [u32; 16]) -> (u64, u64);
+    /// Thirty: likewise.
+    fn thirty(block: [u32; 30]) -> (u64, u64);
+    /// Posted.
+    fn note(value: u64);
+    /// Posted, with a string.
+    fn say(text: &str);
+    /// The data, turned round.
+    fn turn(data: &[u8], back: &mut [u8]) -> u64;
+    /// How long the data is.
+    fn take(data: &[u8]) -> u64;
+    /// Fails for odd arguments.
+    fn picky(value: u32) -> u64;
+}
+
 /// A second service beside [`Tally`] and [`Typed`].
 #[hostcall::service]
 pub trait Second {

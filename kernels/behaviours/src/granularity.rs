@@ -38,16 +38,10 @@ pub fn per_workgroup(rounds: u32, results: &mut [u64]) {
     results[global_id()] = last;
 }
 
-/// A call for the grid.
+/// A call for the grid, which is launch number `launch`.
 #[kernel]
-pub fn per_grid(results: &mut [u64]) {
-    results[global_id()] = ONCE.call(|| Tally::tick(GRID)).unwrap_or_else(code);
-}
-
-/// Makes `per_grid` ready again.
-#[kernel]
-pub fn reset_grid() {
-    ONCE.reset();
+pub fn per_grid(launch: u32, results: &mut [u64]) {
+    results[global_id()] = ONCE.call(launch, || Tally::tick(GRID)).unwrap_or_else(code);
 }
 
 /// The lanes of a wave part, and each side calls once.
@@ -78,7 +72,7 @@ pub fn panic_beside_once(kind: u32, results: &mut [u64]) {
         let result = match kind {
             0 => wave::once_per_wave(|| Tally::tick(WAVE)),
             1 => wave::once_per_workgroup(|| Tally::tick(GROUP)),
-            _ => ONCE.call(|| {
+            _ => ONCE.call(0, || {
                 loop {
                     Tally::tick(GRID)?;
                 }

@@ -1,7 +1,6 @@
 //! Large slices, and what the bus itself can do.
 //!
-//! A wave moves a slice together: its first lane passes the slice, the others take part in the call with nothing of their own, and all of
-//! them copy (as [`hostcall::fs::File::read_at_wave`] does).
+//! A wave moves a slice together: the message is one, and all lanes copy (as [`hostcall::fs::File::read_at_wave`] does).
 
 use bench_services::{Bench, digest, filling};
 use hostcall::wave::{Converged, global_id, global_size, wave_index, wave_size};
@@ -20,9 +19,10 @@ pub fn bulk_to_host(chunk: u32, data: &[u8], right: &mut [u64]) -> Result<(), Ca
     let chunk = chunk as usize;
     let mut sum = 0;
     for i in own_chunks(data.len() / chunk) {
-        let whole = &data[i * chunk..(i + 1) * chunk];
-        let own = if lanes.leads() { whole } else { &[] };
-        if Bench::take(own)? == digest(own) {
+        let own = &data[i * chunk..(i + 1) * chunk];
+        // (After a call lanes need not go on at once and together.)
+        lanes.sync();
+        if Bench::take_together(own)? == digest(own) {
             sum += own.len() as u64;
         }
     }
@@ -42,11 +42,10 @@ pub fn bulk_to_kernel(chunk: u32, data: *mut u8, len: u64, right: &mut [u64]) ->
         // SAFETY: the host passes device memory of `len` bytes, of which chunk `i` is this wave's, and of its lanes only the
         // first has a reference to it.
         let own = if lanes.leads() { unsafe { core::slice::from_raw_parts_mut(data.add(i * chunk), chunk) } } else { &mut [] };
-        let given = Bench::give(i as u32, own)?;
         lanes.sync();
+        let given = Bench::give_together(i as u32, own)?;
         let expected = filling(i as u32);
-        if given == own.len() as u64 && own.first().is_none_or(|byte| *byte == expected) && own.last().is_none_or(|byte| *byte == expected)
-        {
+        if given == own.len() as u64 && own.first() == Some(&expected) && own.last() == Some(&expected) {
             sum += given;
         }
     }

@@ -88,15 +88,15 @@ pub fn call_latency(warm: u32, samples: &mut [u32], out: &mut [u64]) -> Result<(
     Ok(())
 }
 
-/// `calls` calls by one lane of each wave. `right`, for each wave: right answers.
+/// `calls` calls of one lane by each wave, which makes them together. `right`, for each wave: right answers.
 #[kernel]
 pub fn throughput_scalar(calls: u32, right: &mut [u64]) -> Result<(), CallError> {
+    let mut sum = 0;
+    for i in 0..calls {
+        let block = question(i);
+        sum += u64::from(Bench::exchange_together(block)? == answer(&block));
+    }
     if lane_id() == 0 {
-        let mut sum = 0;
-        for i in 0..calls {
-            let block = question(i);
-            sum += u64::from(Bench::exchange(block)? == answer(&block));
-        }
         right[wave_index()] = sum;
     }
     Ok(())

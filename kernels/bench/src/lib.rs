@@ -8,6 +8,7 @@
 //! * [`bulk`]: large slices, and the bus itself.
 //! * [`files`]: a file read by all waves.
 //! * [`heap`]: the device's allocators.
+//! * [`plain`]: the wire without a client.
 //! * [`quiet`]: a call after a long silence; what calls cost that are not made.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
@@ -17,5 +18,6 @@ pub mod calls;
 pub mod clock;
 pub mod files;
 pub mod heap;
+pub mod plain;
 pub mod posts;
 pub mod quiet;

@@ -2,7 +2,6 @@
 
 use bench_services::{Bench, question};
 use hostcall::time::Instant;
-use hostcall::wave::lane_id;
 use hostcall::{CallError, Port, kernel};
 
 /// `posts` posts by one lane, after `warm` others. `out`: nanoseconds until the last was on its way, over a port that the wave
@@ -29,13 +28,11 @@ pub fn post_issue(warm: u32, posts: u32, out: &mut [u64]) -> Result<(), CallErro
     Ok(())
 }
 
-/// `posts` posts by one lane of each wave.
+/// `posts` posts of one lane by each wave, which makes them together.
 #[kernel]
 pub fn post_rate(posts: u32) -> Result<(), CallError> {
-    if lane_id() == 0 {
-        for i in 0..posts {
-            Bench::note(question(i))?;
-        }
+    for i in 0..posts {
+        Bench::note_together(question(i))?;
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ use wordcount_services::Progress;
 
 /// Why a kernel gave up.
 #[derive(Debug)]
-#[expect(dead_code, reason = "what is in it is for whoever reads the panic's message")]
+#[allow(dead_code, reason = "what is in it is for whoever reads the panic's message; only some crate types make rustc miss a reader")]
 pub enum Failure {
     /// A file operation failed.
     File(fs::Error),

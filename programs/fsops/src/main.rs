@@ -1,6 +1,7 @@
 //! Makes, copies, renames and removes files below a directory, and meets every error that can come of it.
 
 use std::fs::{self, File, OpenOptions};
+use std::hint::black_box;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -61,6 +62,7 @@ fn main() -> io::Result<()> {
     assert_eq!(entries, [("a".into(), false), ("deep".into(), true)]);
 
     at_any_address(&at("bytes"))?;
+    zeroed_of_any_length();
 
     fails(File::open(at("missing")), ErrorKind::NotFound);
     fails(File::open(at("a/b")), ErrorKind::NotADirectory);
@@ -100,4 +102,19 @@ fn at_any_address(path: &Path) -> io::Result<()> {
         assert!(room[..start].iter().chain(&room[start + len..]).all(|byte| *byte == 0xa5), "{len} bytes to {start}: more was written");
     }
     fs::remove_file(path)
+}
+
+/// Zeroed memory where there was something else before, of lengths that are whole pieces and ones that are not: who fills it depends on them.
+fn zeroed_of_any_length() {
+    for len in (0..40).chain([100, 127, 128, 129, 143, 500, 4096, 5003, 65_536, 1_000_001]) {
+        drop(black_box(vec![0xa5u8; len]));
+        let bytes = black_box(vec![0u8; len]);
+        assert!(bytes.iter().all(|byte| *byte == 0), "{len} bytes");
+        drop(black_box(vec![u64::MAX; len]));
+        assert!(black_box(vec![0u64; len]).iter().all(|number| *number == 0), "{len} numbers");
+        // What is behind it stays.
+        let (before, mut zeroed, behind) = (vec![7u8; 128], vec![0u8; 128], vec![7u8; 128]);
+        zeroed.resize(128 + len % 300, 0);
+        assert!(before.iter().chain(&behind).all(|byte| *byte == 7) && zeroed.iter().all(|byte| *byte == 0), "around {len} bytes");
+    }
 }

@@ -15,7 +15,7 @@ fn main() {
     let start = Instant::now();
     thread::sleep(Duration::from_millis(5));
     let slept = start.elapsed();
-    assert!(slept >= Duration::from_millis(5) && slept < Duration::from_secs(5), "{slept:?}");
+    assert!(slept >= Duration::from_millis(5), "{slept:?}");
     println!("seconds {}", SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_secs());
     println!("parallelism {}", thread::available_parallelism().expect("it is known"));
     // SAFETY: no other thread runs.

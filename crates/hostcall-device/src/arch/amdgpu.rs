@@ -6,10 +6,10 @@
 //! instruction, while LLVM splits those of a 128-bit integer.
 
 use core::arch::amdgpu as isa;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use core::sync::atomic::{AtomicU32, Ordering, fence};
 use hostcall_abi::descriptor::Control;
 use hostcall_abi::port::Arch;
-use hostcall_abi::{Descriptor, Word};
+use hostcall_abi::{Descriptor, Tag, Word};
 
 unsafe extern "C" {
     /// `s_memrealtime`, or what gfx11 has instead.
@@ -241,9 +241,9 @@ pub(crate) struct Machine;
 
 impl Machine {
     #[inline(always)]
-    fn state(self, port: u32) -> &'static AtomicU64 {
+    fn state(self, port: u32) -> &'static AtomicU32 {
         // SAFETY: the state word of a port of this buffer; only atomics touch it.
-        unsafe { AtomicU64::from_ptr((descriptor().states + u64::from(port) * 8) as *mut u64) }
+        unsafe { AtomicU32::from_ptr((descriptor().states + u64::from(port) * 4) as *mut u32) }
     }
 }
 
@@ -272,9 +272,11 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn pause(self, attempt: u32) {
-        if attempt > 16 {
+        // As on NVIDIA: polls of a window pace themselves for longer.
+        let eager = if self.has_window() { 48 } else { 16 };
+        if attempt > eager {
             // 64 clocks each.
-            for _ in 0..1u32 << ((attempt - 16) >> 3).min(7) {
+            for _ in 0..1u32 << ((attempt - eager) >> 3).min(7) {
                 isa::s_sleep::<1>();
             }
         }
@@ -307,13 +309,23 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn lock_port(self, port: u32) -> u64 {
+    fn lone_stride(self) -> u32 {
+        descriptor().lone_stride
+    }
+
+    #[inline(always)]
+    fn has_window(self) -> bool {
+        descriptor().window != 0
+    }
+
+    #[inline(always)]
+    fn lock_port(self, port: u32) -> u32 {
         // Acquire pairs with the release in `unlock_port` of the former owner.
         self.state(port).fetch_or(1, Ordering::Acquire)
     }
 
     #[inline(always)]
-    fn unlock_port(self, port: u32, state: u64) {
+    fn unlock_port(self, port: u32, state: u32) {
         // Release pairs with the acquire in `lock_port` of the next owner.
         self.state(port).store(state, Ordering::Release);
     }
@@ -322,10 +334,9 @@ impl Arch for Machine {
     fn store_request(self, port: u32, index: usize, word: Word) {
         let d = descriptor();
         let at = d.requests + (u64::from(port) * u64::from(d.request_words) + index as u64) * 16;
-        let [a, b, c] = word.data;
         // SAFETY: a word of the request area of a port that the caller owns. One 16-byte store; pairs with the
         // server's `load_request`.
-        unsafe { (at as *mut Quad).write_volatile(Quad([a, b, c, word.tag])) };
+        unsafe { (at as *mut Quad).write_volatile(Quad(word.0)) };
     }
 
     #[inline(always)]
@@ -333,33 +344,35 @@ impl Arch for Machine {
         let d = descriptor();
         let at = d.replies + (u64::from(port) * u64::from(d.reply_words) + index as u64) * 16;
         // SAFETY: a word of the reply area. One 16-byte load; pairs with the server's `store_reply`.
-        let [a, b, c, tag] = unsafe { load_bulk(at as *const [u32; 4]) };
-        Word { data: [a, b, c], tag }
+        Word(unsafe { load_bulk(at as *const [u32; 4]) })
     }
 
     #[inline(always)]
-    fn ring(self, port: u32, tag: u32) {
+    fn ring(self, port: u32, tag: Tag) {
         let at = descriptor().doorbells + u64::from(port) * 4;
         // SAFETY: the doorbell of a port that the caller owns. Pairs with the server's sweep; a hint only.
-        unsafe { (at as *mut u32).write_volatile(tag) };
+        unsafe { (at as *mut u32).write_volatile(u32::from(tag.seq())) };
     }
 
     #[inline(always)]
     fn closed(self) -> u32 {
         let at = descriptor().control + core::mem::offset_of!(Control, closed) as u64;
-        // SAFETY: a word of the host's control page. Pairs with the server's store when it shuts down.
+        // SAFETY: a word of the host's control line. Pairs with the server's store when it shuts down.
         unsafe { (at as *const u32).read_volatile() }
     }
 
     #[inline(always)]
     fn known_closed(self) -> u32 {
-        // SAFETY: a word of device memory. Pairs with `remember_closed`; nothing depends on its order.
+        // SAFETY: a word of device memory. Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with
+        // the server's store when it shuts down (a relaxed load has system scope); nothing depends on its order.
         unsafe { AtomicU32::from_ptr(descriptor().closed as *mut u32) }.load(Ordering::Relaxed)
     }
 
     #[inline(always)]
     fn remember_closed(self, status: u32) {
-        // SAFETY: as above.
-        unsafe { AtomicU32::from_ptr(descriptor().closed as *mut u32) }.store(status, Ordering::Relaxed);
+        if !self.has_window() {
+            // SAFETY: as above; without a window it is the device's.
+            unsafe { AtomicU32::from_ptr(descriptor().closed as *mut u32) }.store(status, Ordering::Relaxed);
+        }
     }
 }

@@ -10,7 +10,7 @@ pub(crate) mod helpers;
 use core::arch::asm;
 use hostcall_abi::descriptor::{Control, FirstPoll};
 use hostcall_abi::port::Arch;
-use hostcall_abi::{Descriptor, Word};
+use hostcall_abi::{Descriptor, Tag, Word};
 
 #[allow(improper_ctypes, reason = "LLVM intrinsics, not C functions")]
 unsafe extern "C" {
@@ -296,7 +296,7 @@ pub(crate) fn descriptor() -> Descriptor {
         ports: field!(ports, reg32),
         request_words: field!(request_words, reg32),
         reply_words: field!(reply_words, reg32),
-        word_form: field!(word_form, reg32),
+        lone_stride: field!(lone_stride, reg32),
         control: field!(control, reg64),
         staging: field!(staging, reg64),
         slot_locks: field!(slot_locks, reg64),
@@ -307,7 +307,8 @@ pub(crate) fn descriptor() -> Descriptor {
         closed: field!(closed, reg64),
         seed: field!(seed, reg64),
         first_poll: FirstPoll { clocks: field!(first_poll.clocks, reg32), per_lane: field!(first_poll.per_lane, reg32) },
-        reserved: field!(reserved, reg64),
+        window: field!(window, reg32),
+        reserved: field!(reserved, reg32),
     }
 }
 
@@ -326,6 +327,21 @@ pub(crate) unsafe fn load_number(word: *const u32) -> u32 {
     number
 }
 
+/// Attempts after which a wait sleeps in between.
+const EAGER: u32 = 16;
+/// The same where a look is a load from a window, of about 0.3 µs.
+const EAGER_WINDOW: u32 = 48;
+
+/// Sleeps for the longer the larger `attempt` is, up to 8 µs, so that thousands of waves that wait for a disk leave bus and memory to others.
+#[cold]
+#[inline(never)]
+fn sleep(attempt: u32) {
+    let (eager, first, doublings) = if Machine.has_window() { (EAGER_WINDOW, 32, 8) } else { (EAGER, 64, 7) };
+    if attempt > eager {
+        nanosleep(first << ((attempt - eager) >> 3).min(doublings));
+    }
+}
+
 /// The program's port buffer.
 #[derive(Clone, Copy)]
 pub(crate) struct Machine;
@@ -333,6 +349,10 @@ pub(crate) struct Machine;
 impl Arch for Machine {
     #[inline(always)]
     fn before_first_poll(self, lanes: u32) {
+        if self.has_window() {
+            // A look is a load from the GPU's own memory: one that comes too early costs nobody anything.
+            return;
+        }
         // A poll takes a round trip of 1.2 to 1.4 µs and samples the word half-way. One that is sent right
         // behind the request always comes too early, and the next one 0.5 µs later than it could: so the
         // first waits about as long as the host needs to answer.
@@ -364,11 +384,9 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn pause(self, attempt: u32) {
-        // One trip over the bus takes about 1.3 µs: the first polls are paced by the bus itself. From then
-        // on up to 8 µs, so that thousands of waves that wait for a disk leave the bus to others.
-        if attempt > 16 {
-            let doubled = 64u32 << ((attempt - 16) >> 3).min(7);
-            nanosleep(doubled);
+        // One trip over the bus takes about 1.3 µs: the first polls are paced by it.
+        if attempt > EAGER {
+            sleep(attempt);
         }
     }
 
@@ -400,30 +418,40 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn lock_port(self, port: u32) -> u64 {
-        let word = descriptor().states + u64::from(port) * 8;
-        let old: u64;
+    fn lone_stride(self) -> u32 {
+        descriptor().lone_stride
+    }
+
+    #[inline(always)]
+    fn has_window(self) -> bool {
+        descriptor().window != 0
+    }
+
+    #[inline(always)]
+    fn lock_port(self, port: u32) -> u32 {
+        let word = descriptor().states + u64::from(port) * 4;
+        let old: u32;
         // SAFETY: the state word of a port of this buffer, in device memory. Relaxed at device scope: the
         // owners of a port are ordered by the data and control dependencies that `docs/protocol.md` lists.
         unsafe {
-            asm!("atom.relaxed.gpu.global.or.b64 {old}, [{word}], 1;", old = out(reg64) old, word = in(reg64) word, options(nostack))
+            asm!("atom.relaxed.gpu.global.or.b32 {old}, [{word}], 1;", old = out(reg32) old, word = in(reg64) word, options(nostack))
         };
         old
     }
 
     #[inline(always)]
-    fn unlock_port(self, port: u32, state: u64) {
-        let word = descriptor().states + u64::from(port) * 8;
+    fn unlock_port(self, port: u32, state: u32) {
+        let word = descriptor().states + u64::from(port) * 4;
         // SAFETY: as above; the caller owns the port.
-        unsafe { asm!("st.relaxed.gpu.global.u64 [{word}], {state};", word = in(reg64) word, state = in(reg64) state, options(nostack)) };
+        unsafe { asm!("st.relaxed.gpu.global.u32 [{word}], {state};", word = in(reg64) word, state = in(reg32) state, options(nostack)) };
     }
 
     #[inline(always)]
     fn store_request(self, port: u32, index: usize, word: Word) {
         let d = descriptor();
         let at = d.requests + (u64::from(port) * u64::from(d.request_words) + index as u64) * 16;
-        let low = u64::from(word.data[0]) | u64::from(word.data[1]) << 32;
-        let high = u64::from(word.data[2]) | u64::from(word.tag) << 32;
+        let [x, y, z, w] = word.0;
+        let (low, high) = (u64::from(x) | u64::from(y) << 32, u64::from(z) | u64::from(w) << 32);
         // SAFETY: a word of the request area of a port that the caller owns. Pairs with the server's
         // `load_request`: one 128-bit access, so that payload and tag are of the same write.
         unsafe {
@@ -442,11 +470,12 @@ impl Arch for Machine {
             asm!("{{ .reg .b128 t; ld.relaxed.sys.global.b128 t, [{at}]; mov.b128 {{{low}, {high}}}, t; }}",
                 low = out(reg64) low, high = out(reg64) high, at = in(reg64) at, options(nostack));
         }
-        Word { data: [low as u32, (low >> 32) as u32, high as u32], tag: (high >> 32) as u32 }
+        Word([low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32])
     }
 
     #[inline(always)]
-    fn ring(self, port: u32, tag: u32) {
+    fn ring(self, port: u32, tag: Tag) {
+        let tag = u32::from(tag.seq());
         let at = descriptor().doorbells + u64::from(port) * 4;
         // SAFETY: the doorbell of a port that the caller owns. Pairs with the server's sweep; a hint only.
         unsafe { asm!("st.relaxed.sys.global.u32 [{at}], {tag};", at = in(reg64) at, tag = in(reg32) tag, options(nostack)) };
@@ -456,7 +485,7 @@ impl Arch for Machine {
     fn closed(self) -> u32 {
         let at = descriptor().control + core::mem::offset_of!(Control, closed) as u64;
         let value: u32;
-        // SAFETY: a word of the host's control page. Pairs with the server's store when it shuts down.
+        // SAFETY: a word of the host's control line. Pairs with the server's store when it shuts down.
         unsafe { asm!("ld.relaxed.sys.global.u32 {value}, [{at}];", value = out(reg32) value, at = in(reg64) at, options(nostack)) };
         value
     }
@@ -465,15 +494,19 @@ impl Arch for Machine {
     fn known_closed(self) -> u32 {
         let at = descriptor().closed;
         let value: u32;
-        // SAFETY: a word of device memory. Pairs with `remember_closed`; nothing depends on its order.
-        unsafe { asm!("ld.relaxed.gpu.global.u32 {value}, [{at}];", value = out(reg32) value, at = in(reg64) at, options(nostack)) };
+        // SAFETY: a word of device memory. Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with
+        // the server's store when it shuts down (hence the scope); nothing depends on its order.
+        unsafe { asm!("ld.relaxed.sys.global.u32 {value}, [{at}];", value = out(reg32) value, at = in(reg64) at, options(nostack)) };
         value
     }
 
     #[inline(always)]
     fn remember_closed(self, status: u32) {
+        if self.has_window() {
+            return;
+        }
         let at = descriptor().closed;
-        // SAFETY: as above.
+        // SAFETY: as above; without a window it is the device's.
         unsafe { asm!("st.relaxed.gpu.global.u32 [{at}], {status};", at = in(reg64) at, status = in(reg32) status, options(nostack)) };
     }
 }

@@ -1,11 +1,10 @@
 //! The CPU simulator. Lanes are the simulator's affair (its [`SimOps`] table); memory is the host's own.
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
 use hostcall_abi::descriptor::Control;
-use hostcall_abi::geometry::WordForm;
 use hostcall_abi::port::Arch;
 use hostcall_abi::sim::{LaneInfo, SimOps};
-use hostcall_abi::{Descriptor, Word};
+use hostcall_abi::{Descriptor, Tag, Word};
 
 /// Filled by the simulator after it has loaded the image, before any kernel runs.
 #[cfg(not(target_os = "hermit"))]
@@ -187,7 +186,7 @@ mod wide {
     pub(super) unsafe fn load(at: *const Word) -> Word {
         let value: __m128i;
         // SAFETY: the caller's: a 16-byte aligned word of the buffer. `movdqa` is one access on every
-        // processor with AVX, which the host checked before it chose this word form.
+        // processor with AVX, which the host checked before it opened the simulator.
         unsafe {
             asm!("movdqa {value}, [{at}]", value = out(xmm_reg) value, at = in(reg) at, options(readonly, nostack, preserves_flags));
             core::mem::transmute::<__m128i, Word>(value)
@@ -204,6 +203,7 @@ mod wide {
     }
 }
 
+/// One word by one 16-byte access.
 #[cfg(target_arch = "aarch64")]
 mod wide {
     use core::arch::asm;
@@ -213,32 +213,22 @@ mod wide {
     pub(super) unsafe fn load(at: *const Word) -> Word {
         let (low, high): (u64, u64);
         // SAFETY: the caller's: a 16-byte aligned word of the buffer. `ldp` of an aligned pair is one access
-        // with FEAT_LSE2, which the host checked before it chose this word form.
+        // with FEAT_LSE2, which the host checked before it opened the simulator.
         unsafe {
             asm!("ldp {low}, {high}, [{at}]", low = out(reg) low, high = out(reg) high, at = in(reg) at, options(readonly, nostack, preserves_flags))
         };
-        Word { data: [low as u32, (low >> 32) as u32, high as u32], tag: (high >> 32) as u32 }
+        Word([low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32])
     }
 
     #[inline(always)]
     pub(super) unsafe fn store(at: *mut Word, word: Word) {
-        let low = u64::from(word.data[0]) | u64::from(word.data[1]) << 32;
-        let high = u64::from(word.data[2]) | u64::from(word.tag) << 32;
+        let [a, b, c, d] = word.0;
+        let (low, high) = (u64::from(a) | u64::from(b) << 32, u64::from(c) | u64::from(d) << 32);
         // SAFETY: as in `load`.
         unsafe {
             asm!("stp {low}, {high}, [{at}]", low = in(reg) low, high = in(reg) high, at = in(reg) at, options(nostack, preserves_flags))
         };
     }
-}
-
-/// The three (payload, tag) pairs of a word in [`WordForm::Triple8`].
-///
-/// # Safety
-/// `at` is the address of a word of a live port buffer of that form.
-#[inline(always)]
-unsafe fn pairs(at: u64) -> [&'static AtomicU64; 3] {
-    // SAFETY: the caller's: 24 bytes, 8-byte aligned, accessed by both sides through atomics only.
-    [0, 8, 16].map(|offset| unsafe { AtomicU64::from_ptr((at + offset) as *mut u64) })
 }
 
 /// Written by the host while no kernel of the program runs.
@@ -280,14 +270,13 @@ pub(crate) struct Machine;
 
 impl Machine {
     #[inline(always)]
-    fn state(self, port: u32) -> &'static AtomicU64 {
-        // SAFETY: the state word of a port of this buffer; both sides treat it as an atomic.
-        unsafe { AtomicU64::from_ptr((descriptor().states + u64::from(port) * 8) as *mut u64) }
+    fn state(self, port: u32) -> &'static AtomicU32 {
+        Self::word32(descriptor().states + u64::from(port) * 4)
     }
 
     #[inline(always)]
     fn word32(at: u64) -> &'static AtomicU32 {
-        // SAFETY: callers pass the address of a 32-bit word of the buffer.
+        // SAFETY: callers pass the address of a 32-bit word of the buffer, which both sides treat as an atomic.
         unsafe { AtomicU32::from_ptr(at as *mut u32) }
     }
 }
@@ -357,13 +346,23 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn lock_port(self, port: u32) -> u64 {
+    fn lone_stride(self) -> u32 {
+        descriptor().lone_stride
+    }
+
+    #[inline(always)]
+    fn has_window(self) -> bool {
+        descriptor().window != 0
+    }
+
+    #[inline(always)]
+    fn lock_port(self, port: u32) -> u32 {
         // Acquire pairs with the release in `unlock_port` of the former owner.
         self.state(port).fetch_or(1, Ordering::Acquire)
     }
 
     #[inline(always)]
-    fn unlock_port(self, port: u32, state: u64) {
+    fn unlock_port(self, port: u32, state: u32) {
         // Release pairs with the acquire in `lock_port` of the next owner.
         self.state(port).store(state, Ordering::Release);
     }
@@ -372,40 +371,22 @@ impl Arch for Machine {
     fn store_request(self, port: u32, index: usize, word: Word) {
         let d = descriptor();
         let index = u64::from(port) * u64::from(d.request_words) + index as u64;
-        // A host without a known 16-byte access never chooses that form.
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        if d.word_form == WordForm::Single16 as u32 {
-            // SAFETY: a word of the request area of a port that the caller owns. Pairs with the server's
-            // `load_request`.
-            return unsafe { wide::store((d.requests + index * 16) as *mut Word, word) };
-        }
-        // SAFETY: as above. Each pair is one access that carries the tag.
-        for (pair, data) in unsafe { pairs(d.requests + index * 24) }.iter().zip(word.data) {
-            pair.store(u64::from(data) | u64::from(word.tag) << 32, Ordering::Relaxed);
-        }
+        // SAFETY: a word of the request area of a port that the caller owns. Pairs with the server's `load_request`.
+        unsafe { wide::store((d.requests + index * 16) as *mut Word, word) };
     }
 
     #[inline(always)]
     fn load_reply(self, port: u32, index: usize) -> Word {
         let d = descriptor();
         let index = u64::from(port) * u64::from(d.reply_words) + index as u64;
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        if d.word_form == WordForm::Single16 as u32 {
-            // SAFETY: a word of the reply area. Pairs with the server's `store_reply`.
-            return unsafe { wide::load((d.replies + index * 16) as *const Word) };
-        }
-        // SAFETY: as above.
-        let [a, b, c] = unsafe { pairs(d.replies + index * 24) }.map(|pair| pair.load(Ordering::Relaxed));
-        let tag = (a >> 32) as u32;
-        // A word whose pairs are of different writes is not there yet. No reply's tag has the top bit.
-        let whole = tag == (b >> 32) as u32 && tag == (c >> 32) as u32;
-        Word { data: [a as u32, b as u32, c as u32], tag: if whole { tag } else { tag | 0x8000_0000 } }
+        // SAFETY: a word of the reply area. Pairs with the server's `store_reply`.
+        unsafe { wide::load((d.replies + index * 16) as *const Word) }
     }
 
     #[inline(always)]
-    fn ring(self, port: u32, tag: u32) {
+    fn ring(self, port: u32, tag: Tag) {
         // Pairs with the server's sweep; a hint only.
-        Self::word32(descriptor().doorbells + u64::from(port) * 4).store(tag, Ordering::Relaxed);
+        Self::word32(descriptor().doorbells + u64::from(port) * 4).store(u32::from(tag.seq()), Ordering::Relaxed);
     }
 
     #[inline(always)]
@@ -416,12 +397,15 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn known_closed(self) -> u32 {
-        // Pairs with `remember_closed`; nothing depends on its order.
+        // Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with the server's store when it shuts
+        // down; nothing depends on its order.
         Self::word32(descriptor().closed).load(Ordering::Relaxed)
     }
 
     #[inline(always)]
     fn remember_closed(self, status: u32) {
-        Self::word32(descriptor().closed).store(status, Ordering::Relaxed);
+        if !self.has_window() {
+            Self::word32(descriptor().closed).store(status, Ordering::Relaxed);
+        }
     }
 }

@@ -46,6 +46,22 @@ unsafe impl GlobalAlloc for DeviceHeap {
     }
 
     #[inline(never)]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        let size = layout.size();
+        // SAFETY: the caller's.
+        let block = unsafe { self.alloc(layout) };
+        if !block.is_null() {
+            let most = u32::try_from(size).unwrap_or(u32::MAX).min(1 << 31);
+            // SAFETY: the block has `size` bytes, and lies in the heap.
+            unsafe {
+                let done = crate::copy::zeroed_by_helpers(block as u64, most) as usize;
+                block.add(done).write_bytes(0, size - done);
+            }
+        }
+        block
+    }
+
+    #[inline(never)]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let room = Heap::<DeviceLanes>::usable(layout.size(), layout.align());
         // It stays unless it grows out of its class, or shrinks so far that it wastes a chunk or half of itself.

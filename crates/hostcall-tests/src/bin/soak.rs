@@ -6,11 +6,15 @@
 //! kernel panicked or trapped) a call that ended with a status may have been handled or not, so the handled ones must lie between the
 //! right ones and all; what came back must still be right. (A posted call has nothing to come back: one that is sent while its server goes
 //! is in doubt as well.)
+//!
+//! A trap costs the CUDA context of its process, so the rounds are made by *parts*, each a process of its own, and this one adds up what they
+//! say after each round. A signal ends it like a time limit: the round that runs is finished (or given up, if it does not end), and what was
+//! done so far is summed up.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -54,7 +58,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Begins the line with which a part ends.
+    /// Begins the line that a part prints after each round.
     const LINE: &str = "soak-part:";
 
     fn line(self) -> String {
@@ -67,12 +71,29 @@ impl Totals {
         Some(Self { calls: next()?, rounds: next()?, faults: next()?, in_doubt: next()? })
     }
 
+    fn so_far(self, parts: u32, time: Duration) -> String {
+        let Self { calls, rounds, faults, in_doubt } = self;
+        let seconds = time.as_secs_f64();
+        format!(
+            "{calls} calls in {rounds} rounds of {parts} parts and {seconds:.1} s ({:.2} M/s), {faults} rounds disturbed, {in_doubt} of their \
+             calls ended early",
+            calls as f64 / seconds / 1e6
+        )
+    }
+
     fn add(&mut self, part: Self) {
         self.calls += part.calls;
         self.rounds += part.rounds;
         self.faults += part.faults;
         self.in_doubt += part.in_doubt;
     }
+}
+
+/// Set by a signal: no further round is begun. Relaxed everywhere: it is all there is to say.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
 }
 
 /// What handlers saw: counts of their own for each thread, so that threads do not wait for one another's cache lines.
@@ -203,7 +224,8 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
 
     let start = Instant::now();
     let (mut totals, mut round) = (Totals::default(), first);
-    while totals.calls < cli.calls && cli.seconds.is_none_or(|s| start.elapsed().as_secs() < s) {
+    while totals.calls < cli.calls && cli.seconds.is_none_or(|s| start.elapsed().as_secs() < s) && !interrupted() {
+        let began = Instant::now();
         let fault = Fault::of(round);
         let before = handled.totals();
         queue.fill(&tallies, 0)?;
@@ -245,7 +267,7 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
             // Its lanes released nothing.
             server.remove_buffer(&buffer);
         }
-        let lost = fault == Fault::KernelTrap && info.kind == DeviceKind::Cuda;
+        let lost = fault == Fault::KernelTrap && info.kind != DeviceKind::Sim;
         if matches!(fault, Fault::BufferRemoved | Fault::ServerRestarted | Fault::KernelTrap) && !lost {
             buffer = server.attach(&program)?;
         }
@@ -273,9 +295,8 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
         totals.rounds += 1;
         round += 1;
         progress.store(u64::from(round), Ordering::Relaxed);
-        if round.is_power_of_two() || round.is_multiple_of(64) {
-            println!("soak: {what}; {} calls in {:.1} s", totals.calls, start.elapsed().as_secs_f64());
-        }
+        println!("soak: {what}; {:.3} s", began.elapsed().as_secs_f64());
+        println!("{}", totals.line());
         if lost {
             break;
         }
@@ -283,40 +304,88 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
     Ok(totals)
 }
 
-/// Makes the parts, each in a process of its own.
+/// The part that runs.
+type Running = Arc<Mutex<Option<Child>>>;
+
+/// A signal is remembered, and a part that does not end by itself soon after is ended: its round hangs, or its server does.
+fn end_with_signal(running: Running) -> Result<()> {
+    /// Shorter than what `timeout -k` leaves.
+    const PATIENCE: Duration = Duration::from_secs(3);
+    let handler = move || {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(50));
+            let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+            if running.as_mut().is_none_or(|part| !matches!(part.try_wait(), Ok(None))) {
+                return;
+            }
+        }
+        if let Some(part) = running.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            eprintln!("soak: the round that runs did not end within {} s of the signal and is given up", PATIENCE.as_secs());
+            // It may have ended by itself by now.
+            part.kill().ok();
+        }
+    };
+    ctrlc::set_handler(handler).context("watching for signals")
+}
+
+/// Runs one part to its end: what it did.
+fn part(cli: &Cli, running: &Running, before: Totals, left: Option<u64>) -> Result<Totals> {
+    let mut command = Command::new(std::env::current_exe().context("this program has a path")?);
+    command.args(["--device", &cli.device, "--seed", &cli.seed.to_string(), "--part", &before.rounds.to_string()]);
+    command.args(["--calls", &(cli.calls - before.calls).to_string()]);
+    if let Some(left) = left {
+        command.args(["--seconds", &left.to_string()]);
+    }
+    let mut child = command.stdout(Stdio::piped()).spawn().context("starting a part")?;
+    let output = child.stdout.take().context("the part's output")?;
+    *running.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
+    let mut done = Totals::default();
+    for line in BufReader::new(output).lines() {
+        let line = line?;
+        match Totals::parse(&line) {
+            Some(totals) => done = totals,
+            None => println!("{line}"),
+        }
+    }
+    let child = running.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let status = child.context("the part is kept until it has ended")?.wait()?;
+    ensure!(status.success() || interrupted(), "the part from round {} on failed after {} rounds: {status}", before.rounds, done.rounds);
+    Ok(done)
+}
+
+/// Makes the parts.
 fn run(cli: &Cli) -> Result<()> {
     let start = Instant::now();
+    let running = Running::default();
+    end_with_signal(running.clone())?;
     let mut totals = Totals::default();
-    while totals.calls < cli.calls {
-        let mut command = Command::new(std::env::current_exe().context("this program has a path")?);
-        command.args(["--device", &cli.device, "--seed", &cli.seed.to_string(), "--part", &totals.rounds.to_string()]);
-        command.args(["--calls", &(cli.calls - totals.calls).to_string()]);
-        if let Some(seconds) = cli.seconds {
-            let left = seconds.saturating_sub(start.elapsed().as_secs());
-            if left == 0 {
-                break;
-            }
-            command.args(["--seconds", &left.to_string()]);
+    let mut parts = 0;
+    let failed = loop {
+        let left = cli.seconds.map(|seconds| seconds.saturating_sub(start.elapsed().as_secs()));
+        if totals.calls >= cli.calls || left == Some(0) || interrupted() {
+            break None;
         }
-        let mut child = command.stdout(Stdio::piped()).spawn().context("starting a part")?;
-        let mut part = None;
-        for line in BufReader::new(child.stdout.take().context("the part's output")?).lines() {
-            let line = line?;
-            match Totals::parse(&line) {
-                Some(totals) => part = Some(totals),
-                None => println!("{line}"),
-            }
+        match part(cli, &running, totals, left) {
+            Ok(done) => totals.add(done),
+            Err(error) => break Some(error),
         }
-        let status = child.wait()?;
-        ensure!(status.success(), "the part from round {} on failed: {status}", totals.rounds);
-        totals.add(part.context("a part ended without its totals")?);
+        parts += 1;
+        println!("soak: {}", totals.so_far(parts, start.elapsed()));
+    };
+    if let Some(error) = failed {
+        println!("soak: before the fault: {}", totals.so_far(parts, start.elapsed()));
+        return Err(error);
     }
-    let Totals { calls, rounds, faults, in_doubt } = totals;
-    let seconds = start.elapsed().as_secs_f64();
-    println!(
-        "soak: {calls} calls in {rounds} rounds and {seconds:.1} s ({:.2} M/s): 0 lost, 0 doubled, 0 corrupted; {faults} rounds disturbed, {in_doubt} of their calls ended early",
-        calls as f64 / seconds / 1e6
-    );
+    let why = match () {
+        () if totals.calls >= cli.calls => String::new(),
+        () if interrupted() => format!(" (cut short by a signal, of {} calls)", cli.calls),
+        () => format!(" (cut short by --seconds, of {} calls)", cli.calls),
+    };
+    println!("soak: in all{why}: {}: 0 lost, 0 doubled, 0 corrupted", totals.so_far(parts, start.elapsed()));
     Ok(())
 }
 
@@ -324,9 +393,14 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.part {
         None => run(&cli),
-        Some(first) => run_part(&cli, first).map(|totals| println!("{}", totals.line())),
+        Some(first) => ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
+            .context("watching for signals")
+            .and_then(|()| run_part(&cli, first))
+            .map(|totals| println!("{}", totals.line())),
     };
     match outcome {
+        // As a shell says that a signal ended a program.
+        Ok(()) if cli.part.is_none() && interrupted() => ExitCode::from(130),
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("soak: FAULT: {error:#}");

@@ -100,14 +100,16 @@ fn a_call_per_workgroup_is_made_once_for_each_workgroup_in_every_shape_of_grid()
 #[test]
 fn a_call_per_grid_is_made_once_in_every_shape_of_grid() {
     let (bench, ticks) = bench();
-    for launch in shapes() {
-        let results = run(&bench, "per_grid", launch, Args::new());
+    let mut last = Vec::new();
+    for (number, launch) in (0u32..).zip(shapes()) {
+        let results = run(&bench, "per_grid", launch, Args::new().value(number));
         assert_eq!(take(&ticks), BTreeMap::from([(3, 1)]), "{launch:?}");
         shared_by(&results, |_| 0);
-        let again = run(&bench, "per_grid", launch, Args::new());
-        assert_eq!(again, results, "a second grid gets the first one's result until it is reset");
+        assert_ne!(results.first(), last.first(), "a launch of another number gets a result of its own");
+        let again = run(&bench, "per_grid", launch, Args::new().value(number));
+        assert_eq!(again, results, "one of the same number gets the last one's");
         assert_eq!(take(&ticks), BTreeMap::new());
-        bench.run("reset_grid", Launch::linear(1, 1), Args::new()).unwrap();
+        last = results;
     }
 }
 
@@ -149,6 +151,8 @@ fn panics_beside_a_call_that_is_made_once_end_all_lanes_that_wait_for_it() {
         let error = bench.run("panic_beside_once", Launch::linear(4, 64), Args::new().value(kind).slice(&memory)).unwrap_err();
         assert_eq!(error.report().panics.len(), 1, "{error}");
         assert_eq!(bench.queue.read(&memory).unwrap(), vec![0; 256], "kind {kind}: nobody got a result that was none");
-        bench.run("reset_grid", Launch::linear(1, 1), Args::new()).unwrap();
     }
+    // What was called when its kernel ended is nothing that the next one waits for.
+    let results = run(&bench, "per_grid", Launch::linear(4, 64), Args::new().value(1u32));
+    shared_by(&results, |_| 0);
 }

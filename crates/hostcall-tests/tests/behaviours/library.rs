@@ -21,7 +21,7 @@ fn the_host_tells_the_time_and_the_device_measures_it() {
     bench.run("clocks", Launch::linear(1, 1), Args::new().slice(&memory)).unwrap();
     let [seconds, nanos, slept] = bench.queue.read(&memory).unwrap()[..] else { panic!() };
     assert!((before..=now()).contains(&seconds) && nanos < 1_000_000_000, "{seconds}.{nanos:09}");
-    assert!((2_000_000..20_000_000_000).contains(&slept), "2 ms took {slept} ns");
+    assert!(slept >= 2_000_000, "2 ms took {slept} ns");
 }
 
 #[test]

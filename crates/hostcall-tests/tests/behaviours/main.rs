@@ -6,5 +6,6 @@ mod library;
 mod lifecycle;
 mod modes;
 mod print;
+mod together;
 mod transport;
 mod typed;

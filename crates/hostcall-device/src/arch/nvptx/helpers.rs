@@ -17,10 +17,11 @@ const LANES: u32 = 32;
 /// The fewest bytes that are worth an order.
 const LEAST: u32 = 128;
 
-/// What is to be copied.
+/// What is to be copied, or filled with zeros.
 #[derive(Clone, Copy)]
 struct Order {
     to: u64,
+    /// 0: from nowhere, zeros.
     from: u64,
     /// A multiple of 16; 0 sends the helpers home.
     bytes: u32,
@@ -120,11 +121,31 @@ pub(crate) unsafe fn copy(to: u64, from: u64, bytes: u32, to_host: bool) -> u32 
     whole
 }
 
+/// Fills what helpers can of `bytes` bytes with zeros, together with them: how many from the start.
+///
+/// # Safety
+/// `to` is valid for writes of so many bytes, and not in the calling lane's own memory.
+pub(crate) unsafe fn zero(to: u64, bytes: u32) -> u32 {
+    // SAFETY: the caller's; nothing is read.
+    unsafe { copy(to, 0, bytes, false) }
+}
+
 /// A lane's part of the order, neighbours next to each other.
 #[inline(never)]
 fn work() {
     let order = Order::read();
     let ends = order.to | order.from;
+    if order.from == 0 {
+        // SAFETY: `to` is valid for the order's bytes, as whoever gave it says. An aligned multiple of what is stored at once, as below.
+        unsafe {
+            if order.to.is_multiple_of(16) {
+                strided::<[u32; 4]>(order, |_| [0; 4], |to, piece| store_bulk(to, piece));
+            } else {
+                strided::<u8>(order, |_| 0, |to, byte| to.write_volatile(byte));
+            }
+        }
+        return;
+    }
     // SAFETY: both are valid for the order's bytes, as whoever gave it says, and multiples of what is copied at once. All accesses are volatile, or of
     // inline assembly: neither side is in this program's memory alone.
     unsafe {
