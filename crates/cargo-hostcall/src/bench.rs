@@ -4,19 +4,25 @@
 //! `#[service]` made, registry, validation, status, panic guard. Each row is the median of several samples, and the kernels check every
 //! answer. What cannot be measured on a device is said to be so, and left out of the figures for programs.
 //!
+//! Rows whose names end in `.no_window` are measured with replies in host memory; all others with what the server uses by itself, which is a
+//! window into the device's memory where there is one.
+//!
 //! * `rig`: the device, the server, and how long a launch takes.
-//! * `floor`, `latency`, `throughput`, `bulk`, `files`, `heap`, `idle`, `unused`: the measurements.
+//! * `floor`, `latency`, `throughput`, `bulk`, `files`, `heap`, `idle`, `closed`, `unused`: the measurements.
+//! * `plain`: the same wire without a server, for comparison.
 //! * `standard`: what std costs, of a program that measures itself.
 //! * `tune`: which first poll is best here.
 //! * `report`, `plot`: how they are shown.
 
 mod bulk;
+mod closed;
 mod error;
 mod files;
 mod floor;
 mod heap;
 mod idle;
 mod latency;
+mod plain;
 mod plot;
 mod report;
 mod rig;
@@ -57,7 +63,7 @@ pub(crate) struct Arguments {
     /// Write the table to this file in Markdown, as docs/performance has it
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Take smaller samples, for a first look
+    /// Measure latencies, rates and the plain loop only, in smaller samples: at most a minute
     #[arg(long)]
     quick: bool,
     /// When a waiting lane first looks for its reply: so many clocks after its request, and so many more for each lane that calls with it
@@ -75,9 +81,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { device, json, plot, markdown, quick, first_poll, tune, std, only } = arguments;
+    let Arguments { device, json, plot, markdown, quick, first_poll, tune, std, mut only } = arguments;
     if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
         return Err(Error::Name { name: name.clone() }.into());
+    }
+    if quick && only.is_empty() {
+        only = quick_rows().map(str::to_owned).collect();
     }
     let (device, why) = crate::device::open(device.as_deref(), Some(&rig::images()))?;
     eprintln!("{} ({why})", crate::device::describe(&device));
@@ -95,8 +104,22 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let unused = unused::lines(&rig)?;
-    let report = Report { device: info, commit: env!("HOSTCALL_COMMIT"), floor_us, rows: Vec::new(), skipped: Vec::new(), unused };
+    match &rig.window {
+        Ok(provider) => eprintln!("window: by {provider}"),
+        Err(why) => eprintln!("window: none: {why}"),
+    }
+    let report = Report {
+        device: info,
+        processor: processor(),
+        window: rig.window.clone().ok(),
+        commit: env!("HOSTCALL_COMMIT"),
+        floor_us,
+        rows: Vec::new(),
+        skipped: Vec::new(),
+        unused,
+    };
     let mut sheet = Sheet { only, report, failed: false };
+    plain(&rig, &mut sheet);
     few_waves(&rig, &mut sheet)?;
     all_waves(&rig, &mut sheet)?;
     standard::rows(&rig, &mut sheet, &std)?;
@@ -113,6 +136,22 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         draw(&rig, floor_us, dir)?;
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The rows of a short run.
+fn quick_rows() -> impl Iterator<Item = &'static str> {
+    let ours = latency::ROWS.iter().map(|row| row.0).chain(throughput::ROWS.iter().map(|row| row.0));
+    ours.flatten().chain(plain::ROWS.iter().flat_map(|row| [row.0, row.1]))
+}
+
+/// The host's processor, as the system names it.
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| Some(text.lines().find(|line| line.starts_with(name))?.split_once(':')?.1.trim().to_owned());
+    field("model name").or_else(|| field("CPU part").map(|part| format!("{}, part {part}", std::env::consts::ARCH))).unwrap_or_else(|| {
+        let arch = std::env::consts::ARCH;
+        format!("a processor that the system does not name ({arch})")
+    })
 }
 
 /// The rows as they come.
@@ -141,11 +180,21 @@ impl Sheet {
         }
     }
 
+    /// Two rows that one measurement gives.
+    fn pair(&mut self, names: [&'static str; 2], measure: impl FnOnce(f64) -> Result<[Row; 2], Error>) {
+        let (first, second) = match measure(self.report.floor_us) {
+            Ok([first, second]) => (Ok(first), Ok(second)),
+            Err(error) => (Err(Error::Also(error.to_string())), Err(error)),
+        };
+        self.row(names[0], |_| first);
+        self.row(names[1], |_| second);
+    }
+
     fn keep(&mut self, name: &'static str, row: Result<Row, Error>) {
         match row {
             Ok(row) => self.report.rows.push(row),
             Err(error) => {
-                self.failed |= !matches!(error, Error::NotHere(_));
+                self.failed |= !matches!(error, Error::NotHere(_) | Error::NoWindow(_));
                 eprintln!("{name}: {error}");
                 self.report.skipped.push((name, error.to_string()));
             }
@@ -153,53 +202,47 @@ impl Sheet {
     }
 }
 
+/// The wire without a server.
+fn plain(rig: &Rig, sheet: &mut Sheet) {
+    for (with, without, what) in plain::ROWS {
+        sheet.row(with, |floor| plain::row(rig, with, what, true, floor));
+        sheet.row(without, |floor| plain::row(rig, without, what, false, floor));
+    }
+}
+
 /// One wave, or none.
 fn few_waves(rig: &Rig, sheet: &mut Sheet) -> Result<(), Error> {
-    if !sheet.wants_any(&["call.scalar.held", "call.scalar", "call.wide64", "post.issue", "idle.none", "idle.quiet", "wake"]) {
-        return Ok(());
-    }
     // One wave keeps one thread busy. On a GPU some more share the looking at doorbells; on the simulator they would take the wave's processor.
     let most = if rig.is_sim() { 1 } else { 4 };
     let threads = rig.thread_counts().into_iter().rfind(|threads| *threads <= most).unwrap_or(1);
-    let latencies = latency::measure(rig, threads, |name| sheet.wants(name));
-    for (i, us) in latencies.into_iter().enumerate() {
-        sheet.row(latency::ROWS[i].0, |floor| latency::row(rig, threads, i, us, floor));
+    for window in [true, false] {
+        let latencies = latency::measure(rig, threads, window, |name| sheet.wants(name));
+        for (i, us) in latencies.into_iter().enumerate() {
+            sheet.row(latency::name(i, window), |floor| latency::row(rig, threads, i, window, us, floor));
+        }
+    }
+    if sheet.wants_any(&["closed.call", "closed.learn"]) {
+        sheet.pair(["closed.call", "closed.learn"], |floor| closed::rows(rig, threads, floor));
+    }
+    if !sheet.wants_any(&["post.issue", "idle.none", "idle.quiet", "wake"]) {
+        return Ok(());
     }
     let session = &rig.session(threads)?;
     sheet.row("post.issue", |floor| throughput::post_issue(session, floor));
     sheet.row("idle.none", |_| idle::none(session));
     if sheet.wants_any(&["idle.quiet", "wake"]) {
-        let (quiet, wake) = match idle::quiet(session, sheet.report.floor_us) {
-            Ok([quiet, wake]) => (Ok(quiet), Ok(wake)),
-            Err(error) => (Err(Error::Also(error.to_string())), Err(error)),
-        };
-        sheet.row("idle.quiet", |_| quiet);
-        sheet.row("wake", |_| wake);
+        sheet.pair(["idle.quiet", "wake"], |floor| idle::quiet(session, floor));
     }
     Ok(())
 }
 
-/// All waves: calls and posts with each number of server threads, then what the most of them can move.
+/// All waves: calls and posts, then what the most server threads can move.
 fn all_waves(rig: &Rig, sheet: &mut Sheet) -> Result<(), Error> {
-    let loads = [Load::Scalar, Load::Wide, Load::Post].map(|load| (load, sheet.wants(load.name())));
     let counts = rig.thread_counts();
-    let mut rates = loads.map(|_| Ok(Vec::new()));
-    if loads.iter().any(|load| load.1) {
-        for &threads in &counts {
-            let session = rig.session(threads)?;
-            for ((load, _), rates) in loads.iter().zip(&mut rates).filter(|((_, wanted), _)| *wanted) {
-                eprintln!("{}, {threads} server thread(s) …", load.name());
-                let rate = throughput::rate(&session, *load, rig.all_waves(), rig.scale.samples);
-                match (rate, &mut *rates) {
-                    (Ok(rate), Ok(rates)) => rates.push((threads, rate)),
-                    (Err(error), Ok(_)) => *rates = Err(error),
-                    (_, Err(_)) => {}
-                }
-            }
+    for (names, load, threads) in throughput::ROWS {
+        for (name, window) in names.into_iter().zip([true, false]) {
+            sheet.row(name, |floor| throughput::row(rig, name, load, threads, window, floor));
         }
-    }
-    for ((load, _), rates) in loads.into_iter().zip(rates) {
-        sheet.row(load.name(), |floor| throughput::row(rig, load, &rates?, floor));
     }
     if sheet.wants_any(&["bulk.to_host", "bulk.to_kernel", "file.read", "malloc"]) {
         let threads = counts.last().copied().unwrap_or(1);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hostcall_build::{Machine, ProgramBundle, Ptxas, Target};
+use hostcall_build::{Machine, NVPTX_ARCH, ProgramBundle, Ptxas, Target};
 use offload::{Image, ImageKind};
 
 use crate::Outcome;
@@ -42,6 +42,12 @@ fn targets(text: &str) -> Result<Targets, String> {
 /// Builds for each device and puts the images of each program into one bundle.
 pub(crate) fn run(arguments: Arguments) -> Outcome {
     let Arguments { targets: Targets(targets), output, tests, lib, test, selection } = arguments;
+    if let Some(Target::Nvptx { arch }) = targets.iter().find(|target| matches!(target, Target::Nvptx { arch } if arch != NVPTX_ARCH)) {
+        return Err(format!(
+            "PTX of programs with std is for {NVPTX_ARCH} and every later GPU, {arch} included: write `--for nvptx`, or `--for cubin:{arch}` for machine code"
+        )
+        .into());
+    }
     let of_tests = tests.then(|| cargo::Targets::to_build(lib, test));
     let mut bundles: Vec<(ProgramBundle, PathBuf)> = Vec::new();
     for target in &targets {

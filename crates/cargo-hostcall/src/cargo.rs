@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use hostcall_build::{Machine, Sysroot, Target};
+use hostcall_build::{BuildError, Machine, Sysroot, Target};
 use offload::{Device, DeviceKind};
 
 use crate::Outcome;
@@ -131,13 +131,19 @@ impl Selection {
 }
 
 /// Builds, and runs or tests, for the device that `options` name. `more` are further options of the run.
-pub(crate) fn run(verb: Verb, options: &Options, more: Vec<String>, selection: &Selection, rest: &[String]) -> Outcome {
+pub(crate) fn run(verb: Verb, options: &Options, more: Vec<String>, selection: &Selection, rest: &[OsString]) -> Outcome {
+    if let Some(spec) = options.device.as_deref().filter(|spec| spec.starts_with("cuda"))
+        && !Path::new("/dev/nvidiactl").exists()
+    {
+        // It is most likely not there, and that is said before anything is compiled for it.
+        Device::open(spec)?;
+    }
     let machine = machine(options)?;
     let sysroot = prepare(&machine, selection.quiet)?;
     let mut command = match &verb {
-        Verb::Run => command(&sysroot, "run", selection),
+        Verb::Run => command(&sysroot, "run", selection)?,
         Verb::Test(targets) => {
-            let mut command = command(&sysroot, "test", selection);
+            let mut command = command(&sysroot, "test", selection)?;
             command.args(targets.arguments(selection));
             command
         }
@@ -157,7 +163,7 @@ pub(crate) fn build(
     tests: Option<&Targets>,
 ) -> Result<Result<Vec<PathBuf>, ExitCode>, Box<dyn std::error::Error>> {
     let sysroot = prepare(machine, selection.quiet)?;
-    let mut command = command(&sysroot, if tests.is_some() { "test" } else { "build" }, selection);
+    let mut command = command(&sysroot, if tests.is_some() { "test" } else { "build" }, selection)?;
     command.args(tests.map(|targets| targets.arguments(selection)).unwrap_or_default());
     command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped()).stderr(Stdio::inherit());
     let output = command.output().map_err(|error| format!("cannot run {}: {error}", sysroot.cargo().display()))?;
@@ -188,7 +194,7 @@ pub(crate) fn machine(options: &Options) -> Result<Machine, Box<dyn std::error::
     match kind {
         Some("sim") => return Ok(Machine::Sim),
         Some("cuda") => return Ok(Machine::of(&Target::nvptx())),
-        None if !Path::new("/dev/nvidiactl").exists() => return Ok(Machine::Sim),
+        None if !["/dev/nvidiactl", "/dev/kfd"].iter().any(|device| Path::new(device).exists()) => return Ok(Machine::Sim),
         _ => {}
     }
     let device = match &options.device {
@@ -198,9 +204,14 @@ pub(crate) fn machine(options: &Options) -> Result<Machine, Box<dyn std::error::
     match device.info().kind {
         DeviceKind::Sim => Ok(Machine::Sim),
         DeviceKind::Cuda => Ok(Machine::of(&Target::nvptx())),
-        DeviceKind::Hip => Ok(Machine::of(&Target::Amdgpu { arch: device.info().arch.clone() })),
+        DeviceKind::Hsa => Ok(Machine::of(&amd_target(&device.info().arch))),
         kind => Err(format!("std is not built for {kind} devices").into()),
     }
+}
+
+/// What is built for an HSA device of this architecture. One that is emulated on this machine's processor runs the simulator's images.
+pub(crate) fn amd_target(arch: &str) -> Target {
+    if arch.starts_with("gfx") { Target::Amdgpu { arch: arch.to_owned() } } else { Target::Sim }
 }
 
 /// std for the machine, with progress on stderr.
@@ -212,12 +223,12 @@ pub(crate) fn prepare(machine: &Machine, quiet: bool) -> Result<Sysroot, Box<dyn
     })?)
 }
 
-fn command(sysroot: &Sysroot, verb: &str, selection: &Selection) -> Command {
+fn command(sysroot: &Sysroot, verb: &str, selection: &Selection) -> Result<Command, BuildError> {
     let mut command = Command::new(sysroot.cargo());
     // A rustup proxy that runs us has chosen a toolchain by variables; the device's cargo is none of its.
-    command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").env("RUSTC", sysroot.rustc());
+    command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").envs(sysroot.variables()?);
     command.arg(verb).args(selection.arguments()).args(["--target", &sysroot.machine.name()]);
-    command
+    Ok(command)
 }
 
 fn exit_code(status: std::process::ExitStatus) -> ExitCode {

@@ -1,11 +1,13 @@
 //! `cargo hostcall doctor`: what this machine has, what it lacks, and what to do about it.
 
+mod amd;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use hostcall_build::{Check, Importance};
-use offload::Platform;
+use offload::{Device, DeviceKind, Effort, Litmus, Platform, WindowError};
 
 use crate::{Outcome, device};
 
@@ -19,7 +21,7 @@ pub(crate) fn run(_: Arguments) -> Outcome {
     println!("Building");
     checks.iter().for_each(print_check);
     println!("\nDevices");
-    gpus().iter().for_each(Finding::print);
+    gpus().iter().chain(&amd::findings()).for_each(Finding::print);
     for platform in Platform::all() {
         print_platform(&platform);
     }
@@ -42,10 +44,34 @@ fn print_platform(platform: &Platform) {
     let finding = |mark, detail| Finding { mark, name: name.clone(), detail, remedy: None };
     match platform.devices() {
         Ok(devices) if devices.is_empty() => finding(Mark::Missing, "no devices".into()).print(),
-        Ok(devices) => devices.iter().for_each(|device| finding(Mark::Ok, device::describe(device)).print()),
+        Ok(devices) => devices.iter().for_each(|device| {
+            finding(Mark::Ok, device::describe(device)).print();
+            // The simulator's is memory of this process, which says nothing of a machine.
+            if device.info().kind != DeviceKind::Sim {
+                window(device).print();
+            }
+        }),
         // The error names the remedy.
         Err(error) => finding(Mark::Missing, error.to_string()).print(),
     }
+}
+
+/// Whether the host can write into the device's memory while a kernel reads it, who sees to that, and what a test of it saw.
+fn window(device: &Device) -> Finding {
+    const BYTES: usize = 1 << 20;
+    let tested = device.window(BYTES).and_then(|window| Ok((window.litmus(Effort::Thorough)?, window)));
+    let (mark, detail, remedy) = match tested {
+        Ok((litmus, window)) => (Mark::Ok, format!("by {}, lines by {}; {}", window.provider(), window.line_store(), tally(&litmus)), None),
+        // The errors name the remedy.
+        Err(error @ WindowError::Torn { .. }) => (Mark::Broken, error.to_string(), None),
+        Err(error) => (Mark::Missing, error.to_string(), Some("optional: calls take half a round trip longer without it".into())),
+    };
+    Finding { mark, name: "window".into(), detail, remedy }
+}
+
+fn tally(litmus: &Litmus) -> String {
+    let millions = |n: u64| n as f64 / 1e6;
+    format!("{:.1} M words read while {:.1} M lines were stored, none torn", millions(litmus.words_read), millions(litmus.lines_stored))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +106,7 @@ impl Finding {
 
 /// What the system knows of NVIDIA's GPUs without their driver's library: it says why that finds none.
 fn gpus() -> Vec<Finding> {
-    let Some(count) = nvidia_gpus() else { return Vec::new() };
+    let Some(count) = gpus_of("0x10de") else { return Vec::new() };
     let finding = |mark, name: &str, detail: String, remedy: Option<&str>| Finding {
         mark,
         name: name.into(),
@@ -114,10 +140,10 @@ fn gpus() -> Vec<Finding> {
 }
 
 /// Display controllers and accelerators of the vendor, from sysfs; `None` if there are none, or there is no sysfs.
-fn nvidia_gpus() -> Option<usize> {
+fn gpus_of(vendor: &str) -> Option<usize> {
     let is_gpu = |device: PathBuf| {
         let read = |name| fs::read_to_string(device.join(name)).unwrap_or_default();
-        read("vendor").trim() == "0x10de" && ["0x03", "0x12"].iter().any(|class| read("class").starts_with(class))
+        read("vendor").trim() == vendor && ["0x03", "0x12"].iter().any(|class| read("class").starts_with(class))
     };
     let count = fs::read_dir("/sys/bus/pci/devices").ok()?.flatten().filter(|device| is_gpu(device.path())).count();
     (count > 0).then_some(count)
@@ -133,4 +159,27 @@ fn device_files() -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_is_told_with_its_provider_and_what_the_test_saw() {
+        let device = Device::sim("".parse().unwrap()).unwrap();
+        let finding = window(&device);
+        assert_eq!((finding.mark, finding.name.as_str()), (Mark::Ok, "window"), "{finding:?}");
+        assert!(finding.detail.starts_with("by the simulator, lines by ") && finding.detail.ends_with("none torn"), "{finding:?}");
+    }
+
+    #[test]
+    fn a_device_that_has_no_room_for_a_window_is_told_with_the_reason() {
+        let device = Device::sim("".parse().unwrap()).unwrap();
+        let most = device.info().memory_bytes as usize;
+        let _all = (0..64).map_while(|_| device.alloc::<u8>(most / 64).ok()).collect::<Vec<_>>();
+        let finding = window(&device);
+        assert_eq!(finding.mark, Mark::Missing, "{finding:?}");
+        assert!(finding.detail.contains("out of device memory") && finding.remedy.is_some(), "{finding:?}");
+    }
 }

@@ -96,12 +96,25 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     let Arguments { options, threads, entry, quiet, image, args } = arguments;
     let bytes = fs::read(&image).map_err(|error| format!("cannot read {}: {error}", image.display()))?;
     let bundle = ProgramBundle::from_bytes(&bytes).map_err(|error| format!("{}: {error}", image.display()))?;
+    check_runtime(&image, &bundle)?;
     if hostcall_build::is_test_harness(&bundle) && harness::are_asked_for(&args, &options) {
         return harness::run(&image, &options, threads, &args);
     }
     match &entry.kernel {
         Some(kernel) => launch(&options, kernel, entry.shape, quiet, &image, bundle, &args),
         None => start(&options, threads, quiet, &image, bundle, &args),
+    }
+}
+
+/// What the program was linked with and what answers it here must be of one state: they speak to each other in words of their own.
+fn check_runtime(image: &Path, bundle: &ProgramBundle) -> Result<(), String> {
+    match (hostcall_build::linked_runtime(bundle), hostcall_build::runtime_state()) {
+        (Some(linked), Some(ours)) if linked != ours => Err(format!(
+            "{} was linked with the runtime {linked}, and this is the cargo-hostcall of the runtime {ours}; build it again with this one \
+             (`cargo hostcall build`, or `cargo hostcall config` where plain cargo builds it), or run it with the one that built it",
+            image.display()
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -138,15 +151,15 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     hostcall::reserve_stacks(&program, waves, stack)
         .map_err(|error| format!("{waves} threads (--threads) with {stack} bytes of stack each (--stack): {error}"))?;
     phases.end("start the server, with heap and stacks");
+    let queue = device.queue()?;
+    let watch = Watch::new(options.timeout)?;
     if !quiet {
         eprintln!("running {} on {} ({why})", image.display(), device.info().name);
     }
-    let queue = device.queue()?;
-    let watch = Watch::new(options.timeout)?;
     let launch = hostcall::program_launch(&kernel, waves);
     // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
     unsafe { queue.launch(&kernel, launch, Args::new())? };
-    let outcome = watch.finish("program", server, &queue, options.stats);
+    let outcome = watch.finish("program", server, &queue, options.stats, quiet);
     phases.end("run");
     if device.info().kind == DeviceKind::Sim {
         drop((queue, kernel, program, device));
@@ -176,15 +189,15 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
     server.attach(&program)?;
     let stack = options.stack.unwrap_or(GPU_KERNEL_STACK);
     hostcall::reserve_lane_stacks(&program, stack).map_err(|error| format!("lanes with {stack} bytes of stack each (--stack): {error}"))?;
+    let queue = device.queue()?;
+    let watch = Watch::new(options.timeout)?;
     if !quiet {
         eprintln!("running {name} of {} on {} ({why})", image.display(), device.info().name);
     }
-    let queue = device.queue()?;
-    let watch = Watch::new(options.timeout)?;
     // SAFETY: the parameters have the number and sizes that the kernel's own table says. That they are numbers and no addresses is what
     // whoever types the command answers for, as for the kernel itself.
     unsafe { queue.launch(&kernel, shape.launch(), params)? };
-    watch.finish("kernel", server, &queue, options.stats)
+    watch.finish("kernel", server, &queue, options.stats, quiet)
 }
 
 /// Loads the program; on NVIDIA GPUs as machine code if there is an assembler, which is kept, so that the driver need not compile it at each start.

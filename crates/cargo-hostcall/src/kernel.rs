@@ -82,14 +82,14 @@ pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &
     }
     let server = builder.start()?;
     server.attach(&program)?;
-    eprintln!("running {name} on {} ({why})", device.info().name);
-
     let queue = device.queue()?;
     let watch = Watch::new(options.timeout)?;
+    // Who reads this may press Ctrl-C.
+    eprintln!("running {name} on {} ({why})", device.info().name);
     // SAFETY: the parameters have the number and sizes that the kernel's own table says. That they are numbers and no addresses is what
     // whoever types the command answers for, as for the kernel itself.
     unsafe { queue.launch(&kernel, shape.launch(), params)? };
-    watch.finish("kernel", server, &queue, options.stats)
+    watch.finish("kernel", server, &queue, options.stats, false)
 }
 
 /// Builds the crate for the device, and loads what was built.
@@ -98,12 +98,16 @@ fn load(kernel_crate: &Path, device: &Device) -> Result<Program, Box<dyn std::er
     let target = match info.kind {
         DeviceKind::Sim => Target::Sim,
         DeviceKind::Cuda => Target::nvptx(),
-        DeviceKind::Hip => Target::Amdgpu { arch: info.arch.clone() },
+        DeviceKind::Hsa => crate::cargo::amd_target(&info.arch),
         kind => return Err(format!("nothing is built for {kind} devices").into()),
     };
     eprintln!("building {} ({target})", kernel_crate.display());
     let spec = ProgramSpec { targets: vec![target], ..ProgramSpec::new(kernel_crate) };
-    Ok(device.load(&build_program(&spec)?.bundle)?)
+    let built = build_program(&spec)?;
+    for warning in &built.warnings {
+        eprintln!("{warning}\n");
+    }
+    Ok(device.load(&built.bundle)?)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl Watch {
     }
 
     /// Waits for what was launched on the queue, and says on stderr what went wrong. `what` is it in messages.
-    pub(crate) fn finish(self, what: &str, server: Server, queue: &Queue, stats: bool) -> Outcome {
+    pub(crate) fn finish(self, what: &str, server: Server, queue: &Queue, stats: bool, quiet: bool) -> Outcome {
         let since = self.since;
         let end = self.wait(queue)?;
         let took = since.elapsed();
@@ -63,8 +63,8 @@ impl Watch {
                 Some(INTERRUPTED)
             }
         };
-        for denial in server.denials() {
-            eprintln!("note: {denial}");
+        for note in notes(&server.denials(), quiet) {
+            eprintln!("note: {note}");
         }
         if stats {
             eprintln!("\nthe {what} took {took:.3?} from its launch to its end\n{}", device::called(&server));
@@ -95,6 +95,17 @@ impl Watch {
     }
 }
 
+/// What is said of calls that the policy refused: who wants to hear little hears of the first.
+fn notes(denials: &[impl ToString], quiet: bool) -> Vec<String> {
+    let mut notes: Vec<String> = denials.iter().map(ToString::to_string).collect();
+    if quiet && notes.len() > 1 {
+        let more = notes.len() - 1;
+        notes.truncate(1);
+        notes[0] += &format!(" (and {more} more, which a run without `-q` names)");
+    }
+    notes
+}
+
 /// The exit code of a kernel that has ended; says on stderr what went wrong.
 fn finished(outcome: Result<(), WaitError>) -> Option<u8> {
     let Err(error) = outcome else { return Some(0) };
@@ -123,4 +134,16 @@ fn finished(outcome: Result<(), WaitError>) -> Option<u8> {
 /// Whether the device says that a lane's stack overflowed. (Where the program itself notices it, it says so, and aborts.)
 fn has_overflowed(error: &WaitError) -> bool {
     matches!(error, WaitError::Device { source: Error::Fault(fault), .. } if matches!(fault.kind, FaultKind::StackOverflow { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quiet_run_names_one_refused_call_and_counts_the_others() {
+        assert_eq!(notes(&["a", "b", "c"], false), ["a", "b", "c"]);
+        assert_eq!(notes(&["a", "b", "c"], true), ["a (and 2 more, which a run without `-q` names)"]);
+        assert_eq!(notes(&["a"], true), ["a"]);
+    }
 }

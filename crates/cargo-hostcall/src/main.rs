@@ -84,7 +84,10 @@ fn main() -> ExitCode {
         Command::Setup(arguments) => setup::run(arguments),
     };
     outcome.unwrap_or_else(|error| {
-        eprintln!("error: {error}");
+        let text = error.to_string();
+        // The compiler's errors say already what they are.
+        let heading = if text.starts_with("error") { "" } else { "error: " };
+        eprintln!("{heading}{text}");
         ExitCode::FAILURE
     })
 }
@@ -100,11 +103,11 @@ fn arguments() -> impl Iterator<Item = OsString> {
 
 /// Cuts off what follows the first `--` of commands that hand it to a program: the program's own options are none of ours. `exec` gets its image and all
 /// after it in one piece, and the environment's options before.
-fn split(mut arguments: Vec<OsString>) -> (Vec<OsString>, Vec<String>) {
+fn split(mut arguments: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
     match arguments.get(1).and_then(|command| command.to_str()) {
         Some("run" | "test") => {
             let Some(at) = arguments.iter().position(|argument| argument == "--") else { return (arguments, Vec::new()) };
-            let rest = arguments.split_off(at).into_iter().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+            let rest = arguments.split_off(at).into_iter().skip(1).collect();
             (arguments, rest)
         }
         Some("exec") => {

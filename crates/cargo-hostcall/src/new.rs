@@ -1,15 +1,21 @@
 //! `cargo hostcall new`: a package to start from.
 
-use std::path::PathBuf;
+mod kernel;
+
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::Outcome;
 
-/// Where.
+/// Where, and what.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The directory to make; the package is called as its last part
     path: PathBuf,
+    /// Not a program that runs on a device whole, but one that runs here and launches a kernel, which calls it
+    #[arg(long)]
+    kernel: bool,
 }
 
 /// A program that shows where it is, and reads what it is given.
@@ -50,16 +56,33 @@ mod tests {
 }
 "#;
 
+/// What goes at the end of the manifest: rustc must know the name that tells the device from the host.
+const LINTS: &str = "\n[lints.rust]\nunexpected_cfgs = { level = \"warn\", check-cfg = [\"cfg(hostcall_device)\"] }\n";
+
 /// `cargo new` makes the package; the program is ours.
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    let Arguments { path, kernel } = arguments;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(&cargo).args(["new", "--bin", "--quiet"]).arg(&arguments.path).stdin(Stdio::null()).output();
+    let output = Command::new(&cargo).args(["new", "--bin", "--quiet"]).arg(path).stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("cannot run {}: {error}", cargo.display()))?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).trim().trim_start_matches("error: ").to_owned().into());
     }
-    let main = arguments.path.join("src/main.rs");
-    std::fs::write(&main, MAIN).map_err(|error| format!("cannot write {}: {error}", main.display()))?;
-    println!("made {0}; now: cd {0} && cargo hostcall run", arguments.path.display());
+    let manifest = path.join("Cargo.toml");
+    let mut text = fs::read_to_string(&manifest).map_err(|error| format!("cannot read {}: {error}", manifest.display()))?;
+    if *kernel {
+        text = kernel::with_dependencies(&text);
+        write(&path.join("build.rs"), kernel::BUILD)?;
+        write(&path.join("src/main.rs"), &kernel::main(&text))?;
+    } else {
+        write(&path.join("src/main.rs"), MAIN)?;
+    }
+    write(&manifest, &(text + LINTS))?;
+    let next = if *kernel { "cargo run" } else { "cargo hostcall run" };
+    println!("made {0}; now: cd {0} && {next}", path.display());
     Ok(ExitCode::SUCCESS)
+}
+
+fn write(file: &Path, text: &str) -> Result<(), String> {
+    fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
 }

@@ -14,8 +14,8 @@ pub(crate) struct Options {
     /// The device: sim, sim:SETTINGS, cuda, cuda:N [default: the first CUDA device, else the simulator]
     #[arg(long, value_name = "D", overrides_with = "device")]
     pub(crate) device: Option<String>,
-    /// Grant a directory, under the name GUEST, read-only with `:ro`
-    #[arg(long = "dir", value_name = "HOST[::GUEST][:ro]")]
+    /// Grant a directory, under the name GUEST, read-only with `:ro`, with its FIFOs and devices with `:special`
+    #[arg(long = "dir", value_name = "HOST[::GUEST][:ro][:special]")]
     pub(crate) dirs: Vec<DirGrant>,
     /// Grant an environment variable, with this value or with its value here
     #[arg(long = "env", value_name = "K[=V]")]
@@ -23,8 +23,9 @@ pub(crate) struct Options {
     /// Grant the whole network
     #[arg(long)]
     pub(crate) net: bool,
-    /// Grant a place in the network; * stands for any host or port
-    #[arg(long, value_name = "HOST:PORT")]
+    /// Grant a place in the network; * stands for any host or port. A name grants the public addresses it resolves to; others with
+    /// +loopback, +private, +link-local, +unspecified, +multicast or +any behind the port (localhost needs none)
+    #[arg(long, value_name = "HOST:PORT[+RANGE…]")]
     pub(crate) net_allow: Vec<NetGrant>,
     /// Device memory for the heap, in bytes, or with k, m or g [default: 64m for a kernel, 256m for a program]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
@@ -49,7 +50,9 @@ pub(crate) struct Options {
 impl Options {
     /// Gives the server what was granted, and `heap` bytes where nothing else was said.
     pub(crate) fn apply(&self, mut builder: ServerBuilder, heap: usize) -> Result<ServerBuilder, Box<dyn std::error::Error>> {
-        builder = builder.heap(self.heap.unwrap_or(heap)).stats(self.stats);
+        // The driver takes half a second to open a process's first window, longer than most programs run. Who wants one says so.
+        let window = std::env::var_os("HOSTCALL_WINDOW").is_some_and(|value| !value.is_empty());
+        builder = builder.heap(self.heap.unwrap_or(heap)).stats(self.stats).window(window);
         for grant in &self.dirs {
             builder = builder.grant(grant).map_err(|error: GrantError| error.to_string())?;
         }
@@ -82,7 +85,7 @@ impl Options {
             Some(spec) => spec.split_once(':').map_or(spec == "sim", |(kind, _)| kind == "sim").then(|| spec.to_owned()),
             None => None,
         };
-        let sim = |spec: &str| Device::open(&room.simulator(spec, self.stack));
+        let sim = |spec: &str| Device::open(&room.simulator(spec, self.stack, self.heap));
         if let Some(spec) = simulator {
             return Ok((sim(&spec)?, format!("because of --device {spec}")));
         }
@@ -100,9 +103,10 @@ impl Options {
         if let Some(device) = &self.device {
             add("--device", device.clone());
         }
-        for DirGrant { host, guest, access } in &self.dirs {
-            let ending = if *access == hostcall::Access::ReadOnly { ":ro" } else { "" };
-            add("--dir", format!("{}::{guest}{ending}", absolute(host).display()));
+        for DirGrant { host, guest, access, special } in &self.dirs {
+            let access = if *access == hostcall::Access::ReadOnly { ":ro" } else { ":rw" };
+            let special = if *special { ":special" } else { "" };
+            add("--dir", format!("{}::{guest}{access}{special}", absolute(host).display()));
         }
         for variable in &self.variables {
             add("--env", variable.clone());
@@ -150,8 +154,13 @@ impl Room {
     /// Waves of an SM of the simulator, unless its settings say otherwise.
     const WAVES_PER_SM: u32 = 16;
 
+    /// Memory of the simulator, unless its settings say otherwise.
+    const MEMORY: usize = 4 << 30;
+    /// What a program has in it beside its heap and its stacks.
+    const BESIDE: usize = 1 << 30;
+
     /// The settings of a simulator with that room, where `spec` does not say otherwise.
-    fn simulator(self, spec: &str, stack: Option<usize>) -> String {
+    fn simulator(self, spec: &str, stack: Option<usize>, heap: Option<usize>) -> String {
         let settings = spec.strip_prefix("sim").unwrap_or_default().trim_start_matches(':');
         let mut all: Vec<String> = settings.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect();
         let said = |key: &str| settings.split(',').any(|part| part.trim().starts_with(key));
@@ -161,6 +170,12 @@ impl Room {
         }
         if self.waves > 0 && !said("sms=") && !said("waves=") {
             all.push(format!("sms={}", self.waves.div_ceil(Self::WAVES_PER_SM).max(4)));
+        }
+        let stacks = stack.unwrap_or(self.stack).saturating_mul(self.waves as usize);
+        let wanted = heap.unwrap_or_default().saturating_add(stacks).saturating_add(Self::BESIDE);
+        if wanted > Self::MEMORY && !said("memory=") {
+            // Reserved, not committed.
+            all.push(format!("memory={wanted}"));
         }
         format!("sim:{}", all.join(","))
     }
@@ -179,7 +194,7 @@ mod tests {
 
     #[test]
     fn options_that_become_arguments_are_read_back_the_same() {
-        let line = "x --device sim:lanes=64 --dir /a::b:ro --dir /c::. --env A=1 --env B --net --net-allow localhost:80 --heap 1m --stack 64k --ports 3 \
+        let line = "x --device sim:lanes=64 --dir /a::b:ro --dir /c::. --dir /dev::/dev:special --env A=1 --env B --net --net-allow localhost:80 --net-allow db.example:5432+private+loopback --heap 1m --stack 64k --ports 3 \
                     --stats --trace /t.json --timeout 1.5";
         let read = |words: Vec<String>| Line::try_parse_from(words).expect("good arguments").options;
         let options = read(line.split_whitespace().map(String::from).collect());
@@ -191,9 +206,13 @@ mod tests {
     #[test]
     fn a_simulator_gets_room_for_the_threads_and_keeps_what_was_set() {
         let room = Room { waves: 100, stack: 1024 };
-        assert_eq!(room.simulator("sim", None), "sim:stack=1024,sms=7");
-        assert_eq!(room.simulator("sim:lanes=64,stack=64k,sms=2", None), "sim:lanes=64,stack=64k,sms=2");
-        assert_eq!(room.simulator("sim:stack=64k", Some(5)), "sim:stack=5,sms=7");
-        assert!(Device::open(&Room { waves: 0, stack: 64 << 10 }.simulator("sim", None)).is_ok());
+        assert_eq!(room.simulator("sim", None, None), "sim:stack=1024,sms=7");
+        assert_eq!(room.simulator("sim:lanes=64,stack=64k,sms=2", None, None), "sim:lanes=64,stack=64k,sms=2");
+        assert_eq!(room.simulator("sim:stack=64k", Some(5), None), "sim:stack=5,sms=7");
+        assert!(Device::open(&Room { waves: 0, stack: 64 << 10 }.simulator("sim", None, None)).is_ok());
+        // A heap that is asked for fits, if nothing else was said.
+        assert_eq!(room.simulator("sim", None, Some(6 << 30)), format!("sim:stack=1024,sms=7,memory={}", (7u64 << 30) + 100 * 1024));
+        assert_eq!(room.simulator("sim:memory=2g", None, Some(6 << 30)), "sim:memory=2g,stack=1024,sms=7");
+        assert!(Device::open(&Room { waves: 100, stack: 64 << 10 }.simulator("sim", None, Some(6 << 30))).is_ok());
     }
 }

@@ -1,5 +1,6 @@
 //! `cargo hostcall run`: an ordinary program on a device; or, given a directory and a name, a kernel.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::cargo::{self, Selection, Verb};
@@ -33,11 +34,13 @@ pub(crate) struct Arguments {
 }
 
 /// `rest` is what follows `--` on the command line.
-pub(crate) fn run(arguments: Arguments, rest: Vec<String>) -> Outcome {
+pub(crate) fn run(arguments: Arguments, rest: Vec<OsString>) -> Outcome {
     let Arguments { options, threads, selection, entry, kernel_crate, kernel, mut args } = arguments;
     match (kernel_crate, kernel) {
         (Some(kernel_crate), Some(kernel)) => {
-            args.extend(rest);
+            for argument in rest {
+                args.push(argument.into_string().map_err(|argument| format!("the argument {argument:?} is not UTF-8"))?);
+            }
             kernel::run(&options, &entry.shape, &kernel_crate, &kernel, &args)
         }
         _ => cargo::run(Verb::Run, &options, [threads.to_arguments(), entry.to_arguments()].concat(), &selection, &rest),

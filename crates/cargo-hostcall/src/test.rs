@@ -1,5 +1,7 @@
 //! `cargo hostcall test`: `cargo test`, on a device.
 
+use std::ffi::OsString;
+
 use crate::cargo::{self, Selection, Targets, Verb};
 use crate::options::Options;
 use crate::{Outcome, exec};
@@ -21,8 +23,8 @@ pub(crate) struct Arguments {
 }
 
 /// `rest` is what follows `--` on the command line.
-pub(crate) fn run(arguments: Arguments, mut rest: Vec<String>) -> Outcome {
+pub(crate) fn run(arguments: Arguments, mut rest: Vec<OsString>) -> Outcome {
     let Arguments { options, threads, selection, targets, name } = arguments;
-    rest.splice(0..0, name);
+    rest.splice(0..0, name.map(OsString::from));
     cargo::run(Verb::Test(targets), &options, threads.to_arguments(), &selection, &rest)
 }

@@ -14,7 +14,9 @@ fn processor(arch: &str) -> (u32, &'static str) {
     match arch {
         "gfx90a" => (0x3f, "64"),
         "gfx942" => (0x4c, "64"),
+        "gfx950" => (0x4f, "64"),
         "gfx1100" => (0x41, "32"),
+        "gfx1200" => (0x48, "32"),
         _ => panic!("{arch}: no test knows it"),
     }
 }

@@ -47,6 +47,25 @@ fn the_exit_code_is_the_kernels() {
 }
 
 #[test]
+fn what_the_compiler_warns_of_is_seen_before_the_kernel_runs() {
+    let warns = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-build/tests/fixtures/warns");
+    let mut command = Command::cargo_bin("cargo-hostcall").expect("the binary is built for its tests");
+    let output = command.args(["run", "--device", "sim"]).arg(warns).arg("quiet").output().expect("runs");
+    ends(&output, 0, "", "warning: unused `Result` that must be used");
+}
+
+#[test]
+fn a_kernel_that_does_not_compile_begins_with_the_compilers_error() {
+    let broken = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-build/tests/fixtures/broken");
+    let mut command = Command::cargo_bin("cargo-hostcall").expect("the binary is built for its tests");
+    let output = command.args(["run", "--device", "sim"]).arg(broken).arg("k").output().expect("runs");
+    let said = text(&output.stderr);
+    // After the line that says what is built.
+    assert!(said.lines().nth(1).is_some_and(|line| line.starts_with("error: `#[panic_handler]` function required")), "{said}");
+    assert!(said.contains("\nerror[E0308]: mismatched types\n"), "{said}");
+}
+
+#[test]
 fn a_panic_ends_with_101_and_its_message_and_place() {
     let output = run(&["--block", "8"], &["panics"]);
     ends(&output, 101, "", "lane three gives up");
@@ -109,8 +128,6 @@ fn ctrl_c_ends_the_run() {
     let mut child = child.expect("starts");
     let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
     assert!(lines.any(|line| line.expect("text").starts_with("running hangs")));
-    // The handler is set right after that line.
-    std::thread::sleep(std::time::Duration::from_millis(300));
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("sent");
     assert_eq!(child.wait().expect("ends").code(), Some(130));

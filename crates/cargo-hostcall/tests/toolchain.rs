@@ -159,6 +159,37 @@ fn a_crate_that_needs_another_system_is_named_and_why() {
 }
 
 #[test]
+fn c_in_a_dependency_is_refused_for_a_gpu_by_name_and_warned_of_in_the_simulator() {
+    let build = r#"fn main() {
+        let out = std::env::var("OUT_DIR").unwrap();
+        let run = |program: &str, arguments: &[&str]| assert!(std::process::Command::new(program).args(arguments).status().unwrap().success());
+        std::fs::write(format!("{out}/seven.c"), "int seven(void) { return 7; }").unwrap();
+        run("cc", &["-c", "-fPIC", &format!("{out}/seven.c"), "-o", &format!("{out}/seven.o")]);
+        run("ar", &["rcs", &format!("{out}/libseven.a"), &format!("{out}/seven.o")]);
+        println!("cargo::rustc-link-search=native={out}");
+        println!("cargo::rustc-link-lib=static=seven");
+    }"#;
+    let library = "unsafe extern \"C\" { pub safe fn seven() -> i32; }";
+    let files = [
+        ("src/main.rs", "fn main() { println!(\"{}\", seven_sys::seven()) }"),
+        ("seven-sys/Cargo.toml", "[package]\nname = \"seven-sys\"\nversion = \"0.3.0\"\nedition = \"2024\"\nlinks = \"seven\"\n"),
+        ("seven-sys/src/lib.rs", library),
+        ("seven-sys/build.rs", build),
+    ];
+    let Some(package) = Package::new("exclude = [\"seven-sys\"]\n[dependencies]\nseven-sys = { path = \"seven-sys\" }\n", &files) else {
+        return;
+    };
+    let output = package.hostcall(&["run", "--device", "sim"]);
+    assert_eq!(succeeded(&output), "7\n");
+    let said = text(&output.stderr);
+    assert!(said.contains("warning: the package `seven-sys 0.3.0` links the C library `seven`"), "{said}");
+    let output = package.hostcall(&["build", "--for", "nvptx"]);
+    let said = text(&output.stderr);
+    assert!(!output.status.success() && said.contains("error: the package `seven-sys 0.3.0` links the C library `seven`"), "{said}");
+    assert!(!said.contains("internal compiler error") && !said.contains("panicked"), "{said}");
+}
+
+#[test]
 fn plain_cargo_runs_on_the_device_with_the_printed_configuration() {
     let Some(package) = Package::new("", &[("src/main.rs", "fn main() { println!(\"{:?}\", std::env::var(\"COLOUR\")) }")]) else { return };
     let configuration = succeeded(&package.hostcall(&["config", "--device", "sim", "--env", "COLOUR=red"]));
@@ -172,6 +203,128 @@ fn plain_cargo_runs_on_the_device_with_the_printed_configuration() {
     assert_eq!(succeeded(&command.output().expect("it starts")), "Ok(\"red\")\n");
     let output = command.env("HOSTCALL_RUN", "--env COLOUR=blue --threads 3").output().expect("it starts");
     assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_compiled() {
+    let Some(package) = Package::new("", &[("src/main.rs", "fn main() {}")]) else { return };
+    let refused = |arguments: &[&str], why: &str| {
+        let output = package.hostcall(arguments);
+        let said = text(&output.stderr);
+        assert!(!output.status.success() && said.contains(why) && !said.contains("Compiling") && !said.contains("building"), "{said}");
+    };
+    refused(&["build", "--for", "nvptx:sm_90"], "write `--for nvptx`, or `--for cubin:sm_90`");
+    if Path::new("/dev/nvidiactl").exists() {
+        println!("not run: a device that is not there, for there is one here");
+    } else {
+        refused(&["run", "--device", "cuda:0"], "libcuda");
+        refused(&["test", "--device", "cuda:0"], "libcuda");
+    }
+    assert!(!package.path().join("target").exists());
+}
+
+#[test]
+fn a_heap_larger_than_the_simulators_memory_makes_it_larger() {
+    let Some(package) =
+        Package::new("", &[("src/main.rs", "fn main() { println!(\"{}\", Vec::<u8>::with_capacity(1 << 30).capacity() >> 30) }")])
+    else {
+        return;
+    };
+    assert_eq!(succeeded(&package.hostcall(&["run", "--device", "sim", "--heap", "6g"])), "1\n");
+}
+
+#[test]
+fn doctor_finds_a_std_that_was_built_under_another_path() {
+    if !can_build() {
+        return;
+    }
+    let dir = TempDir::new().expect("a directory");
+    succeeded(&hostcall(dir.path(), &["config", "--device", "sim"]));
+    let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").expect("a path"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+    let said = text(&command.args(["hostcall", "doctor"]).env("PATH", path).output().expect("it starts").stdout);
+    let line = said.lines().find(|line| line.contains("std, simulator")).expect("a line about it");
+    assert!(line.contains("ok") && !line.contains("not built yet"), "{said}");
+}
+
+/// A file of each of two checkouts' programs, at places of their own.
+fn copy_of_the_program(dir: &Path, name: &str) -> PathBuf {
+    let file = dir.join(name).join("cargo-hostcall");
+    fs::create_dir_all(file.parent().expect("it is in a directory")).expect("made");
+    fs::copy(env!("CARGO_BIN_EXE_cargo-hostcall"), &file).expect("copied");
+    file
+}
+
+#[test]
+fn two_checkouts_build_with_tools_of_their_own() {
+    let Some(package) = Package::new("", &[("src/main.rs", "fn main() { println!(\"built\") }")]) else { return };
+    let [one, other] = ["one", "other"].map(|name| copy_of_the_program(package.path(), name));
+    let configuration = |program: &Path| {
+        let output = Command::new(program).args(["hostcall", "config", "--device", "sim"]).current_dir(package.path()).output();
+        succeeded(&output.expect("it starts"))
+    };
+    let (first, second) = (configuration(&one), configuration(&other));
+    let compiler = |text: &str| text.lines().find(|line| line.starts_with("rustc = ")).expect("a compiler").to_owned();
+    assert_ne!(compiler(&first), compiler(&second));
+    // What the other's commands did, or that it is gone, is nothing to a build that the first configured.
+    fs::remove_file(&other).expect("it was copied");
+    package.write(".cargo/config.toml", &first);
+    let toolchain = hostcall_build::DeviceToolchain::find().expect("the package was made");
+    let mut command = Command::new(&toolchain.cargo);
+    command.args(["run", "-q"]).current_dir(package.path());
+    for name in ["CARGO_TARGET_DIR", "RUSTC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
+        command.env_remove(name);
+    }
+    assert_eq!(succeeded(&command.output().expect("it starts")), "built\n");
+}
+
+/// The runtime's crates in another checkout, in another state.
+fn other_runtime(dir: &Path) -> PathBuf {
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("this checkout");
+    let copy = |name: &str| {
+        let (from, to) = (ours.join(name), dir.join(name));
+        fs::create_dir_all(to.parent().expect("it is in a directory")).expect("made");
+        assert!(Command::new("cp").arg("-r").args([&from, &to]).status().expect("cp runs").success(), "{name}");
+    };
+    for name in ["crates/hostcall-std", "crates/hostcall-device", "crates/hostcall-abi", "crates/hostcall-macros", "Cargo.lock"] {
+        copy(name);
+    }
+    let manifest = fs::read_to_string(ours.join("Cargo.toml")).expect("it is there");
+    let manifest = manifest.replace("members = [\"crates/*\", \"xtask\"]", "members = [\"crates/hostcall-std\"]");
+    fs::write(dir.join("Cargo.toml"), manifest).expect("written");
+    let library = dir.join("crates/hostcall-std/src/lib.rs");
+    let text = fs::read_to_string(&library).expect("it is there") + "\n// Another state.\n";
+    fs::write(&library, text).expect("written");
+    dir.join("crates/hostcall-std")
+}
+
+#[test]
+fn a_program_is_linked_again_for_another_runtime_and_refused_by_the_one_that_it_was_not_linked_with() {
+    let Some(package) = Package::new("", &[("src/main.rs", "fn main() { println!(\"ran\") }")]) else { return };
+    // Always the same place: what is kept of a checkout is kept by where it is.
+    let elsewhere = Path::new(env!("CARGO_TARGET_TMPDIR")).join("other-checkout");
+    let _ = fs::remove_dir_all(&elsewhere);
+    let runtime = other_runtime(&elsewhere);
+    let run = |other: bool| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+        command.args(["hostcall", "run", "--device", "sim"]).current_dir(package.path()).env_remove("CARGO_TARGET_DIR");
+        if other {
+            command.env("HOSTCALL_STD_SOURCE", &runtime);
+        }
+        let output = command.output().expect("it starts");
+        assert_eq!(succeeded(&output), "ran\n");
+        text(&output.stderr)
+    };
+    assert!(run(false).contains("Compiling sample"));
+    assert!(!run(false).contains("Compiling"));
+    // Into the same directory, where cargo finds the first one's program.
+    assert!(run(true).contains("Compiling sample"));
+    assert!(!run(true).contains("Compiling"));
+    let image = package.path().join(format!("target/{}-hostcall-sim/debug/sample.program", std::env::consts::ARCH));
+    let output = package.hostcall(&["exec", "--device", "sim", &image.display().to_string()]);
+    let said = text(&output.stderr);
+    let state = hostcall_build::runtime_state().expect("the sources are here");
+    assert!(!output.status.success() && said.contains("was linked with the runtime") && said.contains(&state), "{said}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::build::Context;
 use crate::command::Run;
 use crate::{BuildError, DeviceToolchain};
-use crate::{amdgpu, atomics, lanes, panics, words};
+use crate::{amdgpu, atomics, cargo, lanes, panics, words};
 
 /// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
 /// (`hostcall-device` names what it needs in its own crate attributes.)
@@ -81,12 +81,11 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
     let run = Run::new(&toolchain.cargo)
         .without_outer_cargo()
         .dir(&context.source.dir)
-        .echo(context.spec.echo)
         .env("RUSTC", &toolchain.rustc)
         .env("RUSTC_BOOTSTRAP", "1")
         // One for each architecture: cargo gives builds that differ in flags alone the same file names, and would build `core` again
         // at every change from one to another.
-        .env("CARGO_TARGET_DIR", context.target_dir.join(gpu.cpu))
+        .env("CARGO_TARGET_DIR", context.source.target_dir.join(gpu.cpu))
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_LTO", "fat")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
@@ -97,31 +96,25 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
         .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--target", gpu.triple])
         .args(["-Zbuild-std=core,alloc", "-Zbuild-std-features=compiler-builtins-mem,optimize_for_size"])
         .args(context.feature_arguments())
-        .arg("--message-format=json-render-diagnostics")
+        .arg("--manifest-path")
+        .arg(&context.source.manifest)
+        .arg(cargo::MESSAGES)
         // Only for the last crate: earlier ones are bitcode already. It makes the archive bitcode instead of machine code,
         // and so keeps rustc from asking a back end for code, which for AMD it would then hand to a linker.
         .args(["--", "-Clinker-plugin-lto", &format!("-Zcrate-attr=feature({KERNEL_FEATURES})")]);
-    artifact(run, context, ".a")
+    artifact(run, context, gpu.triple, ".a")
 }
 
 /// Runs cargo and finds the file with that suffix among what it made of the kernel crate.
-pub(crate) fn artifact(run: Run, context: &Context<'_>, suffix: &str) -> Result<PathBuf, BuildError> {
-    let command = run.line();
-    let unexpected = |problem: String| BuildError::Unexpected { command: command.clone(), problem };
-    let manifest = context.source.dir.join("Cargo.toml");
-    let output = run.text()?;
-    for line in output.lines() {
-        // Whatever else a build prints to stdout is not ours.
-        let Ok(message) = serde_json::from_str::<serde_json::Value>(line) else { continue };
-        if message["reason"] != "compiler-artifact" || message["manifest_path"].as_str().map(Path::new) != Some(&manifest) {
-            continue;
-        }
-        let files = message["filenames"].as_array().map(Vec::as_slice).unwrap_or_default();
-        if let Some(file) = files.iter().filter_map(|file| file.as_str()).find(|file| file.ends_with(suffix)) {
-            return Ok(file.into());
-        }
-    }
-    Err(unexpected(format!("no file `*{suffix}` was made of {}", context.source.package)))
+pub(crate) fn artifact(run: Run, context: &Context<'_>, target: &str, suffix: &str) -> Result<PathBuf, BuildError> {
+    let source = &context.source;
+    let compiled = cargo::compile(run, &source.package, target, &source.own(), context.spec.echo)?;
+    context.warn(&compiled.warnings);
+    let file = compiled.file(&source.manifest, suffix).map(Path::to_path_buf);
+    file.ok_or_else(|| BuildError::Unexpected {
+        problem: format!("no file `*{suffix}` was made of {}", source.package),
+        command: compiled.command,
+    })
 }
 
 /// Everything in the archive as one module in `dir`; its path.

@@ -1,5 +1,6 @@
 //! Building a program: every target that was asked for, in one bundle.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use offload_image::ProgramBundle;
@@ -16,7 +17,10 @@ pub struct ProgramSpec {
     pub targets: Vec<Target>,
     /// Features of the kernel crate to enable.
     pub features: Vec<String>,
-    /// Where to build. It can be shared by all kernel crates; `None`: `target` in the crate's directory.
+    /// Whether its default features are enabled.
+    pub default_features: bool,
+    /// Where to build. It can be shared by all kernel crates; `None`: `target` in the crate's directory; for a package that builds its own
+    /// kernels, `hostcall` in the directory where cargo builds that package.
     pub target_dir: Option<PathBuf>,
     /// Whether to pass on what cargo says while it works.
     pub echo: bool,
@@ -25,7 +29,14 @@ pub struct ProgramSpec {
 impl ProgramSpec {
     /// The kernel crate in `crate_dir`, for the simulator.
     pub fn new(crate_dir: impl Into<PathBuf>) -> ProgramSpec {
-        ProgramSpec { crate_dir: crate_dir.into(), targets: vec![Target::Sim], features: Vec::new(), target_dir: None, echo: false }
+        ProgramSpec {
+            crate_dir: crate_dir.into(),
+            targets: vec![Target::Sim],
+            features: Vec::new(),
+            default_features: true,
+            target_dir: None,
+            echo: false,
+        }
     }
 }
 
@@ -37,6 +48,8 @@ pub struct BuiltProgram {
     pub bundle: ProgramBundle,
     /// The files and directories that it was built from: when none of them changed, neither has the program.
     pub inputs: Vec<PathBuf>,
+    /// What the compiler warns of in the program's own crates (those that no registry has), as the compiler writes it.
+    pub warnings: Vec<String>,
 }
 
 /// What the stages of one build share.
@@ -44,12 +57,27 @@ pub(crate) struct Context<'a> {
     pub(crate) spec: &'a ProgramSpec,
     pub(crate) host: &'a HostToolchain,
     pub(crate) source: Source,
-    pub(crate) target_dir: PathBuf,
+    warnings: RefCell<Vec<String>>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    pub(crate) fn new(spec: &'a ProgramSpec, host: &'a HostToolchain, source: Source) -> Context<'a> {
+        Context { spec, host, source, warnings: RefCell::default() }
+    }
+
+    /// Keeps warnings that are not known yet: each target is compiled by itself, and most of what is wrong is wrong for all.
+    pub(crate) fn warn(&self, warnings: &[String]) {
+        let mut known = self.warnings.borrow_mut();
+        for warning in warnings {
+            if !known.contains(warning) {
+                known.push(warning.clone());
+            }
+        }
+    }
+
     pub(crate) fn feature_arguments(&self) -> Vec<String> {
-        self.spec.features.iter().map(|feature| format!("--features={feature}")).collect()
+        let features = self.spec.features.iter().map(|feature| format!("--features={feature}"));
+        features.chain((!self.spec.default_features).then(|| "--no-default-features".to_owned())).collect()
     }
 }
 
@@ -60,11 +88,8 @@ impl Context<'_> {
 /// Any [`BuildError`]: the first target that cannot be built ends the build.
 pub fn build_program(spec: &ProgramSpec) -> Result<BuiltProgram, BuildError> {
     let host = HostToolchain::find()?;
-    let source = Source::read(&host, &spec.crate_dir)?;
-    // Absolute, because cargo runs in the crate's directory.
-    let target_dir = spec.target_dir.clone().unwrap_or_else(|| source.dir.join("target"));
-    let target_dir = std::path::absolute(&target_dir).map_err(BuildError::io("find", target_dir))?;
-    let context = Context { spec, host: &host, source, target_dir };
+    let source = Source::of_kernels(&host, &spec.crate_dir, spec.target_dir.as_deref())?;
+    let context = Context::new(spec, &host, source);
     let mut toolchain = None;
     let mut images = Vec::new();
     for target in &spec.targets {
@@ -76,7 +101,8 @@ pub fn build_program(spec: &ProgramSpec) -> Result<BuiltProgram, BuildError> {
         });
     }
     let inputs = context.source.inputs();
-    Ok(BuiltProgram { bundle: ProgramBundle::new(context.source.package, images), inputs })
+    let warnings = context.warnings.into_inner();
+    Ok(BuiltProgram { bundle: ProgramBundle::new(context.source.package, images), inputs, warnings })
 }
 
 /// The device toolchain, looked for once and only if a target needs it.

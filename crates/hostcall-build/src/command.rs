@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use crate::BuildError;
 
@@ -14,6 +14,15 @@ const TAIL_LINES: usize = 40;
 pub(crate) struct Run {
     command: Command,
     echo: bool,
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: Vec<u8>,
+    /// The end of what it wrote to stderr.
+    pub(crate) tail: String,
 }
 
 impl Run {
@@ -35,6 +44,12 @@ impl Run {
 
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Run {
         self.command.env(name, value);
+        self
+    }
+
+    /// Under another name than its file's.
+    pub(crate) fn called(mut self, name: &str) -> Run {
+        std::os::unix::process::CommandExt::arg0(&mut self.command, name);
         self
     }
 
@@ -60,8 +75,15 @@ impl Run {
         self
     }
 
-    /// Runs it; its stdout.
-    pub(crate) fn output(mut self) -> Result<Vec<u8>, BuildError> {
+    /// Runs it; its stdout. A failure is an error.
+    pub(crate) fn output(self) -> Result<Vec<u8>, BuildError> {
+        let command = self.line();
+        let Finished { status, stdout, tail } = self.finish()?;
+        if status.success() { Ok(stdout) } else { Err(BuildError::Failed { command, status, tail }) }
+    }
+
+    /// Runs it; how it ended and what it wrote.
+    pub(crate) fn finish(mut self) -> Result<Finished, BuildError> {
         let spawned = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = spawned.map_err(|source| BuildError::Spawn { command: self.line(), source })?;
         let stderr = child.stderr.take();
@@ -74,7 +96,7 @@ impl Run {
         };
         let status = read.and_then(|()| child.wait()).map_err(|source| BuildError::Spawn { command: self.line(), source })?;
         let tail = tail.join().unwrap_or_default();
-        if status.success() { Ok(output) } else { Err(BuildError::Failed { command: self.line(), status, tail }) }
+        Ok(Finished { status, stdout: output, tail })
     }
 
     /// Runs it; its stdout as text, which must be UTF-8.

@@ -66,8 +66,22 @@ pub enum BuildError {
         /// Why.
         source: std::io::Error,
     },
+    /// A package does not compile.
+    #[error("{said}\n{package} was not built for {target} ({status}); the command was:\n{command}")]
+    Compile {
+        /// The package.
+        package: String,
+        /// What it was to be built for.
+        target: String,
+        /// The compiler's errors, or cargo's.
+        said: String,
+        /// The command line.
+        command: String,
+        /// How cargo ended.
+        status: std::process::ExitStatus,
+    },
     /// A program failed.
-    #[error("`{command}` failed ({status}):\n{tail}")]
+    #[error("{} failed ({status}):\n{tail}\nthe command was:\n{command}", program_of(command))]
     Failed {
         /// The command line.
         command: String,
@@ -139,6 +153,16 @@ pub enum BuildError {
         /// Each function and who calls it.
         symbols: Vec<String>,
     },
+    /// The program that prepares std cannot be the compiler and the linker that cargo is to call.
+    #[error(
+        "{} does not act as `{name}`, so cargo could not call it; its `main` must begin with `hostcall_build::act_as_tool()`", program.display()
+    )]
+    NotATool {
+        /// The program.
+        program: PathBuf,
+        /// The name that it was started under.
+        name: String,
+    },
     /// The crate has no kernel.
     #[error("{package} has no kernel; mark a public function with `#[hostcall::kernel]`")]
     NoKernel {
@@ -159,6 +183,12 @@ pub enum BuildError {
         /// The variable.
         variable: &'static str,
     },
+}
+
+/// The program's name, from its command line.
+fn program_of(command: &str) -> &str {
+    let program = command.split(' ').next().unwrap_or(command);
+    program.rsplit('/').next().unwrap_or(program)
 }
 
 impl BuildError {

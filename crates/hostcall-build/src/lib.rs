@@ -19,11 +19,13 @@ mod atomics;
 mod bitcode;
 mod build;
 mod cache;
+mod cargo;
 mod command;
 mod doctor;
 mod error;
 mod lanes;
 mod nvptx;
+mod one_package;
 mod panics;
 pub mod ptx;
 mod ptxas;
@@ -46,6 +48,9 @@ pub use offload_image::{Image, ImageKind, ProgramBundle};
 pub use ptxas::{Ptxas, assemble_all, assemble_cached, assemble_quickly};
 pub use script::{Program, program, std_program};
 pub use setup::{SetupReport, setup};
-pub use stdlib::{Machine, SUFFIX, Sysroot, act_as_tool, apply_overlay, build_std_program, is_test_harness, overlay_identity};
-pub use target::{AMDGPU_ARCHES, NVPTX_ARCH, PTX_VERSION, Target};
+pub use stdlib::{
+    Machine, SUFFIX, Sysroot, act_as_tool, apply_overlay, build_std_program, is_test_harness, linked_runtime, overlay_identity,
+    runtime_state,
+};
+pub use target::{AMDGPU_ARCHES, AMDGPU_GENERIC, NVPTX_ARCH, PTX_VERSION, Target};
 pub use toolchain::{DeviceToolchain, HostToolchain};

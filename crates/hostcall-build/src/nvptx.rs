@@ -17,7 +17,7 @@ pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &s
     let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
     let identity = toolchain.identity();
     let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), bitcode::recipe()];
-    let code = cached(&context.target_dir, &key, |dir| {
+    let code = cached(&context.source.target_dir, &key, |dir| {
         let linked = bitcode::link(&gpu, &archive, dir)?;
         ptx(&context.source.package, &gpu, Style::Kernels, &linked, dir)
     })?;
@@ -60,8 +60,9 @@ fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path
 /// Machine code for exactly `arch`.
 pub(crate) fn assemble(context: &Context<'_>, toolchain: &DeviceToolchain, ptxas: &Ptxas, arch: &str) -> Result<Image, BuildError> {
     let ptx = build(context, toolchain, crate::NVPTX_ARCH)?;
-    let cubin =
-        cached(&context.target_dir, &[&ptx.bytes, ptxas.identity().as_bytes(), arch.as_bytes()], |_| ptxas.assemble(&ptx.bytes, arch))?;
+    let cubin = cached(&context.source.target_dir, &[&ptx.bytes, ptxas.identity().as_bytes(), arch.as_bytes()], |_| {
+        ptxas.assemble(&ptx.bytes, arch)
+    })?;
     Ok(Image::new(ImageKind::Cubin, arch.to_owned(), cubin))
 }
 

@@ -28,6 +28,11 @@ pub struct Program {
 ///
 /// and in the crate `offload::include_program!("wordcount")`.
 ///
+/// `program(".")` is the package itself: services, kernels and host program are in one. Its sources are compiled a second time for the device, with
+/// `cfg(hostcall_device)`: its library if it has one, else its program, which begins with `#![cfg_attr(hostcall_device, no_std)]`. What is only for one of
+/// the two sides says so (`#[cfg(hostcall_device)] mod kernels { … }`, `#[cfg(not(hostcall_device))] fn main() { … }`), as do dependencies
+/// that only the host has: they are in `[target.'cfg(not(hostcall_device))'.dependencies]`. `cargo hostcall new --kernel` writes such a package.
+///
 /// The simulator's image is always built. Which others are is said by the environment variable `HOSTCALL_TARGETS` (the lists of
 /// [`Target::parse_list`]), else by [`Program::targets`]; else PTX is, if there is a device toolchain; if there is none the
 /// bundle says so in its note, and the build goes on.
@@ -62,8 +67,7 @@ impl Program {
     /// Builds, writes `OUT_DIR/NAME.program` and tells cargo when to do so again. An error ends the build script with its text.
     pub fn emit(self) {
         if let Err(error) = self.try_emit() {
-            // One directive is one line.
-            for line in error.to_string().lines() {
+            for line in directives(&error.to_string()) {
                 println!("cargo::error={line}");
             }
             std::process::exit(1);
@@ -81,11 +85,21 @@ impl Program {
         for name in VARIABLES {
             println!("cargo::rerun-if-env-changed={name}");
         }
+        // The package may share sources with its kernels, and say which side they are compiled for.
+        println!("cargo::rustc-check-cfg=cfg(hostcall_device)");
         let (targets, note) = self.chosen_targets()?;
+        let crate_dir = manifest_dir.join(&self.crate_dir);
+        // The kernels of this very package have the features that it is being built with, and no others.
+        let is_this_package = crate_dir.canonicalize().ok() == manifest_dir.canonicalize().ok();
+        let mut features = self.features;
+        if is_this_package && let Ok(enabled) = env::var("CARGO_CFG_FEATURE") {
+            features.extend(enabled.split(',').filter(|name| !name.is_empty()).map(str::to_owned));
+        }
         let spec = ProgramSpec {
-            crate_dir: manifest_dir.join(&self.crate_dir),
+            crate_dir,
             targets,
-            features: self.features,
+            features,
+            default_features: !is_this_package,
             target_dir: Some(shared_target_dir(&out_dir)),
             echo: false,
         };
@@ -96,6 +110,7 @@ impl Program {
             false => build_program(&spec)?,
         };
         built.bundle.note = note.map(Into::into);
+        built.warnings.iter().flat_map(|warning| directives(warning)).for_each(|line| println!("cargo::warning={line}"));
         for input in &built.inputs {
             println!("cargo::rerun-if-changed={}", input.display());
         }
@@ -126,6 +141,12 @@ impl Program {
     }
 }
 
+/// A text as cargo's directives: one is one line, and cargo writes "warning: " or "error: " before each of them.
+fn directives(text: &str) -> impl Iterator<Item = &str> {
+    let text = ["warning: ", "error: "].iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text);
+    text.lines().filter(|line| !line.trim().is_empty())
+}
+
 fn variable(name: &'static str) -> Result<PathBuf, BuildError> {
     env::var_os(name).map(PathBuf::from).ok_or(BuildError::NotABuildScript { variable: name })
 }
@@ -143,6 +164,14 @@ fn shared_target_dir(out_dir: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_directive_is_a_line_that_does_not_repeat_what_cargo_writes() {
+        let lines = |text| directives(text).collect::<Vec<_>>().join("|");
+        assert_eq!(lines("warning: unused\n --> a.rs\n\n  |\n"), "unused| --> a.rs|  |");
+        assert_eq!(lines("error[E0308]: mismatched"), "error[E0308]: mismatched");
+        assert_eq!(lines("error: no such crate"), "no such crate");
+    }
 
     #[test]
     fn build_scripts_of_one_workspace_share_a_target_directory() {

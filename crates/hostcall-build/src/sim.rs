@@ -7,7 +7,7 @@ use offload_image::{Image, ImageKind};
 
 use crate::build::Context;
 use crate::command::Run;
-use crate::{BuildError, bitcode};
+use crate::{BuildError, bitcode, cargo};
 
 /// Functions that the image may leave to the process that loads it: what the compiler itself calls and every C library has,
 /// and the unwinder's entry, which the prebuilt `alloc` mentions and which an aborting panic never reaches.
@@ -19,17 +19,19 @@ pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
     context.source.remap(&mut flags);
     // Its build id is a hash over bytes that strip changes; the bundle has a better one.
     flags.push("-Clink-arg=-Wl,--build-id=none".into());
-    let run = Run::new(&host.cargo).without_outer_cargo().dir(&context.source.dir).echo(context.spec.echo);
+    let run = Run::new(&host.cargo).without_outer_cargo().dir(&context.source.dir);
     let run = if let Some(rustc) = &host.rustc { run.env("RUSTC", rustc) } else { run };
     let run = run
-        .env("CARGO_TARGET_DIR", &context.target_dir)
+        .env("CARGO_TARGET_DIR", &context.source.target_dir)
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
         .env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo")
         .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--target", &host.triple])
         .args(context.feature_arguments())
-        .arg("--message-format=json-render-diagnostics");
-    let library = bitcode::artifact(run, context, std::env::consts::DLL_SUFFIX)?;
+        .arg("--manifest-path")
+        .arg(&context.source.manifest)
+        .arg(cargo::MESSAGES);
+    let library = bitcode::artifact(run, context, "the simulator", std::env::consts::DLL_SUFFIX)?;
     let bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
     let symbols = undefined_symbols(&context.source.package, &bytes)?;
     if !symbols.is_empty() {

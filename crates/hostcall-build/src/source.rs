@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::command::Run;
+use crate::one_package::Package;
 use crate::toolchain::HostToolchain;
 use crate::{BuildError, bitcode};
 
@@ -11,42 +12,76 @@ use crate::{BuildError, bitcode};
 pub(crate) struct Source {
     /// Its directory, absolute.
     pub(crate) dir: PathBuf,
+    /// The manifest that it is built by: its own, or that of the device's half of a package that has both ([`crate::one_package`]).
+    pub(crate) manifest: PathBuf,
+    /// Where it is built, absolute.
+    pub(crate) target_dir: PathBuf,
     /// Its package name.
     pub(crate) package: String,
     /// Name and directory of every package that it is built from and that is no registry's: itself, and path dependencies.
     pub(crate) packages: Vec<(String, PathBuf)>,
+    /// The file with the versions of what it depends on.
+    lock: PathBuf,
 }
 
 impl Source {
-    /// Asks cargo.
-    pub(crate) fn read(host: &HostToolchain, dir: &Path) -> Result<Source, BuildError> {
+    /// The kernel crate in `dir`, or the device's half of a package that has both, to be built in `target_dir`; `None`: in a directory of its own.
+    pub(crate) fn of_kernels(host: &HostToolchain, dir: &Path, target_dir: Option<&Path>) -> Result<Source, BuildError> {
+        Source::read(host, dir, target_dir, true)
+    }
+
+    /// The package in `dir` as it is, to be built in `target_dir`; `None`: in `target` in its own directory.
+    pub(crate) fn of_package(host: &HostToolchain, dir: &Path, target_dir: Option<&Path>) -> Result<Source, BuildError> {
+        Source::read(host, dir, target_dir, false)
+    }
+
+    /// Asks cargo. `halves`: whether a package that builds its own kernels stands for these.
+    fn read(host: &HostToolchain, dir: &Path, target_dir: Option<&Path>, halves: bool) -> Result<Source, BuildError> {
         let not = |problem: &str| BuildError::NotAPackage { path: dir.to_path_buf(), problem: problem.into() };
         let manifest = dir.join("Cargo.toml");
         let manifest = manifest.canonicalize().map_err(|error| not(&format!("its Cargo.toml: {error}")))?;
-        // With the kernels' cfg, so that the host face of `hostcall` and what it depends on are not among the packages.
-        let run = Run::new(&host.cargo)
-            .without_outer_cargo()
-            .env("CARGO_ENCODED_RUSTFLAGS", bitcode::common_flags().join("\u{1f}"))
-            .args(["metadata", "--format-version", "1", "--filter-platform", &host.triple, "--manifest-path"])
-            .arg(&manifest);
-        let run = if let Some(rustc) = &host.rustc { run.env("RUSTC", rustc) } else { run };
-        let metadata: serde_json::Value =
-            serde_json::from_slice(&run.output()?).map_err(|error| not(&format!("cargo metadata is not JSON: {error}")))?;
+        let own_dir = manifest.parent().map(Path::to_path_buf).ok_or_else(|| not("it has no directory"))?;
+        // Absolute, because cargo runs in the crate's directory.
+        let absolute = |dir: &Path| std::path::absolute(dir).map_err(BuildError::io("find", dir));
+        let about = metadata(host, &own_dir, &manifest, &["--no-deps"])?;
+        let (built_by, target_dir, lock) = match Package::with_kernels(&about, &manifest).filter(|_| halves) {
+            Some(both) => {
+                let beside = || both.target_dir().unwrap_or_else(|| own_dir.join("target")).join("hostcall");
+                let target_dir = target_dir.map_or_else(|| Ok(beside()), absolute)?;
+                (both.write(&target_dir)?, target_dir, both.lock())
+            }
+            None => (manifest.clone(), absolute(target_dir.unwrap_or(&own_dir.join("target")))?, own_dir.join("Cargo.lock")),
+        };
+        let about = metadata(host, &own_dir, &built_by, &["--filter-platform", &host.triple])?;
         let mut packages = Vec::new();
         let mut package = None;
-        for found in metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default() {
+        for found in about["packages"].as_array().map(Vec::as_slice).unwrap_or_default() {
             let (Some(name), Some(path)) = (found["name"].as_str(), found["manifest_path"].as_str()) else { continue };
             if !found["source"].is_null() {
                 continue;
             }
-            if Path::new(path) == manifest {
+            if Path::new(path) == built_by {
                 package = Some(name.to_owned());
+                packages.push((name.to_owned(), own_dir.clone()));
+            } else {
+                packages.extend(Path::new(path).parent().map(|dir| (name.to_owned(), dir.to_path_buf())));
             }
-            packages.extend(Path::new(path).parent().map(|dir| (name.to_owned(), dir.to_path_buf())));
         }
         let package = package.ok_or_else(|| not("its Cargo.toml has no [package]"))?;
-        let dir = manifest.parent().map(Path::to_path_buf).ok_or_else(|| not("it has no directory"))?;
-        Ok(Source { dir, package, packages })
+        Ok(Source { dir: own_dir, manifest: built_by, target_dir, package, packages, lock })
+    }
+
+    /// Whether it is built by a manifest that is not its own.
+    fn is_half(&self) -> bool {
+        self.manifest.parent() != Some(&self.dir)
+    }
+
+    /// The directories of the packages about which whoever builds them wants to hear the compiler's warnings: those by path but for hostcall's own,
+    /// which lie beside this crate.
+    pub(crate) fn own(&self) -> Vec<PathBuf> {
+        let hostcall = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        let built_by = self.manifest.parent().map(Path::to_path_buf);
+        self.packages.iter().map(|(_, dir)| dir.clone()).filter(|dir| dir.parent() != hostcall).chain(built_by).collect()
     }
 
     /// The files and directories whose change may change the program.
@@ -55,7 +90,7 @@ impl Source {
         for (_, dir) in &self.packages {
             inputs.extend(["src", "Cargo.toml", "build.rs"].map(|name| dir.join(name)).into_iter().filter(|path| path.exists()));
         }
-        inputs.push(self.dir.join("Cargo.lock"));
+        inputs.push(self.lock.clone());
         inputs.retain(|path| path.exists());
         inputs.sort();
         inputs.dedup();
@@ -74,7 +109,7 @@ impl Source {
             flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
         }
         // Cargo runs rustc in a workspace's directory, with relative paths: a crate by itself needs nothing.
-        if self.packages.len() == 1 {
+        if self.packages.len() == 1 && !self.is_half() {
             return;
         }
         match common_ancestor(self.packages.iter().map(|(_, dir)| dir.as_path())) {
@@ -82,6 +117,15 @@ impl Source {
             None => flags.extend(self.packages.iter().map(|(name, dir)| format!("--remap-path-prefix={}={name}", dir.display()))),
         }
     }
+}
+
+/// What cargo knows, with the kernels' cfg, so that the host face of `hostcall` and what it depends on are not among the packages.
+fn metadata(host: &HostToolchain, dir: &Path, manifest: &Path, options: &[&str]) -> Result<serde_json::Value, BuildError> {
+    let run = Run::new(&host.cargo).without_outer_cargo().dir(dir).env("CARGO_ENCODED_RUSTFLAGS", bitcode::common_flags().join("\u{1f}"));
+    let run = run.args(["metadata", "--format-version", "1"]).args(options).arg("--manifest-path").arg(manifest);
+    let run = if let Some(rustc) = &host.rustc { run.env("RUSTC", rustc) } else { run };
+    serde_json::from_slice(&run.output()?)
+        .map_err(|error| BuildError::NotAPackage { path: dir.to_path_buf(), problem: format!("cargo metadata is not JSON: {error}") })
 }
 
 /// The deepest directory that all of `dirs` are in, unless it is the root.

@@ -10,7 +10,10 @@ pub const NVPTX_ARCH: &str = "sm_70";
 /// The PTX version asked for, as LLVM writes it. 8.4 is the first with `.b128` relaxed loads and stores at system scope.
 pub const PTX_VERSION: &str = "ptx84";
 /// The AMD architectures that `amdgpu` and `all` stand for.
-pub const AMDGPU_ARCHES: [&str; 3] = ["gfx90a", "gfx942", "gfx1100"];
+pub const AMDGPU_ARCHES: [&str; 5] = ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200"];
+/// AMD's generic targets: one image for a family, for runtimes of 2024 and later. Built when they are named.
+pub const AMDGPU_GENERIC: [&str; 6] =
+    ["gfx9-generic", "gfx9-4-generic", "gfx10-1-generic", "gfx10-3-generic", "gfx11-generic", "gfx12-generic"];
 
 /// What one image is built for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,7 +61,7 @@ impl Target {
             let unknown = || BuildError::UnknownTarget { text: word.to_owned() };
             let (kind, arch) = word.split_once(':').map_or((word, None), |(kind, arch)| (kind, Some(arch)));
             // An architecture becomes an argument of other programs and part of a file name.
-            if arch.is_some_and(|arch| arch.is_empty() || !arch.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')) {
+            if arch.is_some_and(|arch| arch.is_empty() || !arch.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))) {
                 return Err(unknown());
             }
             let amdgpu = || AMDGPU_ARCHES.map(|arch| Target::Amdgpu { arch: arch.into() });
@@ -68,7 +71,9 @@ impl Target {
                 ("nvptx", Some(arch)) if arch.starts_with("sm_") => targets.push(Target::Nvptx { arch: arch.into() }),
                 ("cubin", Some(arch)) if arch.starts_with("sm_") => targets.push(Target::Cubin { arch: arch.into() }),
                 ("amdgpu", None) => targets.extend(amdgpu()),
-                ("amdgpu", Some(arch)) if arch.starts_with("gfx") => targets.push(Target::Amdgpu { arch: arch.into() }),
+                ("amdgpu", Some(arch)) if arch.starts_with("gfx") && (!arch.contains('-') || AMDGPU_GENERIC.contains(&arch)) => {
+                    targets.push(Target::Amdgpu { arch: arch.into() })
+                }
                 ("all", None) => targets.extend([Target::Sim, Target::nvptx()].into_iter().chain(amdgpu())),
                 _ => return Err(unknown()),
             }
@@ -104,12 +109,24 @@ mod tests {
         assert_eq!(list("sim"), "sim");
         assert_eq!(list(" sim, nvptx ,nvptx:sm_70"), "sim,nvptx:sm_70");
         assert_eq!(list("cubin:sm_90,amdgpu:gfx1030"), "cubin:sm_90,amdgpu:gfx1030");
-        assert_eq!(list("all"), "sim,nvptx:sm_70,amdgpu:gfx90a,amdgpu:gfx942,amdgpu:gfx1100");
+        assert_eq!(list("all"), "sim,nvptx:sm_70,amdgpu:gfx90a,amdgpu:gfx942,amdgpu:gfx950,amdgpu:gfx1100,amdgpu:gfx1200");
+        assert_eq!(list("amdgpu:gfx9-4-generic,amdgpu:gfx11-generic"), "amdgpu:gfx9-4-generic,amdgpu:gfx11-generic");
     }
 
     #[test]
     fn what_is_no_target_is_named_in_the_error() {
-        for text in ["gpu", "nvptx:", "nvptx:gfx90a", "amdgpu:sm_70", "cubin", "sim:x", "amdgpu:gfx90a/../x", "nvptx:sm_70 -o x"] {
+        for text in [
+            "gpu",
+            "nvptx:",
+            "nvptx:gfx90a",
+            "amdgpu:sm_70",
+            "cubin",
+            "sim:x",
+            "amdgpu:gfx90a/../x",
+            "nvptx:sm_70 -o x",
+            "amdgpu:gfx942-x",
+            "amdgpu:gfx-generic",
+        ] {
             let error = Target::parse_list(text).expect_err(text);
             assert!(error.to_string().contains(text), "{error}");
         }

@@ -67,7 +67,23 @@ fn a_library_that_needs_what_nobody_provides_is_refused_by_name() {
 #[test]
 fn a_crate_that_does_not_compile_fails_with_the_compilers_words() {
     let error = build("broken", vec![Target::Sim]).expect_err("it does not compile").to_string();
-    assert!(error.contains("mismatched types") && error.contains("rustc --release"), "{error}");
+    assert!(error.starts_with("error") && error.contains("\nerror[E0308]: mismatched types\n"), "{error}");
+    let (last, before) = error.lines().rev().collect::<Vec<_>>().split_first().map(|(last, rest)| (*last, rest[0])).expect("lines");
+    assert!(last.contains("rustc --release") && before.starts_with("broken was not built for the simulator"), "{error}");
+    assert_eq!(error.matches("rustc --release").count(), 1, "{error}");
+}
+
+#[test]
+fn warnings_of_a_crate_that_compiles_are_kept_each_once() {
+    // Another build of the same crate at the same time would only be waited for.
+    for _ in 0..2 {
+        let mut spec = spec("calls", vec![Target::Sim]);
+        spec.crate_dir.set_file_name("warns");
+        let warnings = build_program(&spec).expect("it compiles").warnings;
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].starts_with("warning: unused `Result` that must be used\n"), "{warnings:?}");
+    }
+    assert_eq!(build_program(&spec("calls", vec![Target::Sim])).expect("it compiles").warnings, Vec::<String>::new());
 }
 
 #[test]

@@ -49,3 +49,26 @@ fn a_build_script_bundles_what_it_can_and_notes_what_it_cannot() {
     let unknown = run_user(&[("HOSTCALL_TARGETS", "sim,gpu")]).expect_err("there is no target gpu");
     assert!(unknown.contains("unknown target \"gpu\""), "{unknown}");
 }
+
+#[test]
+fn what_the_compiler_warns_of_in_kernels_is_seen_when_the_package_is_built() {
+    let build = || {
+        let output = Command::new(env!("CARGO"))
+            .args(["check", "--manifest-path"])
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/warned/Cargo.toml"))
+            .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("warned"))
+            .env("HOSTCALL_TARGETS", "sim")
+            .env_remove("RUSTFLAGS")
+            .output()
+            .expect("cargo runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    // Cargo says the warnings again when nothing is compiled.
+    for said in [build(), build()] {
+        assert!(said.contains("warning: warned@0.1.0: unused `Result` that must be used"), "{said}");
+        assert!(said.contains("src/lib.rs:13:5"), "{said}");
+        assert!(!said.contains("hostcall_device"), "the cfg is known: {said}");
+    }
+}

@@ -16,6 +16,8 @@ pub(super) enum Error {
     Grant(#[from] hostcall::GrantError),
     #[error(transparent)]
     Kernel(#[from] hostcall::WaitError),
+    #[error(transparent)]
+    Window(#[from] offload::WindowError),
     #[error("{doing} {path}: {source}", path = path.display())]
     File { doing: &'static str, path: PathBuf, source: std::io::Error },
     #[error("{path}: {source}", path = path.display())]
@@ -38,6 +40,9 @@ pub(super) enum Error {
     /// Nothing went wrong: the device has no such thing.
     #[error("{0}")]
     NotHere(&'static str),
+    /// Nothing went wrong: the machine has no window, or nobody wants it.
+    #[error("{0}")]
+    NoWindow(String),
 }
 
 impl Error {

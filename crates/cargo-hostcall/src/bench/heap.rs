@@ -41,7 +41,7 @@ fn device_rate(session: &Session<'_>, kernel: &str) -> Result<f64, Error> {
         Error::unless_all(format!("blocks of `{kernel}`"), right, lanes * u64::from(pairs))?;
         Ok(took)
     };
-    let pairs = session.calibrate(sample)?;
+    let pairs = session.rig.calibrate(sample)?;
     median(rig.scale.samples, || Ok(lanes as f64 * f64::from(pairs) / sample(pairs)?.as_secs_f64()))
 }
 

@@ -21,21 +21,31 @@ impl Shape {
     }
 }
 
-/// The rows: their names, the kernels that call, and with how many lanes.
-pub(super) const ROWS: [(&str, &str, Shape); 3] =
-    [("call.scalar.held", "call_held", Shape::Scalar), ("call.scalar", "call", Shape::Scalar), ("call.wide64", "call", Shape::Wide)];
+/// The rows: their names with a window and without, the kernels that call, and with how many lanes.
+pub(super) const ROWS: [([&str; 2], &str, Shape); 3] = [
+    (["call.scalar.held", "call.scalar.held.no_window"], "call_held", Shape::Scalar),
+    (["call.scalar", "call.scalar.no_window"], "call", Shape::Scalar),
+    (["call.wide64", "call.wide64.no_window"], "call", Shape::Wide),
+];
+
+/// The name of row number `i` of [`ROWS`].
+pub(super) fn name(i: usize, window: bool) -> &'static str {
+    ROWS[i].0[usize::from(!window)]
+}
 
 /// Microseconds of a call of each of the rows that `wants` names: several launches' means, on each of several servers.
 ///
 /// A server's threads, and its buffer, are where they happen to be, so one server's figure is that of one place.
-pub(super) fn measure(rig: &Rig, threads: usize, wants: impl Fn(&str) -> bool) -> [Result<Vec<f64>, Error>; 3] {
+pub(super) fn measure(rig: &Rig, threads: usize, window: bool, wants: impl Fn(&str) -> bool) -> [Result<Vec<f64>, Error>; 3] {
     let mut all = ROWS.map(|_| Ok(Vec::new()));
     for _ in 0..rig.scale.hosts {
-        let session = rig.session(threads);
-        for ((name, kernel, shape), all) in ROWS.iter().zip(&mut all).filter(|((name, ..), _)| wants(name)) {
-            eprintln!("{name} …");
+        let session = rig.session_in(threads, window);
+        for (i, all) in all.iter_mut().enumerate().filter(|(i, _)| wants(name(*i, window))) {
+            eprintln!("{} …", name(i, window));
+            let (_, kernel, shape) = ROWS[i];
             let more = match &session {
-                Ok(session) => means(session, kernel, *shape),
+                Ok(session) => means(session, kernel, shape),
+                Err(Error::NoWindow(why)) => Err(Error::NoWindow(why.clone())),
                 Err(error) => Err(Error::Also(error.to_string())),
             };
             match (more, &mut *all) {
@@ -49,8 +59,8 @@ pub(super) fn measure(rig: &Rig, threads: usize, wants: impl Fn(&str) -> bool) -
 }
 
 /// The row number `i` of [`ROWS`], of what [`measure`] gave for it.
-pub(super) fn row(rig: &Rig, threads: usize, i: usize, us: Result<Vec<f64>, Error>, floor_us: f64) -> Result<Row, Error> {
-    let (name, kernel, _) = ROWS[i];
+pub(super) fn row(rig: &Rig, threads: usize, i: usize, window: bool, us: Result<Vec<f64>, Error>, floor_us: f64) -> Result<Row, Error> {
+    let (name, kernel) = (name(i, window), ROWS[i].1);
     let us = middle(us?);
     let Scale { latency_samples, hosts, calls, .. } = rig.scale;
     let note =

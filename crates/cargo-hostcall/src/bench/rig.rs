@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bench_services::{answer, bench, digest, filling};
-use hostcall::{FirstPoll, Plain, Server, ServerBuilder};
-use offload::{Args, Device, DeviceKind, Launch, Memory, Program, ProgramBundle, Queue};
+use hostcall::{BufferHandle, FirstPoll, Plain, Server, ServerBuilder};
+use offload::{Args, Device, DeviceKind, Launch, Line, Memory, Program, ProgramBundle, Queue, WindowProvider};
 
 use super::error::Error;
 use super::watchdog::Watchdog;
@@ -58,6 +58,8 @@ pub(super) struct Rig {
     pub(super) scale: Scale,
     pub(super) first_poll: FirstPoll,
     pub(super) watchdog: Watchdog,
+    /// Who gives windows here, or why nobody does.
+    pub(super) window: Result<WindowProvider, String>,
 }
 
 /// Bytes of a staging slot: what one call of a large slice moves.
@@ -68,7 +70,8 @@ impl Rig {
         let watchdog = Watchdog::start().map_err(Error::Thread)?;
         let program = watchdog.during("loading the kernels", Watchdog::LOAD, || device.load(&images()))?;
         let queue = device.queue()?;
-        Ok(Self { device, queue, program, scale, first_poll, watchdog })
+        let window = device.window(Line::BYTES).map(|window| window.provider()).map_err(|why| why.to_string());
+        Ok(Self { device, queue, program, scale, first_poll, watchdog, window })
     }
 
     pub(super) fn is_sim(&self) -> bool {
@@ -81,9 +84,41 @@ impl Rig {
         [1, 2, 4, 8].into_iter().filter(|&threads| threads == 1 || threads <= cores).collect()
     }
 
+    /// So many threads if the machine has as many processors. Of eight, as many as it has; more are asked for on purpose.
+    pub(super) fn threads(&self, wanted: usize) -> Result<usize, Error> {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        if wanted > 8 && wanted > cores {
+            return Err(Error::NotHere("this machine has fewer processors than the row has threads"));
+        }
+        Ok(wanted.min(cores))
+    }
+
+    /// Runs `sample` with growing counts until one takes long enough to be measured; that count.
+    pub(super) fn calibrate(&self, mut sample: impl FnMut(u32) -> Result<Duration, Error>) -> Result<u32, Error> {
+        let target = self.scale.sample;
+        let mut count = 4u32;
+        loop {
+            let took = sample(count)?;
+            if took * 2 > target || count >= 1 << 22 {
+                return Ok(count);
+            }
+            let factor = target.as_secs_f64() / took.as_secs_f64().max(1e-9);
+            // At most ten times as many at once: the first launch is slower than what follows, or faster.
+            count = (f64::from(count) * factor.clamp(1.5, 10.0)).ceil() as u32;
+        }
+    }
+
     /// A server with every service, and the kernels attached to it. There is one at a time: the kernels call the last.
     pub(super) fn session(&self, threads: usize) -> Result<Session<'_>, Error> {
         self.session_with(threads, Ok)
+    }
+
+    /// The same with replies in a window, or without one whatever the device has.
+    pub(super) fn session_in(&self, threads: usize, window: bool) -> Result<Session<'_>, Error> {
+        if window {
+            self.window.as_ref().map_err(|why| Error::NoWindow(why.clone()))?;
+        }
+        self.session_with(threads, |builder| Ok(builder.window(window)))
     }
 
     /// The same with more.
@@ -104,8 +139,8 @@ impl Rig {
             }),
         ]);
         let server = more(builder)?.start()?;
-        server.attach(&self.program)?;
-        Ok(Session { rig: self, server, threads })
+        let buffer = server.attach(&self.program)?;
+        Ok(Session { rig: self, server, buffer, threads })
     }
 
     /// The shape of a launch of so many waves.
@@ -137,6 +172,7 @@ impl Rig {
 pub(super) struct Session<'a> {
     pub(super) rig: &'a Rig,
     pub(super) server: Server,
+    pub(super) buffer: BufferHandle,
     pub(super) threads: usize,
 }
 
@@ -158,21 +194,6 @@ impl Session<'_> {
             end.since(&start)?.ok_or_else(|| Error::NoTime { kernel: kernel.to_owned() })
         })
     }
-
-    /// Runs `sample` with growing counts until one takes long enough to be measured; that count.
-    pub(super) fn calibrate(&self, mut sample: impl FnMut(u32) -> Result<Duration, Error>) -> Result<u32, Error> {
-        let target = self.rig.scale.sample;
-        let mut count = 4u32;
-        loop {
-            let took = sample(count)?;
-            if took * 2 > target || count >= 1 << 22 {
-                return Ok(count);
-            }
-            let factor = target.as_secs_f64() / took.as_secs_f64().max(1e-9);
-            // At most ten times as many at once: the first launch is slower than what follows, or faster.
-            count = (f64::from(count) * factor.clamp(1.5, 10.0)).ceil() as u32;
-        }
-    }
 }
 
 /// The median of several samples.
@@ -192,4 +213,17 @@ pub(super) fn middle(mut all: Vec<f64>) -> f64 {
 /// The kernels, as the build script built them.
 pub(super) fn images() -> ProgramBundle {
     offload::include_program!("bench")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A small simulator and small samples.
+    pub(in super::super) fn small() -> Rig {
+        let device = Device::sim("sms=1,waves=8".parse().expect("settings")).expect("a simulator");
+        let scale =
+            Scale { samples: 1, latency_samples: 1, calls: 20, sample: Duration::from_millis(1), ..Scale::new(DeviceKind::Sim, true) };
+        Rig::new(device, scale, FirstPoll::DEFAULT).expect("the kernels are loaded")
+    }
 }

@@ -27,14 +27,6 @@ impl Load {
             Self::Post => "post_rate",
         }
     }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Scalar => "throughput.scalar",
-            Self::Wide => "throughput.wide64",
-            Self::Post => "post.rate",
-        }
-    }
 }
 
 /// Runs the load on `waves` waves, `each` times per wave, and checks that every call was answered right, every post handled.
@@ -65,22 +57,27 @@ fn sample(session: &Session<'_>, load: Load, waves: u32, each: u32) -> Result<Du
 
 /// Calls (of a wave, whatever its lanes) a second, the median of `samples`.
 pub(super) fn rate(session: &Session<'_>, load: Load, waves: u32, samples: usize) -> Result<f64, Error> {
-    let each = session.calibrate(|each| sample(session, load, waves, each))?;
+    let each = session.rig.calibrate(|each| sample(session, load, waves, each))?;
     median(samples, || Ok(f64::from(waves) * f64::from(each) / sample(session, load, waves, each)?.as_secs_f64()))
 }
 
-/// The row of a load, from the rate with each number of server threads.
-pub(super) fn row(rig: &Rig, load: Load, rates: &[(usize, f64)], floor_us: f64) -> Result<Row, Error> {
-    let (threads, best) =
-        rates.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).ok_or(Error::NotHere("no number of server threads was tried"))?;
-    let all = rates.iter().map(|(threads, rate)| format!("{threads}: {:.2}", rate / 1e6)).collect::<Vec<_>>().join(", ");
+/// The rows: their names with a window and without, what the waves do, and with how many server threads.
+pub(super) const ROWS: [([&str; 2], Load, usize); 5] = [
+    (["throughput.scalar.1", "throughput.scalar.1.no_window"], Load::Scalar, 1),
+    (["throughput.scalar", "throughput.scalar.no_window"], Load::Scalar, 8),
+    (["throughput.wide64", "throughput.wide64.no_window"], Load::Wide, 8),
+    (["throughput.wide64.12", "throughput.wide64.12.no_window"], Load::Wide, 12),
+    (["post.rate", "post.rate.no_window"], Load::Post, 8),
+];
+
+/// Measures one row.
+pub(super) fn row(rig: &Rig, name: &'static str, load: Load, threads: usize, window: bool, floor_us: f64) -> Result<Row, Error> {
+    let threads = rig.threads(threads)?;
+    let session = rig.session_in(threads, window)?;
+    let rate = rate(&session, load, rig.all_waves(), rig.scale.samples)?;
     let lanes = if load == Load::Wide { format!(" of {} lanes", rig.device.info().wave_size) } else { String::new() };
-    let note = format!(
-        "{} waves{lanes}, best with {threads} server thread(s) (M/s by threads: {all}){}",
-        rig.all_waves(),
-        rig.registers(load.kernel())?
-    );
-    Ok(Row { name: load.name(), figure: Figure::PerS(best), ratio: best * floor_us / 1e6, against: Against::PerFloor, note })
+    let note = format!("{} waves{lanes}, {threads} server thread(s){}", rig.all_waves(), rig.registers(load.kernel())?);
+    Ok(Row { name, figure: Figure::PerS(rate), ratio: rate * floor_us / 1e6, against: Against::PerFloor, note })
 }
 
 /// The row `post.issue`: what a post costs the wave that makes it.

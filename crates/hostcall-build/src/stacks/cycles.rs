@@ -27,6 +27,31 @@ pub(super) fn breakers(module: &str) -> Vec<&str> {
     (0..pointer).filter(|&function| breaks[function]).map(|function| graph.names[function]).collect()
 }
 
+/// The kernels (functions of this calling convention) of whose stack nobody knows the bound: those that reach a circle of calls, or a call through a
+/// pointer, whatever it points at.
+pub(crate) fn unbounded<'a>(module: &'a str, convention: &str) -> Vec<&'a str> {
+    let graph = Graph::read(module);
+    let circles = breakers(module);
+    let endless: Vec<bool> =
+        graph.names.iter().zip(&graph.calls_pointers).map(|(name, &pointers)| pointers || circles.contains(name)).collect();
+    let reaches_one = |start: usize| {
+        let mut seen = vec![false; graph.names.len()];
+        let mut open = vec![start];
+        while let Some(function) = open.pop() {
+            if endless[function] {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[function], true) {
+                open.extend(&graph.calls[function]);
+            }
+        }
+        false
+    };
+    let definitions = module.lines().filter_map(definition).enumerate();
+    let kernels = definitions.filter(|(_, (before, _))| before.split_whitespace().any(|word| word == convention));
+    kernels.filter(|(number, _)| reaches_one(*number)).map(|(_, (_, name))| name).collect()
+}
+
 struct Graph<'a> {
     names: Vec<&'a str>,
     /// Direct calls.
@@ -214,6 +239,23 @@ mod tests {
         assert_eq!(breakers(&text), ["visit"], "all that is called by it calls it again");
         let text = module(&[("main", &["call void %0()"]), ("other", &["store ptr @leaf, ptr %0"]), ("leaf", &[])]);
         assert!(breakers(&text).is_empty(), "main is called by nobody");
+    }
+
+    #[test]
+    fn kernels_that_reach_a_circle_or_a_pointer_have_no_known_bound() {
+        let kernel = |name: &str, calls: &str| format!("define amdgpu_kernel void @{name}() #0 {{\n  {calls}\n  ret void\n}}\n");
+        let text = kernel("plain", "call void @leaf()")
+            + &kernel("recursive", "call void @once()")
+            + &kernel("pointer", "call void %1(ptr %0)")
+            + &kernel("over", "call void @visit()")
+            + &module(&[
+                ("once", &["call void @itself()"]),
+                ("itself", &["call void @itself()"]),
+                ("visit", &["%2 = call i32 %1(ptr %0)"]),
+                ("leaf", &["call void @llvm.memset.p0.i64(ptr %0, i8 0, i64 8, i1 false)"]),
+            ]);
+        assert_eq!(unbounded(&text, "amdgpu_kernel"), ["recursive", "pointer", "over"]);
+        assert!(unbounded(&text, "ptx_kernel").is_empty());
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-pub(crate) use self::cycles::mentions;
+pub(crate) use self::cycles::{mentions, unbounded};
 pub(crate) use self::layout::Types;
 use self::layout::name_len;
 use crate::bitcode::definition;

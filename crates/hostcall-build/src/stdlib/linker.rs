@@ -32,12 +32,15 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     let output = PathBuf::from(output);
     let scratch = Scratch::new(output.parent().unwrap_or(Path::new(".")))?;
     let name = program_name(&output.file_stem().unwrap_or_default().to_string_lossy()).to_owned();
+    let state = sysroot.runtime_state()?;
+    let runtime = sysroot.runtime(&state);
     let image = match &sysroot.machine {
-        Machine::Sim => shared_library(sysroot, &name, &arguments, &scratch.0)?,
-        Machine::Nvptx | Machine::Amdgpu { .. } => gpu_image(sysroot, &name, &arguments, &scratch.0)?,
+        Machine::Sim => shared_library(sysroot, &runtime, &name, &arguments, &scratch.0)?,
+        Machine::Nvptx | Machine::Amdgpu { .. } => gpu_image(sysroot, &runtime, &name, &arguments, &scratch.0)?,
     };
+    let kind = if std::env::var_os(HARNESS_VARIABLE).is_some() { HARNESS_NOTE } else { PROGRAM_NOTE };
     let mut bundle = ProgramBundle::new(name, vec![image]);
-    bundle.note = std::env::var_os(HARNESS_VARIABLE).map(|_| HARNESS_NOTE.into());
+    bundle.note = Some(format!("{kind}{STATE_NOTE}{state}").into());
     let made = scratch.0.join("bundle");
     fs::write(&made, bundle.to_bytes()).map_err(BuildError::io("write", &made))?;
     // rustc's own linkers leave executables, and cargo starts programs through our runner: the permission is a courtesy to tools that look for it.
@@ -48,10 +51,18 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
 /// Set by the compiler for the linker that it calls.
 pub(crate) const HARNESS_VARIABLE: &str = "HOSTCALL_LINKS_TESTS";
 const HARNESS_NOTE: &str = "a test harness, for one device";
+const PROGRAM_NOTE: &str = "a program, built for one device";
+/// Before the state of the runtime.
+const STATE_NOTE: &str = "; runtime ";
 
 /// Whether a program is Rust's test harness.
 pub fn is_test_harness(bundle: &ProgramBundle) -> bool {
-    bundle.note.as_deref() == Some(HARNESS_NOTE)
+    bundle.note.as_deref().is_some_and(|note| note.starts_with(HARNESS_NOTE))
+}
+
+/// The state of the runtime that a program was linked with, if it was linked by us.
+pub fn linked_runtime(bundle: &ProgramBundle) -> Option<&str> {
+    bundle.note.as_deref()?.split_once(STATE_NOTE).map(|(_, state)| state)
 }
 
 /// Without the hash that cargo adds.
@@ -97,7 +108,7 @@ fn after<'a>(arguments: &'a [String], key: &str) -> Option<&'a str> {
 }
 
 /// PTX or a code object.
-fn gpu_image(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Path) -> Result<Image, BuildError> {
+fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String], dir: &Path) -> Result<Image, BuildError> {
     let toolchain = &sysroot.toolchain;
     let files = |suffix: &str| arguments.iter().filter(|argument| argument.ends_with(suffix)).map(PathBuf::from).collect::<Vec<_>>();
     let (objects, archives) = (files(".o"), files(".rlib"));
@@ -105,7 +116,7 @@ fn gpu_image(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Path) ->
     // each other in both directions (panics, allocation), hence twice.
     let [program, linked, reached] = ["program.bc", "linked.bc", "reached.bc"].map(|name| dir.join(name));
     let link = |to: &Path| toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(to);
-    link(&program).arg(sysroot.runtime()).args(&objects).output()?;
+    link(&program).arg(runtime).args(&objects).output()?;
     link(&linked).arg("--only-needed").arg(&program).args(archives.iter().chain(&archives)).output()?;
 
     let exports = dir.join("exports");
@@ -150,7 +161,7 @@ fn gpu_image(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Path) ->
 const ELF_OS_ABI: usize = 7;
 
 /// The simulator's image.
-fn shared_library(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Path) -> Result<Image, BuildError> {
+fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String], dir: &Path) -> Result<Image, BuildError> {
     let [library, script] = ["image.so", "exports"].map(|name| dir.join(name));
     let exported: String = VISIBLE[1..].iter().map(|prefix| format!("{prefix}*; ")).collect();
     fs::write(&script, format!("{{ global: {exported}local: *; }};\n")).map_err(BuildError::io("write", &script))?;
@@ -172,7 +183,7 @@ fn shared_library(sysroot: &Sysroot, name: &str, arguments: &[String], dir: &Pat
         let run = run.args(["-shared", "-Bsymbolic", "--gc-sections", "--allow-multiple-definition", "--build-id=none", "--strip-debug"]);
         // LLVM takes a `f128` for C's `long double` here, and calls its functions by those names; std's compiler_builtins has them under their own.
         let run = QUADS.iter().fold(run, |run, name| run.arg(format!("--defsym={name}l={name}f128")));
-        Ok(run.arg("--version-script").arg(&script).arg(sysroot.runtime()).args(more).arg("-o").arg(&library))
+        Ok(run.arg("--version-script").arg(&script).arg(runtime).args(more).arg("-o").arg(&library))
     };
     link(&[])?.output()?;
     let mut bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;

@@ -15,9 +15,10 @@ mod sysroot;
 pub(crate) mod tools;
 mod wrapper;
 
-pub use linker::is_test_harness;
+pub use linker::{is_test_harness, linked_runtime};
 pub use machine::{Machine, SUFFIX};
 pub use overlay::{apply as apply_overlay, identity as overlay_identity};
 pub use program::build_std_program;
+pub use runtime::runtime_state;
 pub use sysroot::Sysroot;
 pub use tools::act_as_tool;

@@ -1,7 +1,7 @@
 //! A program with std as a bundle of images, for applications that bring one along.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use offload_image::{Image, ImageKind, ProgramBundle};
 
@@ -9,7 +9,7 @@ use super::machine::Machine;
 use super::sysroot::Sysroot;
 use crate::command::Run;
 use crate::source::Source;
-use crate::{BuildError, BuiltProgram, HostToolchain, ProgramSpec, Ptxas, Target, assemble_cached};
+use crate::{BuildError, BuiltProgram, HostToolchain, ProgramSpec, Ptxas, Target, assemble_cached, cargo};
 
 /// Builds the package in `spec.crate_dir`, whose only program is an ordinary `fn main()`, for all targets of `spec`. std is built where that has not been
 /// done yet, and `progress` told so. `tool` is as for [`Sysroot::prepare`].
@@ -17,44 +17,43 @@ use crate::{BuildError, BuiltProgram, HostToolchain, ProgramSpec, Ptxas, Target,
 /// # Errors
 ///
 /// Any [`BuildError`]: the first target that cannot be built ends the build.
-pub fn build_std_program(
-    spec: &ProgramSpec,
-    tool: Option<&std::path::Path>,
-    mut progress: impl FnMut(&str),
-) -> Result<BuiltProgram, BuildError> {
+pub fn build_std_program(spec: &ProgramSpec, tool: Option<&Path>, mut progress: impl FnMut(&str)) -> Result<BuiltProgram, BuildError> {
     let host = HostToolchain::find()?;
-    let source = Source::read(&host, &spec.crate_dir)?;
-    let target_dir = spec.target_dir.clone().unwrap_or_else(|| source.dir.join("target"));
-    let target_dir = std::path::absolute(&target_dir).map_err(BuildError::io("find", target_dir))?;
+    let source = Source::of_package(&host, &spec.crate_dir, spec.target_dir.as_deref())?;
     let mut images = Vec::new();
+    let mut warnings = Vec::new();
     for target in &spec.targets {
         let sysroot = Sysroot::prepare(&Machine::of(target), tool, &mut progress)?;
-        let image = build(spec, &source, &sysroot, &target_dir)?;
+        let image = build(spec, &source, &sysroot, &mut warnings)?;
         images.push(match target {
             Target::Cubin { arch } => Image::new(ImageKind::Cubin, arch.clone(), assemble_cached(&Ptxas::find()?, &image.bytes, arch)?),
             _ => image,
         });
     }
     let inputs = source.inputs();
-    Ok(BuiltProgram { bundle: ProgramBundle::new(source.package, images), inputs })
+    Ok(BuiltProgram { bundle: ProgramBundle::new(source.package, images), inputs, warnings })
 }
 
-fn build(spec: &ProgramSpec, source: &Source, sysroot: &Sysroot, target_dir: &std::path::Path) -> Result<Image, BuildError> {
-    let run = Run::new(sysroot.cargo())
-        .without_outer_cargo()
-        .dir(&source.dir)
-        .echo(spec.echo)
-        .env("RUSTC", sysroot.rustc())
-        .env("CARGO_TARGET_DIR", target_dir)
+fn build(spec: &ProgramSpec, source: &Source, sysroot: &Sysroot, warnings: &mut Vec<String>) -> Result<Image, BuildError> {
+    let run = Run::new(sysroot.cargo()).without_outer_cargo().dir(&source.dir);
+    let run = sysroot
+        .variables()?
+        .into_iter()
+        .fold(run, |run, (name, value)| run.env(name, value))
+        .env("CARGO_TARGET_DIR", &source.target_dir)
         .args(["build", "--release", "--bins", "--package", &source.package, "--target", &sysroot.machine.name()])
         .args(spec.features.iter().map(|feature| format!("--features={feature}")))
-        .arg("--message-format=json-render-diagnostics");
-    let command = run.line();
-    let output = run.text()?;
-    let messages = output.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let programs: Vec<PathBuf> = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).collect();
+        .arg(cargo::MESSAGES);
+    let compiled = cargo::compile(run, &source.package, &sysroot.machine.name(), &source.own(), spec.echo)?;
+    for warning in &compiled.warnings {
+        if !warnings.contains(warning) {
+            warnings.push(warning.clone());
+        }
+    }
+    let command = compiled.command.clone();
+    let programs: Vec<&Path> = compiled.executables().collect();
     let unexpected = |problem: String| BuildError::Unexpected { command: command.clone(), problem };
-    let [program] = &programs[..] else {
+    let [program] = programs[..] else {
         return Err(unexpected(format!("{} has {} programs, and exactly one is wanted", source.package, programs.len())));
     };
     let bytes = fs::read(program).map_err(BuildError::io("read", program))?;

@@ -16,33 +16,58 @@ use crate::build::Context;
 use crate::cache::Scratch;
 use crate::command::Run;
 use crate::source::Source;
-use crate::{BuildError, HostToolchain, ProgramSpec, amdgpu, nvptx, panics, symbols};
+use crate::{BuildError, HostToolchain, ProgramSpec, amdgpu, cargo, nvptx, panics, symbols};
 
 /// Symbols that a program's std, or the host, looks for.
 pub(crate) const VISIBLE: [&str; 3] = ["sys_", "__HOSTCALL_", "__hostcall_"];
 
-/// Builds the runtime if it is not there, or its sources, or the steps, the linker's included, are others than those it was built from. Then the stamp is
-/// written, last of all: programs depend on it, and so are linked again.
+/// The state of the runtime that this program links with and answers: a hash of its sources and of the steps here, the linker's included. `None` where there
+/// are no sources, as where only images and programs were brought: there nothing can be linked either.
+pub fn runtime_state() -> Option<String> {
+    state(&source_directory().ok()?).ok()
+}
+
+fn state(crate_dir: &Path) -> Result<String, BuildError> {
+    let parts = [sources_hash(crate_dir)?, Sha256::of(bitcode::recipe()), Sha256::of(linker::recipe().as_bytes())];
+    Ok(Sha256::of(parts.map(|part| part.0).as_flattened()).to_string()[..16].to_owned())
+}
+
+/// Builds the runtime in the state that this program wants if it is not there. Then this program's stamp is written, last of all: what it links depends on
+/// it, and so is linked again. Runtimes in other states are other files, which other programs link with.
 pub(crate) fn refresh(sysroot: &Sysroot, cache: &Path, progress: &mut impl FnMut(&str)) -> Result<(), BuildError> {
     let crate_dir = source_directory()?;
-    let (file, stamp) = (sysroot.runtime(), sysroot.stamp());
-    let key = format!("{} {} {}", sources_hash(&crate_dir)?, Sha256::of(bitcode::recipe()), Sha256::of(linker::recipe().as_bytes()));
-    if file.is_file() && fs::read_to_string(&stamp).is_ok_and(|found| found == key) {
+    let state = state(&crate_dir)?;
+    let (file, stamp) = (sysroot.runtime(&state), sysroot.stamp());
+    if !file.is_file() {
+        progress(&format!("building the runtime for {}", sysroot.machine));
+        let host = HostToolchain::find()?;
+        let source = Source::of_package(&host, &crate_dir, Some(&target_dir(cache, &crate_dir)))?;
+        let spec = ProgramSpec::new(&crate_dir);
+        let context = Context::new(&spec, &host, source);
+        let scratch = Scratch::new(cache)?;
+        let made = match &sysroot.machine {
+            Machine::Sim => object(sysroot, &context, &scratch.0)?,
+            Machine::Nvptx => module(&context, &nvptx::gpu(&sysroot.toolchain, crate::NVPTX_ARCH), &scratch.0)?,
+            Machine::Amdgpu { arch } => module(&context, &amdgpu::gpu(&sysroot.toolchain, arch), &scratch.0)?,
+        };
+        let place = file.parent().unwrap_or(&sysroot.dir);
+        fs::create_dir_all(place).map_err(BuildError::io("create", place))?;
+        fs::rename(&made, &file).map_err(BuildError::io("write", &file))?;
+    }
+    if fs::read_to_string(&stamp).is_ok_and(|found| found == state) {
         return Ok(());
     }
-    progress(&format!("building the runtime for {}", sysroot.machine));
-    let host = HostToolchain::find()?;
-    let source = Source::read(&host, &crate_dir)?;
-    let spec = ProgramSpec::new(&crate_dir);
-    let context = Context { spec: &spec, host: &host, source, target_dir: cache.join("runtime") };
-    let scratch = Scratch::new(cache)?;
-    let made = match &sysroot.machine {
-        Machine::Sim => object(sysroot, &context, &scratch.0)?,
-        Machine::Nvptx => module(&context, &nvptx::gpu(&sysroot.toolchain, crate::NVPTX_ARCH), &scratch.0)?,
-        Machine::Amdgpu { arch } => module(&context, &amdgpu::gpu(&sysroot.toolchain, arch), &scratch.0)?,
-    };
-    fs::rename(&made, &file).map_err(BuildError::io("write", &file))?;
-    fs::write(&stamp, key).map_err(BuildError::io("write", &stamp))
+    // Links may be reading it.
+    let fresh = stamp.with_extension(std::process::id().to_string());
+    fs::write(&fresh, state).map_err(BuildError::io("write", &fresh))?;
+    fs::rename(&fresh, &stamp).map_err(BuildError::io("write", &stamp))
+}
+
+/// Where the runtime with those sources is compiled. Cargo knows the crates of a workspace by where they lie in it: in one directory, it takes what it made of
+/// one checkout's for another's.
+fn target_dir(cache: &Path, crate_dir: &Path) -> PathBuf {
+    let hash = Sha256::of(crate_dir.as_os_str().as_encoded_bytes()).to_string();
+    cache.join(format!("runtime-{}", &hash[..16]))
 }
 
 /// For GPUs: one module of bitcode.
@@ -69,15 +94,15 @@ fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBu
     let run = Run::new(&host.cargo).without_outer_cargo().dir(&context.source.dir);
     let run = if let Some(rustc) = &host.rustc { run.env("RUSTC", rustc) } else { run };
     let run = run
-        .env("CARGO_TARGET_DIR", &context.target_dir)
+        .env("CARGO_TARGET_DIR", &context.source.target_dir)
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
         .env("CARGO_PROFILE_RELEASE_LTO", "fat")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
         .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
         .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--target", &host.triple])
-        .arg("--message-format=json-render-diagnostics");
-    let archive = bitcode::artifact(run, context, ".a")?;
+        .arg(cargo::MESSAGES);
+    let archive = bitcode::artifact(run, context, "the simulator", ".a")?;
     let [whole, object] = ["whole.o", "runtime.o"].map(|name| dir.join(name));
     sysroot.toolchain.ld()?.args(["-r", "--whole-archive"]).arg(&archive).arg("-o").arg(&whole).output()?;
     let mut objcopy = sysroot.toolchain.llvm("llvm-objcopy").args(["--wildcard", "--strip-debug"]);
@@ -89,7 +114,7 @@ fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBu
 }
 
 /// Where the runtime's sources are: `HOSTCALL_STD_SOURCE`, or beside the sources that this program was built from.
-fn source_directory() -> Result<PathBuf, BuildError> {
+pub(crate) fn source_directory() -> Result<PathBuf, BuildError> {
     let named = std::env::var_os("HOSTCALL_STD_SOURCE").map(PathBuf::from);
     let dir = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-std"));
     dir.canonicalize().map_err(BuildError::io("find the runtime's sources (HOSTCALL_STD_SOURCE names their directory) in", &dir))
@@ -135,6 +160,12 @@ fn files_below(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), BuildError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn checkouts_are_compiled_in_directories_of_their_own() {
+        let of = |dir: &str| target_dir(Path::new("/cache"), Path::new(dir));
+        assert_ne!(of("/a/crates/hostcall-std"), of("/b/crates/hostcall-std"));
+    }
 
     #[test]
     fn the_hash_of_the_sources_follows_path_dependencies() {

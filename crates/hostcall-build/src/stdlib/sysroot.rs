@@ -2,17 +2,17 @@
 //!
 //! ```text
 //! ~/.cache/hostcall/std/MACHINE-KEY/
-//!   bin/hostcall-rustc, bin/hostcall-link     us, under these names: see `tools`
+//!   for/PROGRAM/…                             what belongs to one program that builds with it: see `tools`
 //!   lib/rustlib/MACHINE/target.json           the specification, where rustc looks for it
 //!   lib/rustlib/MACHINE/lib/*.rlib            std, test, proc_macro and what they need
-//!   runtime.bc or runtime.o                   hostcall-std: see `runtime`
-//!   runtime.key                               what it was made of, and how programs are linked with it
+//!   runtime/STATE/runtime.bc or runtime.o     hostcall-std, as it was in some checkout: see `runtime`
 //!   hostcall.json                             which toolchain all this is for
 //! ```
 //!
 //! The key is a hash of the compiler, the overlay, the specification and the flags: a sysroot that is there is right, and one for another compiler is
 //! another directory. It is made under another name and appears by a rename, so nobody finds half of one.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,7 @@ use offload_image::Sha256;
 use serde_json::json;
 
 use super::machine::Machine;
+use super::wrapper::STATE_VARIABLE;
 use super::{known, overlay, runtime, tools};
 use crate::cache::{Scratch, cache_directory};
 use crate::command::Run;
@@ -36,6 +37,8 @@ pub struct Sysroot {
     /// Where it is.
     pub dir: PathBuf,
     pub(crate) toolchain: DeviceToolchain,
+    /// The directory of the program that prepared it; nobody's, if nobody did.
+    pub(crate) tools: PathBuf,
 }
 
 impl Sysroot {
@@ -48,18 +51,32 @@ impl Sysroot {
     /// [`BuildError::Failed`] if something does not compile.
     pub fn prepare(machine: &Machine, tool: Option<&Path>, mut progress: impl FnMut(&str)) -> Result<Sysroot, BuildError> {
         let cache = cache_directory("std")?;
-        let sysroot = match known::read(&cache, machine) {
+        let program = tools::program(tool)?;
+        let mut sysroot = match known::read(&cache, machine) {
             Some(sysroot) => sysroot,
             None => Sysroot::find_or_build(machine, &cache, &mut progress)?,
         };
+        sysroot.tools = tools::directory(&sysroot.dir, &program, &runtime::source_directory()?);
         let _lock = Lock::take(&cache.join(format!("{machine}.lock")), &mut progress)?;
-        tools::install(&sysroot.dir, tool)?;
+        tools::install(&sysroot.tools, &program)?;
         runtime::refresh(&sysroot, &cache, &mut progress)?;
         Ok(sysroot)
     }
 
     /// The sysroot of the toolchain that is there now.
     fn find_or_build(machine: &Machine, cache: &Path, progress: &mut impl FnMut(&str)) -> Result<Sysroot, BuildError> {
+        let (sysroot, specification) = Sysroot::find(machine, cache)?;
+        let _lock = Lock::take(&cache.join(format!("{machine}.lock")), progress)?;
+        if !sysroot.is_built() {
+            progress(&format!("building std for {machine} with {}, once: a minute or two", sysroot.toolchain.version));
+            sysroot.build(cache, &specification)?;
+        }
+        known::write(cache, &sysroot)?;
+        Ok(sysroot)
+    }
+
+    /// Where the sysroot of the toolchain that is there now is or would be, and its specification with [`LINKER_PLACE`] in it.
+    fn find(machine: &Machine, cache: &Path) -> Result<(Sysroot, String), BuildError> {
         let toolchain = DeviceToolchain::find()?;
         if toolchain.lld.is_none() {
             return Err(BuildError::Missing { piece: Piece::Lld, tried: toolchain.llvm_bin.display().to_string() });
@@ -70,19 +87,14 @@ impl Sysroot {
             [&*toolchain.version, &overlay::identity(), &specification, &flags.join(" "), RECIPE].map(|part| Sha256::of(part.as_bytes()).0);
         let key = Sha256::of(key.as_flattened()).to_string();
         let dir = cache.join(format!("{machine}-{}", &key[..16]));
-        let sysroot = Sysroot { machine: machine.clone(), dir, toolchain };
-        let _lock = Lock::take(&cache.join(format!("{machine}.lock")), progress)?;
-        if !sysroot.is_built() {
-            progress(&format!("building std for {machine} with {}, once: a minute or two", sysroot.toolchain.version));
-            sysroot.build(cache, &specification, &flags)?;
-        }
-        known::write(cache, &sysroot)?;
-        Ok(sysroot)
+        Ok((Sysroot { machine: machine.clone(), dir, toolchain, tools: PathBuf::new() }, specification))
     }
 
     /// The machine's sysroot, if it has been prepared and is still right. Builds nothing.
     pub fn prepared(machine: &Machine) -> Option<Sysroot> {
-        known::read(&cache_directory("std").ok()?, machine)
+        let cache = cache_directory("std").ok()?;
+        // What is noted is where another program with other variables looked: that it is not noted for this one says nothing.
+        known::read(&cache, machine).or_else(|| Sysroot::find(machine, &cache).ok().map(|(sysroot, _)| sysroot).filter(Sysroot::is_built))
     }
 
     pub(crate) fn is_built(&self) -> bool {
@@ -91,12 +103,22 @@ impl Sysroot {
 
     /// What cargo is given as `RUSTC`.
     pub fn rustc(&self) -> PathBuf {
-        self.dir.join("bin/hostcall-rustc")
+        self.tools.join(tools::COMPILER)
+    }
+
+    /// The variables that a cargo is given to build with this sysroot: its compiler, and the state of the runtime, so that cargo sees what was linked
+    /// with another.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Io`] if nobody has prepared it.
+    pub fn variables(&self) -> Result<[(&'static str, OsString); 2], BuildError> {
+        Ok([("RUSTC", self.rustc().into()), (STATE_VARIABLE, self.runtime_state()?.into())])
     }
 
     /// What rustc calls as its linker.
     pub(crate) fn linker(&self) -> PathBuf {
-        self.dir.join("bin").join(tools::LINKER)
+        self.tools.join(tools::LINKER)
     }
 
     /// The cargo of the device toolchain, which is of the same release.
@@ -109,30 +131,36 @@ impl Sysroot {
         self.toolchain.version.split_whitespace().nth(1).unwrap_or(&self.toolchain.version)
     }
 
-    /// The runtime that programs are linked with.
-    pub(crate) fn runtime(&self) -> PathBuf {
-        self.dir.join(if self.machine.is_gpu() { "runtime.bc" } else { "runtime.o" })
+    /// The runtime of that state.
+    pub(crate) fn runtime(&self, state: &str) -> PathBuf {
+        self.dir.join("runtime").join(state).join(if self.machine.is_gpu() { "runtime.bc" } else { "runtime.o" })
     }
 
-    /// Changes with the runtime and with how programs are linked, and with nothing else.
+    /// Holds the state of the runtime that this program links with. It changes with the runtime and with how programs are linked, and with nothing else.
     pub(crate) fn stamp(&self) -> PathBuf {
-        self.dir.join("runtime.key")
+        self.tools.join("runtime.key")
     }
 
-    fn build(&self, cache: &Path, specification: &str, flags: &[String]) -> Result<(), BuildError> {
+    /// The state of the runtime that this program links with.
+    pub(crate) fn runtime_state(&self) -> Result<String, BuildError> {
+        let stamp = self.stamp();
+        fs::read_to_string(&stamp).map_err(BuildError::io("read", stamp))
+    }
+
+    fn build(&self, cache: &Path, specification: &str) -> Result<(), BuildError> {
         let name = self.machine.name();
         let scratch = Scratch::new(cache)?;
         let made = scratch.0.join("sysroot");
         let place = made.join("lib/rustlib").join(&name);
         fs::create_dir_all(place.join("lib")).map_err(BuildError::io("create", &place))?;
-        let specification = specification.replace(LINKER_PLACE, &self.linker().display().to_string());
+        let specification = specification.replace(LINKER_PLACE, tools::LINKER);
         fs::write(place.join("target.json"), &specification).map_err(BuildError::io("write", &place))?;
 
         let library = scratch.0.join("library");
         overlay::apply(&self.toolchain, &library)?;
         let named = scratch.0.join(format!("{name}.json"));
         fs::write(&named, &specification).map_err(BuildError::io("write", &named))?;
-        let mut flags = flags.to_vec();
+        let mut flags = flags(&self.machine, &self.toolchain);
         flags.push(format!("--remap-path-prefix={}=rust/library", library.display()));
         let target_dir = scratch.0.join("target");
         let package = scratch.0.join("package");
@@ -177,7 +205,13 @@ impl Sysroot {
         fs::rename(&made, &self.dir).map_err(BuildError::io("create", &self.dir))
     }
 
-    /// The sysroot that is in `dir`, as whoever is called through `dir/bin` finds it.
+    /// The sysroot of whoever is called through a program's directory in it.
+    pub(crate) fn of_tool(tools: &Path) -> Result<Sysroot, BuildError> {
+        let dir = tools::sysroot_of(tools).unwrap_or(Path::new(""));
+        Ok(Sysroot { tools: tools.to_path_buf(), ..Sysroot::open(dir)? })
+    }
+
+    /// The sysroot that is in `dir`.
     pub(crate) fn open(dir: &Path) -> Result<Sysroot, BuildError> {
         let file = dir.join(DESCRIPTION);
         let bytes = fs::read(&file).map_err(BuildError::io("read", &file))?;
@@ -198,7 +232,7 @@ impl Sysroot {
                 llvm_bin: path("llvm_bin")?,
                 lld: path("lld"),
             };
-            Some(Sysroot { machine, dir: dir.to_owned(), toolchain })
+            Some(Sysroot { machine, dir: dir.to_owned(), toolchain, tools: PathBuf::new() })
         };
         parse().ok_or_else(|| BuildError::Unexpected {
             command: format!("reading {}", file.display()),
@@ -234,7 +268,7 @@ fn write_package(dir: &Path, library: &Path, small: bool) -> Result<(), BuildErr
 
 const DESCRIPTION: &str = "hostcall.json";
 
-/// Stands for the linker's path, which has the key in it, where the key is computed.
+/// Stands for the linker where the key is computed. Each program's compiler names its own linker on the command line.
 const LINKER_PLACE: &str = "HOSTCALL_LINK";
 
 /// Flags for std that are not in its own manifests.

@@ -1,16 +1,28 @@
 //! One program, three names: cargo calls us as compiler, rustc calls us as linker.
 //!
-//! A sysroot's `bin` holds links to the program that prepared it, and that program asks, first of all, under which name it was started. So nothing has to
-//! be installed beside it, and both tools find their sysroot by their own path.
+//! Each program that prepares a sysroot has a directory in it, named by a hash of the program's own path (and of where it has the runtime's
+//! sources):
+//!
+//! ```text
+//! for/PROGRAM/hostcall-rustc, hostcall-link     links to that program
+//! for/PROGRAM/runtime.key                       the state of the runtime that it links with: see `runtime`
+//! ```
+//!
+//! The program asks, first of all, under which name it was started, so nothing has to be installed beside it, and both tools find their sysroot by their own
+//! path. Two checkouts are two programs, and neither ever runs the other's compiler or links the other's runtime. A program that would not understand
+//! its names is refused when the links are made.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use offload_image::Sha256;
+
 use super::sysroot::Sysroot;
 use super::{linker, wrapper};
 use crate::BuildError;
+use crate::command::Run;
 
 pub(crate) const COMPILER: &str = "hostcall-rustc";
 pub(crate) const LINKER: &str = "hostcall-link";
@@ -23,42 +35,78 @@ pub fn act_as_tool() -> Option<ExitCode> {
 
 /// [`act_as_tool`]; the exit code as a number.
 pub(crate) fn act() -> Option<u8> {
-    let mut arguments = std::env::args_os();
+    let mut arguments = std::env::args_os().peekable();
     let program = PathBuf::from(arguments.next()?);
     let name = program.file_name()?;
+    if [COMPILER, LINKER].iter().any(|tool| name == *tool) && arguments.peek().is_some_and(|first| first == HANDSHAKE) {
+        println!("{}", answer(name));
+        return Some(0);
+    }
     let act: fn(&Sysroot, Vec<OsString>) -> Result<u8, BuildError> = match name.to_str()? {
         COMPILER => wrapper::run,
         LINKER => linker::run,
         _ => return None,
     };
-    let dir = program.parent().and_then(Path::parent).unwrap_or(Path::new(""));
-    let outcome = Sysroot::open(dir).and_then(|sysroot| act(&sysroot, arguments.collect()));
+    let outcome = Sysroot::of_tool(program.parent().unwrap_or(Path::new(""))).and_then(|sysroot| act(&sysroot, arguments.collect()));
     Some(outcome.unwrap_or_else(|error| {
         eprintln!("error: {error}");
         1
     }))
 }
 
-/// Makes the links in `dir/bin` lead to `tool`, or to this program.
-pub(crate) fn install(dir: &Path, tool: Option<&Path>) -> Result<(), BuildError> {
-    let tool = match tool {
+/// What a program that knows these names is asked, and what it answers under each of them.
+const HANDSHAKE: &str = "--hostcall-tool";
+
+fn answer(name: &OsStr) -> String {
+    format!("{} is hostcall's", name.to_string_lossy())
+}
+
+/// The directory in `sysroot` that belongs to one program, which has its runtime's sources in `sources`.
+pub(crate) fn directory(sysroot: &Path, program: &Path, sources: &Path) -> PathBuf {
+    let hash = Sha256::of([program, sources].map(|path| Sha256::of(path.as_os_str().as_encoded_bytes()).0).as_flattened()).to_string();
+    sysroot.join("for").join(&hash[..16])
+}
+
+/// The sysroot that a directory of [`directory`] lies in.
+pub(crate) fn sysroot_of(directory: &Path) -> Option<&Path> {
+    directory.parent().and_then(Path::parent)
+}
+
+/// The program that is to act as the tools: `tool`, or this one.
+pub(crate) fn program(tool: Option<&Path>) -> Result<PathBuf, BuildError> {
+    let program = match tool {
         Some(tool) => tool.to_path_buf(),
         None => std::env::current_exe().map_err(BuildError::io("find", "the running program"))?,
     };
-    let bin = dir.join("bin");
-    fs::create_dir_all(&bin).map_err(BuildError::io("create", &bin))?;
+    program.canonicalize().map_err(BuildError::io("find", program))
+}
+
+/// Makes the links in `dir`, which is `program`'s, once it has shown that it knows their names.
+pub(crate) fn install(dir: &Path, program: &Path) -> Result<(), BuildError> {
+    let leads_to_it = |name: &str| fs::read_link(dir.join(name)).is_ok_and(|to| to == program);
+    if [COMPILER, LINKER].iter().all(|name| leads_to_it(name)) {
+        return Ok(());
+    }
+    fs::create_dir_all(dir).map_err(BuildError::io("create", dir))?;
     for name in [COMPILER, LINKER] {
-        let link = bin.join(name);
-        if fs::read_link(&link).is_ok_and(|to| to == tool) {
-            continue;
-        }
+        check(program, name)?;
+        let link = dir.join(name);
         // Others may be starting it at this moment: it is replaced, never absent.
-        let fresh = bin.join(format!("{name}.{}", std::process::id()));
+        let fresh = dir.join(format!("{name}.{}", std::process::id()));
         let _ = fs::remove_file(&fresh);
-        make_link(&tool, &fresh)?;
+        make_link(program, &fresh)?;
         fs::rename(&fresh, &link).map_err(BuildError::io("link", &link))?;
     }
     Ok(())
+}
+
+/// Whether the program, started as `name`, says that it is that tool.
+fn check(program: &Path, name: &str) -> Result<(), BuildError> {
+    let run = Run::new(program).called(name).arg(HANDSHAKE).finish()?;
+    if run.status.success() && String::from_utf8_lossy(&run.stdout).trim_end() == answer(name.as_ref()) {
+        return Ok(());
+    }
+    Err(BuildError::NotATool { program: program.to_path_buf(), name: name.to_owned() })
 }
 
 #[cfg(unix)]
@@ -69,4 +117,30 @@ fn make_link(tool: &Path, link: &Path) -> Result<(), BuildError> {
 #[cfg(not(unix))]
 fn make_link(tool: &Path, link: &Path) -> Result<(), BuildError> {
     fs::copy(tool, link).map(drop).map_err(BuildError::io("copy", link))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_program_has_a_directory_of_its_own() {
+        let sysroot = Path::new("/cache/machine-0");
+        let [one, other] =
+            ["/a/cargo-hostcall", "/b/cargo-hostcall"].map(|program| directory(sysroot, Path::new(program), Path::new("/std")));
+        assert_ne!(one, other);
+        assert_eq!((sysroot_of(&one), sysroot_of(&other)), (Some(sysroot), Some(sysroot)));
+    }
+
+    #[test]
+    fn a_program_that_does_not_know_the_names_is_refused_and_leaves_no_link() {
+        let dir = tempfile::tempdir().expect("a directory");
+        for program in ["/bin/true", "/bin/echo", "/bin/false"] {
+            let program = Path::new(program).canonicalize().expect("every system has it");
+            let error = install(dir.path(), &program).expect_err("it is no tool");
+            assert!(matches!(&error, BuildError::NotATool { program: named, .. } if *named == program), "{error}");
+            assert!(error.to_string().contains("act_as_tool"), "{error}");
+        }
+        assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 0);
+    }
 }

@@ -20,8 +20,14 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     let mut command = Command::new(&sysroot.toolchain.rustc);
     command.args(&arguments);
     if call.target.as_deref() == Some(&name) {
+        if let Some(said) = call.about_c(sysroot.machine.is_gpu(), &package()) {
+            eprintln!("{said}");
+            if sysroot.machine.is_gpu() {
+                return Ok(1);
+            }
+        }
         command.env("RUSTC_BOOTSTRAP", "1").arg("--sysroot").arg(&sysroot.dir).arg("-Zunstable-options");
-        // The specification names one as well: where the sysroot was made, which a copy of it is not.
+        // Of this program, and no other that builds with the same sysroot.
         command.arg(format!("-Clinker={}", sysroot.linker().display()));
         command.args(common_flags());
         command.args(sysroot.machine.codegen_flags());
@@ -64,6 +70,8 @@ struct Call {
     is_test: bool,
     /// Whether this call ends with a link.
     is_final: bool,
+    /// Libraries of another language that the crate brings along.
+    libraries: Vec<String>,
 }
 
 impl Call {
@@ -92,6 +100,8 @@ impl Call {
                 "--crate-type" => crate_type = value.unwrap_or(crate_type),
                 "--emit" => emits_link = value.is_some_and(|value| value.split(',').any(|kind| kind == "link")),
                 "--test" => call.is_test = true,
+                "-l" => call.libraries.extend(value.map(library)),
+                _ if word.starts_with("-l") => call.libraries.push(library(&word[2..])),
                 "-C" if value.is_some_and(|value| value.starts_with("extra-filename=")) => {
                     call.extra_filename = value.unwrap_or_default().trim_start_matches("extra-filename=").to_owned();
                 }
@@ -105,13 +115,55 @@ impl Call {
     }
 }
 
+/// The name in a value of `-l`: `[KIND[:MODIFIERS]=]NAME[:RENAME]`.
+fn library(value: &str) -> String {
+    let name = value.split_once('=').map_or(value, |(_, name)| name);
+    name.split(':').next().unwrap_or(name).to_owned()
+}
+
+/// The package that cargo has us compile, for messages.
+fn package() -> String {
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    format!("{} {}", variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION"))
+}
+
+impl Call {
+    /// What is to be said of a package whose crate brings C along. It is found out here, before rustc: code generation for a GPU does not survive objects of
+    /// another machine.
+    fn about_c(&self, is_gpu: bool, package: &str) -> Option<String> {
+        if self.libraries.is_empty() {
+            return None;
+        }
+        let names = self.libraries.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let libraries = if self.libraries.len() == 1 { "the C library" } else { "the C libraries" };
+        Some(if is_gpu {
+            format!(
+                "error: the package `{package}` links {libraries} {names}, and a GPU runs no C; look for a feature of it that does without, or for a \
+                 package that is all Rust"
+            )
+        } else {
+            format!(
+                "warning: the package `{package}` links {libraries} {names}: the simulator runs that, and a build for a GPU will refuse it"
+            )
+        })
+    }
+}
+
+/// The state of the runtime, in the environment of the cargo that we run. Cargo compares it with what the dependency file says, and so sees that
+/// a program was linked with another: by another checkout's program, perhaps, into the same directory.
+pub(crate) const STATE_VARIABLE: &str = "HOSTCALL_RUNTIME_STATE";
+
 /// Adds the stamp of the runtime and the linker to the dependency file of a crate that was linked with them.
 fn depend_on_stamp(sysroot: &Sysroot, call: &Call) -> Result<(), BuildError> {
     let (Some(dir), Some(name)) = (&call.out_dir, &call.crate_name) else { return Ok(()) };
     let file = dir.join(format!("{name}{}.d", call.extra_filename));
     let Ok(text) = fs::read_to_string(&file) else { return Ok(()) };
     let stamp = sysroot.stamp().display().to_string().replace(' ', "\\ ");
-    fs::write(&file, with_dependency(&text, &stamp)).map_err(BuildError::io("write", &file))
+    let mut changed = with_dependency(&text, &stamp);
+    if std::env::var_os(STATE_VARIABLE).is_some() {
+        changed += &format!("\n# env-dep:{STATE_VARIABLE}={}\n", sysroot.runtime_state()?);
+    }
+    fs::write(&file, changed).map_err(BuildError::io("write", &file))
 }
 
 /// A dependency file in which everything also depends on `path`. Cargo reads the first rule.
@@ -162,6 +214,18 @@ mod tests {
         assert_eq!((call.crate_name.as_deref(), call.extra_filename.as_str()), (Some("hello"), "-12ab"));
         assert_eq!(call.out_dir, Some("/t/deps".into()));
         assert!(call.is_final && call.is_crate && !call.is_test);
+    }
+
+    #[test]
+    fn c_that_a_crate_brings_along_is_refused_for_gpus_and_warned_of_elsewhere() {
+        let call = read(
+            "--crate-name x src/lib.rs --crate-type lib --target t -l static=z -lstatic:+whole-archive=bz2:renamed -l m -L native=/out",
+        );
+        assert_eq!(call.libraries, ["z", "bz2", "m"]);
+        let [gpu, simulator] = [true, false].map(|is_gpu| call.about_c(is_gpu, "x-sys 1.0.0").expect("it brings C"));
+        assert!(gpu.starts_with("error: the package `x-sys 1.0.0` links the C libraries `z`, `bz2`, `m`, "), "{gpu}");
+        assert!(simulator.starts_with("warning: ") && simulator.contains("GPU will refuse"), "{simulator}");
+        assert_eq!(read("--crate-name x src/lib.rs --target t -L native=/out").about_c(true, "x 1.0.0"), None);
     }
 
     #[test]

@@ -222,19 +222,16 @@ mod tests {
 
     #[test]
     fn a_test_that_does_not_end_is_timed_out_and_the_launch_killed() {
-        let script = [STARTS_A, A_IS_OK, STARTS_B, "exec sleep 100"].join("\n");
-        let began = Instant::now();
+        // Were it not killed, this test would not end either.
+        let script = [STARTS_A, A_IS_OK, STARTS_B, "exec sleep 1000000"].join("\n");
         let (ended, results) = told(&script, &["a", "b", "c"], Some(Duration::from_millis(300)));
-        assert!(began.elapsed() < Duration::from_secs(50));
         assert_eq!(results.last(), Some(&("b", Said::TimedOut)));
         assert_eq!(ended, Ended { done: 2, doubtful: vec![], rest: vec!["c"] });
     }
 
     #[test]
     fn a_launch_that_begins_no_test_is_killed_as_well() {
-        let began = Instant::now();
-        let (ended, results) = told("exec sleep 100", &["a", "b"], Some(Duration::from_millis(300)));
-        assert!(began.elapsed() < Duration::from_secs(50));
+        let (ended, results) = told("exec sleep 1000000", &["a", "b"], Some(Duration::from_millis(300)));
         assert_eq!((ended, results.len()), (Ended { done: 0, doubtful: vec![], rest: vec!["a", "b"] }, 0));
     }
 

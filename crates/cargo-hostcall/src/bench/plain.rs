@@ -1,0 +1,592 @@
+//! The plain loop over this wire: words and doorbells as the server has them, and no server.
+//!
+//! What `kernels/bench/src/plain.rs` asks is answered here by the shortest loop that can do it: it sweeps sixteen doorbells at once, fetches the
+//! two lines of each request that rang, checks the tags, works out the answer and stores it as whole lines. Nothing is registered, taken,
+//! counted or validated. So its figures are what a call over this wire can cost on the machine, measured in the same run as our own.
+//!
+//! Both sides are bounded: a wave gives up when its reply stays away, and the threads end with the kernel.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use bench_services::answer;
+use hostcall_abi::header::ReplyHead;
+use hostcall_abi::word::{WORD_BYTES, pack};
+use hostcall_abi::{Geometry, Header, Status, Tag, Word};
+use offload::{Args, HostMemory, Launch, Line, LineStore, Window};
+
+use super::error::Error;
+use super::report::{Against, Figure, Row};
+use super::rig::{Rig, Scale, median, middle};
+use super::watchdog::Watchdog;
+
+/// Doorbells looked at together.
+const LOT: usize = 16;
+/// Lanes of a wide message, and words of each of them.
+const LANES: usize = 32;
+const LANE_WORDS: usize = Header::words_for(16, LANES as u32) as usize;
+/// Words of a lone lane's request behind its header.
+const LONE_WORDS: usize = Header::words_for(16, 1) as usize;
+/// Words of a lane's reply.
+const REPLY_WORDS: usize = ReplyHead::words(4) as usize;
+/// Sweeps without a message after which a thread looks whether the kernel has ended; on the simulator it also lets the waves have the processor.
+const IDLE: u32 = 256;
+
+/// What the waves do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// One lane of each wave calls, the others help.
+    Scalar,
+    /// All lanes of each wave call.
+    Wide,
+}
+
+impl Form {
+    fn kernel(self) -> &'static str {
+        match self {
+            Self::Scalar => "plain_scalar",
+            Self::Wide => "plain_wide",
+        }
+    }
+}
+
+/// Doorbells, requests and replies of some waves.
+struct Area<'a> {
+    rig: &'a Rig,
+    form: Form,
+    waves: u32,
+    /// Waves, rounded up to whole lots.
+    ports: usize,
+    geometry: Geometry,
+    host: HostMemory<u128>,
+    window: Option<Window>,
+    /// Calls that each wave has made: the tag of its last one.
+    made: u32,
+}
+
+impl<'a> Area<'a> {
+    fn new(rig: &'a Rig, form: Form, waves: u32, window: bool) -> Result<Self, Error> {
+        if rig.device.info().wave_size as usize != LANES {
+            return Err(Error::NotHere("the plain loop is one of waves of 32 lanes"));
+        }
+        let ports = (waves as usize).next_multiple_of(LOT);
+        let geometry = Geometry { slots: 0, window, ..Geometry::new(ports as u32, LANES as u32) };
+        let host: HostMemory<u128> = rig.device.alloc_host(geometry.host_layout().bytes / size_of::<u128>())?;
+        if !host.as_ptr().addr().is_multiple_of(Line::BYTES) {
+            return Err(Error::NotHere("host memory does not begin at a line"));
+        }
+        let window = if window { Some(rig.device.window(geometry.window_layout().bytes)?) } else { None };
+        Ok(Self { rig, form, waves, ports, geometry, host, window, made: 0 })
+    }
+
+    /// The words as the host sees them.
+    fn view(&self) -> View {
+        let (host, layout) = (self.host.as_ptr().cast::<u8>(), self.geometry.host_layout());
+        let (replies, store) = match &self.window {
+            Some(window) => (window.as_ptr().as_ptr().wrapping_add(self.geometry.window_layout().replies), window.line_store()),
+            // Into cached memory the form matters little, and this one is inlined.
+            None => {
+                let inlined = LineStore::available().into_iter().find(|store| *store == LineStore::Sse2);
+                (host.wrapping_add(layout.replies), inlined.unwrap_or(LineStore::Plain))
+            }
+        };
+        View {
+            bells: host.wrapping_add(layout.doorbells).cast(),
+            requests: host.wrapping_add(layout.requests),
+            request_bytes: self.geometry.request_bytes(),
+            replies,
+            reply_bytes: self.geometry.reply_bytes(),
+            store,
+        }
+    }
+
+    /// Each wave makes `warm + calls` calls, answered by `threads` threads. How long the kernel took, and nanoseconds of the first wave's
+    /// `calls`.
+    fn run(&mut self, threads: usize, warm: u32, calls: u32) -> Result<(Duration, u64), Error> {
+        let (rig, kernel, each) = (self.rig, self.form.kernel(), warm + calls);
+        let out = rig.zeroed::<[u64; 2]>(self.waves as usize)?;
+        let layout = self.geometry.host_layout();
+        let replies = match &self.window {
+            Some(window) => window.address() + self.geometry.window_layout().replies as u64,
+            None => self.host.address() + layout.replies as u64,
+        };
+        let args = Args::new()
+            .address(self.host.address() + layout.doorbells as u64)
+            .address(self.host.address() + layout.requests as u64)
+            .value(self.geometry.request_words)
+            .address(replies)
+            .value(self.geometry.reply_words)
+            .value(self.made)
+            .value(warm)
+            .value(calls)
+            .slice(&out);
+        let (view, ended, last) = (self.view(), &AtomicBool::new(false), Tag::new(self.made as u16));
+        let shares: Vec<Range<usize>> =
+            (0..threads).map(|t| self.ports / LOT * t / threads * LOT..self.ports / LOT * (t + 1) / threads * LOT).collect();
+        let polite = rig.is_sim();
+        let took = rig.watchdog.during(&format!("kernel `{kernel}`"), Watchdog::LAUNCH, || {
+            std::thread::scope(|scope| {
+                // Also when something fails: the scope waits for the threads.
+                let _ends = Ends(ended);
+                for share in shares {
+                    let waves = self.waves as usize;
+                    let mine = u64::from(each) * share.clone().filter(|port| *port < waves).count() as u64;
+                    let shadow: Vec<u32> = share.clone().map(|port| if port < waves { last.seq().into() } else { 0 }).collect();
+                    let form = self.form;
+                    let serve = move || match form {
+                        // SAFETY: the areas are those of `view`, which `self` keeps until the scope ends; of each port only one thread
+                        // has the share.
+                        Form::Scalar => unsafe {
+                            serve(&view, share.start, shadow, mine, polite, ended, |v, port, tag| scalar(v, port, tag))
+                        },
+                        // SAFETY: as above.
+                        Form::Wide => unsafe { serve(&view, share.start, shadow, mine, polite, ended, |v, port, tag| wide(v, port, tag)) },
+                    };
+                    std::thread::Builder::new().name("plain".into()).spawn_scoped(scope, serve).map_err(Error::Thread)?;
+                }
+                let (start, end) = (rig.device.event()?, rig.device.event()?);
+                let loaded = rig.program.kernel(kernel)?;
+                rig.queue.record(&start)?;
+                // SAFETY: as `kernels/bench` says: areas for as many waves as are launched, and an element of `out` for each; `self` and
+                // this function keep them until the queue is synchronised.
+                unsafe { rig.queue.launch(&loaded, rig.waves(self.waves), args) }?;
+                rig.queue.record(&end)?;
+                rig.queue.synchronize()?;
+                end.since(&start)?.ok_or_else(|| Error::NoTime { kernel: kernel.to_owned() })
+            })
+        })?;
+        self.made += each;
+        let out = rig.queue.read(&out)?;
+        let gave_up = out.iter().filter(|wave| wave[0] == u64::MAX).count() as u64;
+        Error::unless_all(format!("waves of `{kernel}` that did not give up"), u64::from(self.waves) - gave_up, self.waves.into())?;
+        let right = out.iter().map(|wave| wave[1]).sum();
+        Error::unless_all(format!("answers to `{kernel}`"), right, u64::from(self.waves) * u64::from(calls))?;
+        Ok((took, out[0][0]))
+    }
+}
+
+/// Tells the threads that the kernel has ended.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        // Relaxed: it is all there is to say. Pairs with the load in `serve`.
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The words of an [`Area`].
+#[derive(Clone, Copy)]
+struct View {
+    bells: *const u32,
+    requests: *const u8,
+    request_bytes: usize,
+    replies: *mut u8,
+    reply_bytes: usize,
+    store: LineStore,
+}
+
+// SAFETY: addresses of shared memory, which is accessed by volatile or atomic accesses only.
+unsafe impl Send for View {}
+
+/// Answers the ports from `first` on, one for each element of `shadow`, until `mine` calls are answered or the kernel has ended.
+///
+/// # Safety
+/// The view's areas have these ports, and no other thread answers them.
+#[inline(always)]
+unsafe fn serve(
+    view: &View,
+    first: usize,
+    mut shadow: Vec<u32>,
+    mine: u64,
+    polite: bool,
+    ended: &AtomicBool,
+    message: impl Fn(&View, usize, Tag) -> bool,
+) {
+    let (mut served, mut idle) = (0, 0u32);
+    while served < mine {
+        let before = served;
+        for (lot, shadow) in shadow.chunks_exact_mut(LOT).enumerate() {
+            let lot = first + lot * LOT;
+            // SAFETY: a lot of the view's doorbells.
+            let rung = unsafe { rung(view.bells.add(lot), shadow) };
+            if rung == 0 {
+                continue;
+            }
+            let ports = || (0..LOT).filter(|k| rung & 1 << k != 0);
+            for k in ports() {
+                prefetch(view.requests.wrapping_add((lot + k) * view.request_bytes));
+            }
+            for k in ports() {
+                let tag = Tag::new(shadow[k] as u16).next();
+                if message(view, lot + k, tag) {
+                    shadow[k] = tag.seq().into();
+                    served += 1;
+                }
+            }
+            view.store.fence();
+        }
+        if served != before {
+            idle = 0;
+            continue;
+        }
+        idle += 1;
+        if idle.is_multiple_of(IDLE) {
+            // Pairs with `Ends`.
+            if ended.load(Ordering::Relaxed) {
+                return;
+            }
+            if polite {
+                std::thread::yield_now();
+            }
+        }
+    }
+}
+
+/// Which of sixteen doorbells differ from their shadow.
+///
+/// # Safety
+/// `bells` is the first of sixteen aligned words.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn rung(bells: *const u32, shadow: &[u32]) -> u32 {
+    use std::arch::x86_64::{_mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32};
+    // SAFETY: SSE2 is part of x86-64; the caller's words, and as many of the shadow.
+    unsafe {
+        let same = |i: usize| {
+            let bells = std::mem::transmute::<Word, std::arch::x86_64::__m128i>(load16(bells.add(i * 4).cast()));
+            _mm_cmpeq_epi32(bells, _mm_loadu_si128(shadow[i * 4..][..4].as_ptr().cast()))
+        };
+        let same = _mm_packs_epi16(_mm_packs_epi32(same(0), same(1)), _mm_packs_epi32(same(2), same(3)));
+        !_mm_movemask_epi8(same) as u32 & 0xffff
+    }
+}
+
+/// Which of sixteen doorbells differ from their shadow.
+///
+/// # Safety
+/// `bells` is the first of sixteen aligned words.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+unsafe fn rung(bells: *const u32, shadow: &[u32]) -> u32 {
+    // SAFETY: the caller's words, which are only accessed atomically. Pairs with the kernel's store; a hint.
+    let bell = |i: usize| unsafe { AtomicU32::from_ptr(bells.add(i).cast_mut()) }.load(Ordering::Relaxed);
+    (0..LOT).fold(0, |rung, i| rung | u32::from(bell(i) != shadow[i]) << i)
+}
+
+/// Asks for the two lines with which a request begins.
+#[inline(always)]
+fn prefetch(request: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..2 {
+        // SAFETY: a hint, which faults on no address.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(request.wrapping_add(line * Line::BYTES).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = request;
+}
+
+/// Loads a word in one piece.
+///
+/// # Safety
+/// `at` is valid for reads of 16 bytes and aligned to 16.
+#[inline(always)]
+unsafe fn load16(at: *const u8) -> Word {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let x: std::arch::x86_64::__m128i;
+        // SAFETY: one aligned load of the caller's bytes; it changes neither memory, stack nor flags.
+        unsafe { std::arch::asm!("movdqa {x}, [{at}]", x = out(xmm_reg) x, at = in(reg) at, options(nostack, preserves_flags, readonly)) };
+        // SAFETY: both are 16 bytes of plain integers.
+        unsafe { std::mem::transmute::<std::arch::x86_64::__m128i, Word>(x) }
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        let (a, b): (u64, u64);
+        // SAFETY: as above.
+        unsafe {
+            std::arch::asm!("ldp {a}, {b}, [{at}]", a = out(reg) a, b = out(reg) b, at = in(reg) at, options(nostack, preserves_flags, readonly))
+        };
+        Word([a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32])
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        unreachable!("no 16-byte words on this machine, and so no server that this could be compared with; asked for {at:?}")
+    }
+}
+
+/// A block that is put together of words of 14 bytes, each of which is stored with the two bytes behind it that the next one overwrites.
+#[repr(C, align(16))]
+struct Block([u8; 96]);
+
+impl Block {
+    #[inline(always)]
+    fn put(&mut self, at: usize, word: Word) {
+        for (to, unit) in self.0[at..at + 16].chunks_exact_mut(4).zip(word.0) {
+            to.copy_from_slice(&unit.to_ne_bytes());
+        }
+    }
+
+    #[inline(always)]
+    fn units(&self) -> [u32; 16] {
+        std::array::from_fn(|i| u32::from_ne_bytes([self.0[i * 4], self.0[i * 4 + 1], self.0[i * 4 + 2], self.0[i * 4 + 3]]))
+    }
+}
+
+/// The two words of the reply to a block.
+#[inline(always)]
+fn reply(block: &[u32; 16], tag: Tag) -> [Word; REPLY_WORDS] {
+    let [a, b] = answer(block);
+    let units = [ReplyHead { status: Status::OK, dwords: 4 }.encode(), a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32, 0, 0];
+    [0, 1].map(|j| Word::new(pack(j, |k| units.get(k as usize).copied().unwrap_or(0)), tag.payload()))
+}
+
+/// Stores a line of replies.
+///
+/// # Safety
+/// `to` is a line of the view's reply areas, which no other thread writes.
+#[inline(always)]
+unsafe fn store(view: &View, to: *mut u8, words: &[Word]) {
+    let line = Line(std::array::from_fn(|i| words.get(i / 4).map_or(0, |word| word.0[i % 4])));
+    // SAFETY: the caller's; the area found out what this processor has.
+    unsafe { view.store.store(to, &line) };
+}
+
+/// Answers the message of a lone lane, if all of it is there.
+///
+/// # Safety
+/// A port of the view's, which no other thread answers.
+#[inline(always)]
+unsafe fn scalar(view: &View, port: usize, tag: Tag) -> bool {
+    let request = view.requests.wrapping_add(port * view.request_bytes);
+    // SAFETY: the port's first word.
+    let head = unsafe { load16(request) };
+    if head.tag() != tag.header() {
+        return false;
+    }
+    let mut block = Block([0; 96]);
+    let (_, units) = Header::decode(head);
+    block.put(0, Word([units[0], units[1], 0, 0]));
+    let mut wrong = 0;
+    for j in 0..LONE_WORDS {
+        // SAFETY: a word of the port's request.
+        let word = unsafe { load16(request.add((1 + j) * size_of::<Word>())) };
+        wrong |= word.tag() ^ tag.payload();
+        block.put(8 + j * WORD_BYTES as usize, word);
+    }
+    if wrong != 0 {
+        return false;
+    }
+    let [a, b] = reply(&block.units(), tag);
+    // SAFETY: the port's first line.
+    unsafe {
+        store(
+            view,
+            view.replies.wrapping_add(port * view.reply_bytes),
+            &[a, b, Word::new([0; 4], tag.payload()), Word::new([0; 4], tag.payload())],
+        )
+    };
+    true
+}
+
+/// Answers the message of a whole wave, if all of it is there.
+///
+/// # Safety
+/// A port of the view's, which no other thread answers.
+#[inline(always)]
+unsafe fn wide(view: &View, port: usize, tag: Tag) -> bool {
+    let request = view.requests.wrapping_add(port * view.request_bytes);
+    // SAFETY: the port's first word.
+    if unsafe { load16(request) }.tag() != tag.header() {
+        return false;
+    }
+    let mut blocks = [const { Block([0; 96]) }; LANES];
+    let mut wrong = 0;
+    for j in 0..LANE_WORDS {
+        for (lane, block) in blocks.iter_mut().enumerate() {
+            // SAFETY: a word of the port's request.
+            let word = unsafe { load16(request.add((1 + j * LANES + lane) * size_of::<Word>())) };
+            wrong |= word.tag() ^ tag.payload();
+            block.put(j * WORD_BYTES as usize, word);
+        }
+    }
+    if wrong != 0 {
+        return false;
+    }
+    let mut words = [Word([0; 4]); REPLY_WORDS * LANES];
+    for (lane, block) in blocks.iter().enumerate() {
+        let [a, b] = reply(&block.units(), tag);
+        (words[lane], words[LANES + lane]) = (a, b);
+    }
+    let to = view.replies.wrapping_add(port * view.reply_bytes);
+    for (line, words) in words.chunks_exact(4).enumerate() {
+        // SAFETY: a line of the port's reply area.
+        unsafe { store(view, to.wrapping_add(line * Line::BYTES), words) };
+    }
+    true
+}
+
+/// Microseconds of a call of one wave on an otherwise idle device.
+pub(super) fn latency(rig: &Rig, form: Form, window: bool) -> Result<f64, Error> {
+    let (warm, calls) = (rig.scale.calls / 10, rig.scale.calls);
+    let mut all = Vec::new();
+    // As the floor and the calls are measured: on several threads, with memory of their own.
+    for _ in 0..rig.scale.hosts {
+        let mut area = Area::new(rig, form, 1, window)?;
+        for _ in 0..rig.scale.latency_samples {
+            all.push(area.run(1, warm, calls)?.1 as f64 / 1e3 / f64::from(calls));
+        }
+    }
+    Ok(middle(all))
+}
+
+/// Calls (of a wave, whatever its lanes) a second, of all waves.
+pub(super) fn rate(rig: &Rig, form: Form, threads: usize, window: bool) -> Result<f64, Error> {
+    let waves = rig.all_waves();
+    let mut area = Area::new(rig, form, waves, window)?;
+    let each = rig.calibrate(|each| Ok(area.run(threads, 0, each)?.0))?;
+    median(rig.scale.samples, || Ok(f64::from(waves) * f64::from(each) / area.run(threads, 0, each)?.0.as_secs_f64()))
+}
+
+/// Microseconds of one word there and one back, the one back in a line of its own.
+pub(super) fn pingpong(rig: &Rig, window: bool) -> Result<f64, Error> {
+    let (warm, trips) = (rig.scale.calls / 10, rig.scale.calls);
+    let mut all = Vec::new();
+    for _ in 0..rig.scale.hosts {
+        // What goes there is the first doorbell, what comes back the first reply.
+        let area = Area::new(rig, Form::Scalar, 1, window)?;
+        for _ in 0..rig.scale.latency_samples {
+            all.push(area.bounce(warm, trips)?);
+        }
+    }
+    Ok(middle(all))
+}
+
+impl Area<'_> {
+    fn bounce(&self, warm: u32, trips: u32) -> Result<f64, Error> {
+        let (rig, view) = (self.rig, self.view());
+        let layout = self.geometry.host_layout();
+        let replies = match &self.window {
+            Some(window) => window.address() + self.geometry.window_layout().replies as u64,
+            None => self.host.address() + layout.replies as u64,
+        };
+        // SAFETY: the first doorbell, which both sides access atomically.
+        let ping = unsafe { AtomicU32::from_ptr(view.bells.cast_mut()) };
+        // Relaxed: the launch orders it.
+        ping.store(0, Ordering::Relaxed);
+        // SAFETY: the first line of the replies; no kernel reads it now.
+        unsafe { store(&view, view.replies, &[]) };
+        view.store.order();
+        let out = rig.zeroed::<[u64; 2]>(1)?;
+        rig.watchdog.during("the plain ping-pong", Watchdog::LAUNCH, || {
+            let kernel = rig.program.kernel("plain_pingpong")?;
+            let args =
+                Args::new().address(self.host.address() + layout.doorbells as u64).address(replies).value(warm).value(trips).slice(&out);
+            // SAFETY: as `kernels/bench` says: a word for each direction, and an element; all are kept until the queue is synchronised.
+            unsafe { rig.queue.launch(&kernel, Launch::linear(1, 1), args) }?;
+            let mut looks = 0u32;
+            'trips: for i in 1..=warm + trips {
+                // Relaxed: the word is all there is to say. Pairs with the kernel's store.
+                while ping.load(Ordering::Relaxed) != i {
+                    looks += 1;
+                    if looks.is_multiple_of(if rig.is_sim() { 1 << 8 } else { 1 << 20 }) {
+                        // A kernel that gave up has no more to say; what it said in `out` is looked at below.
+                        if rig.queue.is_idle()? && ping.load(Ordering::Relaxed) != i {
+                            break 'trips;
+                        }
+                        std::thread::yield_now();
+                    }
+                }
+                // SAFETY: the first line of the replies, which nobody else writes.
+                unsafe { store(&view, view.replies, &[Word([i, 0, 0, 0])]) };
+                view.store.fence();
+            }
+            rig.queue.synchronize()?;
+            let [ns, right] = rig.queue.read(&out)?[0];
+            Error::unless_all("trips of `plain_pingpong`", if ns == u64::MAX { 0 } else { right }, trips.into())?;
+            Ok(ns as f64 / 1e3 / f64::from(trips))
+        })
+    }
+}
+
+/// A measurement of the plain loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    Pingpong,
+    /// One wave.
+    Held(Form),
+    /// All waves, and how many threads answer them.
+    Rate(Form, usize),
+}
+
+/// The rows, without and with a window.
+pub(super) const ROWS: [(&str, &str, What); 7] = [
+    ("plain.pingpong", "plain.pingpong.no_window", What::Pingpong),
+    ("plain.scalar", "plain.scalar.no_window", What::Held(Form::Scalar)),
+    ("plain.wide64", "plain.wide64.no_window", What::Held(Form::Wide)),
+    ("plain.throughput.scalar.1", "plain.throughput.scalar.1.no_window", What::Rate(Form::Scalar, 1)),
+    ("plain.throughput.scalar", "plain.throughput.scalar.no_window", What::Rate(Form::Scalar, 8)),
+    ("plain.throughput.wide64", "plain.throughput.wide64.no_window", What::Rate(Form::Wide, 8)),
+    ("plain.throughput.wide64.12", "plain.throughput.wide64.12.no_window", What::Rate(Form::Wide, 12)),
+];
+
+/// Measures one row.
+pub(super) fn row(rig: &Rig, name: &'static str, what: What, window: bool, floor_us: f64) -> Result<Row, Error> {
+    if window {
+        rig.window.as_ref().map_err(|why| Error::NoWindow(why.clone()))?;
+    }
+    let Scale { latency_samples, hosts, calls, .. } = rig.scale;
+    let us = |us: f64, of: &str| Row {
+        name,
+        figure: Figure::Us(us),
+        ratio: us / floor_us,
+        against: Against::Floor,
+        note: format!("median of {hosts} x {latency_samples} x {calls} {of}, 1 thread"),
+    };
+    Ok(match what {
+        What::Pingpong => us(pingpong(rig, window)?, "words there and back, the one back in a line"),
+        What::Held(form) => us(latency(rig, form, window)?, "calls of one wave"),
+        What::Rate(form, threads) => {
+            let threads = rig.threads(threads)?;
+            let rate = rate(rig, form, threads, window)?;
+            let note = format!("{} waves, {threads} thread(s)", rig.all_waves());
+            Row { name, figure: Figure::PerS(rate), ratio: rate * floor_us / 1e6, against: Against::PerFloor, note }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doorbells_that_differ_from_their_shadow_have_rung() {
+        #[repr(align(64))]
+        struct Bells([u32; LOT]);
+        let mut bells = Bells(std::array::from_fn(|i| i as u32 * 0x0101_0101));
+        let shadow = bells.0;
+        for (set, expected) in [(&[][..], 0), (&[0], 1), (&[3, 8, 15], 1 << 3 | 1 << 8 | 1 << 15)] {
+            bells.0 = shadow;
+            set.iter().for_each(|&i: &usize| bells.0[i] ^= 1 << 14);
+            // SAFETY: sixteen words.
+            assert_eq!(unsafe { rung(bells.0.as_ptr(), &shadow) }, expected);
+        }
+    }
+
+    #[test]
+    fn the_plain_loop_answers_calls_of_one_lane_and_of_all_with_and_without_a_window() {
+        let rig = super::super::rig::tests::small();
+        for window in [false, true] {
+            assert!(pingpong(&rig, window).unwrap() > 0.0);
+            for form in [Form::Scalar, Form::Wide] {
+                let mut area = Area::new(&rig, form, rig.all_waves(), window).unwrap();
+                for threads in [1, 2, 3] {
+                    // More than once around the doorbells, and on from where the last launch ended.
+                    area.run(threads, 3, 40).unwrap();
+                }
+                assert_eq!(area.made, 3 * 43);
+            }
+        }
+    }
+}

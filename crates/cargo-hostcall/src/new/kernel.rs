@@ -1,0 +1,118 @@
+//! `cargo hostcall new --kernel`: services, a kernel and the host program in one package.
+
+use std::path::Path;
+
+/// Builds the kernels.
+pub(super) const BUILD: &str = r#"//! Compiles this package once more, for the device: `cfg(hostcall_device)` tells the two sides apart.
+
+fn main() {
+    hostcall_build::program(".").emit();
+}
+"#;
+
+/// The program; `PACKAGE` stands for the package's name.
+const MAIN: &str = r#"//! What a kernel may ask its host, the kernel, and the host: in one file, compiled for the device and for this machine.
+#![cfg_attr(hostcall_device, no_std)]
+
+/// What the kernel may ask. There, these are functions; here, `host::add42` and `host::log` make services of closures.
+#[hostcall::service]
+pub trait Host {
+    /// `x + 42`.
+    fn add42(x: f32) -> f32;
+    /// Without a result: the kernel does not wait.
+    fn log(message: &str);
+}
+
+/// On the device.
+#[cfg(hostcall_device)]
+mod kernels {
+    use hostcall::CallError;
+    use hostcall::prelude::*;
+
+    use super::Host;
+
+    #[kernel]
+    pub fn demo(y: &mut [f32]) -> Result<(), CallError> {
+        let i = global_id();
+        // Lanes come in whole waves: there may be more of them than elements.
+        if i < y.len() {
+            y[i] = Host::add42(y[i])?;
+        }
+        if i == 0 {
+            Host::log("the first lane is done")?;
+        }
+        Ok(())
+    }
+}
+
+/// On this machine.
+#[cfg(not(hostcall_device))]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    use hostcall::Server;
+    use offload::{Args, Device, Launch};
+
+    let kernels = offload::include_program!("PACKAGE");
+    let (device, why) = Device::default_for(&kernels);
+    println!("running on {} ({why})", device.info().name);
+    let server = Server::builder(&device)
+        .service(host::add42(|x| x + 42.0))
+        .service(host::log(|message: &str| println!("the kernel says: {message}")))
+        .start()?;
+    let program = device.load(&kernels)?;
+    server.attach(&program)?;
+
+    let queue = device.queue()?;
+    let y = device.alloc::<f32>(8)?;
+    queue.copy_to(&y, 0, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])?;
+    // SAFETY: the kernel takes one slice of `f32`; `y` is one, and outlives the launch, which `wait` waits for.
+    unsafe { queue.launch(&program.kernel("demo")?, Launch::threads(8, 32), Args::new().slice(&y))? };
+    server.wait(&queue)?;
+    println!("{:?}", queue.read(&y)?);
+    Ok(())
+}
+"#;
+
+/// The program of the package with that manifest.
+pub(super) fn main(manifest: &str) -> String {
+    let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).unwrap_or_default();
+    MAIN.replace("PACKAGE", name)
+}
+
+/// The manifest that `cargo new` wrote, with what the two sides and the build script need.
+pub(super) fn with_dependencies(manifest: &str) -> String {
+    let both = format!("[dependencies]\nhostcall = {}\n", source("hostcall"));
+    let text = match manifest.split_once("[dependencies]\n") {
+        Some((before, after)) => format!("{before}{both}{after}"),
+        None => format!("{manifest}\n{both}"),
+    };
+    let [offload, build] = ["offload", "hostcall-build"].map(source);
+    format!(
+        "{text}\n# Of the program alone: what kernels have no use for goes here, too.\n[target.'cfg(not(hostcall_device))'.dependencies]\noffload = {offload}\n\
+         \n[build-dependencies]\nhostcall-build = {build}\n"
+    )
+}
+
+/// Where a crate of hostcall's comes from: the checkout that this program was built from, or the repository.
+fn source(name: &str) -> String {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(name);
+    if beside.join("Cargo.toml").is_file() {
+        format!("{{ path = {} }}", serde_json::Value::from(beside.display().to_string()))
+    } else {
+        format!("{{ git = {:?} }}", env!("CARGO_PKG_REPOSITORY"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_go_where_cargo_left_room_for_them() {
+        let manifest = "[package]\nname = \"a-b\"\nedition = \"2024\"\n\n[dependencies]\n";
+        let text = with_dependencies(manifest);
+        assert_eq!(text.matches("[dependencies]").count(), 1);
+        assert!(text.contains("[dependencies]\nhostcall = { path = "), "{text}");
+        assert!(text.contains("\n[build-dependencies]\nhostcall-build = { path = "), "{text}");
+        assert!(main(manifest).contains("include_program!(\"a-b\")"));
+    }
+}

@@ -1,0 +1,123 @@
+//! `cargo hostcall new`, by what becomes of the package.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+fn hostcall(arguments: &[&str], path: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+    command.args(["hostcall", "new"]).args(arguments).arg(path).output().expect("it starts")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn a_new_package_may_ask_on_which_side_it_is_without_a_warning() {
+    let dir = TempDir::new().expect("a directory");
+    let package = dir.path().join("asks");
+    let made = hostcall(&[], &package);
+    assert!(made.status.success(), "{}", said(&made));
+    let main = package.join("src/main.rs");
+    let mut program = std::fs::read_to_string(&main).expect("it was written");
+    program += "\n#[cfg(hostcall_device)]\nconst _SIDE: &str = \"device\";\n";
+    std::fs::write(&main, program).expect("it is writable");
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let checked = cargo.arg("check").current_dir(&package).env_remove("CARGO_TARGET_DIR").output().expect("cargo runs");
+    let said = said(&checked);
+    assert!(checked.status.success() && !said.contains("warning"), "{said}");
+}
+
+/// A package that `new --kernel` made, built by a cargo of its own.
+struct OnePackage {
+    _room: TempDir,
+    dir: PathBuf,
+    /// Packages of one name leave files of one name: one test at a time builds in the directory that they share.
+    _alone: File,
+}
+
+impl OnePackage {
+    fn new() -> OnePackage {
+        let room = TempDir::new().expect("a directory");
+        let dir = room.path().join("first-call");
+        let made = hostcall(&["--kernel"], &dir);
+        assert!(made.status.success(), "{}", said(&made));
+        // The versions that this repository is built with, whatever the registry has meanwhile.
+        let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+        std::fs::copy(lock, dir.join("Cargo.lock")).expect("copied");
+        let alone = File::create(Path::new(env!("CARGO_TARGET_TMPDIR")).join("one-package.lock")).expect("it is writable");
+        alone.lock().expect("it can be locked");
+        OnePackage { _room: room, dir, _alone: alone }
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.dir).env("HOSTCALL_TARGETS", "sim").env_remove("RUSTFLAGS");
+        // What the package depends on is built once for all runs of these tests.
+        command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("one-package"));
+        command
+    }
+
+    fn cargo(&self, words: &[&str]) -> Output {
+        let mut command = self.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.args(words).output().expect("cargo runs")
+    }
+
+    /// Changes the program.
+    fn edit(&self, from: &str, to: &str) {
+        let main = self.dir.join("src/main.rs");
+        let text = std::fs::read_to_string(&main).expect("it was written");
+        assert!(text.contains(from), "{text}");
+        std::fs::write(&main, text.replacen(from, to, 1)).expect("it is writable");
+    }
+}
+
+#[test]
+fn services_kernels_and_host_program_are_one_package() {
+    let package = OnePackage::new();
+    let ran = package.cargo(&["run"]);
+    let told = said(&ran);
+    assert!(ran.status.success() && !told.contains("warning"), "{told}");
+    assert!(told.contains("the kernel says: the first lane is done\n"), "{told}");
+    assert!(told.contains("[42.0, 43.0, 44.0, 45.0, 46.0, 47.0, 48.0, 49.0]\n"), "{told}");
+    let again = said(&package.cargo(&["run"]));
+    assert!(!again.contains("Compiling") && again.contains("49.0]\n"), "{again}");
+
+    // A kernel without parameters, launched by the command line, of the same sources.
+    package.edit(
+        "    #[kernel]\n",
+        "    #[kernel]\n    pub fn alone() {\n        println!(\"lane {}\", global_id());\n    }\n\n    #[kernel]\n",
+    );
+    let mut command = package.command(env!("CARGO_BIN_EXE_cargo-hostcall"));
+    let launched = command.args(["hostcall", "run", "--device", "sim", ".", "alone"]).output().expect("it starts");
+    assert!(launched.status.success() && said(&launched).contains("lane 0\n"), "{}", said(&launched));
+
+    // What the compiler says of the device's half is said by a plain build.
+    package.edit("Host::log(\"the first lane is done\")?;", "Host::log(\"the first lane is done\");");
+    let careless = package.cargo(&["build"]);
+    let told = said(&careless);
+    assert!(careless.status.success() && told.contains("warning: first-call@0.1.0: unused `Result`"), "{told}");
+    assert!(told.contains("src/main.rs:"), "{told}");
+    package.edit("y[i] = Host::add42(y[i])?;", "y[i] = \"text\";");
+    let broken = package.cargo(&["build"]);
+    let told = said(&broken);
+    assert!(!broken.status.success() && told.contains("error: first-call@0.1.0: error[E0308]: mismatched types"), "{told}");
+}
+
+#[test]
+fn features_and_dependencies_of_a_package_reach_its_kernels_as_they_reach_its_program() {
+    let package = OnePackage::new();
+    package.edit("Host::log(\"the first lane is done\")?;", "Host::log(if cfg!(feature = \"loud\") { \"LOUD\" } else { \"quiet\" })?;");
+    package.edit("fn main() ->", "#[cfg(feature = \"loud\")]\nuse tempfile as _;\n#[cfg(not(hostcall_device))]\nfn main() ->");
+    let manifest = package.dir.join("Cargo.toml");
+    let text = std::fs::read_to_string(&manifest).expect("it was written");
+    let text = text.replace(".dependencies]\noffload", ".dependencies]\ntempfile = { version = \"3\", optional = true }\noffload");
+    std::fs::write(&manifest, text + "\n[features]\nloud = [\"dep:tempfile\"]\n").expect("it is writable");
+    let plain = said(&package.cargo(&["run"]));
+    assert!(plain.contains("the kernel says: quiet\n"), "{plain}");
+    let loud = said(&package.cargo(&["run", "--features", "loud"]));
+    assert!(loud.contains("the kernel says: LOUD\n"), "{loud}");
+}

@@ -1,0 +1,86 @@
+//! What a launch must bring for a kernel on each AMD target, as its code object says: arguments, memory of the workgroup, stack; and what a
+//! loader must know: version, target, no relocations to what is elsewhere.
+
+use std::path::Path;
+use std::process::Command;
+
+use hostcall_build::{AMDGPU_ARCHES, AMDGPU_GENERIC, DeviceToolchain, ProgramSpec, Target, build_program};
+use object::elf::{EM_AMDGPU, FileHeader64};
+use object::read::elf::FileHeader;
+use object::{LittleEndian, Object, ObjectSymbol, ObjectSymbolTable};
+
+/// Stack that the fixture's kernel may say it needs. It grows with what a call writes about its failure.
+const STACK: u64 = 4096;
+
+/// "Relocation Records" in LLVM's user guide for AMDGPU.
+const R_AMDGPU_ABS64: u32 = 3;
+const R_AMDGPU_RELATIVE64: u32 = 13;
+
+/// A key of the metadata's first kernel.
+fn value(notes: &str, key: &str) -> u64 {
+    let line = notes.lines().find_map(|line| line.trim_start_matches([' ', '-']).strip_prefix(key)?.strip_prefix(':'));
+    line.unwrap_or_else(|| panic!("no {key} in {notes}")).trim().parse().unwrap_or_else(|_| panic!("{key} in {notes}"))
+}
+
+fn inspect(toolchain: &DeviceToolchain, arch: &str, version: u8) {
+    let mut spec = ProgramSpec::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/calls"));
+    spec.targets = vec![Target::Amdgpu { arch: arch.into() }];
+    // Where the other tests build it.
+    spec.target_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostcall-calls"));
+    let image = build_program(&spec).unwrap_or_else(|error| panic!("{arch}: {error}")).bundle.images.remove(0);
+
+    let header = FileHeader64::<LittleEndian>::parse(&*image.bytes).expect("ELF");
+    // `EI_ABIVERSION` of code object version 5 is 3, of version 6 it is 4.
+    assert_eq!((header.e_machine(LittleEndian), header.e_ident().abi_version), (EM_AMDGPU, version), "{arch}");
+    let file = object::File::parse(&*image.bytes).expect("an object file");
+    // A loader adds where it put the image to some words of it, and the addresses of the image's own symbols; it looks for no other.
+    for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
+        let object::RelocationFlags::Elf { r_type } = relocation.flags() else { panic!("{arch}: {relocation:?}") };
+        match (r_type.0, relocation.target()) {
+            (R_AMDGPU_RELATIVE64, _) => {}
+            (R_AMDGPU_ABS64, object::RelocationTarget::Symbol(index)) => {
+                let table = file.dynamic_symbol_table().expect("an image has one");
+                let symbol = table.symbol_by_index(index).expect("in the table");
+                assert!(symbol.is_definition(), "{arch}, at {at:#x}: {:?} is in no image", symbol.name());
+            }
+            _ => panic!("{arch}, at {at:#x}: {relocation:?}"),
+        }
+    }
+    let symbols: Vec<String> = file.dynamic_symbols().filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect();
+    // It calls the host, and what it calls formats errors through pointers.
+    assert!(symbols.iter().any(|symbol| symbol == "__HOSTCALL_STACK__demo"), "{arch}: {symbols:?}");
+
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("image.co");
+    std::fs::write(&path, &image.bytes).expect("written");
+    let notes = Command::new(toolchain.llvm_bin.join("llvm-readobj")).arg("--notes").arg(&path).output().expect("it runs");
+    let notes = String::from_utf8(notes.stdout).expect("text");
+    assert!(notes.contains(&format!("amdgcn-amd-amdhsa--{arch}")), "{arch}: {notes}");
+    // One slice: address and length, and perhaps the compiler's own behind it.
+    let arguments = value(&notes, ".kernarg_segment_size");
+    assert!(arguments == 16 || (16 + 24..=16 + 256).contains(&arguments), "{arch}: {arguments} bytes of arguments");
+    assert_eq!(value(&notes, ".group_segment_fixed_size"), 0, "{arch}: memory of the workgroup that nobody asked for");
+    let stack = value(&notes, ".private_segment_fixed_size");
+    assert!(stack <= STACK, "{arch}: {stack} bytes of stack");
+    assert!(value(&notes, ".max_flat_workgroup_size") >= 1024, "{arch}");
+}
+
+#[test]
+fn a_kernel_says_what_a_launch_must_bring_on_each_amd_architecture() {
+    let toolchain = match DeviceToolchain::find() {
+        Ok(toolchain) => toolchain,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    for arch in AMDGPU_ARCHES {
+        inspect(&toolchain, arch, 3);
+    }
+}
+
+#[test]
+fn an_image_for_a_generic_target_is_of_the_version_that_has_them() {
+    let toolchain = match DeviceToolchain::find() {
+        Ok(toolchain) => toolchain,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    inspect(&toolchain, AMDGPU_GENERIC[1], 4);
+}
