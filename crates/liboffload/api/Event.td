@@ -50,7 +50,8 @@ def olGetEventElapsedTime : Function {
     Param<"float*", "ElapsedTime", "receives the time in milliseconds", PARAM_OUT>,
   ];
   let returns = [
-    Return<"OL_ERRC_INVALID_EVENT", ["`StartEvent` or `EndEvent` is not an event, or does not measure time"]>,
+    Return<"OL_ERRC_INVALID_EVENT", ["`StartEvent` or `EndEvent` is not an event"]>,
+    Return<"OL_ERRC_INVALID_ARGUMENT", ["an event does not measure time, or is not complete"]>,
     Return<"OL_ERRC_INVALID_DEVICE", ["the events are of different devices"]>,
   ];
 }
@@ -78,6 +79,7 @@ def olGetEventInfo : Function {
     Return<"OL_ERRC_INVALID_SIZE", ["`PropSize == 0`", "the property needs more than `PropSize` bytes"]>,
     Return<"OL_ERRC_INVALID_ENUMERATION", ["`PropName` is no property of events"]>,
     Return<"OL_ERRC_INVALID_EVENT", ["`Event` is not an event"]>,
+    Return<"OL_ERRC_INVALID_QUEUE", ["the queue is asked for, and has been destroyed"]>,
   ];
 }
 
@@ -91,5 +93,6 @@ def olGetEventInfoSize : Function {
   let returns = [
     Return<"OL_ERRC_INVALID_ENUMERATION", ["`PropName` is no property of events"]>,
     Return<"OL_ERRC_INVALID_EVENT", ["`Event` is not an event"]>,
+    Return<"OL_ERRC_INVALID_QUEUE", ["the queue is asked for, and has been destroyed"]>,
   ];
 }

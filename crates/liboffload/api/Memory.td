@@ -103,7 +103,7 @@ def olMemcpy : Function {
   let details = [
     "With a queue the copy is done in the queue's turn; without one it is done when the call returns.",
     "For memory of the host, the device is the one of the platform whose back end is `OL_PLATFORM_BACKEND_HOST`.",
-    "With a queue, at least one of the two devices is not the host.",
+    "With a queue of another device than the host, at least one of the two devices is not the host.",
   ];
   let params = [
     Param<"ol_queue_handle_t", "Queue", "the queue, or null to wait for the copy", PARAM_IN_OPTIONAL>,
@@ -116,7 +116,8 @@ def olMemcpy : Function {
   let returns = [
     Return<"OL_ERRC_INVALID_QUEUE", ["`Queue` is neither null nor a queue"]>,
     Return<"OL_ERRC_INVALID_DEVICE", ["`DstDevice` or `SrcDevice` is not a device"]>,
-    Return<"OL_ERRC_INVALID_ARGUMENT", ["there is a queue, and both devices are the host"]>,
+    Return<"OL_ERRC_INVALID_ARGUMENT", ["both devices are the host, and `Queue` is another device's"]>,
+    Return<"OL_ERRC_INVALID_SIZE", ["an allocation of this library ends before `Size` bytes do"]>,
   ];
 }
 

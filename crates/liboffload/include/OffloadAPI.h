@@ -859,7 +859,9 @@ typedef struct ol_get_event_elapsed_time_params_t {
 /// - ::OL_ERRC_UNINITIALIZED
 ///   - the library is not initialised
 /// - ::OL_ERRC_INVALID_EVENT
-///   - `StartEvent` or `EndEvent` is not an event, or does not measure time
+///   - `StartEvent` or `EndEvent` is not an event
+/// - ::OL_ERRC_INVALID_ARGUMENT
+///   - an event does not measure time, or is not complete
 /// - ::OL_ERRC_INVALID_DEVICE
 ///   - the events are of different devices
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
@@ -907,6 +909,8 @@ typedef struct ol_get_event_info_params_t {
 ///   - `PropName` is no property of events
 /// - ::OL_ERRC_INVALID_EVENT
 ///   - `Event` is not an event
+/// - ::OL_ERRC_INVALID_QUEUE
+///   - the queue is asked for, and has been destroyed
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
 ///   - `NULL == Event`
 /// - ::OL_ERRC_INVALID_NULL_POINTER
@@ -946,6 +950,8 @@ typedef struct ol_get_event_info_size_params_t {
 ///   - `PropName` is no property of events
 /// - ::OL_ERRC_INVALID_EVENT
 ///   - `Event` is not an event
+/// - ::OL_ERRC_INVALID_QUEUE
+///   - the queue is asked for, and has been destroyed
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
 ///   - `NULL == Event`
 /// - ::OL_ERRC_INVALID_NULL_POINTER
@@ -1942,7 +1948,7 @@ typedef struct ol_memcpy_params_t {
 /// - For memory of the host, the device is the one of the platform whose back end is
 ///   `OL_PLATFORM_BACKEND_HOST`.
 ///
-/// - With a queue, at least one of the two devices is not the host.
+/// - With a queue of another device than the host, at least one of the two devices is not the host.
 ///
 /// @param[in] Queue the queue, or null to wait for the copy (may be NULL)
 /// @param[in] DstPtr where to copy to
@@ -1960,7 +1966,9 @@ typedef struct ol_memcpy_params_t {
 /// - ::OL_ERRC_INVALID_DEVICE
 ///   - `DstDevice` or `SrcDevice` is not a device
 /// - ::OL_ERRC_INVALID_ARGUMENT
-///   - there is a queue, and both devices are the host
+///   - both devices are the host, and `Queue` is another device's
+/// - ::OL_ERRC_INVALID_SIZE
+///   - an allocation of this library ends before `Size` bytes do
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
 ///   - `NULL == DstDevice`
 ///   - `NULL == SrcDevice`

@@ -4,10 +4,11 @@
 //! implementation fills, and for each function an [entry point](entry) that checks its arguments, traces the call and calls the trait. What
 //! entry points need besides, and what is the same for every function, is written by hand, in [`runtime`].
 //!
-//! A library comes of it by implementing [`Api`] and saying [`export_entry_points!`]. [`mock`] is an implementation for tests, and [`safe`] is the
-//! API for Rust programs that are linked to any library that has it.
+//! A library comes of it by implementing [`Api`] and saying [`export_entry_points!`]. [`library`] is the implementation over devices, [`mock`] is
+//! one for tests, and [`safe`] is the API for Rust programs that are linked to any library that has it.
 
 pub mod generated;
+pub mod library;
 pub mod runtime;
 
 pub use generated::api::{Api, HandleKind};

@@ -258,7 +258,8 @@ pub trait Api: Sync + 'static {
     /// # Errors
     ///
     /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
-    /// * `OL_ERRC_INVALID_EVENT`: `StartEvent` or `EndEvent` is not an event, or does not measure time
+    /// * `OL_ERRC_INVALID_EVENT`: `StartEvent` or `EndEvent` is not an event
+    /// * `OL_ERRC_INVALID_ARGUMENT`: an event does not measure time, or is not complete
     /// * `OL_ERRC_INVALID_DEVICE`: the events are of different devices
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == StartEvent`; `NULL == EndEvent`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == ElapsedTime`
@@ -288,6 +289,7 @@ pub trait Api: Sync + 'static {
     /// * `OL_ERRC_INVALID_SIZE`: `PropSize == 0`; the property needs more than `PropSize` bytes
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of events
     /// * `OL_ERRC_INVALID_EVENT`: `Event` is not an event
+    /// * `OL_ERRC_INVALID_QUEUE`: the queue is asked for, and has been destroyed
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Event`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == PropValue`
     ///
@@ -313,6 +315,7 @@ pub trait Api: Sync + 'static {
     /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_ENUMERATION`: `PropName` is no property of events
     /// * `OL_ERRC_INVALID_EVENT`: `Event` is not an event
+    /// * `OL_ERRC_INVALID_QUEUE`: the queue is asked for, and has been destroyed
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Event`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == PropSizeRet`
     ///
@@ -917,7 +920,7 @@ pub trait Api: Sync + 'static {
     ///
     /// * With a queue the copy is done in the queue's turn; without one it is done when the call returns.
     /// * For memory of the host, the device is the one of the platform whose back end is `OL_PLATFORM_BACKEND_HOST`.
-    /// * With a queue, at least one of the two devices is not the host.
+    /// * With a queue of another device than the host, at least one of the two devices is not the host.
     ///
     /// * `queue` (in, may be null): the queue, or null to wait for the copy
     /// * `dst_ptr` (in): where to copy to
@@ -931,7 +934,8 @@ pub trait Api: Sync + 'static {
     /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is neither null nor a queue
     /// * `OL_ERRC_INVALID_DEVICE`: `DstDevice` or `SrcDevice` is not a device
-    /// * `OL_ERRC_INVALID_ARGUMENT`: there is a queue, and both devices are the host
+    /// * `OL_ERRC_INVALID_ARGUMENT`: both devices are the host, and `Queue` is another device's
+    /// * `OL_ERRC_INVALID_SIZE`: an allocation of this library ends before `Size` bytes do
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == DstDevice`; `NULL == SrcDevice`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == DstPtr`; `NULL == SrcPtr`
     ///

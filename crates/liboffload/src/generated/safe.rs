@@ -858,7 +858,8 @@ impl Event {
     /// # Errors
     ///
     /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
-    /// * `OL_ERRC_INVALID_EVENT`: `StartEvent` or `EndEvent` is not an event, or does not measure time
+    /// * `OL_ERRC_INVALID_EVENT`: `StartEvent` or `EndEvent` is not an event
+    /// * `OL_ERRC_INVALID_ARGUMENT`: an event does not measure time, or is not complete
     /// * `OL_ERRC_INVALID_DEVICE`: the events are of different devices
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == StartEvent`; `NULL == EndEvent`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == ElapsedTime`
@@ -1614,7 +1615,7 @@ pub unsafe fn mem_free(address: *mut c_void) -> Result<(), Error> {
 ///
 /// * With a queue the copy is done in the queue's turn; without one it is done when the call returns.
 /// * For memory of the host, the device is the one of the platform whose back end is `OL_PLATFORM_BACKEND_HOST`.
-/// * With a queue, at least one of the two devices is not the host.
+/// * With a queue of another device than the host, at least one of the two devices is not the host.
 ///
 /// * `queue` (in, may be null): the queue, or null to wait for the copy
 /// * `dst_ptr` (in): where to copy to
@@ -1628,7 +1629,8 @@ pub unsafe fn mem_free(address: *mut c_void) -> Result<(), Error> {
 /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
 /// * `OL_ERRC_INVALID_QUEUE`: `Queue` is neither null nor a queue
 /// * `OL_ERRC_INVALID_DEVICE`: `DstDevice` or `SrcDevice` is not a device
-/// * `OL_ERRC_INVALID_ARGUMENT`: there is a queue, and both devices are the host
+/// * `OL_ERRC_INVALID_ARGUMENT`: both devices are the host, and `Queue` is another device's
+/// * `OL_ERRC_INVALID_SIZE`: an allocation of this library ends before `Size` bytes do
 /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == DstDevice`; `NULL == SrcDevice`
 /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == DstPtr`; `NULL == SrcPtr`
 ///

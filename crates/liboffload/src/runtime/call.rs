@@ -6,7 +6,7 @@ use std::ptr;
 
 use super::Error;
 use super::error::publish;
-use super::location::Location;
+use super::location::{CallPlace, Location};
 use super::trace::{self, Arguments};
 use crate::sys::{ol_code_location_t, ol_errc_t, ol_result_t};
 
@@ -25,6 +25,7 @@ pub unsafe fn call(
     arguments: impl FnOnce(&mut Arguments),
 ) -> ol_result_t {
     let traced = trace::enter(name);
+    let _entered = CallPlace::new(name, location);
     let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         Err(Error::new(ol_errc_t::OL_ERRC_UNKNOWN, format!("the library panicked in {name}: {}", panic_text(&*panic))))
     });

@@ -1,7 +1,9 @@
 //! Where in the caller's source a call is made, if the caller says so.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::fmt;
+use std::ptr;
 
 use crate::sys::ol_code_location_t;
 
@@ -56,5 +58,35 @@ impl fmt::Display for Location {
             }
         }
         self.function.as_ref().map_or(Ok(()), |function| write!(f, " ({function})"))
+    }
+}
+
+thread_local! {
+    /// The innermost call of this thread: its function, and where the caller says that it is.
+    static CURRENT: Cell<(&'static str, *const ol_code_location_t)> = const { Cell::new(("", ptr::null())) };
+}
+
+/// Keeps where a call is made, for as long as the call lasts.
+pub(super) struct CallPlace((&'static str, *const ol_code_location_t));
+
+impl CallPlace {
+    pub(super) fn new(name: &'static str, location: *const ol_code_location_t) -> CallPlace {
+        CallPlace(CURRENT.replace((name, location)))
+    }
+}
+
+impl Drop for CallPlace {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
+}
+
+/// Which function this thread is in, and where it was called: `olMemAlloc at main.c:12:3 (main)`.
+pub(crate) fn current_place() -> String {
+    let (name, location) = CURRENT.get();
+    // SAFETY: the pointer is that of the call that this thread is in, which lasts.
+    match unsafe { Location::read(location) } {
+        Some(location) => format!("{name} at {location}"),
+        None => name.to_owned(),
     }
 }

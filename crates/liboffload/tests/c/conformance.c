@@ -384,9 +384,14 @@ static void test_ol_get_event_elapsed_time_ol_errc_uninitialized_prose(void) {
     skip(__func__, "the library is not initialised");
 }
 
-/* olGetEventElapsedTime returns OL_ERRC_INVALID_EVENT: `StartEvent` or `EndEvent` is not an event, or does not measure time */
+/* olGetEventElapsedTime returns OL_ERRC_INVALID_EVENT: `StartEvent` or `EndEvent` is not an event */
 static void test_ol_get_event_elapsed_time_ol_errc_invalid_event_prose(void) {
-    skip(__func__, "`StartEvent` or `EndEvent` is not an event, or does not measure time");
+    skip(__func__, "`StartEvent` or `EndEvent` is not an event");
+}
+
+/* olGetEventElapsedTime returns OL_ERRC_INVALID_ARGUMENT: an event does not measure time, or is not complete */
+static void test_ol_get_event_elapsed_time_ol_errc_invalid_argument_prose(void) {
+    skip(__func__, "an event does not measure time, or is not complete");
 }
 
 /* olGetEventElapsedTime returns OL_ERRC_INVALID_DEVICE: the events are of different devices */
@@ -462,6 +467,11 @@ static void test_ol_get_event_info_ol_errc_invalid_event_prose(void) {
     skip(__func__, "`Event` is not an event");
 }
 
+/* olGetEventInfo returns OL_ERRC_INVALID_QUEUE: the queue is asked for, and has been destroyed */
+static void test_ol_get_event_info_ol_errc_invalid_queue_prose(void) {
+    skip(__func__, "the queue is asked for, and has been destroyed");
+}
+
 /* olGetEventInfo returns OL_ERRC_INVALID_NULL_HANDLE: `NULL == Event` */
 static void test_ol_get_event_info_ol_errc_invalid_null_handle_null_event(void) {
     struct ol_get_event_info_params_t call;
@@ -499,6 +509,11 @@ static void test_ol_get_event_info_size_ol_errc_invalid_enumeration_prose(void) 
 /* olGetEventInfoSize returns OL_ERRC_INVALID_EVENT: `Event` is not an event */
 static void test_ol_get_event_info_size_ol_errc_invalid_event_prose(void) {
     skip(__func__, "`Event` is not an event");
+}
+
+/* olGetEventInfoSize returns OL_ERRC_INVALID_QUEUE: the queue is asked for, and has been destroyed */
+static void test_ol_get_event_info_size_ol_errc_invalid_queue_prose(void) {
+    skip(__func__, "the queue is asked for, and has been destroyed");
 }
 
 /* olGetEventInfoSize returns OL_ERRC_INVALID_NULL_HANDLE: `NULL == Event` */
@@ -1573,9 +1588,14 @@ static void test_ol_memcpy_ol_errc_invalid_device_prose(void) {
     skip(__func__, "`DstDevice` or `SrcDevice` is not a device");
 }
 
-/* olMemcpy returns OL_ERRC_INVALID_ARGUMENT: there is a queue, and both devices are the host */
+/* olMemcpy returns OL_ERRC_INVALID_ARGUMENT: both devices are the host, and `Queue` is another device's */
 static void test_ol_memcpy_ol_errc_invalid_argument_prose(void) {
-    skip(__func__, "there is a queue, and both devices are the host");
+    skip(__func__, "both devices are the host, and `Queue` is another device's");
+}
+
+/* olMemcpy returns OL_ERRC_INVALID_SIZE: an allocation of this library ends before `Size` bytes do */
+static void test_ol_memcpy_ol_errc_invalid_size_prose(void) {
+    skip(__func__, "an allocation of this library ends before `Size` bytes do");
 }
 
 /* olMemcpy returns OL_ERRC_INVALID_NULL_HANDLE: `NULL == DstDevice` */
@@ -1828,6 +1848,7 @@ int main(void) {
     test_ol_get_device_info_size_ol_errc_invalid_null_pointer_null_prop_size_ret();
     test_ol_get_event_elapsed_time_ol_errc_uninitialized_prose();
     test_ol_get_event_elapsed_time_ol_errc_invalid_event_prose();
+    test_ol_get_event_elapsed_time_ol_errc_invalid_argument_prose();
     test_ol_get_event_elapsed_time_ol_errc_invalid_device_prose();
     test_ol_get_event_elapsed_time_ol_errc_invalid_null_handle_null_start_event();
     test_ol_get_event_elapsed_time_ol_errc_invalid_null_handle_null_end_event();
@@ -1837,11 +1858,13 @@ int main(void) {
     test_ol_get_event_info_ol_errc_invalid_size_prose();
     test_ol_get_event_info_ol_errc_invalid_enumeration_prose();
     test_ol_get_event_info_ol_errc_invalid_event_prose();
+    test_ol_get_event_info_ol_errc_invalid_queue_prose();
     test_ol_get_event_info_ol_errc_invalid_null_handle_null_event();
     test_ol_get_event_info_ol_errc_invalid_null_pointer_null_prop_value();
     test_ol_get_event_info_size_ol_errc_uninitialized_prose();
     test_ol_get_event_info_size_ol_errc_invalid_enumeration_prose();
     test_ol_get_event_info_size_ol_errc_invalid_event_prose();
+    test_ol_get_event_info_size_ol_errc_invalid_queue_prose();
     test_ol_get_event_info_size_ol_errc_invalid_null_handle_null_event();
     test_ol_get_event_info_size_ol_errc_invalid_null_pointer_null_prop_size_ret();
     test_ol_get_kernel_max_cooperative_group_count_ol_errc_uninitialized_prose();
@@ -1979,6 +2002,7 @@ int main(void) {
     test_ol_memcpy_ol_errc_invalid_queue_prose();
     test_ol_memcpy_ol_errc_invalid_device_prose();
     test_ol_memcpy_ol_errc_invalid_argument_prose();
+    test_ol_memcpy_ol_errc_invalid_size_prose();
     test_ol_memcpy_ol_errc_invalid_null_handle_null_dst_device();
     test_ol_memcpy_ol_errc_invalid_null_handle_null_src_device();
     test_ol_memcpy_ol_errc_invalid_null_pointer_null_dst_ptr();

@@ -1,0 +1,101 @@
+//! Building the library, images and C programs for the tests.
+
+#![allow(dead_code, reason = "each test program uses some of it")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// `crates/liboffload`, where the header and the sources are.
+pub(crate) fn liboffload() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../liboffload")
+}
+
+/// The files that cargo built for the library: the shared and the static one.
+fn artefacts() -> &'static [PathBuf] {
+    static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    FILES.get_or_init(|| {
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--package", "hostcall-offload", "--lib", "--message-format", "json"]);
+        let output = build.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
+        let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let library =
+            messages.into_iter().find(|message| message["target"]["name"] == "hostcall_offload").expect("cargo names the library");
+        let files = library["filenames"].as_array().expect("cargo says what it built").iter();
+        files.filter_map(|file| Some(PathBuf::from(file.as_str()?))).collect()
+    })
+}
+
+fn artefact(extension: &str) -> &'static Path {
+    artefacts().iter().find(|file| file.extension().is_some_and(|found| found == extension)).expect("cargo built it")
+}
+
+/// `libhostcall_offload.so`.
+pub(crate) fn shared() -> &'static Path {
+    artefact("so")
+}
+
+/// `libhostcall_offload.a`.
+pub(crate) fn archive() -> &'static Path {
+    artefact("a")
+}
+
+/// The C and C++ compilers that the environment names, or the system's.
+pub(crate) fn compiler(cpp: bool) -> String {
+    if cpp { std::env::var("CXX").unwrap_or_else(|_| "c++".into()) } else { std::env::var("CC").unwrap_or_else(|_| "cc".into()) }
+}
+
+/// Runs a command that must succeed.
+pub(crate) fn succeed(command: &mut Command) -> Output {
+    let output =
+        command.output().unwrap_or_else(|error| panic!("{command:?}: {error} (a C and a C++ compiler are needed: Debian's gcc, g++)"));
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {:?}\n{stdout}\n{stderr}", output.status);
+    output
+}
+
+const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
+
+/// Compiles and links a program of some sources against the shared library.
+pub(crate) fn program(folder: &Path, name: &str, sources: &[PathBuf]) -> PathBuf {
+    let path = folder.join(name);
+    let cpp = sources.iter().any(|source| source.extension().is_some_and(|extension| extension == "cpp"));
+    let library = shared().parent().expect("a file is in a folder");
+    let mut compile = Command::new(compiler(cpp));
+    compile.arg(if cpp { "-std=c++17" } else { "-std=c11" }).args(STRICT).args(["-O1", "-pthread", "-I"]).arg(liboffload().join("include"));
+    compile.args(sources).arg("-L").arg(library).arg("-lhostcall_offload").arg(format!("-Wl,-rpath,{}", library.display()));
+    succeed(compile.arg("-o").arg(&path));
+    path
+}
+
+/// Compiles an image for the processor: for the simulator, or a host image.
+pub(crate) fn image(folder: &Path, source: &Path, host: bool) -> PathBuf {
+    let name = source.file_stem().expect("a name").to_string_lossy();
+    let path = folder.join(format!("{name}-{}.so", if host { "host" } else { "sim" }));
+    let mut compile = Command::new(compiler(false));
+    compile.arg("-std=c11").args(STRICT).args(["-O2", "-shared", "-fPIC", "-I"]).arg(liboffload().join("include"));
+    if host {
+        compile.arg("-DOFFLOAD_HOST_IMAGE");
+    }
+    succeed(compile.arg(source).arg("-o").arg(&path));
+    path
+}
+
+/// A program's run, without what the environment of the tests says to the library.
+pub(crate) fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    for name in
+        ["OFFLOAD_TRACE", "OFFLOAD_TRACE_FILTER", "OFFLOAD_DISABLE_VALIDATION", "OFFLOAD_PLATFORMS", "OFFLOAD_CHECK", "OFFLOAD_SIMULATOR"]
+    {
+        command.env_remove(name);
+    }
+    // These tests are of the processor; the same programs are run on GPUs from the bundle.
+    command.env("OFFLOAD_PLATFORMS", "host");
+    command
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

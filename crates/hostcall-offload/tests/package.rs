@@ -1,0 +1,71 @@
+//! What a C or C++ programmer installs, found by CMake and pkg-config.
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+
+use common::{succeed, text};
+
+/// Whether a tool is there. Where it is not, tests that need it say so and end, but not in CI.
+fn has(tool: &str, package: &str) -> bool {
+    if Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return true;
+    }
+    assert!(std::env::var_os("CI").is_none(), "{tool} is not installed, and CI has to run this test (Debian: {package})");
+    println!("skipped: {tool} is not installed (Debian: {package})");
+    false
+}
+
+fn install(prefix: &Path) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/install.sh");
+    let from = common::archive().parent().expect("a file is in a folder");
+    succeed(Command::new("sh").arg(script).arg("--prefix").arg(prefix).arg("--from").arg(from).arg("--as-llvm"));
+}
+
+#[test]
+fn cmake_finds_the_library_and_the_examples_run() {
+    if !has("cmake", "cmake") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (prefix, build) = (folder.path().join("prefix"), folder.path().join("build"));
+    install(&prefix);
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/c");
+    let prefix_path = format!("-DCMAKE_PREFIX_PATH={}", prefix.display());
+    succeed(Command::new("cmake").arg("-S").arg(sources).arg("-B").arg(&build).arg(prefix_path).arg("-DCMAKE_BUILD_TYPE=Release"));
+    succeed(Command::new("cmake").arg("--build").arg(&build));
+    let tests = succeed(Command::new("ctest").arg("--test-dir").arg(&build).env("OFFLOAD_PLATFORMS", "host"));
+    assert!(text(&tests.stdout).contains("100% tests passed, 0 tests failed out of 3"), "{}", text(&tests.stdout));
+}
+
+#[test]
+fn a_program_that_was_linked_to_llvm_s_library_runs_on_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = folder.path().join("prefix");
+    install(&prefix);
+    // What a program is linked to decides the name and the versions that it asks for.
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/c/vector_add.c");
+    let program = folder.path().join("vector_add");
+    let mut compile = Command::new(common::compiler(false));
+    compile.args(["-std=c11", "-O1", "-I"]).arg(prefix.join("include/offload")).arg(source).arg("-o").arg(&program);
+    succeed(compile.arg("-L").arg(prefix.join("lib/offload-llvm")).arg("-lLLVMOffload"));
+    let needed = text(&succeed(Command::new("objdump").arg("-p").arg(&program)).stdout);
+    assert!(needed.contains("NEEDED               libLLVMOffload.so") && needed.contains("VERS1.0"), "{needed}");
+    let kernel = common::image(folder.path(), &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/c/vector_add_kernel.c"), false);
+    let output = succeed(common::command(&program).arg(kernel).env("LD_LIBRARY_PATH", prefix.join("lib/offload-llvm")));
+    assert!(text(&output.stdout).contains("1024 sums are right"), "{output:?}");
+}
+
+#[test]
+fn pkg_config_tells_how_to_compile_and_link() {
+    if !has("pkg-config", "pkg-config") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    install(folder.path());
+    let mut ask = Command::new("pkg-config");
+    ask.args(["--cflags", "--libs", "hostcall_offload"]).env("PKG_CONFIG_PATH", folder.path().join("lib/pkgconfig"));
+    let flags = text(&succeed(&mut ask).stdout);
+    assert!(flags.contains("include/offload") && flags.contains("-lhostcall_offload"), "{flags}");
+}

@@ -1,0 +1,137 @@
+//! `bench-offload`: what calls of the library cost here, in nanoseconds. The least of several rounds, each of many calls.
+//!
+//! Run it with `--release`, alone on the machine: `cargo run --release -p liboffload --bin bench-offload [IMAGE]`. With a host image of
+//! `tests/images/kernels.c`, launches are measured too.
+
+use std::ffi::c_void;
+use std::hint::black_box;
+use std::ptr;
+use std::time::Instant;
+
+use liboffload::library::Library;
+use liboffload::runtime::safe::result;
+use liboffload::{entry, sys};
+
+const ROUNDS: u32 = 15;
+
+/// Nanoseconds of one call of `work`, the least of several rounds.
+fn measure(name: &str, calls: u32, mut work: impl FnMut()) {
+    let round = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        (0..calls).for_each(|_| work());
+        start.elapsed().as_nanos() as f64 / f64::from(calls)
+    };
+    let least = (0..ROUNDS).map(|_| round(&mut work)).fold(f64::INFINITY, f64::min);
+    println!("{name:<58} {least:>10.1} ns");
+}
+
+fn must(outcome: sys::ol_result_t) {
+    // SAFETY: a result of the library.
+    if let Err(error) = unsafe { result(outcome) } {
+        eprintln!("bench-offload: {error}");
+        std::process::exit(1);
+    }
+}
+
+unsafe extern "C" fn take_last(device: sys::ol_device_handle_t, data: *mut c_void) -> bool {
+    // SAFETY: `main` passes such a pointer.
+    unsafe { data.cast::<sys::ol_device_handle_t>().write(device) };
+    true
+}
+
+fn main() {
+    let none = ptr::null();
+    measure("olInit and olShutDown, no platform asked for", 1000, || {
+        // SAFETY: null is allowed.
+        must(unsafe { entry::init::<Library>(ptr::null(), none) });
+        // SAFETY: no arguments.
+        must(unsafe { entry::shut_down::<Library>(none) });
+    });
+    // SAFETY: null is allowed.
+    must(unsafe { entry::init::<Library>(ptr::null(), none) });
+    // The host is the last.
+    let mut device: sys::ol_device_handle_t = ptr::null_mut();
+    // SAFETY: `take_last` writes a handle to where the data points.
+    must(unsafe { entry::iterate_devices::<Library>(Some(take_last), (&raw mut device).cast(), none) });
+
+    let (mut word, what) = (0u32, sys::ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE);
+    // SAFETY: room for the property.
+    measure("olGetDeviceInfo, a number", 100_000, || unsafe {
+        must(entry::get_device_info::<Library>(black_box(device), what, 4, (&raw mut word).cast(), none));
+    });
+    // SAFETY: refused before anything is written.
+    measure("an error whose text is always the same", 100_000, || unsafe {
+        black_box(entry::get_device_info::<Library>(black_box(device), what, 0, (&raw mut word).cast(), none));
+    });
+    // SAFETY: as above.
+    measure("an error whose text is made for the call", 20_000, || unsafe {
+        black_box(entry::get_device_info::<Library>(black_box(device), what, 3, (&raw mut word).cast(), none));
+    });
+    for size in [64, 1 << 20] {
+        measure(&format!("olMemAlloc and olMemFree, {size} bytes, host"), 2000, || {
+            let mut address = ptr::null_mut();
+            // SAFETY: room for the address; freed once.
+            unsafe {
+                must(entry::mem_alloc::<Library>(device, sys::ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE, size, &raw mut address, none));
+                must(entry::mem_free::<Library>(address, none));
+            }
+        });
+    }
+    let mut queue: sys::ol_queue_handle_t = ptr::null_mut();
+    // SAFETY: room for the handle.
+    must(unsafe { entry::create_queue::<Library>(device, &raw mut queue, none) });
+    let (mut to, from) = ([0u8; 4096], [1u8; 4096]);
+    let (target, source) = (to.as_mut_ptr().cast::<c_void>(), from.as_ptr().cast::<c_void>());
+    // SAFETY: both have as many bytes, and outlive the copies, which are waited for.
+    measure("olMemcpy of 4 KiB without a queue, host", 2000, || unsafe {
+        must(entry::memcpy::<Library>(ptr::null_mut(), target, device, source, device, 4096, none));
+    });
+    // SAFETY: as above.
+    measure("olMemcpy of 4 KiB in a queue and olSyncQueue, host", 2000, || unsafe {
+        must(entry::memcpy::<Library>(queue, target, device, source, device, 4096, none));
+        must(entry::sync_queue::<Library>(queue, none));
+    });
+    if let Some(path) = std::env::args().nth(1) {
+        launches(device, queue, &path);
+    }
+    // SAFETY: no arguments.
+    must(unsafe { entry::shut_down::<Library>(none) });
+}
+
+fn launches(device: sys::ol_device_handle_t, queue: sys::ol_queue_handle_t, path: &str) {
+    let image = std::fs::read(path).unwrap_or_else(|error| {
+        eprintln!("bench-offload: cannot read {path}: {error}");
+        std::process::exit(1);
+    });
+    let (mut program, mut kernel): (sys::ol_program_handle_t, sys::ol_symbol_handle_t) = (ptr::null_mut(), ptr::null_mut());
+    let one = sys::ol_dimensions_t { x: 1, y: 1, z: 1 };
+    let shape = sys::ol_kernel_launch_size_args_t { Dimensions: 1, NumGroups: one, GroupSize: one, DynSharedMemory: 0 };
+    let none = ptr::null();
+    // SAFETY: the image outlives the call; room for the handles.
+    unsafe {
+        must(entry::create_program::<Library>(device, image.as_ptr().cast(), image.len(), &raw mut program, none));
+        must(entry::get_symbol::<Library>(
+            program,
+            c"nothing".as_ptr(),
+            sys::ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL,
+            &raw mut kernel,
+            none,
+        ));
+    }
+    let launch = || {
+        // SAFETY: the kernel has no parameters, and does nothing.
+        must(unsafe {
+            entry::launch_kernel::<Library>(queue, device, kernel, &raw const shape, none.cast(), 0, ptr::null_mut(), ptr::null(), none)
+        });
+    };
+    measure("olLaunchKernel of a host image and olSyncQueue", 2000, || {
+        launch();
+        // SAFETY: a live handle.
+        must(unsafe { entry::sync_queue::<Library>(queue, none) });
+    });
+    measure("olLaunchKernel of a host image, 100 and one olSyncQueue", 50, || {
+        (0..100).for_each(|_| launch());
+        // SAFETY: a live handle.
+        must(unsafe { entry::sync_queue::<Library>(queue, none) });
+    });
+}

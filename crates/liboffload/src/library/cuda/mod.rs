@@ -1,0 +1,193 @@
+//! NVIDIA GPUs, through [`offload`]'s CUDA by addresses ([`offload::cuda::flat`]).
+//!
+//! Opening the platform counts devices. A device's context is made when something is asked of it that needs one.
+
+mod properties;
+mod queue;
+
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+use offload::cuda::flat::{Flat, FlatKernel, FlatMemory, FlatProgram, Kind, Registration, check_image};
+use offload::{DeviceKind, ImageKind, ProgramBundle};
+
+use super::backend::{Block, Device, Global, Kernel, Pin, Platform, Program, Properties, Queue, Shape};
+use super::error::{fail, of_device};
+use crate::runtime::Error;
+use crate::sys::{ol_alloc_type_t, ol_errc_t, ol_platform_backend_t};
+
+/// The CUDA platform.
+pub(super) struct Cuda;
+
+impl Platform for Cuda {
+    fn backend(&self) -> ol_platform_backend_t {
+        ol_platform_backend_t::OL_PLATFORM_BACKEND_CUDA
+    }
+
+    fn name(&self) -> &'static str {
+        "CUDA"
+    }
+
+    fn vendor(&self) -> &'static str {
+        "NVIDIA"
+    }
+
+    fn version(&self) -> String {
+        // The driver's own, which its kernel module tells; that of the plugin where there is none.
+        let release = std::fs::read_to_string("/sys/module/nvidia/version");
+        release.map_or_else(|_| env!("CARGO_PKG_VERSION").to_owned(), |text| text.trim().to_owned())
+    }
+
+    fn open(&self) -> Result<Vec<Arc<dyn Device>>, Error> {
+        let all = offload::Platform::all();
+        let Some(platform) = all.iter().find(|platform| platform.kind() == DeviceKind::Cuda) else {
+            return fail(ol_errc_t::OL_ERRC_UNSUPPORTED, "this library was built without CUDA");
+        };
+        let count = platform.device_count().map_err(of_device)?;
+        Ok((0..count).map(|ordinal| Arc::new(CudaDevice { ordinal, flat: OnceLock::new() }) as Arc<dyn Device>).collect())
+    }
+}
+
+/// A GPU.
+struct CudaDevice {
+    ordinal: u32,
+    flat: OnceLock<Result<Flat, Error>>,
+}
+
+impl CudaDevice {
+    fn flat(&self) -> Result<&Flat, Error> {
+        let open = || offload::Device::cuda(self.ordinal).and_then(|device| Flat::new(&device)).map_err(of_device);
+        self.flat.get_or_init(open).as_ref().map_err(Clone::clone)
+    }
+}
+
+impl Device for CudaDevice {
+    fn properties(&self) -> Result<Properties, Error> {
+        properties::read(self.flat()?)
+    }
+
+    fn allocate(&self, kind: ol_alloc_type_t, size: usize, alignment: usize) -> Result<Arc<dyn Block>, Error> {
+        let kind = match kind {
+            ol_alloc_type_t::OL_ALLOC_TYPE_HOST => Kind::Host,
+            ol_alloc_type_t::OL_ALLOC_TYPE_MANAGED => Kind::Managed,
+            _ => Kind::Device,
+        };
+        let flat = self.flat()?;
+        // Managed memory may be larger than the device, and host memory has nothing to do with it.
+        let most = flat.info().memory_bytes;
+        if kind == Kind::Device && size as u64 > most {
+            return fail(ol_errc_t::OL_ERRC_OUT_OF_RESOURCES, format!("no {size} bytes of device memory: {} has {most}", flat.info().name));
+        }
+        Ok(Arc::new(Allocated(flat.allocate(kind, size, alignment).map_err(of_device)?)))
+    }
+
+    fn pin(&self, address: usize, size: usize) -> Result<Box<dyn Pin>, Error> {
+        Ok(Box::new(Pinned(self.flat()?.register(address, size).map_err(of_device)?)))
+    }
+
+    fn queue(&self) -> Result<Arc<dyn Queue>, Error> {
+        Ok(Arc::new(queue::CudaQueue::new(self.flat()?)?))
+    }
+
+    fn check(&self, image: &[u8]) -> Result<(), Error> {
+        let flat = self.flat()?;
+        let capability = flat.cuda_info().map_err(of_device)?.capability;
+        match ProgramBundle::from_bytes(image) {
+            Ok(bundle) => best_image(flat, &bundle, capability).map(drop),
+            Err(_) => check_image(image, capability).map_err(of_device),
+        }
+    }
+
+    fn load(&self, image: &[u8]) -> Result<Arc<dyn Program>, Error> {
+        let flat = self.flat()?;
+        let Ok(bundle) = ProgramBundle::from_bytes(image) else {
+            return Ok(Arc::new(Loaded(flat.load(image).map_err(of_device)?)));
+        };
+        let capability = flat.cuda_info().map_err(of_device)?.capability;
+        let image = best_image(flat, &bundle, capability)?;
+        bundle.checked(image).map_err(|error| Error::new(ol_errc_t::OL_ERRC_INVALID_BINARY, error.to_string()))?;
+        Ok(Arc::new(Loaded(flat.load(&image.bytes).map_err(of_device)?)))
+    }
+
+    fn drain(&self) {
+        // The driver does what is in streams that were destroyed; a new session may begin meanwhile.
+    }
+}
+
+/// The image of a bundle that a device can load: a cubin before PTX.
+fn best_image<'a>(flat: &Flat, bundle: &'a ProgramBundle, capability: (u32, u32)) -> Result<&'a offload::Image, Error> {
+    let images = bundle.images_of(ImageKind::Cubin).chain(bundle.images_of(ImageKind::Ptx));
+    let fitting = images.into_iter().find(|image| check_image(&image.bytes, capability).is_ok());
+    let text = || format!("the program `{}` has no image for {} ({})", bundle.name, flat.info().name, flat.info().arch);
+    fitting.map_or_else(|| fail(ol_errc_t::OL_ERRC_INVALID_BINARY, text()), Ok)
+}
+
+struct Allocated(FlatMemory);
+
+impl Block for Allocated {
+    fn address(&self) -> usize {
+        self.0.address()
+    }
+}
+
+struct Pinned(Registration);
+
+impl Pin for Pinned {
+    fn address(&self) -> usize {
+        self.0.address()
+    }
+}
+
+struct Loaded(FlatProgram);
+
+impl Program for Loaded {
+    fn kernel(&self, name: &str) -> Result<Option<Arc<dyn Kernel>>, Error> {
+        let found = self.0.kernel(name).map_err(of_device)?;
+        Ok(found
+            .map(|kernel| Arc::new(CudaKernel { name: name.to_owned(), flat: kernel, device: self.0.device().clone() }) as Arc<dyn Kernel>))
+    }
+
+    fn global(&self, name: &str) -> Result<Option<Global>, Error> {
+        let found = self.0.global(name).map_err(of_device)?;
+        Ok(found.map(|global| Global { address: global.address as usize, size: global.size }))
+    }
+}
+
+/// A kernel.
+struct CudaKernel {
+    name: String,
+    flat: FlatKernel,
+    device: Flat,
+}
+
+/// `CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH`.
+const COOPERATIVE_LAUNCH: i32 = 95;
+
+impl Kernel for CudaKernel {
+    fn optimal_group_size(&self, shared_per_item: usize) -> Result<usize, Error> {
+        match self.flat.best_group_size(shared_per_item).map_err(of_device)? {
+            0 => {
+                let text = format!("no group of `{}` fits with {shared_per_item} bytes of shared memory for each item", self.name);
+                fail(ol_errc_t::OL_ERRC_OUT_OF_RESOURCES, text)
+            }
+            size => Ok(size as usize),
+        }
+    }
+
+    fn max_cooperative_groups(&self, shape: &Shape) -> Result<u32, Error> {
+        if self.device.attribute(COOPERATIVE_LAUNCH).map_err(of_device)? == 0 {
+            return fail(ol_errc_t::OL_ERRC_UNSUPPORTED, format!("{} has no cooperative launches", self.device.info().name));
+        }
+        let items = u32::try_from(shape.items()).unwrap_or(u32::MAX);
+        if items > self.flat.max_group_size() {
+            let text = format!("groups of {items} items: `{}` can have {}", self.name, self.flat.max_group_size());
+            return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text);
+        }
+        let resident = self.flat.resident_groups(items, shape.shared).map_err(of_device)?;
+        Ok(resident.saturating_mul(self.device.info().sms))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

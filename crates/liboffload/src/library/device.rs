@@ -1,0 +1,103 @@
+//! Devices, and what can be asked of them.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::backend::{self, Properties};
+use super::error::fail;
+use super::info::Value;
+use super::session::Session;
+use crate::runtime::Error;
+use crate::sys::{ol_device_info_t, ol_errc_t};
+
+/// A device, for as long as the process runs.
+pub(super) struct Device {
+    /// Its platform's place among the platforms.
+    pub(super) platform: usize,
+    /// Its place among the platform's devices.
+    pub(super) ordinal: usize,
+    pub(super) driver: Arc<dyn backend::Device>,
+    properties: OnceLock<Result<Properties, Error>>,
+    /// Queues for calls without one, that no call uses now.
+    idle: Mutex<Vec<Arc<dyn backend::Queue>>>,
+}
+
+impl Device {
+    pub(super) fn new(platform: usize, ordinal: usize, driver: Arc<dyn backend::Device>) -> Device {
+        Device { platform, ordinal, driver, properties: OnceLock::new(), idle: Mutex::default() }
+    }
+
+    /// Whether both are the same.
+    pub(super) fn is(&self, other: &Device) -> bool {
+        std::ptr::eq(self, other)
+    }
+
+    /// Puts work into a queue that nobody else uses meanwhile, and waits for it.
+    pub(super) fn at_once(&self, work: impl FnOnce(&dyn backend::Queue) -> Result<(), Error>) -> Result<(), Error> {
+        let queue = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let queue = queue.map_or_else(|| self.driver.queue(), Ok)?;
+        // Waited for even if not all of the work was taken, so that nothing is left of it. What was taken reports its own failure.
+        let taken = work(&*queue);
+        let done = queue.synchronize();
+        taken.and(done)?;
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(queue);
+        Ok(())
+    }
+
+    /// Ends a session: no queue of it is left.
+    pub(super) fn end(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.driver.drain();
+    }
+
+    fn properties(&self) -> Result<&Properties, Error> {
+        self.properties.get_or_init(|| self.driver.properties()).as_ref().map_err(Clone::clone)
+    }
+
+    /// The value of a property.
+    pub(super) fn info(&self, session: &Session, name: ol_device_info_t) -> Result<Value<'_>, Error> {
+        use ol_device_info_t as D;
+        let all = self.properties()?;
+        let known = |value: Option<u32>| match value {
+            Some(value) => Ok(Value::U32(value)),
+            None => fail(ol_errc_t::OL_ERRC_UNSUPPORTED, format!("the driver of {} does not tell this property", all.name)),
+        };
+        let [single, double, half] = all.arithmetic;
+        let [chars, shorts, ints, longs, floats, doubles, halves] = all.vector_widths;
+        Ok(match name {
+            D::OL_DEVICE_INFO_TYPE => Value::U32(all.kind.0),
+            D::OL_DEVICE_INFO_PLATFORM => Value::Pointer(session.platform_handle(self.platform)),
+            D::OL_DEVICE_INFO_NAME => Value::Text(&all.name),
+            D::OL_DEVICE_INFO_PRODUCT_NAME => Value::Text(&all.product_name),
+            D::OL_DEVICE_INFO_UID => Value::Text(&all.uid),
+            D::OL_DEVICE_INFO_VENDOR => Value::Text(&all.vendor),
+            D::OL_DEVICE_INFO_DRIVER_VERSION => Value::Text(&all.driver_version),
+            D::OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE => Value::U32(all.max_group_size),
+            D::OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE_PER_DIMENSION => Value::Dimensions(all.max_group_dimensions),
+            D::OL_DEVICE_INFO_MAX_WORK_SIZE => Value::U32(all.max_work_size),
+            D::OL_DEVICE_INFO_MAX_WORK_SIZE_PER_DIMENSION => Value::Dimensions(all.max_work_dimensions),
+            D::OL_DEVICE_INFO_VENDOR_ID => Value::U32(all.vendor_id),
+            D::OL_DEVICE_INFO_NUM_COMPUTE_UNITS => Value::U32(all.compute_units),
+            D::OL_DEVICE_INFO_MAX_CLOCK_FREQUENCY => known(all.clock)?,
+            D::OL_DEVICE_INFO_MEMORY_CLOCK_RATE => known(all.memory_clock)?,
+            D::OL_DEVICE_INFO_ADDRESS_BITS => Value::U32(usize::BITS),
+            D::OL_DEVICE_INFO_MAX_MEM_ALLOC_SIZE => Value::U64(all.max_allocation),
+            D::OL_DEVICE_INFO_GLOBAL_MEM_SIZE => Value::U64(all.memory),
+            D::OL_DEVICE_INFO_WORK_GROUP_LOCAL_MEM_SIZE => Value::U64(all.local_memory),
+            D::OL_DEVICE_INFO_SINGLE_FP_CONFIG => Value::U32(single),
+            D::OL_DEVICE_INFO_DOUBLE_FP_CONFIG => Value::U32(double),
+            D::OL_DEVICE_INFO_HALF_FP_CONFIG => Value::U32(half),
+            D::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR => Value::U32(chars),
+            D::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT => Value::U32(shorts),
+            D::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT => Value::U32(ints),
+            D::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG => Value::U32(longs),
+            D::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT => Value::U32(floats),
+            D::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE => Value::U32(doubles),
+            D::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF => Value::U32(halves),
+            D::OL_DEVICE_INFO_SINGLE_FP_SUPPORT => Value::Bool(single != 0),
+            D::OL_DEVICE_INFO_DOUBLE_FP_SUPPORT => Value::Bool(double != 0),
+            D::OL_DEVICE_INFO_HALF_FP_SUPPORT => Value::Bool(half != 0),
+            D::OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT => Value::Bool(all.cooperative),
+            other => return fail(ol_errc_t::OL_ERRC_INVALID_ENUMERATION, format!("{} is no property of devices", other.0)),
+        })
+    }
+}

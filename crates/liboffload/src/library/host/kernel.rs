@@ -1,0 +1,115 @@
+//! Simulator images: the real grid.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use offload::{Args, Image, ImageKind, Launch, ProgramBundle, Sha256};
+
+use crate::library::arguments::Arguments;
+use crate::library::backend::{Global, Kernel, Program, Shape};
+use crate::library::error::{fail, of_device};
+use crate::runtime::Error;
+use crate::sys::ol_errc_t;
+
+/// A bundle of the one image, which was found to be for the simulator.
+pub(super) fn bundle_of(image: &[u8]) -> ProgramBundle {
+    let arch = if cfg!(target_arch = "aarch64") { "aarch64-unknown-linux-gnu" } else { "x86_64-unknown-linux-gnu" };
+    let image = Image { kind: ImageKind::Sim, arch: arch.into(), sha256: Sha256::of(image), bytes: Cow::Owned(image.to_vec()) };
+    ProgramBundle::new("image", vec![image])
+}
+
+/// A loaded simulator image.
+pub(super) struct Simulated(offload::Program);
+
+impl Simulated {
+    pub(super) fn load(device: &offload::Device, bundle: &ProgramBundle) -> Result<Simulated, Error> {
+        device.load(bundle).map(Simulated).map_err(of_device)
+    }
+}
+
+impl Program for Simulated {
+    fn kernel(&self, name: &str) -> Result<Option<Arc<dyn Kernel>>, Error> {
+        match self.0.kernel(name) {
+            Ok(kernel) => Ok(Some(Arc::new(SimulatedKernel(kernel)))),
+            Err(offload::Error::NoKernel { .. }) => Ok(None),
+            Err(error) => Err(of_device(error)),
+        }
+    }
+
+    fn global(&self, name: &str) -> Result<Option<Global>, Error> {
+        let found = self.0.find_global(name).map_err(of_device)?;
+        Ok(found.map(|global| Global { address: global.address() as usize, size: global.size() }))
+    }
+}
+
+/// A kernel of a simulator image.
+pub(super) struct SimulatedKernel(offload::Kernel);
+
+impl SimulatedKernel {
+    /// Refuses a launch that cannot work, now and not when its turn comes.
+    pub(super) fn check(&self, shape: &Shape, arguments: &Arguments) -> Result<(), Error> {
+        let (name, most) = (self.0.name(), self.0.program().device().info().max_group_size);
+        if shape.items() > u64::from(most) {
+            let text = format!("cannot launch `{name}` with groups of {:?} items: the simulator has at most {most}", shape.size);
+            return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text);
+        }
+        if shape.shared > 0 {
+            let text = format!("cannot launch `{name}` with {} bytes of dynamic shared memory: the simulator has none", shape.shared);
+            return fail(ol_errc_t::OL_ERRC_UNSUPPORTED, text);
+        }
+        if shape.cooperative && shape.group_count() > u64::from(self.max_cooperative_groups(shape)?) {
+            let text = format!(
+                "{} groups of `{name}` cannot be resident together: olGetKernelMaxCooperativeGroupCount tells how many can",
+                shape.group_count()
+            );
+            return fail(ol_errc_t::OL_ERRC_OUT_OF_RESOURCES, text);
+        }
+        let Some(sizes) = self.0.params() else { return Ok(()) };
+        if sizes.len() != arguments.len() {
+            let text = format!("`{name}` has {} arguments, and NumArgs is {}", sizes.len(), arguments.len());
+            return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text);
+        }
+        for (index, (&size, value)) in sizes.iter().zip(arguments.values()).enumerate() {
+            if size as usize != value.len() {
+                let text = format!("argument {index} of `{name}` has {size} bytes, and ArgSizes[{index}] is {}", value.len());
+                return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the kernel, and waits for it.
+    ///
+    /// # Safety
+    /// As [`offload::Queue::launch`].
+    pub(super) unsafe fn run(&self, queue: &offload::Queue, shape: &Shape, arguments: &Arguments) -> Result<(), Error> {
+        let args = arguments.values().fold(Args::new(), Args::bytes);
+        let launch = Launch { groups: shape.groups, group_size: shape.size, dynamic_shared: 0 };
+        // SAFETY: the caller's.
+        unsafe { queue.launch(&self.0, launch, args) }.and_then(|()| queue.synchronize()).map_err(of_device)
+    }
+
+    /// A queue of the simulator.
+    pub(super) fn queue(&self) -> Result<offload::Queue, Error> {
+        self.0.program().device().queue().map_err(of_device)
+    }
+}
+
+impl Kernel for SimulatedKernel {
+    fn optimal_group_size(&self, _shared_per_item: usize) -> Result<usize, Error> {
+        // Waves run one beside the other on their own threads, whatever group they are of: the largest group has the least overhead.
+        Ok(self.0.program().device().info().max_group_size as usize)
+    }
+
+    fn max_cooperative_groups(&self, shape: &Shape) -> Result<u32, Error> {
+        let info = self.0.program().device().info();
+        let (waves_per_sm, waves) = (info.resident_waves / info.sms.max(1), shape.items().div_ceil(u64::from(info.wave_size)));
+        // All waves of a group are on one SM.
+        Ok(info.sms * (u64::from(waves_per_sm) / waves.max(1)) as u32)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

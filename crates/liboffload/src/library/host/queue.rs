@@ -1,0 +1,302 @@
+//! Queues of the host: work is done in order by a thread of the queue.
+//!
+//! The thread starts with the first work and ends when the queue's handle is gone and its work is done. A failure (a fault in the simulator)
+//! is kept for the next `synchronize`; work after it is done all the same, as that after a failed copy would be.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::image::HostKernel;
+use super::kernel::SimulatedKernel;
+use crate::library::arguments::Arguments;
+use crate::library::backend::{Event, Kernel, Place, Queue, Shape};
+use crate::library::error::fail;
+use crate::runtime::Error;
+use crate::sys::ol_errc_t;
+
+/// How many threads of queues there are.
+#[derive(Debug, Default)]
+pub(super) struct Workers {
+    count: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Workers {
+    /// Waits until there are none.
+    pub(super) fn wait(&self) {
+        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        while *count > 0 {
+            count = self.changed.wait(count).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn change(&self, by: isize) {
+        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        *count = count.saturating_add_signed(by);
+        self.changed.notify_all();
+    }
+}
+
+type Work = Box<dyn FnOnce(&mut Simulator) -> Result<(), Error> + Send>;
+
+/// A queue's queue of the simulator, made when the first kernel of it is launched.
+#[derive(Default)]
+pub(super) struct Simulator(Option<offload::Queue>);
+
+#[derive(Default)]
+struct State {
+    work: VecDeque<Work>,
+    /// Works put in, and works done. Equal when the queue is idle.
+    submitted: u64,
+    done: u64,
+    failure: Option<Error>,
+    has_worker: bool,
+    /// Whether the queue's last owner is gone.
+    closed: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// Told when work comes and when the queue is closed.
+    more: Condvar,
+    /// Told when work is done.
+    less: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does work until the queue is closed.
+    fn serve(&self) {
+        let mut simulator = Simulator::default();
+        let mut state = self.lock();
+        loop {
+            if let Some(work) = state.work.pop_front() {
+                drop(state);
+                let result = catch_unwind(AssertUnwindSafe(|| work(&mut simulator)));
+                let result =
+                    result.unwrap_or_else(|_| fail(ol_errc_t::OL_ERRC_UNKNOWN, "the library panicked while it did a queue's work"));
+                state = self.lock();
+                state.done += 1;
+                if let Err(error) = result {
+                    state.failure.get_or_insert(error);
+                }
+                self.less.notify_all();
+            } else if state.closed {
+                return;
+            } else {
+                state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+/// See the module's documentation.
+pub(super) struct HostQueue {
+    shared: Arc<Shared>,
+    workers: Arc<Workers>,
+}
+
+impl HostQueue {
+    pub(super) fn new(workers: &Arc<Workers>) -> HostQueue {
+        HostQueue { shared: Arc::default(), workers: workers.clone() }
+    }
+
+    fn submit(&self, work: Work) -> Result<(), Error> {
+        let mut state = self.shared.lock();
+        if !state.has_worker {
+            let (shared, workers) = (self.shared.clone(), self.workers.clone());
+            workers.change(1);
+            let started = std::thread::Builder::new().name("offload-queue".to_owned()).spawn(move || {
+                shared.serve();
+                // What the queue's work kept is dropped before its thread counts as gone.
+                drop(shared);
+                workers.change(-1);
+            });
+            if let Err(error) = started {
+                self.workers.change(-1);
+                return fail(ol_errc_t::OL_ERRC_OUT_OF_RESOURCES, format!("cannot start a queue's thread: {error}"));
+            }
+            state.has_worker = true;
+        }
+        state.work.push_back(work);
+        state.submitted += 1;
+        drop(state);
+        self.shared.more.notify_one();
+        Ok(())
+    }
+}
+
+impl Drop for HostQueue {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.more.notify_one();
+    }
+}
+
+/// Memory for a thread that is not the caller's.
+struct Address(*mut u8);
+
+// SAFETY: the caller of the C API says that the memory is there until the work is done, on whatever thread.
+unsafe impl Send for Address {}
+
+impl Address {
+    fn of(place: &Place) -> Address {
+        Address(ptr::with_exposed_provenance_mut(place.address))
+    }
+
+    /// (A closure that uses a field would take the field, which is not `Send`.)
+    fn get(&self) -> *mut u8 {
+        self.0
+    }
+}
+
+impl Queue for HostQueue {
+    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, mut arguments: Arguments) -> Result<(), Error> {
+        let (kernel, shape) = (kernel.clone(), *shape);
+        if let Some(host) = kernel.as_any().downcast_ref::<HostKernel>() {
+            host.check(&shape)?;
+            let entry = host.entry;
+            return self.submit(Box::new(move |_| {
+                // SAFETY: the caller says that this is a kernel, and that it uses its arguments rightly; `kernel` keeps its code.
+                unsafe { entry(arguments.pointers().as_mut_ptr()) };
+                drop(kernel);
+                Ok(())
+            }));
+        }
+        let Some(simulated) = kernel.as_any().downcast_ref::<SimulatedKernel>() else {
+            return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "the kernel is not one of the host");
+        };
+        simulated.check(&shape, &arguments)?;
+        self.submit(Box::new(move |simulator| {
+            let Some(simulated) = kernel.as_any().downcast_ref::<SimulatedKernel>() else { return Ok(()) };
+            let queue = match &mut simulator.0 {
+                Some(queue) => queue,
+                none => none.insert(simulated.queue()?),
+            };
+            // SAFETY: the caller says that the kernel uses its arguments rightly.
+            unsafe { simulated.run(queue, &shape, &arguments) }
+        }))
+    }
+
+    unsafe fn copy(&self, to: Place, from: Place, size: usize) -> Result<(), Error> {
+        let (target, source) = (Address::of(&to), Address::of(&from));
+        self.submit(Box::new(move |_| {
+            // SAFETY: the caller says that there are as many bytes at both; `to` and `from` keep those that this library allocated.
+            unsafe { ptr::copy(source.get(), target.get(), size) };
+            drop((to, from));
+            Ok(())
+        }))
+    }
+
+    unsafe fn fill(&self, to: Place, pattern: &[u8], size: usize) -> Result<(), Error> {
+        let (target, pattern) = (Address::of(&to), pattern.to_vec());
+        self.submit(Box::new(move |_| {
+            if let [byte] = *pattern {
+                // SAFETY: the caller says that there are as many bytes; `to` keeps them if this library allocated them.
+                unsafe { ptr::write_bytes(target.get(), byte, size) };
+            } else {
+                for offset in (0..size).step_by(pattern.len()) {
+                    // SAFETY: as above; `size` is a multiple of the pattern's size.
+                    unsafe { ptr::copy_nonoverlapping(pattern.as_ptr(), target.get().add(offset), pattern.len()) };
+                }
+            }
+            drop(to);
+            Ok(())
+        }))
+    }
+
+    fn prefetch(&self, _address: usize, _size: usize, _to_host: bool) -> Result<(), Error> {
+        // It is where it is used.
+        Ok(())
+    }
+
+    fn call(&self, function: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
+        self.submit(Box::new(move |_| {
+            function();
+            Ok(())
+        }))
+    }
+
+    fn record(&self, _timed: bool) -> Result<Arc<dyn Event>, Error> {
+        let event = Arc::new(HostEvent::default());
+        let recorded = event.clone();
+        self.submit(Box::new(move |_| {
+            recorded.happen();
+            Ok(())
+        }))?;
+        Ok(event)
+    }
+
+    fn wait(&self, event: &Arc<dyn Event>) -> Result<(), Error> {
+        let event = event.clone();
+        self.submit(Box::new(move |_| event.synchronize()))
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        let mut state = self.shared.lock();
+        let last = state.submitted;
+        while state.done < last {
+            state = self.shared.less.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.failure.take().map_or(Ok(()), Err)
+    }
+
+    fn is_idle(&self) -> Result<bool, Error> {
+        let state = self.shared.lock();
+        Ok(state.done == state.submitted)
+    }
+}
+
+/// An event of a queue of the host.
+#[derive(Default)]
+struct HostEvent {
+    happened: Mutex<Option<Instant>>,
+    changed: Condvar,
+}
+
+impl HostEvent {
+    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.happened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn happen(&self) {
+        *self.lock() = Some(Instant::now());
+        self.changed.notify_all();
+    }
+}
+
+impl Event for HostEvent {
+    fn is_complete(&self) -> Result<bool, Error> {
+        Ok(self.lock().is_some())
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        let mut happened = self.lock();
+        while happened.is_none() {
+            happened = self.changed.wait(happened).unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(())
+    }
+
+    fn milliseconds_since(&self, earlier: &dyn Event) -> Result<Option<f32>, Error> {
+        let Some(earlier) = earlier.as_any().downcast_ref::<HostEvent>() else { return Ok(None) };
+        // One after the other: they may be the same event.
+        let start = *earlier.lock();
+        let end = *self.lock();
+        let (Some(start), Some(end)) = (start, end) else { return Ok(None) };
+        let span = end.saturating_duration_since(start).as_secs_f64() - start.saturating_duration_since(end).as_secs_f64();
+        Ok(Some((span * 1e3) as f32))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

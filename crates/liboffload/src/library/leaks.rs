@@ -1,0 +1,50 @@
+//! What was not destroyed, and where it was made (`OFFLOAD_CHECK=leaks`).
+
+use std::sync::OnceLock;
+
+use super::Library;
+use crate::runtime::current_place;
+
+/// Whether places are remembered: `OFFLOAD_CHECK` is read when the first object is made.
+fn enabled() -> bool {
+    static ENABLED: OnceLock<bool> = OnceLock::new();
+    *ENABLED.get_or_init(|| std::env::var("OFFLOAD_CHECK").is_ok_and(|value| value.split(',').any(|word| word.trim() == "leaks")))
+}
+
+/// Where an object was made, if that is remembered.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Origin(Option<Box<str>>);
+
+impl Origin {
+    /// This call.
+    pub(super) fn here() -> Origin {
+        Origin(enabled().then(|| current_place().into_boxed_str()))
+    }
+
+    fn text(&self) -> &str {
+        self.0.as_deref().unwrap_or("an unknown place")
+    }
+}
+
+/// Writes what is there to standard error, in one piece.
+pub(super) fn report(library: &Library) {
+    if !enabled() {
+        return;
+    }
+    let mut lines = Vec::new();
+    for (handle, queue) in library.queues.live_objects() {
+        lines.push(format!("queue {handle:p}, made by {}", queue.origin.text()));
+    }
+    for (handle, event) in library.events.live_objects() {
+        lines.push(format!("event {handle:p}, made by {}", event.origin.text()));
+    }
+    for (handle, program) in library.programs.live_objects() {
+        lines.push(format!("program {handle:p}, made by {}", program.origin.text()));
+    }
+    lines.extend(library.memory.describe(Origin::text));
+    let mut text = format!("offload: {} not destroyed at the last olShutDown\n", lines.len());
+    for line in lines {
+        text += &format!("offload: leak: {line}\n");
+    }
+    eprint!("{text}");
+}
