@@ -126,7 +126,6 @@ fn what_cannot_be_written_or_read_is_said() {
     assert!(said.contains("cannot write"), "{said}");
     assert!(complaint(&["-gen-api"], &folder.path("nothing.td")).contains("nothing.td"));
     assert!(complaint(&["-gen-nonsense"], &definitions()).contains("gen-nonsense"));
-    assert!(complaint(&["-gen-api", "-gen-doc"], &definitions()).contains("cannot be used with"));
 }
 
 #[test]
@@ -177,6 +176,67 @@ fn a_template_is_rendered_over_the_api() {
     assert!(text.starts_with("olCalculateOptimalOccupancy ") && text.contains(" olInit "), "{text}");
     let broken = folder.file("broken.j2", "{{ nothing.at.all }}");
     assert!(complaint(&["--template", broken.to_str().expect("text")], &definitions()).contains("broken.j2"));
+}
+
+#[test]
+fn of_two_actions_the_last_counts() {
+    let text = generate(&["-gen-func-names", "-dump-json", "-gen-func-names"], &definitions());
+    assert_eq!(text, generate(&["-gen-func-names"], &definitions()));
+}
+
+#[test]
+fn a_template_is_among_what_the_output_depends_on() {
+    let folder = Folder::new();
+    let template = folder.file("names.j2", "{{ prefix }}");
+    let (out, deps) = (folder.path("out"), folder.path("out.d"));
+    let text = |path: &Path| path.to_str().expect("text").to_owned();
+    generate(&["--template", &text(&template), "-o", &text(&out), "-d", &text(&deps)], &definitions());
+    let deps = fs::read_to_string(deps).expect("written");
+    assert!(deps.contains(&text(&template)) && deps.contains("APIDefs.td"), "{deps}");
+}
+
+#[test]
+fn records_are_visited_as_llvm_visits_them() {
+    let folder = Folder::new();
+    let function = |name: &str| format!("def {name} : Function {{ let desc = \"d\"; let params = []; let returns = []; }}\n");
+    let text: String = ["olFn10", "olFn2", "olFn1", "olFn2b", "olFn"].map(function).concat();
+    let file = folder.file("order.td", &format!("include \"APIDefs.td\"\n{text}"));
+    let names = |text: &str| {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.starts_with("olFn") && !word.ends_with("Loc"));
+        let mut words: Vec<_> = words.map(str::to_owned).collect();
+        words.dedup();
+        words
+    };
+    let wanted = ["olFn", "olFn1", "olFn2", "olFn2b", "olFn10"];
+    assert_eq!(names(&generate(&["-gen-func-names", "--lints", "off"], &file)), wanted);
+    let template = folder.file("names.j2", "{% for f in functions %}{{ f.name }} {% endfor %}");
+    assert_eq!(names(&generate(&["--template", template.to_str().expect("text"), "--lints", "off"], &file)), wanted);
+}
+
+#[test]
+fn diagnostics_are_llvm_s_in_its_dialect_and_ours_in_ours() {
+    let folder = Folder::new();
+    let file = folder.file("bad.td", "def a : Nothing;\n");
+    let line = format!("{}:1:9: error: there is no class 'Nothing'\ndef a : Nothing;\n        ^\n", file.display());
+    assert_eq!(complaint(&["-gen-api"], &file), line, "the program has LLVM's name");
+    assert_eq!(complaint(&["-gen-api", "--dialect", "llvm"], &file), line);
+    assert!(complaint(&["-gen-api", "--dialect", "hostcall"], &file).starts_with("error: there is no class 'Nothing'\n"));
+    assert!(complaint(&["-gen-api", "--diagnostics=rich"], &file).starts_with("error: there is no class 'Nothing'\n"));
+    let said = "include \"APIDefs.td\"\ndef s : ApiSettings<\"hostcall\">;\ndef olX : Function { let desc = 1; }\n";
+    let wrong = "include \"APIDefs.td\"\ndef s : ApiSettings<\"hostcall\">;\ndef ol_x : Handle { let desc = \"d\"; }\n";
+    assert!(complaint(&["-gen-api"], &folder.file("said.td", said)).contains("said.td:3:"), "what cannot be read says no dialect");
+    assert!(complaint(&["-gen-api"], &folder.file("wrong.td", wrong)).starts_with("error: [OT009]"));
+}
+
+#[test]
+fn options_of_llvm_s_tools_do_what_they_say() {
+    let folder = Folder::new();
+    let file = folder.file("unused.td", "class A<int x>;\n");
+    let said = |args: &[&str]| String::from_utf8(run(args, &file).stderr).expect("text");
+    assert!(said(&[]).contains("warning: argument 'A:x' is not used"));
+    assert_eq!(said(&["-no-warn-on-unused-template-args", "--long-string-literals"]), "");
+    assert!(said(&["--time-phases"]).contains("back end"));
+    assert!(said(&["--color"]).contains('\x1b') && !said(&["--color=0"]).contains('\x1b'));
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn faults() -> PathBuf {
 }
 
 fn said(args: &[&str]) -> (bool, String) {
-    let output = run(args, &faults());
+    let output = run(&[&["--diagnostics=rich"], args].concat(), &faults());
     let text = String::from_utf8(output.stderr).expect("text");
     let text = text.replace(&faults().display().to_string(), "faults.td").replace(&support::api_dir().display().to_string(), "api");
     (output.status.success(), text)

@@ -77,6 +77,68 @@ fn the_version_follows_from_the_definitions_when_it_is_not_said() {
     assert_eq!(without, text("gen-api", "24"), "the class Function has `nodiscard`");
 }
 
+/// Definitions in classes without `nodiscard`, which are LLVM 22's or 23's.
+fn of_22_or_23(dir: &Path, more: &str) -> PathBuf {
+    let classes = std::fs::read_to_string(support::api_dir().join("APIDefs.td")).expect("there");
+    let classes: String = classes.lines().filter(|line| !line.contains("nodiscard")).map(|line| format!("{line}\n")).collect();
+    let file = dir.join("old.td");
+    let typed = "def ol_x_info_t : Enum { let desc = \"d\"; let is_typed = 1; let etors = [TaggedEtor<\"P\", \"void *\", \"d\">]; }\n";
+    std::fs::write(&file, format!("{classes}{typed}{more}")).expect("written");
+    file
+}
+
+#[test]
+fn llvm_22_s_definitions_are_told_from_23_s_by_the_parameters_of_ol_init() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let init = |params: &str| format!("def olInit : Function {{ let desc = \"d\"; let params = [{params}]; let returns = []; }}\n");
+    let args = |more: &'static [&'static str]| [&["--lints", "off", "-gen-print-header"], more].concat();
+    for (params, version) in [("", "22"), ("Param<\"const void*\", \"Args\", \"d\", PARAM_IN_OPTIONAL>", "23")] {
+        let file = of_22_or_23(dir.path(), &init(params));
+        let output = run(&args(&[]), &file);
+        assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        let said = generate(&if version == "22" { args(&["--llvm-version", "22"]) } else { args(&["--llvm-version", "23"]) }, &file);
+        assert_eq!(String::from_utf8(output.stdout).expect("text"), said, "{version}");
+    }
+    let file = of_22_or_23(dir.path(), "");
+    let output = run(&args(&[]), &file);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("warning: ") && said.contains("--llvm-version"), "{said}");
+    assert_eq!(String::from_utf8(output.stdout).expect("text"), generate(&args(&["--llvm-version", "23"]), &file));
+    let same = run(&["--lints", "off", "-gen-func-names"], &file);
+    assert!(same.stderr.is_empty(), "where both versions write the same, there is nothing to say");
+}
+
+#[test]
+fn what_has_no_description_gets_no_header_and_no_documentation_as_in_llvm() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("bare.td");
+    let text = "def ol_x_t : Struct { let members = [StructMember<\"int\", \"a\", ?>]; }\n";
+    std::fs::write(&file, format!("include \"APIDefs.td\"\n{text}")).expect("written");
+    for action in ["-gen-api", "-gen-doc"] {
+        let output = run(&[action, "--lints", "off"], &file);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{action}");
+        assert!(said.contains("bare.td:2:5: error: `ol_x_t` has no description") && said.contains("error: `a` has no"), "{said}");
+    }
+    assert!(generate(&["-gen-print-header", "--lints", "off"], &file).contains("ol_x_t"));
+    std::fs::write(&file, format!("include \"APIDefs.td\"\n{}", text.replace("let m", "let desc = \"\"; let m").replace('?', "\"\"")))
+        .expect("written");
+    assert!(generate(&["-gen-api", "--lints", "off"], &file).contains("ol_x_t"), "an empty text is a description");
+}
+
+#[test]
+fn documentation_takes_handles_of_any_name_as_llvm_s_does() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("handles.td");
+    let handles = ["ol_a_handle_t", "ol_something", "ol_b"].map(|name| format!("def {name} : Handle {{ let desc = \"d\"; }}\n")).concat();
+    std::fs::write(&file, format!("include \"APIDefs.td\"\n{handles}")).expect("written");
+    let text = generate(&["-gen-doc", "--lints", "off"], &file);
+    for line in ["struct ol_a_impl_t *ol_a_handle_t", "struct ol__impl_t *ol_something", "struct ol_b_impl_t *ol_b"] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+    assert_eq!(run(&["-gen-api", "--lints", "off"], &file).status.code(), Some(1), "the header refuses them");
+}
+
 #[test]
 fn what_a_back_end_is_about_must_be_there() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -1,6 +1,7 @@
 //! Everything that one run knows: texts, types, nodes, records, names, and what went wrong.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -8,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::node::{Flags, Kind, Node, Nodes, Slice};
 use crate::ops::{BinOp, TernOp, UnOp};
 use crate::options::Options;
+use crate::pattern::{Pattern, TooManySteps};
 use crate::record::{RecId, Record, RecordTable};
 use crate::source::{SourceMap, Span};
 use crate::symbol::{Symbol, Symbols};
@@ -17,7 +19,8 @@ use crate::ty::{Ty, Types};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reported;
 
-pub(crate) type Outcome<T> = Result<T, Reported>;
+/// What came of something that may fail.
+pub(crate) type Attempt<T> = Result<T, Reported>;
 
 /// Why evaluation is where it is, for the notes of a diagnostic.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +46,8 @@ pub(crate) struct Context {
     /// What each class value without open references became, and where each class value was first written.
     pub(crate) instances: FxHashMap<Node, Node>,
     pub(crate) class_value_spans: FxHashMap<Node, Span>,
+    /// Regular expressions that were used, compiled.
+    pub(crate) patterns: FxHashMap<Symbol, Arc<Pattern>>,
     pub(crate) anonymous: u32,
     pub(crate) diagnostics: Vec<Diagnostic>,
     reported: HashSet<Diagnostic, FxBuildHasher>,
@@ -75,6 +80,7 @@ impl Context {
             globals: FxHashMap::default(),
             instances: FxHashMap::default(),
             class_value_spans: FxHashMap::default(),
+            patterns: FxHashMap::default(),
             anonymous: 0,
             diagnostics: Vec::new(),
             reported: HashSet::default(),
@@ -163,6 +169,23 @@ impl Context {
         true
     }
 
+    /// Whether a pattern matches a text. `None` when that would take too many steps.
+    pub(crate) fn matches(&mut self, pattern: &Pattern, text: Symbol) -> Option<bool> {
+        if self.stopped {
+            return None;
+        }
+        match pattern.is_match(self.symbols.get(text), self.options.limits.steps.saturating_sub(self.steps)) {
+            Ok((found, steps)) => {
+                self.steps += steps;
+                Some(found)
+            }
+            Err(TooManySteps) => {
+                self.over_limit("evaluation takes too many steps", self.options.limits.steps);
+                None
+            }
+        }
+    }
+
     pub(crate) fn leave(&mut self) {
         self.depth -= 1;
     }
@@ -185,7 +208,7 @@ impl Context {
         self.nodes.intern(Kind::Int(value), Ty::INT)
     }
 
-    pub(crate) fn intern(&mut self, text: &str) -> Symbol {
+    pub(crate) fn intern(&mut self, text: impl AsRef<[u8]>) -> Symbol {
         let symbol = self.symbols.intern(text);
         if self.symbols.bytes() > self.options.limits.text && !self.stopped {
             self.over_limit("too many bytes of text", self.options.limits.text);
@@ -193,7 +216,7 @@ impl Context {
         symbol
     }
 
-    pub(crate) fn string(&mut self, text: &str) -> Node {
+    pub(crate) fn string(&mut self, text: impl AsRef<[u8]>) -> Node {
         let symbol = self.intern(text);
         self.nodes.string(symbol)
     }
@@ -287,8 +310,7 @@ impl Context {
 
     /// The plain string of an anonymous name.
     pub(crate) fn anonymous_text(&mut self, number: u32) -> Node {
-        let text = format!("anonymous_{number}");
-        self.string(&text)
+        self.string(format!("anonymous_{number}"))
     }
 
     // ---- Looking at nodes ----
@@ -306,11 +328,21 @@ impl Context {
     }
 
     /// The text of a string or code node.
-    pub(crate) fn text_of(&self, node: Node) -> Option<&str> {
+    pub(crate) fn text_of(&self, node: Node) -> Option<&[u8]> {
         match self.kind(node) {
             Kind::Str(symbol) | Kind::Code(symbol) => Some(self.symbols.get(symbol)),
             _ => None,
         }
+    }
+
+    /// The text of a node that is a name: of a field, or of a record that is finished. These are UTF-8.
+    pub(crate) fn str_of(&self, node: Node) -> &str {
+        self.text_of(node).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
+    }
+
+    /// The name of a record that is finished.
+    pub(crate) fn name_text(&self, record: RecId) -> &str {
+        self.str_of(self.records[record].name)
     }
 
     pub(crate) fn symbol_of(&self, node: Node) -> Option<Symbol> {

@@ -1,6 +1,6 @@
 //! Making records: inheriting classes, instantiating class values, and finishing definitions.
 
-use crate::context::{Cause, Context, Outcome};
+use crate::context::{Attempt, Cause, Context};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::node::{Kind, Node};
 use crate::record::{Check, Field, FieldKind, RecId, Record, RecordKind};
@@ -62,7 +62,7 @@ impl Context {
         let Some(condition) = check.condition else {
             match self.text_of(check.message) {
                 Some(text) => {
-                    let message = text.to_owned();
+                    let message = String::from_utf8_lossy(text).into_owned();
                     self.report(Diagnostic { severity: Severity::Note, ..Diagnostic::error(check.span, message) });
                 }
                 None => {
@@ -74,7 +74,8 @@ impl Context {
         };
         match self.as_int(condition) {
             Some(0) => {
-                let message = format!("assertion failed: {}", self.text_of(check.message).unwrap_or("(the message is not a string)"));
+                let told = self.text_of(check.message).map(String::from_utf8_lossy);
+                let message = format!("assertion failed: {}", told.unwrap_or("(the message is not a string)".into()));
                 self.error(check.span, message);
                 false
             }
@@ -108,7 +109,7 @@ impl Context {
     }
 
     /// Sets a field that exists, or adds it.
-    pub(crate) fn add_field(&mut self, record: RecId, span: Span, field: Field) -> Outcome<()> {
+    pub(crate) fn add_field(&mut self, record: RecId, span: Span, field: Field) -> Attempt<()> {
         let Some(at) = self.records[record].field_index(field.name) else {
             self.records[record].push_field(field);
             return Ok(());
@@ -133,7 +134,7 @@ impl Context {
     }
 
     /// Makes a record inherit a class, given the values of the class's template arguments.
-    pub(crate) fn inherit(&mut self, record: RecId, class: RecId, span: Span, args: &[(Node, Node)]) -> Outcome<()> {
+    pub(crate) fn inherit(&mut self, record: RecId, class: RecId, span: Span, args: &[(Node, Node)]) -> Attempt<()> {
         if record == class || self.is_subclass(class, record) {
             return Err(self.error(span, format!("class '{}' would inherit itself", self.record_name(record))));
         }
@@ -214,7 +215,7 @@ impl Context {
         self.add_super(record, class, class_span);
         self.resolve_record(record, &mut RecordResolver::new(record, None));
         let text = self.record_name(record);
-        let symbol = self.intern(&text);
+        let symbol = self.intern(text);
         self.register(symbol, record, span);
         self.run_checks_of(record);
         let def = self.def_node(record);
@@ -240,7 +241,7 @@ impl Context {
     }
 
     /// Resolves a definition for good and registers it. Its value, for `defset`.
-    pub(crate) fn finish_def(&mut self, record: RecId) -> Outcome<Node> {
+    pub(crate) fn finish_def(&mut self, record: RecId) -> Attempt<Node> {
         let mut new_name = None;
         let text = self.record_name(record);
         if let Some(earlier) = self.symbols.find(&text).and_then(|symbol| self.defs.get(&symbol).copied()) {
@@ -258,6 +259,10 @@ impl Context {
             let message = format!("name of the record could not be resolved: {}", self.text(self.records[record].name));
             return Err(self.error_in(Some(record), message));
         };
+        if std::str::from_utf8(self.symbols.get(symbol)).is_err() {
+            let message = format!("the name of a record is UTF-8, and '{}' is not", self.symbols.get(symbol).escape_ascii());
+            return Err(self.error_in(Some(record), message));
+        }
         if !self.records[record].faulty {
             self.run_checks_of(record);
         }
@@ -275,7 +280,7 @@ impl Context {
             }
             Some(&earlier) => {
                 let earlier = self.records[earlier].span();
-                let message = format!("the name '{}' is taken: this record is left out", self.symbols.get(name));
+                let message = format!("the name '{}' is taken: this record is left out", self.symbols.shown(name));
                 self.report(Diagnostic::warning(span, message).with_label(earlier, "by this one"));
             }
         }

@@ -26,6 +26,7 @@ mod lexer;
 mod node;
 mod ops;
 mod options;
+mod order;
 mod parser;
 mod pattern;
 mod print;
@@ -42,9 +43,10 @@ mod value;
 
 use std::path::{Path, PathBuf};
 
-pub use diagnostic::{Diagnostic, Label, Severity, emit};
+pub use diagnostic::{Diagnostic, Format, Label, Severity, Style, emit};
 pub use json::dump_json;
 pub use options::{Limits, Options};
+pub use order::compare_names;
 pub use print::print_records;
 pub use records::{FieldError, FieldRef, Record, RecordId, Records};
 pub use source::{FileId, Location, SourceMap, Span};

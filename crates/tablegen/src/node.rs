@@ -105,6 +105,11 @@ impl Flags {
     pub(crate) const HAS_FIELD: Flags = Flags(4);
     /// Contains `?` where that means "no value".
     pub(crate) const INCOMPLETE: Flags = Flags(8);
+    /// Contains a name: a reference, or a name `anonymous_N` that may still be decided.
+    pub(crate) const NAMED: Flags = Flags(16);
+    /// Contains an operator that binds names, or one that may become simpler though nothing is resolved: only a walk through it can tell
+    /// what it refers to.
+    pub(crate) const UNCLEAR: Flags = Flags(32);
 
     pub(crate) fn has(self, flag: Flags) -> bool {
         self.0 & flag.0 != 0
@@ -124,12 +129,38 @@ impl Flags {
     }
 }
 
+/// Names that an expression mentions, or that a resolver knows: a bit for each, which others may share. Where two sets have no bit in
+/// common, the resolver has nothing to say about the expression, and need not look into it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NameSet(u64);
+
+impl NameSet {
+    pub(crate) const EMPTY: NameSet = NameSet(0);
+    pub(crate) const ALL: NameSet = NameSet(u64::MAX);
+
+    pub(crate) fn of(name: Node) -> NameSet {
+        // The upper bits of a product with the golden ratio are as good as random.
+        NameSet(1 << (name.0.wrapping_mul(0x9e37_79b9) >> 26))
+    }
+
+    pub(crate) fn and(self, other: NameSet) -> NameSet {
+        NameSet(self.0 | other.0)
+    }
+
+    /// Whether a resolver that knows these has something to say about an expression that mentions `others`. One that knows all may, even if
+    /// the expression mentions none.
+    pub(crate) fn may_resolve(self, others: NameSet) -> bool {
+        self == NameSet::ALL || self.0 & others.0 != 0
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Data {
     kind: Kind,
     ty: Ty,
     depth: u32,
     flags: Flags,
+    names: NameSet,
 }
 
 /// All nodes of a run.
@@ -167,6 +198,11 @@ impl Nodes {
 
     pub(crate) fn flags(&self, node: Node) -> Flags {
         self.data[node.0 as usize].flags
+    }
+
+    /// The names that it mentions, or all if it may change even so.
+    pub(crate) fn names(&self, node: Node) -> NameSet {
+        self.data[node.0 as usize].names
     }
 
     /// Levels of nesting.
@@ -222,9 +258,9 @@ impl Nodes {
         if let Some(&id) = self.table.find(hash, same) {
             return Node(id);
         }
-        let (flags, depth) = self.summary(&kind);
         let id = self.data.len() as u32;
-        self.data.push(Data { kind, ty, depth, flags });
+        let (flags, depth, names) = self.summary(&kind, Node(id));
+        self.data.push(Data { kind, ty, depth, flags, names });
         let data = &self.data;
         self.table.insert_unique(hash, id, |&id| hash_of(&data[id as usize].kind, data[id as usize].ty));
         Node(id)
@@ -235,12 +271,21 @@ impl Nodes {
         self.data.len() + self.pool.len()
     }
 
-    fn summary(&self, kind: &Kind) -> (Flags, u32) {
-        let mut below = Below { nodes: self, flags: Flags::CONCRETE, depth: 0 };
+    fn summary(&self, kind: &Kind, own_name: Node) -> (Flags, u32, NameSet) {
+        let mut below = Below { nodes: self, flags: Flags::CONCRETE, depth: 0, names: NameSet::EMPTY };
         let own = match *kind {
             Kind::Unset => Flags::INCOMPLETE,
             Kind::Bit(_) | Kind::Int(_) | Kind::Str(_) | Kind::Code(_) | Kind::Def(_) => Flags::default(),
-            Kind::Bits(items) | Kind::List(items) | Kind::Cond(items) => {
+            Kind::Bits(items) => {
+                below.all(items);
+                if self.items(items).iter().all(|&bit| self.is_plain_bit(bit)) {
+                    Flags::default()
+                } else {
+                    below.names = NameSet::ALL;
+                    Flags::UNCLEAR
+                }
+            }
+            Kind::List(items) | Kind::Cond(items) => {
                 below.all(items);
                 Flags::default()
             }
@@ -252,13 +297,15 @@ impl Nodes {
             }
             Kind::AnonymousName(_) => {
                 below.stuck();
-                Flags::REACTIVE
+                below.names = NameSet::of(own_name);
+                Flags::REACTIVE.with(Flags::NAMED)
             }
             Kind::Var(name) => {
                 below.one(name);
                 below.stuck();
                 below.flags = below.flags.without(Flags::INCOMPLETE);
-                Flags::REACTIVE
+                below.names = NameSet::of(name);
+                Flags::REACTIVE.with(Flags::NAMED)
             }
             Kind::Un(op, a) => {
                 below.one(a);
@@ -272,21 +319,28 @@ impl Nodes {
                 below.stuck();
                 below.flags = below.flags.without(Flags::INCOMPLETE);
                 // These two short-circuit, even if their operands stay as they are.
-                if matches!(op, BinOp::And | BinOp::Or) { Flags::REACTIVE } else { Flags::default() }
+                if !matches!(op, BinOp::And | BinOp::Or) {
+                    Flags::default()
+                } else if self.flags(a).has(Flags::CONCRETE) {
+                    below.names = NameSet::ALL;
+                    Flags::REACTIVE.with(Flags::UNCLEAR)
+                } else {
+                    Flags::REACTIVE
+                }
             }
-            Kind::Tern(_, a, b, c) => {
+            Kind::Tern(op, a, b, c) => {
                 below.one(a);
                 below.one(b);
                 below.one(c);
                 below.stuck();
-                Flags::default()
+                if matches!(op, TernOp::Foreach | TernOp::Filter) { Flags::UNCLEAR } else { Flags::default() }
             }
             Kind::Fold { start, list, body, .. } => {
                 below.one(start);
                 below.one(list);
                 below.one(body);
                 below.stuck();
-                Flags::INCOMPLETE
+                Flags::INCOMPLETE.with(Flags::UNCLEAR)
             }
             Kind::IsA(_, a) => {
                 below.one(a);
@@ -317,7 +371,16 @@ impl Nodes {
                 Flags::HAS_FIELD
             }
         };
-        (below.flags.with(own), below.depth + 1)
+        (below.flags.with(own), below.depth + 1, below.names)
+    }
+
+    /// Whether resolving `bits` leaves this bit as it is unless something in it is resolved.
+    fn is_plain_bit(&self, bit: Node) -> bool {
+        match self.kind(bit) {
+            Kind::Unset | Kind::Bit(_) | Kind::VarBit(..) => true,
+            Kind::Un(..) | Kind::Bin(..) | Kind::Tern(..) | Kind::Var(_) | Kind::Field(..) => self.ty(bit) == Ty::BIT,
+            _ => false,
+        }
     }
 }
 
@@ -326,6 +389,7 @@ struct Below<'a> {
     nodes: &'a Nodes,
     flags: Flags,
     depth: u32,
+    names: NameSet,
 }
 
 impl Below<'_> {
@@ -333,6 +397,7 @@ impl Below<'_> {
         let data = &self.nodes.data[child.0 as usize];
         self.flags = self.flags.and_concrete(data.flags);
         self.depth = self.depth.max(data.depth);
+        self.names = self.names.and(data.names);
     }
 
     fn all(&mut self, children: Slice) {

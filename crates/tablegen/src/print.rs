@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::node::{Kind, Node};
 use crate::record::{Field, FieldKind, RecId};
 use crate::records::Records;
+use crate::text::Put as _;
 use crate::ty::Ty;
 
 /// Writes all classes and definitions, each in the order of their names.
@@ -14,26 +15,26 @@ use crate::ty::Ty;
 /// When the writer fails.
 pub fn print_records(records: &Records, mut out: impl Write) -> io::Result<()> {
     let context = &records.context;
-    let mut text = String::from("------------- Classes -----------------\n");
+    let mut text = b"------------- Classes -----------------\n".to_vec();
     for &class in &records.classes {
-        text.push_str("class ");
+        text.put("class ");
         context.write_record(&mut text, class);
         flush_large(&mut text, &mut out)?;
     }
-    text.push_str("------------- Defs -----------------\n");
+    text.put("------------- Defs -----------------\n");
     for &def in &records.defs {
-        text.push_str("def ");
+        text.put("def ");
         context.write_record(&mut text, def);
         flush_large(&mut text, &mut out)?;
     }
-    out.write_all(text.as_bytes())?;
+    out.write_all(&text)?;
     out.flush()
 }
 
 /// Hands text on once there is enough of it.
-pub(crate) fn flush_large(text: &mut String, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn flush_large(text: &mut Vec<u8>, out: &mut impl Write) -> io::Result<()> {
     if text.len() >= 1 << 16 {
-        out.write_all(text.as_bytes())?;
+        out.write_all(text)?;
         text.clear();
     }
     Ok(())
@@ -41,64 +42,64 @@ pub(crate) fn flush_large(text: &mut String, out: &mut impl Write) -> io::Result
 
 impl Context {
     /// A record as it is printed.
-    pub(crate) fn record_text(&self, record: RecId) -> String {
-        let mut text = String::new();
+    pub(crate) fn record_text(&self, record: RecId) -> Vec<u8> {
+        let mut text = Vec::new();
         self.write_record(&mut text, record);
         text
     }
 
-    pub(crate) fn write_record(&self, out: &mut String, id: RecId) {
+    pub(crate) fn write_record(&self, out: &mut Vec<u8>, id: RecId) {
         let record = &self.records[id];
-        out.push_str(&self.record_name(id));
+        out.extend_from_slice(&self.unquoted_bytes(self.records[id].name));
         if !record.template_args.is_empty() {
-            out.push('<');
+            out.push(b'<');
             for (i, &name) in record.template_args.iter().enumerate() {
                 if i > 0 {
-                    out.push_str(", ");
+                    out.put(", ");
                 }
                 if let Some(field) = record.field(name) {
                     self.write_field(out, field);
                 }
             }
-            out.push('>');
+            out.push(b'>');
         }
-        out.push_str(" {");
+        out.put(" {");
         if !record.supers.is_empty() {
-            out.push_str("\t//");
+            out.put("\t//");
             self.each_super(id, &mut |class| {
-                out.push(' ');
-                out.push_str(&self.record_name(class));
+                out.push(b' ');
+                out.extend_from_slice(&self.unquoted_bytes(self.records[class].name));
             });
         }
-        out.push('\n');
+        out.push(b'\n');
         for kind in [FieldKind::MayBeUnresolved, FieldKind::Normal] {
             for field in record.fields.iter().filter(|field| field.kind == kind) {
-                out.push_str("  ");
+                out.put("  ");
                 self.write_field(out, field);
-                out.push_str(";\n");
+                out.put(";\n");
             }
         }
-        out.push_str("}\n");
+        out.put("}\n");
     }
 
-    fn write_field(&self, out: &mut String, field: &Field) {
+    fn write_field(&self, out: &mut Vec<u8>, field: &Field) {
         if field.kind == FieldKind::MayBeUnresolved {
-            out.push_str("field ");
+            out.put("field ");
         }
         if field.ty == Ty::STRING && matches!(self.kind(field.value), Kind::Code(_)) {
-            out.push_str("code");
+            out.put("code");
         } else {
-            out.push_str(&self.type_text(field.ty));
+            out.put(&self.type_text(field.ty));
         }
-        out.push(' ');
+        out.push(b' ');
         self.write_name(out, field.name);
-        out.push_str(" = ");
+        out.put(" = ");
         self.write(out, field.value);
     }
 
-    fn write_name(&self, out: &mut String, name: Node) {
+    fn write_name(&self, out: &mut Vec<u8>, name: Node) {
         match self.text_of(name) {
-            Some(text) => out.push_str(text),
+            Some(text) => out.extend_from_slice(text),
             None => self.write(out, name),
         }
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use crate::context::Context;
+use crate::order::compare_names;
 use crate::record::{FieldKind, RecId, RecordKind};
 use crate::source::{SourceMap, Span};
 use crate::value::{Type, Value};
@@ -16,7 +17,7 @@ pub struct RecordId(pub(crate) RecId);
 /// All classes and definitions of a file and what it includes.
 pub struct Records {
     pub(crate) context: Context,
-    /// In byte order of their names.
+    /// In byte order of their names, as they are printed.
     pub(crate) classes: Vec<RecId>,
     pub(crate) defs: Vec<RecId>,
     /// Values of fields that were asked for, by record.
@@ -52,7 +53,7 @@ impl Records {
         self.classes.iter().map(|&id| Record { records: self, id })
     }
 
-    /// All definitions, in byte order of their names.
+    /// All definitions, in byte order of their names. Back ends mostly want those [of a class](Records::derived_from), whose order is another.
     pub fn defs(&self) -> impl ExactSizeIterator<Item = Record<'_>> {
         self.defs.iter().map(|&id| Record { records: self, id })
     }
@@ -77,16 +78,21 @@ impl Records {
         Record { records: self, id: id.0 }
     }
 
-    /// The definitions that have a class, in byte order of their names; none if there is no such class.
+    /// The definitions that have a class, in the order in which LLVM's back ends see them ([`compare_names`](crate::compare_names)); none if
+    /// there is no such class.
     pub fn derived_from(&self, class: &str) -> impl Iterator<Item = Record<'_>> {
         let class = self.class(class).map(|class| class.id);
-        self.defs().filter(move |def| class.is_some_and(|class| self.context.is_subclass(def.id, class)))
+        let has_class = |def: &Record<'_>| class.is_some_and(|class| self.context.is_subclass(def.id, class));
+        let mut found: Vec<_> = self.defs().filter(has_class).collect();
+        found.sort_by(|a, b| compare_names(a.name(), b.name()));
+        found.into_iter()
     }
 
     /// The variables of the top level (`defvar`, `defset`), by name.
     #[must_use]
     pub fn globals(&self) -> BTreeMap<&str, Value> {
-        self.context.globals.iter().map(|(&name, &value)| (self.context.symbols.get(name), self.context.public_value(value))).collect()
+        let text = |name| std::str::from_utf8(self.context.symbols.get(name)).unwrap_or_default();
+        self.context.globals.iter().map(|(&name, &value)| (text(name), self.context.public_value(value))).collect()
     }
 
     /// A value as it is written in TableGen.
@@ -98,6 +104,7 @@ impl Records {
             Value::Int(value) => value.to_string(),
             Value::String(text) => format!("\"{text}\""),
             Value::Code(text) => format!("[{{{text}}}]"),
+            Value::Bytes(bytes) => format!("\"{}\"", String::from_utf8_lossy(bytes)),
             Value::Unresolved(text) => text.to_string(),
             Value::Record(id) => self.record(*id).name().to_owned(),
             Value::Bits(bits) => {
@@ -197,7 +204,7 @@ impl<'a> FieldRef<'a> {
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &'a str {
-        self.record.records.context.text_of(self.inner().name).unwrap_or("")
+        self.record.records.context.str_of(self.inner().name)
     }
 
     /// Its type.
@@ -248,7 +255,7 @@ impl<'a> Record<'a> {
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &'a str {
-        self.records.context.text_of(self.inner().name).unwrap_or("")
+        self.records.context.str_of(self.inner().name)
     }
 
     /// Whether it was given no name, and is called `anonymous_N`.
@@ -305,7 +312,7 @@ impl<'a> Record<'a> {
     /// The names of a class's template arguments, without the class's name in front.
     pub fn template_args(&self) -> impl ExactSizeIterator<Item = &'a str> + use<'a> {
         let context = &self.records.context;
-        self.inner().template_args.iter().map(|&name| context.text_of(name).and_then(|name| name.rsplit(':').next()).unwrap_or(""))
+        self.inner().template_args.iter().map(|&name| context.str_of(name).rsplit(':').next().unwrap_or(""))
     }
 
     /// A field by its name.

@@ -1,10 +1,10 @@
 //! Late binding: replacing references by values wherever an expression mentions them.
 //!
-//! A [`Resolver`] says what a name stands for. Parts of an expression that refer to nothing are returned untouched
-//! without being looked into.
+//! A [`Resolver`] says what a name stands for. Parts of an expression that refer to nothing, or to none of the names that the resolver
+//! knows, are returned untouched without being looked into.
 
 use crate::context::Context;
-use crate::node::{Flags, Kind, Node, Slice};
+use crate::node::{Flags, Kind, NameSet, Node, Slice};
 use crate::ops::{BinOp, TernOp, UnOp};
 use crate::record::RecId;
 use crate::ty::Ty;
@@ -24,6 +24,19 @@ pub(crate) trait Resolver {
         false
     }
 
+    /// The names that it can replace. All, if it may change what mentions none of them.
+    fn knows(&self) -> NameSet {
+        NameSet::ALL
+    }
+
+    /// Whether it wants to know what is left as it is: [`Resolver::pass`] is called then.
+    fn tracks(&self) -> bool {
+        false
+    }
+
+    /// An expression is left as it is, since it mentions no name that this knows.
+    fn pass(&mut self, _: &mut Context, _: Node) {}
+
     fn lookup(&mut self, context: &mut Context, name: Node) -> Option<Node>;
 }
 
@@ -31,16 +44,18 @@ pub(crate) trait Resolver {
 pub(crate) struct MapResolver {
     record: Option<RecId>,
     is_final: bool,
+    names: NameSet,
     /// Name, value, and whether the value's own references are resolved.
     entries: Vec<(Node, Node, bool)>,
 }
 
 impl MapResolver {
     pub(crate) fn new(record: Option<RecId>) -> MapResolver {
-        MapResolver { record, is_final: false, entries: Vec::new() }
+        MapResolver { record, is_final: false, names: NameSet::EMPTY, entries: Vec::new() }
     }
 
     pub(crate) fn set(&mut self, name: Node, value: Node) {
+        self.names = self.names.and(NameSet::of(name));
         match self.entries.iter_mut().find(|entry| entry.0 == name) {
             Some(entry) => *entry = (name, value, false),
             None => self.entries.push((name, value, false)),
@@ -59,6 +74,10 @@ impl Resolver for MapResolver {
 
     fn is_final(&self) -> bool {
         self.is_final
+    }
+
+    fn knows(&self) -> NameSet {
+        if self.is_final { NameSet::ALL } else { self.names }
     }
 
     fn lookup(&mut self, context: &mut Context, name: Node) -> Option<Node> {
@@ -140,6 +159,19 @@ impl Resolver for Shadowed<'_> {
         self.inner.is_final()
     }
 
+    fn knows(&self) -> NameSet {
+        self.inner.knows()
+    }
+
+    fn tracks(&self) -> bool {
+        self.inner.tracks()
+    }
+
+    fn pass(&mut self, context: &mut Context, node: Node) {
+        // The hidden names are not unresolved, so a walk has to tell them from others.
+        context.resolve_within(node, self);
+    }
+
     fn lookup(&mut self, context: &mut Context, name: Node) -> Option<Node> {
         if self.hidden.contains(&name) { None } else { self.inner.lookup(context, name) }
     }
@@ -160,6 +192,21 @@ impl<'a> Tracking<'a> {
 impl Resolver for Tracking<'_> {
     fn record(&self) -> Option<RecId> {
         self.inner.as_ref().and_then(|inner| inner.record())
+    }
+
+    fn knows(&self) -> NameSet {
+        self.inner.as_ref().map_or(NameSet::ALL, |inner| inner.knows())
+    }
+
+    fn tracks(&self) -> bool {
+        true
+    }
+
+    fn pass(&mut self, context: &mut Context, node: Node) {
+        self.found_unresolved = self.found_unresolved || context.has_unresolved(node);
+        if let Some(inner) = self.inner.as_mut().filter(|inner| inner.tracks()) {
+            inner.pass(context, node);
+        }
     }
 
     fn lookup(&mut self, context: &mut Context, name: Node) -> Option<Node> {
@@ -190,6 +237,10 @@ impl Resolver for Mentions {
         self.is_final
     }
 
+    fn knows(&self) -> NameSet {
+        if self.is_final { NameSet::ALL } else { NameSet::of(self.name) }
+    }
+
     fn lookup(&mut self, _: &mut Context, name: Node) -> Option<Node> {
         self.found |= name == self.name;
         None
@@ -199,6 +250,10 @@ impl Resolver for Mentions {
 impl Context {
     /// Whether an expression mentions a name that is not bound within it.
     pub(crate) fn has_unresolved(&mut self, node: Node) -> bool {
+        let flags = self.nodes.flags(node);
+        if !flags.has(Flags::UNCLEAR) || !flags.has(Flags::NAMED) {
+            return flags.has(Flags::NAMED);
+        }
         let mut tracking = Tracking::new(None);
         self.resolve(node, &mut tracking);
         tracking.found_unresolved
@@ -206,7 +261,21 @@ impl Context {
 
     /// Replaces references and evaluates what that makes possible.
     pub(crate) fn resolve(&mut self, node: Node, resolver: &mut dyn Resolver) -> Node {
-        if !self.nodes.flags(node).has(Flags::REACTIVE) || !self.enter() {
+        if !self.nodes.flags(node).has(Flags::REACTIVE) {
+            return node;
+        }
+        if !resolver.knows().may_resolve(self.nodes.names(node)) {
+            if resolver.tracks() {
+                resolver.pass(self, node);
+            }
+            return node;
+        }
+        self.resolve_within(node, resolver)
+    }
+
+    /// The same for an expression that has to be looked into.
+    fn resolve_within(&mut self, node: Node, resolver: &mut dyn Resolver) -> Node {
+        if !self.enter() {
             return node;
         }
         let result = self.resolve_reactive(node, resolver);

@@ -59,6 +59,8 @@ pub enum Value {
     String(Arc<str>),
     /// A text that was written as `[{code}]`.
     Code(Arc<str>),
+    /// A string that is no UTF-8, of bytes. Only cutting a character in two (`!substr`) makes such.
+    Bytes(Arc<[u8]>),
     /// A list.
     List {
         /// Type of the elements.
@@ -90,7 +92,7 @@ pub struct Dag {
 pub struct DagArg {
     /// Its value.
     pub value: Value,
-    /// Its name, without the `$`.
+    /// Its name, without the `$`. What is no UTF-8 is replaced.
     pub name: Option<Arc<str>>,
 }
 
@@ -105,6 +107,7 @@ impl Value {
             Value::Int(_) => "int",
             Value::String(_) => "string",
             Value::Code(_) => "code",
+            Value::Bytes(_) => "bytes that are no UTF-8",
             Value::List { .. } => "list",
             Value::Dag(_) => "dag",
             Value::Record(_) => "record",
@@ -112,7 +115,7 @@ impl Value {
         }
     }
 
-    /// The text of a string or of code.
+    /// The text of a string or of code; `None` for [`Value::Bytes`].
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match self {
@@ -154,6 +157,10 @@ impl Value {
     }
 }
 
+fn public_text(text: &[u8], of: impl Fn(Arc<str>) -> Value) -> Value {
+    std::str::from_utf8(text).map_or_else(|_| Value::Bytes(text.into()), |text| of(text.into()))
+}
+
 impl Context {
     pub(crate) fn public_type(&self, ty: Ty) -> Type {
         match self.types.kind(ty) {
@@ -174,13 +181,13 @@ impl Context {
     }
 
     pub(crate) fn public_value(&self, node: Node) -> Value {
-        let name = |node: Node| self.text_of(node).map(Arc::from);
+        let name = |node: Node| self.text_of(node).map(|text| Arc::from(String::from_utf8_lossy(text)));
         match self.kind(node) {
             Kind::Unset => Value::Unset,
             Kind::Bit(bit) => Value::Bit(bit),
             Kind::Int(value) => Value::Int(value),
-            Kind::Str(symbol) => Value::String(self.symbols.get(symbol).into()),
-            Kind::Code(symbol) => Value::Code(self.symbols.get(symbol).into()),
+            Kind::Str(symbol) => public_text(self.symbols.get(symbol), Value::String),
+            Kind::Code(symbol) => public_text(self.symbols.get(symbol), Value::Code),
             Kind::Bits(items) => Value::Bits(self.public_items(items)),
             Kind::List(items) => Value::List {
                 element: self.types.element(self.ty(node)).map_or(Type::Record(Vec::new()), |element| self.public_type(element)),

@@ -92,8 +92,9 @@ impl Case {
     }
 
     fn golden(&self) -> Result<Verdict, Failed> {
-        let read = |extension| fs::read_to_string(self.golden_path(extension)).map_err(|error| format!("{}: {error}", self.name));
-        Ok(Verdict::Records { text: read("records")?, json: read("json")? })
+        let told = |error: std::io::Error| format!("{}: {error}", self.name);
+        let text = fs::read(self.golden_path("records")).map_err(told)?;
+        Ok(Verdict::Records { text, json: fs::read_to_string(self.golden_path("json")).map_err(told)? })
     }
 
     fn golden_path(&self, extension: &str) -> PathBuf {

@@ -1,12 +1,13 @@
 //! Arguments, in LLVM's spelling and in the usual one.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _, value_parser};
+use tablegen::tool::{self, Common};
 
-use super::job::{self, Job};
+use super::action::Action;
 use crate::lint::Lint;
 use crate::llvm::Version;
 use crate::model::Dialect;
@@ -14,15 +15,10 @@ use crate::model::Dialect;
 /// What was asked for.
 #[derive(Debug)]
 pub(super) struct Args {
-    pub(super) input: PathBuf,
-    pub(super) include_dirs: Vec<PathBuf>,
-    pub(super) defines: Vec<String>,
-    pub(super) output: PathBuf,
-    pub(super) depfile: Option<PathBuf>,
-    pub(super) write_if_changed: bool,
+    /// What every tool over TableGen has.
+    pub(super) common: Common,
     pub(super) check: bool,
-    /// What to make, and of which dialect it is if it is of one only.
-    pub(super) job: Job,
+    pub(super) action: Action,
     /// Where neither the command line nor the definitions say.
     pub(super) default_dialect: Dialect,
     pub(super) dialect: Option<Dialect>,
@@ -46,17 +42,9 @@ pub(super) enum Parsed {
     Wrong(String),
 }
 
-/// LLVM's options that change nothing here, and whether they have a value.
-const IGNORED: [(&str, bool); 4] =
-    [("no-warn-on-unused-template-args", false), ("time-phases", false), ("color", false), ("long-string-literals", true)];
-
 pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
     let command = command();
-    let longs: Vec<String> =
-        command.get_arguments().filter_map(Arg::get_long).map(str::to_owned).chain(["help".into(), "version".into()]).collect();
-    let longs: Vec<&str> = longs.iter().map(String::as_str).collect();
-    let arguments = tablegen::tool::spell_options(arguments, &longs, &LETTERS);
-    let arguments: Vec<OsString> = arguments.into_iter().map(whole_name).collect();
+    let arguments = tool::arguments(&command, arguments);
     let program = arguments.first().map(|name| program_name(Path::new(name))).unwrap_or_default();
     match command.try_get_matches_from(arguments) {
         Ok(matches) => match read(&matches, &program) {
@@ -68,54 +56,17 @@ pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
     }
 }
 
-/// Options of one letter.
-const LETTERS: [char; 4] = ['I', 'D', 'o', 'd'];
-
-/// An unknown option with one dash is to be named whole in the message, not by its first letter.
-fn whole_name(argument: OsString) -> OsString {
-    let unknown = argument
-        .to_str()
-        .and_then(|text| text.strip_prefix('-'))
-        .filter(|name| name.len() > 1 && name.starts_with(|first: char| first.is_ascii_alphabetic() && !LETTERS.contains(&first)));
-    unknown.map_or_else(|| argument.clone(), |name| format!("--{name}").into())
-}
-
 fn program_name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn command() -> Command {
     let path = || value_parser!(PathBuf);
-    let mut command = Command::new("offload-tblgen")
+    let command = Command::new("offload-tblgen")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Generates sources of an API from its definitions in TableGen")
-        .after_help("Options may be written with one dash or two, as LLVM's tools accept them.")
-        .arg(
-            Arg::new("input")
-                .value_name("FILE")
-                .value_parser(path())
-                .default_value("-")
-                .help("File of definitions; `-` is the standard input"),
-        )
-        .arg(
-            Arg::new("include")
-                .short('I')
-                .value_name("DIR")
-                .action(ArgAction::Append)
-                .value_parser(path())
-                .help("Search DIR for included files"),
-        )
-        .arg(Arg::new("define").short('D').value_name("MACRO").action(ArgAction::Append).help("Define MACRO for `#ifdef`"))
-        .arg(
-            Arg::new("output")
-                .short('o')
-                .value_name("FILE")
-                .value_parser(path())
-                .default_value("-")
-                .help("Write to FILE; `-` is the standard output"),
-        )
-        .arg(Arg::new("depfile").short('d').value_name("FILE").value_parser(path()).help("Write to FILE what the output depends on"))
-        .arg(switch("write-if-changed", "Leave an output that would not change untouched"))
+        .after_help("Options may be written with one dash or two, as LLVM's tools accept them. Of several actions, the last one counts.");
+    let mut command = Common::augment_args(command)
         .arg(switch("check", "Write nothing; fail if the output would change"))
         .arg(Arg::new("dialect").long("dialect").value_name("DIALECT").value_parser(["llvm", "hostcall"]).help(
             "Whose text to write where both have an action of that name [default: what the definitions say, else by this program's name]",
@@ -135,59 +86,45 @@ fn command() -> Command {
                 .help("What becomes of faults in the definitions [default: warn for LLVM's text, error for ours]"),
         )
         .arg(Arg::new("allow").long("allow").value_name("LINT").action(ArgAction::Append).help("Do not report this lint (code or name)"));
-    command = command
-        .arg(
-            Arg::new("template")
-                .long("template")
+    command =
+        command.arg(action("template").value_name("FILE").value_parser(path()).help("A minijinja template, rendered over the API")).arg(
+            action("check-abi-lock")
                 .value_name("FILE")
                 .value_parser(path())
-                .help("A minijinja template, rendered over the API")
-                .help_heading("Actions"),
-        )
-        .arg(
-            Arg::new("check-abi-lock")
-                .long("check-abi-lock")
-                .value_name("FILE")
-                .value_parser(path())
-                .help("Nothing; fail if the API broke the ABI that FILE records")
-                .help_heading("Actions"),
+                .help("Nothing; fail if the API broke the ABI that FILE records"),
         );
-    let mut names = vec!["template", "check-abi-lock"];
-    for (name, help) in actions() {
-        command = command.arg(switch(name, help).help_heading("Actions"));
-        names.push(name);
+    for (name, (help, _)) in Action::named() {
+        command = command.arg(action(name).action(ArgAction::SetTrue).help(help));
     }
-    for (name, takes_value) in IGNORED {
-        let arg = Arg::new(name).long(name).hide(true);
-        command = command.arg(if takes_value { arg.value_name("V") } else { arg.action(ArgAction::SetTrue) });
-    }
-    command.group(ArgGroup::new("action").args(names).multiple(false))
+    command
+}
+
+/// An option that is an action, and may be given again.
+fn action(name: &'static str) -> Arg {
+    Arg::new(name).long(name).overrides_with(name).help_heading("Actions")
 }
 
 fn switch(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// The actions without a value, each once, and what they write.
-fn actions() -> BTreeMap<&'static str, &'static str> {
-    job::ACTIONS.iter().map(|(name, help, _)| (*name, *help)).chain(job::own_actions()).collect()
+/// The action that was named last, as LLVM's tools have it.
+fn last_action(matches: &ArgMatches) -> Action {
+    let given = |name: &str| (matches.value_source(name) == Some(ValueSource::CommandLine)).then(|| matches.index_of(name)).flatten();
+    let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
+    let with_file =
+        [("template", path("template").map(Action::Template)), ("check-abi-lock", path("check-abi-lock").map(Action::CheckAbiLock))];
+    let with_file = with_file.into_iter().filter_map(|(name, action)| Some((given(name)?, action?)));
+    let plain = Action::named().into_iter().filter_map(|(name, (_, action))| Some((given(name)?, action)));
+    plain.chain(with_file).max_by_key(|(at, _)| *at).map_or(Action::PrintRecords, |(_, action)| action)
 }
 
 fn read(matches: &ArgMatches, program: &str) -> Result<Args, String> {
-    let paths = |name: &str| matches.get_many::<PathBuf>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
-    let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
-    // LLVM's parser takes `-o=x` as `-o x`, and so does the one here.
-    let output = path("output").unwrap_or_default();
-    let depfile = path("depfile");
-    let to_stdout = output == Path::new("-");
-    if depfile.is_some() && to_stdout {
-        return Err("-d names the output that depends on something; give -o as well".into());
-    }
-    if matches.get_flag("check") && to_stdout {
+    let common = Common::from_arg_matches(matches).map_err(|error| error.to_string())?;
+    common.check()?;
+    if matches.get_flag("check") && common.to_stdout() {
         return Err("--check compares a file with what it should be; name it with -o".into());
     }
-    let named = || Job::Named(actions().into_keys().find(|name| matches.get_flag(name)).unwrap_or("print-records"));
-    let job = path("template").map(Job::Template).or_else(|| path("check-abi-lock").map(Job::CheckAbiLock)).unwrap_or_else(named);
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let mut allowed = Vec::new();
     for name in matches.get_many::<String>("allow").into_iter().flatten() {
@@ -195,14 +132,9 @@ fn read(matches: &ArgMatches, program: &str) -> Result<Args, String> {
         allowed.push(Lint::find(name).ok_or_else(|| format!("there is no lint `{name}`; lints are {}", known()))?);
     }
     Ok(Args {
-        input: path("input").unwrap_or_default(),
-        include_dirs: paths("include"),
-        defines: matches.get_many::<String>("define").into_iter().flatten().cloned().collect(),
-        output,
-        depfile,
-        write_if_changed: matches.get_flag("write-if-changed"),
+        common,
         check: matches.get_flag("check"),
-        job,
+        action: last_action(matches),
         default_dialect: if program == "offload-tblgen" { Dialect::Llvm } else { Dialect::Hostcall },
         dialect: text("dialect").and_then(Dialect::find),
         llvm_version: text("llvm-version").map(|version| match version {
@@ -222,6 +154,8 @@ fn read(matches: &ArgMatches, program: &str) -> Result<Args, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generate::Backend;
+    use crate::llvm;
 
     fn args(text: &str) -> Args {
         match parse(text.split(' ').map(OsString::from)) {
@@ -243,9 +177,9 @@ mod tests {
             "x/offload-tblgen --gen-api -Ia -Ib in.td -oout",
         ] {
             let args = args(text);
-            assert_eq!(args.include_dirs, [Path::new("a"), Path::new("b")], "{text}");
-            assert_eq!((args.input, args.output), ("in.td".into(), "out".into()), "{text}");
-            assert!(matches!(args.job, Job::Named("gen-api")), "{text}");
+            assert_eq!(args.common.include, [Path::new("a"), Path::new("b")], "{text}");
+            assert_eq!((args.common.input, args.common.output), ("in.td".into(), "out".into()), "{text}");
+            assert_eq!(args.action, Action::Either(llvm::Action::Api, Backend::Header), "{text}");
         }
     }
 
@@ -257,14 +191,21 @@ mod tests {
 
     #[test]
     fn records_are_printed_if_nothing_else_is_asked_for() {
-        assert!(matches!(args("offload-tblgen").job, Job::Named("print-records")));
+        assert_eq!(args("offload-tblgen").action, Action::PrintRecords);
+    }
+
+    #[test]
+    fn of_several_actions_the_last_counts() {
+        assert_eq!(args("t --gen-api --lint in.td").action, Action::Lint);
+        assert_eq!(args("t --lint --gen-info --lint in.td").action, Action::Lint);
+        assert_eq!(args("t --lint --template=a.j2 in.td").action, Action::Template("a.j2".into()));
+        assert_eq!(args("t --check-abi-lock a.json --dump-json in.td").action, Action::DumpJson);
     }
 
     #[test]
     fn what_cannot_be_done_is_said() {
         for (text, part) in [
             ("t -gen-nonsense in.td", "gen-nonsense"),
-            ("t --gen-api --gen-doc in.td", "cannot be used with"),
             ("t --gen-api -d deps in.td", "give -o"),
             ("t --gen-api --check in.td", "name it with -o"),
             ("t --gen-api --allow OT999 in.td", "unknown-return-code"),

@@ -3,6 +3,7 @@
 //! One run reads one file of definitions and writes one output. Nothing is written unless everything succeeded; an output file is then replaced in
 //! one step. Whatever goes wrong is said once, on the standard error output, and the exit status is 1.
 
+mod action;
 mod args;
 mod job;
 mod report;
@@ -11,14 +12,16 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use tablegen::tool;
+use tablegen::Format;
+use tablegen::tool::Phases;
 
+use crate::model::Dialect;
 use args::{Args, Parsed};
+use job::{Output, Product};
 use report::Report;
 
 /// Runs the program with its arguments, the first of which is its name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let mut report = Report::default();
     let args = match args::parse(arguments) {
         Parsed::Run(args) => args,
         Parsed::Shown(text) => {
@@ -30,44 +33,44 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let done = generate(&args, &mut report);
-    report.print();
+    let mut report = Report::default();
+    let mut phases = args.common.phases();
+    let mut dialect = args.dialect.unwrap_or(args.default_dialect);
+    let done = generate(&args, &mut dialect, &mut phases, &mut report);
+    let format = match dialect {
+        Dialect::Llvm => Format::Llvm,
+        Dialect::Hostcall => Format::Rich,
+    };
+    report.print(args.common.style(format));
+    phases.report();
     if done.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Does what was asked for. `None`: it failed, and the report says why.
-fn generate(args: &Args, report: &mut Report) -> Option<()> {
-    let (text, dependencies) = job::produce(args, report)?;
-    // Some actions only report.
-    let Some(text) = text else { return Some(()) };
+/// Does what was asked for. `None`: it failed, and the report says why. `dialect` becomes the one that the definitions say.
+fn generate(args: &Args, dialect: &mut Dialect, phases: &mut Phases, report: &mut Report) -> Option<()> {
+    let Product { output, dependencies } = job::produce(args, dialect, phases, report)?;
+    let text = match output {
+        Output::Text(text) => text,
+        Output::Nothing => return Some(()),
+    };
     if args.check {
-        return check(&args.output, &text, report);
+        return check(&args.common.output, &text, report);
     }
-    if let Some(depfile) = &args.depfile {
-        write(depfile, tool::dependency_file(&args.output, &dependencies).as_bytes(), false, report)?;
-    }
-    write(&args.output, text.as_bytes(), args.write_if_changed, report)
-}
-
-fn write(path: &Path, contents: &[u8], only_if_changed: bool, report: &mut Report) -> Option<()> {
-    match tool::write_output(path, contents, only_if_changed) {
-        Ok(_) => Some(()),
-        // Whoever reads our output may stop when it has seen enough.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Some(()),
-        Err(error) => report.fail(format!("cannot write `{}`: {error}", path.display())),
-    }
+    let written = args.common.write(&text, &dependencies);
+    phases.end("write the output");
+    written.map_err(|message| report.fail::<()>(message)).ok()
 }
 
 /// Compares a file with what it should be.
-fn check(path: &Path, wanted: &str, report: &mut Report) -> Option<()> {
+fn check(path: &Path, wanted: &[u8], report: &mut Report) -> Option<()> {
     let found = match std::fs::read(path) {
         Ok(found) => found,
         Err(error) => return report.fail(format!("cannot read `{}` to check it: {error}; generate it without --check", path.display())),
     };
-    if found == wanted.as_bytes() {
+    if found == wanted {
         return Some(());
     }
-    let found = String::from_utf8_lossy(&found);
+    let (wanted, found) = (String::from_utf8_lossy(wanted), String::from_utf8_lossy(&found));
     let (mut line, mut ours, mut theirs) = (1, wanted.lines(), found.lines());
     let (wanted, found) = loop {
         match (ours.next(), theirs.next()) {

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use tablegen::{Diagnostic, Severity, SourceMap, Span};
+use tablegen::{Diagnostic, Severity, SourceMap, Span, Style};
 
 use crate::generate::abi_lock::Change;
 use crate::ir;
 use crate::lint::Finding;
 
-/// Collected diagnostics; printed at the end, so that what is said is not torn by what others write.
+/// Collected diagnostics; printed at the end, so that what is said is not torn by what others write, and when it is known for which dialect.
 #[derive(Default)]
 pub(super) struct Report {
     sources: SourceMap,
-    text: Vec<u8>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl Report {
@@ -22,8 +22,7 @@ impl Report {
     }
 
     pub(super) fn diagnostic(&mut self, diagnostic: Diagnostic) {
-        // Writing to memory does not fail.
-        let _infallible = tablegen::emit(&diagnostic, &self.sources, &mut self.text);
+        self.diagnostics.push(diagnostic);
     }
 
     /// Notes an error that concerns no place in a file. Always `None`, for the caller to return.
@@ -66,9 +65,14 @@ impl Report {
         Some(Span { file, start: u32::try_from(start).ok()?, end: u32::try_from(start + word.max(1)).ok()? })
     }
 
-    pub(super) fn print(&self) {
+    pub(super) fn print(&self, style: Style) {
         use std::io::Write as _;
+        let mut text = Vec::new();
+        for diagnostic in &self.diagnostics {
+            // Writing to memory does not fail.
+            let _infallible = tablegen::emit(diagnostic, &self.sources, style, &mut text);
+        }
         // There is nobody to tell that nobody can be told.
-        let _unreported = std::io::stderr().lock().write_all(&self.text);
+        let _unreported = std::io::stderr().lock().write_all(&text);
     }
 }

@@ -1,8 +1,9 @@
 //! A record of an ABI, and what has changed since it was made.
 //!
-//! The record holds what compiled callers depend on: the numbers of enumerators, the layout of structures, the signatures of functions and callbacks,
-//! and what names of types stand for. A version number says that something changed only if someone remembered to change it; this notices by
-//! itself. Descriptions, conditions and names of parameters are not in it.
+//! The record holds what compiled callers depend on: the numbers of enumerators and the types of the values that they select, the layout of
+//! structures, the signatures of functions and callbacks and which of their parameters may be null, the values of macros, and what names of types
+//! stand for. A version number says that something changed only if someone remembered to change it; this notices by itself. Descriptions,
+//! conditions and names of parameters are not in it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +11,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Backend, GenError, layout, made_from};
-use crate::ir::{Api, CType, Param};
+use crate::ir::{Api, CType, Macro, Param};
 
-/// Version of the record's format.
-const FORMAT: u32 = 1;
+/// Version of the record's format. Format 1 had no macros, no types of enumerators and not which parameters may be null.
+const FORMAT: u32 = 2;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,14 +22,33 @@ struct Lock {
     #[serde(rename = "//")]
     comment: String,
     format: u32,
+    /// By their names without parameters.
+    #[serde(default)]
+    macros: BTreeMap<String, MacroLock>,
     handles: Vec<String>,
     /// Numbers by enumerator, by enumeration.
     enums: BTreeMap<String, BTreeMap<String, u32>>,
+    /// Types of the values that the enumerators of typed enumerations select, in the same order.
+    #[serde(default)]
+    selects: BTreeMap<String, BTreeMap<String, String>>,
     /// Type that a name stands for.
     typedefs: BTreeMap<String, String>,
     structs: BTreeMap<String, StructLock>,
     callbacks: BTreeMap<String, Signature>,
     functions: BTreeMap<String, Signature>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MacroLock {
+    /// The parameters in parentheses, if it has any.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    params: String,
+    value: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    alt_value: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +74,9 @@ struct Signature {
     #[serde(rename = "return")]
     ret: String,
     params: Vec<String>,
+    /// Which parameters may be null, counted from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    optional: Vec<usize>,
 }
 
 /// A difference between an ABI and its record.
@@ -71,9 +94,10 @@ pub struct Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// No one: something is new.
+    /// No one: something is new, or more is allowed.
     Addition,
-    /// Programs that were compiled before run wrong: a number means something else, or arguments or members lie elsewhere.
+    /// Programs that were compiled before run wrong: a number means something else, arguments or members lie elsewhere, or what they pass is
+    /// refused.
     Silent,
     /// Programs that were compiled before do not start, or do not compile any more: something is gone.
     Removal,
@@ -109,11 +133,21 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
 /// Text that is no record, or one of another format.
 pub fn compare(api: &Api, lock_text: &str) -> Result<Vec<Change>, GenError> {
     let old: Lock = serde_json::from_str(lock_text).map_err(|error| GenError::Lock { reason: error.to_string() })?;
-    if old.format != FORMAT {
-        return Err(GenError::Lock { reason: format!("it has format {}, and this program knows {FORMAT}", old.format) });
+    if !(1..=FORMAT).contains(&old.format) {
+        return Err(GenError::Lock { reason: format!("it has format {}, and this program knows 1 to {FORMAT}", old.format) });
     }
     let new = lock(api)?;
     let mut changes = Changes(Vec::new());
+    if old.format == FORMAT {
+        changes.maps("macro", "", &old.macros, &new.macros, |changes, name, old, new| {
+            // A version that changes says so, and breaks nothing.
+            let kind = if is_version(api, name) { ChangeKind::Addition } else { ChangeKind::Silent };
+            changes.add(kind, name, format!("was `{old}`, is `{new}`"));
+        });
+    } else {
+        let message = "it says nothing of macros, of what enumerators select, and of parameters that may be null; record the ABI anew";
+        changes.add(ChangeKind::Addition, &format!("a lock of format {}", old.format), message);
+    }
     let names = |names: &[String]| names.iter().map(|name| (name.clone(), ())).collect::<BTreeMap<_, _>>();
     changes.maps("handle", "", &names(&old.handles), &names(&new.handles), |_, _, (), ()| {});
     changes.maps("enumeration", "", &old.enums, &new.enums, |changes, name, old, new| {
@@ -121,17 +155,59 @@ pub fn compare(api: &Api, lock_text: &str) -> Result<Vec<Change>, GenError> {
             changes.add(ChangeKind::Silent, name, format!("renumbered from {old} to {new}"));
         });
     });
+    if old.format == FORMAT {
+        selected(&mut changes, &old, &new);
+    }
     changes.maps("type", "", &old.typedefs, &new.typedefs, |changes, name, old, new| {
         changes.add(ChangeKind::Silent, name, format!("was `{old}`, is `{new}`"));
     });
     changes.maps("structure", "", &old.structs, &new.structs, structure);
+    let has_optional = old.format == FORMAT;
     for (kind, old, new) in [("callback", &old.callbacks, &new.callbacks), ("function", &old.functions, &new.functions)] {
-        changes.maps(kind, "", old, new, |changes, name, old, new| {
-            changes.add(ChangeKind::Silent, name, format!("was `{old}`, is `{new}`"));
-        });
+        changes.maps(kind, "", old, new, |changes, name, old, new| signatures(changes, name, old, new, has_optional));
     }
     changes.0.sort_by_key(|change| std::cmp::Reverse(change.kind));
     Ok(changes.0)
+}
+
+/// Whether a macro is part of the API's version.
+fn is_version(api: &Api, name: &str) -> bool {
+    name.strip_prefix(&api.prefix).is_some_and(|rest| rest.starts_with("_VERSION_"))
+}
+
+/// Compares the types of the values that enumerators select. A program that reads such a value has a buffer of the size that the type had.
+fn selected(changes: &mut Changes, old: &Lock, new: &Lock) {
+    let none = BTreeMap::new();
+    for (name, enumerators) in &old.enums {
+        let (before, now) = (old.selects.get(name).unwrap_or(&none), new.selects.get(name).unwrap_or(&none));
+        // Enumerators that are gone or new are named as such.
+        let both = enumerators.keys().filter(|etor| new.enums.get(name).is_some_and(|etors| etors.contains_key(*etor)));
+        for etor in both {
+            let shown = |ty: Option<&String>| ty.map_or("nothing".to_owned(), |ty| format!("`{ty}`"));
+            let (before, now) = (before.get(etor), now.get(etor));
+            if before != now {
+                changes.add(ChangeKind::Silent, &format!("{name}.{etor}"), format!("selected {}, selects {}", shown(before), shown(now)));
+            }
+        }
+    }
+}
+
+fn signatures(changes: &mut Changes, name: &str, old: &Signature, new: &Signature, has_optional: bool) {
+    if (&old.ret, &old.params) != (&new.ret, &new.params) {
+        changes.add(ChangeKind::Silent, name, format!("was `{old}`, is `{new}`"));
+        return;
+    }
+    if !has_optional {
+        return;
+    }
+    for (i, ty) in new.params.iter().enumerate() {
+        let parameter = format!("parameter {} (`{ty}`)", i + 1);
+        match (old.optional.contains(&i), new.optional.contains(&i)) {
+            (true, false) => changes.add(ChangeKind::Silent, name, format!("{parameter} might be null, and must not be any more")),
+            (false, true) => changes.add(ChangeKind::Addition, name, format!("{parameter} may be null now")),
+            _ => {}
+        }
+    }
 }
 
 fn structure(changes: &mut Changes, name: &str, old: &StructLock, new: &StructLock) {
@@ -186,6 +262,19 @@ impl fmt::Display for Signature {
     }
 }
 
+impl fmt::Display for MacroLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", self.params, if self.params.is_empty() { "" } else { " " }, self.value)?;
+        if let Some(condition) = &self.condition {
+            write!(f, " if {condition}")?;
+        }
+        if let Some(alternative) = &self.alt_value {
+            write!(f, ", else {alternative}")?;
+        }
+        Ok(())
+    }
+}
+
 /// A type as the ABI has it: `struct x` and `x` are the same, and so is whatever a pointer points to apart from its name.
 fn type_text(ty: &CType) -> String {
     match ty {
@@ -198,7 +287,23 @@ fn type_text(ty: &CType) -> String {
 }
 
 fn signature(ret: String, params: &[Param]) -> Signature {
-    Signature { ret, params: params.iter().map(|param| type_text(&param.ty.form)).collect() }
+    // What is passed by value cannot be null, whatever its definition says.
+    let can_be_null = |ty: &CType| ty.pointee().is_some() || ty.is_handle() || ty.is_callback();
+    let optional = params.iter().enumerate().filter(|(_, param)| param.is_optional && can_be_null(&param.ty.form)).map(|(i, _)| i);
+    Signature { ret, params: params.iter().map(|param| type_text(&param.ty.form)).collect(), optional: optional.collect() }
+}
+
+/// A macro as programs have it compiled into them. Blanks mean nothing.
+fn macro_lock(object: &Macro) -> (String, MacroLock) {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (name, params) = object.name.split_at(object.name.find('(').unwrap_or(object.name.len()));
+    let lock = MacroLock {
+        params: plain(params),
+        value: plain(&object.value),
+        condition: object.condition.as_deref().map(plain),
+        alt_value: object.alt_value.as_deref().map(plain),
+    };
+    (name.trim().to_owned(), lock)
 }
 
 fn lock(api: &Api) -> Result<Lock, GenError> {
@@ -212,9 +317,16 @@ fn lock(api: &Api) -> Result<Lock, GenError> {
     Ok(Lock {
         comment: made_from(api, Backend::AbiLock),
         format: FORMAT,
+        macros: api.macros.iter().map(macro_lock).collect(),
         handles: api.handles.iter().map(|object| object.name.clone()).collect(),
         enums: (api.enums.iter())
             .map(|object| (object.name.clone(), object.etors.iter().map(|etor| (etor.c_name.clone(), etor.value)).collect()))
+            .collect(),
+        selects: (api.enums.iter().filter(|object| object.is_typed))
+            .map(|object| {
+                let types = object.etors.iter().filter_map(|etor| Some((etor.c_name.clone(), type_text(&etor.tagged_type.as_ref()?.form))));
+                (object.name.clone(), types.collect())
+            })
             .collect(),
         typedefs: api.typedefs.iter().map(|object| (object.name.clone(), type_text(&object.ty.form))).collect(),
         structs: structs.collect::<Result<_, GenError>>()?,

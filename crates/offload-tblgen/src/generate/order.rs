@@ -1,6 +1,6 @@
 //! The order in which C wants its types defined.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::GenError;
 use crate::ir::{Api, CType, Callback, NamedKind, Struct, Typedef};
@@ -51,25 +51,27 @@ fn collect<'a>(ty: &'a CType, behind_pointer: bool, names: &mut Vec<&'a str>) {
     }
 }
 
-/// All type definitions, callbacks and structures, each after those that it needs, and otherwise by name.
+/// All type definitions, callbacks and structures, each after those that it needs, and otherwise in the order of their names
+/// ([`tablegen::compare_names`]).
 ///
 /// # Errors
 ///
 /// Definitions that need one another.
 pub(super) fn definitions(api: &Api) -> Result<Vec<Definition<'_>>, GenError> {
-    let mut waiting: BTreeMap<&str, Definition<'_>> = BTreeMap::new();
-    waiting.extend(api.typedefs.iter().map(Definition::Typedef).map(|object| (object.name(), object)));
-    waiting.extend(api.callbacks.iter().map(Definition::Callback).map(|object| (object.name(), object)));
-    waiting.extend(api.structs.iter().map(Definition::Struct).map(|object| (object.name(), object)));
+    let mut waiting: Vec<Definition<'_>> = api.typedefs.iter().map(Definition::Typedef).collect();
+    waiting.extend(api.callbacks.iter().map(Definition::Callback));
+    waiting.extend(api.structs.iter().map(Definition::Struct));
+    waiting.sort_by(|a, b| tablegen::compare_names(a.name(), b.name()));
+    let mut missing: BTreeSet<&str> = waiting.iter().map(|object| object.name()).collect();
     let mut ordered = Vec::new();
     while !waiting.is_empty() {
-        let ready = waiting.values().find(|object| object.needs().iter().all(|name| !waiting.contains_key(name))).copied();
-        let Some(ready) = ready else {
-            let names: Vec<_> = waiting.keys().copied().collect();
+        let Some(ready) = waiting.iter().position(|object| object.needs().iter().all(|name| !missing.contains(name))) else {
+            let names: Vec<_> = waiting.iter().map(|object| object.name()).collect();
             let reason = format!("these types need one another to be defined first: {}", names.join(", "));
             return Err(GenError::Unsupported { place: names[0].to_owned(), reason });
         };
-        waiting.remove(ready.name());
+        let ready = waiting.remove(ready);
+        missing.remove(ready.name());
         ordered.push(ready);
     }
     Ok(ordered)

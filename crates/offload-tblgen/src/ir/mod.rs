@@ -4,7 +4,8 @@
 //! expression trees ([`Expr`]), every enumerator has its number. The same structure is the JSON that `--gen-json` writes; its
 //! schema (`--gen-json-schema`) is made from these types, and the documentation of each field is its description there.
 //!
-//! Objects stand in byte order of their names, as TableGen visits records. [`Api::link`] finds out what the names in types mean; a loader calls it last.
+//! Objects stand in the order in which LLVM's back ends see records ([`tablegen::compare_names`]): by name, where runs of digits are numbers.
+//! [`Api::link`] finds out what the names in types mean; a loader calls it last.
 
 mod ctype;
 mod name;

@@ -1,9 +1,9 @@
 //! `gen-doc`: reStructuredText for Sphinx, in its C domain.
 
-use super::{Error, PREFIX_LOWER, Version, impl_name, paragraphs, param_list, put};
+use super::{PREFIX_LOWER, Version, impl_name_of_any, paragraphs, param_list, put};
 use crate::ir::{Api, Condition, Enum, Function, Param, Struct};
 
-pub(super) fn document(out: &mut String, api: &Api, version: Version) -> Result<(), Error> {
+pub(super) fn document(out: &mut String, api: &Api, version: Version) {
     out.push_str("Offload API\n===========\n\n");
     if !api.macros.is_empty() {
         section(out, "Macros");
@@ -14,7 +14,7 @@ pub(super) fn document(out: &mut String, api: &Api, version: Version) -> Result<
     if !api.handles.is_empty() || !api.typedefs.is_empty() || !api.callbacks.is_empty() {
         section(out, "Type Definitions");
         for object in &api.handles {
-            put!(out, ".. c:type:: struct {} *{}\n\n  {}\n\n", impl_name(object)?, object.name, object.desc);
+            put!(out, ".. c:type:: struct {} *{}\n\n  {}\n\n", impl_name_of_any(object), object.name, object.desc);
         }
         for object in &api.typedefs {
             put!(out, ".. c:type:: {} {}\n\n  {}\n\n", object.ty.text, object.name, object.desc);
@@ -41,7 +41,6 @@ pub(super) fn document(out: &mut String, api: &Api, version: Version) -> Result<
             function(out, object, version);
         }
     }
-    Ok(())
 }
 
 fn section(out: &mut String, title: &str) {

@@ -28,30 +28,51 @@ pub enum Version {
     V24,
 }
 
-/// What can be generated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Action {
+macro_rules! actions {
+    ($($(#[doc = $doc:literal])+ $variant:ident $name:literal $help:literal;)+) => {
+        /// What can be generated.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Action { $($(#[doc = $doc])+ $variant,)+ }
+
+        impl Action {
+            /// All of them.
+            pub const ALL: &[Action] = &[$(Action::$variant),+];
+
+            /// Its name on the command line, without dashes.
+            pub fn name(self) -> &'static str {
+                match self { $(Action::$variant => $name,)+ }
+            }
+
+            /// What it writes, in a few words.
+            pub fn help(self) -> &'static str {
+                match self { $(Action::$variant => $help,)+ }
+            }
+        }
+    };
+}
+
+actions! {
     /// The C header.
-    Api,
+    Api "gen-api" "The C header";
     /// Documentation for Sphinx.
-    Doc,
+    Doc "gen-doc" "Documentation in reStructuredText";
     /// An X-macro list of functions.
-    FuncNames,
+    FuncNames "gen-func-names" "An X-macro list of the functions";
     /// Declarations of the functions behind the entry points.
-    ImplFuncDecls,
+    ImplFuncDecls "gen-impl-func-decls" "C++ declarations of the functions behind the entry points";
     /// The entry points.
-    EntryPoints,
+    EntryPoints "gen-entry-points" "The entry points";
     /// A C++ header that prints values.
-    PrintHeader,
+    PrintHeader "gen-print-header" "A C++ header that prints values";
     /// A linker's version script.
-    Exports,
+    Exports "gen-exports" "The linker's list of exported names";
     /// An X-macro list of error codes.
-    Errcodes,
+    Errcodes "gen-errcodes" "An X-macro list of the error codes";
     /// An X-macro list of device properties.
-    Info,
+    Info "gen-info" "An X-macro list of the device properties";
     /// Typed C++ wrappers of the `olGet…Info` functions (LLVM 24).
-    GetInfoWrappers,
+    GetInfoWrappers "gen-get-info-wrappers" "C++ wrappers that return properties in their types";
 }
 
 /// Why text cannot be generated.
@@ -100,7 +121,7 @@ pub fn generate(api: &Api, action: Action, version: Version) -> Result<String, E
     let mut out = String::new();
     match action {
         Action::Api => api::header(&mut out, api, version)?,
-        Action::Doc => doc::document(&mut out, api, version)?,
+        Action::Doc => doc::document(&mut out, api, version),
         Action::FuncNames => misc::func_names(&mut out, api),
         Action::ImplFuncDecls => misc::impl_func_decls(&mut out, api),
         Action::EntryPoints => entry_points::entry_points(&mut out, api),
@@ -150,10 +171,17 @@ const PREFIX_LOWER: &str = "ol";
 
 /// Name of the structure that a handle points to.
 fn impl_name(handle: &Handle) -> Result<String, Error> {
-    match handle.name.strip_suffix("_handle_t") {
-        Some(stem) => Ok(format!("{stem}_impl_t")),
-        None => Err(Error::HandleName { name: handle.name.clone() }),
+    if !handle.name.ends_with("_handle_t") {
+        return Err(Error::HandleName { name: handle.name.clone() });
     }
+    Ok(impl_name_of_any(handle))
+}
+
+/// The same for a handle of any name, of which the last nine characters go whatever they are, or none if there are not so many.
+fn impl_name_of_any(handle: &Handle) -> String {
+    let cut = handle.name.len().checked_sub("_handle_t".len());
+    let stem = cut.and_then(|cut| handle.name.get(..cut)).unwrap_or(&handle.name);
+    format!("{stem}_impl_t")
 }
 
 /// A macro's name without its parameters.

@@ -76,12 +76,31 @@ pub fn dialect(records: &Records) -> Result<Option<Dialect>, Box<Diagnostic>> {
     }
 }
 
-/// The version of LLVM whose definition language this is, as far as it can be told: since 24, functions say whether their result may be dropped.
-pub fn llvm_version(records: &Records) -> Version {
-    match records.class("Function").and_then(|class| class.field("nodiscard")) {
-        Some(_) => Version::V24,
-        None => Version::V23,
+/// The version of LLVM that definitions are of, as far as they say it: since 24, functions say whether their result may be dropped, and since 23,
+/// `olInit` has a parameter. `None` for definitions that say neither.
+pub fn llvm_version(records: &Records) -> Option<Version> {
+    if records.class("Function").and_then(|class| class.field("nodiscard")).is_some() {
+        return Some(Version::V24);
     }
+    let has_params = !records.def("olInit")?.list("params").ok()?.is_empty();
+    Some(if has_params { Version::V23 } else { Version::V22 })
+}
+
+/// What LLVM's tool refuses to write a header or documentation of: objects, and parts of objects, whose description is not set.
+pub fn undescribed(records: &Records) -> Vec<Diagnostic> {
+    let mut found: Vec<Record<'_>> = Vec::new();
+    for object in records.derived_from("APIObject") {
+        let parts = ["etors", "all_members", "params"].into_iter().filter_map(|field| object.record_list(field).ok()).flatten();
+        found.extend([object].into_iter().chain(parts).filter(|record| record.get("desc") == Some(&Value::Unset)));
+    }
+    let name = |record: &Record<'_>| record.string("name").unwrap_or(record.name()).to_owned();
+    found
+        .iter()
+        .map(|record| {
+            let message = format!("`{}` has no description, without which LLVM's tool writes no header and no documentation", name(record));
+            Diagnostic::error(record.span(), message).with_note("help: set `desc`; it may be an empty text")
+        })
+        .collect()
 }
 
 struct Loader<'a> {

@@ -29,11 +29,8 @@ impl Context {
             BinOp::Eq | BinOp::Ne | BinOp::Le | BinOp::Lt | BinOp::Ge | BinOp::Gt => self.compare(op, a, b).map(Node::bit),
             BinOp::StrConcat => self.concat_text(a, b),
             BinOp::Interleave => self.interleave(a, b),
-            BinOp::Match => match (self.text_of(a), self.text_of(b)) {
-                (Some(text), Some(_)) => {
-                    let text = text.to_owned();
-                    self.regex(b, record).map(|regex| Node::bit(regex.is_match(&text)))
-                }
+            BinOp::Match => match (self.symbol_of(a), self.symbol_of(b)) {
+                (Some(text), Some(_)) => self.pattern(b, record).and_then(|pattern| self.matches(&pattern, text)).map(Node::bit),
                 _ => None,
             },
             BinOp::ListConcat => self.concat_lists(a, b),

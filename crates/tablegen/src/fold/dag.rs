@@ -38,7 +38,7 @@ impl Context {
         }
         let Some(wanted) = self.text_of(key) else { return Ok(None) };
         let found = self.nodes.items(names).iter().position(|&name| self.text_of(name) == Some(wanted));
-        found.map(Some).ok_or_else(|| format!("dag has no argument named '{wanted}': {}", self.text(dag)))
+        found.map(Some).ok_or_else(|| format!("dag has no argument named '{}': {}", self.unquoted(key), self.text(dag)))
     }
 
     pub(super) fn dag_argument(&self, dag: Node, key: Node) -> Result<Option<Node>, String> {

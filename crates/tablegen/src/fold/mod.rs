@@ -10,11 +10,16 @@ mod ternary;
 mod text;
 mod unary;
 
+use std::sync::Arc;
+
 use crate::context::Context;
 use crate::node::{Kind, Node, Slice};
 use crate::ops::BinOp;
+use crate::order::compare_numeric;
+use crate::pattern::Pattern;
 use crate::record::RecId;
 use crate::resolve::MapResolver;
+use crate::symbol::Symbol;
 use crate::ty::{Ty, TyKind};
 
 impl Context {
@@ -95,27 +100,28 @@ impl Context {
         if (record.is_some() && !is_final) || self.text_of(pattern).is_none() {
             return self.node(stuck, ty);
         }
-        let Some(regex) = self.regex(pattern, record) else { return self.node(stuck, ty) };
+        let Some(compiled) = self.pattern(pattern, record) else { return self.node(stuck, ty) };
         let wanted: Vec<RecId> = self.types.classes(class).map(<[RecId]>::to_vec).unwrap_or_default();
-        let mut found: Vec<(&str, RecId)> = self
-            .defs
-            .iter()
-            .map(|(&name, &def)| (self.symbols.get(name), def))
-            .filter(|&(name, def)| wanted.iter().all(|&class| self.is_subclass(def, class)) && regex.is_match(name))
-            .collect();
-        found.sort_by(|a, b| compare_numeric(a.0.as_bytes(), b.0.as_bytes()));
-        let found: Vec<RecId> = found.into_iter().map(|(_, def)| def).collect();
-        let found: Vec<Node> = found.into_iter().map(|def| self.def_node(def)).collect();
+        let has_classes = |def: RecId| wanted.iter().all(|&class| self.is_subclass(def, class));
+        let mut found: Vec<(Symbol, RecId)> =
+            self.defs.iter().filter(|&(_, &def)| has_classes(def)).map(|(&name, &def)| (name, def)).collect();
+        found.retain(|&(name, _)| self.matches(&compiled, name) == Some(true));
+        found.sort_by(|a, b| compare_numeric(self.symbols.get(a.0), self.symbols.get(b.0)));
+        let found: Vec<Node> = found.into_iter().map(|(_, def)| self.def_node(def)).collect();
         self.list(class, &found)
     }
 
     /// A regular expression given as a string.
-    pub(crate) fn regex(&mut self, pattern: Node, record: Option<RecId>) -> Option<regex_lite::Regex> {
-        let text = self.text_of(pattern)?.to_owned();
-        match crate::pattern::compile(&text) {
-            Ok(regex) => Some(regex),
+    pub(crate) fn pattern(&mut self, pattern: Node, record: Option<RecId>) -> Option<Arc<Pattern>> {
+        let symbol = self.symbol_of(pattern)?;
+        if let Some(known) = self.patterns.get(&symbol) {
+            return Some(known.clone());
+        }
+        match Pattern::compile(self.symbols.get(symbol)) {
+            Ok(compiled) => Some(self.patterns.entry(symbol).or_insert(Arc::new(compiled)).clone()),
             Err(error) => {
-                self.error_in(record, format!("'{text}' is not a regular expression: {error}"));
+                let message = format!("'{}' is not a regular expression: {error}", self.symbols.shown(symbol));
+                self.error_in(record, message);
                 None
             }
         }
@@ -164,7 +170,7 @@ impl Context {
         let order = if let (Some(a), Some(b)) = (self.as_int(a), self.as_int(b)) {
             a.cmp(&b)
         } else if let (Some(a), Some(b)) = (self.text_of(a), self.text_of(b)) {
-            a.as_bytes().cmp(b.as_bytes())
+            a.cmp(b)
         } else if let (BinOp::Eq | BinOp::Ne, Kind::Def(a), Kind::Def(b)) = (op, self.kind(a), self.kind(b)) {
             if a == b { Equal } else { Less }
         } else {
@@ -192,27 +198,4 @@ impl Context {
         self.error_in(record, message);
         self.node(stuck, ty)
     }
-}
-
-/// Byte order, but runs of digits compare as numbers.
-pub(crate) fn compare_numeric(a: &[u8], b: &[u8]) -> std::cmp::Ordering {
-    let digits = |text: &[u8], from: usize| text[from..].iter().take_while(|c| c.is_ascii_digit()).count();
-    let mut i = 0;
-    while i < a.len() && i < b.len() {
-        if a[i].is_ascii_digit() && b[i].is_ascii_digit() {
-            let (run_a, run_b) = (digits(a, i), digits(b, i));
-            let order = run_a.cmp(&run_b).then_with(|| a[i..i + run_a].cmp(&b[i..i + run_b]));
-            if order.is_ne() {
-                return order;
-            }
-            i += run_a;
-        } else {
-            let order = a[i].cmp(&b[i]);
-            if order.is_ne() {
-                return order;
-            }
-            i += 1;
-        }
-    }
-    a.len().cmp(&b.len())
 }

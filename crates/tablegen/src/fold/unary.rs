@@ -10,14 +10,14 @@ impl Context {
     pub(crate) fn fold_un(&mut self, op: UnOp, a: Node, ty: Ty, record: Option<RecId>, is_final: bool) -> Node {
         let result = match op {
             UnOp::Cast => self.fold_cast(a, ty, record, is_final),
-            UnOp::ToLower => self.text_of(a).map(str::to_ascii_lowercase).map(|text| self.string(&text)),
-            UnOp::ToUpper => self.text_of(a).map(str::to_ascii_uppercase).map(|text| self.string(&text)),
+            UnOp::ToLower => self.text_of(a).map(<[u8]>::to_ascii_lowercase).map(|text| self.string(text)),
+            UnOp::ToUpper => self.text_of(a).map(<[u8]>::to_ascii_uppercase).map(|text| self.string(text)),
             UnOp::Not => self.as_int(a).map(|value| self.int(i64::from(value == 0))),
             UnOp::Initialized if a == Node::UNSET => Some(self.int(0)),
             UnOp::Initialized => self.is_concrete(a).then(|| self.int(1)),
             UnOp::Repr => self.is_concrete(a).then(|| {
-                let text = if let Kind::Def(def) = self.kind(a) { self.record_text(def) } else { self.text(a) };
-                self.string(&text)
+                let text = if let Kind::Def(def) = self.kind(a) { self.record_text(def) } else { self.bytes(a) };
+                self.string(text)
             }),
             UnOp::Size | UnOp::Empty => {
                 self.size_of(a).map(|size| self.int(if op == UnOp::Size { size as i64 } else { i64::from(size == 0) }))
@@ -60,7 +60,7 @@ impl Context {
         match self.kind(a) {
             Kind::List(items) => Some(items.len()),
             Kind::Dag { args, .. } => Some(args.len()),
-            _ => self.text_of(a).map(str::len),
+            _ => self.text_of(a).map(<[u8]>::len),
         }
     }
 
@@ -70,11 +70,11 @@ impl Context {
                 return Some(a);
             }
             if let Kind::Def(def) = self.kind(a) {
-                let name = self.record_name(def);
-                return Some(self.string(&name));
+                let name = self.unquoted_bytes(self.records[def].name);
+                return Some(self.string(name));
             }
             if let Some(value) = self.as_int(a) {
-                return Some(self.string(&value.to_string()));
+                return Some(self.string(value.to_string()));
             }
         } else if matches!(self.types.kind(ty), TyKind::Record(_))
             && let Some(symbol) = self.symbol_of(a)
@@ -98,7 +98,7 @@ impl Context {
                 }
                 _ => {
                     if is_final {
-                        let message = format!("there is no record '{}'", self.symbols.get(symbol));
+                        let message = format!("there is no record '{}'", self.symbols.shown(symbol));
                         self.error_in(record, message);
                     }
                     return None;
@@ -108,7 +108,7 @@ impl Context {
         let def = self.def_node(found);
         if !self.is_a(self.ty(def), ty) {
             let message =
-                format!("'{}' is of type '{}', not '{}'", self.symbols.get(symbol), self.type_text(self.ty(def)), self.type_text(ty));
+                format!("'{}' is of type '{}', not '{}'", self.symbols.shown(symbol), self.type_text(self.ty(def)), self.type_text(ty));
             self.error_in(record, message);
             return None;
         }

@@ -410,7 +410,7 @@ impl Lexer {
             }
             return false;
         }
-        let text = context.symbols.get(name.symbol).to_owned();
+        let text = context.symbols.shown(name.symbol).into_owned();
         let Some(path) = source::find_include(&text, &context.options.include_dirs) else {
             let dirs: Vec<String> = context.options.include_dirs.iter().map(|dir| dir.display().to_string()).collect();
             let note = if dirs.is_empty() {

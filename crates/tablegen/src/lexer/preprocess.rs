@@ -91,7 +91,7 @@ impl Lexer {
             Directive::Define => {
                 let Some(name) = self.macro_name(context, span) else { return false };
                 if !self.macros.insert(name) {
-                    let message = format!("macro '{}' is defined already", context.symbols.get(name));
+                    let message = format!("macro '{}' is defined already", context.symbols.shown(name));
                     context.report(Diagnostic::warning(span, message));
                 }
             }

@@ -1,7 +1,7 @@
 //! Arguments of classes and multiclasses: `<1, "two", three = 3>`.
 
 use super::{Mode, Parser};
-use crate::context::Outcome;
+use crate::context::Attempt;
 use crate::diagnostic::Diagnostic;
 use crate::node::{Kind, Node};
 use crate::record::RecId;
@@ -22,15 +22,35 @@ impl Parser {
     }
 
     /// The arguments between `<` and `>`, each of its argument's type.
-    pub(super) fn parse_arguments(&mut self, record: Option<RecId>, of: RecId) -> Outcome<Vec<Argument>> {
+    pub(super) fn parse_arguments(&mut self, record: Option<RecId>, of: RecId) -> Attempt<Vec<Argument>> {
         let mut args = self.parse_unconverted_arguments(record, of)?;
         self.convert_arguments(of, &mut args)?;
         Ok(args)
     }
 
-    /// The arguments between `<` and `>`, as they are: LLVM does not convert those of a multiclass's parents, so that an argument
-    /// `bits<4> b` that a parent is given as `-1` equals `-1` there, and not 15.
-    pub(super) fn parse_unconverted_arguments(&mut self, record: Option<RecId>, of: RecId) -> Outcome<Vec<Argument>> {
+    /// The arguments between `<` and `>`, checked and left as they are: LLVM does not convert those of a multiclass's parents, so that an
+    /// argument `bits<4> b` that a parent is given as `-1` equals `-1` there, and not 15. It does not check them either, and crashes where
+    /// bits of another width are given, or fails far from here. Only records and dags may be of any type: LLVM's own targets use that.
+    pub(super) fn parse_parent_arguments(&mut self, record: Option<RecId>, of: RecId) -> Attempt<Vec<Argument>> {
+        let args = self.parse_unconverted_arguments(record, of)?;
+        for arg in &args {
+            let wanted = self.argument_type(of, self.argument_name(of, arg.key));
+            if !self.may_be_any(wanted) && !self.may_be_any(self.cx.ty(arg.value)) {
+                self.converted(of, arg)?;
+            }
+        }
+        Ok(args)
+    }
+
+    /// Whether values of a type are records or dags, or lists of them.
+    fn may_be_any(&self, mut ty: Ty) -> bool {
+        while let Some(element) = self.cx.types.element(ty) {
+            ty = element;
+        }
+        ty == Ty::DAG || self.cx.types.classes(ty).is_some()
+    }
+
+    fn parse_unconverted_arguments(&mut self, record: Option<RecId>, of: RecId) -> Attempt<Vec<Argument>> {
         let open = self.expect(Tok::Less, "before the arguments")?;
         let mut args: Vec<Argument> = Vec::new();
         if self.eat(Tok::Greater) {
@@ -68,7 +88,7 @@ impl Parser {
         Ok(args)
     }
 
-    fn parse_named_argument(&mut self, record: Option<RecId>, of: RecId, name: Node, span: Span) -> Outcome<Argument> {
+    fn parse_named_argument(&mut self, record: Option<RecId>, of: RecId, name: Node, span: Span) -> Attempt<Argument> {
         if !matches!(self.cx.kind(name), Kind::Str(_)) {
             return Err(self.cx.error(span, "the name of an argument is an identifier"));
         }
@@ -96,30 +116,36 @@ impl Parser {
         }
     }
 
-    fn convert_arguments(&mut self, of: RecId, args: &mut [Argument]) -> Outcome<()> {
+    fn convert_arguments(&mut self, of: RecId, args: &mut [Argument]) -> Attempt<()> {
         let mut result = Ok(());
         for arg in args {
-            let name = self.argument_name(of, arg.key);
-            let ty = self.argument_type(of, name);
-            match self.cx.cast_to(arg.value, ty) {
-                Some(value) => arg.value = value,
-                None => {
-                    let message = format!(
-                        "argument '{}' is of type '{}', but {} is of type '{}'",
-                        self.cx.unquoted(name),
-                        self.cx.type_text(ty),
-                        self.cx.text(arg.value),
-                        self.cx.type_text(self.cx.ty(arg.value))
-                    );
-                    result = Err(self.cx.error(arg.span, message));
-                }
+            match self.converted(of, arg) {
+                Ok(value) => arg.value = value,
+                Err(reported) => result = Err(reported),
             }
         }
         result
     }
 
+    /// The value of an argument as one of its type.
+    fn converted(&mut self, of: RecId, arg: &Argument) -> Attempt<Node> {
+        let name = self.argument_name(of, arg.key);
+        let ty = self.argument_type(of, name);
+        if let Some(value) = self.cx.cast_to(arg.value, ty) {
+            return Ok(value);
+        }
+        let message = format!(
+            "argument '{}' is of type '{}', but {} is of type '{}'",
+            self.cx.unquoted(name),
+            self.cx.type_text(ty),
+            self.cx.text(arg.value),
+            self.cx.type_text(self.cx.ty(arg.value))
+        );
+        Err(self.cx.error(arg.span, message))
+    }
+
     /// The value of each template argument: the one given, or its default.
-    pub(super) fn bind_arguments(&mut self, of: RecId, args: &[Argument], span: Span) -> Outcome<Vec<(Node, Node)>> {
+    pub(super) fn bind_arguments(&mut self, of: RecId, args: &[Argument], span: Span) -> Attempt<Vec<(Node, Node)>> {
         let mut open = self.cx.records[of].template_args.clone();
         let mut bound = Vec::with_capacity(open.len());
         for arg in args {

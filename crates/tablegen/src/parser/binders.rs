@@ -2,7 +2,7 @@
 
 use super::scope::Scope;
 use super::{Mode, Parser};
-use crate::context::Outcome;
+use crate::context::Attempt;
 use crate::node::{Kind, Node};
 use crate::ops::TernOp;
 use crate::record::RecId;
@@ -13,19 +13,19 @@ use crate::ty::Ty;
 
 impl Parser {
     /// The name that an operator binds.
-    fn parse_binding(&mut self, record: Option<RecId>) -> Outcome<(Symbol, Node)> {
+    fn parse_binding(&mut self, record: Option<RecId>) -> Attempt<(Symbol, Node)> {
         let (symbol, span) = self.expect_identifier("the name of a variable")?;
         let name = self.cx.nodes.string(symbol);
         let is_field = record.is_some_and(|record| self.cx.records[record].field_index(name).is_some());
         if is_field || self.bound.contains(&name) {
-            let message = format!("'{}' is defined already", self.cx.symbols.get(symbol));
+            let message = format!("'{}' is defined already", self.cx.symbols.shown(symbol));
             return Err(self.cx.error(span, message));
         }
         Ok((symbol, name))
     }
 
     /// The expression in which names are bound.
-    fn parse_bound(&mut self, record: Option<RecId>, want: Option<Ty>, names: &[(Symbol, Node, Ty)]) -> Outcome<Node> {
+    fn parse_bound(&mut self, record: Option<RecId>, want: Option<Ty>, names: &[(Symbol, Node, Ty)]) -> Attempt<Node> {
         let mut scope = Scope::local();
         for &(symbol, name, ty) in names {
             let variable = self.cx.var(name, ty);
@@ -40,7 +40,7 @@ impl Parser {
     }
 
     /// `!foreach(name, list or dag, body)` and `!filter(name, list, predicate)`
-    pub(super) fn parse_foreach_or_filter(&mut self, record: Option<RecId>, want: Option<Ty>, op: TernOp, span: Span) -> Outcome<Node> {
+    pub(super) fn parse_foreach_or_filter(&mut self, record: Option<RecId>, want: Option<Ty>, op: TernOp, span: Span) -> Attempt<Node> {
         let open = self.expect(Tok::LeftParen, "after the operator")?;
         let (symbol, name) = self.parse_binding(record)?;
         self.expect(Tok::Comma, "after the variable")?;
@@ -92,7 +92,7 @@ impl Parser {
     }
 
     /// `!foldl(start, list, accumulator, element, body)`
-    pub(super) fn parse_foldl(&mut self, record: Option<RecId>) -> Outcome<Node> {
+    pub(super) fn parse_foldl(&mut self, record: Option<RecId>) -> Attempt<Node> {
         let open = self.expect(Tok::LeftParen, "after the operator")?;
         let at = self.tok.span;
         let start = self.parse_value(record, None, Mode::Value)?;

@@ -1,7 +1,7 @@
 //! Bodies of classes and definitions: what they inherit, declare and set.
 
 use super::{Mode, Parser};
-use crate::context::{Outcome, Reported};
+use crate::context::{Attempt, Reported};
 use crate::diagnostic::Diagnostic;
 use crate::node::{Kind, Node};
 use crate::record::{Check, Field, FieldKind, RecId};
@@ -19,7 +19,7 @@ pub(super) struct Superclass {
 }
 
 impl Parser {
-    pub(super) fn parse_superclass(&mut self, record: Option<RecId>) -> Outcome<Superclass> {
+    pub(super) fn parse_superclass(&mut self, record: Option<RecId>) -> Attempt<Superclass> {
         let span = self.tok.span;
         let class = self.parse_class_name()?;
         let args = if self.at(Tok::Less) { self.parse_arguments(record, class)? } else { Vec::new() };
@@ -27,12 +27,12 @@ impl Parser {
         Ok(Superclass { class, args, span })
     }
 
-    pub(super) fn inherit(&mut self, record: RecId, from: &Superclass) -> Outcome<()> {
+    pub(super) fn inherit(&mut self, record: RecId, from: &Superclass) -> Attempt<()> {
         self.cx.inherit(record, from.class, from.span, &from.args)
     }
 
     /// `: classes { body }`
-    pub(super) fn parse_object_body(&mut self, record: RecId) -> Outcome<()> {
+    pub(super) fn parse_object_body(&mut self, record: RecId) -> Attempt<()> {
         self.within(Scope::record(record), |parser| {
             if parser.eat(Tok::Colon) {
                 loop {
@@ -48,7 +48,7 @@ impl Parser {
         })
     }
 
-    fn parse_body(&mut self, record: RecId) -> Outcome<()> {
+    fn parse_body(&mut self, record: RecId) -> Attempt<()> {
         if self.eat(Tok::Semicolon) {
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Parser {
     }
 
     /// After an error in a body: goes behind the next ';', or to the '}' that ends the body.
-    fn skip_item(&mut self) -> Outcome<()> {
+    fn skip_item(&mut self) -> Attempt<()> {
         let mut depth = 0_u32;
         loop {
             match self.tok.kind {
@@ -95,7 +95,7 @@ impl Parser {
         }
     }
 
-    fn parse_body_item(&mut self, record: RecId) -> Outcome<()> {
+    fn parse_body_item(&mut self, record: RecId) -> Attempt<()> {
         match self.tok.kind {
             Tok::Assert => {
                 let check = self.parse_assert(Some(record))?;
@@ -117,7 +117,7 @@ impl Parser {
     }
 
     /// `let name{bits} = value;`
-    fn parse_field_let(&mut self, record: RecId) -> Outcome<()> {
+    fn parse_field_let(&mut self, record: RecId) -> Attempt<()> {
         self.advance();
         let (symbol, span) = self.expect_identifier("the name of a field after 'let'")?;
         let name = self.cx.nodes.string(symbol);
@@ -146,15 +146,15 @@ impl Parser {
 
     /// `field? type name = value`, as a field of `record` or as one of its arguments. The name, qualified if an argument.
     /// `scope` is what the value may refer to.
-    pub(super) fn parse_declaration(&mut self, scope: Option<RecId>, record: RecId, kind: FieldKind) -> Outcome<Node> {
+    pub(super) fn parse_declaration(&mut self, scope: Option<RecId>, record: RecId, kind: FieldKind) -> Attempt<Node> {
         let kind = if self.eat(Tok::Field) && kind == FieldKind::Normal { FieldKind::MayBeUnresolved } else { kind };
         let ty = self.parse_type()?;
         let (symbol, span) = self.expect_identifier("a name in the declaration")?;
-        if self.cx.symbols.get(symbol) == "NAME" {
+        if self.cx.symbols.get(symbol) == b"NAME" {
             return Err(self.cx.error(span, "'NAME' stands for the name of the record and cannot be declared"));
         }
         if kind != FieldKind::TemplateArg && self.is_defined_here(symbol) {
-            let message = format!("there is a variable '{}' here already", self.cx.symbols.get(symbol));
+            let message = format!("there is a variable '{}' here already", self.cx.symbols.shown(symbol));
             return Err(self.cx.error(span, message));
         }
         let mut name = self.cx.nodes.string(symbol);
@@ -176,7 +176,7 @@ impl Parser {
     }
 
     /// `<declaration, …>`: the arguments of a class or multiclass.
-    pub(super) fn parse_template_args(&mut self, scope: Option<RecId>, record: RecId) -> Outcome<()> {
+    pub(super) fn parse_template_args(&mut self, scope: Option<RecId>, record: RecId) -> Attempt<()> {
         let open = self.expect(Tok::Less, "before the arguments")?;
         loop {
             let span = self.tok.span;
@@ -208,7 +208,7 @@ impl Parser {
     }
 
     /// Sets a field, or some of its bits.
-    pub(super) fn set_field(&mut self, record: RecId, span: Span, name: Node, bits: &[u32], value: Node) -> Outcome<()> {
+    pub(super) fn set_field(&mut self, record: RecId, span: Span, name: Node, bits: &[u32], value: Node) -> Attempt<()> {
         let Some(at) = self.cx.records[record].field_index(name) else {
             return Err(self.no_such_field(record, name, span));
         };
@@ -244,7 +244,7 @@ impl Parser {
     }
 
     /// `current` with some of its bits replaced.
-    fn with_bits(&mut self, span: Span, name: Node, current: Node, bits: &[u32], value: Node) -> Outcome<Node> {
+    fn with_bits(&mut self, span: Span, name: Node, current: Node, bits: &[u32], value: Node) -> Attempt<Node> {
         let Kind::Bits(items) = self.cx.kind(current) else {
             let message = format!("field '{}' has no bits to set", self.cx.unquoted(name));
             return Err(self.cx.error(span, message));
@@ -274,7 +274,7 @@ impl Parser {
     }
 
     /// Applies the `let … in` around a record, the outermost first.
-    pub(super) fn apply_lets(&mut self, record: RecId) -> Outcome<()> {
+    pub(super) fn apply_lets(&mut self, record: RecId) -> Attempt<()> {
         let lets = std::mem::take(&mut self.lets);
         let result = lets.iter().flatten().try_for_each(|item| self.set_field(record, item.span, item.name, &item.bits, item.value));
         self.lets = lets;
@@ -282,7 +282,7 @@ impl Parser {
     }
 
     /// `assert condition, message;`
-    pub(super) fn parse_assert(&mut self, record: Option<RecId>) -> Outcome<Check> {
+    pub(super) fn parse_assert(&mut self, record: Option<RecId>) -> Attempt<Check> {
         self.advance();
         let span = self.tok.span;
         let condition = self.parse_value(record, None, Mode::Value)?;
@@ -293,7 +293,7 @@ impl Parser {
     }
 
     /// `dump message;`
-    pub(super) fn parse_dump(&mut self, record: Option<RecId>) -> Outcome<Check> {
+    pub(super) fn parse_dump(&mut self, record: Option<RecId>) -> Attempt<Check> {
         let span = self.tok.span;
         self.advance();
         let mut message = self.parse_value(record, None, Mode::Value)?;

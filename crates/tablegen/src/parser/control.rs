@@ -2,7 +2,7 @@
 
 use super::scope::Scope;
 use super::{Entry, Loop, Mode, Parser};
-use crate::context::Outcome;
+use crate::context::Attempt;
 use crate::diagnostic::Diagnostic;
 use crate::node::{Kind, Node};
 use crate::ops::TernOp;
@@ -25,7 +25,7 @@ fn resolver(record: Option<RecId>, substitutions: &Substitutions) -> MapResolver
 
 impl Parser {
     /// `foreach name = list in statements`
-    pub(super) fn parse_foreach(&mut self) -> Outcome<()> {
+    pub(super) fn parse_foreach(&mut self) -> Attempt<()> {
         let span = self.tok.span;
         self.advance();
         let (symbol, _) = self.expect_identifier("the name of the loop's variable")?;
@@ -38,7 +38,7 @@ impl Parser {
     }
 
     /// The list of a loop, and the type of its elements.
-    fn parse_loop_list(&mut self) -> Outcome<(Node, Ty)> {
+    fn parse_loop_list(&mut self) -> Attempt<(Node, Ty)> {
         let mut numbers = Vec::new();
         let span = self.tok.span;
         if self.at(Tok::LeftBrace) {
@@ -60,7 +60,7 @@ impl Parser {
     }
 
     /// Reads what a loop repeats, and runs it or puts it off.
-    fn parse_loop_body(&mut self, span: Span, variable: Option<Node>, list: Node, what: &str) -> Outcome<()> {
+    fn parse_loop_body(&mut self, span: Span, variable: Option<Node>, list: Node, what: &str) -> Attempt<()> {
         let depth = self.loops.len();
         self.loops.push(Loop { span, variable, list, entries: Vec::new() });
         let result = self.within(Scope::of_loop(variable), |parser| parser.parse_block(what));
@@ -74,7 +74,7 @@ impl Parser {
     }
 
     /// `if condition then statements else statements`: two loops over a list of none or one.
-    pub(super) fn parse_if(&mut self) -> Outcome<()> {
+    pub(super) fn parse_if(&mut self) -> Attempt<()> {
         let span = self.tok.span;
         self.advance();
         let condition = self.parse_value(None, None, Mode::Value)?;
@@ -92,7 +92,7 @@ impl Parser {
     }
 
     /// Carries an entry out, or hands it to the loop or multiclass around it.
-    pub(super) fn add_entry(&mut self, entry: Entry) -> Outcome<()> {
+    pub(super) fn add_entry(&mut self, entry: Entry) -> Attempt<()> {
         if let Some(around) = self.loops.last_mut() {
             around.entries.push(entry);
             return Ok(());
@@ -118,7 +118,7 @@ impl Parser {
     }
 
     /// Finishes a definition and adds it to the open defsets.
-    fn finish_record(&mut self, record: RecId) -> Outcome<()> {
+    fn finish_record(&mut self, record: RecId) -> Attempt<()> {
         let outer = self.cx.here.replace(self.cx.records[record].span());
         let result = self.cx.finish_def(record);
         self.cx.here = outer;
@@ -147,7 +147,7 @@ impl Parser {
         substitutions: &mut Substitutions,
         is_final: bool,
         dest: &mut Option<Vec<Entry>>,
-    ) -> Outcome<()> {
+    ) -> Attempt<()> {
         let mut names = resolver(None, substitutions);
         let mut list = self.cx.resolve(of.list, &mut names);
         if let (Kind::Tern(TernOp::If, condition, yes, no), true) = (self.cx.kind(list), is_final) {
@@ -195,7 +195,7 @@ impl Parser {
         is_final: bool,
         dest: &mut Option<Vec<Entry>>,
         defm: Option<Span>,
-    ) -> Outcome<()> {
+    ) -> Attempt<()> {
         for entry in entries {
             if self.cx.stopped {
                 break;

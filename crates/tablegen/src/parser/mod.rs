@@ -19,8 +19,8 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use crate::Outcome as Result_;
-use crate::context::{Context, Outcome, Reported};
+use crate::Outcome;
+use crate::context::{Attempt, Context, Reported};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Lexer, report_read_error};
 use crate::node::Node;
@@ -44,12 +44,12 @@ pub(crate) enum Input<'a> {
 const STACK_BYTES: usize = 1 << 28;
 
 /// Reads an input on a thread with a stack that is large enough for every [`crate::Limits`] by default.
-pub(crate) fn run(input: Input<'_>, options: &Options) -> Result_ {
+pub(crate) fn run(input: Input<'_>, options: &Options) -> Outcome {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("tablegen".to_owned()).stack_size(STACK_BYTES);
         match thread.spawn_scoped(scope, || parse(&input, options)) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(error) => Result_ {
+            Err(error) => Outcome {
                 records: None,
                 diagnostics: vec![Diagnostic::error(None, format!("cannot start a thread with {STACK_BYTES} bytes of stack: {error}"))],
                 sources: source::SourceMap::default(),
@@ -77,7 +77,7 @@ fn open(input: &Input<'_>, context: &mut Context) -> Option<FileId> {
     Some(context.sources.add(name, text, None))
 }
 
-fn parse(input: &Input<'_>, options: &Options) -> Result_ {
+fn parse(input: &Input<'_>, options: &Options) -> Outcome {
     let mut context = Context::new(options.clone());
     let mut dependencies = Vec::new();
     if let Some(file) = open(input, &mut context) {
@@ -90,7 +90,7 @@ fn parse(input: &Input<'_>, options: &Options) -> Result_ {
     let diagnostics = std::mem::take(&mut context.diagnostics);
     let sources = context.sources.clone();
     let records = (context.errors == 0 && !context.stopped).then(|| Records::new(context));
-    Result_ { records, diagnostics, sources, dependencies }
+    Outcome { records, diagnostics, sources, dependencies }
 }
 
 /// How an identifier that names nothing is meant.
@@ -202,12 +202,12 @@ impl Parser {
         found
     }
 
-    fn expect(&mut self, kind: Tok, place: &str) -> Outcome<Span> {
+    fn expect(&mut self, kind: Tok, place: &str) -> Attempt<Span> {
         let span = self.tok.span;
         if self.eat(kind) { Ok(span) } else { Err(self.unexpected(&format!("{} {place}", kind.describe()))) }
     }
 
-    fn expect_identifier(&mut self, what: &str) -> Outcome<(Symbol, Span)> {
+    fn expect_identifier(&mut self, what: &str) -> Attempt<(Symbol, Span)> {
         if !self.at(Tok::Identifier) {
             return Err(self.unexpected(what));
         }
@@ -217,7 +217,7 @@ impl Parser {
     }
 
     /// Closes a bracket that was opened at `open`.
-    fn expect_close(&mut self, kind: Tok, open: Span, what: &str) -> Outcome<()> {
+    fn expect_close(&mut self, kind: Tok, open: Span, what: &str) -> Attempt<()> {
         if self.eat(kind) {
             return Ok(());
         }
@@ -238,7 +238,7 @@ impl Parser {
     }
 
     /// One level deeper in the text; [`Parser::ascend`] follows.
-    fn descend(&mut self) -> Outcome<()> {
+    fn descend(&mut self) -> Attempt<()> {
         if self.nesting >= self.cx.options.limits.nesting {
             self.cx.here = Some(self.tok.span);
             return Err(self.cx.over_limit("text is nested too deeply", self.cx.options.limits.nesting));

@@ -3,7 +3,7 @@
 use super::bodies::Superclass;
 use super::scope::Scope;
 use super::{Entry, MultiClass, Parser};
-use crate::context::Outcome;
+use crate::context::Attempt;
 use crate::diagnostic::Diagnostic;
 use crate::node::Node;
 use crate::ops::BinOp;
@@ -14,12 +14,12 @@ use crate::ty::Ty;
 
 impl Parser {
     /// `multiclass name<arguments> : multiclasses { statements }`
-    pub(super) fn parse_multiclass(&mut self) -> Outcome<()> {
+    pub(super) fn parse_multiclass(&mut self) -> Attempt<()> {
         self.advance();
         let (name, span) = self.expect_identifier("the name of a multiclass")?;
         if let Some(&known) = self.multiclass_names.get(&name) {
             let earlier = self.cx.records[self.multiclasses[known].record].span();
-            let message = format!("multiclass '{}' is defined already", self.cx.symbols.get(name));
+            let message = format!("multiclass '{}' is defined already", self.cx.symbols.shown(name));
             return Err(self.cx.report(Diagnostic::error(span, message).with_label(earlier, "defined here before")));
         }
         let node = self.cx.nodes.string(name);
@@ -35,7 +35,7 @@ impl Parser {
         Ok(())
     }
 
-    fn parse_multiclass_body(&mut self, index: usize, record: RecId) -> Outcome<()> {
+    fn parse_multiclass_body(&mut self, index: usize, record: RecId) -> Attempt<()> {
         if self.at(Tok::Less) {
             self.parse_template_args(None, record)?;
         }
@@ -69,7 +69,7 @@ impl Parser {
         Ok(())
     }
 
-    fn parse_parent_multiclass(&mut self, index: usize, record: RecId) -> Outcome<()> {
+    fn parse_parent_multiclass(&mut self, index: usize, record: RecId) -> Attempt<()> {
         let span = self.tok.span;
         let parent = self.parse_multiclass_name()?;
         let implicit = self.cx.qualified_implicit_name(record);
@@ -80,12 +80,12 @@ impl Parser {
         Ok(())
     }
 
-    fn parse_multiclass_name(&mut self) -> Outcome<usize> {
+    fn parse_multiclass_name(&mut self) -> Attempt<usize> {
         let (name, span) = self.expect_identifier("the name of a multiclass")?;
         match self.multiclass_names.get(&name) {
             Some(&index) => Ok(index),
             None => {
-                let mut diagnostic = Diagnostic::error(span, format!("there is no multiclass '{}'", self.cx.symbols.get(name)));
+                let mut diagnostic = Diagnostic::error(span, format!("there is no multiclass '{}'", self.cx.symbols.shown(name)));
                 if self.cx.classes.contains_key(&name) {
                     diagnostic = diagnostic.with_note("it is a class: those are used with 'def', or after the multiclasses of a 'defm'");
                 }
@@ -105,12 +105,12 @@ impl Parser {
         is_final: bool,
         dest: &mut Option<Vec<Entry>>,
         defm: Option<Span>,
-    ) -> Outcome<()> {
+    ) -> Attempt<()> {
         let record = self.multiclasses[index].record;
         let args = match (self.at(Tok::Less), scope) {
             (false, _) => Vec::new(),
             (true, None) => self.parse_arguments(scope, record)?,
-            (true, Some(_)) => self.parse_unconverted_arguments(scope, record)?,
+            (true, Some(_)) => self.parse_parent_arguments(scope, record)?,
         };
         let mut substitutions = vec![(self.cx.qualified_implicit_name(record), name)];
         substitutions.extend(self.bind_arguments(record, &args, span)?);
@@ -123,7 +123,7 @@ impl Parser {
     }
 
     /// `defm name : multiclasses, classes;`
-    pub(super) fn parse_defm(&mut self) -> Outcome<()> {
+    pub(super) fn parse_defm(&mut self) -> Attempt<()> {
         self.advance();
         let mut name = self.parse_object_name()?;
         if name == Node::UNSET {
@@ -171,7 +171,7 @@ impl Parser {
         self.expect(Tok::Semicolon, "at the end of the defm").map(|_| ())
     }
 
-    fn inherit_all(&mut self, entries: &[Entry], superclass: &Superclass) -> Outcome<()> {
+    fn inherit_all(&mut self, entries: &[Entry], superclass: &Superclass) -> Attempt<()> {
         for entry in entries {
             match entry {
                 Entry::Record(record) => self.inherit(*record, superclass)?,
@@ -182,7 +182,7 @@ impl Parser {
         Ok(())
     }
 
-    fn apply_lets_to(&mut self, entry: &Entry) -> Outcome<()> {
+    fn apply_lets_to(&mut self, entry: &Entry) -> Attempt<()> {
         match entry {
             Entry::Record(record) => self.apply_lets(*record),
             Entry::Loop(of) => of.entries.iter().try_for_each(|entry| self.apply_lets_to(entry)),

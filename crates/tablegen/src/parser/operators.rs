@@ -1,7 +1,7 @@
 //! Bang operators: how many operands they take, and of which types.
 
 use super::{Mode, Parser};
-use crate::context::Outcome;
+use crate::context::Attempt;
 use crate::node::{Kind, Node};
 use crate::ops::{BinOp, TernOp, UnOp};
 use crate::record::RecId;
@@ -10,7 +10,7 @@ use crate::token::{Bang, Tok};
 use crate::ty::{Ty, TyKind};
 
 impl Parser {
-    pub(super) fn parse_operator(&mut self, record: Option<RecId>, want: Option<Ty>, bang: Bang) -> Outcome<Node> {
+    pub(super) fn parse_operator(&mut self, record: Option<RecId>, want: Option<Ty>, bang: Bang) -> Attempt<Node> {
         let span = self.tok.span;
         self.advance();
         match bang {
@@ -41,7 +41,7 @@ impl Parser {
     }
 
     /// Reports a value that is not of a type.
-    fn require_type(&mut self, value: Node, ty: Ty, span: Span) -> Outcome<()> {
+    fn require_type(&mut self, value: Node, ty: Ty, span: Span) -> Attempt<()> {
         if self.cx.ty(value) == ty {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl Parser {
         self.cx.error(span, message)
     }
 
-    fn parse_only_operand(&mut self, record: Option<RecId>) -> Outcome<(Node, Span)> {
+    fn parse_only_operand(&mut self, record: Option<RecId>) -> Attempt<(Node, Span)> {
         let open = self.expect(Tok::LeftParen, "after the operator")?;
         let span = self.tok.span;
         let value = self.parse_value(record, None, Mode::Value)?;
@@ -66,7 +66,7 @@ impl Parser {
         Ok((value, span))
     }
 
-    fn parse_instances(&mut self, record: Option<RecId>) -> Outcome<Node> {
+    fn parse_instances(&mut self, record: Option<RecId>) -> Attempt<Node> {
         let ty = self.parse_operator_type()?;
         let open = self.expect(Tok::LeftParen, "after the operator")?;
         let pattern = if self.at(Tok::RightParen) {
@@ -81,7 +81,7 @@ impl Parser {
         Ok(self.cx.fold_instances(ty, pattern, record, false))
     }
 
-    fn parse_unary(&mut self, record: Option<RecId>, op: UnOp) -> Outcome<Node> {
+    fn parse_unary(&mut self, record: Option<RecId>, op: UnOp) -> Attempt<Node> {
         let ty = match op {
             UnOp::Cast => self.parse_operator_type()?,
             UnOp::GetDagOp if self.at(Tok::Less) => {
@@ -102,7 +102,7 @@ impl Parser {
     }
 
     /// The type of the result, where it depends on the operand.
-    fn unary_type(&mut self, op: UnOp, ty: Ty, value: Node, span: Span) -> Outcome<Ty> {
+    fn unary_type(&mut self, op: UnOp, ty: Ty, value: Node, span: Span) -> Attempt<Ty> {
         let found = self.cx.ty(value);
         match op {
             UnOp::Empty | UnOp::Size => {
@@ -138,7 +138,7 @@ impl Parser {
         }
     }
 
-    fn parse_binary(&mut self, record: Option<RecId>, want: Option<Ty>, op: BinOp, span: Span) -> Outcome<Node> {
+    fn parse_binary(&mut self, record: Option<RecId>, want: Option<Ty>, op: BinOp, span: Span) -> Attempt<Node> {
         let (mut ty, mut operand) = match op {
             BinOp::Match => (Some(Ty::BIT), Some(Ty::STRING)),
             BinOp::Concat | BinOp::SetDagOp | BinOp::SetDagOpName => (Some(Ty::DAG), Some(Ty::DAG)),
@@ -200,7 +200,7 @@ impl Parser {
         count: usize,
         result: Option<Ty>,
         at: Span,
-    ) -> Outcome<Option<Ty>> {
+    ) -> Attempt<Option<Ty>> {
         if value == Node::UNSET {
             return Err(self.cx.error(at, format!("operand of !{} is '?', which has no type", op.name())));
         }
@@ -225,7 +225,7 @@ impl Parser {
     }
 
     /// Checks an operand whose type is its own choice.
-    fn check_first_operand(&mut self, op: BinOp, value: Node, count: usize, result: Option<Ty>, at: Span) -> Outcome<Option<Ty>> {
+    fn check_first_operand(&mut self, op: BinOp, value: Node, count: usize, result: Option<Ty>, at: Span) -> Attempt<Option<Ty>> {
         let found = self.cx.ty(value);
         let to = |parser: &Parser, ty| parser.cx.convertible(found, ty);
         let (fits, wanted) = match op {
@@ -262,7 +262,7 @@ impl Parser {
         Ok(if matches!(op, BinOp::ListSplat | BinOp::Interleave) { None } else { Some(found) })
     }
 
-    fn parse_ternary(&mut self, record: Option<RecId>, want: Option<Ty>, op: TernOp) -> Outcome<Node> {
+    fn parse_ternary(&mut self, record: Option<RecId>, want: Option<Ty>, op: TernOp) -> Attempt<Node> {
         let want = if matches!(op, TernOp::If | TernOp::Subst) { want } else { None };
         let open = self.expect(Tok::LeftParen, "after the operator")?;
         let a = self.parse_value(record, None, Mode::Value)?;
@@ -298,7 +298,7 @@ impl Parser {
         Ok(self.cx.fold_tern(op, a, b, c, ty, record))
     }
 
-    fn type_of_branches(&mut self, b: Node, c: Node, at: Span) -> Outcome<Ty> {
+    fn type_of_branches(&mut self, b: Node, c: Node, at: Span) -> Attempt<Ty> {
         let (first, second) = match (self.cx.ty(b), self.cx.ty(c)) {
             (Ty::NONE, Ty::NONE) => return Err(self.cx.error(at, "both results of !if are '?', which has no type")),
             (Ty::NONE, ty) | (ty, Ty::NONE) => (ty, ty),
@@ -317,7 +317,7 @@ impl Parser {
         }
     }
 
-    fn check_dag_lists(&mut self, (args, at_args): (Node, Span), (names, at_names): (Node, Span)) -> Outcome<()> {
+    fn check_dag_lists(&mut self, (args, at_args): (Node, Span), (names, at_names): (Node, Span)) -> Attempt<()> {
         let args_ty = self.cx.ty(args);
         if args_ty != Ty::NONE && self.cx.types.element(args_ty).is_none() {
             return Err(self.wrong_operand(args, "a list of arguments or '?'", at_args));
@@ -333,7 +333,7 @@ impl Parser {
     }
 
     /// `!range(end)`, `!range(start, end)`, `!range(start, end, step)`, `!range(list)`
-    fn parse_range_operator(&mut self, record: Option<RecId>) -> Outcome<Node> {
+    fn parse_range_operator(&mut self, record: Option<RecId>) -> Attempt<Node> {
         let open = self.expect(Tok::LeftParen, "after the operator")?;
         let mut args = Vec::new();
         loop {
@@ -365,7 +365,7 @@ impl Parser {
     }
 
     /// `!substr(text, start, length)` and `!find(text, wanted, start)`; the last operand may be left out.
-    fn parse_text_operator(&mut self, record: Option<RecId>, want: Option<Ty>, op: TernOp, span: Span) -> Outcome<Node> {
+    fn parse_text_operator(&mut self, record: Option<RecId>, want: Option<Ty>, op: TernOp, span: Span) -> Attempt<Node> {
         let (ty, second, default) = if op == TernOp::Substr { (Ty::STRING, Ty::INT, i64::MAX) } else { (Ty::INT, Ty::STRING, 0) };
         let open = self.expect(Tok::LeftParen, "after the operator")?;
         let mut operands = [Node::UNSET, Node::UNSET, self.cx.int(default)];
@@ -394,7 +394,7 @@ impl Parser {
     }
 
     /// `!cond(condition: value, …)`
-    fn parse_cond(&mut self, record: Option<RecId>, want: Option<Ty>) -> Outcome<Node> {
+    fn parse_cond(&mut self, record: Option<RecId>, want: Option<Ty>) -> Attempt<Node> {
         let open = self.expect(Tok::LeftParen, "after the operator")?;
         let mut items = Vec::new();
         let mut ty: Option<Ty> = None;

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Mode, Parser};
-use crate::context::Outcome;
+use crate::context::Attempt;
 use crate::diagnostic::Diagnostic;
 use crate::node::Node;
 use crate::ops::UnOp;
@@ -58,7 +58,7 @@ impl Scope {
 
 impl Parser {
     /// Runs `body` within a scope.
-    pub(super) fn within<T>(&mut self, scope: Scope, body: impl FnOnce(&mut Parser) -> Outcome<T>) -> Outcome<T> {
+    pub(super) fn within<T>(&mut self, scope: Scope, body: impl FnOnce(&mut Parser) -> Attempt<T>) -> Attempt<T> {
         let depth = self.scopes.len();
         self.scopes.push(scope);
         let result = body(self);
@@ -85,7 +85,7 @@ impl Parser {
             let ty = field.ty;
             return Some(self.cx.var(qualified, ty));
         }
-        (self.cx.symbols.get(symbol) == "NAME").then(|| self.cx.var(qualified, Ty::STRING))
+        (self.cx.symbols.get(symbol) == b"NAME").then(|| self.cx.var(qualified, Ty::STRING))
     }
 
     /// A variable, field, argument or loop variable, the innermost first.
@@ -122,7 +122,7 @@ impl Parser {
     }
 
     /// The value of an identifier.
-    pub(super) fn identifier(&mut self, record: Option<RecId>, symbol: Symbol, span: Span, mode: Mode) -> Outcome<Node> {
+    pub(super) fn identifier(&mut self, record: Option<RecId>, symbol: Symbol, span: Span, mode: Mode) -> Attempt<Node> {
         let name = self.cx.nodes.string(symbol);
         if let Some(found) = self.find_variable(symbol, name) {
             return Ok(found);
@@ -142,7 +142,7 @@ impl Parser {
             let ty = self.cx.type_of_record(record);
             return Ok(self.cx.un(UnOp::Cast, name, ty));
         }
-        let mut diagnostic = Diagnostic::error(span, format!("'{}' is not defined", self.cx.symbols.get(symbol)));
+        let mut diagnostic = Diagnostic::error(span, format!("'{}' is not defined", self.cx.symbols.shown(symbol)));
         if self.cx.classes.contains_key(&symbol) {
             diagnostic = diagnostic.with_note("a class of that name is; an instance of it is written with '<' and '>'");
         }

@@ -1,7 +1,7 @@
 //! Indices of lists and ranges of bits.
 
 use super::{Mode, Parser};
-use crate::context::Outcome;
+use crate::context::Attempt;
 use crate::node::{Kind, Node};
 use crate::ops::BinOp;
 use crate::record::RecId;
@@ -11,7 +11,7 @@ use crate::ty::Ty;
 
 impl Parser {
     /// What stands in `list[…]`: one number, or a list of numbers.
-    pub(super) fn parse_indices(&mut self, record: Option<RecId>) -> Outcome<Node> {
+    pub(super) fn parse_indices(&mut self, record: Option<RecId>) -> Attempt<Node> {
         let mut parts: Vec<Node> = Vec::new();
         let mut numbers: Vec<Node> = Vec::new();
         let mut single = true;
@@ -60,7 +60,7 @@ impl Parser {
     }
 
     /// `i`, `i...j`, `i-j`
-    fn parse_index(&mut self, record: Option<RecId>) -> Outcome<Node> {
+    fn parse_index(&mut self, record: Option<RecId>) -> Attempt<Node> {
         let start = self.tok.span;
         let first = self.parse_value(record, None, Mode::Value)?;
         let last = match self.tok.kind {
@@ -83,7 +83,7 @@ impl Parser {
         Ok(self.cx.fold_bin(BinOp::ClosedRange, first, last, ty, record))
     }
 
-    fn require_int(&mut self, value: Node, span: Span) -> Outcome<()> {
+    fn require_int(&mut self, value: Node, span: Span) -> Attempt<()> {
         if self.cx.ty(value) == Ty::INT {
             return Ok(());
         }
@@ -93,7 +93,7 @@ impl Parser {
     }
 
     /// The end of a range that was read as a negative number.
-    fn negated_end(&mut self) -> Outcome<i64> {
+    fn negated_end(&mut self) -> Attempt<i64> {
         let span = self.tok.span;
         let end = self.tok.int.checked_neg().filter(|&end| end >= 0);
         self.advance();
@@ -101,7 +101,7 @@ impl Parser {
     }
 
     /// `piece, piece, …` of numbers that are known now.
-    pub(super) fn parse_ranges(&mut self) -> Outcome<Vec<u32>> {
+    pub(super) fn parse_ranges(&mut self) -> Attempt<Vec<u32>> {
         let mut numbers = Vec::new();
         loop {
             self.parse_range(None, &mut numbers)?;
@@ -112,7 +112,7 @@ impl Parser {
     }
 
     /// `n`, `n...m`, `n-m`; the first number may have been read already.
-    pub(super) fn parse_range(&mut self, first: Option<Node>, numbers: &mut Vec<u32>) -> Outcome<()> {
+    pub(super) fn parse_range(&mut self, first: Option<Node>, numbers: &mut Vec<u32>) -> Attempt<()> {
         let span = self.tok.span;
         let first = match first {
             Some(first) => first,
@@ -144,7 +144,7 @@ impl Parser {
         Ok(())
     }
 
-    fn known_number(&mut self, value: Node, span: Span) -> Outcome<i64> {
+    fn known_number(&mut self, value: Node, span: Span) -> Attempt<i64> {
         match self.cx.kind(value) {
             Kind::Int(number) if number >= 0 => Ok(number),
             Kind::Int(_) => Err(self.cx.error(span, "a range cannot go below 0")),
@@ -156,7 +156,7 @@ impl Parser {
     }
 
     /// `<ranges>` or `{ranges}` after the name in a `let`; empty without.
-    pub(super) fn parse_optional_ranges(&mut self, open: Tok, close: Tok) -> Outcome<Vec<u32>> {
+    pub(super) fn parse_optional_ranges(&mut self, open: Tok, close: Tok) -> Attempt<Vec<u32>> {
         let span = self.tok.span;
         if !self.eat(open) {
             return Ok(Vec::new());

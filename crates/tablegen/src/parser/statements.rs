@@ -2,7 +2,7 @@
 
 use super::scope::Scope;
 use super::{Defset, Entry, Let, Mode, Parser};
-use crate::context::Outcome;
+use crate::context::Attempt;
 use crate::diagnostic::Diagnostic;
 use crate::node::Node;
 use crate::record::{RecId, Record, RecordKind};
@@ -12,7 +12,7 @@ use crate::token::Tok;
 use crate::ty::{Ty, TyKind};
 
 impl Parser {
-    pub(super) fn parse_statement(&mut self) -> Outcome<()> {
+    pub(super) fn parse_statement(&mut self) -> Attempt<()> {
         self.descend()?;
         let outer = self.cx.here.replace(self.tok.span);
         let result = self.parse_statement_here();
@@ -21,7 +21,7 @@ impl Parser {
         result
     }
 
-    fn parse_statement_here(&mut self) -> Outcome<()> {
+    fn parse_statement_here(&mut self) -> Attempt<()> {
         let span = self.tok.span;
         let forbidden = |within: &str, what: Tok| format!("{} is not allowed inside {within}", what.describe());
         match self.tok.kind {
@@ -48,7 +48,7 @@ impl Parser {
         }
     }
 
-    pub(super) fn parse_statements(&mut self) -> Outcome<()> {
+    pub(super) fn parse_statements(&mut self) -> Attempt<()> {
         while self.tok.kind.starts_statement() {
             self.parse_statement()?;
         }
@@ -56,7 +56,7 @@ impl Parser {
     }
 
     /// One statement, or several in braces.
-    pub(super) fn parse_block(&mut self, what: &str) -> Outcome<()> {
+    pub(super) fn parse_block(&mut self, what: &str) -> Attempt<()> {
         if !self.at(Tok::LeftBrace) {
             return self.parse_statement();
         }
@@ -66,7 +66,7 @@ impl Parser {
         self.expect_close(Tok::RightBrace, open, what)
     }
 
-    fn parse_dump_statement(&mut self) -> Outcome<()> {
+    fn parse_dump_statement(&mut self) -> Attempt<()> {
         let mut check = self.parse_dump(None)?;
         let mut nothing = Mentions { name: Node::UNSET, found: false, is_final: true };
         check.message = self.cx.resolve(check.message, &mut nothing);
@@ -74,7 +74,7 @@ impl Parser {
     }
 
     /// The name of a `def` or `defm`; `?` for none.
-    pub(super) fn parse_object_name(&mut self) -> Outcome<Node> {
+    pub(super) fn parse_object_name(&mut self) -> Attempt<Node> {
         if matches!(self.tok.kind, Tok::Colon | Tok::Semicolon | Tok::LeftBrace) {
             return Ok(Node::UNSET);
         }
@@ -94,7 +94,7 @@ impl Parser {
         Ok(self.cx.fold_bin(crate::ops::BinOp::StrConcat, prefix, name, Ty::STRING, None))
     }
 
-    fn parse_def(&mut self) -> Outcome<()> {
+    fn parse_def(&mut self) -> Attempt<()> {
         let start = self.tok.span;
         self.advance();
         let span = if self.at(Tok::Identifier) { self.tok.span } else { start };
@@ -125,7 +125,7 @@ impl Parser {
         self.add_entry(Entry::Record(record))
     }
 
-    fn parse_class(&mut self) -> Outcome<()> {
+    fn parse_class(&mut self) -> Attempt<()> {
         self.advance();
         let (name, span) = self.expect_identifier("the name of a class")?;
         let class = match self.cx.classes.get(&name) {
@@ -133,7 +133,7 @@ impl Parser {
                 let known = &self.cx.records[class];
                 if !(known.fields.is_empty() && known.supers.is_empty() && known.template_args.is_empty()) {
                     let earlier = known.span();
-                    let message = format!("class '{}' is defined already", self.cx.symbols.get(name));
+                    let message = format!("class '{}' is defined already", self.cx.symbols.shown(name));
                     return Err(self.cx.report(Diagnostic::error(span, message).with_label(earlier, "defined here before")));
                 }
                 // It was only declared before.
@@ -142,7 +142,7 @@ impl Parser {
             }
             None => {
                 if self.type_name_taken(name) {
-                    let message = format!("there is a type '{}' already", self.cx.symbols.get(name));
+                    let message = format!("there is a type '{}' already", self.cx.symbols.shown(name));
                     return Err(self.cx.error(span, message));
                 }
                 let node = self.cx.nodes.string(name);
@@ -163,7 +163,7 @@ impl Parser {
         Ok(())
     }
 
-    fn parse_defset(&mut self) -> Outcome<()> {
+    fn parse_defset(&mut self) -> Attempt<()> {
         self.advance();
         let span = self.tok.span;
         let ty = self.parse_type()?;
@@ -188,8 +188,8 @@ impl Parser {
         Ok(())
     }
 
-    fn require_new_global(&mut self, name: crate::symbol::Symbol, span: Span) -> Outcome<()> {
-        let message = format!("there is a record or variable '{}' already", self.cx.symbols.get(name));
+    fn require_new_global(&mut self, name: crate::symbol::Symbol, span: Span) -> Attempt<()> {
+        let message = format!("there is a record or variable '{}' already", self.cx.symbols.shown(name));
         if let Some(&earlier) = self.cx.defs.get(&name) {
             let earlier = self.cx.records[earlier].span();
             return Err(self.cx.report(Diagnostic::error(span, message).with_label(earlier, "defined here before")));
@@ -201,11 +201,11 @@ impl Parser {
     }
 
     /// `deftype name = type;`
-    fn parse_deftype(&mut self) -> Outcome<()> {
+    fn parse_deftype(&mut self) -> Attempt<()> {
         self.advance();
         let (name, span) = self.expect_identifier("a name for the type")?;
         if self.type_name_taken(name) {
-            let message = format!("there is a type '{}' already", self.cx.symbols.get(name));
+            let message = format!("there is a type '{}' already", self.cx.symbols.shown(name));
             return Err(self.cx.error(span, message));
         }
         self.expect(Tok::Equal, "after the name")?;
@@ -220,18 +220,18 @@ impl Parser {
     }
 
     /// `defvar name = value;`
-    pub(super) fn parse_defvar(&mut self, record: Option<RecId>) -> Outcome<()> {
+    pub(super) fn parse_defvar(&mut self, record: Option<RecId>) -> Attempt<()> {
         self.advance();
         let (name, span) = self.expect_identifier("the name of a variable")?;
         if self.is_defined_here(name) {
-            let message = format!("there is a variable '{}' here already", self.cx.symbols.get(name));
+            let message = format!("there is a variable '{}' here already", self.cx.symbols.shown(name));
             return Err(self.cx.error(span, message));
         }
         if let Some(record) = record {
             let node = self.cx.nodes.string(name);
             if let Some(field) = self.cx.records[record].field(node) {
                 let earlier = field.span;
-                let message = format!("there is a field '{}' already", self.cx.symbols.get(name));
+                let message = format!("there is a field '{}' already", self.cx.symbols.shown(name));
                 return Err(self.cx.report(Diagnostic::error(span, message).with_label(earlier, "declared here before")));
             }
         }
@@ -250,7 +250,7 @@ impl Parser {
     }
 
     /// `let name<bits> = value, … in statements`
-    fn parse_let(&mut self) -> Outcome<()> {
+    fn parse_let(&mut self) -> Attempt<()> {
         self.advance();
         let mut items = Vec::new();
         loop {

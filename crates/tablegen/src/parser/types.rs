@@ -1,7 +1,7 @@
 //! Types and classes as they are named in text.
 
 use super::Parser;
-use crate::context::Outcome;
+use crate::context::Attempt;
 use crate::diagnostic::Diagnostic;
 use crate::record::RecId;
 use crate::symbol::Symbol;
@@ -12,12 +12,12 @@ use crate::ty::Ty;
 const WIDEST: i64 = 1 << 16;
 
 impl Parser {
-    pub(super) fn parse_class_name(&mut self) -> Outcome<RecId> {
+    pub(super) fn parse_class_name(&mut self) -> Attempt<RecId> {
         let (name, span) = self.expect_identifier("the name of a class")?;
         match self.cx.classes.get(&name) {
             Some(&class) => Ok(class),
             None => {
-                let mut diagnostic = Diagnostic::error(span, format!("there is no class '{}'", self.cx.symbols.get(name)));
+                let mut diagnostic = Diagnostic::error(span, format!("there is no class '{}'", self.cx.symbols.shown(name)));
                 if self.multiclass_names.contains_key(&name) {
                     diagnostic = diagnostic.with_note("it is a multiclass: those are used with 'defm'");
                 }
@@ -26,7 +26,7 @@ impl Parser {
         }
     }
 
-    pub(super) fn parse_type(&mut self) -> Outcome<Ty> {
+    pub(super) fn parse_type(&mut self) -> Attempt<Ty> {
         let ty = match self.tok.kind {
             Tok::StringType | Tok::Code => Ty::STRING,
             Tok::Bit => Ty::BIT,
@@ -70,7 +70,7 @@ impl Parser {
     }
 
     /// `<type>` after an operator.
-    pub(super) fn parse_operator_type(&mut self) -> Outcome<Ty> {
+    pub(super) fn parse_operator_type(&mut self) -> Attempt<Ty> {
         let open = self.expect(Tok::Less, "and a type after the operator")?;
         if self.at(Tok::Code) {
             self.cx.error(self.tok.span, "operators know no type 'code'; use 'string'");

@@ -1,7 +1,7 @@
 //! Values: literals, names, instances, and what may follow them.
 
 use super::{Mode, Parser};
-use crate::context::{Outcome, Reported};
+use crate::context::{Attempt, Reported};
 use crate::node::{Kind, Node};
 use crate::ops::{BinOp, UnOp};
 use crate::record::RecId;
@@ -11,14 +11,14 @@ use crate::ty::Ty;
 
 impl Parser {
     /// A value. `want` is the type that its place has, where known: it decides the type of `[]` and is checked by some operators.
-    pub(super) fn parse_value(&mut self, record: Option<RecId>, want: Option<Ty>, mode: Mode) -> Outcome<Node> {
+    pub(super) fn parse_value(&mut self, record: Option<RecId>, want: Option<Ty>, mode: Mode) -> Attempt<Node> {
         self.descend()?;
         let result = self.parse_value_here(record, want, mode);
         self.ascend();
         result
     }
 
-    fn parse_value_here(&mut self, record: Option<RecId>, want: Option<Ty>, mode: Mode) -> Outcome<Node> {
+    fn parse_value_here(&mut self, record: Option<RecId>, want: Option<Ty>, mode: Mode) -> Attempt<Node> {
         let start = self.tok.span;
         let mut value = self.parse_simple_value(record, want, mode)?;
         loop {
@@ -33,7 +33,7 @@ impl Parser {
         }
     }
 
-    fn parse_simple_value(&mut self, record: Option<RecId>, want: Option<Ty>, mode: Mode) -> Outcome<Node> {
+    fn parse_simple_value(&mut self, record: Option<RecId>, want: Option<Ty>, mode: Mode) -> Attempt<Node> {
         let tok = self.tok;
         let value = match tok.kind {
             Tok::Bang(bang) => return self.parse_operator(record, want, bang),
@@ -64,15 +64,15 @@ impl Parser {
         if !self.at(Tok::String) {
             return self.cx.nodes.string(first);
         }
-        let mut text = self.cx.symbols.get(first).to_owned();
+        let mut text = self.cx.symbols.get(first).to_vec();
         while self.at(Tok::String) {
-            text.push_str(self.cx.symbols.get(self.tok.symbol));
+            text.extend_from_slice(self.cx.symbols.get(self.tok.symbol));
             self.advance();
         }
-        self.cx.string(&text)
+        self.cx.string(text)
     }
 
-    fn parse_name_or_instance(&mut self, record: Option<RecId>, mode: Mode) -> Outcome<Node> {
+    fn parse_name_or_instance(&mut self, record: Option<RecId>, mode: Mode) -> Attempt<Node> {
         let (name, span) = (self.tok.symbol, self.tok.span);
         self.advance();
         match self.tok.kind {
@@ -80,7 +80,7 @@ impl Parser {
             Tok::Equal => Ok(self.cx.nodes.string(name)),
             Tok::Less => {
                 let Some(&class) = self.cx.classes.get(&name) else {
-                    let message = format!("'{}' is not a class: it cannot have arguments", self.cx.symbols.get(name));
+                    let message = format!("'{}' is not a class: it cannot have arguments", self.cx.symbols.shown(name));
                     return Err(self.cx.error(span, message));
                 };
                 let args = self.parse_arguments(record, class)?;
@@ -93,7 +93,7 @@ impl Parser {
         }
     }
 
-    fn parse_value_list(&mut self, record: Option<RecId>, want: Option<Ty>) -> Outcome<Vec<Node>> {
+    fn parse_value_list(&mut self, record: Option<RecId>, want: Option<Ty>) -> Attempt<Vec<Node>> {
         let mut values = vec![self.parse_value(record, want, Mode::Value)?];
         while self.eat(Tok::Comma) {
             // Lists may end with a comma.
@@ -106,7 +106,7 @@ impl Parser {
     }
 
     /// `{ high, …, low }`
-    fn parse_bits(&mut self, record: Option<RecId>) -> Outcome<Node> {
+    fn parse_bits(&mut self, record: Option<RecId>) -> Attempt<Node> {
         let open = self.tok.span;
         self.advance();
         let values = if self.at(Tok::RightBrace) { Vec::new() } else { self.parse_value_list(record, None)? };
@@ -134,7 +134,7 @@ impl Parser {
     }
 
     /// `[ value, … ]<type>`
-    fn parse_list(&mut self, record: Option<RecId>, want: Option<Ty>) -> Outcome<Node> {
+    fn parse_list(&mut self, record: Option<RecId>, want: Option<Ty>) -> Attempt<Node> {
         let open = self.tok.span;
         let wanted = match want {
             None => None,
@@ -186,14 +186,14 @@ impl Parser {
         }
     }
 
-    /// `(operator:$name argument:$name, …)`
-    fn parse_dag(&mut self, record: Option<RecId>) -> Outcome<Node> {
+    /// `(operator:$name argument:$name, …)`; the operator may be a list.
+    fn parse_dag(&mut self, record: Option<RecId>) -> Attempt<Node> {
         let open = self.tok.span;
         self.advance();
         let operator_may_begin =
-            matches!(self.tok.kind, Tok::Identifier | Tok::Question | Tok::Bang(Bang::Un(UnOp::Cast | UnOp::GetDagOp)));
+            matches!(self.tok.kind, Tok::Identifier | Tok::Question | Tok::LeftSquare | Tok::Bang(Bang::Un(UnOp::Cast | UnOp::GetDagOp)));
         if !operator_may_begin {
-            return Err(self.unexpected("the operator of a dag"));
+            return Err(self.unexpected("the operator of a dag, or a list of them"));
         }
         let operator = self.parse_value(record, None, Mode::Value)?;
         let name = self.parse_dag_name()?;
@@ -217,7 +217,7 @@ impl Parser {
         Ok(self.cx.dag(operator, name, &args, &names))
     }
 
-    fn parse_dag_name(&mut self) -> Outcome<Node> {
+    fn parse_dag_name(&mut self) -> Attempt<Node> {
         if !self.eat(Tok::Colon) {
             return Ok(Node::UNSET);
         }
@@ -227,7 +227,7 @@ impl Parser {
     }
 
     /// `value{bits}`
-    fn parse_bit_suffix(&mut self, value: Node) -> Outcome<Node> {
+    fn parse_bit_suffix(&mut self, value: Node) -> Attempt<Node> {
         let open = self.tok.span;
         self.advance();
         let mut bits = self.parse_ranges()?;
@@ -241,7 +241,7 @@ impl Parser {
     }
 
     /// `list[indices]`
-    fn parse_list_suffix(&mut self, record: Option<RecId>, list: Node, start: Span) -> Outcome<Node> {
+    fn parse_list_suffix(&mut self, record: Option<RecId>, list: Node, start: Span) -> Attempt<Node> {
         let ty = self.cx.ty(list);
         let Some(element) = self.cx.types.element(ty) else {
             let message = format!("{} of type '{}' is no list", self.cx.text(list), self.cx.type_text(ty));
@@ -269,7 +269,7 @@ impl Parser {
     }
 
     /// `value.field`
-    fn parse_field_suffix(&mut self, record: Option<RecId>, value: Node) -> Outcome<Node> {
+    fn parse_field_suffix(&mut self, record: Option<RecId>, value: Node) -> Attempt<Node> {
         self.advance();
         let (symbol, span) = self.expect_identifier("the name of a field after '.'")?;
         let name = self.cx.nodes.string(symbol);
@@ -281,14 +281,14 @@ impl Parser {
             Some(ty) => Ok(self.cx.fold_field(value, name, ty, record)),
             None if self.is_faulty(value) => Err(Reported),
             None => {
-                let message = format!("{} has no field '{}'", self.cx.text(value), self.cx.symbols.get(symbol));
+                let message = format!("{} has no field '{}'", self.cx.text(value), self.cx.symbols.shown(symbol));
                 Err(self.cx.error(span, message))
             }
         }
     }
 
     /// `value # value`: lists join, everything else joins as text.
-    fn parse_paste(&mut self, record: Option<RecId>, want: Option<Ty>, mode: Mode, left: Node) -> Outcome<Node> {
+    fn parse_paste(&mut self, record: Option<RecId>, want: Option<Ty>, mode: Mode, left: Node) -> Attempt<Node> {
         let span = self.tok.span;
         if left == Node::UNSET {
             return Err(self.cx.error(span, "'?' cannot be pasted"));
@@ -320,7 +320,7 @@ impl Parser {
         Ok(self.cx.fold_bin(BinOp::StrConcat, left, right, Ty::STRING, record))
     }
 
-    fn as_text(&mut self, value: Node, span: Span, record: Option<RecId>) -> Outcome<Node> {
+    fn as_text(&mut self, value: Node, span: Span, record: Option<RecId>) -> Attempt<Node> {
         if value == Node::UNSET {
             return Err(self.cx.error(span, "'?' cannot be pasted"));
         }

@@ -10,8 +10,8 @@ use tablegen::{Options, Severity};
 pub(crate) enum Verdict {
     /// Both dumps.
     Records {
-        /// `--print-records`.
-        text: String,
+        /// `--print-records`: bytes, since strings are.
+        text: Vec<u8>,
         /// `--dump-json`.
         json: String,
     },
@@ -38,15 +38,14 @@ pub(crate) fn ours(input: &Path, include: &[PathBuf], defines: &[String]) -> Ver
         });
         let mut told = Vec::new();
         for diagnostic in &outcome.diagnostics {
-            tablegen::emit(diagnostic, &outcome.sources, &mut told).expect("written to memory");
+            tablegen::emit(diagnostic, &outcome.sources, tablegen::Style::default(), &mut told).expect("written to memory");
         }
         return Verdict::Error { place, told: String::from_utf8(told).expect("UTF-8") };
     };
     let (mut text, mut json) = (Vec::new(), Vec::new());
     tablegen::print_records(records, &mut text).expect("written to memory");
     tablegen::dump_json(records, &mut json).expect("written to memory");
-    let utf8 = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    Verdict::Records { text: utf8(text), json: utf8(json) }
+    Verdict::Records { text, json: String::from_utf8(json).expect("UTF-8") }
 }
 
 /// LLVM's tool.
@@ -69,19 +68,19 @@ impl Oracle {
             Err(verdict) => return verdict,
         };
         match self.dump("--dump-json", input, include, defines) {
-            Ok(json) => Verdict::Records { text, json },
+            Ok(json) => Verdict::Records { text, json: String::from_utf8(json).expect("JSON is UTF-8") },
             Err(verdict) => verdict,
         }
     }
 
-    fn dump(&self, action: &str, input: &Path, include: &[PathBuf], defines: &[String]) -> Result<String, Verdict> {
+    fn dump(&self, action: &str, input: &Path, include: &[PathBuf], defines: &[String]) -> Result<Vec<u8>, Verdict> {
         let mut command = Command::new(&self.0);
         command.arg(action).arg(input);
         command.args(include.iter().map(|dir| joined("-I", dir.as_os_str())));
         command.args(defines.iter().map(|name| joined("-D", OsStr::new(name))));
         let output = command.output().expect("llvm-tblgen runs");
         if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+            return Ok(output.stdout);
         }
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         Err(match output.status.code() {
@@ -133,12 +132,20 @@ pub(crate) fn compare(ours: &Verdict, llvms: &Verdict) -> Result<(), String> {
     }
 }
 
+/// Bytes as text in which two of them differ if the bytes do.
+fn shown(line: &[u8]) -> String {
+    str::from_utf8(line).map_or_else(|_| line.escape_ascii().to_string(), str::to_owned)
+}
+
 /// Compares two dumps of records, byte for byte.
-pub(crate) fn same_text(ours: &str, llvms: &str) -> Result<(), String> {
+pub(crate) fn same_text(ours: &[u8], llvms: &[u8]) -> Result<(), String> {
     if ours == llvms {
         return Ok(());
     }
-    let (mut ours, mut llvms) = (ours.lines(), llvms.lines());
+    // Bytes that are no UTF-8 would all look the same.
+    let lines = |text: &[u8]| text.split(|&byte| byte == b'\n').map(shown).collect::<Vec<_>>();
+    let (ours, llvms) = (lines(ours), lines(llvms));
+    let (mut ours, mut llvms) = (ours.iter().map(String::as_str), llvms.iter().map(String::as_str));
     let mut heading = String::new();
     for number in 1.. {
         match (ours.next(), llvms.next()) {

@@ -1,7 +1,9 @@
 //! What is wrong with the input, and where.
 //!
-//! A [`Diagnostic`] is data; [`emit`] prints it the way compilers do (file:line:column, the line, a caret) through
-//! `codespan-reporting`.
+//! A [`Diagnostic`] is data. [`emit`] prints it the way compilers do (file:line:column, the line, a caret), in one of two [formats](Format): our
+//! own through `codespan-reporting`, with all places in one picture, or LLVM's, which editors and scripts know how to read.
+
+mod llvm;
 
 use codespan_reporting::diagnostic as report;
 use codespan_reporting::files;
@@ -18,6 +20,16 @@ pub enum Severity {
     Warning,
     /// No records are produced.
     Error,
+}
+
+impl Severity {
+    fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
 }
 
 /// A place that helps to understand a diagnostic, and why.
@@ -74,11 +86,7 @@ impl Diagnostic {
     /// `file:line:column: severity: message`, on one line.
     #[must_use]
     pub fn one_line(&self, sources: &SourceMap) -> String {
-        let severity = match self.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
+        let severity = self.severity.name();
         match self.span {
             Some(span) => format!("{}: {severity}: {}", sources.location(span), self.message),
             None => format!("{severity}: {}", self.message),
@@ -124,23 +132,56 @@ fn visible(sources: &SourceMap, span: Span) -> std::ops::Range<usize> {
     start..end
 }
 
+/// How diagnostics look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// All places of a diagnostic in one picture.
+    #[default]
+    Rich,
+    /// As LLVM's tools write them: `file:line:column: error: message`, the line, and a caret; other places as notes.
+    Llvm,
+}
+
+/// A format, and whether colours are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// The format.
+    pub format: Format,
+    /// Whether the text has the escape sequences of terminals for colours.
+    pub color: bool,
+}
+
 /// Prints a diagnostic with the source line and a caret.
 ///
 /// # Errors
 /// When the writer fails.
-pub fn emit(diagnostic: &Diagnostic, sources: &SourceMap, out: &mut impl std::io::Write) -> std::io::Result<()> {
+pub fn emit(diagnostic: &Diagnostic, sources: &SourceMap, style: Style, out: &mut impl std::io::Write) -> std::io::Result<()> {
+    match style.format {
+        Format::Rich => emit_rich(diagnostic, sources, style.color, out),
+        Format::Llvm => llvm::emit(diagnostic, sources, style.color, out),
+    }
+}
+
+fn emit_rich(diagnostic: &Diagnostic, sources: &SourceMap, color: bool, out: &mut impl std::io::Write) -> std::io::Result<()> {
     let report = diagnostic.to_report(sources);
-    let text = if fits(diagnostic, sources) {
-        term::emit_into_string(&term::Config::default(), &Files(sources), &report).unwrap_or_else(|_| diagnostic.one_line(sources))
-    } else {
-        let mut text = diagnostic.one_line(sources);
-        for note in &report.notes {
-            text.push_str("\n  = ");
-            text.push_str(note);
+    if fits(diagnostic, sources) {
+        let mut text = Vec::new();
+        let (config, files) = (term::Config::default(), Files(sources));
+        let written = if color {
+            term::emit_to_write_style(&mut term::termcolor::Ansi::new(&mut text), &config, &files, &report)
+        } else {
+            term::emit_to_io_write(&mut text, &config, &files, &report)
+        };
+        if written.is_ok() {
+            return out.write_all(&text);
         }
-        text.push('\n');
-        text
-    };
+    }
+    let mut text = diagnostic.one_line(sources);
+    for note in &report.notes {
+        text.push_str("\n  = ");
+        text.push_str(note);
+    }
+    text.push('\n');
     out.write_all(text.as_bytes())
 }
 

@@ -1,13 +1,17 @@
-//! What every command-line tool on top of this front end needs: LLVM's spelling of options, output files that are never half written,
-//! dependency files.
+//! What every command-line tool on top of this front end needs: the [options](Common) that all of them have, in LLVM's spelling, output
+//! files that are never half written, dependency files.
 //!
 //! LLVM's tools accept a long option after one dash or two, and a short one likewise (`-print-records`, `--I dir`), and build systems
 //! use all of them. [`spell_options`] turns such an argument list into the one that option parsers expect.
+
+mod common;
 
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+
+pub use common::{Common, DiagnosticFormat, Phases, arguments};
 
 /// Turns LLVM's spelling of options into the usual one: long options (`long`, without dashes) get two dashes, one-letter options of
 /// `short` get one. What follows `--`, and the value that follows a one-letter option, is left alone.

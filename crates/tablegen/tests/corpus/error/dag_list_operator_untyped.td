@@ -1,0 +1,1 @@
+def tree { dag d = ([] 1); }

@@ -1,0 +1,1 @@
+def d { bit m = !match("a", "[a-[:alpha:]]"); }
