@@ -40,10 +40,10 @@ pub fn run(data: &[u8]) {
         units.extend((0..count).map(|_| if kind & 128 == 0 { u32::from(input.byte() % 24) } else { input.word() }));
         let flags = if staged { Flags::REPLY.and(Flags::STAGED) } else { Flags::REPLY };
         ports.send(0, 0, tag, service, flags, 1 << (kind & 31), &units);
-        ports.ring(0, tag.payload());
+        ports.ring(0, u32::from(tag.payload()));
         server.sweep();
         assert!(ports.answered(0, tag), "a whole message was not answered");
-        let status = ReplyHead::decode(ports.load(0, 0).data[0]).status;
+        let status = ReplyHead::decode(ports.load(0, 0).0[0]).status;
         assert!(
             matches!(status, Status::OK | Status::MALFORMED | Status::TOO_LARGE | Status::REFUSED),
             "{status:?} for {units:?} to service {service}"

@@ -1,79 +1,207 @@
 //! A device that writes whatever it likes into its port buffer, whenever it likes.
 //!
-//! The input is a list of commands: store any word, ring any bell, fill the staging area, send a message that is almost right, let the
-//! server sweep. Afterwards the server must still answer an honest call on a port that nobody touched.
+//! The input is a list of commands: store any word, ring any bell, fill the staging area, send a message that is almost right, once or many
+//! times, let the server sweep. What must hold, whatever the input is:
+//!
+//! * *Work*: a sweep takes a bounded number of messages, and allocates a bounded number of bytes for them.
+//! * *Memory*: what the server keeps between sweeps does not grow with the number of messages. One service is posted to and blocks, and
+//!   nothing ever runs its handler here, so whatever is queued for it stays.
+//! * *The definition decides*: a post to a service with a result, or a call of one without, is malformed and runs no handler.
+//! * *Others are served*: an honest call on a port that nobody touched is answered.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use hostcall::test_utils::{RawPorts, Sweeper};
-use hostcall::{Geometry, PortBuffer, Status};
+use hostcall::{Geometry, PortBuffer, Service, Status};
+use hostcall_abi::word::unpack;
 use hostcall_abi::{Flags, ReplyHead, Tag, Word};
 
-use crate::{Honest, Input, SHAPES, shapes};
+use crate::{Honest, Input, SHAPES, measured, shapes};
 
 const PORTS: u32 = 3;
 /// The port of the honest client.
 const HONEST: u32 = PORTS - 1;
+/// Numbers of the services: [`Shapes`](crate::Shapes)' first, then one for honest calls, one for honest posts, and the one that blocks.
+const CALLED: u16 = SHAPES + 1;
+const POSTED: u16 = SHAPES + 2;
+const BLOCKING: u16 = SHAPES + 3;
+const SERVICES: u16 = BLOCKING;
+
+/// Messages that a sweep takes from each port at most.
+const MESSAGES_PER_SWEEP: u32 = 64;
+/// Bytes that a sweep allocates at most: a few times what the messages of two ports can carry, with all that is staged.
+const BYTES_PER_SWEEP: usize = 64 << 20;
+/// Bytes that the server keeps for queued posts, reports and scratch, whatever comes.
+const KEPT: isize = 96 << 20;
+
+/// Notes that it ran.
+#[hostcall::service]
+pub trait Noting {
+    /// A call.
+    fn called(a: u32) -> u32;
+    /// A post.
+    fn posted(a: u32);
+}
+
+/// A post that is queued.
+#[hostcall::service]
+pub trait Queueing {
+    /// Its handler blocks.
+    fn queued(a: u32, bytes: &[u8]);
+}
+
+struct Notes(Arc<AtomicU32>);
+
+impl Noting for Notes {
+    fn called(&self, a: u32) -> u32 {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        a + 1
+    }
+    fn posted(&self, _: u32) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+struct Queue;
+
+impl Queueing for Queue {
+    fn queued(&self, _: u32, _: &[u8]) {
+        unreachable!("there is no thread that runs it");
+    }
+}
+
+/// The server, and what was seen of it.
+struct Host {
+    server: Sweeper,
+    kept_before: isize,
+}
+
+impl Host {
+    fn sweep(&mut self, all: bool) {
+        let before = measured::taken();
+        let taken = if all { self.server.sweep_all() } else { self.server.sweep() };
+        assert!(taken <= PORTS * MESSAGES_PER_SWEEP, "{taken} messages in one sweep");
+        let allocated = measured::taken().wrapping_sub(before);
+        assert!(allocated <= BYTES_PER_SWEEP, "{allocated} bytes for one sweep");
+        let kept = measured::live() - self.kept_before;
+        assert!(kept <= KEPT, "{kept} bytes are kept");
+    }
+}
 
 /// Plays one input.
 pub fn run(data: &[u8]) {
     let geometry = Geometry { slots: 2, slot_bytes: 4096, request_words: 48, reply_words: 64, ..Geometry::new(PORTS, 32) };
     let buffer = PortBuffer::in_process(geometry).expect("a good geometry");
-    let mut server = Sweeper::new(buffer, shapes::all(Honest)).expect("each name once");
+    let ran = Arc::new(AtomicU32::new(0));
+    let services = shapes::all(Honest)
+        .into_iter()
+        .chain(noting::all(Notes(ran.clone())))
+        .chain(queueing::all(Queue).into_iter().map(Service::blocking));
+    let server = Sweeper::new(buffer, services).expect("each name once");
     let device = server.device();
     let (ports, wave) = (device.raw(), device.wave(0));
     let mut input = Input::new(data);
+    let mut host = Host { server, kept_before: measured::live() };
     // What an honest client's next message would carry.
     let mut next = [Tag::new(1); PORTS as usize];
     while !input.is_empty() {
         let command = input.byte();
         let port = u32::from(command >> 4) % HONEST;
         let tag = next[port as usize];
-        match command & 7 {
+        match command & 15 {
             0 | 1 => {
                 let index = u32::from(input.byte()) % geometry.request_words;
                 let raw = match input.byte() % 4 {
                     0 => tag.header(),
                     1 | 2 => tag.payload(),
-                    _ => input.word(),
+                    _ => input.word() as u16,
                 };
-                ports.store(port, index, Word { data: [input.word(), input.word(), input.word()], tag: raw });
+                ports.store(port, index, Word::new([input.word(), input.word(), input.word(), input.word()], raw));
             }
-            2 => ports.ring(port, if input.byte() & 1 == 0 { tag.payload() } else { input.word() }),
+            2 => ports.ring(port, if input.byte() & 1 == 0 { u32::from(tag.payload()) } else { input.word() }),
             3 => {
                 let at = usize::from(input.byte()) * 16;
                 let len = usize::from(input.byte());
                 wave.stage(at, input.bytes(len));
             }
-            4 | 5 => almost(&ports, port, tag, geometry.request_words, &mut input),
-            6 => drop(server.sweep()),
-            _ => drop(server.sweep_all()),
+            4 | 5 => Almost::read(&mut input).send(&ports, port, tag, geometry.request_words),
+            6 => host.sweep(false),
+            7 => host.sweep(true),
+            8 | 9 => {
+                // The same message as often as the server takes it.
+                let almost = Almost::read(&mut input);
+                for _ in 0..=input.byte() {
+                    let tag = next[port as usize];
+                    almost.send(&ports, port, tag, geometry.request_words);
+                    host.sweep(false);
+                    if !ports.answered(port, tag) {
+                        break;
+                    }
+                    next[port as usize] = tag.next();
+                }
+            }
+            _ => {}
         }
         // The server answers with the tag it has consumed, whatever it made of the message.
         if ports.answered(port, tag) {
             next[port as usize] = tag.next();
         }
     }
-    server.sweep_all();
-
-    let reply = {
-        ports.send(HONEST, 0, Tag::new(1), 1, Flags::REPLY, 1 << 7, &[5, 1, 0, 2, 0]);
-        ports.ring(HONEST, 1);
-        server.sweep_all();
-        assert!(ports.answered(HONEST, Tag::new(1)), "the server no longer serves");
-        ports.load(HONEST, 0)
-    };
-    assert_eq!(ReplyHead::decode(reply.data[0]).status, Status::OK);
-    assert_eq!(reply.data[1], 3);
+    host.sweep(true);
+    honest(&ports, &mut host, &ran);
 }
 
-/// A message with the right tags and with a header that the input makes.
-fn almost(ports: &RawPorts, port: u32, tag: Tag, room: u32, input: &mut Input<'_>) {
-    let service = u16::from(input.byte()) % (SHAPES + 2);
-    let flags = Flags(input.byte() & 7);
-    let mask = u64::from(input.word());
-    let count = usize::from(input.byte() % 24);
-    let units: Vec<u32> = (0..count).map(|_| input.word()).collect();
-    if mask.count_ones() * (count.div_ceil(3) as u32) < room {
-        ports.send(port, 0, tag, service, flags, mask, &units);
-        ports.ring(port, tag.payload());
+/// The client of the port that nobody touched: what it does wrong is refused, and what it does right is done.
+fn honest(ports: &RawPorts, host: &mut Host, ran: &AtomicU32) {
+    // What the hostile device did wrong is in its report; it may also have called.
+    host.server.take_report();
+    let before = ran.load(Ordering::Relaxed);
+    let mut tag = Tag::new(0);
+    let mut message = |host: &mut Host, service: u16, flags: Flags| {
+        tag = tag.next();
+        ports.send(HONEST, 0, tag, service, flags, 1 << 7, &[41]);
+        ports.ring(HONEST, u32::from(tag.payload()));
+        host.sweep(true);
+        assert!(ports.answered(HONEST, tag), "the server no longer serves");
+        let word = ports.load(HONEST, 0);
+        (ReplyHead::decode(word.0[0]), unpack(1, |_| word))
+    };
+    let (head, _) = message(host, POSTED, Flags::REPLY);
+    assert_eq!(head.status, Status::MALFORMED, "a call of a service that is posted to");
+    let (head, result) = message(host, CALLED, Flags::REPLY);
+    assert_eq!((head.status, result), (Status::OK, 42));
+    assert_eq!(ran.load(Ordering::Relaxed), before + 1, "one honest call, and no other, ran");
+    assert_eq!(host.server.take_report().malformed, 1);
+    // A post at last, as the ring goes on behind it.
+    message(host, CALLED, Flags::default());
+    assert_eq!(ran.load(Ordering::Relaxed), before + 1, "a post to a service with a result ran");
+    assert_eq!(host.server.take_report().malformed, 1);
+}
+
+/// A message whose header the input makes.
+struct Almost {
+    service: u16,
+    flags: Flags,
+    mask: u64,
+    units: Vec<u32>,
+}
+
+impl Almost {
+    fn read(input: &mut Input<'_>) -> Self {
+        let service = u16::from(input.byte()) % (SERVICES + 2);
+        let flags = Flags(input.byte() & 3);
+        let mask = u64::from(input.word());
+        let count = usize::from(input.byte() % 24);
+        Self { service, flags, mask, units: (0..count).map(|_| input.word()).collect() }
+    }
+
+    /// Sends it with the right tags, if it has room.
+    fn send(&self, ports: &RawPorts, port: u32, tag: Tag, room: u32) {
+        let lanes = self.mask.count_ones();
+        if lanes > 0 && lanes * hostcall_abi::Header::words_for(self.units.len() as u32, lanes) < room {
+            ports.send(port, 0, tag, self.service, self.flags, self.mask, &self.units);
+            ports.ring(port, u32::from(tag.payload()));
+        }
     }
 }

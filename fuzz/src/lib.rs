@@ -5,6 +5,7 @@
 pub mod decode_arguments;
 pub mod definitions;
 pub mod hostile_device;
+pub mod measured;
 pub mod policy_paths;
 pub mod tablegen;
 

@@ -29,7 +29,7 @@ pub fn run(data: &[u8]) {
     let outcome = tablegen::parse_str("input.td", &text, &options);
     let mut told = Vec::new();
     for diagnostic in &outcome.diagnostics {
-        tablegen::emit(diagnostic, &outcome.sources, &mut told).expect("written to memory");
+        tablegen::emit(diagnostic, &outcome.sources, tablegen::Style::default(), &mut told).expect("written to memory");
     }
     let failed = outcome.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     assert_eq!(failed, outcome.records.is_none(), "records and errors exclude each other: {}", String::from_utf8_lossy(&told));

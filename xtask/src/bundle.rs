@@ -39,18 +39,33 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
         ensure!(sh.path_exists(format!("{OUT}/{name}")), "cargo built no {name}");
     }
     programs(sh, &command)?;
-    for script in ["run-tests", "run-bench"] {
-        sh.copy_file(format!("xtask/gpu-bundle/{script}"), format!("{OUT}/{script}"))?;
-        cmd!(sh, "chmod +x {OUT}/{script}").quiet().run()?;
-    }
+    crate::offload::bundle(sh, OUT)?;
+    scripts(sh, &["run-tests", "run-bench", "run-offload"])?;
     sh.copy_file("LICENSE-APACHE", format!("{OUT}/sample.txt"))?;
     let mut bytes = 0;
-    for dir in [OUT, &format!("{OUT}/programs"), &format!("{OUT}/programs/here")] {
+    for dir in [OUT, &format!("{OUT}/programs"), &format!("{OUT}/programs/here"), &format!("{OUT}/offload")] {
         bytes +=
             sh.read_dir(dir)?.iter().filter_map(|file| std::fs::metadata(file).ok()).filter(|m| m.is_file()).map(|m| m.len()).sum::<u64>();
     }
     ensure!(bytes <= LIMIT, "the bundle weighs {bytes} bytes, more than {LIMIT}");
     println!("{OUT}: {:.1} MiB; run ./run-tests and ./run-bench there", bytes as f64 / f64::from(1 << 20));
+    Ok(())
+}
+
+/// The part that tests the Offload API's C library, alone.
+pub(crate) fn offload(sh: &Shell) -> Result<()> {
+    sh.create_dir(OUT)?;
+    crate::offload::bundle(sh, OUT)?;
+    scripts(sh, &["run-offload"])?;
+    println!("{OUT}: run ./run-offload there");
+    Ok(())
+}
+
+fn scripts(sh: &Shell, names: &[&str]) -> Result<()> {
+    for script in names {
+        sh.copy_file(format!("xtask/gpu-bundle/{script}"), format!("{OUT}/{script}"))?;
+        cmd!(sh, "chmod +x {OUT}/{script}").quiet().run()?;
+    }
     Ok(())
 }
 

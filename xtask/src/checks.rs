@@ -3,43 +3,39 @@
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
+use crate::steps::Steps;
+
 /// Everything CI checks.
 pub(crate) fn ci(sh: &Shell) -> Result<()> {
+    let mut steps = Steps::begin();
     // First: build scripts look for the device toolchain once.
-    super::test::setup(sh, true)?;
-    println!("== formatting");
-    cmd!(sh, "cargo fmt --all --check").run()?;
-    for krate in kernels(sh)? {
-        cmd!(sh, "cargo fmt --manifest-path {krate}/Cargo.toml --check").run()?;
-    }
-    cmd!(sh, "cargo fmt --manifest-path fuzz/Cargo.toml --check").run()?;
-    super::generated::run(sh, true, false)?;
-    println!("== clippy");
-    cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- -D warnings").run()?;
-    println!("== clippy of the device library, as the simulator builds it");
-    cmd!(sh, "cargo clippy --package hostcall --target-dir target/clippy-device --quiet -- -D warnings")
-        .env("RUSTFLAGS", "--cfg hostcall_device")
-        .run()?;
-    println!("== rustdoc");
-    cmd!(sh, "cargo doc --workspace --no-deps --quiet").env("RUSTDOCFLAGS", "-D warnings").run()?;
-    super::test::run_all(sh)?;
-    println!("== Rust's own tests of core, alloc and std, on the simulator");
-    // The tests of cargo-hostcall have built it.
-    super::rust_tests::run(sh, &super::rust_tests::Arguments::in_ci(super::target_directory().join("debug/cargo-hostcall")))
+    steps.run("setup", || super::test::setup(sh, true));
+    steps.run("formatting", || {
+        cmd!(sh, "cargo fmt --all --check").run()?;
+        for krate in kernels(sh)? {
+            cmd!(sh, "cargo fmt --manifest-path {krate}/Cargo.toml --check").run()?;
+        }
+        Ok(cmd!(sh, "cargo fmt --manifest-path fuzz/Cargo.toml --check").run()?)
+    });
+    steps.run("generated files", || super::generated::run(sh, true, false));
+    steps.run("clippy", || Ok(cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- -D warnings").run()?));
+    steps.run("clippy of the device library, as the simulator builds it", || {
+        let clippy = cmd!(sh, "cargo clippy --package hostcall --target-dir target/clippy-device --quiet -- -D warnings");
+        Ok(clippy.env("RUSTFLAGS", "--cfg hostcall_device").run()?)
+    });
+    steps.run("rustdoc", || Ok(cmd!(sh, "cargo doc --workspace --no-deps --quiet").env("RUSTDOCFLAGS", "-D warnings").run()?));
+    super::test::whole(sh, &mut steps);
+    steps.run("Rust's own tests of core, alloc and std, on the simulator", || {
+        // The tests of cargo-hostcall have built it.
+        let tool = super::target_directory().join("debug/cargo-hostcall");
+        super::rust_tests::run(sh, &super::rust_tests::Arguments::in_ci(tool))
+    });
+    steps.finish()
 }
 
 /// The kernel crates, which are no members of the workspace.
 fn kernels(sh: &Shell) -> Result<Vec<std::path::PathBuf>> {
     Ok(sh.read_dir("kernels")?.into_iter().filter(|dir| dir.join("Cargo.toml").exists()).collect())
-}
-
-/// The loom models.
-pub(crate) fn loom(sh: &Shell) -> Result<()> {
-    println!("== loom");
-    cmd!(sh, "cargo test --package hostcall-abi --test loom --release --target-dir target/loom --quiet")
-        .env("RUSTFLAGS", "--cfg loom")
-        .run()?;
-    Ok(())
 }
 
 /// The fuzz targets.
@@ -65,9 +61,10 @@ pub(crate) fn fuzz(sh: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
 }
 
 /// The soak.
-pub(crate) fn soak(sh: &Shell, calls: u64, device: &str) -> Result<()> {
+pub(crate) fn soak(sh: &Shell, calls: u64, device: &str, seconds: Option<u64>) -> Result<()> {
     let calls = calls.to_string();
-    cmd!(sh, "cargo run --release --package hostcall-tests --bin soak -- --calls {calls} --device {device}").run()?;
+    let limit: Vec<String> = seconds.into_iter().flat_map(|seconds| ["--seconds".to_owned(), seconds.to_string()]).collect();
+    cmd!(sh, "cargo run --release --package hostcall-tests --bin soak -- --calls {calls} --device {device} {limit...}").run()?;
     Ok(())
 }
 

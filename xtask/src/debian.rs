@@ -38,8 +38,8 @@ pub(crate) fn unpack(sh: &Shell) -> Result<()> {
     Ok(())
 }
 
-/// C and C++ compilers of two makers, which generated headers have to satisfy.
-const COMPILERS: [&str; 3] = ["gcc", "g++", "clang-22"];
+/// C and C++ compilers of two makers, which generated headers have to satisfy, and what C programs find libraries with.
+const COMPILERS: [&str; 5] = ["gcc", "g++", "clang-22", "cmake", "pkg-config"];
 
 /// Installs those compilers that are not there.
 pub(crate) fn compilers(sh: &Shell) -> Result<()> {

@@ -65,6 +65,7 @@ fn short(page: &str) -> Result<String> {
     let mut out = format!("| {device} ([table, commit, command]({PAGE})) | | | target |\n|---|--:|--:|---|\n");
     for (name, title) in SHOWN {
         let row = rows.iter().find(|row| row.get(1) == Some(&name)).with_context(|| format!("the table has no row {name}"))?;
+        // The columns behind these (the plain loop, how) are the long table's only.
         ensure!(row.len() > 5, "the row {name} has {} columns", row.len());
         let target = match row[5] {
             "MISSED" => format!("{} **[missed]({PAGE}#missed-and-why)**", row[4]),

@@ -7,9 +7,13 @@ mod debian;
 mod docs;
 mod figures;
 mod generated;
+mod offload;
 mod rust_tests;
+mod steps;
 mod tablegen;
 mod test;
+
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -26,6 +30,9 @@ struct Cli {
 enum Command {
     /// Install what the tests need, then run everything that runs without a GPU
     Test {
+        /// Only unit tests and the behaviours, on the simulator: some minutes. Installs nothing
+        #[arg(long)]
+        quick: bool,
         /// Install nothing; what is missing is skipped, and said
         #[arg(long)]
         no_setup: bool,
@@ -52,9 +59,14 @@ enum Command {
         /// `sim`, `cuda:N`
         #[arg(long, default_value = "sim")]
         device: String,
+        /// Stop after so many seconds, however many calls were made
+        #[arg(long)]
+        seconds: Option<u64>,
     },
     /// Make `target/gpu-bundle/`: tests and benchmarks that need neither Rust nor a network where they run
     GpuBundle,
+    /// Make the part of `target/gpu-bundle/` that tests the Offload API's C library, alone
+    OffloadBundle,
     /// Rust's own tests of `core`, `alloc` and `std`, on a device
     RustTests(rust_tests::Arguments),
     /// Use popular crates of the registry on a device and here, and compare
@@ -92,18 +104,28 @@ enum Command {
     Bless,
 }
 
-fn main() -> Result<()> {
+fn main() -> Result<ExitCode> {
+    // `setup` prepares std, and so cargo and rustc may know this program by other names.
+    if let Some(code) = hostcall_build::act_as_tool() {
+        return Ok(code);
+    }
     let cli = Cli::parse();
     let sh = Shell::new()?;
     sh.change_dir(root());
     match cli.command {
-        Command::Test { no_setup } => test::run(&sh, !no_setup),
+        Command::Test { quick: true, .. } => test::run(&sh, test::Extent::Quick),
+        Command::Test { quick: false, no_setup } => test::run(&sh, test::Extent::Whole { install: !no_setup }),
         Command::Setup => test::setup(&sh, true),
         Command::Ci => checks::ci(&sh),
-        Command::Loom => checks::loom(&sh),
+        Command::Loom => {
+            let mut steps = steps::Steps::begin();
+            steps.tests("loom", [test::loom()]);
+            steps.finish()
+        }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
-        Command::Soak { calls, device } => checks::soak(&sh, calls, &device),
+        Command::Soak { calls, device, seconds } => checks::soak(&sh, calls, &device, seconds),
         Command::GpuBundle => bundle::make(&sh),
+        Command::OffloadBundle => bundle::offload(&sh),
         Command::RustTests(arguments) => rust_tests::run(&sh, &arguments),
         Command::Crates { device } => checks::crates(&sh, &device),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
@@ -111,7 +133,8 @@ fn main() -> Result<()> {
         Command::Figures { results } => figures::run(&results),
         Command::Audit => checks::audit(&sh),
         Command::Bless => checks::bless(&sh),
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The repository's root.

@@ -1,23 +1,46 @@
 //! `cargo xtask test`: one command for users, developers and CI.
 
-use anyhow::{Result, ensure};
-use xshell::{Shell, cmd};
+use std::process::Command;
 
-/// Installs what is missing, if it may, and runs every test that needs no GPU.
-pub(crate) fn run(sh: &Shell, install: bool) -> Result<()> {
-    setup(sh, install)?;
-    run_all(sh)
+use anyhow::{Result, ensure};
+use xshell::Shell;
+
+use crate::steps::Steps;
+
+/// How much is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Unit tests, and the behaviours on the simulator's fibers. Nothing is installed, and nothing built for a GPU.
+    Quick,
+    /// Every test that needs no GPU.
+    Whole {
+        /// Whether what is missing may be installed.
+        install: bool,
+    },
+}
+
+/// Installs what is missing, if it may, and runs the tests.
+pub(crate) fn run(sh: &Shell, extent: Extent) -> Result<()> {
+    let mut steps = Steps::begin();
+    match extent {
+        Extent::Quick => quick(&mut steps),
+        Extent::Whole { install } => {
+            steps.run("setup", || setup(sh, install));
+            whole(sh, &mut steps);
+        }
+    }
+    steps.finish()
 }
 
 /// Installs what is missing, if it may, and says what is missing then.
 pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
     if install {
-        println!("== setup: the device toolchain");
+        println!("   the device toolchain");
         let report = hostcall_build::setup(|line| println!("   {line}"));
         for line in report.done.iter().chain(&report.failed) {
             println!("   {line}");
         }
-        println!("== setup: files of Debian's packages to compare with, and C compilers");
+        println!("   files of Debian's packages to compare with, and C compilers");
         if let Err(error) = super::debian::unpack(sh).and_then(|()| super::debian::compilers(sh)) {
             println!("   {error:#}; tests that need them say that they are skipped");
             // In CI nothing may be skipped for want of what setup brings.
@@ -27,7 +50,7 @@ pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
     let missing: Vec<_> = hostcall_build::doctor().into_iter().filter(|check| !check.found).collect();
     for check in &missing {
         println!(
-            "== without {}: {}; tests that need it say that they are skipped",
+            "   without {}: {}; tests that need it say that they are skipped",
             check.name,
             check.remedy.as_deref().unwrap_or("see `cargo hostcall doctor`")
         );
@@ -37,33 +60,61 @@ pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
     Ok(())
 }
 
+/// A command of cargo's, in the repository's root.
+pub(crate) fn cargo(words: &str) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(words.split_whitespace()).current_dir(super::root());
+    command
+}
+
+/// The tests of the workspace that `selection` chooses, by nextest if it is there. Always of the whole workspace: cargo builds other selections of packages
+/// with other features, and so builds nearly everything again.
+fn tests(selection: &str) -> Command {
+    let nextest = cargo("nextest --version").output().is_ok_and(|output| output.status.success());
+    // `cargo test` alone would also run documentation's examples, which are a step of their own.
+    let (runner, all) = if nextest { ("nextest run", "") } else { ("test", "--lib --bins --tests --examples") };
+    let selection = if selection.is_empty() { all } else { selection };
+    cargo(&format!("{runner} --workspace --no-fail-fast {selection}"))
+}
+
+/// What takes minutes.
+fn quick(steps: &mut Steps) {
+    let mut command = tests("--lib --bins --test behaviours");
+    command.env("HOSTCALL_TARGETS", "sim");
+    steps.tests("unit tests, and every behaviour on the simulator", [command]);
+}
+
 /// Every test that needs no GPU.
-pub(crate) fn run_all(sh: &Shell) -> Result<()> {
-    // Always of the whole workspace: cargo builds other selections of packages with other features, and so builds nearly everything again.
-    let nextest = cmd!(sh, "cargo nextest --version").quiet().ignore_stderr().ignore_stdout().run().is_ok();
-    println!("== tests of every crate, and every behaviour on the simulator");
-    if nextest {
-        cmd!(sh, "cargo nextest run --workspace --no-fail-fast").run()?;
-        cmd!(sh, "cargo test --workspace --doc --quiet").run()?;
-    } else {
-        cmd!(sh, "cargo test --workspace --no-fail-fast").run()?;
-    }
-    println!("== every behaviour on the simulator with a thread per lane");
-    let behaviours = if nextest {
-        cmd!(sh, "cargo nextest run --workspace --test behaviours --no-fail-fast")
-    } else {
-        cmd!(sh, "cargo test --workspace --test behaviours --quiet")
-    };
-    behaviours.env("HOSTCALL_TEST_DEVICE", "sim:threads").run()?;
-    println!("== crates without and with features that the tests' builds have not");
-    cmd!(sh, "cargo check --quiet --package hostcall --package offload").run()?;
-    cmd!(sh, "cargo check --quiet --package offload --features cudarc --examples").run()?;
-    super::checks::loom(sh)?;
-    println!("== seeds of the fuzz targets");
+pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
+    steps.tests("tests of every crate, and every behaviour on the simulator", [tests("")]);
+    steps.tests("examples of the documentation", [cargo("test --workspace --doc --quiet")]);
+    let mut behaviours = tests("--test behaviours");
+    behaviours.env("HOSTCALL_TEST_DEVICE", "sim:threads").env("HOSTCALL_WINDOW", "off");
+    steps.tests("every behaviour on the simulator with a thread per lane, replies in host memory", [behaviours]);
+    // Built with the tests of its package.
+    let library = sh.current_dir().join("target/debug/deps/libhsa_on_sim.so");
+    let mut behaviours = tests("--test behaviours");
+    behaviours.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", library);
+    steps.tests("every behaviour through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
+    let features = ["check --quiet --package hostcall --package offload", "check --quiet --package offload --features cudarc --examples"];
+    steps.run("crates without and with features that the tests' builds have not", || features.into_iter().try_for_each(succeed));
+    steps.tests("loom", [loom()]);
     // As this workspace builds, where this workspace does: most of what they need is there.
-    let target = super::root().join("target");
-    cmd!(sh, "cargo test --manifest-path fuzz/Cargo.toml --target-dir {target} --lib --tests --quiet")
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
-        .run()?;
+    let mut seeds = cargo("test --manifest-path fuzz/Cargo.toml --lib --tests --quiet --target-dir");
+    seeds.arg(sh.current_dir().join("target")).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+    steps.tests("seeds of the fuzz targets", [seeds]);
+}
+
+/// The loom models.
+pub(crate) fn loom() -> Command {
+    let mut command = cargo("test --package hostcall-abi --test loom --release --target-dir target/loom --quiet");
+    command.env("RUSTFLAGS", "--cfg loom");
+    command
+}
+
+/// Runs a command of cargo's that must succeed.
+pub(crate) fn succeed(words: &str) -> Result<()> {
+    let status = cargo(words).status()?;
+    ensure!(status.success(), "`cargo {words}`: {status}");
     Ok(())
 }

@@ -1,0 +1,67 @@
+//! The part of the GPU bundle that tests the Offload API's C library: the library, C programs, and images for every device.
+
+use anyhow::{Context, Result};
+use xshell::{Shell, cmd};
+
+/// What clang makes PTX with. The oldest architecture that is served, so that the driver's compiler is tested too.
+const PTX: [&str; 11] = [
+    "--target=nvptx64-nvidia-cuda",
+    "-march=sm_70",
+    "--cuda-feature=+ptx63",
+    "-nogpulib",
+    "-ffreestanding",
+    "-nostdlibinc",
+    "-std=gnu11",
+    "-O2",
+    "-Wall",
+    "-Werror",
+    "-S",
+];
+
+/// What C programs are compiled with.
+const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-pthread"];
+
+/// Builds everything into `OUT/offload`.
+pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
+    let to = format!("{out}/offload");
+    sh.create_dir(&to)?;
+    cmd!(sh, "cargo build --release --package hostcall-offload").run()?;
+    let library = crate::target_directory().join("release/libhostcall_offload.so");
+    sh.copy_file(&library, &to)?;
+    cmd!(sh, "strip {to}/libhostcall_offload.so").quiet().run().context("needs binutils")?;
+    let (tests, examples) = ("crates/liboffload/tests", "crates/hostcall-offload/examples/c");
+    let include = "-Icrates/liboffload/include";
+    let programs: [(&str, &str, &str, Vec<String>); 5] = [
+        ("suite", "cc", "-std=c11", vec![format!("{tests}/c/suite.c")]),
+        ("conformance", "cc", "-std=c11", vec![format!("{tests}/c/conformance.c"), format!("{tests}/c/device_fixture.c")]),
+        ("stress", "cc", "-std=c11", vec![format!("{tests}/c/stress.c")]),
+        ("vector_add", "cc", "-std=c11", vec![format!("{examples}/vector_add.c")]),
+        ("vector_add_cpp", "c++", "-std=c++17", vec![format!("{examples}/vector_add.cpp")]),
+    ];
+    for (name, compiler, standard, sources) in programs {
+        // C++'s library may be older there.
+        let link = if compiler == "c++" { &["-static-libstdc++", "-static-libgcc"][..] } else { &[] };
+        cmd!(sh, "{compiler} {standard} {STRICT...} {include} {sources...} -L{to} -lhostcall_offload {link...} -o {to}/{name}").run()?;
+    }
+    for source in [format!("{tests}/images/kernels.c"), format!("{examples}/vector_add_kernel.c")] {
+        let name = std::path::Path::new(&source).file_stem().and_then(|name| name.to_str()).context("a name")?;
+        cmd!(sh, "cc -std=c11 {STRICT...} -shared -fPIC {include} {source} -o {to}/{name}-sim.so").run()?;
+        cmd!(sh, "cc -std=c11 {STRICT...} -shared -fPIC -DOFFLOAD_HOST_IMAGE {include} {source} -o {to}/{name}-host.so").run()?;
+        let ptx = if name == "kernels" { format!("{to}/kernels.ptx") } else { format!("{to}/{name}-ptx") };
+        cmd!(sh, "clang-22 {PTX...} {include} {source} -o {ptx}").run().context("needs clang-22: cargo xtask setup installs it")?;
+    }
+    match hostcall_build_ptxas() {
+        Some(ptxas) => cmd!(sh, "{ptxas} -arch=sm_90 {to}/kernels.ptx -o {to}/kernels.cubin").run()?,
+        None => println!("no ptxas: the bundle has no cubin of the C kernels (cargo xtask setup installs it)"),
+    }
+    Ok(())
+}
+
+/// `ptxas`, where `cargo xtask setup` puts it or on the path.
+fn hostcall_build_ptxas() -> Option<std::path::PathBuf> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(std::path::PathBuf::from);
+    let cache = cache.or_else(|| Some(std::path::PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
+    let installed = cache.join("hostcall/cuda/nvidia/cuda_nvcc/bin/ptxas");
+    let on_path = || std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join("ptxas")).find(|file| file.is_file());
+    if installed.is_file() { Some(installed) } else { on_path() }
+}

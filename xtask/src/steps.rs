@@ -1,0 +1,238 @@
+//! Steps of a long command: each has a name, and a line at the end with what it took and what it counted. One that fails keeps none of the others from
+//! running; the command fails when all have run.
+
+use std::fmt;
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// The steps that have run.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    began: Instant,
+    done: Vec<Step>,
+}
+
+#[derive(Debug)]
+struct Step {
+    name: &'static str,
+    took: Duration,
+    outcome: Result<Option<Counts>, String>,
+}
+
+/// Tests that ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    passed: u64,
+    failed: u64,
+    /// Not run: those that are marked so, or were filtered out.
+    skipped: u64,
+}
+
+impl Steps {
+    pub(crate) fn begin() -> Steps {
+        Steps { began: Instant::now(), done: Vec::new() }
+    }
+
+    /// Runs a step that counts nothing.
+    pub(crate) fn run(&mut self, name: &'static str, step: impl FnOnce() -> Result<()>) {
+        self.add(name, || step().map(|()| None));
+    }
+
+    /// Runs a step that is a command, or several, with tests.
+    pub(crate) fn tests(&mut self, name: &'static str, commands: impl IntoIterator<Item = Command>) {
+        self.add(name, || {
+            let mut counts = Counts::default();
+            let mut problems = Vec::new();
+            for command in commands {
+                if let Err(error) = count(command, &mut counts) {
+                    problems.push(format!("{error:#}"));
+                }
+            }
+            if !problems.is_empty() {
+                let counted = if counts == Counts::default() { String::new() } else { format!("{counts}; ") };
+                bail!("{counted}{}", problems.join("; "));
+            }
+            Ok(Some(counts))
+        });
+    }
+
+    fn add(&mut self, name: &'static str, step: impl FnOnce() -> Result<Option<Counts>>) {
+        println!("== {name}");
+        let began = Instant::now();
+        let outcome = step().map_err(|error| format!("{error:#}"));
+        let step = Step { name, took: began.elapsed(), outcome };
+        if step.outcome.is_err() {
+            println!("{step}");
+        }
+        self.done.push(step);
+    }
+
+    /// Prints a line for each step, and fails if one has failed.
+    pub(crate) fn finish(self) -> Result<()> {
+        println!("\n{self}");
+        let failed = self.done.iter().filter(|step| step.outcome.is_err()).count();
+        ensure!(failed == 0, "{failed} of {} steps failed", self.done.len());
+        Ok(())
+    }
+}
+
+impl fmt::Display for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for step in &self.done {
+            writeln!(f, "{step}")?;
+        }
+        write!(f, "in all  {:>6} s", self.began.elapsed().as_secs())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.outcome.is_ok() { "ok" } else { "FAILED" };
+        write!(f, "{mark:<6}  {:>6} s  {}", self.took.as_secs(), self.name)?;
+        match &self.outcome {
+            Ok(None) => Ok(()),
+            Ok(Some(counts)) => write!(f, ": {counts}"),
+            Err(problem) => write!(f, ": {problem}"),
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { passed, failed, skipped } = self;
+        write!(f, "{passed} passed, {failed} failed, {skipped} not run")
+    }
+}
+
+/// Runs a command whose output has test results in it, passes the output on, and adds the results.
+fn count(mut command: Command, counts: &mut Counts) -> Result<()> {
+    let shown = shown(&command);
+    println!("$ {shown}");
+    if std::io::stderr().is_terminal() && std::env::var_os("CARGO_TERM_COLOR").is_none() {
+        command.env("CARGO_TERM_COLOR", "always");
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().with_context(|| format!("cannot run `{shown}`"))?;
+    let found = Mutex::new(Counts::default());
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    std::thread::scope(|scope| {
+        if let Some(stderr) = stderr {
+            scope.spawn(|| pass_on(stderr, std::io::stderr(), &found));
+        }
+        if let Some(stdout) = stdout {
+            pass_on(stdout, std::io::stdout(), &found);
+        }
+    });
+    let status = child.wait()?;
+    let found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    counts.add(found);
+    ensure!(status.success(), "`{shown}`: {status}");
+    Ok(())
+}
+
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+}
+
+fn pass_on(from: impl Read, mut to: impl Write, found: &Mutex<Counts>) {
+    let mut from = BufReader::new(from);
+    let mut line = Vec::new();
+    // A read error ends the text; the exit status still tells what happened. Nor does it matter here if nobody reads.
+    while from.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+        let _ = to.write_all(&line).and_then(|()| to.flush());
+        if let Some(counts) = Counts::of_line(&String::from_utf8_lossy(&line)) {
+            found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).add(counts);
+        }
+        line.clear();
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: Counts) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+
+    /// The results in a line of libtest's (`test result: ok. 5 passed; 0 failed; 1 ignored; …`) or of nextest's
+    /// (`Summary [ 1.0s] 12 tests run: 9 passed (1 slow), 3 failed, 104 skipped`).
+    fn of_line(line: &str) -> Option<Counts> {
+        let line = without_colours(line);
+        let libtest =
+            line.trim_start().strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")).map(|(_, rest)| rest.to_owned());
+        let nextest =
+            || line.trim_start().strip_prefix("Summary [").and_then(|rest| rest.split_once(" run: ")).map(|(_, rest)| rest.to_owned());
+        let mut counts = Counts::default();
+        for part in libtest.or_else(nextest)?.split([';', ',', '(']) {
+            let mut words = part.split_whitespace();
+            let (Some(number), Some(what)) = (words.next().and_then(|word| word.parse::<u64>().ok()), words.next()) else { continue };
+            match what {
+                "passed" => counts.passed += number,
+                // What is timed out has failed; "flaky", "slow" and "leaky" are among the others.
+                "failed" | "timed" | "exec" => counts.failed += number,
+                "ignored" | "skipped" | "filtered" => counts.skipped += number,
+                _ => {}
+            }
+        }
+        Some(counts)
+    }
+}
+
+/// The text without what sets colours: from an escape to an `m`.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain += part.split_once('m').map_or("", |(_, rest)| rest);
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn results_are_read_from_both_kinds_of_summary_with_and_without_colours() {
+        let libtest = "test result: FAILED. 3 passed; 4 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.00s\n";
+        assert_eq!(Counts::of_line(libtest), Some(Counts { passed: 3, failed: 4, skipped: 3 }));
+        let nextest = "\u{1b}[32;1m     Summary\u{1b}[0m [  17.267s] \u{1b}[1m12\u{1b}[0m tests run: 9 passed (1 slow), 2 failed, 1 timed out, 104 skipped\n";
+        assert_eq!(Counts::of_line(nextest), Some(Counts { passed: 9, failed: 3, skipped: 104 }));
+        assert_eq!(Counts::of_line("        PASS [   0.1s] a test that has passed; 3 passed"), None);
+    }
+
+    #[test]
+    fn a_step_that_fails_is_named_with_its_counts_and_the_later_ones_run() {
+        let mut steps = Steps::begin();
+        let results = |failed| format!("echo 'test result: x. 2 passed; {failed} failed; 0 ignored'; exit {failed}");
+        steps.run("first", || Ok(()));
+        steps.tests("second", [shell(&results(1)), shell(&results(0))]);
+        steps.tests("third", [shell(&results(0)), shell(&results(0))]);
+        let text = steps.to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("ok ") && lines[0].ends_with(" s  first"), "{text}");
+        assert!(lines[1].starts_with("FAILED") && lines[1].contains("second: 4 passed, 1 failed, 0 not run; `sh -c"), "{text}");
+        assert!(lines[2].starts_with("ok ") && lines[2].ends_with("third: 4 passed, 0 failed, 0 not run"), "{text}");
+        assert!(steps.finish().expect_err("one failed").to_string().starts_with("1 of 3 steps failed"));
+    }
+
+    #[test]
+    fn a_command_that_is_not_there_fails_its_step_only() {
+        let mut steps = Steps::begin();
+        steps.tests("first", [Command::new("/no/such/program")]);
+        steps.run("second", || Ok(()));
+        assert!(steps.to_string().contains("cannot run `/no/such/program`"));
+        assert!(steps.finish().is_err());
+    }
+}
