@@ -117,7 +117,7 @@ fn take_slot(mask: u64) -> u32 {
             if slot == first {
                 // All are held, each by a call that the server will answer, or whose lanes learn that it is closed.
                 attempt += 1;
-                machine.pause(attempt);
+                machine.pause_for_waves(attempt);
             }
         }
     }

@@ -26,6 +26,11 @@ pub trait Arch: Copy {
     }
     /// A lane waits for the host for the `attempt`-th time in a row: back off.
     fn pause(self, attempt: u32);
+    /// A lane waits for lanes of other waves for the `attempt`-th time in a row: lets them run.
+    #[inline(always)]
+    fn pause_for_waves(self, attempt: u32) {
+        self.pause(attempt);
+    }
     /// The port at which the wave starts looking for a free one, below [`Arch::ports`]: a function of the
     /// wave's place, so that the first look nearly always succeeds.
     fn first_port(self) -> u32;

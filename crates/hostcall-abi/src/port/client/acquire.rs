@@ -76,7 +76,7 @@ impl<A: Arch> Client<A> {
                     return (NO_PORT, 0);
                 }
                 attempt += 1;
-                arch.pause(attempt);
+                arch.pause_for_waves(attempt);
             }
             state = arch.lock_port(port);
         }
