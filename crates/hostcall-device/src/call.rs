@@ -13,7 +13,8 @@ use hostcall_abi::{CallError, Flags, Header, ReplyHead, Status, unrolled};
 
 /// A port that a wave keeps for several calls, which saves each call the taking of one.
 ///
-/// All lanes that were converged when it was taken must make its calls together.
+/// All lanes that were converged when it was taken must make its calls together. Other calls may be made meanwhile: the buffer's last port is never
+/// kept, so there is always one for them.
 #[derive(Debug)]
 pub struct Port {
     pub(crate) group: Group,
@@ -24,13 +25,14 @@ impl Port {
     /// Takes a port for the lanes that run converged here.
     ///
     /// # Errors
-    /// [`CallError::ServerGone`] if the program is attached to no server.
+    /// [`CallError::Busy`] when no port is free that may be kept: nobody waits for one, because those who keep the others could wait as well. The calls
+    /// can be made without it. [`CallError::ServerGone`] if the program is attached to no server.
     #[inline(always)]
     #[track_caller]
     pub fn hold() -> Result<Self, CallError> {
         // Lanes that hold at different places hold different ports.
         let group = group_at(core::ptr::from_ref(core::panic::Location::caller()) as usize, 0);
-        let held = client().acquire(&group, true).ok_or_else(no_port)?;
+        let held = client().acquire(&group, false).ok_or_else(no_port)?;
         Ok(Self { group, held })
     }
 }
@@ -306,8 +308,7 @@ pub fn post_fixed_on<const UNITS: usize>(port: &mut Port, service: &ServiceWord,
 /// Starts a call whose result is fetched later.
 ///
 /// # Errors
-/// [`CallError::Busy`] when no port is free: a wave that waited for one while it holds others could wait
-/// for itself. [`CallError::TooLarge`] when the calls of all lanes do not fit into one message.
+/// [`CallError::Busy`] when no port is free that may be kept, as for [`Port::hold`]. [`CallError::TooLarge`] when the calls of all lanes do not fit into one message.
 #[inline(always)]
 pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     service: &ServiceWord,

@@ -117,7 +117,7 @@ fn take_slot(mask: u64) -> u32 {
             if slot == first {
                 // All are held, each by a call that the server will answer, or whose lanes learn that it is closed.
                 attempt += 1;
-                machine.pause(attempt);
+                machine.pause_for_waves(attempt);
             }
         }
     }
@@ -182,12 +182,20 @@ impl Call<'_, '_, '_, '_> {
 /// The largest result, in units, of a service that also takes strings or slices.
 const MAX_RESULT: usize = 64;
 
+/// Words of a reply that are asked for at once: each look over the bus takes as long as one.
+const AHEAD: usize = 4;
+
 /// One lane's reply, read unit by unit.
 struct Incoming<'a> {
     group: &'a Group,
     held: &'a Held,
     /// Units that are left.
     left: u32,
+    /// Words of the whole reply, and how many of them have been read.
+    words: u32,
+    read: u32,
+    /// The last that were read, the next in front.
+    ahead: [Word; AHEAD],
     word: Word,
     /// Halves of units consumed, the head's among them.
     at: u32,
@@ -208,7 +216,8 @@ impl<'a> Incoming<'a> {
         let [word] = reply.words;
         let outcome = Outcome::new(reply.head.status, reply.unit(0));
         let left = if outcome == Outcome::OK { u32::from(reply.head.dwords) } else { 0 };
-        Self { group, held, left, word, at: 2, outcome }
+        let words = ReplyHead::words(left);
+        Self { group, held, left, words, read: 1, ahead: [word; AHEAD], word, at: 2, outcome }
     }
 
     /// The next unit; 0 where there is none, which the outcome then says.
@@ -230,7 +239,7 @@ impl<'a> Incoming<'a> {
         const HALVES: u32 = WORD_BYTES / 2;
         let at = self.at % HALVES;
         if at == 0 {
-            self.word = client().reply_word(self.group, self.held, self.at / HALVES);
+            self.word = self.next_word(self.at / HALVES);
         }
         self.at += 1;
         // (No index, which would put the word into memory.)
@@ -242,6 +251,18 @@ impl<'a> Incoming<'a> {
             _ => fourth,
         };
         unit >> (at % 2 * 16) & 0xffff
+    }
+
+    /// Word `index`, the one behind the last.
+    fn next_word(&mut self, index: u32) -> Word {
+        if index == self.read {
+            self.ahead = client().reply_words(self.group, self.held, index, self.words);
+            self.read += AHEAD as u32;
+        }
+        // (Moved up, so that there is no index.)
+        let [word, a, b, c] = self.ahead;
+        self.ahead = [a, b, c, word];
+        word
     }
 
     /// Reads on as far as `to` reaches.
