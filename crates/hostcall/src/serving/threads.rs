@@ -23,6 +23,23 @@ struct Seat {
     thread: OnceLock<Thread>,
     /// The version of the buffer list that it works on; `u64::MAX` once it has ended.
     seen: AtomicU64,
+    /// Times it has looked at ports, and times it has slept since it began.
+    turns: AtomicU64,
+    rests: AtomicU64,
+}
+
+impl Seat {
+    /// One more turn over the ports begins.
+    fn turn(&self) {
+        // Only this thread writes; pairs with nothing: a number to be shown.
+        self.turns.store(self.turns.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// The thread is about to sleep.
+    fn rest(&self) {
+        // As in `turn`.
+        self.rests.store(self.rests.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
 }
 
 /// A serving thread that ends, by whatever way.
@@ -186,6 +203,15 @@ impl Core {
         self.wake_all();
     }
 
+    /// What each serving thread has done so far: its turns over the ports, and the times it slept.
+    #[cfg(feature = "test-utils")]
+    pub(crate) fn turns(&self) -> Vec<crate::test_utils::Turns> {
+        // Pair with nothing: numbers to be shown.
+        let turns =
+            |seat: &Seat| crate::test_utils::Turns { turns: seat.turns.load(Ordering::Relaxed), rests: seat.rests.load(Ordering::Relaxed) };
+        self.seats.iter().map(|Padded(seat)| turns(seat)).collect()
+    }
+
     fn ended(&self) -> bool {
         // Pairs with the last store in `run`.
         self.seats.iter().all(|Padded(seat)| seat.seen.load(Ordering::Acquire) == u64::MAX)
@@ -209,17 +235,18 @@ impl Core {
         super::wake::exact_sleeps();
         let mut worker = Worker::new(self.clone(), index);
         let mut view = View { buffers: Arc::new([]), version: u64::MAX - 1 };
-        whatever_panics(|| self.turns(index, &mut worker, &mut view, seat));
+        whatever_panics(|| self.serve(index, &mut worker, &mut view, seat));
         // What it still knew of services may be the last that is known of them.
         worker.forget();
     }
 
     /// Sweep after sweep, until the threads are stopped.
-    fn turns(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
+    fn serve(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
         let mut pace = Pace::default();
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
             self.refresh(view, seat);
+            seat.turn();
             worker.found = self.timed.then(Instant::now);
             let mut swept = Swept::default();
             for served in view.buffers.iter() {
@@ -230,6 +257,7 @@ impl Core {
             }
             if swept.left {
                 // Posts wait for others to be handled, and nobody rings when they are.
+                seat.rest();
                 std::thread::sleep(Wake::NAP);
                 continue;
             }
@@ -242,6 +270,7 @@ impl Core {
                 if last.taken > 0 || last.left {
                     continue;
                 }
+                seat.rest();
                 worker.rest();
             } else if let Some(watch) = self.wake.take_watch() {
                 self.watch(worker, view, seat);
@@ -249,6 +278,7 @@ impl Core {
                 self.wake_all();
             } else {
                 // Another thread watches our ports too, and wakes us. (If it has just stopped, it has left us a token.)
+                seat.rest();
                 worker.rest();
             }
             pace = Pace::default();
@@ -260,9 +290,11 @@ impl Core {
         // Pairs with the increments in `add` and `retire`.
         let now = self.buffers_version.load(Ordering::Acquire);
         if now != view.version {
-            *view = View { buffers: self.buffers(), version: now };
+            let old = std::mem::replace(view, View { buffers: self.buffers(), version: now });
             // Pairs with the load in `retire`: our last look at a buffer that is gone comes before.
             seat.seen.store(now, Ordering::Release);
+            // Last: memory that nobody else keeps is freed, whoever's it is.
+            drop(old);
         }
     }
 
@@ -272,6 +304,7 @@ impl Core {
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() {
             self.refresh(view, seat);
+            seat.turn();
             worker.found = self.timed.then(Instant::now);
             let mut swept = Swept::default();
             for served in view.buffers.iter() {
@@ -283,6 +316,7 @@ impl Core {
                 return;
             }
             if pace.next(swept.taken) {
+                seat.rest();
                 std::thread::sleep(Wake::NAP);
             }
         }
