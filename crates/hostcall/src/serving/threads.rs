@@ -178,7 +178,7 @@ impl Core {
         if last.is_empty() {
             return;
         }
-        let drop_them = move || last.into_iter().for_each(|service| drop_guarded(service));
+        let drop_them = move || last.into_iter().for_each(drop_guarded);
         let reaper = std::thread::Builder::new().name("hostcall-reaper".into()).spawn(drop_them);
         let mut reapers = self.reapers.lock().unwrap_or_else(PoisonError::into_inner);
         reapers.retain(|reaper| !reaper.is_finished());
@@ -205,7 +205,7 @@ impl Core {
 
     /// What each serving thread has done so far: its turns over the ports, and the times it slept.
     #[cfg(feature = "test-utils")]
-    pub(crate) fn turns(&self) -> Vec<crate::test_utils::Turns> {
+    pub(crate) fn turns_so_far(&self) -> Vec<crate::test_utils::Turns> {
         // Pair with nothing: numbers to be shown.
         let turns =
             |seat: &Seat| crate::test_utils::Turns { turns: seat.turns.load(Ordering::Relaxed), rests: seat.rests.load(Ordering::Relaxed) };
