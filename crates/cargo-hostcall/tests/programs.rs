@@ -176,9 +176,12 @@ fn programs_end_as_they_do_elsewhere() {
         ran.stderr.contains("thread 'main'") && ran.stderr.contains("main.rs:") && ran.stderr.contains("the len is 0 but the index is 1"),
         "{ran:?}"
     );
+    assert!(!ran.stderr.contains("join"), "nobody joins `main`: {ran:?}");
     let ran = ending(&["thread-panics"]);
     assert_eq!((ran.code, ran.text().as_str()), (Some(101), ""));
     assert!(ran.stderr.contains("thread 'worker'") && ran.stderr.contains("a thread's own"), "{ran:?}");
+    // Whoever joins it waits for nothing, and is told why.
+    assert_eq!(ran.stderr.matches("no `join` and no `catch_unwind` gets it").count(), 1, "{ran:?}");
     let ran = ending(&["error"]);
     assert!(ran.code == Some(1) && ran.stderr.contains("Error: Unhappy(3)"), "{ran:?}");
     assert_eq!(ending(&["abort"]).code, Some(134));

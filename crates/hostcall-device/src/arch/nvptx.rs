@@ -6,6 +6,9 @@
 #[cfg(feature = "helpers")]
 #[path = "nvptx/helpers.rs"]
 pub(crate) mod helpers;
+#[cfg(feature = "helpers")]
+#[path = "nvptx/plain.rs"]
+mod plain;
 
 use core::arch::asm;
 use hostcall_abi::descriptor::{Control, FirstPoll};
