@@ -85,6 +85,13 @@ fn digests_and_deflated_sizes_are_those_of_this_machine() {
 }
 
 #[test]
+fn copies_fills_and_zeroed_memory_are_right_at_every_length_and_alignment() {
+    needs_toolchain!();
+    let ran = run(&[], "copies", &[], b"").succeeded();
+    assert_eq!(ran.text(), "1507 right, 0 wrong\n", "{ran:?}");
+}
+
+#[test]
 fn mathematical_functions_give_what_they_give_on_this_machine() {
     needs_toolchain!();
     let (ran, here) = (run(&[], "numbers", &[], b"").succeeded().text(), on_this_machine(&programs(), "numbers", &[], b"").text());

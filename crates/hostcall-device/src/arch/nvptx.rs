@@ -200,6 +200,19 @@ pub(crate) fn is_private(address: *const u8) -> bool {
     private != 0
 }
 
+/// Whether an address is in memory that all lanes address alike: the device's or the host's, not a lane's, a workgroup's or a launch's own.
+#[cfg(feature = "helpers")]
+#[inline(always)]
+fn is_global(address: u64) -> bool {
+    let global: u32;
+    // SAFETY: looks at the address only.
+    unsafe {
+        asm!("{{ .reg .pred p; isspacep.global p, {address}; selp.u32 {global}, 1, 0, p; }}",
+            address = in(reg64) address, global = out(reg32) global, options(pure, nomem, nostack));
+    }
+    global != 0
+}
+
 /// Ends the calling lane.
 #[inline(always)]
 pub(crate) fn exit_lane() -> ! {

@@ -8,7 +8,7 @@
 //! memory, which a test looks at.
 
 use super::plain::{load, load_byte, load_piece, store, store_byte, store_piece};
-use super::{barrier_of_wave, exit_lane, fence_system, is_private, load_bulk, store_bulk};
+use super::{barrier_of_wave, exit_lane, fence_system, is_global, load_bulk, store_bulk};
 use crate::pieces::{Cut, Share, WIDEST, apart, forwards};
 use crate::wave;
 use core::arch::asm;
@@ -196,7 +196,7 @@ pub(crate) unsafe fn move_all(to: u64, from: u64, bytes: u64) {
         }
         return;
     }
-    let alone = !apart(to, from, bytes) || is_private(to as *const u8) || is_private(from as *const u8);
+    let alone = !apart(to, from, bytes) || !is_global(to) || !is_global(from);
     while done < bytes {
         let count = (bytes - done).min(ROUND) as u32;
         // SAFETY: the caller's.
@@ -241,7 +241,7 @@ unsafe fn move_round(to: u64, from: u64, bytes: u32, alone: bool) {
 /// `to` is valid for writes of `bytes` bytes.
 pub(crate) unsafe fn fill_all(to: u64, byte: u8, bytes: u64) {
     let four = u32::from(byte) * 0x0101_0101;
-    let alone = is_private(to as *const u8);
+    let alone = !is_global(to);
     let mut done = 0;
     while done < bytes {
         let count = (bytes - done).min(ROUND) as u32;
