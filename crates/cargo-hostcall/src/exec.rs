@@ -161,7 +161,8 @@ fn start(
         builder = builder.ports(waves).staging(waves.min(SLOTS), SLOT);
     }
     let (loaded, served) = beside(|| ahead.load(&device, bundle), || serve(builder, &device));
-    let (program, (server, buffer)) = (loaded?, served?);
+    let program = loaded?;
+    let (server, buffer) = served.map_err(|error| -> Box<dyn std::error::Error> { error })?;
     let kernel = program.kernel(ENTRY)?;
     phases.end("load the program, start the server with its heap");
     server.attach_to(&program, &buffer)?;

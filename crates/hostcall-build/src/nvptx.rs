@@ -9,19 +9,12 @@ use crate::bitcode::{self, Style};
 use crate::cache::cached;
 use crate::context::Context;
 use crate::gpu::Gpu;
-use crate::{BuildError, DeviceToolchain, Ptxas, atomics, copies, recipe, shared_stacks, statics};
+use crate::{BuildError, DeviceToolchain, Ptxas, atomics, copies, shared_stacks, statics};
 
 /// PTX for GPUs from `arch` on.
 pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
     let gpu = Gpu::nvidia(toolchain, arch);
-    let archive = bitcode::archive(context, &gpu)?;
-    let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
-    let identity = toolchain.identity();
-    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), recipe::images()];
-    let code = cached(&context.source.target_dir, &key, |dir| {
-        let linked = bitcode::link(&gpu, &archive, dir)?;
-        ptx(&context.source.package, &gpu, Style::Kernels, &linked, dir)
-    })?;
+    let code = bitcode::image(context, &gpu, |linked, dir| ptx(&context.source.package, &gpu, Style::Kernels, linked, dir))?;
     Ok(Image::new(ImageKind::Ptx, arch.to_owned(), code))
 }
 
