@@ -1,7 +1,11 @@
 //! What a run is given: a device, memory, and grants. The same for kernels and for programs.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
 use hostcall::{DirGrant, GrantError, NetGrant, ServerBuilder};
 use offload::{Device, DeviceKind, Error, ProgramBundle};
@@ -15,11 +19,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "D", overrides_with = "device")]
     pub(crate) device: Option<String>,
     /// Grant a directory, under the name GUEST, read-only with `:ro`, with its FIFOs and devices with `:special`
-    #[arg(long = "dir", value_name = "HOST[::GUEST][:ro][:special]")]
+    #[arg(long = "dir", value_name = "HOST[::GUEST][:ro][:special]", value_parser = OsStringValueParser::new().try_map(|text| DirGrant::parse(&text)))]
     pub(crate) dirs: Vec<DirGrant>,
     /// Grant an environment variable, with this value or with its value here
     #[arg(long = "env", value_name = "K[=V]")]
-    pub(crate) variables: Vec<String>,
+    pub(crate) variables: Vec<OsString>,
     /// Grant the whole network
     #[arg(long)]
     pub(crate) net: bool,
@@ -57,10 +61,7 @@ impl Options {
             builder = builder.grant(grant).map_err(|error: GrantError| error.to_string())?;
         }
         for variable in &self.variables {
-            let (name, value) = match variable.split_once('=') {
-                Some((name, value)) => (name, value.to_owned()),
-                None => (variable.as_str(), std::env::var(variable).map_err(|error| format!("--env {variable}: {error}"))?),
-            };
+            let (name, value) = named(variable)?;
             builder = builder.env(name, value);
         }
         if self.net {
@@ -97,36 +98,38 @@ impl Options {
     }
 
     /// The same options as arguments, for another process. Paths become absolute: cargo starts tests in the directory of their package.
-    pub(crate) fn to_arguments(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        let mut add = |name: &str, value: String| all.extend([name.to_owned(), value]);
+    pub(crate) fn to_arguments(&self) -> Vec<OsString> {
+        let mut all: Vec<OsString> = Vec::new();
+        let mut add = |name: &str, value: OsString| all.extend([name.into(), value]);
         if let Some(device) = &self.device {
-            add("--device", device.clone());
+            add("--device", device.into());
         }
         for DirGrant { host, guest, access, special } in &self.dirs {
             let access = if *access == hostcall::Access::ReadOnly { ":ro" } else { ":rw" };
             let special = if *special { ":special" } else { "" };
-            add("--dir", format!("{}::{guest}{access}{special}", absolute(host).display()));
+            let host = absolute(host);
+            let parts: [&OsStr; 5] = [host.as_ref(), "::".as_ref(), guest, access.as_ref(), special.as_ref()];
+            add("--dir", parts.into_iter().collect());
         }
         for variable in &self.variables {
             add("--env", variable.clone());
         }
         for grant in &self.net_allow {
-            add("--net-allow", grant.to_string());
+            add("--net-allow", grant.to_string().into());
         }
         for (name, size) in [("--heap", self.heap), ("--stack", self.stack)] {
             if let Some(size) = size {
-                add(name, size.to_string());
+                add(name, size.to_string().into());
             }
         }
         if let Some(ports) = self.ports {
-            add("--ports", ports.to_string());
+            add("--ports", ports.to_string().into());
         }
         if let Some(trace) = &self.trace {
-            add("--trace", absolute(trace).display().to_string());
+            add("--trace", absolute(trace).into());
         }
         if let Some(timeout) = self.timeout {
-            add("--timeout", timeout.as_secs_f64().to_string());
+            add("--timeout", timeout.as_secs_f64().to_string().into());
         }
         for (name, set) in [("--net", self.net), ("--stats", self.stats)] {
             if set {
@@ -134,6 +137,19 @@ impl Options {
             }
         }
         all
+    }
+}
+
+/// A variable with its value, which is here if it is not said: bytes, both.
+fn named(variable: &OsStr) -> Result<(&OsStr, OsString), String> {
+    let bytes = variable.as_bytes();
+    match bytes.iter().position(|byte| *byte == b'=') {
+        Some(at) => Ok((OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..]).to_owned())),
+        None => {
+            let value =
+                std::env::var_os(variable).ok_or_else(|| format!("--env {}: environment variable not found", variable.display()))?;
+            Ok((variable, value))
+        }
     }
 }
 
@@ -196,9 +212,13 @@ mod tests {
     fn options_that_become_arguments_are_read_back_the_same() {
         let line = "x --device sim:lanes=64 --dir /a::b:ro --dir /c::. --dir /dev::/dev:special --env A=1 --env B --net --net-allow localhost:80 --net-allow db.example:5432+private+loopback --heap 1m --stack 64k --ports 3 \
                     --stats --trace /t.json --timeout 1.5";
-        let read = |words: Vec<String>| Line::try_parse_from(words).expect("good arguments").options;
-        let options = read(line.split_whitespace().map(String::from).collect());
-        let mut again = vec!["x".to_owned()];
+        let read = |words: Vec<OsString>| Line::try_parse_from(words).expect("good arguments").options;
+        let mut words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let odd = |bytes: &'static [u8]| OsStr::from_bytes(bytes).to_owned();
+        words.extend(["--dir".into(), odd(b"/caf\xe9::\xff:ro"), "--env".into(), odd(b"\xfe=\xfd")]);
+        let options = read(words);
+        assert_eq!(named(options.variables.last().expect("the last")), Ok((&*odd(b"\xfe"), odd(b"\xfd"))));
+        let mut again = vec![OsString::from("x")];
         again.extend(options.to_arguments());
         assert_eq!(format!("{:?}", read(again)), format!("{options:?}"));
     }

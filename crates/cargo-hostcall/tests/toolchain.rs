@@ -6,60 +6,9 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A package in a directory of its own; `None`, and why, where there is no device toolchain.
-struct Package(TempDir);
+mod support;
 
-impl Package {
-    fn new(manifest: &str, files: &[(&str, &str)]) -> Option<Package> {
-        if !can_build() {
-            return None;
-        }
-        let package = Package(TempDir::new().expect("a directory"));
-        let head = "[package]\nname = \"sample\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
-        package.write("Cargo.toml", &format!("{head}{manifest}"));
-        for (name, text) in files {
-            package.write(name, text);
-        }
-        Some(package)
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let file = self.path().join(name);
-        fs::create_dir_all(file.parent().expect("it is in a directory")).expect("made");
-        fs::write(file, text).expect("written");
-    }
-
-    fn hostcall(&self, arguments: &[&str]) -> Output {
-        hostcall(self.path(), arguments)
-    }
-}
-
-fn can_build() -> bool {
-    let found = hostcall_build::DeviceToolchain::find();
-    if let Err(error) = &found {
-        println!("not run: {error}");
-    }
-    found.is_ok()
-}
-
-fn hostcall(dir: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
-    command.arg("hostcall").args(arguments).current_dir(dir).env_remove("CARGO_TARGET_DIR").output().expect("it starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-#[track_caller]
-fn succeeded(output: &Output) -> String {
-    assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
-    text(&output.stdout)
-}
+use support::package::{Package, can_build, hostcall, succeeded, text};
 
 #[test]
 fn a_new_package_runs_and_its_tests_pass() {
@@ -320,8 +269,7 @@ fn a_program_is_linked_again_for_another_runtime_and_refused_by_the_one_that_it_
     // Into the same directory, where cargo finds the first one's program.
     assert!(run(true).contains("Compiling sample"));
     assert!(!run(true).contains("Compiling"));
-    let image = package.path().join(format!("target/{}-hostcall-sim/debug/sample.program", std::env::consts::ARCH));
-    let output = package.hostcall(&["exec", "--device", "sim", &image.display().to_string()]);
+    let output = package.hostcall(&["exec", "--device", "sim", &package.image().display().to_string()]);
     let said = text(&output.stderr);
     let state = hostcall_build::runtime_state().expect("the sources are here");
     assert!(!output.status.success() && said.contains("was linked with the runtime") && said.contains(&state), "{said}");

@@ -47,5 +47,5 @@ pub fn arg(index: u32) -> Result<Option<String>, CallError> {
 /// # Errors
 /// Whatever ended the call to the host.
 pub fn var(name: &str) -> Result<Option<String>, CallError> {
-    fetch(|value| Environment::var(name, value))
+    fetch(|value| Environment::var(name.as_bytes(), value))
 }

@@ -9,7 +9,7 @@ use hermit_abi::errno::{EAGAIN, EINVAL, EISDIR, ESPIPE};
 use hermit_abi::{O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, S_IFCHR, S_IFSOCK, pollfd, timespec};
 use hostcall_abi::services::open;
 use hostcall_abi::std_services::stat as place;
-use hostcall_device::__runtime::{self as device, Console, Files};
+use hostcall_device::__runtime::{self as device, Files};
 use hostcall_device::wave::Converged;
 
 /// The most bytes that one call should move: what a staging slot holds, shared by the lanes that call together.
@@ -23,12 +23,12 @@ pub(crate) fn most() -> usize {
 ///
 /// # Safety
 /// `path` is null or a C string that lives as long as what is done with it.
-pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<&'a str, Errno> {
+pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<&'a [u8], Errno> {
     if path.is_null() {
         return Err(Errno(EINVAL));
     }
     // SAFETY: the caller's.
-    unsafe { CStr::from_ptr(path) }.to_str().map_err(|_| Errno(EINVAL))
+    Ok(unsafe { CStr::from_ptr(path) }.to_bytes())
 }
 
 pub(crate) fn read_input(into: &mut [u8]) -> Result<isize, Errno> {
@@ -44,8 +44,16 @@ pub(crate) fn read_input(into: &mut [u8]) -> Result<isize, Errno> {
 }
 
 pub(crate) fn print(stream: u32, text: &[u8]) -> Result<isize, Errno> {
-    Console::print(stream, text)?;
-    Ok(text.len() as isize)
+    answered(StdSystem::write(stream, text)).map(|n| n as isize)
+}
+
+/// Waits until what was written to standard output (1) or standard error (2) has left the host: 0, or the negated number of an error of one of the writes.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_flush(stream: i32) -> i32 {
+    returned((|| match fd::target(stream)? {
+        Target::Output(stream) => answered(StdSystem::flush(stream)).map(|()| 0),
+        _ => Err(Errno(EINVAL)),
+    })())
 }
 
 /// The host's options for POSIX's flags.

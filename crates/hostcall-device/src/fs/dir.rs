@@ -55,7 +55,7 @@ impl DirEntry {
 /// # Errors
 /// What the host answers.
 pub fn read_dir(path: &str) -> Result<ReadDir> {
-    let handle = Files::open_dir(path)??;
+    let handle = Files::open_dir(path.as_bytes())??;
     Ok(ReadDir { handle, path: path.into(), ended: false })
 }
 
