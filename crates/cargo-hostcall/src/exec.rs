@@ -11,7 +11,7 @@ use std::process::Command;
 
 use hostcall::{Input, Server};
 use hostcall_build::{ProgramBundle, Ptxas};
-use offload::{Args, Device, DeviceKind, Image, ImageKind, Program};
+use offload::{Args, Device, DeviceKind, Error, Image, ImageKind, Program};
 
 use crate::kernel::Shape;
 use crate::launch::Watch;
@@ -181,7 +181,11 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     }
     let launch = hostcall::program_launch(&kernel, waves);
     // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
-    unsafe { queue.launch(&kernel, launch, Args::new())? };
+    unsafe { queue.launch(&kernel, launch, Args::new()) }.map_err(|error| match error {
+        // The simulator's waves are threads of this machine.
+        Error::Backend { .. } if device.info().kind == DeviceKind::Sim => format!("--threads {waves}: {error}"),
+        error => error.to_string(),
+    })?;
     let outcome = watch.finish("program", server, &queue, options.stats, quiet);
     phases.end("run");
     if device.info().kind == DeviceKind::Sim {

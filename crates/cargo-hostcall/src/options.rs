@@ -169,6 +169,9 @@ pub(crate) struct Room {
 impl Room {
     /// Waves of an SM of the simulator, unless its settings say otherwise.
     const WAVES_PER_SM: u32 = 16;
+    /// The most of both that it can have.
+    const MOST_SMS: u32 = 1024;
+    const MOST_WAVES_PER_SM: u32 = 64;
 
     /// Memory of the simulator, unless its settings say otherwise.
     const MEMORY: usize = 4 << 30;
@@ -185,7 +188,11 @@ impl Room {
             all.push(format!("stack={}", stack.unwrap_or(self.stack)));
         }
         if self.waves > 0 && !said("sms=") && !said("waves=") {
-            all.push(format!("sms={}", self.waves.div_ceil(Self::WAVES_PER_SM).max(4)));
+            let per_sm = if self.waves > Self::MOST_SMS * Self::WAVES_PER_SM { Self::MOST_WAVES_PER_SM } else { Self::WAVES_PER_SM };
+            if per_sm != Self::WAVES_PER_SM {
+                all.push(format!("waves={per_sm}"));
+            }
+            all.push(format!("sms={}", self.waves.div_ceil(per_sm).max(4)));
         }
         let stacks = stack.unwrap_or(self.stack).saturating_mul(self.waves as usize);
         let wanted = heap.unwrap_or_default().saturating_add(stacks).saturating_add(Self::BESIDE);
@@ -230,6 +237,11 @@ mod tests {
         assert_eq!(room.simulator("sim:lanes=64,stack=64k,sms=2", None, None), "sim:lanes=64,stack=64k,sms=2");
         assert_eq!(room.simulator("sim:stack=64k", Some(5), None), "sim:stack=5,sms=7");
         assert!(Device::open(&Room { waves: 0, stack: 64 << 10 }.simulator("sim", None, None)).is_ok());
+        // As many as `--threads` takes.
+        for waves in [16_384, 16_385, 65_536] {
+            let device = Device::open(&Room { waves, stack: 64 << 10 }.simulator("sim", None, None)).expect("a device");
+            assert!(device.info().resident_waves >= waves, "{waves}");
+        }
         // A heap that is asked for fits, if nothing else was said.
         assert_eq!(room.simulator("sim", None, Some(6 << 30)), format!("sim:stack=1024,sms=7,memory={}", (7u64 << 30) + 100 * 1024));
         assert_eq!(room.simulator("sim:memory=2g", None, Some(6 << 30)), "sim:memory=2g,stack=1024,sms=7");

@@ -10,7 +10,9 @@ pub enum BundleError {
     #[error("not a program bundle: it does not begin with {:?}; build one with `cargo hostcall build`", String::from_utf8_lossy(&crate::wire::MAGIC))]
     NotABundle,
     /// Written by another version of the format.
-    #[error("program bundle of format version {found}, this program reads version {supported}: build it again with the same release of hostcall")]
+    #[error(
+        "program bundle of format version {found}, this program reads version {supported}: build it again with the same release of hostcall"
+    )]
     Version {
         /// The version found.
         found: u32,
@@ -18,7 +20,9 @@ pub enum BundleError {
         supported: u32,
     },
     /// The bytes end before the bundle does.
-    #[error("program bundle cut short: {field} needs {needed} bytes at offset {offset}, {left} are left: the file is damaged; copy it again, or build it again")]
+    #[error(
+        "program bundle cut short: {field} needs {needed} bytes at offset {offset}, {left} are left: the file is damaged; copy it again, or build it again"
+    )]
     Truncated {
         /// What was being read.
         field: &'static str,

@@ -19,10 +19,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::context::{Context, owner_of};
 use super::define;
-use crate::service::Invocation;
-use crate::service::{Failure, Service};
+use crate::service::{Failure, Invocation, RawSlice, Service};
 use pieces::{Key, Stream};
-use queue::{NAMES, Queue, append};
+use queue::{NAMES, Queue, Text, append, owned};
 
 pub use queue::ConsoleError;
 pub use sink::Sink;
@@ -87,7 +86,8 @@ impl Console {
     }
 
     /// Queues a text. If too much is queued already, waits.
-    fn print(&self, stream: Stream, text: &[u8]) {
+    fn print(&self, stream: Stream, text: &(impl Text + ?Sized)) {
+        let text = owned(text);
         if let Some(mut queue) = self.room(true) {
             queue.push(stream, text);
             self.wake(queue);
@@ -97,7 +97,7 @@ impl Console {
     /// Keeps a text for [`Console::release`] on the same thread. If too much is queued already, does nothing and returns false.
     ///
     /// One turn of the lock for each message instead of each of its lanes: thousands of lanes that print would stand in line for it.
-    fn gather(&self, stream: Stream, text: &[u8]) -> bool {
+    fn gather(&self, stream: Stream, text: &(impl Text + ?Sized)) -> bool {
         // Relaxed: a hint. Pairs with the stores in `note`.
         if self.shared.full.load(Ordering::Relaxed) {
             return false;
@@ -114,7 +114,7 @@ impl Console {
         }
         let mut queue = lock(&self.shared.queue);
         for (stream, text) in texts {
-            queue.push(stream, &text);
+            queue.push(stream, text);
         }
         self.wake(queue);
     }
@@ -124,7 +124,7 @@ impl Console {
         let mut ready = Vec::new();
         queue.pieces.add(key, text, last, |stream, text| ready.push((stream, text)));
         for (stream, text) in ready {
-            queue.push(stream, &text);
+            queue.push(stream, text);
         }
         self.wake(queue);
         true
@@ -174,7 +174,7 @@ impl Console {
             return;
         }
         for (stream, text) in texts {
-            queue.push(stream, &text);
+            queue.push(stream, text);
         }
         self.wake(queue);
     }
@@ -292,7 +292,7 @@ fn stream_of(number: u32) -> Result<Stream, Failure> {
 }
 
 /// Takes a call's text.
-fn take(console: &Console, call: &Invocation<'_>, stream: Stream, text: &[u8]) -> Result<(), Failure> {
+fn take(console: &Console, call: &Invocation<'_>, stream: Stream, text: &RawSlice<'_>) -> Result<(), Failure> {
     if call.may_block() {
         console.print(stream, text);
     } else if !console.gather(stream, text) {
@@ -305,8 +305,8 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
     let whole = console.clone();
     let print = move |call: &mut Invocation<'_>| {
         let stream = stream_of(call.fixed()?)?;
-        let text = call.slice::<u8>()?;
-        take(&whole, call, stream, text)?;
+        let text = call.raw_slice()?;
+        take(&whole, call, stream, &text)?;
         call.reply(&(), &[]);
         Ok(())
     };
@@ -324,10 +324,10 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
     let told = console.clone();
     let write = move |call: &mut Invocation<'_>| {
         let stream = stream_of(call.fixed()?)?;
-        let text = call.slice::<u8>()?;
+        let text = call.raw_slice()?;
         let result = match told.failure(stream) {
             Some(error) => Err(error),
-            None => take(&told, call, stream, text).map(|()| Ok(text.len() as u32))?,
+            None => take(&told, call, stream, &text).map(|()| Ok(text.len() as u32))?,
         };
         call.reply(&result, &[]);
         Ok(())

@@ -172,12 +172,14 @@ impl Mounts {
         }
         let Some(top) = components(path).next().filter(|top| *top != b"..").map(path_of) else { return ".".into() };
         let from_root = Path::new("/").join(top);
-        match (path.starts_with(b"/"), top.exists(), from_root.exists()) {
-            (true, _, true) => from_root.display().to_string(),
-            // The program has made a whole path of it, from where it is, which is the root of its grants.
-            (_, true, _) => top.display().to_string(),
-            _ => format!("HOST::{}", top.display()),
+        if path.starts_with(b"/") && from_root.exists() {
+            return from_root.display().to_string();
         }
+        // The program is in the root of its grants, where whoever started it took it to be in one of them.
+        if let Some(mount) = self.list.iter().find(|mount| mount.dir.symlink_metadata(top).is_ok()) {
+            return format!("{}::{}", mount.host.join(top).display(), top.display());
+        }
+        if top.exists() { top.display().to_string() } else { format!("HOST::{}", top.display()) }
     }
 }
 

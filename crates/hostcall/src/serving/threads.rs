@@ -61,6 +61,8 @@ pub(crate) struct Core {
     pub(crate) runtime: super::asynchronous::Runtime,
     /// Whether to take the time of each call.
     timed: bool,
+    /// See [`Pace::new`].
+    modest: bool,
     buffers: Mutex<Arc<[Arc<Served>]>>,
     buffers_version: AtomicU64,
     seats: Box<[Padded<Seat>]>,
@@ -85,6 +87,7 @@ pub(crate) struct CoreConfig {
     #[cfg(feature = "tokio")]
     pub(crate) runtime: super::asynchronous::Runtime,
     pub(crate) timed: bool,
+    pub(crate) modest: bool,
     pub(crate) threads: usize,
 }
 
@@ -98,6 +101,7 @@ impl Core {
             #[cfg(feature = "tokio")]
             runtime: parts.runtime,
             timed: parts.timed,
+            modest: parts.modest,
             buffers: Mutex::new(Arc::new([])),
             buffers_version: AtomicU64::new(0),
             seats: (0..parts.threads).map(|_| Padded::default()).collect(),
@@ -229,7 +233,7 @@ impl Core {
         let _ = seat.thread.set(std::thread::current());
         super::wake::exact_sleeps();
         let mut worker = Worker::new(self.clone(), index);
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(self.modest);
         let mut view = View { buffers: Arc::new([]), version: u64::MAX - 1 };
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
@@ -269,7 +273,7 @@ impl Core {
                 seat.rest();
                 worker.rest();
             }
-            pace = Pace::default();
+            pace = Pace::new(self.modest);
         }
     }
 
@@ -286,7 +290,7 @@ impl Core {
 
     /// Looks after all ports, sleeping in between, until there is more to do than one thread should.
     fn watch(&self, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(self.modest);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() {
             self.refresh(view, seat);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::super::errno;
 use super::pieces::{Pieces, Stream};
+use crate::service::RawSlice;
 
 /// Texts are joined up to this size.
 const JOIN: usize = 64 << 10;
@@ -59,18 +60,21 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn push(&mut self, stream: Stream, text: &[u8]) {
+    pub(super) fn push(&mut self, stream: Stream, text: Vec<u8>) {
         if let Some(error) = self.failed[stream].dropping.clone() {
             return self.lose(stream, text.len(), &error);
         }
         self.bytes += text.len();
-        append(&mut self.texts, stream, text);
+        match joinable(&mut self.texts, stream, text.len()) {
+            Some(joined) => joined.extend_from_slice(&text),
+            None => self.texts.push_back((stream, text)),
+        }
     }
 
     /// Queues texts whose last piece has not come: their kernels are over.
     pub(super) fn release_pieces(&mut self) {
         for (stream, text) in self.pieces.take_all() {
-            self.push(stream, &text);
+            self.push(stream, text);
         }
     }
 
@@ -142,10 +146,52 @@ impl Queue {
     }
 }
 
-/// Adds a text, joined to the last one if they go the same way and are not long together.
-pub(super) fn append(texts: &mut VecDeque<(Stream, Vec<u8>)>, stream: Stream, text: &[u8]) {
-    match texts.back_mut() {
-        Some((last, joined)) if *last == stream && joined.len() + text.len() <= JOIN => joined.extend_from_slice(text),
-        _ => texts.push_back((stream, text.to_vec())),
+/// What somebody prints, wherever it is.
+pub(super) trait Text {
+    fn len(&self) -> usize;
+    fn append_to(&self, to: &mut Vec<u8>);
+}
+
+impl Text for [u8] {
+    fn len(&self) -> usize {
+        self.len()
+    }
+    fn append_to(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(self);
+    }
+}
+
+impl Text for RawSlice<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Copied(bytes) => bytes.len(),
+            Self::Staged(region) => region.len(),
+        }
+    }
+    fn append_to(&self, to: &mut Vec<u8>) {
+        match self {
+            Self::Copied(bytes) => to.extend_from_slice(bytes),
+            Self::Staged(region) => region.append_to(to),
+        }
+    }
+}
+
+/// The last text, if one of `len` bytes that goes the same way may be joined to it: they are not long together.
+fn joinable(texts: &mut VecDeque<(Stream, Vec<u8>)>, stream: Stream, len: usize) -> Option<&mut Vec<u8>> {
+    texts.back_mut().filter(|(last, joined)| *last == stream && joined.len() + len <= JOIN).map(|(_, joined)| joined)
+}
+
+/// A text of its own.
+pub(super) fn owned(text: &(impl Text + ?Sized)) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    text.append_to(&mut bytes);
+    bytes
+}
+
+/// Adds a text, joined to the last one if that may be.
+pub(super) fn append(texts: &mut VecDeque<(Stream, Vec<u8>)>, stream: Stream, text: &(impl Text + ?Sized)) {
+    match joinable(texts, stream, text.len()) {
+        Some(joined) => text.append_to(joined),
+        None => texts.push_back((stream, owned(text))),
     }
 }

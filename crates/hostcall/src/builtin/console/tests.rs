@@ -31,8 +31,8 @@ fn texts_come_out_whole_and_in_the_order_of_each_thread() {
 fn the_two_streams_are_apart() {
     let ((out, out_memory), (err, err_memory)) = (Sink::buffer(), Sink::buffer());
     let console = Console::new(out, err);
-    console.print(0, b"out");
-    console.print(1, b"err");
+    console.print(0, &b"out"[..]);
+    console.print(1, &b"err"[..]);
     drop(console);
     assert_eq!((&**out_memory.lock().unwrap(), &**err_memory.lock().unwrap()), (&b"out"[..], &b"err"[..]));
 }
@@ -42,7 +42,7 @@ fn a_text_in_pieces_comes_out_whole() {
     let (sink, memory) = Sink::buffer();
     let console = Console::new(sink, Sink::Null);
     console.piece((1, 8), false, b"one ", true);
-    console.print(0, b"other\n");
+    console.print(0, &b"other\n"[..]);
     console.piece((2, 8), false, b"unfinished\n", true);
     console.piece((1, 8), true, b"two\n", true);
     console.flush().unwrap();
@@ -72,7 +72,7 @@ fn a_writer_that_fails_is_reported_once_with_what_was_lost() {
         }
     }
     let console = Console::new(Sink::Writer(Box::new(Closed)), Sink::Null);
-    console.print(0, b"12345");
+    console.print(0, &b"12345"[..]);
     let error = console.flush().unwrap_err();
     assert_eq!((error.bytes, error.source.kind()), (5, io::ErrorKind::BrokenPipe));
     assert!(error.to_string().contains("standard output"));
@@ -140,7 +140,7 @@ fn a_program_is_told_once_of_a_text_that_could_not_be_written_and_goes_on() {
     assert_eq!(write(&console, b"lost"), None);
     assert!(console.settle(true));
     // Accepted before it is told, and lost with the first.
-    console.print(0, b"as well");
+    console.print(0, &b"as well"[..]);
     assert!(console.settle(true));
     state.lock().unwrap().0 = None;
     assert_eq!((write(&console, b"refused"), write(&console, b"written")), (Some(super::super::errno::ENOSPC), None));
@@ -156,7 +156,7 @@ fn a_stream_that_nobody_reads_fails_each_write_and_is_no_news_to_who_knows() {
     for _ in 0..3 {
         assert_eq!(write(&console, b"refused"), Some(super::super::errno::EPIPE));
         // One that was under way when the program was told.
-        console.print(0, b"dropped");
+        console.print(0, &b"dropped"[..]);
     }
     console.flush().unwrap();
 }

@@ -93,6 +93,10 @@ fn a_denied_path_is_told_with_what_is_granted_and_a_flag_that_grants_it() {
     // The host's name of something granted under another one.
     let inside = host.path().canonicalize().unwrap().join("g/in").display().to_string();
     assert_eq!(denied(&mounts, &inside).1, format!("--dir {}", inside.strip_suffix("/in").unwrap()));
+    // What is in a granted directory, asked for as if the program were in it.
+    fs::create_dir(host.path().join("g/in-it")).unwrap();
+    let it = host.path().canonicalize().unwrap().join("g/in-it").display().to_string();
+    assert_eq!([denied(&mounts, "in-it/x").1, denied(&mounts, "/in-it").1], [format!("--dir {it}::in-it"), format!("--dir {it}::in-it")]);
     // Where tests run there is a directory `src`, and the root has none: the program has made a whole path of its name.
     assert_eq!([denied(&mounts, "src/x").1, denied(&mounts, "/src/x").1], ["--dir src", "--dir src"]);
     assert_eq!([denied(&mounts, "..").1, denied(&mounts, "/").1], ["--dir .", "--dir ."]);
