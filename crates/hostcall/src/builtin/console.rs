@@ -7,6 +7,8 @@
 //! So a text is accepted before it is written. That it could not be written is told to a program with std at its next write or flush, as the error
 //! of that; what no program has been told of is told to the host at the end ([`Console::flush`]).
 
+#[cfg(feature = "test-utils")]
+mod alone;
 mod pieces;
 mod queue;
 mod sink;
@@ -20,6 +22,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::context::{Context, owner_of};
 use super::define;
 use crate::service::{Failure, Invocation, RawSlice, Service};
+#[cfg(feature = "test-utils")]
+pub(crate) use alone::pieces_alone;
 use pieces::{Key, Stream};
 use queue::{NAMES, Queue, Text, append, owned};
 
