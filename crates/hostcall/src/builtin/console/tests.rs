@@ -94,10 +94,10 @@ fn a_stuck_writer_makes_printing_wait_only_where_it_may() {
     let (go, stuck) = mpsc::channel();
     let console = Console::new(Sink::Writer(Box::new(Stuck(stuck))), Sink::Null);
     let text = vec![b'x'; FULL / 4];
-    let printed = (0..100).take_while(|_| console.gather(0, &text)).map(|_| console.release()).count();
+    let printed = (0..100).take_while(|_| console.gather(0, &text[..])).map(|_| console.release()).count();
     assert_eq!(printed, 4);
     drop(go);
-    console.print(0, &text);
+    console.print(0, &text[..]);
     console.flush().unwrap();
 }
 
@@ -174,7 +174,7 @@ fn a_closed_stream_keeps_nobody_waiting_for_room() {
     let (console, _) = failing(io::ErrorKind::BrokenPipe);
     let text = vec![b'x'; FULL];
     for _ in 0..4 {
-        console.print(0, &text);
+        console.print(0, &text[..]);
     }
     assert_eq!(console.flush().unwrap_err().bytes, 4 * FULL as u64);
 }
