@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use hostcall_abi::Status;
 use hostcall_abi::descriptor::FirstPoll;
-use offload::{Device, Program, Queue, Subscription};
+use offload::{Device, DeviceKind, Program, Queue, Subscription};
 
 use crate::builtin::{Builtins, Console, Input, Sink};
 use crate::policy::{Denial, Policy};
@@ -200,6 +200,7 @@ impl ServerBuilder {
             #[cfg(feature = "tokio")]
             runtime: crate::serving::asynchronous::Runtime::new(self.runtime),
             timed,
+            modest: self.device.as_ref().is_some_and(|device| device.info().kind == DeviceKind::Sim),
             threads,
         });
         let console = Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr));

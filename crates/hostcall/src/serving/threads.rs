@@ -62,6 +62,8 @@ pub(crate) struct Core {
     pub(crate) runtime: super::asynchronous::Runtime,
     /// Whether to take the time of each call.
     timed: bool,
+    /// See [`Pace::new`].
+    modest: bool,
     buffers: Mutex<Arc<[Arc<Served>]>>,
     buffers_version: AtomicU64,
     seats: Box<[Padded<Seat>]>,
@@ -86,6 +88,7 @@ pub(crate) struct CoreConfig {
     #[cfg(feature = "tokio")]
     pub(crate) runtime: super::asynchronous::Runtime,
     pub(crate) timed: bool,
+    pub(crate) modest: bool,
     pub(crate) threads: usize,
 }
 
@@ -99,6 +102,7 @@ impl Core {
             #[cfg(feature = "tokio")]
             runtime: parts.runtime,
             timed: parts.timed,
+            modest: parts.modest,
             buffers: Mutex::new(Arc::new([])),
             buffers_version: AtomicU64::new(0),
             seats: (0..parts.threads).map(|_| Padded::default()).collect(),
@@ -242,7 +246,7 @@ impl Core {
 
     /// Sweep after sweep, until the threads are stopped.
     fn serve(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(self.modest);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
             self.refresh(view, seat);
@@ -281,7 +285,7 @@ impl Core {
                 seat.rest();
                 worker.rest();
             }
-            pace = Pace::default();
+            pace = Pace::new(self.modest);
         }
     }
 
@@ -300,7 +304,7 @@ impl Core {
 
     /// Looks after all ports, sleeping in between, until there is more to do than one thread should.
     fn watch(&self, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(self.modest);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() {
             self.refresh(view, seat);
