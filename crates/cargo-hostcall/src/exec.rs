@@ -148,7 +148,7 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     let server = builder.start()?;
     server.attach(&program)?;
     let stack = options.stack.unwrap_or(STACK);
-    hostcall::reserve_stacks(&program, waves, stack)
+    hostcall::std_programs::reserve_stacks(&program, waves, stack)
         .map_err(|error| format!("{waves} threads (--threads) with {stack} bytes of stack each (--stack): {error}"))?;
     phases.end("start the server, with heap and stacks");
     let queue = device.queue()?;
@@ -156,7 +156,7 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     if !quiet {
         eprintln!("running {} on {} ({why})", image.display(), device.info().name);
     }
-    let launch = hostcall::program_launch(&kernel, waves);
+    let launch = hostcall::std_programs::program_launch(&kernel, waves);
     // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
     unsafe { queue.launch(&kernel, launch, Args::new())? };
     let outcome = watch.finish("program", server, &queue, options.stats, quiet);
@@ -188,7 +188,8 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
     let server = builder.start()?;
     server.attach(&program)?;
     let stack = options.stack.unwrap_or(GPU_KERNEL_STACK);
-    hostcall::reserve_lane_stacks(&program, stack).map_err(|error| format!("lanes with {stack} bytes of stack each (--stack): {error}"))?;
+    hostcall::std_programs::reserve_lane_stacks(&program, stack)
+        .map_err(|error| format!("lanes with {stack} bytes of stack each (--stack): {error}"))?;
     let queue = device.queue()?;
     let watch = Watch::new(options.timeout)?;
     if !quiet {

@@ -197,6 +197,24 @@ impl Registry {
         Ok(slot)
     }
 
+    /// The number of a name that nobody has registered, for programs that call it all the same; `None` if it is registered, or numbers are out.
+    pub(crate) fn reserve(&self, name: &str) -> Option<u16> {
+        let mut state = self.lock();
+        if let Some(&number) = state.numbers.get(name) {
+            let slot = state.table.slots.get(usize::from(number)).and_then(Option::as_ref);
+            return slot.is_none().then_some(number);
+        }
+        let number = u16::try_from(state.numbers.len() + 1).ok()?;
+        state.numbers.insert(name.into(), number);
+        Some(number)
+    }
+
+    /// The name that has this number, registered or not.
+    #[cold]
+    pub(crate) fn name_of(&self, number: u16) -> Option<Arc<str>> {
+        self.lock().numbers.iter().find(|(_, known)| **known == number).map(|(name, _)| name.clone())
+    }
+
     /// Sets the handler of calls that no other service takes.
     pub(crate) fn set_default(&self, service: Option<Service>) {
         let state = self.lock();
