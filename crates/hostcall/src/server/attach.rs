@@ -108,7 +108,8 @@ impl BufferPlan {
     /// The sizes of a port buffer on such a device.
     fn geometry(&self, info: &DeviceInfo, threads: usize) -> Geometry {
         // At least a lot for each thread, so that none is idle by construction.
-        let ports = self.ports.unwrap_or_else(|| info.resident_waves.max((threads * LOT) as u32).min(Geometry::MAX_PORTS));
+        // And one more than waves can be resident: each may keep one, and the last is never kept.
+        let ports = self.ports.unwrap_or_else(|| (info.resident_waves + 1).max((threads * LOT) as u32).min(Geometry::MAX_PORTS));
         let geometry = Geometry { window: self.window, ..Geometry::new(ports, info.wave_size) };
         match self.staging {
             Some((slots, slot_bytes)) => Geometry { slots, slot_bytes, ..geometry },

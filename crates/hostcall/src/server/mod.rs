@@ -18,7 +18,7 @@ use crate::record::{KernelReport, tell};
 use crate::service::registry::{RegisterError, Registered, Registry, ServiceHandle};
 use crate::service::{Run, Service};
 use crate::serving::pool::Pool;
-use crate::serving::{Core, CoreConfig, Served};
+use crate::serving::{Core, CoreConfig, PostBounds, Served};
 use crate::wire::{BufferError, PortBuffer};
 
 mod attach;
@@ -89,7 +89,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Ports of each attached program. Default: as many as waves can be resident on the device.
+    /// Ports of each attached program. Default: one more than waves can be resident on the device. With fewer, waves wait for one another's calls to
+    /// be answered; the last port is never kept by a wave (`Port::hold`, `start_…`), so with one port none can be.
     pub fn ports(mut self, ports: u32) -> Self {
         self.plan.ports = Some(ports);
         self
@@ -232,7 +233,7 @@ fn default_threads() -> usize {
 /// standard error if nothing listens to the log.
 #[derive(Debug)]
 pub struct Server {
-    core: Arc<Core>,
+    pub(crate) core: Arc<Core>,
     threads: Vec<JoinHandle<()>>,
     device: Option<Device>,
     subscription: Option<Subscription>,
@@ -364,7 +365,7 @@ impl Server {
     /// Serves one more port buffer.
     #[doc(hidden)]
     pub fn add_buffer(&self, memory: PortBuffer) -> BufferHandle {
-        let live = Served::new(memory, self.core.threads());
+        let live = Served::new(memory, self.core.threads(), PostBounds::default());
         self.core.add(live.clone());
         BufferHandle(live)
     }

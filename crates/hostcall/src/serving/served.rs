@@ -14,9 +14,19 @@ use crate::service::closing::Closing;
 use crate::wire::PortBuffer;
 
 /// The most deferred posts of one buffer that are not handled yet. Those that come then stay where they are, and the kernel waits.
-const MOST_POSTS: u64 = 4096;
-/// The most bytes that they may keep.
-const MOST_POST_BYTES: u64 = 64 << 20;
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PostBounds {
+    /// Messages.
+    pub(crate) messages: u64,
+    /// The bytes that they keep.
+    pub(crate) bytes: u64,
+}
+
+impl Default for PostBounds {
+    fn default() -> Self {
+        Self { messages: 4096, bytes: 64 << 20 }
+    }
+}
 
 /// Parts of the list of open messages, so that threads seldom meet at one; and the bytes of addresses that go to one part.
 const OPENED: usize = 16;
@@ -36,6 +46,7 @@ pub(crate) struct Served {
     /// Deferred posts that are not handled, and the bytes that they keep.
     open_posts: AtomicU64,
     open_post_bytes: AtomicU64,
+    post_bounds: PostBounds,
     /// Messages that other threads answer, by their addresses: told to whoever waits too long.
     opened: [Mutex<HashMap<usize, Weak<Open>>>; OPENED],
     /// Whether the buffer is being taken out of service.
@@ -47,7 +58,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    pub(crate) fn new(memory: PortBuffer, shares: usize) -> Arc<Self> {
+    pub(crate) fn new(memory: PortBuffer, shares: usize, post_bounds: PostBounds) -> Arc<Self> {
         let ports = memory.geometry().ports;
         Arc::new(Self {
             shares: Share::split(ports, shares, memory.first_tag()),
@@ -55,6 +66,7 @@ impl Served {
             open_calls: AtomicU32::new(0),
             open_posts: AtomicU64::new(0),
             open_post_bytes: AtomicU64::new(0),
+            post_bounds,
             opened: Default::default(),
             closing: Closing::default(),
             drain: AtomicU64::new(0),
@@ -127,7 +139,8 @@ impl Served {
     /// Whether one more deferred post may be taken. Several threads may ask at once, so there may be a few more than the most.
     pub(crate) fn has_room_for_posts(&self) -> bool {
         // Pairs with `open_post` and `close_post`. Relaxed: a bound, not an order.
-        self.open_posts.load(Ordering::Relaxed) < MOST_POSTS && self.open_post_bytes.load(Ordering::Relaxed) < MOST_POST_BYTES
+        let PostBounds { messages, bytes } = self.post_bounds;
+        self.open_posts.load(Ordering::Relaxed) < messages && self.open_post_bytes.load(Ordering::Relaxed) < bytes
     }
 
     /// [`Status::OK`] while calls are handled, else the status with which they end: the kernel is being ended, or the buffer taken out of service.
