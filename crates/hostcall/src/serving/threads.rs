@@ -253,13 +253,13 @@ impl Core {
         super::wake::exact_sleeps();
         let mut worker = Worker::new(self.clone(), index);
         let mut view = View { buffers: Arc::new([]), version: u64::MAX - 1 };
-        whatever_panics(|| self.turns(index, &mut worker, &mut view, seat));
+        whatever_panics(|| self.serve(index, &mut worker, &mut view, seat));
         // What it still knew of services may be the last that is known of them.
         worker.forget();
     }
 
     /// Sweep after sweep, until the threads are stopped.
-    fn turns(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
+    fn serve(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
         let mut pace = Pace::default();
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
@@ -308,9 +308,11 @@ impl Core {
         // Pairs with the increments in `add` and `retire`.
         let now = self.buffers_version.load(Ordering::Acquire);
         if now != view.version {
-            *view = View { buffers: self.buffers(), version: now };
+            let old = std::mem::replace(view, View { buffers: self.buffers(), version: now });
             // Pairs with the load in `retire`: our last look at a buffer that is gone comes before.
             seat.seen.store(now, Ordering::Release);
+            // Last: memory that nobody else keeps is freed, whoever's it is.
+            drop(old);
         }
     }
 
