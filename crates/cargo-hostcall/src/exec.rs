@@ -190,7 +190,7 @@ fn start(
     phases.end("load the program, start the server with its heap");
     server.attach_to(&program, &buffer)?;
     let stack = options.stack.unwrap_or(STACK);
-    hostcall::reserve_stacks(&program, waves, stack)
+    hostcall::std_programs::reserve_stacks(&program, waves, stack)
         .map_err(|error| format!("{waves} threads (--threads) with {stack} bytes of stack each (--stack): {error}"))?;
     phases.end("attach the program, reserve stacks");
     let queue = device.queue()?;
@@ -198,7 +198,7 @@ fn start(
     if !quiet {
         eprintln!("running {} on {} ({why})", image.display(), device.info().name);
     }
-    let launch = hostcall::program_launch(&kernel, waves);
+    let launch = hostcall::std_programs::program_launch(&kernel, waves);
     // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
     unsafe { queue.launch(&kernel, launch, Args::new()) }.map_err(|error| match error {
         // The simulator's waves are threads of this machine.
@@ -244,7 +244,8 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
     let server = builder.start()?;
     server.attach(&program)?;
     let stack = options.stack.unwrap_or(GPU_KERNEL_STACK);
-    hostcall::reserve_lane_stacks(&program, stack).map_err(|error| format!("lanes with {stack} bytes of stack each (--stack): {error}"))?;
+    hostcall::std_programs::reserve_lane_stacks(&program, stack)
+        .map_err(|error| format!("lanes with {stack} bytes of stack each (--stack): {error}"))?;
     let queue = device.queue()?;
     let watch = Watch::new(options.timeout)?;
     if !quiet {
