@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use hostcall_abi::Status;
 use hostcall_abi::descriptor::FirstPoll;
-use offload::{Device, Program, Subscription};
+use offload::{Device, DeviceKind, Program, Subscription};
 
 use crate::builtin::{Builtins, Console, Input, Sink};
 use crate::policy::{Denial, Policy};
@@ -182,6 +182,7 @@ impl ServerBuilder {
             #[cfg(feature = "tokio")]
             runtime: crate::serving::asynchronous::Runtime::new(self.runtime),
             timed,
+            modest: self.device.as_ref().is_some_and(|device| device.info().kind == DeviceKind::Sim),
             threads,
         });
         let console = Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr));
@@ -339,9 +340,18 @@ impl Server {
     /// When the program was built with another version of the ABI or another definition of a service, a server serves it already
     /// ([`AttachError::Attached`]), or the device has no memory left.
     pub fn attach(&self, program: &Program) -> Result<BufferHandle, AttachError> {
-        let buffer = self.add_buffer(self.plan.allocate(program.device(), self.core.threads())?);
+        let buffer = self.allocate(program.device())?;
         self.attach_to(program, &buffer).inspect_err(|_| self.remove_buffer(&buffer))?;
         Ok(buffer)
+    }
+
+    /// A port buffer on the device, of the sizes that the builder was given, which is served from now on: the part of [`Server::attach`] that needs no
+    /// program, and can be done while one is loaded. Programs get it by [`Server::attach_to`].
+    ///
+    /// # Errors
+    /// When the device or the system has no memory left.
+    pub fn allocate(&self, device: &Device) -> Result<BufferHandle, AttachError> {
+        Ok(self.add_buffer(self.plan.allocate(device, self.core.threads())?))
     }
 
     /// Lets a program use a port buffer that is served already: several programs can share one.

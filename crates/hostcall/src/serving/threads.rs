@@ -64,6 +64,8 @@ pub(crate) struct Core {
     pub(crate) runtime: super::asynchronous::Runtime,
     /// Whether to take the time of each call.
     timed: bool,
+    /// See [`Pace::new`].
+    modest: bool,
     buffers: Mutex<Arc<[Arc<Served>]>>,
     buffers_version: AtomicU64,
     seats: Box<[Padded<Seat>]>,
@@ -88,6 +90,7 @@ pub(crate) struct CoreConfig {
     #[cfg(feature = "tokio")]
     pub(crate) runtime: super::asynchronous::Runtime,
     pub(crate) timed: bool,
+    pub(crate) modest: bool,
     pub(crate) threads: usize,
 }
 
@@ -101,6 +104,7 @@ impl Core {
             #[cfg(feature = "tokio")]
             runtime: parts.runtime,
             timed: parts.timed,
+            modest: parts.modest,
             buffers: Mutex::new(Arc::new([])),
             buffers_version: AtomicU64::new(0),
             seats: (0..parts.threads).map(|_| Padded::default()).collect(),
@@ -196,7 +200,7 @@ impl Core {
         if last.is_empty() {
             return;
         }
-        let drop_them = move || last.into_iter().for_each(|service| drop_guarded(service));
+        let drop_them = move || last.into_iter().for_each(drop_guarded);
         let reaper = std::thread::Builder::new().name("hostcall-reaper".into()).spawn(drop_them);
         let mut reapers = self.reapers.lock().unwrap_or_else(PoisonError::into_inner);
         reapers.retain(|reaper| !reaper.is_finished());
@@ -223,7 +227,7 @@ impl Core {
 
     /// What each serving thread has done so far: its turns over the ports, and the times it slept.
     #[cfg(feature = "test-utils")]
-    pub(crate) fn turns(&self) -> Vec<crate::test_utils::Turns> {
+    pub(crate) fn turns_so_far(&self) -> Vec<crate::test_utils::Turns> {
         // Pair with nothing: numbers to be shown.
         let turns =
             |seat: &Seat| crate::test_utils::Turns { turns: seat.turns.load(Ordering::Relaxed), rests: seat.rests.load(Ordering::Relaxed) };
@@ -260,7 +264,7 @@ impl Core {
 
     /// Sweep after sweep, until the threads are stopped.
     fn serve(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(self.modest);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
             self.refresh(view, seat);
@@ -299,7 +303,7 @@ impl Core {
                 seat.rest();
                 worker.rest();
             }
-            pace = Pace::default();
+            pace = Pace::new(self.modest);
         }
     }
 
@@ -318,7 +322,7 @@ impl Core {
 
     /// Looks after all ports, sleeping in between, until there is more to do than one thread should.
     fn watch(&self, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(self.modest);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() {
             self.refresh(view, seat);
