@@ -198,7 +198,7 @@ pub(crate) fn machine(options: &Options) -> Result<Machine, Box<dyn std::error::
     }
     let device = match &options.device {
         Some(spec) => Device::open(spec)?,
-        None => Device::default().0,
+        None => Device::choose().0,
     };
     match device.info().kind {
         DeviceKind::Sim => Ok(Machine::Sim),

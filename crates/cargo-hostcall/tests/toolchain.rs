@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use tempfile::TempDir;
 
@@ -136,6 +136,17 @@ fn c_in_a_dependency_is_refused_for_a_gpu_by_name_and_warned_of_in_the_simulator
     let said = text(&output.stderr);
     assert!(!output.status.success() && said.contains("error: the package `seven-sys 0.3.0` links the C library `seven`"), "{said}");
     assert!(!said.contains("internal compiler error") && !said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn a_program_that_means_to_catch_a_panic_is_told_where_that_is_built() {
+    let main = "use std::panic::catch_unwind;\n\nfn main() {\n    let caught = catch_unwind(|| 6 * 7);\n    println!(\"{}\", caught.unwrap());\n}\n";
+    let Some(package) = Package::new("", &[("src/main.rs", main)]) else { return };
+    let output = package.hostcall(&["run", "--device", "sim"]);
+    assert_eq!(succeeded(&output), "42\n");
+    let said = text(&output.stderr);
+    assert_eq!(said.matches("`catch_unwind` catches nothing on a device").count(), 1, "{said}");
+    assert!(said.contains("src/main.rs:4"), "{said}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use hermit_abi::{O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, S_IFDIR, S_IFMT, S_IFREG};
-use hostcall_std::{dir, fd, file, lane};
+use hostcall_std::{dir, fd, file, io, lane};
 
 fn open(path: &str, flags: i32) -> i32 {
     // SAFETY: a C string.
@@ -14,13 +14,13 @@ fn open(path: &str, flags: i32) -> i32 {
 
 fn write(fd: i32, bytes: &[u8]) -> isize {
     // SAFETY: a slice.
-    unsafe { fd::sys_write(fd, bytes.as_ptr(), bytes.len()) }
+    unsafe { io::sys_write(fd, bytes.as_ptr(), bytes.len()) }
 }
 
 fn read(fd: i32, most: usize) -> Result<vec::Vec<u8>, isize> {
     let mut bytes = vec![0; most];
     // SAFETY: a slice.
-    let n = unsafe { fd::sys_read(fd, bytes.as_mut_ptr(), most) };
+    let n = unsafe { io::sys_read(fd, bytes.as_mut_ptr(), most) };
     bytes.truncate(usize::try_from(n).map_err(|_| n)?);
     Ok(bytes)
 }
@@ -68,7 +68,7 @@ pub(crate) fn run() -> i32 {
     let parts = [b" and".as_slice(), b"", b" more"]
         .map(|part| hermit_abi::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() });
     // SAFETY: three vectors of constants, which are only read.
-    assert_eq!(unsafe { fd::sys_writev(b, parts.as_ptr(), 3) }, 9);
+    assert_eq!(unsafe { io::sys_writev(b, parts.as_ptr(), 3) }, 9);
     assert_eq!(read(b, 1), Err(-9));
     fd::sys_close(b);
     assert_eq!(stat("w/a").map(|stat| stat.st_size), Ok(14));
@@ -107,7 +107,7 @@ pub(crate) fn run() -> i32 {
     // SAFETY: nulls are refused.
     unsafe {
         assert_eq!(file::sys_open(core::ptr::null(), O_RDONLY, 0), -22);
-        assert_eq!(fd::sys_read(0, core::ptr::null_mut(), 5), -22);
+        assert_eq!(io::sys_read(0, core::ptr::null_mut(), 5), -22);
     }
     assert_eq!((file::sys_lseek(1, 0, 0), file::sys_lseek(99, 0, 0)), (-29, -9));
     0

@@ -9,10 +9,10 @@ use hostcall_abi::services::{kind, open};
 use hostcall_abi::{CallError, Status};
 
 use super::*;
-use crate::StagedRegion;
 use crate::policy::{Access, DirGrant, Limits};
 use crate::service::call::{Caller, Finished, Invocation, Scratch, Var};
 use crate::service::{Failure, Run};
+use crate::wire::StagedRegion;
 
 /// The services with a directory to play in, and a program's report.
 struct World {
