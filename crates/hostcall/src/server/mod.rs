@@ -400,7 +400,7 @@ impl Server {
         let report = self.collect();
         // Lanes that were ended may have held ports.
         if synchronized.is_ok() && !(report.panics.is_empty() && report.exits.is_empty()) {
-            synchronized = self.core.buffers().iter().try_for_each(|live| live.free_ports());
+            synchronized = self.free_ports();
         }
         match synchronized {
             Err(source) => Err(WaitError::Device { source, report: Box::new(report) }),
@@ -424,6 +424,15 @@ impl Server {
             report.handler_failures.push(HandlerFailure { service: "Console__print".into(), code, message: lost.to_string(), lanes: 1 });
         }
         report
+    }
+
+    /// Frees the ports that lanes held when they were ended by a panic or an exit, as [`Server::wait`] does. No kernel of an attached program
+    /// may be running: it would lose the ports that its lanes hold.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn free_ports(&self) -> Result<(), offload::Error> {
+        self.core.buffers().iter().try_for_each(|live| live.free_ports())
     }
 
     /// What kernels asked for and were not granted, since this was last asked.

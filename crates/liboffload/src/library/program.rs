@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Library;
+use super::Core;
 use super::backend::{self, Global, Kernel};
 use super::device::Device;
 use super::error::fail;
@@ -76,7 +76,7 @@ impl Symbol {
     }
 }
 
-impl Library {
+impl Core {
     /// The handle of a program's symbol: the same one each time.
     pub(super) fn symbol(&self, program: &Program, name: &str, kind: ol_symbol_kind_t) -> Result<*mut c_void, Error> {
         let mut symbols = program.symbols.lock().unwrap_or_else(PoisonError::into_inner);
