@@ -24,7 +24,7 @@ fn nothing<T>(_: &mut Fields<'_>, _: &T) {}
 
 impl<S: HostCallsOf> Api for Library<S> {
     fn instance() -> &'static Library<S> {
-        const { &Library::NEW }
+        const { &Library::<S>::NEW }
     }
 
     #[inline]
@@ -50,7 +50,7 @@ impl<S: HostCallsOf> Api for Library<S> {
 
     unsafe fn iterate_devices(&self, callback: ol_device_iterate_cb_t, user_data: *mut c_void) -> Result<(), Error> {
         // SAFETY: the caller's.
-        recorded("olIterateDevices", Fields::devices, || unsafe { Core::get().iterate_devices(callback, user_data) }, nothing)
+        recorded("olIterateDevices", |f| f.devices(), || unsafe { Core::get().iterate_devices(callback, user_data) }, nothing)
     }
 
     #[inline]

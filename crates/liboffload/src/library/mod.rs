@@ -54,7 +54,7 @@ impl<S> Library<S> {
 
 impl<S> std::fmt::Debug for Library<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Core::get().fmt(f)
+        std::fmt::Debug::fmt(Core::get(), f)
     }
 }
 

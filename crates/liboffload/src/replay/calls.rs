@@ -116,7 +116,7 @@ impl<'a, A: Api> Player<'a, A> {
     fn compare(&mut self, call: &Call<'_>, made: &Result<(), Error>) -> Result<(), ReplayError> {
         let Some(after) = call.after else { return Ok(()) };
         let recorded = after.word("code")?;
-        let code = made.as_ref().map_or_else(|error| error.code.0, |()| 0);
+        let code = made.as_ref().map_or_else(|error| error.code.0, |_| 0);
         self.report.compared += 1;
         if recorded == code {
             return Ok(());
@@ -126,7 +126,7 @@ impl<'a, A: Api> Player<'a, A> {
         match made {
             Err(error) if recorded == 0 && relied_on => Err(ReplayError::Call { call: name, error: error.to_string() }),
             _ => {
-                let said = made.as_ref().map_or_else(ToString::to_string, |()| "it succeeded".to_owned());
+                let said = made.as_ref().map_or_else(ToString::to_string, |_| "it succeeded".to_owned());
                 self.report.differences.push(format!("{name}: code {recorded} was recorded, and here {said}"));
                 Ok(())
             }
