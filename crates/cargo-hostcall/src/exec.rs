@@ -1,19 +1,21 @@
 //! `cargo hostcall exec IMAGE`: starts a program that is built, on a device. This is what cargo runs programs and tests with.
 
+mod ahead;
 mod harness;
 mod phases;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hostcall::{Input, Server};
-use hostcall_build::{ProgramBundle, Ptxas};
-use offload::{Args, Device, DeviceKind, Image, ImageKind, Program};
+use hostcall::{BufferHandle, Input, Server, ServerBuilder};
+use hostcall_build::ProgramBundle;
+use offload::{Args, Device, DeviceKind};
 
 use crate::kernel::Shape;
 use crate::launch::Watch;
 use crate::options::{Options, Room};
 use crate::{Outcome, values};
+use ahead::{Ahead, beside};
 use phases::Phases;
 
 /// The kernel that is every program's entry.
@@ -94,15 +96,16 @@ pub(crate) fn options_from_environment() -> Vec<std::ffi::OsString> {
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
     let Arguments { options, threads, entry, quiet, image, args } = arguments;
+    let phases = Phases::begin();
     let bytes = fs::read(&image).map_err(|error| format!("cannot read {}: {error}", image.display()))?;
     let bundle = ProgramBundle::from_bytes(&bytes).map_err(|error| format!("{}: {error}", image.display()))?;
-    check_runtime(&image, &bundle)?;
     if hostcall_build::is_test_harness(&bundle) && harness::are_asked_for(&args, &options) {
+        check_runtime(&image, &bundle)?;
         return harness::run(&image, &options, threads, &args);
     }
     match &entry.kernel {
-        Some(kernel) => launch(&options, kernel, entry.shape, quiet, &image, bundle, &args),
-        None => start(&options, threads, quiet, &image, bundle, &args),
+        Some(kernel) => launch(&options, kernel, entry.shape, quiet, &image, &bundle, &args),
+        None => start(&options, threads, quiet, &image, &bundle, &args, phases),
     }
 }
 
@@ -119,10 +122,25 @@ fn check_runtime(image: &Path, bundle: &ProgramBundle) -> Result<(), String> {
 }
 
 /// Launches the program and waits for its end.
-fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle: ProgramBundle, args: &[String]) -> Outcome {
+///
+/// Somebody waits, and most of a start on a GPU is the driver's: so what does not need it is done beside it.
+fn start(
+    options: &Options,
+    threads: Threads,
+    quiet: bool,
+    image: &Path,
+    bundle: &ProgramBundle,
+    args: &[String],
+    mut phases: Phases,
+) -> Outcome {
     let waves = threads.threads.unwrap_or(THREADS);
-    let mut phases = Phases::begin();
-    let (device, why) = options.open(&bundle, Room { waves, stack: STACK })?;
+    phases.end("read the program");
+    let ((opened, ahead), checked) = beside(
+        || Ahead::beside(options.device.as_deref(), bundle, || options.open(bundle, Room { waves, stack: STACK })),
+        || check_runtime(image, bundle),
+    );
+    checked?;
+    let (device, why) = opened?;
     let waves = match threads.threads {
         Some(asked) if asked > device.info().resident_waves => {
             let most = device.info().resident_waves;
@@ -133,10 +151,7 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
         Some(asked) => asked,
         None => waves.min(device.info().resident_waves),
     };
-    phases.end("open the device");
-    let program = load(&device, bundle)?;
-    let kernel = program.kernel(ENTRY)?;
-    phases.end("load the program");
+    phases.end("open the device, and assemble");
     let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image.display().to_string());
     for argument in args {
         builder = builder.arg(argument);
@@ -145,12 +160,16 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
         // No wave but a thread calls, and none makes two calls at once. Less memory to pin is most of the server's start.
         builder = builder.ports(waves).staging(waves.min(SLOTS), SLOT);
     }
-    let server = builder.start()?;
-    server.attach(&program)?;
+    let (loaded, served) = beside(|| ahead.load(&device, bundle), || serve(builder, &device));
+    let program = loaded?;
+    let (server, buffer) = served.map_err(|error| -> Box<dyn std::error::Error> { error })?;
+    let kernel = program.kernel(ENTRY)?;
+    phases.end("load the program, start the server with its heap");
+    server.attach_to(&program, &buffer)?;
     let stack = options.stack.unwrap_or(STACK);
     hostcall::reserve_stacks(&program, waves, stack)
         .map_err(|error| format!("{waves} threads (--threads) with {stack} bytes of stack each (--stack): {error}"))?;
-    phases.end("start the server, with heap and stacks");
+    phases.end("attach the program, reserve stacks");
     let queue = device.queue()?;
     let watch = Watch::new(options.timeout)?;
     if !quiet {
@@ -174,11 +193,21 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     outcome
 }
 
+/// The server, and the port buffer that the program gets.
+fn serve(builder: ServerBuilder, device: &Device) -> Result<(Server, BufferHandle), Box<dyn std::error::Error + Send + Sync>> {
+    let server = builder.start()?;
+    let buffer = server.allocate(device)?;
+    Ok((server, buffer))
+}
+
 /// Launches a kernel of the program and waits for its end.
-fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path, bundle: ProgramBundle, args: &[String]) -> Outcome {
+fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path, bundle: &ProgramBundle, args: &[String]) -> Outcome {
+    check_runtime(image, bundle)?;
     let waves = u32::try_from(shape.lanes().div_ceil(32)).unwrap_or(u32::MAX).min(SIM_WAVES);
-    let (device, why) = options.open(&bundle, Room { waves, stack: SIM_KERNEL_STACK })?;
-    let program = load(&device, bundle)?;
+    let (opened, ahead) =
+        Ahead::beside(options.device.as_deref(), bundle, || options.open(bundle, Room { waves, stack: SIM_KERNEL_STACK }));
+    let (device, why) = opened?;
+    let program = ahead.load(&device, bundle)?;
     let kernel = program.kernel(name)?;
     let (params, rest) = values::params(name, kernel.params(), args)?;
     let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image.display().to_string());
@@ -198,26 +227,4 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
     // whoever types the command answers for, as for the kernel itself.
     unsafe { queue.launch(&kernel, shape.launch(), params)? };
     watch.finish("kernel", server, &queue, options.stats, quiet)
-}
-
-/// Loads the program; on NVIDIA GPUs as machine code if there is an assembler, which is kept, so that the driver need not compile it at each start.
-/// It is assembled quickly, because somebody waits; machine code that was shipped (`--for cubin:…`) is optimised in full.
-fn load(device: &Device, bundle: ProgramBundle) -> Result<Program, Box<dyn std::error::Error>> {
-    let arch = &device.info().arch;
-    let has_cubin = bundle.images_of(ImageKind::Cubin).any(|image| image.arch == *arch);
-    if device.info().kind == DeviceKind::Cuda
-        && !has_cubin
-        && let Some(ptx) = bundle.images_of(ImageKind::Ptx).next()
-        && let Ok(ptxas) = Ptxas::find()
-    {
-        let ptx = bundle.checked(ptx)?;
-        // What one release assembles another driver may not load: the PTX it always can.
-        if let Ok(code) = hostcall_build::assemble_quickly(&ptxas, &ptx.bytes, arch) {
-            let assembled = ProgramBundle::new(bundle.name.clone(), vec![Image::new(ImageKind::Cubin, arch.clone(), code)]);
-            if let Ok(program) = device.load(&assembled) {
-                return Ok(program);
-            }
-        }
-    }
-    Ok(device.load(&bundle)?)
 }

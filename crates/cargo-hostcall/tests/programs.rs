@@ -85,6 +85,13 @@ fn digests_and_deflated_sizes_are_those_of_this_machine() {
 }
 
 #[test]
+fn copies_fills_and_zeroed_memory_are_right_at_every_length_and_alignment() {
+    needs_toolchain!();
+    let ran = run(&[], "copies", &[], b"").succeeded();
+    assert_eq!(ran.text(), "1507 right, 0 wrong\n", "{ran:?}");
+}
+
+#[test]
 fn mathematical_functions_give_what_they_give_on_this_machine() {
     needs_toolchain!();
     let (ran, here) = (run(&[], "numbers", &[], b"").succeeded().text(), on_this_machine(&programs(), "numbers", &[], b"").text());
@@ -176,9 +183,12 @@ fn programs_end_as_they_do_elsewhere() {
         ran.stderr.contains("thread 'main'") && ran.stderr.contains("main.rs:") && ran.stderr.contains("the len is 0 but the index is 1"),
         "{ran:?}"
     );
+    assert!(!ran.stderr.contains("join"), "nobody joins `main`: {ran:?}");
     let ran = ending(&["thread-panics"]);
     assert_eq!((ran.code, ran.text().as_str()), (Some(101), ""));
     assert!(ran.stderr.contains("thread 'worker'") && ran.stderr.contains("a thread's own"), "{ran:?}");
+    // Whoever joins it waits for nothing, and is told why.
+    assert_eq!(ran.stderr.matches("no `join` and no `catch_unwind` gets it").count(), 1, "{ran:?}");
     let ran = ending(&["error"]);
     assert!(ran.code == Some(1) && ran.stderr.contains("Error: Unhappy(3)"), "{ran:?}");
     assert_eq!(ending(&["abort"]).code, Some(134));

@@ -190,6 +190,17 @@ fn c_in_a_dependency_is_refused_for_a_gpu_by_name_and_warned_of_in_the_simulator
 }
 
 #[test]
+fn a_program_that_means_to_catch_a_panic_is_told_where_that_is_built() {
+    let main = "use std::panic::catch_unwind;\n\nfn main() {\n    let caught = catch_unwind(|| 6 * 7);\n    println!(\"{}\", caught.unwrap());\n}\n";
+    let Some(package) = Package::new("", &[("src/main.rs", main)]) else { return };
+    let output = package.hostcall(&["run", "--device", "sim"]);
+    assert_eq!(succeeded(&output), "42\n");
+    let said = text(&output.stderr);
+    assert_eq!(said.matches("`catch_unwind` catches nothing on a device").count(), 1, "{said}");
+    assert!(said.contains("src/main.rs:4"), "{said}");
+}
+
+#[test]
 fn plain_cargo_runs_on_the_device_with_the_printed_configuration() {
     let Some(package) = Package::new("", &[("src/main.rs", "fn main() { println!(\"{:?}\", std::env::var(\"COLOUR\")) }")]) else { return };
     let configuration = succeeded(&package.hostcall(&["config", "--device", "sim", "--env", "COLOUR=red"]));

@@ -22,6 +22,7 @@ mod cache;
 mod cargo;
 mod command;
 mod context;
+mod copies;
 mod doctor;
 mod error;
 mod flags;
@@ -51,7 +52,7 @@ pub use context::ProgramSpec;
 pub use doctor::{Check, Importance, doctor};
 pub use error::{BuildError, Piece};
 pub use offload_image::{Image, ImageKind, ProgramBundle};
-pub use ptxas::{Ptxas, assemble_all, assemble_cached, assemble_quickly};
+pub use ptxas::{Ptxas, assemble_all, assemble_cached, assemble_quickly, note_arch, noted_arch};
 pub use script::{Program, program, std_program};
 pub use setup::{SetupReport, setup};
 pub use stdlib::{

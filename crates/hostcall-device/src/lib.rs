@@ -44,6 +44,8 @@ pub mod heap;
 mod outcome;
 mod panic;
 mod pending;
+#[cfg(any(test, all(feature = "helpers", target_arch = "nvptx64")))]
+mod pieces;
 pub mod print;
 pub mod process;
 pub mod random;
@@ -106,6 +108,26 @@ pub mod __runtime {
     #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
     pub fn begin_lane() {
         crate::arch::current::helpers::set_present(false);
+    }
+
+    /// `memcpy` and `memmove`, with the help of the lanes that wait for orders if there are any.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of `bytes` bytes, and `to` for writes.
+    #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+    pub unsafe fn move_all(to: u64, from: u64, bytes: u64) {
+        // SAFETY: the caller's.
+        unsafe { crate::arch::current::helpers::move_all(to, from, bytes) };
+    }
+
+    /// `memset`, as [`move_all`].
+    ///
+    /// # Safety
+    /// `to` is valid for writes of `bytes` bytes.
+    #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+    pub unsafe fn fill_all(to: u64, byte: u8, bytes: u64) {
+        // SAFETY: the caller's.
+        unsafe { crate::arch::current::helpers::fill_all(to, byte, bytes) };
     }
 
     /// Whether an address is in the calling lane's own memory, where other lanes see theirs.

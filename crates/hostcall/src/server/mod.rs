@@ -346,9 +346,18 @@ impl Server {
     /// # Errors
     /// When the program was built with another version of the ABI or another definition of a service, or the device has no memory left.
     pub fn attach(&self, program: &Program) -> Result<BufferHandle, AttachError> {
-        let buffer = self.add_buffer(self.plan.allocate(program.device(), self.core.threads())?);
+        let buffer = self.allocate(program.device())?;
         self.attach_to(program, &buffer).inspect_err(|_| self.remove_buffer(&buffer))?;
         Ok(buffer)
+    }
+
+    /// A port buffer on the device, of the sizes that the builder was given, which is served from now on: the part of [`Server::attach`] that needs no
+    /// program, and can be done while one is loaded. Programs get it by [`Server::attach_to`].
+    ///
+    /// # Errors
+    /// When the device or the system has no memory left.
+    pub fn allocate(&self, device: &Device) -> Result<BufferHandle, AttachError> {
+        Ok(self.add_buffer(self.plan.allocate(device, self.core.threads())?))
     }
 
     /// Lets a program use a port buffer that is served already: several programs can share one.
