@@ -8,8 +8,6 @@ use crate::runtime::{Error, HandleState};
 use crate::sys::*;
 use crate::{Api, HandleKind};
 
-/// Writes a result.
-///
 /// # Safety
 /// The caller of the C API says that there is room; it need not be aligned.
 #[inline(always)]
@@ -19,7 +17,6 @@ unsafe fn put<T>(to: *mut T, value: T) -> Result<(), Error> {
     Ok(())
 }
 
-/// Nothing more is to be said of a call.
 fn nothing<T>(_: &mut Fields<'_>, _: &T) {}
 
 impl<S: HostCallsOf> Api for Library<S> {
@@ -45,7 +42,7 @@ impl<S: HostCallsOf> Api for Library<S> {
     }
 
     unsafe fn shut_down(&self) -> Result<(), Error> {
-        recorded("olShutDown", |_| {}, || Core::get().session.end(Core::get()), nothing)
+        recorded("olShutDown", |f| f.ending(), || Core::get().session.end(Core::get()), nothing)
     }
 
     unsafe fn iterate_devices(&self, callback: ol_device_iterate_cb_t, user_data: *mut c_void) -> Result<(), Error> {
@@ -390,7 +387,7 @@ impl<S: HostCallsOf> Api for Library<S> {
     }
 
     unsafe fn destroy_program(&self, program: ol_program_handle_t) -> Result<(), Error> {
-        recorded("olDestroyProgram", |f| f.handle("Program", program.cast()), || Core::get().destroy_program(program.cast()), nothing)
+        recorded("olDestroyProgram", |f| f.destroyed(program), || Core::get().destroy_program(program.cast()), nothing)
     }
 
     unsafe fn get_symbol(

@@ -76,6 +76,11 @@ impl Session {
         self.current.load(Ordering::Acquire) != 0
     }
 
+    /// Whether the next `olShutDown` ends the library.
+    pub(super) fn has_one_user(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).users == 1
+    }
+
     /// Starts the library, or counts one more user.
     pub(super) fn start(&self, arguments: Option<&ol_init_args_t>) -> Result<(), Error> {
         // The end of a session waits for such functions, with the lock held.

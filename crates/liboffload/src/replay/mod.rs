@@ -7,6 +7,7 @@
 //! Functions that queues called on the host are not in a recording; nothing is called in their place.
 
 mod calls;
+mod compare;
 mod memory;
 mod script;
 

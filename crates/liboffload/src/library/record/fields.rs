@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use serde_json::{Map, Value, json};
 
-use super::memory::bytes;
+use super::memory::{Kind, bytes};
 use super::{PendingCopy, State};
 use crate::library::Core;
 use crate::library::program::What;
@@ -121,26 +121,42 @@ impl<'a> Fields<'a> {
 
     pub(in crate::library) fn allocated(&mut self, made: *mut c_void, device: ol_device_handle_t, kind: ol_alloc_type_t, size: usize) {
         let reachable = is_host(device) || kind != ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE;
-        let region = self.state.regions.add(made.expose_provenance(), size, reachable);
+        let region = self.state.regions.add(made.expose_provenance(), size, reachable, Kind::Allocation);
         self.number("Region", region);
     }
 
     pub(in crate::library) fn freed(&mut self, address: *mut c_void) {
         self.address("Address", address);
-        self.state.regions.remove(address.addr());
+        self.state.regions.remove(address.addr(), Kind::Allocation);
     }
 
     pub(in crate::library) fn registration(&mut self, device: ol_device_handle_t, address: *mut c_void, size: Option<usize>, flags: u32) {
         self.handle("Device", device.cast());
         self.address("Ptr", address);
         self.number("Flags", flags.into());
-        if let Some(size) = size {
-            self.number("Size", size as u64);
+        match size {
+            Some(size) => self.number("Size", size as u64),
+            None => self.state.regions.remove(address.addr(), Kind::Registered),
+        }
+    }
+
+    /// A program is about to be destroyed, and its global variables with it.
+    pub(in crate::library) fn destroyed(&mut self, program: ol_program_handle_t) {
+        self.handle("Program", program.cast());
+        let Some(program) = Core::get().programs.get(program.cast()) else { return };
+        let symbols = program.symbol_handles();
+        self.state.regions.remove_all(|kind| matches!(kind, Kind::Global(symbol) if symbols.contains(&symbol)));
+    }
+
+    /// The library is about to be ended by one of its users: if it is the last, everything goes.
+    pub(in crate::library) fn ending(&mut self) {
+        if Core::get().session.has_one_user() {
+            self.state.regions.remove_all(|_| true);
         }
     }
 
     pub(in crate::library) fn registered(&mut self, address: *mut c_void, pinned: *mut c_void, size: usize) {
-        let region = self.state.regions.add(address.expose_provenance(), size, true);
+        let region = self.state.regions.add(address.expose_provenance(), size, true, Kind::Registered);
         self.number("Region", region);
         self.address("PinnedPtr", pinned);
     }
@@ -161,11 +177,8 @@ impl<'a> Fields<'a> {
         self.address("SrcPtr", from);
         self.handle("SrcDevice", from_device.cast());
         self.number("Size", size as u64);
-        // A range that no memory has is refused by the call.
-        let possible = from.addr().checked_add(size).is_some_and(|end| end <= isize::MAX as usize);
-        if size > 0 && possible && !from.is_null() && self.state.regions.find(from.addr()).is_none() {
-            // SAFETY: the caller's.
-            self.bring("Content", &unsafe { bytes(from.expose_provenance(), size) });
+        if size > 0 && !from.is_null() && self.state.regions.find(from.addr()).is_none() {
+            self.bring("Content", &bytes(from.expose_provenance(), size));
         }
         self.state.regions.touch(to.addr());
     }
@@ -208,9 +221,9 @@ impl<'a> Fields<'a> {
         }
         let mut copies = Vec::new();
         for copy in done {
-            copies.push(json!({ "call": copy.call, "at": self.data.len(), "bytes": copy.size }));
-            // SAFETY: the memory that the copy, which is done, was given.
-            self.data.extend_from_slice(&unsafe { bytes(copy.address, copy.size) });
+            let bytes = bytes(copy.address, copy.size);
+            copies.push(json!({ "call": copy.call, "at": self.data.len(), "bytes": bytes.len() }));
+            self.data.extend_from_slice(&bytes);
         }
         if !copies.is_empty() {
             self.say("Copied", copies);
@@ -253,8 +266,7 @@ impl<'a> Fields<'a> {
         self.number("FillSize", size as u64);
         self.number("PatternSize", pattern_size as u64);
         if pattern_size <= size {
-            // SAFETY: the caller's.
-            self.bring("Pattern", &unsafe { bytes(pattern.expose_provenance(), pattern_size) });
+            self.bring("Pattern", &bytes(pattern.expose_provenance(), pattern_size));
         }
         self.state.regions.touch(to.addr());
     }
@@ -283,10 +295,7 @@ impl<'a> Fields<'a> {
     pub(in crate::library) unsafe fn image(&mut self, device: ol_device_handle_t, data: *const c_void, size: usize) {
         self.handle("Device", device.cast());
         self.number("Size", size as u64);
-        if data.addr().checked_add(size).is_some_and(|end| end <= isize::MAX as usize) {
-            // SAFETY: the caller's.
-            self.bring("Image", &unsafe { bytes(data.expose_provenance(), size) });
-        }
+        self.bring("Image", &bytes(data.expose_provenance(), size));
     }
 
     /// The address of a global variable was asked for.
@@ -294,9 +303,10 @@ impl<'a> Fields<'a> {
         if property != ol_symbol_info_t::OL_SYMBOL_INFO_GLOBAL_VARIABLE_ADDRESS {
             return;
         }
+        let handle = symbol;
         let Some(symbol) = Core::get().symbols.get(symbol.cast()) else { return };
         if let What::Global(global) = symbol.what {
-            let region = self.state.regions.add(global.address, global.size, session::is_host(symbol.device));
+            let region = self.state.regions.add(global.address, global.size, session::is_host(symbol.device), Kind::Global(handle.addr()));
             self.number("Region", region);
             let device = Core::get().session.device_handle(symbol.device);
             self.handle("Device", device);

@@ -47,8 +47,7 @@ impl Fields<'_> {
                 arguments.push(json!({ "bytes": size, "null": pointer.is_null() }));
                 continue;
             }
-            // SAFETY: the caller says that there are as many bytes.
-            let value = unsafe { bytes(pointer.expose_provenance(), size) };
+            let value = bytes(pointer.expose_provenance(), size);
             let mut places = Vec::new();
             for (at, word) in value.chunks_exact(size_of::<usize>()).enumerate() {
                 let address = word.try_into().map_or(0, usize::from_ne_bytes);
@@ -57,7 +56,7 @@ impl Fields<'_> {
                     self.state.regions.touch(address);
                 }
             }
-            arguments.push(json!({ "at": all.len(), "bytes": size, "addresses": places }));
+            arguments.push(json!({ "at": all.len(), "bytes": value.len(), "addresses": places }));
             all.extend_from_slice(&value);
         }
         self.say("Arguments", arguments);
