@@ -37,7 +37,7 @@ fn what_is_not_granted_is_denied_and_the_flag_is_named() {
     needs_toolchain!();
     let ran = run(&[], "wordcount", &["text"], b"");
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("--dir text"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("--dir HOST::text"), "{}", ran.stderr);
     let ran = run(&[], "net", &["client", "127.0.0.1:1"], b"");
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("--net"), "{}", ran.stderr);

@@ -1,5 +1,31 @@
 //! What a kernel links: calls to the host, and the library that is built on them.
 //!
+//! ```
+//! # extern crate hostcall_device as hostcall; // what `hostcall` is in kernels
+//! use hostcall::prelude::*;
+//!
+//! #[hostcall::service]
+//! pub trait Host {
+//!     fn add42(x: f32) -> f32;
+//!     fn log(message: &str);
+//! }
+//!
+//! /// Adds 42 to each element, on the host.
+//! #[kernel]
+//! pub fn demo(y: &mut [f32]) -> Result<(), CallError> {
+//!     let i = global_id();
+//!     if i < y.len() {
+//!         y[i] = Host::add42(y[i])?; // a call: this lane waits for its result
+//!         println!("lane {i}: {}", y[i]);
+//!     }
+//!     if i == 0 {
+//!         Host::log("the first lane is done")?; // a post: nobody waits
+//!     }
+//!     Ok(())
+//! }
+//! # fn main() {}
+//! ```
+//!
 //! The same source runs on NVIDIA GPUs (`arch/nvptx.rs`), on AMD GPUs (`arch/amdgpu.rs`: compiled, never run)
 //! and in the CPU simulator (`arch/sim.rs`). Users reach it as `hostcall`, whose device face it is.
 //!

@@ -20,7 +20,7 @@ pub(crate) struct Servers;
 const FIRST_ASKED: u16 = 0x8000;
 
 impl HostCalls for Servers {
-    fn attach(&self, program: &offload::Program, services: &[String], callback: RpcCallback) -> Result<Box<dyn Attached>, Refusal> {
+    fn attach(&self, program: &offload::Program, callback: RpcCallback) -> Result<Box<dyn Attached>, Refusal> {
         let granted = std::env::var("OFFLOAD_GRANT").unwrap_or_default();
         let server = grants::grant(Server::without_device(), &granted).map_err(Refusal::Environment)?;
         let server = server.start().map_err(|error| match error {
@@ -28,7 +28,7 @@ impl HostCalls for Servers {
             error => Refusal::System(error.to_string()),
         })?;
         server.attach(program).map_err(refusal)?;
-        let asked = number_others(program, services)?;
+        let asked = number_others(program, &server)?;
         if !asked.is_empty() {
             let definition = Definition { name: "(asked)".into(), signature: 0, takes_var: false, units: 0, reply_dwords: None };
             let handler = move |call: &mut Invocation<'_>| {
@@ -53,20 +53,15 @@ fn refusal(error: AttachError) -> Refusal {
     }
 }
 
-/// Gives numbers to the services that the server has not numbered; their names in the order of the numbers.
-fn number_others(program: &offload::Program, services: &[String]) -> Result<Vec<CString>, Refusal> {
+/// Gives numbers to the program's services that the server does not have; their names in the order of the numbers.
+fn number_others(program: &offload::Program, server: &Server) -> Result<Vec<CString>, Refusal> {
+    let known = server.stats();
+    let is_known = |name: &str| known.services.iter().any(|service| &*service.name == name);
     let mut names = Vec::new();
-    for name in services {
+    for name in program.services().iter().filter(|name| !is_known(name)) {
         let Some(word) = program.find_global(&format!("{SERVICE_PREFIX}{name}")).map_err(Refusal::Device)? else { continue };
-        let mut number = [0; 4];
-        if word.size() != number.len() {
-            continue;
-        }
-        word.read(&mut number).map_err(Refusal::Device)?;
-        let (0, Ok(next), Ok(name)) = (u32::from_ne_bytes(number), u16::try_from(names.len()), CString::new(name.as_str())) else {
-            continue;
-        };
-        let Some(next) = FIRST_ASKED.checked_add(next) else { break };
+        let (Ok(next), Ok(name)) = (u16::try_from(names.len()), CString::new(name.as_str())) else { continue };
+        let Some(next) = FIRST_ASKED.checked_add(next).filter(|_| word.size() == size_of::<u32>()) else { continue };
         word.write(&u32::from(next).to_ne_bytes()).map_err(Refusal::Device)?;
         names.push(name);
     }

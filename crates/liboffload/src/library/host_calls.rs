@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use hostcall_abi::descriptor::{DESCRIPTOR_SYMBOL, SERVICE_PREFIX};
+use hostcall_abi::descriptor::DESCRIPTOR_SYMBOL;
 
 use super::error::{fail, of_device};
 use super::session::{PLATFORM_COUNT, Platform};
@@ -16,12 +16,11 @@ use crate::sys::{ol_errc_t, ol_platform_rpc_cb_t};
 
 /// Attaches programs: gives them a server for their calls.
 pub trait HostCalls: Send + Sync {
-    /// Attaches a program that was loaded just now. `services` are the names of the services that it can call; `callback` is asked for those that the
-    /// server does not have.
+    /// Attaches a program that was loaded just now. `callback` is asked for the services of the program that the server does not have.
     ///
     /// # Errors
     /// Why the program cannot be loaded.
-    fn attach(&self, program: &offload::Program, services: &[String], callback: RpcCallback) -> Result<Box<dyn Attached>, Refusal>;
+    fn attach(&self, program: &offload::Program, callback: RpcCallback) -> Result<Box<dyn Attached>, Refusal>;
 }
 
 /// A program with its server. Dropping it ends the server.
@@ -130,46 +129,21 @@ impl Calls {
     }
 }
 
-/// Attaches a program, if it makes calls and there is a server.
-pub(super) fn attach(platform: usize, program: &offload::Program, image: &[u8]) -> Result<Option<Arc<Calls>>, Error> {
-    let Some(provided) = PROVIDED.get() else { return Ok(None) };
-    if program.find_global(DESCRIPTOR_SYMBOL).map_err(of_device)?.is_none() {
-        return Ok(None);
-    }
-    Ok(Some(Arc::new(Calls(provided.attach(program, &services_of(image), RpcCallback(platform))?))))
-}
-
-/// The services that an image names. Names are text in PTX, and texts of a table in ELF files.
-fn services_of(image: &[u8]) -> Vec<String> {
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(at) = image[from..].windows(SERVICE_PREFIX.len()).position(|window| window == SERVICE_PREFIX.as_bytes()) {
-        let start = from + at;
-        from = start + SERVICE_PREFIX.len();
-        let len = image[from..].iter().take_while(|byte| is_name(byte)).count();
-        // A part of a longer name is the name of something else.
-        let whole = start == 0 || !is_name(&image[start - 1]);
-        let name = String::from_utf8_lossy(&image[from..from + len]).into_owned();
-        from += len;
-        if whole && !name.is_empty() && !found.contains(&name) {
-            found.push(name);
+/// Attaches a program, if it makes calls and there is a server. Without one the calls of its kernels fail.
+pub(super) fn attach(platform: usize, program: &offload::Program) -> Result<Option<Arc<Calls>>, Error> {
+    let makes_calls = program.find_global(DESCRIPTOR_SYMBOL).map_err(of_device)?.is_some();
+    match PROVIDED.get() {
+        Some(provided) if makes_calls => Ok(Some(Arc::new(Calls(provided.attach(program, RpcCallback(platform))?)))),
+        _ => {
+            program.without_server();
+            Ok(None)
         }
     }
-    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn services_are_found_by_their_whole_names() {
-        let ptx = b".visible .global .align 4 .u32 __HOSTCALL__Host__add42;\n.global .u64 __HOSTCALL_SIGNATURE__Host__add42 = 7;\n \
-            ld.global.u32 %r1, [__HOSTCALL__Host__add42]; x__HOSTCALL__No__no\0__HOSTCALL__Console__print\0__HOSTCALL__";
-        assert_eq!(services_of(ptx), ["Host__add42", "Console__print"]);
-        assert!(services_of(b"").is_empty() && services_of(b"__HOSTCALL_").is_empty());
-    }
 
     #[test]
     fn a_report_is_added_to_the_failure_of_the_device() {

@@ -200,7 +200,7 @@ struct Loaded {
 impl Loaded {
     fn load(flat: &Flat, image: &[u8]) -> Result<Arc<dyn Program>, Error> {
         let flat = flat.load(image).map_err(of_device)?;
-        let calls = host_calls::attach(session::CUDA, &flat.program("image"), image)?;
+        let calls = host_calls::attach(session::CUDA, &flat.program("image", image))?;
         Ok(Arc::new(Loaded { calls, flat }))
     }
 }

@@ -30,8 +30,7 @@ pub(super) struct Simulated {
 impl Simulated {
     pub(super) fn load(device: &offload::Device, bundle: &ProgramBundle) -> Result<Simulated, Error> {
         let program = device.load(bundle).map_err(of_device)?;
-        let image = bundle.images_of(ImageKind::Sim).next().map_or(&[][..], |image| &image.bytes);
-        let calls = host_calls::attach(session::HOST, &program, image)?;
+        let calls = host_calls::attach(session::HOST, &program)?;
         Ok(Simulated { program, calls })
     }
 }

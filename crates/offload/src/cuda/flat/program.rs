@@ -168,9 +168,9 @@ impl FlatProgram {
         &self.flat
     }
 
-    /// The same in the other face, for a server to attach. It keeps the module loaded.
-    pub fn program(&self, name: &str) -> Program {
-        Program::from_backend(self.flat.device.clone(), name, Arc::new(Loaded(self.loaded.0.clone())))
+    /// The same in the other face, for a server to attach: the program of the `image` that was loaded. It keeps the module loaded.
+    pub fn program(&self, name: &str, image: &[u8]) -> Program {
+        Program::of_image(self.flat.device.clone(), name.to_owned(), Arc::new(Loaded(self.loaded.0.clone())), image)
     }
 
     /// A kernel; `None` if there is none of this name.
