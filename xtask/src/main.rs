@@ -52,6 +52,11 @@ enum Command {
         /// Only this target
         target: Option<String>,
     },
+    /// The Offload API's C programs on the processor, under the sanitizers
+    Sanitize {
+        /// Only this one: `address` or `thread`
+        kind: Option<String>,
+    },
     /// Many calls from all waves, with faults injected; nothing may be lost, doubled or corrupted
     Soak {
         /// Calls to make
@@ -126,6 +131,7 @@ fn main() -> Result<ExitCode> {
             steps.finish()
         }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
+        Command::Sanitize { kind } => offload::sanitize(&sh, kind.as_deref()),
         Command::Soak { calls, device, seconds } => checks::soak(&sh, calls, &device, seconds),
         Command::Scarcity(arguments) => scarcity::run(&arguments),
         Command::GpuBundle => bundle::make(&sh),
