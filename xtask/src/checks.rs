@@ -25,6 +25,7 @@ pub(crate) fn ci(sh: &Shell) -> Result<()> {
     });
     steps.run("rustdoc", || Ok(cmd!(sh, "cargo doc --workspace --no-deps --quiet").env("RUSTDOCFLAGS", "-D warnings").run()?));
     super::test::whole(sh, &mut steps);
+    super::sanitize::steps(&mut steps);
     steps.run("Rust's own tests of core, alloc and std, on the simulator", || {
         // The tests of cargo-hostcall have built it.
         let tool = super::target_directory().join("debug/cargo-hostcall");

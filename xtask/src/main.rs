@@ -9,6 +9,7 @@ mod figures;
 mod generated;
 mod offload;
 mod rust_tests;
+mod sanitize;
 mod steps;
 mod tablegen;
 mod test;
@@ -51,6 +52,8 @@ enum Command {
         /// Only this target
         target: Option<String>,
     },
+    /// The tests of the packet library (`amd-hostcall`) under ThreadSanitizer and AddressSanitizer; needs nightly with `rust-src`
+    Sanitize,
     /// Many calls from all waves, with faults injected; nothing may be lost, doubled or corrupted
     Soak {
         /// Calls to make
@@ -119,10 +122,11 @@ fn main() -> Result<ExitCode> {
         Command::Ci => checks::ci(&sh),
         Command::Loom => {
             let mut steps = steps::Steps::begin();
-            steps.tests("loom", [test::loom()]);
+            steps.tests("loom", test::loom());
             steps.finish()
         }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
+        Command::Sanitize => sanitize::run(),
         Command::Soak { calls, device, seconds } => checks::soak(&sh, calls, &device, seconds),
         Command::GpuBundle => bundle::make(&sh),
         Command::OffloadBundle => bundle::offload(&sh),

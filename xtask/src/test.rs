@@ -98,7 +98,7 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     steps.tests("every behaviour through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
     let features = ["check --quiet --package hostcall --package offload", "check --quiet --package offload --features cudarc --examples"];
     steps.run("crates without and with features that the tests' builds have not", || features.into_iter().try_for_each(succeed));
-    steps.tests("loom", [loom()]);
+    steps.tests("loom", loom());
     // As this workspace builds, where this workspace does: most of what they need is there.
     let mut seeds = cargo("test --manifest-path fuzz/Cargo.toml --lib --tests --quiet --target-dir");
     seeds.arg(sh.current_dir().join("target")).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
@@ -106,10 +106,12 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
 }
 
 /// The loom models.
-pub(crate) fn loom() -> Command {
-    let mut command = cargo("test --package hostcall-abi --test loom --release --target-dir target/loom --quiet");
-    command.env("RUSTFLAGS", "--cfg loom");
-    command
+pub(crate) fn loom() -> [Command; 2] {
+    ["hostcall-abi", "amd-hostcall"].map(|package| {
+        let mut command = cargo(&format!("test --package {package} --test loom --release --target-dir target/loom --quiet"));
+        command.env("RUSTFLAGS", "--cfg loom");
+        command
+    })
 }
 
 /// Runs a command of cargo's that must succeed.
