@@ -26,6 +26,7 @@ mod doorbell;
 mod error;
 pub mod layout;
 pub mod memory;
+mod patience;
 mod process;
 mod services;
 pub mod stacks;

@@ -53,7 +53,7 @@ pub(crate) fn change(change: impl FnOnce(&mut Services) -> Result<(), Error>) ->
 #[derive(Debug, Default)]
 pub(crate) struct Consumers {
     pub(crate) all: HashMap<usize, Arc<Consumer>>,
-    pub(crate) buffers: HashMap<usize, (usize, Client)>,
+    pub(crate) buffers: HashMap<usize, Client>,
     made: usize,
 }
 
@@ -67,14 +67,14 @@ impl Consumers {
     }
 
     /// Notes whose a buffer is.
-    pub(crate) fn add_buffer(&mut self, consumer: usize, client: Client) {
-        self.buffers.insert(client.map.address(), (consumer, client));
+    pub(crate) fn add_buffer(&mut self, client: Client) {
+        self.buffers.insert(client.served.address(), client);
         REGISTRATIONS.fetch_add(1, Ordering::Release);
     }
 
     /// Forgets buffers, by address and consumer.
     pub(crate) fn remove_buffers(&mut self, mut which: impl FnMut(usize, usize) -> bool) {
-        self.buffers.retain(|address, (owner, _)| !which(*address, *owner));
+        self.buffers.retain(|address, client| !which(*address, client.owner));
         REGISTRATIONS.fetch_add(1, Ordering::Release);
     }
 }

@@ -3,7 +3,7 @@
 mod served;
 mod threads;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use crate::memory::Map;
 use crate::process;
 use crate::services::{Handler, OnError, Services};
 use crate::tables;
-use served::Served;
 use threads::Crew;
 
+pub(crate) use served::{Served, lanes};
 pub(crate) use threads::current;
 
 /// How long destroying a consumer, or deregistering a buffer, waits for handlers that run. `HOSTCALL_AMD_DRAIN_MS` changes it.
@@ -37,6 +37,8 @@ pub(crate) struct Consumer {
     changes: AtomicU64,
     /// A consumer of v0 has services of its own, which are asked first.
     own: RwLock<Services>,
+    /// Whether it has any. Written before, and read without, the lock.
+    has_own: AtomicBool,
     crew: Arc<Crew>,
 }
 
@@ -65,6 +67,7 @@ pub(crate) fn create() -> Result<usize, Error> {
         buffers: Mutex::default(),
         changes: AtomicU64::new(1),
         own: RwLock::default(),
+        has_own: AtomicBool::new(false),
         crew: Arc::default(),
     }))
 }
@@ -115,7 +118,7 @@ impl Consumer {
     /// As for [`Map::find`], until the buffer is deregistered or the consumer destroyed.
     pub(crate) unsafe fn register(&self, buffer: *mut u8) -> Result<(), Error> {
         match tables::consumers().buffers.get(&buffer.addr()) {
-            Some((owner, _)) if *owner == self.handle => return Ok(()),
+            Some(client) if client.owner == self.handle => return Ok(()),
             Some(_) => return Err(Error::InvalidRequest),
             None => {}
         }
@@ -126,8 +129,8 @@ impl Consumer {
         if !consumers.all.contains_key(&self.handle) || consumers.buffers.contains_key(&buffer.addr()) {
             return Err(Error::InvalidRequest);
         }
-        consumers.add_buffer(self.handle, Client { map, doorbell: self.doorbell });
         let served = Arc::new(Served::new(map));
+        consumers.add_buffer(Client { owner: self.handle, served: served.clone(), doorbell: self.doorbell });
         served.set_doorbell(self.doorbell.handle());
         lock(&self.buffers).push(served);
         // Release: pairs with the acquire of the serving thread, which then looks at the list.
@@ -163,6 +166,8 @@ impl Consumer {
     /// A handler of this consumer's own, as in v0: it replaces the last one.
     pub(crate) fn register_service(&self, service: u32, handler: Handler) {
         self.own.write().unwrap_or_else(PoisonError::into_inner).handlers.insert(service, handler);
+        // Release: pairs with the acquire in `route`.
+        self.has_own.store(true, Ordering::Release);
     }
 
     /// An error handler of this consumer's own, as in v0: before it serves.
@@ -171,11 +176,16 @@ impl Consumer {
             return Err(Error::ConsumerActive);
         }
         self.own.write().unwrap_or_else(PoisonError::into_inner).on_error = Some(handler);
+        self.has_own.store(true, Ordering::Release);
         Ok(())
     }
 
     /// Who answers a service, and who is told if nobody does.
     fn route(&self, service: u32, known: &Services) -> (Option<Handler>, Option<OnError>) {
+        // Acquire: pairs with the releases above. Consumers of v1 have none, and need no lock.
+        if !self.has_own.load(Ordering::Acquire) {
+            return (known.find(service), known.on_error);
+        }
         let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
         (own.find(service).or_else(|| known.find(service)), own.on_error.or(known.on_error))
     }

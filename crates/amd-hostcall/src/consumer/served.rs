@@ -10,7 +10,7 @@ use rustix::thread::futex;
 
 use crate::layout::{HeaderWords, LANES, QWORDS, control};
 use crate::memory::Map;
-use crate::stacks::{self, Packets};
+use crate::stacks::{self, Held, Packets};
 
 /// Set in `Served::inside` when the buffer is closed.
 const CLOSED: u32 = 1 << 31;
@@ -71,6 +71,18 @@ impl Served {
 
     pub(crate) fn address(&self) -> usize {
         self.map.address()
+    }
+
+    /// Where the parts lie, for a client whose buffer stays while it calls.
+    pub(crate) fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// Hands a packet of a client on the processor to the host, unless the buffer is closed: then nobody would ever answer it.
+    pub(crate) fn push(&self, held: Held, contended: impl FnMut()) -> bool {
+        let Some(_inside) = self.enter() else { return false };
+        stacks::push_ready(&self.map, held, contended);
+        true
     }
 
     fn enter(&self) -> Option<Inside<'_>> {

@@ -7,7 +7,7 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -67,6 +67,8 @@ pub(crate) struct Crew {
     changed: Condvar,
     /// Packets that were taken and not begun.
     queue: Mutex<VecDeque<(Arc<Served>, u32)>>,
+    /// How many they are. Only who leads changes it; the next leader sees it by way of `pulse`.
+    queued: AtomicUsize,
     /// Counts beginnings and ends of packets; odd while the leader is in one. Whoever makes an odd number even decides: the leader, which goes
     /// on, or the watcher, which gives the lead away. Sequentially consistent, as `watching` is: a leader counts, then looks whether it is
     /// watched; the watcher says that it goes to sleep, then looks at the count. One sees the other.
@@ -134,6 +136,24 @@ impl Crew {
             }
         }
         true
+    }
+
+    /// The next packet that was taken and not begun.
+    fn next(&self) -> Option<(Arc<Served>, u32)> {
+        if self.queued.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let mut queue = lock(&self.queue);
+        let next = queue.pop_front();
+        self.queued.store(queue.len(), Ordering::Release);
+        next
+    }
+
+    /// Keeps packets for later.
+    fn keep(&self, packets: impl Iterator<Item = (Arc<Served>, u32)>) {
+        let mut queue = lock(&self.queue);
+        queue.extend(packets);
+        self.queued.store(queue.len(), Ordering::Release);
     }
 
     fn wake_watcher(&self) {
@@ -259,14 +279,14 @@ impl Worker {
     /// Serves until another leads, or nothing is left and the consumer ends.
     fn serve_as_leader(&mut self) {
         loop {
-            let next = lock(&self.consumer.crew.queue).pop_front();
+            let next = self.consumer.crew.next().or_else(|| self.sweep());
             if let Some((buffer, index)) = next {
                 let began = self.consumer.crew.begin();
                 self.serve(&buffer, index);
                 if !self.consumer.crew.end_packet(began) {
                     return;
                 }
-            } else if !self.sweep() {
+            } else {
                 if self.ended() {
                     return;
                 }
@@ -285,24 +305,25 @@ impl Worker {
         roles.drained
     }
 
-    /// Takes the ready packets of all buffers; whether there were any.
-    fn sweep(&mut self) -> bool {
+    /// Takes the ready packets of all buffers; the first, and the others are kept for later.
+    fn sweep(&mut self) -> Option<(Arc<Served>, u32)> {
         // Acquire: pairs with the release of who changed the list.
         let changes = self.consumer.changes.load(Ordering::Acquire);
         if changes != self.changes {
             self.buffers.clone_from(&lock(&self.consumer.buffers));
             self.changes = changes;
         }
-        let mut found = false;
+        let mut first = None;
         for buffer in &self.buffers {
             self.taken.clear();
             buffer.sweep(&mut self.taken);
-            if !self.taken.is_empty() {
-                found = true;
-                lock(&self.consumer.crew.queue).extend(self.taken.iter().map(|index| (buffer.clone(), *index)));
+            let mut packets = self.taken.iter().map(|index| (buffer.clone(), *index));
+            first = first.or_else(|| packets.next());
+            if packets.len() > 0 {
+                self.consumer.crew.keep(packets);
             }
         }
-        found
+        first
     }
 
     /// Answers a packet.

@@ -12,9 +12,8 @@ use rustix::thread::futex;
 
 use super::{HEARTBEAT, Known};
 use crate::Error;
+use crate::patience::Patience;
 
-/// Looks at the value before it sleeps. About two microseconds: less than what sleeping and waking take.
-const LOOKS: u32 = 64;
 /// The shortest sleep, where clients ring without waking.
 const SHORT: u64 = 50;
 /// How long such clients may be silent before the sleeps grow.
@@ -35,6 +34,8 @@ pub(crate) struct Bell {
     reserved: [u64; 4],
     /// 1 while a consumer sleeps; the word it sleeps on.
     sleeping: AtomicU32,
+    /// How long a consumer looks before it sleeps.
+    patience: Patience,
     /// Microseconds of the next sleep. Only consumers use it; a lost update makes one sleep longer or shorter.
     sleep: AtomicU64,
     /// When it was last rung by somebody who woke nobody: microseconds since `EPOCH`.
@@ -67,6 +68,7 @@ impl Bell {
             event: AtomicU64::new(0),
             reserved: [0; 4],
             sleeping: AtomicU32::new(0),
+            patience: Patience::new(),
             sleep: AtomicU64::new(HEARTBEAT.as_micros() as u64),
             silent: AtomicU64::new(0),
         }));
@@ -87,12 +89,8 @@ impl Bell {
     }
 
     pub(crate) fn wait(&self, seen: i64) -> i64 {
-        for _ in 0..LOOKS {
-            let value = self.value.load(Ordering::SeqCst);
-            if value != seen {
-                return value;
-            }
-            std::hint::spin_loop();
+        if let Some(value) = self.patience.look(|| Some(self.value.load(Ordering::SeqCst)).filter(|value| *value != seen)) {
+            return value;
         }
         self.sleeping.store(1, Ordering::SeqCst);
         let value = self.value.load(Ordering::SeqCst);

@@ -70,7 +70,7 @@ fn every_pointer_is_checked() {
             (amd_hostcall_create_consumer(null_mut()), Nullptr),
             (amd_hostcall_create_consumer(odd.cast()), IncorrectAlignment),
             (amd_hostcall_initialize_buffer(null, 3), Nullptr),
-            (amd_hostcall_initialize_buffer(1 as *mut c_void, u32::MAX), IncorrectAlignment),
+            (amd_hostcall_initialize_buffer(odd, u32::MAX), IncorrectAlignment),
             (amd_hostcall_initialize_buffer(buffer.pointer(), 0), InvalidRequest),
             (hostcall_amd_initialize_buffer(null, 10000, 2), Nullptr),
             (hostcall_amd_initialize_buffer(odd, 10000, 2), IncorrectAlignment),
@@ -379,7 +379,7 @@ fn two_consumers_serve_their_own_buffers() {
     let consumers = [Consumer::new(&[&buffers[0]]), Consumer::new(&[&buffers[1]])];
     thread::scope(|scope| {
         for (id, buffer) in (0u64..).zip(&buffers) {
-            scope.spawn(move || (0..200).for_each(|_| drop(buffer.call(104, [id; 8]).unwrap())));
+            scope.spawn(move || (0..200).for_each(|_| assert!(buffer.call(104, [id; 8]).is_ok())));
         }
     });
     let [one, other] = consumers;
@@ -460,6 +460,10 @@ fn packets_that_were_ready_before_the_consumer_began_or_that_rang_no_bell_are_an
 
 #[test]
 fn a_client_that_only_adds_to_the_doorbell_s_value_is_served() {
+    if std::env::var_os("HOSTCALL_HSA_LIBRARY").is_some() {
+        println!("skipped: doorbells are signals of the library in HOSTCALL_HSA_LIBRARY, whose memory is its own");
+        return;
+    }
     with_add_one();
     let buffer = Buffer::new(4);
     let _consumer = Consumer::new(&[&buffer]);
@@ -515,6 +519,41 @@ fn waves_that_wait_when_their_buffer_is_deregistered_go_on() {
         assert_eq!(map.header(index).unwrap().control.load(Ordering::Acquire), 0);
     }
     assert_eq!(buffer.call(ADD_ONE, [0; 8]), Err(InvalidRequest as c_int), "nobody serves it");
+}
+
+#[test]
+fn calls_on_a_buffer_that_comes_and_goes_are_answered_or_refused_and_none_waits_for_ever() {
+    with_add_one();
+    let buffer = Buffer::new(64);
+    let consumer = Consumer::new(&[]);
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let callers: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut answered = 0u64;
+                    while !stop.load(Ordering::Relaxed) {
+                        match buffer.call(ADD_ONE, [7; 8]) {
+                            Ok(words) => {
+                                assert_eq!(words, [8, 7]);
+                                answered += 1;
+                            }
+                            Err(code) => assert_eq!(code, InvalidRequest as c_int),
+                        }
+                    }
+                    answered
+                })
+            })
+            .collect();
+        for _ in 0..30 {
+            assert_eq!(consumer.register(&buffer), 0);
+            thread::sleep(Duration::from_millis(5));
+            assert_eq!(consumer.deregister(&buffer), 0);
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(callers.into_iter().map(|caller| caller.join().unwrap()).sum::<u64>() > 0);
+    });
+    assert_eq!(buffer.free(), 64, "every packet came back");
 }
 
 #[test]
