@@ -37,7 +37,8 @@ mod watchdog;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hostcall::{Access, FirstPoll};
+use hostcall::__private::FirstPoll;
+use hostcall::Access;
 
 use crate::Outcome;
 use bulk::Way;
@@ -83,7 +84,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments) -> Outcome {
     let Arguments { device, json, plot, markdown, quick, first_poll, tune, std, mut only } = arguments;
     if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
-        return Err(Error::Name { name: name.clone() }.into());
+        return Err(Error::Name { name: name.clone(), rows: &NAMES }.into());
     }
     if quick && only.is_empty() {
         only = quick_rows().map(str::to_owned).collect();

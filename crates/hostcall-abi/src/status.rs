@@ -143,7 +143,7 @@ impl fmt::Debug for CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownService => f.write_str("unknown service: register it with the server before the program is attached"),
+            Self::UnknownService => f.write_str("unknown service: register it with the server before the kernel is launched"),
             Self::Refused { code } => write!(f, "refused by the host's policy (code {code})"),
             Self::HandlerFailed { code } => write!(f, "the handler failed with code {code}"),
             Self::HandlerPanicked => f.write_str("the handler panicked; its message is in the host's report"),
@@ -155,7 +155,9 @@ impl fmt::Display for CallError {
             }
             Self::Finished => f.write_str("the service takes no more calls"),
             Self::Detached => f.write_str("the port buffer was deregistered"),
-            Self::Busy => f.write_str("every port or staging slot is held; raise their number on the server's builder"),
+            Self::Busy => {
+                f.write_str("no port is free that may be kept; call without keeping one, or raise their number on the server's builder")
+            }
             Self::Other(Status(number)) => write!(f, "status {number}, unknown to this version of hostcall"),
         }
     }

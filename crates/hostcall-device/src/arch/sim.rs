@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
 use hostcall_abi::descriptor::Control;
 use hostcall_abi::port::Arch;
-use hostcall_abi::sim::{LaneInfo, SimOps};
+use hostcall_abi::sim::{FOR_WAVES, LaneInfo, SimOps};
 use hostcall_abi::{Descriptor, Tag, Word};
 
 /// Filled by the simulator after it has loaded the image, before any kernel runs.
@@ -320,6 +320,11 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
+    fn pause_for_waves(self, attempt: u32) {
+        self.pause(attempt.min(FOR_WAVES - 1) | FOR_WAVES);
+    }
+
+    #[inline(always)]
     fn first_port(self) -> u32 {
         resident_wave() % self.ports()
     }
@@ -330,30 +335,7 @@ impl Arch for Machine {
         unsafe { (ops().clock_ns)() }
     }
 
-    #[inline(always)]
-    fn ports(self) -> u32 {
-        descriptor().ports
-    }
-
-    #[inline(always)]
-    fn request_words(self) -> u32 {
-        descriptor().request_words
-    }
-
-    #[inline(always)]
-    fn reply_words(self) -> u32 {
-        descriptor().reply_words
-    }
-
-    #[inline(always)]
-    fn lone_stride(self) -> u32 {
-        descriptor().lone_stride
-    }
-
-    #[inline(always)]
-    fn has_window(self) -> bool {
-        descriptor().window != 0
-    }
+    from_descriptor!();
 
     #[inline(always)]
     fn lock_port(self, port: u32) -> u32 {

@@ -9,6 +9,7 @@ mod define;
 mod environment;
 mod errno;
 mod files;
+mod listing;
 mod opening;
 mod process;
 mod socket;
@@ -26,6 +27,8 @@ use crate::record::Report;
 use crate::service::Service;
 use context::{Context, owner_of};
 
+#[cfg(feature = "test-utils")]
+pub(crate) use console::pieces_alone;
 pub use console::{Console, ConsoleError, Sink};
 pub use standard::Input;
 

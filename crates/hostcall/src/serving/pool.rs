@@ -6,6 +6,7 @@
 //! never return, so its thread is left to itself.
 
 use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
@@ -48,6 +49,10 @@ impl Job {
         let Memory { scratch, stream } = memory;
         stream.resize(1 + self.message.room(), 0);
         let service = &self.message.service;
+        if let (false, Some(status)) = (self.message.is_post(), self.done.verdict()) {
+            finish();
+            return self.done.end(status);
+        }
         let (Run::Blocking(handler) | Run::Adaptive(handler)) = &service.run else { return self.done.fail(Failure::WouldBlock) };
         if self.attempt == Attempt::First && !service.admit() {
             let status = service.refusal().to_status().0;
@@ -219,7 +224,9 @@ impl Shared {
                         state.idle.insert(me, handle);
                     }
                 };
-                job.run(&mut memory, idle_again);
+                // Handlers are guarded. What a job owns may be the last of a service, and a subscriber of `tracing` may panic: the thread goes on.
+                // Unwind safety: the memory is cleared for each call.
+                let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory, idle_again)));
                 state = self.lock();
             } else if state.closed {
                 state.threads -= 1;

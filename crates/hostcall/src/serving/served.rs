@@ -1,19 +1,36 @@
 //! A port buffer while it is served: its memory, and what the server remembers of each port.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use hostcall_abi::Status;
 use hostcall_abi::port::largest_reply_dwords;
 
+use super::open::Open;
 use super::ports::Share;
 use crate::record::Report;
+use crate::service::closing::Closing;
 use crate::wire::PortBuffer;
 
 /// The most deferred posts of one buffer that are not handled yet. Those that come then stay where they are, and the kernel waits.
-const MOST_POSTS: u64 = 4096;
-/// The most bytes that they may keep.
-const MOST_POST_BYTES: u64 = 64 << 20;
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PostBounds {
+    /// Messages.
+    pub(crate) messages: u64,
+    /// The bytes that they keep.
+    pub(crate) bytes: u64,
+}
+
+impl Default for PostBounds {
+    fn default() -> Self {
+        Self { messages: 4096, bytes: 64 << 20 }
+    }
+}
+
+/// Parts of the list of open messages, so that threads seldom meet at one; and the bytes of addresses that go to one part.
+const OPENED: usize = 16;
+const OPEN_BYTES: usize = 256;
 
 /// A served port buffer. Open messages keep it alive, so a late answer always has memory to go to.
 #[derive(Debug)]
@@ -29,8 +46,11 @@ pub(crate) struct Served {
     /// Deferred posts that are not handled, and the bytes that they keep.
     open_posts: AtomicU64,
     open_post_bytes: AtomicU64,
-    /// The status with which calls end instead of being handled; 0 while they are.
-    closing: AtomicU32,
+    post_bounds: PostBounds,
+    /// Messages that other threads answer, by their addresses: told to whoever waits too long.
+    opened: [Mutex<HashMap<usize, Weak<Open>>>; OPENED],
+    /// Whether the buffer is being taken out of service.
+    pub(crate) closing: Closing,
     /// Turn of the last drain asked for; see [`Share`].
     pub(crate) drain: AtomicU64,
     /// Units that each lane of a full wave has for its reply, the head included.
@@ -38,7 +58,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    pub(crate) fn new(memory: PortBuffer, shares: usize) -> Arc<Self> {
+    pub(crate) fn new(memory: PortBuffer, shares: usize, post_bounds: PostBounds) -> Arc<Self> {
         let ports = memory.geometry().ports;
         Arc::new(Self {
             shares: Share::split(ports, shares, memory.first_tag()),
@@ -46,7 +66,9 @@ impl Served {
             open_calls: AtomicU32::new(0),
             open_posts: AtomicU64::new(0),
             open_post_bytes: AtomicU64::new(0),
-            closing: AtomicU32::new(0),
+            post_bounds,
+            opened: Default::default(),
+            closing: Closing::default(),
             drain: AtomicU64::new(0),
             report: Report::default(),
             full_room: 1 + largest_reply_dwords(memory.geometry(), memory.geometry().lanes),
@@ -117,28 +139,40 @@ impl Served {
     /// Whether one more deferred post may be taken. Several threads may ask at once, so there may be a few more than the most.
     pub(crate) fn has_room_for_posts(&self) -> bool {
         // Pairs with `open_post` and `close_post`. Relaxed: a bound, not an order.
-        self.open_posts.load(Ordering::Relaxed) < MOST_POSTS && self.open_post_bytes.load(Ordering::Relaxed) < MOST_POST_BYTES
+        let PostBounds { messages, bytes } = self.post_bounds;
+        self.open_posts.load(Ordering::Relaxed) < messages && self.open_post_bytes.load(Ordering::Relaxed) < bytes
     }
 
     /// [`Status::OK`] while calls are handled, else the status with which they end: the kernel is being ended, or the buffer taken out of service.
     #[inline(always)]
     pub(crate) fn ending(&self) -> Status {
-        // Pairs with `close_as`. Relaxed: a call that slips through is merely handled.
-        match self.closing.load(Ordering::Relaxed) {
-            0 if self.report.is_ended() => Status::KERNEL_ENDED,
-            status => Status(status as u16),
+        match self.closing.get() {
+            Some(status) => status,
+            None if self.report.is_ended() => Status::KERNEL_ENDED,
+            None => Status::OK,
         }
     }
 
-    /// The status of [`Served::close_as`], if the buffer is being taken out of service.
-    pub(crate) fn closing(&self) -> Option<Status> {
-        // Pairs with `close_as`.
-        Some(Status(self.closing.load(Ordering::Relaxed) as u16)).filter(|&status| status != Status::OK)
+    /// A message is open: other threads answer it.
+    pub(crate) fn note_opened(&self, open: &Arc<Open>) {
+        let key = Arc::as_ptr(open) as usize;
+        self.opened(key).insert(key, Arc::downgrade(open));
     }
 
-    /// From now on calls end with this status.
-    pub(crate) fn close_as(&self, status: Status) {
-        // Pairs with the loads in `ending` and `closing`.
-        self.closing.store(u32::from(status.0), Ordering::Relaxed);
+    /// The message is open no more.
+    pub(crate) fn note_answered(&self, open: &Open) {
+        let key = std::ptr::from_ref(open) as usize;
+        self.opened(key).remove(&key);
+    }
+
+    /// The messages that are open now.
+    pub(crate) fn all_opened(&self) -> Vec<Arc<Open>> {
+        // Alive until they are noted as answered.
+        (0..OPENED).flat_map(|i| self.opened(i * OPEN_BYTES).values().filter_map(Weak::upgrade).collect::<Vec<_>>()).collect()
+    }
+
+    /// The part that has messages at such addresses. Held for a look or a change.
+    fn opened(&self, address: usize) -> MutexGuard<'_, HashMap<usize, Weak<Open>>> {
+        self.opened[address / OPEN_BYTES % OPENED].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,6 @@
 //! What the threads of one server share, and their main loop.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{JoinHandle, Thread};
@@ -10,6 +11,7 @@ use hostcall_abi::Status;
 use super::message::Worker;
 use super::pool::Pool;
 use super::ports::{Audit, Swept};
+use super::running::Running;
 use super::served::Served;
 use super::wake::{Pace, Wake};
 use crate::record::stats::Padded;
@@ -22,6 +24,24 @@ struct Seat {
     thread: OnceLock<Thread>,
     /// The version of the buffer list that it works on; `u64::MAX` once it has ended.
     seen: AtomicU64,
+    running: Running,
+    /// Times it has looked at ports, and times it has slept since it began.
+    turns: AtomicU64,
+    rests: AtomicU64,
+}
+
+impl Seat {
+    /// One more turn over the ports begins.
+    fn turn(&self) {
+        // Only this thread writes; pairs with nothing: a number to be shown.
+        self.turns.store(self.turns.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// The thread is about to sleep.
+    fn rest(&self) {
+        // As in `turn`.
+        self.rests.store(self.rests.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
 }
 
 /// A serving thread that ends, by whatever way.
@@ -44,6 +64,8 @@ pub(crate) struct Core {
     pub(crate) runtime: super::asynchronous::Runtime,
     /// Whether to take the time of each call.
     timed: bool,
+    /// See [`Pace::new`].
+    modest: bool,
     buffers: Mutex<Arc<[Arc<Served>]>>,
     buffers_version: AtomicU64,
     seats: Box<[Padded<Seat>]>,
@@ -68,6 +90,7 @@ pub(crate) struct CoreConfig {
     #[cfg(feature = "tokio")]
     pub(crate) runtime: super::asynchronous::Runtime,
     pub(crate) timed: bool,
+    pub(crate) modest: bool,
     pub(crate) threads: usize,
 }
 
@@ -81,6 +104,7 @@ impl Core {
             #[cfg(feature = "tokio")]
             runtime: parts.runtime,
             timed: parts.timed,
+            modest: parts.modest,
             buffers: Mutex::new(Arc::new([])),
             buffers_version: AtomicU64::new(0),
             seats: (0..parts.threads).map(|_| Padded::default()).collect(),
@@ -99,6 +123,17 @@ impl Core {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Where serving thread `index` says what it runs.
+    #[inline(always)]
+    pub(super) fn running_of(&self, index: usize) -> &Running {
+        &self.seats[index].0.running
+    }
+
+    /// What each serving thread is running.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &Running> {
+        self.seats.iter().map(|Padded(seat)| &seat.running)
+    }
+
     pub(crate) fn buffers(&self) -> Arc<[Arc<Served>]> {
         self.list().clone()
     }
@@ -115,7 +150,7 @@ impl Core {
     /// Takes a buffer out of service: calls that wait or still come end with `status`, posts are handled. When this returns
     /// no serving thread looks at the buffer any more.
     pub(crate) fn retire(&self, served: &Arc<Served>, status: Status) {
-        served.close_as(status);
+        served.closing.set(status);
         // What is there is answered, and only then the word is written that lets lanes give up; a last look finds what came in between.
         // Whoever sends after that finds the word.
         self.drain(served);
@@ -133,10 +168,15 @@ impl Core {
 
     /// Waits until the serving threads have looked at every port of the buffer once more.
     pub(crate) fn drain(&self, served: &Served) {
+        self.drain_by(served, None);
+    }
+
+    /// The same, and gives up at `deadline`. Whether they have.
+    pub(crate) fn drain_by(&self, served: &Served, deadline: Option<Instant>) -> bool {
         // Pairs with the acquire in `Partition::sweep`: what came before this call is seen in that turn.
         let turn = served.drain.fetch_add(1, Ordering::Release) + 1;
         self.wake_all();
-        wait_until(|| self.ended() || served.shares.iter().all(|share| share.drained() >= turn));
+        wait_by(deadline, || self.ended() || served.shares.iter().all(|share| share.drained() >= turn))
     }
 
     /// The device says whether kernels are in flight.
@@ -153,14 +193,18 @@ impl Core {
         }
     }
 
-    /// A worker needs this table no more. If nobody else does, what its services' handlers own is the user's to drop, and that may take its time
-    /// or panic: it happens on a thread of its own.
+    /// A worker needs this table no more. What the handlers own of services that nobody else needs is the user's to drop, and that may take its time or
+    /// panic: it happens on a thread of its own.
     pub(crate) fn release(&self, old: Snapshot) {
-        let Some(table) = Arc::into_inner(old.table).filter(|table| table.iter().next().is_some()) else { return };
-        let reaper = std::thread::Builder::new().name("hostcall-reaper".into()).spawn(move || drop(table));
+        let last = old.into_last();
+        if last.is_empty() {
+            return;
+        }
+        let drop_them = move || last.into_iter().for_each(drop_guarded);
+        let reaper = std::thread::Builder::new().name("hostcall-reaper".into()).spawn(drop_them);
         let mut reapers = self.reapers.lock().unwrap_or_else(PoisonError::into_inner);
         reapers.retain(|reaper| !reaper.is_finished());
-        // No thread to be had: it was dropped here.
+        // No thread to be had: they were dropped here.
         reapers.extend(reaper);
     }
 
@@ -179,6 +223,15 @@ impl Core {
         // Pairs with the load in `run`.
         self.stop.store(true, Ordering::Release);
         self.wake_all();
+    }
+
+    /// What each serving thread has done so far: its turns over the ports, and the times it slept.
+    #[cfg(feature = "test-utils")]
+    pub(crate) fn turns_so_far(&self) -> Vec<crate::test_utils::Turns> {
+        // Pair with nothing: numbers to be shown.
+        let turns =
+            |seat: &Seat| crate::test_utils::Turns { turns: seat.turns.load(Ordering::Relaxed), rests: seat.rests.load(Ordering::Relaxed) };
+        self.seats.iter().map(|Padded(seat)| turns(seat)).collect()
     }
 
     fn ended(&self) -> bool {
@@ -203,21 +256,30 @@ impl Core {
         let _ = seat.thread.set(std::thread::current());
         super::wake::exact_sleeps();
         let mut worker = Worker::new(self.clone(), index);
-        let mut pace = Pace::default();
         let mut view = View { buffers: Arc::new([]), version: u64::MAX - 1 };
+        whatever_panics(|| self.serve(index, &mut worker, &mut view, seat));
+        // What it still knew of services may be the last that is known of them.
+        worker.forget();
+    }
+
+    /// Sweep after sweep, until the threads are stopped.
+    fn serve(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
+        let mut pace = Pace::new(self.modest);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
-            self.refresh(&mut view, seat);
+            self.refresh(view, seat);
+            seat.turn();
             worker.found = self.timed.then(Instant::now);
             let mut swept = Swept::default();
             for served in view.buffers.iter() {
-                swept += served.shares[index].sweep(served, &mut worker, Audit::Few);
+                swept += served.shares[index].sweep(served, worker, Audit::Few);
             }
             if !pace.next(swept.taken) {
                 continue;
             }
             if swept.left {
                 // Posts wait for others to be handled, and nobody rings when they are.
+                seat.rest();
                 std::thread::sleep(Wake::NAP);
                 continue;
             }
@@ -225,21 +287,23 @@ impl Core {
                 // No kernel runs. One look at everything, so that posts whose doorbells were lost are not left until somebody waits.
                 let mut last = Swept::default();
                 for served in view.buffers.iter() {
-                    last += served.shares[index].sweep(served, &mut worker, Audit::Many(u32::MAX));
+                    last += served.shares[index].sweep(served, worker, Audit::Many(u32::MAX));
                 }
                 if last.taken > 0 || last.left {
                     continue;
                 }
+                seat.rest();
                 worker.rest();
-            } else if self.wake.take_watch() {
-                self.watch(&mut worker, &mut view, seat);
-                self.wake.leave_watch();
+            } else if let Some(watch) = self.wake.take_watch() {
+                self.watch(worker, view, seat);
+                drop(watch);
                 self.wake_all();
             } else {
                 // Another thread watches our ports too, and wakes us. (If it has just stopped, it has left us a token.)
+                seat.rest();
                 worker.rest();
             }
-            pace = Pace::default();
+            pace = Pace::new(self.modest);
         }
     }
 
@@ -248,18 +312,21 @@ impl Core {
         // Pairs with the increments in `add` and `retire`.
         let now = self.buffers_version.load(Ordering::Acquire);
         if now != view.version {
-            *view = View { buffers: self.buffers(), version: now };
+            let old = std::mem::replace(view, View { buffers: self.buffers(), version: now });
             // Pairs with the load in `retire`: our last look at a buffer that is gone comes before.
             seat.seen.store(now, Ordering::Release);
+            // Last: memory that nobody else keeps is freed, whoever's it is.
+            drop(old);
         }
     }
 
     /// Looks after all ports, sleeping in between, until there is more to do than one thread should.
     fn watch(&self, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(self.modest);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() {
             self.refresh(view, seat);
+            seat.turn();
             worker.found = self.timed.then(Instant::now);
             let mut swept = Swept::default();
             for served in view.buffers.iter() {
@@ -271,9 +338,24 @@ impl Core {
                 return;
             }
             if pace.next(swept.taken) {
+                seat.rest();
                 std::thread::sleep(Wake::NAP);
             }
         }
+    }
+}
+
+/// Does something until it returns; it may panic. What panics on a serving thread outside of a sweep is nobody's code but ours, and lanes wait all the same.
+fn whatever_panics(mut turns: impl FnMut()) {
+    // Unwind safety: a worker's state is whole between sweeps, and a sweep has a guard of its own.
+    while catch_unwind(AssertUnwindSafe(&mut turns)).is_err() {}
+}
+
+/// Drops what is the user's.
+fn drop_guarded<T>(value: T) {
+    // The hook has said what panicked. What is left of the value is gone either way; the payload's own `Drop` may panic as well, so it is leaked.
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        std::mem::forget(payload);
     }
 }
 
@@ -284,13 +366,62 @@ struct View {
 }
 
 /// Waits, on a thread that is not a serving one, for something that serving threads do soon.
-pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
+fn wait_until(done: impl FnMut() -> bool) {
+    wait_by(None, done);
+}
+
+/// The same, and gives up at `deadline`. Whether it was done.
+pub(crate) fn wait_by(deadline: Option<Instant>, mut done: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while !done() {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return false;
+        }
         if start.elapsed() < Duration::from_micros(50) {
             std::thread::yield_now();
         } else {
             std::thread::sleep(Duration::from_micros(50));
         }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_whose_turns_panic_goes_on_with_the_next() {
+        let mut turns = 0;
+        whatever_panics(|| {
+            turns += 1;
+            assert!(turns == 4, "as it should");
+        });
+        assert_eq!(turns, 4);
+    }
+
+    #[test]
+    fn a_watch_that_panics_is_no_longer_the_watch() {
+        let wake = Wake::default();
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _watch = wake.take_watch().expect("nobody watches yet");
+            assert!(wake.take_watch().is_none());
+            panic!("as it should");
+        }));
+        assert!(panicked.is_err() && wake.take_watch().is_some());
+    }
+
+    #[test]
+    fn things_whose_drops_panic_are_dropped_all_the_same() {
+        struct Bomb<'a>(&'a AtomicU64);
+        impl Drop for Bomb<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+                panic!("as it should");
+            }
+        }
+        let dropped = AtomicU64::new(0);
+        (0..3).for_each(|_| drop_guarded(Bomb(&dropped)));
+        assert_eq!(dropped.load(Ordering::Relaxed), 3);
     }
 }

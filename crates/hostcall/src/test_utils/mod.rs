@@ -24,6 +24,29 @@ pub use arch::{Lanes, MockArch};
 pub use raw::RawPorts;
 pub use sweeper::Sweeper;
 
+/// Words of request areas that this thread has loaded. Only with the feature `count-loads`.
+#[cfg(feature = "count-loads")]
+pub fn words_loaded() -> u64 {
+    LOADED.get()
+}
+
+#[cfg(feature = "count-loads")]
+thread_local! {
+    static LOADED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// So many words are loaded.
+#[cfg(feature = "count-loads")]
+pub(crate) fn count_loads(words: u32) {
+    LOADED.set(LOADED.get() + u64::from(words));
+}
+
+/// The built-in service that takes pieces of texts, without a console: what would be written is dropped. At most `texts` unfinished texts of `bytes` bytes
+/// are kept.
+pub fn pieces_service(texts: usize, bytes: usize) -> Service {
+    crate::builtin::pieces_alone(texts, bytes)
+}
+
 /// The device's side of an in-process port buffer. Holds the buffer's memory, as an attached program does.
 #[derive(Clone, Debug)]
 pub struct MockDevice {
@@ -130,7 +153,7 @@ impl MockWave {
     /// As the call ended.
     pub fn call_with(&self, number: u16, flags: Flags, units: &[u32]) -> LaneResult {
         let (client, group) = (self.client(), self.group());
-        let mut held = client.acquire(&group, true).ok_or_else(|| failed(client.why_no_port()))?;
+        let mut held = client.acquire(&group, true).map_err(failed)?;
         let result = self.call_held(&mut held, number, flags, units);
         client.release(&group, held);
         result
@@ -170,7 +193,7 @@ impl MockWave {
     /// When it could not be sent.
     pub fn post(&self, number: u16, flags: Flags, units: &[u32]) -> Result<(), CallError> {
         let (client, group) = (self.client(), self.group());
-        let mut held = client.acquire(&group, true).ok_or_else(|| failed(client.why_no_port()))?;
+        let mut held = client.acquire(&group, true).map_err(failed)?;
         let status = client.send(&group, &mut held, number, flags, units.len() as u32, unit_of(units));
         client.release(&group, held);
         if status == Status::OK { Ok(()) } else { Err(failed(status)) }
@@ -218,6 +241,20 @@ impl MockWave {
     }
 }
 
+/// What one serving thread has done since its server began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turns {
+    /// Times it looked at ports.
+    pub turns: u64,
+    /// Times it slept or parked.
+    pub rests: u64,
+}
+
+/// What each serving thread of a server has done.
+pub fn turns(server: &crate::Server) -> Vec<Turns> {
+    server.core.turns_so_far()
+}
+
 /// The payload of a call that takes strings or slices.
 pub fn var_units(offset: u32, fixed: &[u32], bytes: &[u8]) -> Vec<u32> {
     let mut units = vec![offset, bytes.len() as u32];
@@ -259,10 +296,10 @@ pub fn posted_service<A: Fixed>(name: &'static str, f: impl Fn(A) + Send + Sync 
 
 /// The definition of a service of fixed-size arguments `A`.
 pub fn definition<A: Fixed>(name: &'static str, reply_dwords: Option<usize>) -> Definition {
-    Definition { name: name.into(), signature: 0, takes_var: false, units: A::DWORDS, reply_dwords }
+    Definition { name: name.into(), signature: 0, text: "".into(), takes_var: false, units: A::DWORDS, reply_dwords }
 }
 
 /// The definition of a service that takes strings or slices; `units` counts its fixed arguments and one for each string or slice.
 pub fn var_definition(name: &'static str, units: usize) -> Definition {
-    Definition { name: name.into(), signature: 0, takes_var: true, units: VarHead::DWORDS + units, reply_dwords: Some(0) }
+    Definition { name: name.into(), signature: 0, text: "".into(), takes_var: true, units: VarHead::DWORDS + units, reply_dwords: Some(0) }
 }
