@@ -1,10 +1,28 @@
 //! What generated code calls. Not part of the public interface.
 
-pub use crate::service::{Definition, Failure, HandlerError, HandlerResult, IntoReply, Invocation, Service};
+use abi::codec::Fixed;
+
+pub use crate::service::{Calls, Definition, Failure, HandlerError, HandlerResult, IntoReply, Invocation, Out, Service};
 pub use crate::{__if_device as if_device, __if_host as if_host, __if_tokio as if_tokio};
 /// For shared crates that are `no_std`.
 pub use ::std;
 pub use hostcall_abi as abi;
+
+/// A service of fixed-size arguments, a tuple of them, and a fixed-size result.
+pub fn typed<A: Fixed + 'static, R: Fixed + 'static>(
+    definition: Definition,
+    handler: impl Fn(A) -> Result<R, Failure> + Send + Sync + 'static,
+) -> Service {
+    Service::typed(definition, handler)
+}
+
+/// The same for whole messages.
+pub fn batch<A: Fixed + 'static, R: Fixed + 'static>(
+    definition: Definition,
+    handler: impl Fn(&mut Calls<'_, '_, A, R>) + Send + Sync + 'static,
+) -> Service {
+    Service::batch(definition, move |batch| handler(&mut batch.typed()))
+}
 
 /// Keeps its input on the device face: here, nothing.
 #[doc(hidden)]

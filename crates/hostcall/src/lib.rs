@@ -63,8 +63,10 @@ pub use {
     server::{AttachError, Awake, BufferHandle, Server, ServerBuilder, ServerError, WaitError},
     server::{program_launch, reserve_lane_stacks, reserve_stacks},
     service::registry::{RegisterError, ServiceHandle},
+    service::{Arguments, Invocation, Out, OutSlice, RawOut, RawSlice, Written},
+    service::{Batch, Calls, Column, DeferredBatch, Requests, Rows, RowsMut},
     service::{Completion, Definition, Failure, HandlerError, HandlerResult, IntoReply, Service},
-    service::{Invocation, OutSlice, RawOut, RawSlice},
+    service::{DefinitionBuilder, DefinitionError},
     wire::{BufferError, PortBuffer, RawWindow, StagedRegion},
 };
 

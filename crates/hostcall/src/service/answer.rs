@@ -32,6 +32,11 @@ pub(crate) trait Answer: Debug + Send + Sync {
     fn facts(&self) -> Facts<'_>;
     /// Units that each lane's reply may have.
     fn room(&self) -> usize;
+    /// Units that a lane's reply takes where its handler puts it, the head included.
+    fn stride(&self) -> usize {
+        let room = self.room();
+        1 + self.facts().service.reply_stride.map_or(room, |stride| (stride - 1).min(room))
+    }
     /// The status with which calls end instead of being handled: the kernel is being ended, or the server is going. [`Status::OK`]: neither.
     fn ending(&self) -> Status;
     /// The status with which the buffer is being taken out of service.

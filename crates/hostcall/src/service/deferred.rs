@@ -58,8 +58,7 @@ impl DeferredBatch {
     /// All `lanes` lanes of a message. Those that the service does not take are answered at once; `None` if those are all.
     pub(crate) fn new(message: Arc<dyn Answer>, lanes: u32, timing: Option<Timing>) -> Option<Self> {
         let facts = message.facts();
-        let room = message.room();
-        let stride = 1 + facts.service.reply_stride.map_or(room, |stride| (stride - 1).min(room));
+        let stride = message.stride();
         let mut streams = vec![0; lanes as usize * stride];
         let mut progress = Progress::default();
         let mut answers = Answers { facts, progress: &mut progress, streams: &mut streams, stride, may_block: false };

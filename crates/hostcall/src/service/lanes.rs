@@ -11,8 +11,9 @@ use hostcall_abi::codec::{DecodeError, Fixed};
 use super::arguments::Var;
 use super::call::{Caller, Invocation, Scratch, put_failure, put_head, put_status};
 use super::failure::{Failure, HandlerResult};
+use super::handler::NowFn;
 use super::registry::Registered;
-use crate::record::Report;
+use crate::record::{Report, guard};
 use crate::wire::Staging;
 
 /// The payload of a message: lane after lane.
@@ -69,7 +70,13 @@ impl<'a> Facts<'a> {
             _ if self.is_short() => Some(DecodeError::Short),
             (0, _) => None,
             // As the decoding of each lane would say.
-            (_, staged) => if self.service.shape.takes_var { None } else { Var::of(&[], self.service.shape, staged).err() },
+            (_, staged) => {
+                if self.service.shape.takes_var {
+                    None
+                } else {
+                    Var::of(&[], self.service.shape, staged).err()
+                }
+            }
         }
     }
 
@@ -243,6 +250,14 @@ pub(crate) struct LaneCalls<'a> {
 }
 
 impl LaneCalls<'_> {
+    /// Handles all that are left.
+    pub(crate) fn handle(&mut self, handler: &NowFn) {
+        let Facts { report, service, .. } = self.answers.facts;
+        while guard(report, service.name(), || handler.serve(self)).is_none() {
+            self.answers.panicked(handler.is_whole());
+        }
+    }
+
     /// Handles lane after lane.
     #[inline(always)]
     pub(crate) fn each(&mut self, handler: impl Fn(&mut Invocation<'_>) -> HandlerResult) {

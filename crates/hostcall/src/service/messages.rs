@@ -78,7 +78,21 @@ impl<'a> Messages<'a> {
         scratch: &'a mut Scratch,
     ) -> Self {
         let (progress, sample) = (Progress::default(), Sample::default());
-        Self { service, report, left: messages, units, staging, streams, stream_at, replies, scratch, progress, begun: false, late: 0, sample }
+        Self {
+            service,
+            report,
+            left: messages,
+            units,
+            staging,
+            streams,
+            stream_at,
+            replies,
+            scratch,
+            progress,
+            begun: false,
+            late: 0,
+            sample,
+        }
     }
 
     /// Handles all of them.

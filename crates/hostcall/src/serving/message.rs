@@ -19,7 +19,8 @@ use crate::record::stats::Sample;
 use crate::record::trace::Span;
 use crate::service::Run;
 use crate::service::call::{Scratch, put_status};
-use crate::service::lanes::{LaneCalls, Payload, Reply, Streams, Taken};
+use crate::service::lanes::Payload;
+use crate::service::messages::{Messages, Reply, Streams, Taken};
 use crate::service::registry::{Registered, Snapshot};
 
 /// Messages that are taken at most before they are handled. Replies through a window are ordered behind what handlers wrote by a fence that waits for
@@ -208,7 +209,7 @@ impl Worker {
             let streams = Streams { units: &mut outbox.units, stride };
             let (units, staging) = (&inbox.units[..inbox.used], served.memory.staging());
             let replies = &mut outbox.answers;
-            let mut calls = LaneCalls::new(service, &served.report, messages, units, staging, streams, stream_at, replies, scratch);
+            let mut calls = Messages::new(service, &served.report, messages, units, staging, streams, stream_at, replies, scratch);
             calls.handle(&**handler);
             (late, sample) = (calls.late, calls.sample);
             outbox.used = calls.stream_at;
