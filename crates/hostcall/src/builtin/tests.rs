@@ -4,15 +4,18 @@ use std::fs;
 use std::path::Path;
 use std::ptr::NonNull;
 
-use hostcall_abi::codec::{Fixed, VarHead, bytes};
+use hostcall_abi::codec::{Fixed, VarHead, bytes, bytes_mut};
 use hostcall_abi::services::{kind, open};
-use hostcall_abi::{CallError, Status};
+use hostcall_abi::{CallError, ReplyHead, Status};
 
 use super::*;
 use crate::StagedRegion;
 use crate::policy::{Access, DirGrant, Limits};
-use crate::service::call::{Caller, Finished, Invocation, Scratch, Var};
-use crate::service::{Failure, Run};
+use crate::service::Run;
+use crate::service::call::Scratch;
+use crate::service::lanes::{Answers, Facts, LaneCalls, Payload, Progress};
+use crate::service::registry::Registered;
+use crate::wire::Staging;
 
 /// The services with a directory to play in, and a program's report.
 struct World {

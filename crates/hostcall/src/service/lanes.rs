@@ -70,13 +70,8 @@ impl<'a> Facts<'a> {
             _ if self.is_short() => Some(DecodeError::Short),
             (0, _) => None,
             // As the decoding of each lane would say.
-            (_, staged) => {
-                if self.service.shape.takes_var {
-                    None
-                } else {
-                    Var::of(&[], self.service.shape, staged).err()
-                }
-            }
+            (_, staged) if !self.service.shape.takes_var => Var::of(&[], self.service.shape, staged).err(),
+            _ => None,
         }
     }
 
@@ -262,26 +257,17 @@ impl LaneCalls<'_> {
     #[inline(always)]
     pub(crate) fn each(&mut self, handler: impl Fn(&mut Invocation<'_>) -> HandlerResult) {
         let facts = self.answers.facts;
-        if facts.is_plain() {
-            while let Some(rank) = self.answers.next() {
-                self.call(rank, Var::NONE, &handler);
-            }
-        } else {
-            while let Some(rank) = self.answers.next() {
+        let plain = facts.is_plain();
+        while let Some(rank) = self.answers.next() {
+            if !plain {
                 self.scratch.clear();
-                match facts.variable_part(rank) {
-                    Ok(var) => self.call(rank, var, &handler),
-                    Err(error) => self.answers.fail(rank, &Failure::Decode(error)),
-                }
+            }
+            let Scratch { arena, outs } = &mut *self.scratch;
+            match if plain { Ok(Var::NONE) } else { facts.variable_part(rank) } {
+                Ok(var) => self.answers.call(rank, var, arena, outs, &handler),
+                Err(error) => self.answers.fail(rank, &Failure::Decode(error)),
             }
         }
-    }
-
-    /// One lane's call.
-    #[inline(always)]
-    fn call(&mut self, rank: u32, var: Var<'_>, handler: impl FnOnce(&mut Invocation<'_>) -> HandlerResult) {
-        let Scratch { arena, outs } = &mut *self.scratch;
-        self.answers.call(rank, var, arena, outs, handler);
     }
 
     /// Handles lane after lane, for a handler that takes all its arguments as one value of fixed size and gives the result: nothing but what the
@@ -295,7 +281,10 @@ impl LaneCalls<'_> {
         }
         let Payload { units, stride: apart, .. } = facts.payload;
         let fits = R::DWORDS < stride;
-        while let Some(rank) = answers.next() {
+        // In a register; the one in memory is for whoever goes on after a panic.
+        let mut left = answers.progress.left;
+        while left != 0 {
+            let rank = left.trailing_zeros();
             let start = rank as usize * apart;
             let result = match A::get(&units[start..start + A::DWORDS]) {
                 Ok(arguments) => handler(arguments),
@@ -311,7 +300,8 @@ impl LaneCalls<'_> {
                 Ok(_) => answers.fail(rank, &Failure::TooLarge { max: answers.room() }),
                 Err(failure) => answers.fail(rank, &failure),
             }
-            answers.done(rank);
+            left &= left - 1;
+            answers.progress.left = left;
         }
     }
 }

@@ -140,9 +140,9 @@ impl<'a> Messages<'a> {
         let (lanes, stride, late) = (message.lanes(), self.streams.stride, self.progress.late);
         let streams = &self.streams.units[self.stream_at..self.stream_at + lanes as usize * stride];
         let mut longest = 0;
-        for (rank, stream) in streams.chunks_exact(stride).enumerate() {
-            let head = ReplyHead::decode(stream[0]);
-            if late == 0 || late >> rank & 1 == 0 {
+        for rank in 0..lanes as usize {
+            let head = ReplyHead::decode(streams[rank * stride]);
+            if late >> rank & 1 == 0 {
                 self.sample.failed += u32::from(head.status != Status::OK);
                 self.sample.bytes_out += u64::from(head.dwords) * 4;
                 longest = longest.max(u32::from(head.dwords));
