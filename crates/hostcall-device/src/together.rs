@@ -3,8 +3,9 @@
 //! The other lanes are there and wait anyway, so they help: each stores one of the message's words, all by one instruction, which the bus takes
 //! as one transaction; and all of them read the one reply. Those with strings and slices are in [`crate::staging`].
 
-use crate::call::{Port, Raw, check, decode, fits, no_port, unit_of};
+use crate::call::{Port, fits, unit_of};
 use crate::context::{ServiceWord, client, group_at, machine};
+use crate::outcome::{Raw, check, decode, no_port};
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::{Arch, Group, Held};
 use hostcall_abi::{CallError, Flags, Status, unrolled};
@@ -58,10 +59,7 @@ pub fn call_fixed_together<R: Fixed, const UNITS: usize, const REPLY_WORDS: usiz
     service: &ServiceWord,
     units: &[u32; UNITS],
 ) -> Result<R, CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     let group = lanes_here(number);
     let mut reply = Raw::<REPLY_WORDS>::without(Status::TOO_LARGE);
     if fits(UNITS as u32, REPLY_WORDS as u32, 1) {
@@ -82,10 +80,7 @@ pub fn call_fixed_together_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: u
     service: &ServiceWord,
     units: &[u32; UNITS],
 ) -> Result<R, CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     if !fits(UNITS as u32, REPLY_WORDS as u32, 1) {
         return decode(&Raw::<REPLY_WORDS>::without(Status::TOO_LARGE));
     }
@@ -99,10 +94,7 @@ pub fn call_fixed_together_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: u
 #[inline(always)]
 #[track_caller]
 pub fn post_fixed_together<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     let group = lanes_here(number);
     let Some(mut held) = client().acquire(&group, true) else { return Err(no_port()) };
     let status = send_together(&group, &mut held, number, Flags::default(), units);
@@ -116,9 +108,6 @@ pub fn post_fixed_together<const UNITS: usize>(service: &ServiceWord, units: &[u
 /// What keeps it from being sent.
 #[inline(always)]
 pub fn post_fixed_together_on<const UNITS: usize>(port: &mut Port, service: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     check(send_together(&port.group, &mut port.held, number, Flags::default(), units), 0)
 }

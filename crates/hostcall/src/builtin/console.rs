@@ -4,6 +4,8 @@
 //! pipe stalls no call. A thread of the console's own, started with the first text, writes them in that order. A
 //! queue that has grown large makes further printing wait, on the blocking pool, until it is written.
 
+#[cfg(feature = "test-utils")]
+mod alone;
 mod pieces;
 
 use std::cell::RefCell;
@@ -17,6 +19,8 @@ use super::context::{Context, owner_of};
 use super::define;
 use crate::service::Invocation;
 use crate::service::{Failure, Service};
+#[cfg(feature = "test-utils")]
+pub(crate) use alone::pieces_alone;
 use pieces::{Key, Pieces, Stream};
 
 /// Bytes queued at which printing begins to wait.
