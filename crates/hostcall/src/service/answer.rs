@@ -34,8 +34,12 @@ pub(crate) trait Answer: Debug + Send + Sync {
     fn room(&self) -> usize;
     /// Units that a lane's reply takes where its handler puts it, the head included.
     fn stride(&self) -> usize {
+        let facts = self.facts();
+        if facts.post {
+            return 1;
+        }
         let room = self.room();
-        1 + self.facts().service.reply_stride.map_or(room, |stride| (stride - 1).min(room))
+        1 + facts.service.reply_stride.map_or(room, |stride| (stride - 1).min(room))
     }
     /// The status with which calls end instead of being handled: the kernel is being ended, or the server is going. [`Status::OK`]: neither.
     fn ending(&self) -> Status;

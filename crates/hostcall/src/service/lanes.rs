@@ -152,7 +152,7 @@ impl Answers<'_> {
 
     /// The next lane that has no reply.
     #[inline(always)]
-    fn next(&self) -> Option<u32> {
+    pub(super) fn next(&self) -> Option<u32> {
         let left = self.progress.left;
         (left != 0).then(|| left.trailing_zeros())
     }

@@ -26,7 +26,7 @@ pub enum RawOut<'a> {
 /// The elements of a staged call are written to where the device reads them. Nothing is zeroed, and nothing is copied a second time. The device's slice
 /// keeps its old elements behind those written; `out` in the kernel is told how many there are.
 ///
-/// A [`Out<u8>`](Out) is an [`std::io::Write`]: `write!(out, …)` and `std::io::copy` work.
+/// An [`Out<u8>`](Out) is a [`std::io::Write`]: `write!(out, …)` and `std::io::copy` work.
 ///
 /// ```
 /// #[hostcall::service]
@@ -34,6 +34,7 @@ pub enum RawOut<'a> {
 ///     fn squares(from: u64, out: &mut [u64]) -> u32;
 /// }
 ///
+/// # fn main() {
 /// let service = host::squares_out(|from, out| {
 ///     let mut next = from;
 ///     while out.push(next * next) {
@@ -42,6 +43,7 @@ pub enum RawOut<'a> {
 ///     out.written() as u32
 /// });
 /// assert_eq!(service.name(), "Host__squares");
+/// # }
 /// ```
 #[derive(Debug)]
 pub struct Out<'a, T> {

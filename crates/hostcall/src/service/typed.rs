@@ -18,8 +18,10 @@ use super::failure::{Failure, IntoReply};
 ///     fn scale(x: f32, by: f32) -> f32;
 /// }
 ///
+/// # fn main() {
 /// let service = host::scale_batch(|calls| calls.answer(|(x, by)| x * by));
 /// assert_eq!(service.name(), "Host__scale");
+/// # }
 /// ```
 #[derive(Debug)]
 pub struct Calls<'b, 'a, A, R> {
