@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use common::{eventually, geometry, serve, serve_over, with_window};
+use hostcall::__private::PortBuffer;
 use hostcall::test_utils::{MockWave, definition, fixed_service, var_definition, var_units};
-use hostcall::{Batch, CallError, Completion, DeferredBatch, Definition, Failure, PortBuffer, Server, Service};
+use hostcall::{Batch, CallError, Completion, DeferredBatch, Definition, Failure, Server, Service};
 use hostcall_abi::Flags;
 
 const WAVE: u64 = 0xffff_ffff;

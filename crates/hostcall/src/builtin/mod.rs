@@ -9,6 +9,7 @@ mod define;
 mod environment;
 mod errno;
 mod files;
+mod listing;
 mod opening;
 mod process;
 mod socket;

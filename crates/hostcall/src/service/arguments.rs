@@ -148,6 +148,7 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// When it is not there whole.
+    #[doc(hidden)]
     pub fn raw_slice(&mut self) -> Result<RawSlice<'a>, DecodeError> {
         let len = self.fixed::<u32>()?;
         let start = self.var_at;
@@ -167,6 +168,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The whole staged region of this call, from its start to the end of what the arguments take; `None` if they came with the message.
+    #[doc(hidden)]
     pub fn staged_region(&self) -> Option<StagedRegion<'a>> {
         match self.var {
             Var::Copied(_) => None,

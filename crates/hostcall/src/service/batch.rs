@@ -317,6 +317,9 @@ impl LaneCalls<'_> {
         if self.answers.progress.left == 0 {
             return;
         }
+        if let Some(status) = self.answers.facts.ended() {
+            return self.answers.end_left(status);
+        }
         if let Some(error) = self.answers.facts.malformed() {
             return self.answers.fail_left(&Failure::Decode(error));
         }

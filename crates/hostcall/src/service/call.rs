@@ -110,6 +110,7 @@ impl<'a> Invocation<'a> {
     }
 
     /// Where what ends the kernel is reported.
+    #[doc(hidden)]
     pub fn report(&self) -> &'a Report {
         self.caller.report
     }
@@ -149,6 +150,7 @@ impl<'a> Invocation<'a> {
     ///
     /// # Errors
     /// When it is not there whole.
+    #[doc(hidden)]
     pub fn raw_slice(&mut self) -> Result<RawSlice<'a>, DecodeError> {
         self.arguments.raw_slice()
     }
@@ -176,6 +178,7 @@ impl<'a> Invocation<'a> {
     ///
     /// # Errors
     /// When it does not fit into a reply or into the lane's staged region.
+    #[doc(hidden)]
     pub fn raw_out(&mut self) -> Result<RawOut<'a>, Failure> {
         self.outs.raw(&mut self.arguments, self.stream.len() - 1)
     }
@@ -205,6 +208,7 @@ impl<'a> Invocation<'a> {
 
     /// The result, and how many bytes of each `&mut [T]` argument are sent back, all of them from [`RawOut::Staged`] regions,
     /// which hold them already.
+    #[doc(hidden)]
     pub fn reply_in_place<R: Fixed>(&mut self, value: &R, returned: &[usize]) {
         self.put_value(value);
         for (i, &len) in self.outs.lengths.iter().enumerate() {

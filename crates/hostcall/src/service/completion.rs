@@ -1,5 +1,6 @@
 //! The door out of the corridor: an owned token that answers one lane's call later, from any thread.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,7 +8,7 @@ use hostcall_abi::codec::Fixed;
 use hostcall_abi::{ReplyHead, Status};
 
 use super::answer::{Answer, LaneReply, Timing};
-use super::failure::Failure;
+use super::failure::{Failure, IntoReply};
 
 /// Lanes of one message to which answers are owed. Dropped, it answers those that have none: [`Status::HANDLER_FAILED`], or what ends them.
 #[derive(Debug)]
@@ -157,6 +158,36 @@ impl Completion {
             self.owed.fail(&Failure::TooLarge { max: (room * 4) as u32 });
         } else {
             self.owed.send(Status::OK, units);
+        }
+    }
+}
+
+/// Answers one lane's call of a service whose result is an `R`, once, from any thread: what closures given to the constructors
+/// `host::…_deferred` get. Dropped unanswered, it fails the call.
+#[derive(Debug)]
+#[must_use = "dropping it fails the call"]
+pub struct Deferred<R> {
+    completion: Completion,
+    result: PhantomData<fn(R)>,
+}
+
+impl<R: Fixed> Deferred<R> {
+    /// For the macro, which knows that the service's result is an `R`.
+    #[doc(hidden)]
+    pub fn new(completion: Completion) -> Self {
+        Self { completion, result: PhantomData }
+    }
+
+    /// Whether nobody waits for the result (it was posted).
+    pub fn is_post(&self) -> bool {
+        self.completion.is_post()
+    }
+
+    /// Gives the result, as a handler returns it: an `R`, or a `Result` of one.
+    pub fn reply(self, result: impl IntoReply<R>) {
+        match result.into_reply() {
+            Ok(value) => self.completion.reply(&value),
+            Err(failure) => self.completion.fail(failure),
         }
     }
 }

@@ -192,12 +192,29 @@ impl DefinitionBuilder {
             }
         }
         let signature = signature(&spoken, &units);
-        Ok(Definition { name: name.to_owned().into(), signature, takes_var, units: head + total, reply_dwords })
+        let text = tidy(&spoken).into();
+        Ok(Definition { name: name.to_owned().into(), signature, text, takes_var, units: head + total, reply_dwords })
     }
 }
 
 fn text(bytes: &[u8]) -> Result<&str, DefinitionError> {
     std::str::from_utf8(bytes).map_err(|_| DefinitionError::NotUtf8 { text: String::from_utf8_lossy(bytes).into_owned() })
+}
+
+/// The tokens of a definition as people write it: `fn(&mut [u8]) -> u32`. The macro does the same.
+fn tidy(spoken: &str) -> String {
+    let text = spoken.replace("- >", "->");
+    let (mut out, mut before) = (String::new(), "");
+    for token in text.split(' ') {
+        let opens = ["", "(", "[", "<", "&"].contains(&before);
+        let tight = [")", "]", ">", ",", ";", "<"].contains(&token) || (before == "fn" && token == "(");
+        if !(opens || tight) {
+            out.push(' ');
+        }
+        out += token;
+        before = token;
+    }
+    out
 }
 
 fn is_name(name: &str) -> bool {

@@ -10,6 +10,7 @@ use hostcall_abi::codec::{DecodeError, Fixed};
 
 use super::arguments::Var;
 use super::call::{Caller, Invocation, Scratch, put_failure, put_head, put_status};
+use super::closing::Closing;
 use super::failure::{Failure, HandlerResult};
 use super::handler::NowFn;
 use super::registry::Registered;
@@ -42,6 +43,7 @@ impl<'a> Payload<'a> {
 pub(crate) struct Facts<'a> {
     pub(crate) service: &'a Registered,
     pub(crate) report: &'a Report,
+    pub(crate) closing: &'a Closing,
     pub(crate) port: u32,
     /// The lanes that call, by number. Elsewhere lanes go by *rank*: the how-manieth of these it is.
     pub(crate) mask: u64,
@@ -56,6 +58,13 @@ impl<'a> Facts<'a> {
     #[inline(always)]
     fn is_short(&self) -> bool {
         self.service.number != 0 && self.payload.lane_units < self.service.shape.units
+    }
+
+    /// The status with which calls that have not begun end: whoever takes the buffer out of service does not wait for them. Posts are handled all the
+    /// same.
+    #[inline(always)]
+    pub(super) fn ended(&self) -> Option<Status> {
+        if self.post { None } else { self.closing.get() }
     }
 
     /// Whether the payload is arguments of fixed size, all there, and nothing else.
@@ -190,6 +199,15 @@ impl Answers<'_> {
         }
     }
 
+    /// Those that are left end with this status.
+    #[cold]
+    pub(super) fn end_left(&mut self, status: Status) {
+        while let Some(rank) = self.next() {
+            put_status(self.stream(rank), status, 0);
+            self.done(rank);
+        }
+    }
+
     /// Whoever handled the next lane (or, if so, all that are left) panicked; `guard` has reported it.
     #[cold]
     pub(crate) fn panicked(&mut self, whole: bool) {
@@ -259,6 +277,9 @@ impl LaneCalls<'_> {
         let facts = self.answers.facts;
         let plain = facts.is_plain();
         while let Some(rank) = self.answers.next() {
+            if let Some(status) = facts.ended() {
+                return self.answers.end_left(status);
+            }
             if !plain {
                 self.scratch.clear();
             }
@@ -284,6 +305,9 @@ impl LaneCalls<'_> {
         // In a register; the one in memory is for whoever goes on after a panic.
         let mut left = answers.progress.left;
         while left != 0 {
+            if let Some(status) = facts.ended() {
+                return answers.end_left(status);
+            }
             let rank = left.trailing_zeros();
             let start = rank as usize * apart;
             let result = match A::get(&units[start..start + A::DWORDS]) {

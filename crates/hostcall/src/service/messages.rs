@@ -4,6 +4,7 @@ use hostcall_abi::port::Message;
 use hostcall_abi::{Flags, ReplyHead, Status, Tag};
 
 use super::call::Scratch;
+use super::closing::Closing;
 use super::handler::{Handler, NowFn};
 use super::lanes::{Answers, Facts, LaneCalls, Payload, Progress};
 use super::registry::Registered;
@@ -45,6 +46,7 @@ pub(crate) struct Reply {
 pub(crate) struct Messages<'a> {
     service: &'a Registered,
     report: &'a Report,
+    closing: &'a Closing,
     left: &'a [Taken],
     /// The payloads of all.
     units: &'a [u32],
@@ -69,6 +71,7 @@ impl<'a> Messages<'a> {
     pub(crate) fn new(
         service: &'a Registered,
         report: &'a Report,
+        closing: &'a Closing,
         messages: &'a [Taken],
         units: &'a [u32],
         staging: Staging<'a>,
@@ -81,6 +84,7 @@ impl<'a> Messages<'a> {
         Self {
             service,
             report,
+            closing,
             left: messages,
             units,
             staging,
@@ -122,8 +126,9 @@ impl<'a> Messages<'a> {
         let Taken { port, at, ref message } = *self.left.first()?;
         let staged = message.header.flags.has(Flags::STAGED).then_some(self.staging);
         let payload = Payload { units: &self.units[at..], stride: message.stride(), lane_units: message.lane_units(), staged };
-        let (service, report, mask, post) = (self.service, self.report, message.header.mask, message.is_post());
-        let facts = Facts { service, report, port, mask, post, payload, copies: &[] };
+        let Self { service, report, closing, .. } = *self;
+        let (mask, post) = (message.header.mask, message.is_post());
+        let facts = Facts { service, report, closing, port, mask, post, payload, copies: &[] };
         let begin = !std::mem::replace(&mut self.begun, true);
         let (stride, streams) = (self.streams.stride, &mut self.streams.units[self.stream_at..]);
         let mut answers = Answers { facts, progress: &mut self.progress, streams, stride, may_block: false };

@@ -8,11 +8,13 @@
 //! * [`failure`]: why a call has no result.
 //! * [`registry`]: services by number.
 //! * [`completion`], [`answer`]: a call that is answered later.
+//! * [`closing`]: whether calls are handled at all.
 
 pub(crate) mod answer;
 pub(crate) mod arguments;
 mod batch;
 pub(crate) mod call;
+pub(crate) mod closing;
 pub(crate) mod completion;
 mod deferred;
 pub(crate) mod definition;
@@ -45,7 +47,7 @@ pub(crate) use handler::FutureFn;
 pub(crate) use handler::Run;
 use handler::{EachLane, Typed, Whole};
 
-pub use completion::Completion;
+pub use completion::{Completion, Deferred};
 pub use out::{Out, OutSlice, RawOut, Written};
 pub use rows::{Column, Rows, RowsMut};
 pub use typed::Calls;

@@ -3,17 +3,19 @@
 //! The lanes of a group go on together, when all their replies are there. So replies are gathered here, and whoever gives the last of them writes all, by
 //! whole lines where the wire has them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use hostcall_abi::port::{HostMemory, LaneReplies, Message, largest_reply_dwords};
 use hostcall_abi::{Flags, ReplyHead, Status};
 
 use super::served::Served;
+use crate::record::OpenCall;
 use crate::record::trace::{Span, Trace};
 use crate::service::Failure;
 use crate::service::answer::{Answer, LaneReply, Timing};
 use crate::service::arguments::Var;
+use crate::service::call::lane_number;
 use crate::service::lanes::{Facts, Payload, note_failure};
 use crate::service::registry::Registered;
 
@@ -33,6 +35,8 @@ pub(crate) struct Open {
     bytes: usize,
     /// When the message was found; only with statistics or a trace.
     found: Option<Instant>,
+    /// Since when it is open.
+    since: Instant,
     replies: Mutex<Replies>,
 }
 
@@ -76,7 +80,24 @@ impl Open {
             .map(|rank| usize::from(ReplyHead::decode(streams[rank as usize * stride]).dwords));
         let replies = Replies { streams: streams.to_vec(), stride, longest: longest.max().unwrap_or(0), missing: late };
         let (served, service) = (served.clone(), service.clone());
-        Arc::new(Self { served, service, trace, message, port, units, copies, bytes, found, replies: Mutex::new(replies) })
+        let (since, replies) = (Instant::now(), Mutex::new(replies));
+        let open = Arc::new(Self { served, service, trace, message, port, units, copies, bytes, found, since, replies });
+        open.served.note_opened(&open);
+        open
+    }
+
+    /// What is open of it, unless it has just been answered.
+    pub(crate) fn open_call(&self) -> Option<OpenCall> {
+        let missing = self.replies().missing;
+        let lanes = (0..self.message.lanes()).filter(|rank| missing >> rank & 1 == 1);
+        let lanes = lanes.fold(0, |mask, rank| mask | 1 << lane_number(self.message.header.mask, rank));
+        let service = self.service.name().to_string();
+        (lanes != 0).then(|| OpenCall { service, port: self.port, lanes, open_for: self.since.elapsed() })
+    }
+
+    /// Held while a reply is put, or all are written.
+    fn replies(&self) -> MutexGuard<'_, Replies> {
+        self.replies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The times of a lane's call, if somebody wants them.
@@ -91,6 +112,7 @@ impl Open {
 
     /// All replies are there: writes them.
     fn finish(&self, replies: &Replies) {
+        self.served.note_answered(self);
         if self.message.is_post() {
             return self.served.close_post(self.bytes);
         }
@@ -113,7 +135,16 @@ impl Answer for Open {
         let Self { served, service, message, port, units, copies, .. } = self;
         let staged = (message.header.flags.has(Flags::STAGED) && !message.is_post()).then(|| served.memory.staging());
         let payload = Payload { units, stride: message.stride(), lane_units: message.lane_units(), staged };
-        Facts { service, report: &served.report, port: *port, mask: message.header.mask, post: message.is_post(), payload, copies }
+        Facts {
+            service,
+            report: &served.report,
+            closing: &served.closing,
+            port: *port,
+            mask: message.header.mask,
+            post: message.is_post(),
+            payload,
+            copies,
+        }
     }
 
     fn room(&self) -> usize {
@@ -125,7 +156,7 @@ impl Answer for Open {
     }
 
     fn closing(&self) -> Option<Status> {
-        self.served.closing()
+        self.served.closing.get()
     }
 
     fn note(&self, failure: &Failure) {
@@ -136,7 +167,7 @@ impl Answer for Open {
         let done = timing.map(|_| Instant::now());
         let latency = timing.zip(done).map(|(timing, done)| done - timing.found);
         let (mut lanes, mut failed, mut bytes) = (0, 0, 0);
-        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut replies = self.replies();
         for LaneReply { rank, status, payload } in given {
             lanes += 1;
             failed += u64::from(status != Status::OK);

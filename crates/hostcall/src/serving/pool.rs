@@ -51,6 +51,10 @@ impl Job {
         self.done.start();
         let Memory { scratch, streams } = memory;
         let facts = self.message.facts();
+        if let (false, Some(status)) = (facts.post, self.done.verdict()) {
+            finish();
+            return self.done.end(status);
+        }
         let (Run::Blocking(handler) | Run::Adaptive(handler)) = &facts.service.run else { return self.done.fail(&Failure::WouldBlock) };
         let stride = self.message.stride();
         let needed = (self.first + self.lanes) as usize * stride;

@@ -153,7 +153,7 @@ impl MockWave {
     /// As the call ended.
     pub fn call_with(&self, number: u16, flags: Flags, units: &[u32]) -> LaneResult {
         let (client, group) = (self.client(), self.group());
-        let mut held = client.acquire(&group, true).ok_or_else(|| failed(client.why_no_port()))?;
+        let mut held = client.acquire(&group, true).map_err(failed)?;
         let result = self.call_held(&mut held, number, flags, units);
         client.release(&group, held);
         result
@@ -193,7 +193,7 @@ impl MockWave {
     /// When it could not be sent.
     pub fn post(&self, number: u16, flags: Flags, units: &[u32]) -> Result<(), CallError> {
         let (client, group) = (self.client(), self.group());
-        let mut held = client.acquire(&group, true).ok_or_else(|| failed(client.why_no_port()))?;
+        let mut held = client.acquire(&group, true).map_err(failed)?;
         let status = client.send(&group, &mut held, number, flags, units.len() as u32, unit_of(units));
         client.release(&group, held);
         if status == Status::OK { Ok(()) } else { Err(failed(status)) }
@@ -252,7 +252,7 @@ pub struct Turns {
 
 /// What each serving thread of a server has done.
 pub fn turns(server: &crate::Server) -> Vec<Turns> {
-    server.core.turns()
+    server.core.turns_so_far()
 }
 
 /// The payload of a call that takes strings or slices.
@@ -292,10 +292,10 @@ pub fn posted_service<A: Fixed + 'static>(name: &'static str, f: impl Fn(A) + Se
 
 /// The definition of a service of fixed-size arguments `A`.
 pub fn definition<A: Fixed>(name: &'static str, reply_dwords: Option<usize>) -> Definition {
-    Definition { name: name.into(), signature: 0, takes_var: false, units: A::DWORDS, reply_dwords }
+    Definition { name: name.into(), signature: 0, text: "".into(), takes_var: false, units: A::DWORDS, reply_dwords }
 }
 
 /// The definition of a service that takes strings or slices; `units` counts its fixed arguments and one for each string or slice.
 pub fn var_definition(name: &'static str, units: usize) -> Definition {
-    Definition { name: name.into(), signature: 0, takes_var: true, units: VarHead::DWORDS + units, reply_dwords: Some(0) }
+    Definition { name: name.into(), signature: 0, text: "".into(), takes_var: true, units: VarHead::DWORDS + units, reply_dwords: Some(0) }
 }
