@@ -63,8 +63,11 @@ fn a_definition_made_at_run_time_is_equal_to_the_traits() {
 
 #[test]
 fn another_type_makes_another_signature() {
-    let made = |argument, bytes| Definition::builder("f").structure("P", bytes).argument(argument).build().unwrap().signature;
-    let all = [made("u32", 4), made("i32", 4), made("P", 4), made("P", 8), made("&[P]", 4), made("&[P]", 2), made("&mut[P]", 4) ^ 1];
+    let made = |argument: &str, bytes| {
+        let builder = Definition::builder("f").structure("P", bytes).argument(argument).result("()");
+        builder.build().unwrap().signature
+    };
+    let all = [made("u32", 4), made("i32", 4), made("P", 4), made("P", 8), made("&[P]", 4), made("&[P]", 2), made("&mut[P]", 4)];
     for (i, a) in all.iter().enumerate() {
         assert!(!all[..i].contains(a), "{i}");
     }
@@ -102,10 +105,12 @@ fn more_than_a_message_carries_is_refused() {
     let most = Definition::MOST_UNITS;
     let of = |bytes: usize| format!("[u8; {bytes}]");
     assert!(builder("f", &[&of(most * 4)], Some("u8")).build().is_ok());
-    let too_many = |arguments: &[&str], result| match error(arguments, result) {
-        DefinitionError::TooManyUnits { units, max } => (units, max),
-        other => panic!("{other:?}"),
-    };
+    fn too_many(arguments: &[&str], result: Option<&str>) -> (usize, usize) {
+        match error(arguments, result) {
+            DefinitionError::TooManyUnits { units, max } => (units, max),
+            other => panic!("{other:?}"),
+        }
+    }
     assert_eq!(too_many(&[&of(most * 4 + 1)], None), (most + 1, most));
     assert_eq!(too_many(&[&of(most * 4 - 8), "u32", "&str"], None), (most + 2, most), "the head of strings and slices counts");
     assert_eq!(too_many(&[], Some(&of(most * 4 + 4))), (most + 1, most));
