@@ -357,7 +357,7 @@ impl Parser<'_> {
                 self.tokens.get(self.at).and_then(|token| token.parse::<usize>().ok()).ok_or(self.expected("a number of elements"))?;
             self.at += 1;
             self.need("]")?;
-            let bytes = element.checked_mul(count).unwrap_or(usize::MAX);
+            let bytes = element.saturating_mul(count);
             return Ok(of_bytes(bytes));
         }
         let name = *self.tokens.get(self.at).filter(|token| is_name(token)).ok_or(self.expected("a type"))?;

@@ -53,7 +53,7 @@ pub struct Out<'a, T> {
     written: usize,
     /// It lies in the staging area, where the device may write too.
     staged: bool,
-    memory: PhantomData<(&'a (), fn(T))>,
+    memory: PhantomData<&'a mut [T]>,
 }
 
 // SAFETY: an address into memory that outlives `'a` and that nobody else on the host writes, and two numbers.
