@@ -1,53 +1,50 @@
-//! What a server costs while nobody calls: processor time of the whole process, which is why these tests have a program of their own.
+//! What serving threads do while nobody calls, counted in turns over the ports and in rests. `bench` measures what it costs.
 
 mod common;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::serve;
+use common::{Setup, eventually, serve};
 use hostcall::Server;
-use hostcall::test_utils::fixed_service;
+use hostcall::test_utils::{Turns, fixed_service, turns};
 
-/// Keeps the tests of this file apart: `cargo test` runs them at once, in one process.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn cpu_time() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
-}
-
-#[test]
-fn with_no_kernel_in_flight_a_server_takes_no_processor_time() {
-    let _alone = alone();
+fn four_threads() -> Setup {
     let s = serve(Server::without_device().threads(4).service(fixed_service("quick", |x: u32| x)));
     assert_eq!(s.device.wave(0).call(1, &[3]), Ok(vec![3]));
+    s
+}
+
+/// What each thread does while this one sleeps.
+fn meanwhile(server: &Server, time: Duration) -> Vec<Turns> {
+    let before = turns(server);
+    std::thread::sleep(time);
+    let since = |(now, before): (Turns, &Turns)| Turns { turns: now.turns - before.turns, rests: now.rests - before.rests };
+    turns(server).into_iter().zip(&before).map(since).collect()
+}
+
+const MOMENT: Duration = Duration::from_millis(20);
+
+#[test]
+fn with_no_kernel_in_flight_every_thread_parks() {
+    let s = four_threads();
     drop(s.awake);
-    std::thread::sleep(Duration::from_millis(100));
-    let before = cpu_time();
-    std::thread::sleep(Duration::from_millis(500));
-    let used = cpu_time() - before;
-    assert!(used < Duration::from_millis(2), "{used:?} in half a second");
+    eventually("no thread looks at anything", || meanwhile(&s.server, MOMENT).iter().all(|thread| thread.turns == 0));
+    // A wake-up from before may have been on its way to each of them. Threads that nap instead would rest ten thousand times.
+    let later = meanwhile(&s.server, Duration::from_millis(500));
+    assert!(later.iter().all(|thread| thread.rests <= 2), "{later:?}");
     let awake = s.server.keep_awake();
-    assert_eq!(s.device.wave(0).call(1, &[4]), Ok(vec![4]), "it wakes up again");
+    assert_eq!(s.device.wave(0).call(1, &[4]), Ok(vec![4]), "they wake up again");
     drop(awake);
 }
 
 #[test]
-fn a_silent_kernel_costs_a_fraction_of_one_processor_and_its_next_call_is_served() {
-    let _alone = alone();
-    let s = serve(Server::without_device().threads(4).service(fixed_service("quick", |x: u32| x)));
-    assert_eq!(s.device.wave(0).call(1, &[3]), Ok(vec![3]));
-    std::thread::sleep(Duration::from_millis(100));
-    let before = cpu_time();
-    std::thread::sleep(Duration::from_millis(1000));
-    let used = cpu_time() - before;
-    assert!(used < Duration::from_millis(300), "{used:?} in a second");
-    let start = Instant::now();
-    assert_eq!(s.device.wave(20).call(1, &[4]), Ok(vec![4]));
-    // The goal is 100 µs on a machine that does nothing else; this test may share its processors.
-    assert!(start.elapsed() < Duration::from_millis(50), "{:?}", start.elapsed());
+fn while_a_kernel_is_silent_one_thread_watches_and_rests_after_each_turn() {
+    let s = four_threads();
+    eventually("one thread alone takes turns, and rests after each", || {
+        let threads = meanwhile(&s.server, MOMENT);
+        let mut moving = threads.iter().filter(|thread| thread.turns > 0);
+        let watch = moving.next();
+        watch.is_some_and(|watch| watch.turns <= watch.rests + 1) && moving.next().is_none()
+    });
+    assert_eq!(s.device.wave(20).call(1, &[4]), Ok(vec![4]), "the watch finds calls in everybody's ports");
 }

@@ -250,7 +250,7 @@ fn default_threads() -> usize {
 /// standard error if nothing listens to the log.
 #[derive(Debug)]
 pub struct Server {
-    core: Arc<Core>,
+    pub(crate) core: Arc<Core>,
     threads: Vec<JoinHandle<()>>,
     device: Option<Device>,
     subscription: Option<Subscription>,

@@ -22,6 +22,23 @@ struct Seat {
     thread: OnceLock<Thread>,
     /// The version of the buffer list that it works on; `u64::MAX` once it has ended.
     seen: AtomicU64,
+    /// Times it has looked at ports, and times it has slept since it began.
+    turns: AtomicU64,
+    rests: AtomicU64,
+}
+
+impl Seat {
+    /// One more turn over the ports begins.
+    fn turn(&self) {
+        // Only this thread writes; pairs with nothing: a number to be shown.
+        self.turns.store(self.turns.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// The thread is about to sleep.
+    fn rest(&self) {
+        // As in `turn`.
+        self.rests.store(self.rests.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
 }
 
 /// A serving thread that ends, by whatever way.
@@ -181,6 +198,15 @@ impl Core {
         self.wake_all();
     }
 
+    /// What each serving thread has done so far: its turns over the ports, and the times it slept.
+    #[cfg(feature = "test-utils")]
+    pub(crate) fn turns(&self) -> Vec<crate::test_utils::Turns> {
+        // Pair with nothing: numbers to be shown.
+        let turns =
+            |seat: &Seat| crate::test_utils::Turns { turns: seat.turns.load(Ordering::Relaxed), rests: seat.rests.load(Ordering::Relaxed) };
+        self.seats.iter().map(|Padded(seat)| turns(seat)).collect()
+    }
+
     fn ended(&self) -> bool {
         // Pairs with the last store in `run`.
         self.seats.iter().all(|Padded(seat)| seat.seen.load(Ordering::Acquire) == u64::MAX)
@@ -208,6 +234,7 @@ impl Core {
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
             self.refresh(&mut view, seat);
+            seat.turn();
             worker.found = self.timed.then(Instant::now);
             let mut swept = Swept::default();
             for served in view.buffers.iter() {
@@ -218,6 +245,7 @@ impl Core {
             }
             if swept.left {
                 // Posts wait for others to be handled, and nobody rings when they are.
+                seat.rest();
                 std::thread::sleep(Wake::NAP);
                 continue;
             }
@@ -230,6 +258,7 @@ impl Core {
                 if last.taken > 0 || last.left {
                     continue;
                 }
+                seat.rest();
                 worker.rest();
             } else if self.wake.take_watch() {
                 self.watch(&mut worker, &mut view, seat);
@@ -237,6 +266,7 @@ impl Core {
                 self.wake_all();
             } else {
                 // Another thread watches our ports too, and wakes us. (If it has just stopped, it has left us a token.)
+                seat.rest();
                 worker.rest();
             }
             pace = Pace::default();
@@ -260,6 +290,7 @@ impl Core {
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() {
             self.refresh(view, seat);
+            seat.turn();
             worker.found = self.timed.then(Instant::now);
             let mut swept = Swept::default();
             for served in view.buffers.iter() {
@@ -271,6 +302,7 @@ impl Core {
                 return;
             }
             if pace.next(swept.taken) {
+                seat.rest();
                 std::thread::sleep(Wake::NAP);
             }
         }

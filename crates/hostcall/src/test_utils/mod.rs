@@ -218,6 +218,20 @@ impl MockWave {
     }
 }
 
+/// What one serving thread has done since its server began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turns {
+    /// Times it looked at ports.
+    pub turns: u64,
+    /// Times it slept or parked.
+    pub rests: u64,
+}
+
+/// What each serving thread of a server has done.
+pub fn turns(server: &crate::Server) -> Vec<Turns> {
+    server.core.turns()
+}
+
 /// The payload of a call that takes strings or slices.
 pub fn var_units(offset: u32, fixed: &[u32], bytes: &[u8]) -> Vec<u32> {
     let mut units = vec![offset, bytes.len() as u32];
