@@ -1,7 +1,7 @@
 //! The first word of a request, and the first unit of each lane's reply.
 
 use crate::status::Status;
-use crate::word::{Tag, Word, pack, units_in, words_of};
+use crate::word::{Tag, WORD_BYTES, Word, pack, units_in, words_of};
 
 /// What a request asks of the server besides its payload. Unknown bits make a request malformed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -167,6 +167,13 @@ impl ReplyHead {
         words_of(1 + dwords)
     }
 
+    /// Whether a reply that carries `dwords` 32-bit units has a word `j`: `j < words(dwords)`, by one comparison where `j` is known.
+    #[inline(always)]
+    pub const fn reaches(dwords: u32, j: u32) -> bool {
+        // The head is a unit too. Units that fit into the `j` words before, less the head.
+        j == 0 || dwords > (WORD_BYTES * j - 4) / 4
+    }
+
     /// Where word `j` of the `rank`-th of `lanes` lanes' reply lies in the reply area.
     #[inline(always)]
     pub const fn place(lanes: u32, rank: u32, j: u32, lone_stride: u32) -> u32 {
@@ -222,5 +229,8 @@ mod tests {
     #[test]
     fn reply_words_count_the_head() {
         assert_eq!([0, 1, 2, 3, 5, 6, 9, 10, 13].map(ReplyHead::words), [1, 1, 1, 2, 2, 2, 3, 4, 4]);
+        for (dwords, j) in (0..300).flat_map(|dwords| (0..100).map(move |j| (dwords, j))) {
+            assert_eq!(ReplyHead::reaches(dwords, j), j < ReplyHead::words(dwords), "{dwords} units, word {j}");
+        }
     }
 }

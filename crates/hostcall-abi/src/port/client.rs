@@ -507,13 +507,13 @@ impl<A: Arch> Client<A> {
             }
             let head = ReplyHead::decode(words[0].0[0]);
             let mut missing = words[0].tag() != want;
-            if !missing {
-                let used = ReplyHead::words(head.dwords as u32);
-                for (j, word) in words.iter().enumerate().skip(1) {
-                    missing |= (j as u32) < used && word.tag() != want;
-                }
+            for (j, word) in words.iter().enumerate().skip(1) {
+                // (No `&&`: without branches this is a few instructions, and each of them is on the way of every reply.)
+                missing |= ReplyHead::reaches(head.dwords as u32, j as u32) & (word.tag() != want);
             }
-            if arch.ballot(group.mask, missing) == 0 {
+            // A lane alone asks nobody.
+            let there = if group.count == 1 { !missing } else { arch.ballot(group.mask, missing) == 0 };
+            if there {
                 held.state = PortState::new(held.tag(), 0, false);
                 return Reply { head, words };
             }
