@@ -10,7 +10,7 @@ pub enum BundleError {
     #[error("not a program bundle: it does not begin with {:?}; build one with `cargo hostcall build`", String::from_utf8_lossy(&crate::wire::MAGIC))]
     NotABundle,
     /// Written by another version of the format.
-    #[error("program bundle of format version {found}, this program reads version {supported}; rebuild the kernel crate")]
+    #[error("the program bundle has format version {found}, and this program reads version {supported}; rebuild the kernel crate")]
     Version {
         /// The version found.
         found: u32,
@@ -18,7 +18,7 @@ pub enum BundleError {
         supported: u32,
     },
     /// The bytes end before the bundle does.
-    #[error("program bundle cut short: {field} needs {needed} bytes at offset {offset}, {left} are left; rebuild the kernel crate")]
+    #[error("the program bundle is cut short: {field} needs {needed} bytes at offset {offset}, {left} are left; rebuild the kernel crate")]
     Truncated {
         /// What was being read.
         field: &'static str,
@@ -30,19 +30,19 @@ pub enum BundleError {
         left: usize,
     },
     /// There are bytes after the last image.
-    #[error("program bundle with {extra} bytes after its last image; rebuild the kernel crate")]
+    #[error("the program bundle has {extra} bytes after its last image; rebuild the kernel crate")]
     TrailingBytes {
         /// How many.
         extra: usize,
     },
     /// A text that is not UTF-8.
-    #[error("program bundle whose {field} is not UTF-8; rebuild the kernel crate")]
+    #[error("{field} of the program bundle is not UTF-8; rebuild the kernel crate")]
     NotText {
         /// Which text.
         field: &'static str,
     },
     /// A flag that is neither 0 nor 1.
-    #[error("program bundle whose {field} is {value}, neither 0 nor 1; rebuild the kernel crate")]
+    #[error("{field} of the program bundle is {value}, neither 0 nor 1; rebuild the kernel crate")]
     NotAFlag {
         /// Which flag.
         field: &'static str,
@@ -50,7 +50,7 @@ pub enum BundleError {
         value: u32,
     },
     /// A kind of image that this version does not know.
-    #[error("program bundle with an image of unknown kind {kind}; rebuild the kernel crate")]
+    #[error("the program bundle has an image of unknown kind {kind}; rebuild the kernel crate")]
     UnknownKind {
         /// The kind's number.
         kind: u32,

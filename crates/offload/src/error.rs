@@ -53,7 +53,7 @@ pub enum Error {
         available: u64,
     },
     /// Host memory that the device can see is exhausted.
-    #[error("no {asked} bytes of device-visible host memory: {reason}")]
+    #[error("cannot allocate {asked} bytes of host memory that the device sees: {reason}")]
     OutOfHostMemory {
         /// Bytes asked for.
         asked: u64,

@@ -27,7 +27,7 @@ pub enum RegisterError {
         name: String,
     },
     /// All numbers are taken.
-    #[error("service `{name}` is one too many: a server numbers at most 65535 names")]
+    #[error("cannot register service `{name}`: a server numbers at most 65535 names")]
     TooMany {
         /// The name.
         name: String,

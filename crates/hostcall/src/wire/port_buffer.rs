@@ -29,7 +29,7 @@ pub enum BufferError {
     Geometry(#[from] GeometryError),
     /// This processor moves no 16-byte words in one piece.
     #[error(
-        "hostcall needs a processor with single-copy atomic 16-byte accesses: x86-64 with AVX, or AArch64 with LSE2; this one has them not"
+        "hostcall needs a processor with single-copy atomic 16-byte accesses: x86-64 with AVX, or AArch64 with LSE2; this processor has neither"
     )]
     NoWholeWords,
     /// There is no window although somebody insists on one.

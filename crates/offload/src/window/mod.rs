@@ -69,7 +69,7 @@ impl fmt::Display for WindowProvider {
 #[non_exhaustive]
 pub enum WindowError {
     /// The user wants none.
-    #[error("windows into device memory are turned off by {VARIABLE}=off; unset it to have them")]
+    #[error("windows into device memory are turned off by {VARIABLE}=off; unset it to use them")]
     Off,
     /// The variable has another value than those that it can have.
     #[error("{VARIABLE}={value} names no provider of windows; set it to off, vulkan, gdrcopy or simulator, or unset it")]
@@ -389,7 +389,7 @@ mod tests {
     fn errors_say_what_was_tried_and_what_to_do() {
         let device = simulator();
         let off = device.window_by(Choice::Off, 64).unwrap_err();
-        assert_eq!(off.to_string(), "windows into device memory are turned off by HOSTCALL_WINDOW=off; unset it to have them");
+        assert_eq!(off.to_string(), "windows into device memory are turned off by HOSTCALL_WINDOW=off; unset it to use them");
         let other = device.window_by(Choice::Only(WindowProvider::Vulkan), 64).unwrap_err();
         assert!(matches!(&other, WindowError::NoProvider { tried, .. } if tried.len() == 1), "{other:?}");
         let text = other.to_string();
