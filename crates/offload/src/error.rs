@@ -1,4 +1,4 @@
-//! Everything that can go wrong, in one enum; each message carries the data and the remedy.
+//! Every error of this crate, in one enum. Each message carries the data and the remedy.
 
 use std::fmt;
 

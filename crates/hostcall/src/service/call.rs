@@ -1,9 +1,9 @@
 //! One lane's call, as its handler sees it: arguments decoded one after another, and the result.
 //!
-//! Everything decided here is decided on a copy. The payload was copied out of shared memory before the invocation
-//! was made; staged strings and slices are copied once, when they are decoded, into memory that lives as long as the
-//! call. The exceptions are [`Invocation::raw_slice`] and [`Invocation::raw_out`], which give services that only move
-//! bytes (files) the staged region itself.
+//! Everything here is decided on a copy. The payload was copied out of shared memory before the invocation was made.
+//! Staged strings and slices are copied once, when they are decoded, into memory that lives as long as the call. There
+//! are two exceptions: [`Invocation::raw_slice`] and [`Invocation::raw_out`] give services that only move bytes
+//! (files) the staged region itself.
 
 use std::ptr::NonNull;
 

@@ -1,7 +1,7 @@
 //! All calls of one message, handled one after another by one call of the service's own loop.
 //!
-//! The loop is compiled once for each handler, which is inlined into it; what is the same for all lanes is worked out once. A panic ends the
-//! loop, fails the lane that it happened in, and the loop goes on with the next.
+//! The loop is compiled once for each handler, and the handler is inlined into it. It computes once what is the same
+//! for all lanes. If a handler panics, the panic fails its lane, and the loop goes on with the next lane.
 
 use hostcall_abi::codec::DecodeError;
 use hostcall_abi::port::Message;

@@ -1,11 +1,12 @@
 //! Windows: device memory that the host writes while a kernel reads it.
 //!
-//! A kernel that waits for the host polls a word. In pinned host memory each look is a round trip over the bus; in a window it is a load from
-//! the GPU's own memory, and the host's answer crosses the bus once, as a posted write. The host's mapping is write-combining: it stores whole
-//! [`Line`]s by [`LineStore`] and never reads, for a read across the bus takes microseconds. What it must know again it keeps.
+//! A kernel that waits for the host polls a word. In pinned host memory each look is a round trip over the bus. In a
+//! window it is a load from the GPU's own memory, and the host's answer crosses the bus once, as a posted write. The
+//! host's mapping is write-combining. The host stores whole [`Line`]s by [`LineStore`]. It never reads the window,
+//! because a read across the bus takes microseconds; it keeps a copy of what it must know again.
 //!
-//! Who gives a window depends on the machine ([`WindowProvider`]): Vulkan, GDRCopy, or nobody, and then everything works through host
-//! memory. The variable `HOSTCALL_WINDOW` forces one of them, or `off`.
+//! The machine decides who gives a window ([`WindowProvider`]): Vulkan, GDRCopy, or nobody. Without one, everything
+//! works through host memory. The variable `HOSTCALL_WINDOW` forces one of them, or `off`.
 
 use std::fmt;
 use std::ptr::NonNull;
