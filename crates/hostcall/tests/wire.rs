@@ -204,8 +204,11 @@ fn a_message_is_not_looked_at_before_its_last_word_is_there() {
 
 #[test]
 fn a_client_that_gave_up_does_not_confuse_the_ports_next_owner() {
-    let slow = fixed_service("slow", |x: u32| {
-        std::thread::sleep(Duration::from_millis(100));
+    // The handler answers when its caller has given up.
+    let (give_up, given_up) = std::sync::mpsc::channel();
+    let given_up = std::sync::Mutex::new(given_up);
+    let slow = fixed_service("slow", move |x: u32| {
+        given_up.lock().unwrap().recv().unwrap();
         x + 1
     });
     let s =
@@ -217,6 +220,7 @@ fn a_client_that_gave_up_does_not_confuse_the_ports_next_owner() {
     let arch: MockArch<'_> = client.0;
     assert_eq!(impatient.receive(&mut held, arch.now_ns() + 1_000_000), Err(CallError::Timeout));
     client.release(&group, held);
+    give_up.send(()).unwrap();
     assert_eq!(s.device.wave(1).call_fixed::<u64, u64>(2, &10), Ok(20), "the port's only other user");
 }
 
