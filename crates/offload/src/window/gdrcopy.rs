@@ -1,7 +1,7 @@
 //! GPU memory of CUDA's that GDRCopy has mapped for the host: its library, opened while the program runs.
 //!
-//! GDRCopy's kernel module `gdrdrv` maps pages of `cuMemAlloc` memory across the PCIe BAR. It is looked for where Vulkan offers nothing, as
-//! on machines whose driver was installed without its graphics libraries.
+//! GDRCopy's kernel module `gdrdrv` maps pages of `cuMemAlloc` memory across the PCIe BAR. It is the second choice,
+//! where Vulkan offers nothing: on machines whose driver was installed without its graphics libraries.
 
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
 use std::ptr::NonNull;
