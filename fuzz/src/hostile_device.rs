@@ -3,16 +3,19 @@
 //! The input is a list of commands: store any word, ring any bell, fill the staging area, send a message that is almost right, once or many
 //! times, let the server sweep. What must hold, whatever the input is:
 //!
-//! * *Work*: a sweep takes a bounded number of messages, and allocates a bounded number of bytes for them.
+//! * *Work*: a sweep takes a bounded number of messages, and allocates a bounded number of bytes for them. A sweep that finds nothing new loads a
+//!   few words of each port, whatever lies there.
 //! * *Memory*: what the server keeps between sweeps does not grow with the number of messages. One service is posted to and blocks, and
-//!   nothing ever runs its handler here, so whatever is queued for it stays.
+//!   nothing ever runs its handler here, so whatever is queued for it stays. Another takes pieces of texts that need never end.
 //! * *The definition decides*: a post to a service with a result, or a call of one without, is malformed and runs no handler.
 //! * *Others are served*: an honest call on a port that nobody touched is answered.
+//!
+//! Each bound has an input among the seeds that shows what happens without it: [`play`] takes the bounds away.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hostcall::test_utils::{RawPorts, Sweeper};
+use hostcall::test_utils::{RawPorts, Sweeper, pieces_service, words_loaded};
 use hostcall::{Geometry, PortBuffer, Service, Status};
 use hostcall_abi::word::unpack;
 use hostcall_abi::{Flags, ReplyHead, Tag, Word};
@@ -22,18 +25,36 @@ use crate::{Honest, Input, SHAPES, measured, shapes};
 const PORTS: u32 = 3;
 /// The port of the honest client.
 const HONEST: u32 = PORTS - 1;
-/// Numbers of the services: [`Shapes`](crate::Shapes)' first, then one for honest calls, one for honest posts, and the one that blocks.
+/// Numbers of the services: [`Shapes`](crate::Shapes)' first, then one for honest calls, one for honest posts, the one that blocks, and the one that
+/// takes pieces of texts.
 const CALLED: u16 = SHAPES + 1;
 const POSTED: u16 = SHAPES + 2;
 const BLOCKING: u16 = SHAPES + 3;
-const SERVICES: u16 = BLOCKING;
+const PIECES: u16 = SHAPES + 4;
+const SERVICES: u16 = PIECES;
 
 /// Messages that a sweep takes from each port at most.
 const MESSAGES_PER_SWEEP: u32 = 64;
-/// Bytes that a sweep allocates at most: a few times what the messages of two ports can carry, with all that is staged.
-const BYTES_PER_SWEEP: usize = 64 << 20;
-/// Bytes that the server keeps for queued posts, reports and scratch, whatever comes.
-const KEPT: isize = 96 << 20;
+/// Bytes that a sweep allocates at most: for each message a few times what it can carry, with a slot that is staged.
+const BYTES_PER_SWEEP: usize = 4 << 20;
+/// Bytes that the server keeps for queued posts, unfinished texts, reports and scratch, whatever comes.
+const KEPT: isize = 4 << 20;
+/// Words that a sweep loads of each port at which there is nothing new: a port is looked at three times at most, and each look asks for the header at one of
+/// two places, and for one word of the message.
+const IDLE_WORDS: u64 = 3 * 3;
+
+/// What is taken away from the server, for the tests of this target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Without {
+    /// Nothing.
+    Nothing,
+    /// The bound of posts that are queued.
+    PostBounds,
+    /// The bound of unfinished texts.
+    TextBounds,
+    /// The memory of how much of a message has been found.
+    WhatWasFound,
+}
 
 /// Notes that it ran.
 #[hostcall::service]
@@ -74,39 +95,60 @@ impl Queueing for Queue {
 /// The server, and what was seen of it.
 struct Host {
     server: Sweeper,
+    without: Without,
     kept_before: isize,
+    /// Sweeps in a row that found nothing, with nothing written in between.
+    idle: u32,
 }
 
 impl Host {
     fn sweep(&mut self, all: bool) {
-        let before = measured::taken();
+        if self.without == Without::WhatWasFound {
+            self.server.forget_what_was_found();
+        }
+        let (before, loaded) = (measured::taken(), words_loaded());
         let taken = if all { self.server.sweep_all() } else { self.server.sweep() };
         assert!(taken <= PORTS * MESSAGES_PER_SWEEP, "{taken} messages in one sweep");
         let allocated = measured::taken().wrapping_sub(before);
         assert!(allocated <= BYTES_PER_SWEEP, "{allocated} bytes for one sweep");
         let kept = measured::live() - self.kept_before;
         assert!(kept <= KEPT, "{kept} bytes are kept");
+        self.idle = if taken == 0 { self.idle + 1 } else { 0 };
+        // The first may find that a copy is not whole, and the second look at all of it.
+        let loaded = words_loaded() - loaded;
+        assert!(self.idle < 3 || loaded <= u64::from(PORTS) * IDLE_WORDS, "{loaded} words loaded where there is nothing new");
     }
 }
 
 /// Plays one input.
 pub fn run(data: &[u8]) {
+    play(data, Without::Nothing);
+}
+
+/// Plays one input, with a server that lacks something.
+pub fn play(data: &[u8], without: Without) {
     let geometry = Geometry { slots: 2, slot_bytes: 4096, request_words: 48, reply_words: 64, ..Geometry::new(PORTS, 32) };
     let buffer = PortBuffer::in_process(geometry).expect("a good geometry");
     let ran = Arc::new(AtomicU32::new(0));
+    let most = |bounded: usize, what| if without == what { usize::MAX } else { bounded };
     let services = shapes::all(Honest)
         .into_iter()
         .chain(noting::all(Notes(ran.clone())))
-        .chain(queueing::all(Queue).into_iter().map(Service::blocking));
-    let server = Sweeper::new(buffer, services).expect("each name once");
+        .chain(queueing::all(Queue).into_iter().map(Service::blocking))
+        .chain([pieces_service(most(512, Without::TextBounds), most(64 << 10, Without::TextBounds))]);
+    let (messages, bytes) = (most(256, Without::PostBounds) as u64, most(256 << 10, Without::PostBounds) as u64);
+    let server = Sweeper::bounded(buffer, services, messages, bytes).expect("each name once");
     let device = server.device();
     let (ports, wave) = (device.raw(), device.wave(0));
     let mut input = Input::new(data);
-    let mut host = Host { server, kept_before: measured::live() };
+    let mut host = Host { server, without, kept_before: measured::live(), idle: 0 };
     // What an honest client's next message would carry.
     let mut next = [Tag::new(1); PORTS as usize];
     while !input.is_empty() {
         let command = input.byte();
+        if !matches!(command & 15, 6 | 7) {
+            host.idle = 0;
+        }
         let port = u32::from(command >> 4) % HONEST;
         let tag = next[port as usize];
         match command & 15 {
@@ -128,10 +170,15 @@ pub fn run(data: &[u8]) {
             4 | 5 => Almost::read(&mut input).send(&ports, port, tag, geometry.request_words),
             6 => host.sweep(false),
             7 => host.sweep(true),
-            8 | 9 => {
-                // The same message as often as the server takes it.
-                let almost = Almost::read(&mut input);
+            8..=10 => {
+                // The same message as often as the server takes it, or one that counts.
+                let mut almost = Almost::read(&mut input);
+                let counts = command & 15 == 10;
+                let counted = usize::from(input.byte()) % almost.units.len().max(1);
                 for _ in 0..=input.byte() {
+                    if let Some(unit) = almost.units.get_mut(counted).filter(|_| counts) {
+                        *unit = unit.wrapping_add(1);
+                    }
                     let tag = next[port as usize];
                     almost.send(&ports, port, tag, geometry.request_words);
                     host.sweep(false);
@@ -148,7 +195,10 @@ pub fn run(data: &[u8]) {
             next[port as usize] = tag.next();
         }
     }
-    host.sweep(true);
+    // However the input has left the buffer.
+    for _ in 0..5 {
+        host.sweep(true);
+    }
     honest(&ports, &mut host, &ran);
 }
 

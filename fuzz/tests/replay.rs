@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use hostcall_fuzz::hostile_device::Without;
+
 /// Random bytes, the same in each run (SplitMix64).
 fn random(seed: &mut u64, len: usize) -> Vec<u8> {
     let mut next = || {
@@ -34,6 +36,29 @@ fn replay(target: &str, rounds: usize, run: fn(&[u8])) {
 #[test]
 fn a_hostile_device_does_not_bring_the_server_down() {
     replay("hostile_device", 2000, hostcall_fuzz::hostile_device::run);
+}
+
+fn hostile_device_without(what: Without, seed: &str) {
+    let input = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds/hostile_device").join(seed)).expect("a seed");
+    hostcall_fuzz::hostile_device::play(&input, what);
+}
+
+#[test]
+#[should_panic(expected = "bytes are kept")]
+fn a_queue_of_posts_without_bounds_would_be_noticed() {
+    hostile_device_without(Without::PostBounds, "flood_of_queued_posts");
+}
+
+#[test]
+#[should_panic(expected = "bytes are kept")]
+fn unfinished_texts_without_bounds_would_be_noticed() {
+    hostile_device_without(Without::TextBounds, "flood_of_unfinished_texts");
+}
+
+#[test]
+#[should_panic(expected = "words loaded where there is nothing new")]
+fn a_message_that_never_ends_and_is_copied_at_each_look_would_be_noticed() {
+    hostile_device_without(Without::WhatWasFound, "message_that_never_ends");
 }
 
 #[test]

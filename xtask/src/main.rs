@@ -9,6 +9,7 @@ mod figures;
 mod generated;
 mod offload;
 mod rust_tests;
+mod scarcity;
 mod steps;
 mod tablegen;
 mod test;
@@ -63,6 +64,8 @@ enum Command {
         #[arg(long)]
         seconds: Option<u64>,
     },
+    /// Every behaviour on the simulator with few ports and few staging slots, on fibers, on threads and with seeds: hours
+    Scarcity(scarcity::Arguments),
     /// Make `target/gpu-bundle/`: tests and benchmarks that need neither Rust nor a network where they run
     GpuBundle,
     /// Make the part of `target/gpu-bundle/` that tests the Offload API's C library, alone
@@ -124,6 +127,7 @@ fn main() -> Result<ExitCode> {
         }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
         Command::Soak { calls, device, seconds } => checks::soak(&sh, calls, &device, seconds),
+        Command::Scarcity(arguments) => scarcity::run(&arguments),
         Command::GpuBundle => bundle::make(&sh),
         Command::OffloadBundle => bundle::offload(&sh),
         Command::RustTests(arguments) => rust_tests::run(&sh, &arguments),

@@ -18,7 +18,7 @@ pub(crate) struct Steps {
 
 #[derive(Debug)]
 struct Step {
-    name: &'static str,
+    name: String,
     took: Duration,
     outcome: Result<Option<Counts>, String>,
 }
@@ -38,12 +38,12 @@ impl Steps {
     }
 
     /// Runs a step that counts nothing.
-    pub(crate) fn run(&mut self, name: &'static str, step: impl FnOnce() -> Result<()>) {
+    pub(crate) fn run(&mut self, name: impl Into<String>, step: impl FnOnce() -> Result<()>) {
         self.add(name, || step().map(|()| None));
     }
 
     /// Runs a step that is a command, or several, with tests.
-    pub(crate) fn tests(&mut self, name: &'static str, commands: impl IntoIterator<Item = Command>) {
+    pub(crate) fn tests(&mut self, name: impl Into<String>, commands: impl IntoIterator<Item = Command>) {
         self.add(name, || {
             let mut counts = Counts::default();
             let mut problems = Vec::new();
@@ -60,7 +60,8 @@ impl Steps {
         });
     }
 
-    fn add(&mut self, name: &'static str, step: impl FnOnce() -> Result<Option<Counts>>) {
+    fn add(&mut self, name: impl Into<String>, step: impl FnOnce() -> Result<Option<Counts>>) {
+        let name = name.into();
         println!("== {name}");
         let began = Instant::now();
         let outcome = step().map_err(|error| format!("{error:#}"));

@@ -69,7 +69,7 @@ pub(crate) fn cargo(words: &str) -> Command {
 
 /// The tests of the workspace that `selection` chooses, by nextest if it is there. Always of the whole workspace: cargo builds other selections of packages
 /// with other features, and so builds nearly everything again.
-fn tests(selection: &str) -> Command {
+pub(crate) fn tests(selection: &str) -> Command {
     let nextest = cargo("nextest --version").output().is_ok_and(|output| output.status.success());
     // `cargo test` alone would also run documentation's examples, which are a step of their own.
     let (runner, all) = if nextest { ("nextest run", "") } else { ("test", "--lib --bins --tests --examples") };
@@ -96,6 +96,7 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     let mut behaviours = tests("--test behaviours");
     behaviours.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", library);
     steps.tests("every behaviour through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
+    super::scarcity::some(steps);
     let features = ["check --quiet --package hostcall --package offload", "check --quiet --package offload --features cudarc --examples"];
     steps.run("crates without and with features that the tests' builds have not", || features.into_iter().try_for_each(succeed));
     steps.tests("loom", [loom()]);

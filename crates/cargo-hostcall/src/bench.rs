@@ -83,7 +83,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments) -> Outcome {
     let Arguments { device, json, plot, markdown, quick, first_poll, tune, std, mut only } = arguments;
     if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
-        return Err(Error::Name { name: name.clone() }.into());
+        return Err(Error::Name { name: name.clone(), rows: &NAMES }.into());
     }
     if quick && only.is_empty() {
         only = quick_rows().map(str::to_owned).collect();

@@ -7,7 +7,7 @@ use crate::word::Word;
 /// Sizes of one port buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Ports. At least as many as waves can be resident, or waves queue for them.
+    /// Ports. At least one more than waves can be resident, or waves queue for them: each may keep one, and the last is never kept.
     pub ports: u32,
     /// Lanes of a wave: 32 or 64.
     pub lanes: u32,

@@ -164,7 +164,7 @@ impl ReplyHead {
     #[inline(always)]
     pub const fn words(dwords: u32) -> u32 {
         // The head is a unit too.
-        words_of(1 + dwords)
+        words_of(dwords.saturating_add(1))
     }
 
     /// Whether a reply that carries `dwords` 32-bit units has a word `j`: `j < words(dwords)`, by one comparison where `j` is known.
@@ -228,6 +228,7 @@ mod tests {
 
     #[test]
     fn reply_words_count_the_head() {
+        assert!(ReplyHead::words(u32::MAX) > crate::Geometry::MAX_WORDS && Header::words_for(u32::MAX, 1) > crate::Geometry::MAX_WORDS);
         assert_eq!([0, 1, 2, 3, 5, 6, 9, 10, 13].map(ReplyHead::words), [1, 1, 1, 2, 2, 2, 3, 4, 4]);
         for (dwords, j) in (0..300).flat_map(|dwords| (0..100).map(move |j| (dwords, j))) {
             assert_eq!(ReplyHead::reaches(dwords, j), j < ReplyHead::words(dwords), "{dwords} units, word {j}");

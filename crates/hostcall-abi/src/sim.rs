@@ -13,6 +13,8 @@ pub const KERNEL_ENTRY_PREFIX: &str = "__hostcall_sim_kernel_";
 pub const SIM_VERSION: u32 = 2;
 /// Name of the word (`u32`, initialised to [`SIM_VERSION`]) that says it.
 pub const SIM_VERSION_SYMBOL: &str = "__hostcall_sim_version";
+/// Bit of the `attempt` that is given to [`SimOps::pause`].
+pub const FOR_WAVES: u32 = 1 << 30;
 
 /// One lane's run of a kernel. `params` points at the parameters, laid out by
 /// [`KernelParams::place`](crate::descriptor::KernelParams::place).
@@ -57,7 +59,7 @@ pub struct SimOps {
     /// Waits for all lanes of the workgroup that have not ended, and orders memory among them.
     pub sync_group: unsafe extern "C" fn(),
     /// A lane waits for somebody else, for the `attempt`-th time in a row: lets others run, and sleeps the
-    /// longer the larger `attempt` is.
+    /// longer the larger `attempt` is. With [`FOR_WAVES`] in `attempt` it is a lane of another wave that is waited for, else probably the host.
     pub pause: unsafe extern "C" fn(attempt: u32),
     /// Nanoseconds of a clock that never goes back.
     pub clock_ns: unsafe extern "C" fn() -> u64,

@@ -155,7 +155,9 @@ impl fmt::Display for CallError {
             }
             Self::Finished => f.write_str("the service takes no more calls"),
             Self::Detached => f.write_str("the port buffer was deregistered"),
-            Self::Busy => f.write_str("every port or staging slot is held; raise their number on the server's builder"),
+            Self::Busy => {
+                f.write_str("no port is free that may be kept; call without keeping one, or raise their number on the server's builder")
+            }
             Self::Other(Status(number)) => write!(f, "status {number}, unknown to this version of hostcall"),
         }
     }

@@ -57,10 +57,10 @@ pub fn unpack(index: u32, word: impl Fn(u32) -> Word) -> u32 {
     half(2 * index) | half(2 * index + 1) << 16
 }
 
-/// Words that carry `units` units.
+/// Words that carry `units` units. From 2³¹ units on it is those of 2³¹ − 1: more than any area has.
 #[inline(always)]
 pub const fn words_of(units: u32) -> u32 {
-    (units * 4).div_ceil(WORD_BYTES)
+    units.saturating_mul(2).div_ceil(WORD_HALVES)
 }
 
 /// Whole units that `words` words carry.
@@ -145,6 +145,16 @@ mod tests {
     fn exactly_two_messages_of_a_lap_scrub() {
         let scrubbing: Vec<u16> = (0..=0x7fff).filter(|&seq| Tag::new(seq).scrubs()).collect();
         assert_eq!(scrubbing, [0, 1 << 14]);
+    }
+
+    #[test]
+    fn words_are_counted_for_any_number_of_units() {
+        for units in (0..100).chain((1 << 30) - 50..(1 << 30) + 50).chain([(1 << 31) - 1]) {
+            assert_eq!(u64::from(words_of(units)), (u64::from(units) * 4).div_ceil(u64::from(WORD_BYTES)), "{units} units");
+        }
+        for units in [1 << 31, (1 << 31) + 1, u32::MAX - 1, u32::MAX] {
+            assert!(words_of(units) >= words_of((1 << 31) - 1), "{units} units");
+        }
     }
 
     #[test]

@@ -11,36 +11,25 @@ use std::path::Path;
 
 use offload_image::{Image, ImageKind};
 
-use crate::bitcode::{self, Gpu, Style};
-use crate::build::Context;
+use crate::bitcode::{self, Style};
 use crate::cache::cached;
-use crate::{BuildError, DeviceToolchain, stacks};
+use crate::context::Context;
+use crate::gpu::Gpu;
+use crate::{BuildError, DeviceToolchain, recipe, shared_stacks};
 
 /// A code object for `arch`.
 pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
     toolchain.ld()?;
-    let gpu = gpu(toolchain, arch);
+    let gpu = Gpu::amd(toolchain, arch);
     let archive = bitcode::archive(context, &gpu)?;
     let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
     let identity = toolchain.identity();
-    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), bitcode::recipe()];
+    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), recipe::images()];
     let code = cached(&context.source.target_dir, &key, |dir| {
         let linked = bitcode::link(&gpu, &archive, dir)?;
         code_object(&context.source.package, &gpu, Style::Kernels, &linked, dir)
     })?;
     Ok(Image::new(ImageKind::AmdCodeObject, arch.to_owned(), code))
-}
-
-/// For every crate that is compiled for AMD, beside no other pass.
-///
-/// rustc 1.96 makes the list of `#[used]` statics, `llvm.used`, an array of generic pointers, and puts pointers to global memory into it. Nothing that
-/// reads the bitcode takes that: neither LLVM's tools ("incorrect type in array initializer") nor rustc itself when it optimises several units
-/// together. This pass writes the list anew, with casts, and does little else to a crate of which nothing is known to be internal.
-pub(crate) const REPAIR: &str = "-Cpasses=globalopt";
-
-/// The recipe's words for `arch`.
-pub(crate) fn gpu<'a>(toolchain: &'a DeviceToolchain, arch: &'a str) -> Gpu<'a> {
-    Gpu { toolchain, triple: "amdgcn-amd-amdhsa", cpu: arch, features: String::new(), convention: "amdgpu_kernel" }
 }
 
 /// From one module to a code object.
@@ -64,7 +53,7 @@ const STACK_PREFIX: &str = "__HOSTCALL_STACK__";
 
 /// The module with a word beside each kernel whose stack has no known bound.
 fn with_stack_words(mut module: String, convention: &str) -> String {
-    let words: String = stacks::unbounded(&module, convention)
+    let words: String = shared_stacks::unbounded(&module, convention)
         .into_iter()
         .map(|kernel| format!("@{STACK_PREFIX}{kernel} = protected addrspace(1) constant i32 1, align 4\n"))
         .collect();

@@ -16,68 +16,29 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::build::Context;
 use crate::command::Run;
-use crate::{BuildError, DeviceToolchain};
-use crate::{amdgpu, atomics, cargo, lanes, panics, words};
-
-/// Features that the kernel crate itself is compiled with on GPUs: `#[kernel]` expands to functions of this calling convention.
-/// (`hostcall-device` names what it needs in its own crate attributes.)
-pub(crate) const KERNEL_FEATURES: &str = "abi_gpu_kernel";
-
-/// The sources of all steps from bitcode to an image: part of the key of what is kept, so that no version of this crate finds what another made.
-pub(crate) fn recipe() -> &'static [u8] {
-    concat!(
-        include_str!("amdgpu.rs"),
-        include_str!("atomics.rs"),
-        include_str!("bitcode.rs"),
-        include_str!("lanes.rs"),
-        include_str!("nvptx.rs"),
-        include_str!("panics.rs"),
-        include_str!("statics.rs"),
-        include_str!("stacks/cycles.rs"),
-        include_str!("stacks/layout.rs"),
-        include_str!("stacks/mod.rs"),
-        include_str!("stacks/prelude.ll"),
-        include_str!("stdlib/math.rs"),
-        include_str!("words.rs")
-    )
-    .as_bytes()
-}
+use crate::context::Context;
+use crate::gpu::Gpu;
+use crate::module::{definition, symbol};
+use crate::{BuildError, atomics, cargo, flags, lanes, panics, words};
 
 /// Globals whose names begin so are looked up by the host.
 const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
 
-/// A GPU's side of the recipe.
-pub(crate) struct Gpu<'a> {
-    pub(crate) toolchain: &'a DeviceToolchain,
-    pub(crate) triple: &'static str,
-    pub(crate) cpu: &'a str,
-    /// For `-Ctarget-feature`; may be empty.
-    pub(crate) features: String,
-    /// How LLVM writes the calling convention of kernels.
-    pub(crate) convention: &'static str,
-}
-
-/// Flags for every crate of a kernel, on every target.
-pub(crate) fn common_flags() -> Vec<String> {
-    ["--cfg", "hostcall_device", "--check-cfg", "cfg(hostcall_device)"].map(String::from).to_vec()
-}
-
 /// Builds the crate for a GPU; the archive of unoptimised bitcode.
 pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, BuildError> {
     let toolchain = gpu.toolchain;
-    let mut flags = common_flags();
-    flags.push("-Cno-prepopulate-passes".into());
+    let mut all = flags::common();
+    all.push("-Cno-prepopulate-passes".into());
     if gpu.triple.starts_with("amdgcn") {
-        flags.push(amdgpu::REPAIR.into());
+        all.push(flags::REPAIR.into());
     }
-    flags.push(format!("-Ctarget-cpu={}", gpu.cpu));
+    all.push(format!("-Ctarget-cpu={}", gpu.cpu));
     if !gpu.features.is_empty() {
-        flags.push(format!("-Ctarget-feature={}", gpu.features));
+        all.push(format!("-Ctarget-feature={}", gpu.features));
     }
-    flags.push(format!("--remap-path-prefix={}=rust", toolchain.sysroot.join("lib/rustlib/src/rust").display()));
-    context.source.remap(&mut flags);
+    all.push(format!("--remap-path-prefix={}=rust", toolchain.sysroot.join("lib/rustlib/src/rust").display()));
+    context.source.remap(&mut all);
     let run = Run::new(&toolchain.cargo)
         .without_outer_cargo()
         .dir(&context.source.dir)
@@ -86,7 +47,7 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
         // One for each architecture: cargo gives builds that differ in flags alone the same file names, and would build `core` again
         // at every change from one to another.
         .env("CARGO_TARGET_DIR", context.source.target_dir.join(gpu.cpu))
-        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
+        .env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_LTO", "fat")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
@@ -101,20 +62,8 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
         .arg(cargo::MESSAGES)
         // Only for the last crate: earlier ones are bitcode already. It makes the archive bitcode instead of machine code,
         // and so keeps rustc from asking a back end for code, which for AMD it would then hand to a linker.
-        .args(["--", "-Clinker-plugin-lto", &format!("-Zcrate-attr=feature({KERNEL_FEATURES})")]);
-    artifact(run, context, gpu.triple, ".a")
-}
-
-/// Runs cargo and finds the file with that suffix among what it made of the kernel crate.
-pub(crate) fn artifact(run: Run, context: &Context<'_>, target: &str, suffix: &str) -> Result<PathBuf, BuildError> {
-    let source = &context.source;
-    let compiled = cargo::compile(run, &source.package, target, &source.own(), context.spec.echo)?;
-    context.warn(&compiled.warnings);
-    let file = compiled.file(&source.manifest, suffix).map(Path::to_path_buf);
-    file.ok_or_else(|| BuildError::Unexpected {
-        problem: format!("no file `*{suffix}` was made of {}", source.package),
-        command: compiled.command,
-    })
+        .args(["--", "-Clinker-plugin-lto", &format!("-Zcrate-attr=feature({})", flags::KERNEL_FEATURES)]);
+    context.artifact(run, gpu.triple, ".a")
 }
 
 /// Everything in the archive as one module in `dir`; its path.
@@ -199,14 +148,14 @@ const SMALL: [(&str, bool); 10] = [
     ("5alloc3fmt", true),
     ("15hostcall_device5panic", true),
     ("12hostcall_abi4port6client", true),
-    ("15hostcall_device4call6failed", true),
+    ("15hostcall_device7outcome6failed", true),
     ("15hostcall_device7staging", false),
     ("15hostcall_device7failure", false),
     ("12hostcall_abi7failure", false),
 ];
 
 /// Of programs with std, also what runs once, or when something has gone wrong.
-const SMALL_IN_PROGRAMS: [&str; 16] = [
+const SMALL_IN_PROGRAMS: [&str; 17] = [
     "3std9panicking",
     "3std3sys3env",
     "3std2rt",
@@ -219,6 +168,7 @@ const SMALL_IN_PROGRAMS: [&str; 16] = [
     "12hostcall_std5entry",
     "12hostcall_std7process",
     "12hostcall_std3net",
+    "12hostcall_std4poll",
     "3std3sys5stdio",
     "3std2io8buffered",
     "3std3sys3pal6hermit",
@@ -248,36 +198,6 @@ fn small_attributes(module: &str, style: Style) -> String {
 fn kernel_attributes(module: &str, convention: &str) -> String {
     let kernels = module.lines().filter_map(definition).filter(|(before, _)| before.split_whitespace().any(|word| word == convention));
     kernels.map(|(_, name)| format!("{name},hostcall-kernel={name}\n")).collect()
-}
-
-/// The first function of a module, as text, that mentions `symbol`.
-pub(crate) fn caller_of(module: &str, symbol: &str) -> Option<String> {
-    let mention = format!("@{symbol}");
-    let mut function = None;
-    for line in module.lines() {
-        if let Some((_, name)) = definition(line) {
-            function = Some(name);
-        } else if line.starts_with('}') {
-            function = None;
-        } else if let Some(name) = function
-            && line.match_indices(&mention).any(|(at, _)| self::symbol(&line[at + 1..]) == symbol)
-        {
-            return Some(name.to_owned());
-        }
-    }
-    None
-}
-
-/// What is before the name, and the name, if the line begins a function's definition.
-pub(crate) fn definition(line: &str) -> Option<(&str, &str)> {
-    let (before, after) = line.strip_prefix("define ")?.split_once('@')?;
-    Some((before, symbol(after)))
-}
-
-/// The symbol that `text` begins with, perhaps in quotes.
-fn symbol(text: &str) -> &str {
-    let name = text.trim_start_matches('"');
-    name.split(|c: char| !(c.is_ascii_alphanumeric() || "_$.-".contains(c))).next().unwrap_or_default()
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -317,13 +237,6 @@ mod tests {
         assert_eq!(names.all, ["__HOSTCALL__Host__add42", "__hostcall_device", "demo"]);
         assert!(names.any_kernel);
         assert!(!exported_names(module, "spir_kernel").any_kernel);
-    }
-
-    #[test]
-    fn the_caller_of_a_symbol_is_found() {
-        let module = "declare void @getpid2()\ndeclare i32 @getpid()\ndefine void @a() {\n  call void @getpid2()\n}\ndefine void @b() {\n  %1 = call i32 @getpid()\n}\n";
-        assert_eq!(caller_of(module, "getpid").as_deref(), Some("b"));
-        assert_eq!(caller_of(module, "nobody"), None);
     }
 
     #[test]

@@ -1,44 +1,12 @@
 //! Building a program: every target that was asked for, in one bundle.
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use offload_image::ProgramBundle;
 
+use crate::context::{Context, ProgramSpec};
 use crate::source::Source;
 use crate::{BuildError, DeviceToolchain, HostToolchain, Ptxas, Target, amdgpu, nvptx, sim};
-
-/// What to build.
-#[derive(Clone, Debug)]
-pub struct ProgramSpec {
-    /// The kernel crate's directory.
-    pub crate_dir: PathBuf,
-    /// What to build it for.
-    pub targets: Vec<Target>,
-    /// Features of the kernel crate to enable.
-    pub features: Vec<String>,
-    /// Whether its default features are enabled.
-    pub default_features: bool,
-    /// Where to build. It can be shared by all kernel crates; `None`: `target` in the crate's directory; for a package that builds its own
-    /// kernels, `hostcall` in the directory where cargo builds that package.
-    pub target_dir: Option<PathBuf>,
-    /// Whether to pass on what cargo says while it works.
-    pub echo: bool,
-}
-
-impl ProgramSpec {
-    /// The kernel crate in `crate_dir`, for the simulator.
-    pub fn new(crate_dir: impl Into<PathBuf>) -> ProgramSpec {
-        ProgramSpec {
-            crate_dir: crate_dir.into(),
-            targets: vec![Target::Sim],
-            features: Vec::new(),
-            default_features: true,
-            target_dir: None,
-            echo: false,
-        }
-    }
-}
 
 /// A program that was built.
 #[derive(Clone, Debug)]
@@ -50,35 +18,6 @@ pub struct BuiltProgram {
     pub inputs: Vec<PathBuf>,
     /// What the compiler warns of in the program's own crates (those that no registry has), as the compiler writes it.
     pub warnings: Vec<String>,
-}
-
-/// What the stages of one build share.
-pub(crate) struct Context<'a> {
-    pub(crate) spec: &'a ProgramSpec,
-    pub(crate) host: &'a HostToolchain,
-    pub(crate) source: Source,
-    warnings: RefCell<Vec<String>>,
-}
-
-impl<'a> Context<'a> {
-    pub(crate) fn new(spec: &'a ProgramSpec, host: &'a HostToolchain, source: Source) -> Context<'a> {
-        Context { spec, host, source, warnings: RefCell::default() }
-    }
-
-    /// Keeps warnings that are not known yet: each target is compiled by itself, and most of what is wrong is wrong for all.
-    pub(crate) fn warn(&self, warnings: &[String]) {
-        let mut known = self.warnings.borrow_mut();
-        for warning in warnings {
-            if !known.contains(warning) {
-                known.push(warning.clone());
-            }
-        }
-    }
-
-    pub(crate) fn feature_arguments(&self) -> Vec<String> {
-        let features = self.spec.features.iter().map(|feature| format!("--features={feature}"));
-        features.chain((!self.spec.default_features).then(|| "--no-default-features".to_owned())).collect()
-    }
 }
 
 /// Builds a program for all targets of `spec`.
@@ -101,8 +40,8 @@ pub fn build_program(spec: &ProgramSpec) -> Result<BuiltProgram, BuildError> {
         });
     }
     let inputs = context.source.inputs();
-    let warnings = context.warnings.into_inner();
-    Ok(BuiltProgram { bundle: ProgramBundle::new(context.source.package, images), inputs, warnings })
+    let bundle = ProgramBundle::new(context.source.package.clone(), images);
+    Ok(BuiltProgram { bundle, inputs, warnings: context.into_warnings() })
 }
 
 /// The device toolchain, looked for once and only if a target needs it.

@@ -3,7 +3,7 @@
 //! Its threads print and panic as threads do. What a kernel's lanes need instead (a standard output for each, panics in messages of their own) hangs in
 //! std and in the runtime on one question: is this a kernel's lane? Where there is no kernel, the answer is known, and all of it is dropped.
 
-use crate::bitcode::definition;
+use crate::module::definition;
 
 /// Functions that ask, by the ends of their names, and what they say then.
 const ANSWERS: [(&str, &str); 2] = [("sys_is_lane", "  ret i32 0\n"), ("12hostcall_std4lane10is_kernels", "  ret i1 false\n")];

@@ -5,28 +5,24 @@ use std::path::{Path, PathBuf};
 
 use offload_image::{Image, ImageKind};
 
-use crate::bitcode::{self, Gpu, Style};
-use crate::build::Context;
+use crate::bitcode::{self, Style};
 use crate::cache::cached;
-use crate::{BuildError, DeviceToolchain, Ptxas, stacks, statics};
+use crate::context::Context;
+use crate::gpu::Gpu;
+use crate::{BuildError, DeviceToolchain, Ptxas, recipe, shared_stacks, statics};
 
 /// PTX for GPUs from `arch` on.
 pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
-    let gpu = gpu(toolchain, arch);
+    let gpu = Gpu::nvidia(toolchain, arch);
     let archive = bitcode::archive(context, &gpu)?;
     let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
     let identity = toolchain.identity();
-    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), bitcode::recipe()];
+    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), recipe::images()];
     let code = cached(&context.source.target_dir, &key, |dir| {
         let linked = bitcode::link(&gpu, &archive, dir)?;
         ptx(&context.source.package, &gpu, Style::Kernels, &linked, dir)
     })?;
     Ok(Image::new(ImageKind::Ptx, arch.to_owned(), code))
-}
-
-/// The recipe's words for `arch`.
-pub(crate) fn gpu<'a>(toolchain: &'a DeviceToolchain, arch: &'a str) -> Gpu<'a> {
-    Gpu { toolchain, triple: "nvptx64-nvidia-cuda", cpu: arch, features: format!("+{}", crate::PTX_VERSION), convention: "ptx_kernel" }
 }
 
 /// From one module to PTX.
@@ -49,7 +45,7 @@ fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path
     let [rewritten, inlined] = ["stacks.ll", "stacks.bc"].map(|name| dir.join(name));
     let module = gpu.toolchain.llvm("llvm-dis").arg(optimised).args(["-o", "-"]).text()?;
     let module = statics::opened(&module).unwrap_or(module);
-    let shared = stacks::share(&module)
+    let shared = shared_stacks::share(&module)
         .map_err(|problem| BuildError::Unexpected { command: format!("moving the stacks of {package}"), problem: problem.to_string() })?;
     fs::write(&rewritten, shared).map_err(BuildError::io("write", &rewritten))?;
     let opt = gpu.toolchain.llvm("opt").arg("-passes=always-inline,function(early-cse,instsimplify),globaldce");

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use crate::bitcode::definition;
+use crate::module::definition;
 
 /// The end of the mangled path of a function of `core` or `alloc`, and the function of `hostcall-device` that stands for it.
 const REPLACED: [(&str, &str); 10] = [

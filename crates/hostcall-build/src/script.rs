@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use crate::stdlib::{build_std_program, tools};
+use crate::stdlib::{act, build_std_program};
 use crate::{BuildError, BuiltProgram, DeviceToolchain, Piece, ProgramSpec, Target, build_program};
 
 /// Variables that decide what is built, so that a change of one must run the script again.
@@ -45,7 +45,7 @@ pub fn program(crate_dir: impl Into<PathBuf>) -> Program {
 /// It must be the first thing that the build script's `main` does: cargo and rustc, which it runs, call the script again as their compiler and linker
 /// (see [`act_as_tool`](crate::act_as_tool)).
 pub fn std_program(crate_dir: impl Into<PathBuf>) -> Program {
-    if let Some(code) = tools::act() {
+    if let Some(code) = act::act() {
         std::process::exit(code.into());
     }
     Program { with_std: true, ..program(crate_dir) }

@@ -5,9 +5,9 @@ use std::fs;
 use object::{Object, ObjectSymbol};
 use offload_image::{Image, ImageKind};
 
-use crate::build::Context;
 use crate::command::Run;
-use crate::{BuildError, bitcode, cargo};
+use crate::context::Context;
+use crate::{BuildError, cargo, flags};
 
 /// Functions that the image may leave to the process that loads it: what the compiler itself calls and every C library has,
 /// and the unwinder's entry, which the prebuilt `alloc` mentions and which an aborting panic never reaches.
@@ -15,15 +15,15 @@ const PROVIDED: [&str; 7] = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "s
 
 pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
     let host = context.host;
-    let mut flags = bitcode::common_flags();
-    context.source.remap(&mut flags);
+    let mut all = flags::common();
+    context.source.remap(&mut all);
     // Its build id is a hash over bytes that strip changes; the bundle has a better one.
-    flags.push("-Clink-arg=-Wl,--build-id=none".into());
+    all.push("-Clink-arg=-Wl,--build-id=none".into());
     let run = Run::new(&host.cargo).without_outer_cargo().dir(&context.source.dir);
     let run = if let Some(rustc) = &host.rustc { run.env("RUSTC", rustc) } else { run };
     let run = run
         .env("CARGO_TARGET_DIR", &context.source.target_dir)
-        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
+        .env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
         .env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo")
         .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--target", &host.triple])
@@ -31,7 +31,7 @@ pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
         .arg("--manifest-path")
         .arg(&context.source.manifest)
         .arg(cargo::MESSAGES);
-    let library = bitcode::artifact(run, context, "the simulator", std::env::consts::DLL_SUFFIX)?;
+    let library = context.artifact(run, "the simulator", std::env::consts::DLL_SUFFIX)?;
     let bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
     let symbols = undefined_symbols(&context.source.package, &bytes)?;
     if !symbols.is_empty() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::command::Run;
 use crate::one_package::Package;
 use crate::toolchain::HostToolchain;
-use crate::{BuildError, bitcode};
+use crate::{BuildError, flags};
 
 /// A kernel crate.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ impl Source {
 
 /// What cargo knows, with the kernels' cfg, so that the host face of `hostcall` and what it depends on are not among the packages.
 fn metadata(host: &HostToolchain, dir: &Path, manifest: &Path, options: &[&str]) -> Result<serde_json::Value, BuildError> {
-    let run = Run::new(&host.cargo).without_outer_cargo().dir(dir).env("CARGO_ENCODED_RUSTFLAGS", bitcode::common_flags().join("\u{1f}"));
+    let run = Run::new(&host.cargo).without_outer_cargo().dir(dir).env("CARGO_ENCODED_RUSTFLAGS", flags::common().join("\u{1f}"));
     let run = run.args(["metadata", "--format-version", "1"]).args(options).arg("--manifest-path").arg(manifest);
     let run = if let Some(rustc) = &host.rustc { run.env("RUSTC", rustc) } else { run };
     serde_json::from_slice(&run.output()?)

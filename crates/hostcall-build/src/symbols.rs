@@ -4,6 +4,9 @@ use std::path::Path;
 
 use crate::{BuildError, DeviceToolchain};
 
+/// Symbols that a program's std, or the host, looks for.
+pub(crate) const VISIBLE: [&str; 3] = ["sys_", "__HOSTCALL_", "__hostcall_"];
+
 /// What the tables of kernels are called: this and the kernel's name.
 const KERNEL_TABLE: &str = "__HOSTCALL_KERNEL__";
 

@@ -7,14 +7,16 @@
 
 use crate::arch::current as arch;
 use crate::context::{ServiceWord, client, descriptor, group_at, machine};
+use crate::outcome::{Outcome, Raw, check, decode, no_port};
 use crate::pending::Pending;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::{Arch, Group, Held};
-use hostcall_abi::{CallError, Flags, Header, ReplyHead, Status, unrolled};
+use hostcall_abi::{CallError, Flags, Header, ReplyHead, Status};
 
 /// A port that a wave keeps for several calls, which saves each call the taking of one.
 ///
-/// All lanes that were converged when it was taken must make its calls together.
+/// All lanes that were converged when it was taken must make its calls together. Other calls may be made meanwhile: the buffer's last port is never
+/// kept, so there is always one for them.
 #[derive(Debug)]
 pub struct Port {
     pub(crate) group: Group,
@@ -25,13 +27,14 @@ impl Port {
     /// Takes a port for the lanes that run converged here.
     ///
     /// # Errors
-    /// [`CallError::ServerGone`] if the program is attached to no server.
+    /// [`CallError::Busy`] when no port is free that may be kept: nobody waits for one, because those who keep the others could wait as well. The calls
+    /// can be made without it. [`CallError::ServerGone`] if the program is attached to no server.
     #[inline(always)]
     #[track_caller]
     pub fn hold() -> Result<Self, CallError> {
         // Lanes that hold at different places hold different ports.
         let group = group_at(core::ptr::from_ref(core::panic::Location::caller()) as usize, 0);
-        let held = client().acquire(&group, true).ok_or_else(no_port)?;
+        let held = client().acquire(&group, false).ok_or_else(no_port)?;
         Ok(Self { group, held })
     }
 }
@@ -47,86 +50,6 @@ impl Drop for Port {
 #[inline(always)]
 pub(crate) fn unit_of(units: &[u32], index: u32) -> u32 {
     units.get(index as usize).copied().unwrap_or(0)
-}
-
-/// How a call ended, as the rare paths pass it on: a status, and the first unit of what came with it, in one register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Outcome(u64);
-
-impl Outcome {
-    pub(crate) const OK: Self = Self(0);
-
-    #[inline(always)]
-    pub(crate) fn new(status: Status, detail: u32) -> Self {
-        if status == Status::OK { Self::OK } else { Self(u64::from(status.0) | u64::from(detail) << 32) }
-    }
-
-    /// That of a call which got no port.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn no_port() -> Self {
-        Self::new(client().why_no_port(), 0)
-    }
-
-    #[inline(always)]
-    pub(crate) fn status(self) -> Status {
-        Status(self.0 as u16)
-    }
-
-    #[inline(always)]
-    pub(crate) fn detail(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-
-    #[inline(always)]
-    pub(crate) fn result(self) -> Result<(), CallError> {
-        check(self.status(), self.detail())
-    }
-}
-
-/// Makes a result of a status and the first unit of what came with it.
-#[inline(always)]
-pub(crate) fn check(status: Status, detail: u32) -> Result<(), CallError> {
-    if status == Status::OK { Ok(()) } else { Err(failed(status, detail)) }
-}
-
-/// The error of a call that is over, its port given back. Ends the lane instead if the kernel is being ended.
-#[cold]
-#[inline(never)]
-fn failed(status: Status, detail: u32) -> CallError {
-    if status == Status::KERNEL_ENDED {
-        crate::process::end_lane();
-    }
-    match (status, detail) {
-        // The client itself says so, and gives no limit.
-        (Status::TOO_LARGE, 0) => CallError::TooLarge { max: client().largest(1).max(descriptor().slot_bytes) },
-        _ => CallError::from_status(status, detail),
-    }
-}
-
-/// The error for a call that got no port.
-#[cold]
-#[inline(always)]
-pub(crate) fn no_port() -> CallError {
-    let outcome = Outcome::no_port();
-    failed(outcome.status(), outcome.detail())
-}
-
-/// A reply to a call with a result of a fixed size, still as it came.
-pub(crate) type Raw<const REPLY_WORDS: usize> = hostcall_abi::port::Reply<REPLY_WORDS>;
-
-/// Decodes a reply.
-#[inline(always)]
-pub(crate) fn decode<R: Fixed, const REPLY_WORDS: usize>(reply: &Raw<REPLY_WORDS>) -> Result<R, CallError> {
-    check(reply.head.status, reply.unit(0))?;
-    // Words hold a little less than four units each.
-    let mut units = [[0; 4]; REPLY_WORDS];
-    unrolled!(for j in 0..REPLY_WORDS as u32 => {
-        if let Some(four) = units.get_mut(j as usize) {
-            *four = [reply.unit(4 * j), reply.unit(4 * j + 1), reply.unit(4 * j + 2), reply.unit(4 * j + 3)];
-        }
-    });
-    R::get(units.as_flattened()).map_err(|_| CallError::Malformed)
 }
 
 #[inline(always)]
@@ -222,10 +145,7 @@ pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     service: &ServiceWord,
     units: &[u32; UNITS],
 ) -> Result<R, CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     let mut reply = Raw::<REPLY_WORDS>::without(Status::TOO_LARGE);
     let mut turns = Turns::new(group_at(service.site(), number), UNITS as u32, REPLY_WORDS as u32);
     loop {
@@ -255,10 +175,7 @@ pub fn call_fixed_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     service: &ServiceWord,
     units: &[u32; UNITS],
 ) -> Result<R, CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     decode(&exchange::<UNITS, REPLY_WORDS>(&port.group, &mut port.held, number, units))
 }
 
@@ -268,10 +185,7 @@ pub fn call_fixed_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
 /// What keeps it from being sent.
 #[inline(always)]
 pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     let mut status = Status::TOO_LARGE;
     let mut turns = Turns::new(group_at(service.site(), number), UNITS as u32, 1);
     loop {
@@ -297,27 +211,20 @@ pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS
 /// What keeps it from being sent.
 #[inline(always)]
 pub fn post_fixed_on<const UNITS: usize>(port: &mut Port, service: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     check(client().send(&port.group, &mut port.held, number as u16, Flags::default(), UNITS as u32, |i| unit_of(units, i)), 0)
 }
 
 /// Starts a call whose result is fetched later.
 ///
 /// # Errors
-/// [`CallError::Busy`] when no port is free: a wave that waited for one while it holds others could wait
-/// for itself. [`CallError::TooLarge`] when the calls of all lanes do not fit into one message.
+/// [`CallError::Busy`] when no port is free that may be kept, as for [`Port::hold`]. [`CallError::TooLarge`] when the calls of all lanes do not fit into one message.
 #[inline(always)]
 pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     service: &ServiceWord,
     units: &[u32; UNITS],
 ) -> Result<Pending<R, REPLY_WORDS>, CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     let group = group_at(service.site(), number);
     let Some(mut held) = client().acquire(&group, false) else { return Err(no_port()) };
     let status = client().send(&group, &mut held, number as u16, Flags::REPLY, UNITS as u32, |i| unit_of(units, i));

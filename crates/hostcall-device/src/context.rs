@@ -4,6 +4,7 @@ use crate::arch::current::{self as arch, Machine};
 use core::cell::UnsafeCell;
 #[cfg(not(target_os = "hermit"))]
 use hostcall_abi::ABI_VERSION;
+use hostcall_abi::CallError;
 use hostcall_abi::port::{Arch, Client, Group, first_lane};
 
 /// The wire's version that this program was built with, for the host to compare.
@@ -37,6 +38,15 @@ impl ServiceWord {
     pub(crate) fn number(&self) -> u32 {
         // SAFETY: the address of the word itself.
         unsafe { arch::load_number(self.0.get()) }
+    }
+
+    /// The number, if the server has such a service.
+    #[inline(always)]
+    pub(crate) fn known(&self) -> Result<u32, CallError> {
+        match self.number() {
+            0 => Err(CallError::UnknownService),
+            number => Ok(number),
+        }
     }
 
     /// Names the service for `arch::converged_at`.

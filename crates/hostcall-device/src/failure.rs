@@ -153,5 +153,5 @@ fn report(cause: Cause, numbers: [u64; 3], site: &[u32; SITE_UNITS]) -> ! {
             client().release(&alone, held);
         }
     }
-    crate::process::end_lane()
+    crate::ending::end_lane()
 }

@@ -38,10 +38,12 @@ mod builtin;
 mod call;
 mod context;
 mod copy;
+mod ending;
 pub mod env;
 mod failure;
 pub mod fs;
 pub mod heap;
+mod outcome;
 mod panic;
 mod pending;
 pub mod print;
@@ -125,12 +127,19 @@ pub mod __runtime {
 
     /// Whether the kernel is known to end, or calls to be answered no more.
     pub fn is_ending() -> bool {
-        crate::process::is_ended() || crate::context::machine().known_closed() != 0
+        crate::ending::is_ended() || crate::context::machine().known_closed() != 0
     }
 
     /// Ends the calling lane, whose kernel ends; others that ask [`is_ending`] learn it.
     pub fn end_lane() -> ! {
-        crate::process::end_lane()
+        crate::ending::end_lane()
+    }
+
+    /// Ends the calling lane if its kernel ends: for those that wait on the device, where no call tells them.
+    pub fn end_if_ending() {
+        if is_ending() {
+            end_lane();
+        }
     }
 
     pub use crate::panic::panicked;

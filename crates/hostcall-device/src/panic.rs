@@ -118,7 +118,7 @@ fn report(lanes: Converged, file: &str, place: [u32; 2], say: impl FnOnce(&mut M
             }
         }
     }
-    crate::process::end_lane()
+    crate::ending::end_lane()
 }
 
 /// What `alloc` says when the heap is exhausted names the size but not the setting.

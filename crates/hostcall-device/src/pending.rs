@@ -1,7 +1,7 @@
 //! A call that has been sent and whose result is fetched later.
 
-use crate::call::decode;
 use crate::context::{client, machine};
+use crate::outcome::decode;
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use hostcall_abi::CallError;

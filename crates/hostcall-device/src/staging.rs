@@ -15,9 +15,10 @@ mod together;
 pub use together::{call_var_together, post_var_together};
 
 use crate::arch::current as arch;
-use crate::call::{Outcome, Raw, fits, unit_of};
+use crate::call::{fits, unit_of};
 use crate::context::{ServiceWord, client, descriptor, group_at, machine};
 use crate::copy::{self, Way};
+use crate::outcome::{Outcome, Raw};
 use hostcall_abi::codec::{Fixed, VarHead, padded};
 use hostcall_abi::port::{Arch, Group, Held};
 use hostcall_abi::word::{WORD_BYTES, Word};
@@ -119,7 +120,7 @@ fn take_slot(mask: u64) -> u32 {
             if slot == first {
                 // All are held, each by a call that the server will answer, or whose lanes learn that it is closed.
                 attempt += 1;
-                machine.pause(attempt);
+                machine.pause_for_waves(attempt);
             }
         }
     }
@@ -173,6 +174,49 @@ impl Call<'_, '_, '_, '_> {
         }
     }
 
+    /// Those of the message, whose bytes may lie in a region of a slot.
+    #[inline(always)]
+    fn flags(&self, region: Option<u64>) -> Flags {
+        let flags = if region.is_some() { Flags::STAGED } else { Flags::default() };
+        if self.kind == Kind::Call { flags.and(Flags::REPLY) } else { flags }
+    }
+
+    /// Copies the bytes that go to the host into the slot, those of the lanes of `whose`, each lane's from its `region` on, by all lanes of `mask`.
+    ///
+    /// # Safety
+    /// From the region on the slot has room for the parts of each lane of `whose`, each padded.
+    #[inline(always)]
+    unsafe fn copy_in(&self, mask: u64, whose: u64, region: u64) {
+        let mut place = region;
+        for part in self.slices.ins {
+            // SAFETY: the caller's; only a part that begins at a multiple of 16 is copied in whole pieces (it may then spill into the padding of its
+            // last piece, which the next part overwrites).
+            unsafe { copy::each_lane(mask, whose, Way::In, place, part.as_ptr() as u64, part.len() as u32) };
+            place = copy::behind(place, part.len());
+        }
+        arch::fence_system();
+        machine().sync(mask);
+    }
+
+    /// Copies the bytes that came from the host out of the slot, as [`copy_in`](Self::copy_in) does.
+    ///
+    /// # Safety
+    /// From the region on the slot holds what the server put there for each lane of `whose`.
+    #[inline(always)]
+    unsafe fn copy_out(&mut self, mask: u64, whose: u64, region: u64, outcome: Outcome) {
+        arch::fence_system();
+        machine().sync(mask);
+        let mut place = region;
+        for (part, len) in self.slices.outs.iter_mut().zip(self.returned.iter()) {
+            // Lanes whose call failed take part in the copying of the others, with nothing of their own.
+            let len = if outcome == Outcome::OK { *len } else { 0 };
+            // SAFETY: `len` is at most the part's; the server put it at its place.
+            unsafe { copy::each_lane(mask, whose, Way::Out, place, part.as_mut_ptr() as u64, len) };
+            // The server leaves each argument its place, however short an earlier one comes back.
+            place = copy::behind(place, part.len());
+        }
+    }
+
     /// Unit `index` of the payload, the inline bytes behind the rest.
     #[inline(never)]
     fn unit(&self, index: u32) -> u32 {
@@ -184,12 +228,20 @@ impl Call<'_, '_, '_, '_> {
 /// The largest result, in units, of a service that also takes strings or slices.
 const MAX_RESULT: usize = 64;
 
+/// Words of a reply that are asked for at once: each look over the bus takes as long as one.
+const AHEAD: usize = 4;
+
 /// One lane's reply, read unit by unit.
 struct Incoming<'a> {
     group: &'a Group,
     held: &'a Held,
     /// Units that are left.
     left: u32,
+    /// Words of the whole reply, and how many of them have been read.
+    words: u32,
+    read: u32,
+    /// The last that were read, the next in front.
+    ahead: [Word; AHEAD],
     word: Word,
     /// Halves of units consumed, the head's among them.
     at: u32,
@@ -210,7 +262,8 @@ impl<'a> Incoming<'a> {
         let [word] = reply.words;
         let outcome = Outcome::new(reply.head.status, reply.unit(0));
         let left = if outcome == Outcome::OK { u32::from(reply.head.dwords) } else { 0 };
-        Self { group, held, left, word, at: 2, outcome }
+        let words = ReplyHead::words(left);
+        Self { group, held, left, words, read: 1, ahead: [word; AHEAD], word, at: 2, outcome }
     }
 
     /// The next unit; 0 where there is none, which the outcome then says.
@@ -232,7 +285,7 @@ impl<'a> Incoming<'a> {
         const HALVES: u32 = WORD_BYTES / 2;
         let at = self.at % HALVES;
         if at == 0 {
-            self.word = client().reply_word(self.group, self.held, self.at / HALVES);
+            self.word = self.next_word(self.at / HALVES);
         }
         self.at += 1;
         // (No index, which would put the word into memory.)
@@ -244,6 +297,18 @@ impl<'a> Incoming<'a> {
             _ => fourth,
         };
         unit >> (at % 2 * 16) & 0xffff
+    }
+
+    /// Word `index`, the one behind the last.
+    fn next_word(&mut self, index: u32) -> Word {
+        if index == self.read {
+            self.ahead = client().reply_words(self.group, self.held, index, self.words);
+            self.read += AHEAD as u32;
+        }
+        // (Moved up, so that there is no index.)
+        let [word, a, b, c] = self.ahead;
+        self.ahead = [a, b, c, word];
+        word
     }
 
     /// Reads on as far as `to` reaches.
@@ -267,23 +332,22 @@ impl<'a> Incoming<'a> {
     }
 }
 
+/// What a post that was sent came to. The slot must stay ours until the server has copied it.
+#[inline(always)]
+fn posted(mask: u64, held: Held, region: Option<u64>) -> Outcome {
+    if region.is_some() { Outcome::new(client().await_ack(mask, held), 0) } else { Outcome::OK }
+}
+
 /// Sends the message, with its bytes inline or announcing those in the lane's `region` of a slot, and for a call receives the reply. `units` are
 /// those of the longest payload.
 #[inline(never)]
 fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, units: u32, region: Option<u64>) -> Outcome {
     let group = Group::new(mask, machine().lane());
     let Some(mut held) = client().acquire(&group, true) else { return Outcome::no_port() };
-    let mut flags = if region.is_some() { Flags::STAGED } else { Flags::default() };
-    if call.kind == Kind::Call {
-        flags = flags.and(Flags::REPLY);
-    }
-    let sent = client().send_long(&group, &mut held, call.number as u16, flags, units, |i| call.unit(i));
+    let sent = client().send_long(&group, &mut held, call.number as u16, call.flags(region), units, |i| call.unit(i));
     let mut outcome = Outcome::new(sent, 0);
     if sent == Status::OK && call.kind == Kind::Post {
-        if region.is_some() {
-            // The slot must stay ours until the server has copied it.
-            outcome = Outcome::new(client().await_ack(mask, held), 0);
-        }
+        outcome = posted(mask, held, region);
     } else if sent == Status::OK {
         let mut reply = Incoming::start(&group, &mut held);
         call.take_results(&mut reply);
@@ -296,17 +360,8 @@ fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, units: u32, region: Opti
         && call.kind == Kind::Call
         && !call.slices.outs.is_empty()
     {
-        arch::fence_system();
-        machine().sync(mask);
-        let mut place = region;
-        for (part, len) in call.slices.outs.iter_mut().zip(call.returned.iter()) {
-            // Lanes whose call failed take part in the copying of the others, with nothing of their own.
-            let len = if outcome == Outcome::OK { *len } else { 0 };
-            // SAFETY: `len` is at most the part's; the server put it at its place in the lane's region.
-            unsafe { copy::each_lane(mask, mask, Way::Out, place, part.as_mut_ptr() as u64, len) };
-            // The server leaves each argument its place, however short an earlier one comes back.
-            place = copy::behind(place, part.len());
-        }
+        // SAFETY: the region is each lane's own.
+        unsafe { call.copy_out(mask, mask, region, outcome) };
         machine().sync(mask);
     }
     client().release(&group, held);
@@ -344,15 +399,8 @@ fn in_slot(mask: u64, call: &mut Call<'_, '_, '_, '_>, own: u32) -> Outcome {
     }
     let region = u64::from(slot) * u64::from(descriptor().slot_bytes) + u64::from(own);
     call.put_head((region / 16) as u32);
-    let mut place = region;
-    for part in call.slices.ins {
-        // SAFETY: the lane's region has room for all parts, each padded; only a part that begins at a multiple of 16 is copied in whole
-        // pieces (it may then spill into the padding of its last piece, which the next part overwrites).
-        unsafe { copy::each_lane(mask, mask, Way::In, place, part.as_ptr() as u64, part.len() as u32) };
-        place = copy::behind(place, part.len());
-    }
-    arch::fence_system();
-    machine().sync(mask);
+    // SAFETY: the lane's region has room for all parts, each padded.
+    unsafe { call.copy_in(mask, mask, region) };
     let outcome = exchange(mask, call, call.fixed.len() as u32, Some(region));
     release_slot(&Group::new(mask, machine().lane()), slot);
     outcome
@@ -393,14 +441,23 @@ pub fn call_var<R: Fixed, const UNITS: usize>(
     outs: &mut [&mut [u8]],
     returned: &mut [u32],
 ) -> Result<R, CallError> {
+    let number = service.known()?;
+    call(number, fixed, Slices { ins, outs }, returned, |call| perform(service, call))
+}
+
+/// Makes the call by `perform`, and decodes what came of it.
+#[inline(always)]
+fn call<R: Fixed>(
+    number: u32,
+    fixed: &mut [u32],
+    slices: Slices<'_, '_, '_>,
+    returned: &mut [u32],
+    perform: impl FnOnce(&mut Call<'_, '_, '_, '_>) -> Outcome,
+) -> Result<R, CallError> {
     const { assert!(R::DWORDS <= MAX_RESULT, "the result of a service with string or slice arguments is at most 256 bytes") };
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
     let mut units = [0; MAX_RESULT];
     let result = &mut units[..R::DWORDS];
-    perform(service, &mut Call { number, kind: Kind::Call, fixed, slices: Slices { ins, outs }, result, returned }).result()?;
+    perform(&mut Call { number, kind: Kind::Call, fixed, slices, result, returned }).result()?;
     R::get(&units).map_err(|_| CallError::Malformed)
 }
 
@@ -410,10 +467,18 @@ pub fn call_var<R: Fixed, const UNITS: usize>(
 /// What keeps it from being sent.
 #[inline(always)]
 pub fn post_var<const UNITS: usize>(service: &ServiceWord, fixed: &mut [u32; UNITS], ins: &[&[u8]]) -> Result<(), CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
+    post(number, fixed, ins, |call| perform(service, call))
+}
+
+/// Posts the message by `perform`.
+#[inline(always)]
+fn post(
+    number: u32,
+    fixed: &mut [u32],
+    ins: &[&[u8]],
+    perform: impl FnOnce(&mut Call<'_, '_, '_, '_>) -> Outcome,
+) -> Result<(), CallError> {
     let slices = Slices { ins, outs: &mut [] };
-    perform(service, &mut Call { number, kind: Kind::Post, fixed, slices, result: &mut [], returned: &mut [] }).result()
+    perform(&mut Call { number, kind: Kind::Post, fixed, slices, result: &mut [], returned: &mut [] }).result()
 }

@@ -5,8 +5,9 @@
 //! instruction, which the bus takes as one transaction. All of them read the one reply. [`crate::staging`] has the
 //! calls with strings and slices.
 
-use crate::call::{Port, Raw, check, decode, fits, no_port, unit_of};
+use crate::call::{Port, fits, unit_of};
 use crate::context::{ServiceWord, client, group_at, machine};
+use crate::outcome::{Raw, check, decode, no_port};
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::{Arch, Group, Held};
 use hostcall_abi::{CallError, Flags, Status, unrolled};
@@ -60,10 +61,7 @@ pub fn call_fixed_together<R: Fixed, const UNITS: usize, const REPLY_WORDS: usiz
     service: &ServiceWord,
     units: &[u32; UNITS],
 ) -> Result<R, CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     let group = lanes_here(number);
     let mut reply = Raw::<REPLY_WORDS>::without(Status::TOO_LARGE);
     if fits(UNITS as u32, REPLY_WORDS as u32, 1) {
@@ -84,10 +82,7 @@ pub fn call_fixed_together_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: u
     service: &ServiceWord,
     units: &[u32; UNITS],
 ) -> Result<R, CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     if !fits(UNITS as u32, REPLY_WORDS as u32, 1) {
         return decode(&Raw::<REPLY_WORDS>::without(Status::TOO_LARGE));
     }
@@ -101,10 +96,7 @@ pub fn call_fixed_together_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: u
 #[inline(always)]
 #[track_caller]
 pub fn post_fixed_together<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     let group = lanes_here(number);
     let Some(mut held) = client().acquire(&group, true) else { return Err(no_port()) };
     let status = send_together(&group, &mut held, number, Flags::default(), units);
@@ -118,9 +110,6 @@ pub fn post_fixed_together<const UNITS: usize>(service: &ServiceWord, units: &[u
 /// What keeps it from being sent.
 #[inline(always)]
 pub fn post_fixed_together_on<const UNITS: usize>(port: &mut Port, service: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
+    let number = service.known()?;
     check(send_together(&port.group, &mut port.held, number, Flags::default(), units), 0)
 }

@@ -8,8 +8,8 @@ mod once;
 pub use once::OncePerGrid;
 
 use crate::arch::current as arch;
-use crate::call::Outcome;
 use crate::context::machine;
+use crate::outcome::Outcome;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::Arch;
 use hostcall_abi::{CallError, Plain, Status};

@@ -1,8 +1,8 @@
 //! Directories and what is in them.
 
+use crate::arguments::{most, path};
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
-use crate::file::{most, path};
 use crate::services::StdFiles;
 use core::ffi::c_char;
 use hermit_abi::dirent64;

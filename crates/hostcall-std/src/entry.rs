@@ -112,7 +112,7 @@ pub fn run() {
     if wave::local_index() != 0 {
         return;
     }
-    lane::enter();
+    lane::begin_thread();
     let group = wave::group_index();
     if group != 0 {
         return thread::serve(group - 1);

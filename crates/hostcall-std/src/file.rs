@@ -1,52 +1,15 @@
-//! Files, and the standard streams.
+//! Files, by their paths and by their descriptors.
 
+use crate::arguments::path;
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
-use crate::net::socket;
-use crate::services::{StdFiles, StdSystem};
-use core::ffi::{CStr, c_char};
-use hermit_abi::errno::{EAGAIN, EINVAL, EISDIR, ESPIPE};
-use hermit_abi::{O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, S_IFCHR, S_IFSOCK, pollfd, timespec};
+use crate::services::StdFiles;
+use core::ffi::c_char;
+use hermit_abi::errno::{EINVAL, EISDIR, ESPIPE};
+use hermit_abi::{O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, S_IFCHR, S_IFSOCK, timespec};
 use hostcall_abi::services::open;
-use hostcall_abi::std_services::stat as place;
-use hostcall_device::__runtime::{self as device, Console, Files};
-use hostcall_device::wave::Converged;
-
-/// The most bytes that one call should move: what a staging slot holds, shared by the lanes that call together.
-pub(crate) fn most() -> usize {
-    // A host without staging slots answers with an error whatever does not fit into a message.
-    let slot = (device::slot_bytes() as usize).max(1024);
-    ((slot / Converged::here().count() as usize) & !15).max(16)
-}
-
-/// A path as the host wants it.
-///
-/// # Safety
-/// `path` is null or a C string that lives as long as what is done with it.
-pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<&'a str, Errno> {
-    if path.is_null() {
-        return Err(Errno(EINVAL));
-    }
-    // SAFETY: the caller's.
-    unsafe { CStr::from_ptr(path) }.to_str().map_err(|_| Errno(EINVAL))
-}
-
-pub(crate) fn read_input(into: &mut [u8]) -> Result<isize, Errno> {
-    loop {
-        // First waits where no other call is kept waiting, then reads.
-        socket::poll(&mut [pollfd { fd: 0, events: hermit_abi::POLLIN, revents: 0 }], -1)?;
-        match answered(StdSystem::stdin(into)) {
-            // Another thread has read what there was, or is about to.
-            Err(Errno(EAGAIN)) => {}
-            read => return read.map(|n| n as isize),
-        }
-    }
-}
-
-pub(crate) fn print(stream: u32, text: &[u8]) -> Result<isize, Errno> {
-    Console::print(stream, text)?;
-    Ok(text.len() as isize)
-}
+use hostcall_abi::std_services::stat as field;
+use hostcall_device::__runtime::Files;
 
 /// The host's options for POSIX's flags.
 fn options(flags: i32) -> Result<u32, Errno> {
@@ -144,20 +107,20 @@ pub unsafe extern "C" fn sys_chmod(name: *const c_char, mode: u32) -> i32 {
 fn filled(known: [u64; 13]) -> hermit_abi::stat {
     let time = |at: usize| timespec { tv_sec: known[at].cast_signed(), tv_nsec: known[at + 1] as i32 };
     hermit_abi::stat {
-        st_dev: known[place::DEV],
-        st_ino: known[place::INO],
-        st_nlink: known[place::LINKS],
-        st_mode: known[place::MODE] as u32,
-        st_uid: known[place::OWNER] as u32,
-        st_gid: (known[place::OWNER] >> 32) as u32,
+        st_dev: known[field::DEV],
+        st_ino: known[field::INO],
+        st_nlink: known[field::LINKS],
+        st_mode: known[field::MODE] as u32,
+        st_uid: known[field::OWNER] as u32,
+        st_gid: (known[field::OWNER] >> 32) as u32,
         st_rdev: 0,
-        st_size: known[place::SIZE].cast_signed(),
-        st_blksize: i64::from(known[place::BLOCKS] as u32),
-        st_blocks: (known[place::BLOCKS] >> 32) as i64,
-        st_atim: time(place::ACCESSED),
-        st_mtim: time(place::MODIFIED),
+        st_size: known[field::SIZE].cast_signed(),
+        st_blksize: i64::from(known[field::BLOCKS] as u32),
+        st_blocks: (known[field::BLOCKS] >> 32) as i64,
+        st_atim: time(field::ACCESSED),
+        st_mtim: time(field::MODIFIED),
         // `std` takes it for the time of creation.
-        st_ctim: time(place::CREATED),
+        st_ctim: time(field::CREATED),
     }
 }
 

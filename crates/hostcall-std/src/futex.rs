@@ -5,25 +5,13 @@
 //! stores, never across a call or a pause.
 
 use crate::error::{Errno, returned};
-use crate::{lane, process, time};
+use crate::lane::{self, Waiter};
+use crate::time;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use hermit_abi::errno::{EAGAIN, EINVAL, ETIMEDOUT};
 use hermit_abi::timespec;
 use hostcall_device::__runtime as device;
-
-/// A lane's place in a queue. `address` and `next` are the queue's, under its lock.
-pub(crate) struct Waiter {
-    address: AtomicUsize,
-    next: AtomicPtr<Waiter>,
-    woken: AtomicU32,
-}
-
-impl Waiter {
-    pub(crate) const fn new() -> Self {
-        Self { address: AtomicUsize::new(0), next: AtomicPtr::new(null_mut()), woken: AtomicU32::new(0) }
-    }
-}
 
 struct Queue {
     lock: AtomicU32,
@@ -121,7 +109,7 @@ unsafe fn wait(word: *mut u32, expected: u32, deadline: Option<u64>) -> Result<(
     let mut attempt = 0;
     // Acquire pairs with the release in `wake`: what the waker did before is seen.
     while waiter.woken.load(Ordering::Acquire) == 0 {
-        process::end_if_ending();
+        device::end_if_ending();
         if deadline.is_some_and(|deadline| device::now_ns() >= deadline) {
             let still_there = queue.locked(|| queue.take(1, |other| core::ptr::eq(other, waiter), |_| {})) == 1;
             // Otherwise it was woken just now.

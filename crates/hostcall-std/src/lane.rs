@@ -7,13 +7,26 @@
 //! as many as there are resident lanes that need one: a kernel's lane gives it back when it ends, and one that never waits, fails or has
 //! thread-local values has none.
 
-use crate::futex::Waiter;
 use alloc::alloc::{Layout, dealloc, handle_alloc_error};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::Cell;
 use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 use hostcall_device::__runtime as device;
+
+/// A lane's place in a queue of [`futex`](crate::futex). `address` and `next` are the queue's, under its lock.
+pub(crate) struct Waiter {
+    pub(crate) address: AtomicUsize,
+    pub(crate) next: AtomicPtr<Waiter>,
+    pub(crate) woken: AtomicU32,
+}
+
+impl Waiter {
+    pub(crate) const fn new() -> Self {
+        Self { address: AtomicUsize::new(0), next: AtomicPtr::new(null_mut()), woken: AtomicU32::new(0) }
+    }
+}
 
 /// One thread: a lane of a kernel.
 #[repr(align(64))]
@@ -39,7 +52,7 @@ const FIRST_ROOM: usize = 8;
 /// The calling lane's, if it has needed one yet.
 pub(crate) fn known() -> Option<&'static Lane> {
     let word = device::lane_word();
-    // SAFETY: a word that is neither of the two was set by `here` to a `Lane` that lives until `leave`, which sets another. It is the calling
+    // SAFETY: a word that is neither of the two was set by `here` to a `Lane` that lives until `forget`, which sets another. It is the calling
     // lane's own, and others reach only its `waiter`, which is made for that.
     (word > KERNEL).then(|| unsafe { &*(word as *const Lane) })
 }
@@ -66,7 +79,7 @@ fn make() -> &'static Lane {
         waiter: Waiter::new(),
     }));
     device::set_lane_word(lane as u64);
-    // SAFETY: just made, and freed by `leave` only.
+    // SAFETY: just made, and freed by `forget` only.
     unsafe { &*lane }
 }
 
@@ -129,15 +142,23 @@ pub(crate) fn room() -> usize {
     known().map_or(0, |lane| lane.room.get())
 }
 
-/// A thread of the program begins on this lane.
-pub(crate) fn enter() {
+/// Says that a thread of the program begins on this lane.
+pub(crate) fn begin_thread() {
     device::set_lane_word(THREAD);
 }
 
-/// The thread on this lane ends: its thread-local values are dropped.
-pub(crate) fn leave() {
-    crate::tls::run_destructors();
-    crate::output::finish();
+/// Says that a kernel's lane begins.
+pub(crate) fn begin_kernels() {
+    device::set_lane_word(KERNEL);
+}
+
+/// Whether there is nothing of the lane's own, which is a kernel's.
+pub(crate) fn is_bare_kernels() -> bool {
+    device::lane_word() == KERNEL
+}
+
+/// Gives back what the calling lane, which ends, has of its own.
+pub(crate) fn forget() {
     if let Some(lane) = known() {
         device::set_lane_word(THREAD);
         free_values(lane);
@@ -158,53 +179,8 @@ pub extern "C" fn sys_errno() -> i32 {
     sys_get_errno()
 }
 
-/// A lane of a `#[kernel]` begins.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_lane_enter() {
-    device::set_lane_word(KERNEL);
-    #[cfg(target_arch = "nvptx64")]
-    device::begin_lane();
-}
-
-/// A lane of a `#[kernel]` ends.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_lane_leave() {
-    if device::lane_word() != KERNEL {
-        leave();
-    }
-}
-
 /// Whether the calling lane is a kernel's: 1 or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_is_lane() -> u32 {
     is_kernels().into()
-}
-
-/// The end of a lane whose kernel ends: for the copy of the device library that a program has.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_lane_end() -> ! {
-    device::end_lane()
-}
-
-/// A panic in a lane of a kernel, in words: the host learns which lanes, and ends the kernel. Returns at once in a thread of the program, whose
-/// panic is told as on any other system.
-///
-/// # Safety
-/// `file` and `message` are valid for reads of their lengths and hold UTF-8.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_lane_panicked(
-    file: *const u8,
-    file_len: usize,
-    line: u32,
-    column: u32,
-    message: *const u8,
-    message_len: usize,
-) {
-    if !is_kernels() {
-        return;
-    }
-    // SAFETY: the caller's.
-    let [file, message] = [(file, file_len), (message, message_len)]
-        .map(|(text, len)| unsafe { core::str::from_utf8_unchecked(core::slice::from_raw_parts(text, len)) });
-    device::panicked(file, [line, column], message)
 }

@@ -8,9 +8,12 @@
 //! * [`thread`](mod@thread): threads are waves of that kernel's launch, which wait to be given something to run.
 //! * `stack`: where threads' stacks are, on NVIDIA GPUs.
 //! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue. A lane of a `#[kernel]` is a thread, too;
-//!   [`output`]: what it prints.
+//!   [`output`]: what it prints. [`life`]: how it begins and ends.
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code.
-//! * [`fd`], [`mod@file`], [`dir`], [`net`]: descriptors, which stand for handles of the host.
+//! * [`fd`]: descriptors, which stand for handles of the host. [`mod@file`], [`dir`], [`net`]: what is done with those of each kind;
+//!   [`poll`], [`io`]: with any.
+//!
+//! None of these modules uses one that uses it.
 //!
 //! A function returns what it should, or a negated error number, which the lane also keeps for `sys_get_errno`.
 //!
@@ -19,6 +22,7 @@
 
 extern crate alloc;
 
+mod arguments;
 pub mod dir;
 #[cfg(hostcall_device)]
 pub mod entry;
@@ -26,11 +30,14 @@ pub mod error;
 pub mod fd;
 pub mod file;
 pub mod futex;
+pub mod io;
 pub mod lane;
+pub mod life;
 pub mod memory;
 pub mod net;
 mod once;
 pub mod output;
+pub mod poll;
 pub mod process;
 mod services;
 #[cfg(hostcall_device)]

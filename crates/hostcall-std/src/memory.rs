@@ -1,6 +1,5 @@
 //! Memory: the device heap.
 
-use crate::file;
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -18,13 +17,9 @@ fn noted(block: *mut u8) -> *mut u8 {
     block
 }
 
-/// Says on standard error how to get more memory, if there was too little. A constant text: `core::fmt` of the runtime's own would be a sixth of the
-/// smallest program.
-pub(crate) fn explain_exhaustion() {
-    if EXHAUSTED.load(Ordering::Relaxed) != 0 {
-        // A host that is gone cannot be told.
-        let _ = file::print(2, b"note: the device heap had no room left: raise it with `--heap`\n");
-    }
+/// Whether the heap had no room for something.
+pub(crate) fn is_exhausted() -> bool {
+    EXHAUSTED.load(Ordering::Relaxed) != 0
 }
 
 /// Memory of `size` bytes, or null.

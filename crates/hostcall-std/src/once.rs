@@ -1,6 +1,5 @@
 //! What is made once, by whichever of thousands of lanes comes first.
 
-use crate::process;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use hostcall_device::__runtime as device;
 
@@ -29,7 +28,7 @@ impl Once {
                 self.0.store(0, Ordering::Release);
                 return value;
             }
-            process::end_if_ending();
+            device::end_if_ending();
             attempt += 1;
             device::pause(attempt);
         }

@@ -4,24 +4,26 @@ use crate::error::{Errno, answered, returned};
 use crate::services::StdSystem;
 use crate::{memory, output, tls};
 use hermit_abi::errno::EINVAL;
-use hostcall_device::__runtime::{self as device, Process};
+use hostcall_device::__runtime::{self as device, Console, Process};
 
 /// The exit code of a process that panicked: as on every other system.
 const PANICKED: i32 = 101;
 /// The exit code that a shell shows for a process that aborted: 128 and the number of `SIGABRT`.
 const ABORTED: i32 = 134;
 
-/// Ends the calling lane if the process ends: threads that wait on the device, where no call tells them, look now and then.
-pub(crate) fn end_if_ending() {
-    if device::is_ending() {
-        device::end_lane();
-    }
-}
-
 fn end(code: i32) -> ! {
     // A host that is gone cannot be told; the process ends all the same.
     let _ = Process::exit(code);
     device::end_lane()
+}
+
+/// Says on standard error how to get more memory, if there was too little. A constant text: `core::fmt` of the runtime's own would be a sixth of the
+/// smallest program.
+fn explain_exhaustion() {
+    if memory::is_exhausted() {
+        // A host that is gone cannot be told.
+        let _ = Console::print(2, b"note: the device heap had no room left: raise it with `--heap`\n");
+    }
 }
 
 /// Ends the process, when the calling thread's thread-local values are dropped.
@@ -35,7 +37,7 @@ pub extern "C" fn sys_exit(code: i32) -> ! {
 /// Ends the process at once.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_abort() -> ! {
-    memory::explain_exhaustion();
+    explain_exhaustion();
     end(ABORTED)
 }
 

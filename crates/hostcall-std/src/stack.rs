@@ -1,7 +1,7 @@
 //! Threads' stacks on NVIDIA GPUs.
 //!
 //! The linker moves what functions keep in memory from the lane's own memory, which no other thread can address, to stacks in device memory
-//! (`hostcall-build`, `stacks`). What it inserts asks here where a lane's stack is, and tells here that one has overflowed. The host reserves a stack for
+//! (`hostcall-build`, `shared_stacks`). What it inserts asks here where a lane's stack is, and tells here that one has overflowed. The host reserves a stack for
 //! each thread of the launch; a host that does not know how leaves them to the heap.
 
 use crate::{memory, process};
@@ -115,7 +115,7 @@ pub extern "C" fn __hostcall_stack_overflow(of_own: u32, top: *const u8) -> ! {
     let mut attempt = 0;
     // Relaxed: nothing else is told by it. The one that tells it ends the program.
     while TOLD.swap(1, Ordering::Relaxed) != 0 {
-        process::end_if_ending();
+        device::end_if_ending();
         attempt += 1;
         device::pause(attempt);
     }

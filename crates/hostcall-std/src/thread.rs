@@ -1,11 +1,11 @@
 //! Threads are waves.
 //!
 //! A launch of the entry kernel has a workgroup of one lane for `main` and one for each other thread that there can be at a time. The latter
-//! have a `Slot` each and wait there for something to run; when it has run, the slot is free again. Nothing is scheduled by software:
-//! a thread has its hardware to itself, so waiting for it is polling, and more threads than slots are refused.
+//! have a `Seat` each and wait there for something to run; when it has run, the seat is free again. Nothing is scheduled by software:
+//! a thread has its hardware to itself, so waiting for it is polling, and more threads than seats are refused.
 
 use crate::error::{Errno, returned};
-use crate::{futex, lane, process};
+use crate::{futex, lane, life};
 use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ const READY: u32 = 2;
 
 /// A wave that can be a thread. All zero is a free one.
 #[repr(align(64))]
-struct Slot {
+struct Seat {
     state: AtomicU32,
     /// Threads that ended here: what `join` waits for.
     ended: AtomicU32,
@@ -33,18 +33,18 @@ struct Slot {
     argument: AtomicUsize,
 }
 
-/// Bits of a thread's number that are its slot; above it the slot's `ended`.
-const SLOT_BITS: u32 = 16;
-const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+/// Bits of a thread's number that are its seat; above it the seat's `ended`.
+const SEAT_BITS: u32 = 16;
+const SEAT_MASK: u32 = (1 << SEAT_BITS) - 1;
 
-static SLOTS: AtomicPtr<Slot> = AtomicPtr::new(null_mut());
+static SEATS: AtomicPtr<Seat> = AtomicPtr::new(null_mut());
 static COUNT: AtomicU32 = AtomicU32::new(0);
-/// Where the search for a free slot begins: at the one that became free last, or behind the one that was taken last.
+/// Where the search for a free seat begins: at the one that became free last, or behind the one that was taken last.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-fn slots() -> &'static [Slot] {
+fn seats() -> &'static [Seat] {
     // Acquire pairs with `prepare`: a table that is seen is zeroed, and its length known.
-    let table = SLOTS.load(Ordering::Acquire);
+    let table = SEATS.load(Ordering::Acquire);
     if table.is_null() {
         return &[];
     }
@@ -52,24 +52,24 @@ fn slots() -> &'static [Slot] {
     unsafe { core::slice::from_raw_parts(table, COUNT.load(Ordering::Relaxed) as usize) }
 }
 
-/// Makes the slots of `count` threads besides `main`. By `main`'s lane, once.
+/// Makes the seats of `count` threads besides `main`. By `main`'s lane, once.
 pub fn prepare(count: usize) {
-    let count = count.min(SLOT_MASK as usize);
-    let Ok(layout) = Layout::array::<Slot>(count) else { return };
+    let count = count.min(SEAT_MASK as usize);
+    let Ok(layout) = Layout::array::<Seat>(count) else { return };
     if count == 0 {
         return;
     }
     // SAFETY: the layout is not empty.
-    let table = unsafe { alloc_zeroed(layout) }.cast::<Slot>();
+    let table = unsafe { alloc_zeroed(layout) }.cast::<Seat>();
     if table.is_null() {
         handle_alloc_error(layout);
     }
     COUNT.store(count as u32, Ordering::Relaxed);
-    // Release pairs with the acquire in `slots`.
-    SLOTS.store(table, Ordering::Release);
+    // Release pairs with the acquire in `seats`.
+    SEATS.store(table, Ordering::Release);
 }
 
-/// Slots from [`NEXT`] on whose lanes look at once whether they have something to run.
+/// Seats from [`NEXT`] on whose lanes look at once whether they have something to run.
 const ALERT: usize = 4;
 /// How long the others have been waiting, as they say: few of the lanes that a launch has for threads are ever threads, and the simulator's are
 /// threads of the operating system, which polls would keep busy.
@@ -79,53 +79,53 @@ const PATIENT: u32 = 1 << 31;
 pub fn serve(index: usize) -> ! {
     let mut attempt = 0;
     loop {
-        process::end_if_ending();
-        let slot = slots().get(index);
+        device::end_if_ending();
+        let seat = seats().get(index);
         // Acquire pairs with the release of `READY` in `spawn`.
-        let Some(slot) = slot.filter(|slot| slot.state.load(Ordering::Acquire) == READY) else {
+        let Some(seat) = seat.filter(|seat| seat.state.load(Ordering::Acquire) == READY) else {
             attempt += 1;
             // Relaxed: a hint.
             let alert = index.wrapping_sub(NEXT.load(Ordering::Relaxed) as usize) < ALERT;
             device::pause(if alert { attempt } else { attempt | PATIENT });
             continue;
         };
-        let (start, argument) = (slot.start.load(Ordering::Relaxed), slot.argument.load(Ordering::Relaxed));
-        lane::enter();
+        let (start, argument) = (seat.start.load(Ordering::Relaxed), seat.argument.load(Ordering::Relaxed));
+        lane::begin_thread();
         // SAFETY: `spawn` stored a `Start`.
         unsafe { core::mem::transmute::<usize, Start>(start)(argument) };
-        lane::leave();
-        // Release, both: what the thread did is seen by whoever joins it, or uses the slot next.
-        slot.ended.fetch_add(1, Ordering::Release);
-        slot.state.store(FREE, Ordering::Release);
+        life::end();
+        // Release, both: what the thread did is seen by whoever joins it, or uses the seat next.
+        seat.ended.fetch_add(1, Ordering::Release);
+        seat.state.store(FREE, Ordering::Release);
         // Relaxed: a hint.
         NEXT.store(index as u32, Ordering::Relaxed);
-        futex::wake(slot.ended.as_ptr(), i32::MAX);
+        futex::wake(seat.ended.as_ptr(), i32::MAX);
         attempt = 0;
     }
 }
 
-fn number(slot: usize, ended: u32) -> Tid {
+fn number(seat: usize, ended: u32) -> Tid {
     // Never 0.
-    ended << SLOT_BITS | (slot as u32 + 1)
+    ended << SEAT_BITS | (seat as u32 + 1)
 }
 
 fn spawn(start: Start, argument: usize) -> Result<Tid, Errno> {
-    let slots = slots();
+    let seats = seats();
     // Relaxed: a hint.
     let first = NEXT.load(Ordering::Relaxed) as usize;
-    for i in 0..slots.len() {
-        let index = (first + i) % slots.len();
-        let slot = &slots[index];
+    for i in 0..seats.len() {
+        let index = (first + i) % seats.len();
+        let seat = &seats[index];
         // Acquire pairs with the release of `FREE`: the former thread is over.
-        if slot.state.load(Ordering::Relaxed) == FREE
-            && slot.state.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        if seat.state.load(Ordering::Relaxed) == FREE
+            && seat.state.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
         {
             NEXT.store(index as u32 + 1, Ordering::Relaxed);
-            let number = number(index, slot.ended.load(Ordering::Relaxed));
-            slot.start.store(start as usize, Ordering::Relaxed);
-            slot.argument.store(argument, Ordering::Relaxed);
+            let number = number(index, seat.ended.load(Ordering::Relaxed));
+            seat.start.store(start as usize, Ordering::Relaxed);
+            seat.argument.store(argument, Ordering::Relaxed);
             // Release pairs with the acquire in `serve`: start, argument, and what the spawning thread did before.
-            slot.state.store(READY, Ordering::Release);
+            seat.state.store(READY, Ordering::Release);
             return Ok(number);
         }
     }
@@ -159,22 +159,22 @@ pub unsafe extern "C" fn sys_spawn(id: *mut Tid, start: Start, argument: usize, 
 /// Waits until a thread has ended.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_join(id: Tid) -> i32 {
-    let slot = (id & SLOT_MASK).checked_sub(1).and_then(|index| slots().get(index as usize));
-    let Some(slot) = slot else { return returned(Err(Errno(ESRCH))) };
+    let seat = (id & SEAT_MASK).checked_sub(1).and_then(|index| seats().get(index as usize));
+    let Some(seat) = seat else { return returned(Err(Errno(ESRCH))) };
     loop {
         // Acquire pairs with the release in `serve`.
-        let ended = slot.ended.load(Ordering::Acquire);
-        if ended << SLOT_BITS != id & !SLOT_MASK {
+        let ended = seat.ended.load(Ordering::Acquire);
+        if ended << SEAT_BITS != id & !SEAT_MASK {
             return 0;
         }
-        futex::wait_while(&slot.ended, ended);
+        futex::wait_while(&seat.ended, ended);
     }
 }
 
 /// Lets others run.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_yield() {
-    process::end_if_ending();
+    device::end_if_ending();
     // As one who has waited a while: the first pauses give way to nobody.
     device::pause(17);
 }
@@ -183,13 +183,13 @@ pub extern "C" fn sys_yield() {
 /// programs that start a pool of this size usually start other threads as well.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_available_parallelism() -> usize {
-    slots().len().div_ceil(2).max(1)
+    seats().len().div_ceil(2).max(1)
 }
 
 /// Threads that can run besides `main`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_thread_limit() -> usize {
-    slots().len()
+    seats().len()
 }
 
 /// As [`sys_available_parallelism`].

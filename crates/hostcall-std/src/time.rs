@@ -1,7 +1,6 @@
 //! Clocks and sleeping.
 
 use crate::error::{Errno, returned};
-use crate::process;
 use hermit_abi::errno::EINVAL;
 use hermit_abi::{CLOCK_MONOTONIC, CLOCK_REALTIME, clockid_t, timespec};
 use hostcall_device::__runtime::{self as device, Clock};
@@ -19,7 +18,7 @@ fn sleep(nanos: u64) {
     // Not from the first attempts, which do not sleep at all.
     let mut attempt = 64;
     while device::now_ns() < end {
-        process::end_if_ending();
+        device::end_if_ending();
         attempt += 1;
         device::pause(attempt);
     }

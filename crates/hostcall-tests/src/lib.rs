@@ -2,6 +2,9 @@
 //!
 //! `HOSTCALL_TEST_DEVICE` chooses the device (`sim`, `sim:threads`, `cuda:0`, `hsa:0`, …); the default is the simulator. With `hsa:0` and the library
 //! of `crates/hsa-on-sim` in `HOSTCALL_HSA_LIBRARY`, they run through the HSA plugin, on the simulator all the same.
+//!
+//! `HOSTCALL_TEST_PORTS` and `HOSTCALL_TEST_SLOTS` make ports and staging slots scarce, for servers of which a test does not say itself how many they
+//! have. `cargo xtask scarcity` runs every behaviour so.
 
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -43,6 +46,38 @@ pub fn device() -> Device {
     Device::open(&device_spec()).unwrap_or_else(|e| panic!("HOSTCALL_TEST_DEVICE={}: {e}", device_spec()))
 }
 
+/// The number in an environment variable.
+fn number(variable: &str) -> Option<u32> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text}: give a number")))
+}
+
+const PORTS: &str = "HOSTCALL_TEST_PORTS";
+
+/// A server for the test device, with as few ports and staging slots as the environment says.
+pub fn builder(device: &Device) -> ServerBuilder {
+    let mut builder = Server::builder(device);
+    if let Some(ports) = number(PORTS) {
+        builder = builder.ports(ports);
+    }
+    if let Some(slots) = number("HOSTCALL_TEST_SLOTS") {
+        let whole = hostcall::Geometry::new(1, 32);
+        builder = builder.staging(slots, whole.slot_bytes);
+    }
+    builder
+}
+
+/// What the test is about takes so many ports at once: as many calls wait, or ports are kept. They are there, however few the environment asks for.
+pub fn with_ports(builder: ServerBuilder, least: u32) -> ServerBuilder {
+    match number(PORTS) {
+        Some(ports) if ports < least => {
+            println!("{PORTS}={ports}, but this test is about {least} ports that are held at once");
+            builder.ports(least)
+        }
+        _ => builder,
+    }
+}
+
 /// A program attached to a server, and a queue.
 #[derive(Debug)]
 pub struct Bench {
@@ -69,7 +104,7 @@ impl Bench {
     /// # Panics
     /// When anything of it fails: the test cannot run.
     pub fn on(device: &Device, set_up: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
-        let server = set_up(Server::builder(device)).start().expect("the server starts");
+        let server = set_up(builder(device)).start().expect("the server starts");
         let program = device.load(&bundle()).expect("the kernels load");
         let buffer = server.attach(&program).expect("the kernels are attached");
         Self { queue: device.queue().expect("a queue"), program, server, buffer, device: device.clone() }

@@ -205,3 +205,71 @@ fn a_dropped_server_leaves_no_thread_but_those_whose_handlers_have_not_returned(
     release.send(()).unwrap();
     ends.recv_timeout(Duration::from_secs(20)).expect("the last thread ends with its handler");
 }
+
+/// Says on which thread it was dropped, and panics.
+struct Bomb(mpsc::Sender<String>);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        let _ = self.0.send(std::thread::current().name().unwrap_or_default().to_owned());
+        panic!("a value whose drop panics");
+    }
+}
+
+#[test]
+fn values_whose_drops_panic_end_no_serving_thread_when_their_services_go() {
+    for (round, threads) in [1, 3, 1].into_iter().enumerate() {
+        let (dropped, drops) = mpsc::channel();
+        let s = serve(Server::without_device().threads(threads).service(fixed_service("quick", |x: u32| x)));
+        // Two at once: the second must not meet the first one's panic.
+        let handles = ["one", "other"].map(|name| {
+            let bomb = Bomb(dropped.clone());
+            let service = fixed_service(name, move |x: u32| {
+                let _ = &bomb;
+                x + 1
+            });
+            s.server.register(service).unwrap()
+        });
+        // Whatever threads there are: all of them are at work, and know the services.
+        s.device.run_wave(0xff, |wave| assert_eq!(wave.call(2, &[1]), Ok(vec![2])));
+        assert_eq!(s.device.wave(0).call(3, &[1]), Ok(vec![2]));
+        // Who drops what a registry alone knows is who unregisters, and that is no serving thread; its panic is its own.
+        for handle in &handles {
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| handle.unregister()));
+        }
+        for x in 0..100 {
+            assert_eq!(s.device.wave(0).call(1, &[x]), Ok(vec![x]), "round {round}");
+        }
+        assert_eq!(s.device.wave(0).call(2, &[1]), Err(CallError::UnknownService));
+        let on: Vec<String> = (0..2).map(|_| drops.recv_timeout(Duration::from_secs(20)).expect("both are dropped")).collect();
+        assert!(on.iter().all(|thread| thread == "hostcall-reaper" || !thread.starts_with("hostcall")), "{on:?}");
+        // A serving thread that had ended would be waited for by nobody, but its ports would be looked at by nobody.
+        for port in 0..32 {
+            assert_eq!(s.device.wave(0).at_port(port).call(1, &[port]), Ok(vec![port]));
+        }
+        let (end, ended) = mpsc::channel();
+        let dropping = std::thread::spawn(move || {
+            drop((s.awake, s.server));
+            end.send(()).unwrap();
+        });
+        ended.recv_timeout(Duration::from_secs(20)).expect("the server ends");
+        dropping.join().unwrap();
+    }
+}
+
+#[test]
+fn values_whose_drops_panic_end_no_server_that_is_dropped_with_its_services() {
+    let (dropped, drops) = mpsc::channel();
+    let bomb = Bomb(dropped);
+    let service = fixed_service("bomb", move |x: u32| {
+        let _ = &bomb;
+        x
+    });
+    let s = serve(Server::without_device().threads(2).service(service.blocking()).service(fixed_service("quick", |x: u32| x)));
+    assert_eq!(s.device.wave(0).call(1, &[1]), Ok(vec![1]));
+    let device = s.device.clone();
+    // The panic is whose server it is; what waits is answered all the same.
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop((s.awake, s.server))));
+    drops.recv_timeout(Duration::from_secs(20)).expect("it is dropped");
+    assert_eq!(device.wave(0).call(2, &[1]), Err(CallError::ServerGone));
+}

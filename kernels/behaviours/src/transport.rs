@@ -50,6 +50,38 @@ pub fn bursts(seed: u64, calls: u32, most: u32, scratch: &mut [u8], right: &mut 
     right[i] = good;
 }
 
+/// Keeps ports in both ways there are, and calls on meanwhile: with bytes that are staged, with bytes that are posted, and with neither. `scratch` has
+/// `2 × most` bytes per lane. `right`: of the five messages of each round, those that went as they should; one that needs a port to keep may find none.
+#[kernel]
+pub fn keeps_and_calls(rounds: u32, most: u32, scratch: &mut [u8], right: &mut [u32]) {
+    let i = global_id();
+    if i >= right.len() {
+        return;
+    }
+    let lane = i as u32;
+    let (data, back) = scratch[i * 2 * most as usize..(i + 1) * 2 * most as usize].split_at_mut(most as usize);
+    Random::with_seed(i as u64).fill(data);
+    let sum = checksum(data);
+    let mut good = 0;
+    for n in 0..rounds {
+        let expected = Ok((lane, n + 1));
+        let started = Stress::start_count(lane, n);
+        let port = Port::hold();
+        good += u32::from(Stress::turn(lane, data, back) == Ok(sum) && back.iter().rev().eq(data.iter()));
+        good += u32::from(Stress::post_sum(lane, sum, data).is_ok());
+        good += u32::from(Stress::count(lane, n) == expected);
+        good += u32::from(match port {
+            Ok(mut port) => Stress::count_on(&mut port, lane, n) == expected,
+            Err(error) => error == CallError::Busy,
+        });
+        good += u32::from(match started {
+            Ok(pending) => pending.wait() == expected,
+            Err(error) => error == CallError::Busy,
+        });
+    }
+    right[i] = good;
+}
+
 /// How many words are locked: `states` are a buffer's port states, whose lowest bit is the lock; `locks` those of its staging slots.
 #[kernel]
 pub fn counts_locks(states: *const u32, ports: u32, locks: *const u32, slots: u32, held: &mut [u32]) {

@@ -30,8 +30,8 @@ pub(super) enum Error {
     NoTime { kernel: String },
     #[error("cannot draw {path}: {reason}", path = path.display())]
     Plot { path: PathBuf, reason: String },
-    #[error("there is no row `{name}`; the rows are {}", super::report::NAMES.join(", "))]
-    Name { name: String },
+    #[error("there is no row `{name}`; the rows are {}", rows.join(", "))]
+    Name { name: String, rows: &'static [&'static str] },
     #[error("{path} ended with {status}, and said: {said}", path = path.display())]
     Program { path: PathBuf, status: std::process::ExitStatus, said: String },
     /// Another row of the same measurement has the error itself.

@@ -28,10 +28,14 @@
 //! it drains or goes to sleep, looks at the ports themselves. The words of a scrub could be overtaken in the same way. So the server
 //! takes a scrubbing message only when all of its area carries the new tag.
 
+mod arch;
 mod client;
+mod group;
 mod server;
 
-pub use client::{Arch, Client, Group, Held, Reply, first_lane};
+pub use arch::Arch;
+pub use client::{Client, Held, Reply};
+pub use group::{Group, first_lane};
 pub use server::{
     HostMemory, LaneReplies, Malformed, Message, Polled, ServerPort, lane_stride, largest_reply_dwords, payload_units,
     store_replies_by_words,

@@ -168,12 +168,18 @@ pub struct ServerPort {
     tag: Tag,
     /// Where the next message starts, if not at 0: below the area's end.
     position: u16,
+    /// Words of the next message that a look has found already, from its header on, one after another; 0: no look has found a part of it. A hint
+    /// where to look, which says nothing of what the words are by now.
+    found: u16,
 }
 
 impl ServerPort {
+    /// More words than there are.
+    const LEFT: u16 = u16::MAX;
+
     /// A port whose last message was `tag` (0 for a fresh one).
     pub const fn new(tag: Tag) -> Self {
-        Self { tag, position: 0 }
+        Self { tag, position: 0, found: 0 }
     }
 
     /// Tag of the last message consumed: what the doorbell shows when nothing is to do.
@@ -193,10 +199,13 @@ impl ServerPort {
     ///
     /// The message stays the port's next until it is [consumed](ServerPort::consume).
     ///
+    /// A message that is not whole was copied in vain. The next look begins with the first word that was missing, and goes on from there; it copies
+    /// when all have been seen. So however slowly a message arrives, each of its words is loaded three times at most, and three words more for each look.
+    ///
     /// # Panics
     /// When `out` is shorter than [`payload_units`].
     #[inline(always)]
-    pub fn poll<M: HostMemory>(&self, memory: &M, geometry: &Geometry, port: u32, out: &mut [u32]) -> Polled {
+    pub fn poll<M: HostMemory>(&mut self, memory: &M, geometry: &Geometry, port: u32, out: &mut [u32]) -> Polled {
         let tag = self.tag.next();
         let mut base = self.position();
         let mut head = memory.load_request(port, base);
@@ -220,6 +229,9 @@ impl ServerPort {
         {
             return Polled::Malformed(Malformed { header, tag });
         }
+        if self.found != 0 && !self.find_more(memory, port, base, if tag.scrubs() { geometry.request_words } else { end }, tag) {
+            return Polled::Nothing;
+        }
         let whole = if lanes == 1 {
             let (start, rest) = out.split_at_mut(Header::LONE_UNITS as usize);
             start.copy_from_slice(&first);
@@ -228,23 +240,50 @@ impl ServerPort {
             memory.load_payload(port, base + 1, lanes, words, tag.payload(), out)
         };
         if !whole || tag.scrubs() && !scrubbed(memory, geometry, port, end, tag) {
+            self.found = 1;
             return Polled::Nothing;
         }
         let end = if tag.scrubs() { geometry.request_words } else { end };
         Polled::Message(Message { header, tag, end: end as u16, lanes: lanes as u8 })
     }
 
+    /// Goes on, behind what has been found already, with looking for the words of the message that begins at `base`; whether there are none left before
+    /// `end` that are missing.
+    #[cold]
+    #[inline(never)]
+    fn find_more<M: HostMemory>(&mut self, memory: &M, port: u32, base: u32, end: u32, tag: Tag) -> bool {
+        let mut at = base + u32::from(self.found);
+        while at < end && memory.load_request(port, at).tag() == tag.payload() {
+            at += 1;
+        }
+        // If the copy finds one missing after all, the device has taken it back; then all is looked for again.
+        self.found = if at < end { (at - base) as u16 } else { 0 };
+        at >= end
+    }
+
+    /// A message that [`ServerPort::poll`] gave is not taken now, for want of room: the next `poll` copies it again, so there should be room first.
+    #[inline(always)]
+    pub const fn leave(&mut self) {
+        self.found = Self::LEFT;
+    }
+
+    /// Whether the next message was [left](ServerPort::leave): it is whole, and no look has been taken since.
+    #[inline(always)]
+    pub const fn is_left(&self) -> bool {
+        self.found == Self::LEFT
+    }
+
     /// A message that [`ServerPort::poll`] gave has been taken: what follows is looked for from now on.
     #[inline(always)]
     pub const fn consume(&mut self, message: &Message, geometry: &Geometry) {
         let next = if message.is_post() && (message.end as u32) < geometry.request_words { message.end } else { 0 };
-        *self = Self { tag: message.tag, position: next };
+        *self = Self { tag: message.tag, position: next, found: 0 };
     }
 
     /// As [`ServerPort::consume`], of a message that made no sense. Its length is unknown, so the port restarts at 0, as after an
     /// answered message.
     pub const fn skip(&mut self, malformed: &Malformed) {
-        *self = Self { tag: malformed.tag, position: 0 };
+        *self = Self { tag: malformed.tag, position: 0, found: 0 };
     }
 }
 

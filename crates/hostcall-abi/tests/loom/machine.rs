@@ -413,7 +413,7 @@ impl<'a, M: HostMemory> Server<'a, M> {
     }
 
     /// The port's next message, if the doorbell says that there is one and it is whole. It is not taken yet.
-    pub fn peek(&self) -> Option<(Seen, Message)> {
+    pub fn peek(&mut self) -> Option<(Seen, Message)> {
         if self.memory.rung() == self.port.tag() {
             return None;
         }

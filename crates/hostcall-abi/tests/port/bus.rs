@@ -1,6 +1,6 @@
 //! Memory behind a bus: stores of the device, and replies of the host, arrive in any order that coherence allows.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use hostcall_abi::port::{HostMemory, LaneReplies};
 use hostcall_abi::{Geometry, Header, ReplyHead, Tag, Word};
@@ -137,10 +137,13 @@ pub struct HostView<'a> {
     pub fault: Fault,
     /// The tag that the server looks for.
     pub wanted: Tag,
+    /// How many words it has loaded.
+    pub loads: &'a Cell<u32>,
 }
 
 impl HostMemory for HostView<'_> {
     fn load_request(&self, port: u32, index: u32) -> Word {
+        self.loads.set(self.loads.get() + 1);
         let area = &self.bus.inner.borrow().requests[port as usize];
         let word = area[index as usize];
         let header = word.tag() & Tag::default().header() != 0;

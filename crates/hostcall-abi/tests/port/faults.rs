@@ -1,7 +1,10 @@
 //! What must be found out: each test breaks one rule, and some seed shows it.
 
-use crate::program::Fault;
-use crate::{BEFORE_SCRUB, GIVEN_UP, MANY_POSTS, MIXED, POSTS, SHORT_AND_LONG, TOGETHER, crowded, long_replies_a_lap_apart};
+use crate::message::{Kind, Op};
+use crate::program::{Fault, Program, run};
+use crate::{
+    BEFORE_SCRUB, GIVEN_UP, MANY_POSTS, MIXED, POSTS, SHORT_AND_LONG, TOGETHER, crowded, keeping, long_replies_a_lap_apart, some_lanes,
+};
 
 #[test]
 #[should_panic]
@@ -61,6 +64,29 @@ fn a_scrubbing_post_whose_acknowledgement_leaves_old_replies_is_found_out() {
 #[should_panic(expected = "messages that were sent")]
 fn a_server_that_drops_what_it_has_no_room_for_is_found_out() {
     crowded(&MANY_POSTS, 0b1, BEFORE_SCRUB, false, Fault::DropsWhenFull);
+}
+
+#[test]
+#[should_panic(expected = "stuck")]
+fn waves_that_wait_for_ports_to_keep_are_found_out() {
+    keeping(Fault::WaitsToKeep);
+}
+
+#[test]
+#[should_panic(expected = "stuck")]
+fn waves_that_keep_the_last_port_are_found_out() {
+    keeping(Fault::KeepsTheLast);
+}
+
+#[test]
+#[should_panic(expected = "words loaded")]
+fn a_server_that_copies_a_slow_message_at_each_look_is_found_out() {
+    let op = |units| Op { kind: Kind::Post, mask: some_lanes(0b1_1111, 32), units, reply: 0 };
+    for seed in 0..200 {
+        let waves = vec![vec![op(30), op(38), op(20)]];
+        let fault = Fault::ForgetsWhatItFound;
+        run(&Program { waves, ports: 1, request_words: 64, first: 5, lanes: 32, window: false, close: 0, seed, fault });
+    }
 }
 
 #[test]

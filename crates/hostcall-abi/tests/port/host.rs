@@ -1,5 +1,6 @@
 //! The serving thread: takes messages from ports, acknowledges posts once per look, and answers calls when it likes.
 
+use std::cell::Cell;
 use std::collections::{HashSet, VecDeque};
 
 use hostcall_abi::port::{LaneReplies, Message, Polled, ServerPort, largest_reply_dwords, payload_units};
@@ -27,6 +28,8 @@ pub struct Host<'a> {
     random: &'a Random,
     numbers: &'a [Number],
     pub ports: Vec<ServerPort>,
+    /// Looks at each port, and words loaded of it, since its last message was taken.
+    effort: Vec<(u32, Cell<u32>)>,
     serving: Vec<Serving>,
     pub seen: HashSet<Number>,
     units: Vec<u32>,
@@ -46,6 +49,7 @@ impl<'a> Host<'a> {
             random,
             numbers,
             ports: vec![ServerPort::new(last); program.ports as usize],
+            effort: vec![Default::default(); program.ports as usize],
             serving: Vec::new(),
             seen: HashSet::new(),
             units: vec![0xcafe_f00d; payload_units(&bus.geometry)],
@@ -68,23 +72,38 @@ impl<'a> Host<'a> {
     pub fn look(&mut self, port: u32, full: bool) -> bool {
         let fault = self.program.fault;
         let room = if full { self.random.below(3) } else { u32::MAX };
+        if room == 0 && self.ports[port as usize].is_left() {
+            return false;
+        }
         let mut posted = None;
         let mut taken = 0;
         let mut call = None;
         while call.is_none() {
-            let state = self.ports[port as usize];
-            let host = HostView { bus: self.bus, fault, wanted: state.tag().next() };
-            let message = match state.poll(&host, &self.bus.geometry, port, &mut self.units) {
+            let (looks, loads) = &mut self.effort[port as usize];
+            *looks += 1;
+            let mut state = self.ports[port as usize];
+            let host = HostView { bus: self.bus, fault, wanted: state.tag().next(), loads };
+            let polled = state.poll(&host, &self.bus.geometry, port, &mut self.units);
+            if fault != Fault::ForgetsWhatItFound {
+                self.ports[port as usize] = state;
+            }
+            let message = match polled {
                 Polled::Nothing => break,
                 Polled::Malformed(malformed) => panic!("no client sends {malformed:?}"),
                 Polled::Message(message) => message,
             };
             let number = self.check(&message);
+            let words = if message.tag.scrubs() { self.bus.geometry.request_words } else { message.header.message_words() };
+            let (looks, loads) = &mut self.effort[port as usize];
+            // (Once more if it was left, and then there was room.)
+            assert!(loads.get() <= 4 * (words + *looks), "{} words loaded in {looks} looks at a message of {words}", loads.get());
             if taken >= room && fault != Fault::DropsWhenFull {
                 // It stays where it is, and is found again.
+                self.ports[port as usize].leave();
                 break;
             }
             self.ports[port as usize].consume(&message, &self.bus.geometry);
+            self.effort[port as usize] = Default::default();
             taken += 1;
             if taken <= room {
                 assert!(self.seen.insert(number), "a message that came twice");

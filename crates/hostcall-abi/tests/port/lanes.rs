@@ -64,6 +64,8 @@ pub struct Lane<'a> {
     pub wave: u32,
     pub lane: u32,
     pub fault: Fault,
+    /// Ports that the lane believes in beside those that there are.
+    pub more_ports: u32,
 }
 
 impl Lane<'_> {
@@ -131,7 +133,7 @@ impl Arch for Lane<'_> {
         self.device.clock.get()
     }
     fn ports(self) -> u32 {
-        self.bus.geometry.ports
+        self.bus.geometry.ports + self.more_ports
     }
     fn request_words(self) -> u32 {
         self.bus.geometry.request_words

@@ -37,7 +37,7 @@ fn op(lanes: u32) -> impl Strategy<Value = Op> {
         4 => Just(Kind::Post),
         1 => Just(Kind::Drop),
         1 => (1..400u64).prop_map(Kind::Timeout),
-        1 => Just(Kind::Start),
+        2 => Just(Kind::Keep),
         2 => Just(Kind::Together),
         2 => Just(Kind::PostTogether),
     ];
@@ -123,6 +123,26 @@ fn a_crowded_port_works_with_every_seed() {
             crowded(ops, 0b1, AT_SCRUB, window, Fault::None);
         }
     }
+}
+
+/// Three waves that keep ports while they call, over one port or a few.
+fn keeping(fault: Fault) {
+    let kinds = [Kind::Keep, Kind::Call, Kind::Keep, Kind::Post, Kind::Together, Kind::Keep, Kind::Call];
+    for seed in 0..1200 {
+        let wave = |w: u64| {
+            // Not all begin alike.
+            let ops = kinds.iter().skip((w * (seed / 3) % 3) as usize);
+            ops.map(|&kind| Op { kind, mask: some_lanes(0b11, 32), units: 2, reply: 5 }).collect()
+        };
+        let ports = 1 + (seed % 3) as u32;
+        let (waves, window) = ((0..3).map(wave).collect(), seed % 2 == 0);
+        run(&Program { waves, ports, request_words: 16, first: BEFORE_SCRUB, lanes: 32, window, close: 0, seed, fault });
+    }
+}
+
+#[test]
+fn waves_that_keep_ports_and_call_on_are_never_stuck() {
+    keeping(Fault::None);
 }
 
 /// Two calls with long replies, of the same sequence number, and nothing but posts between them: words that only the two scrubs

@@ -1,6 +1,6 @@
 //! What a group of lanes does with one message, and what it must get.
 
-use hostcall_abi::port::{Arch, Client, Group};
+use hostcall_abi::port::{Arch, Client, Group, Held};
 use hostcall_abi::{Flags, Header, ReplyHead, Status, Tag};
 
 use crate::lanes::Lane;
@@ -17,8 +17,8 @@ pub enum Kind {
     Drop,
     /// Waits so many steps.
     Timeout(u64),
-    /// Takes a port only if one is free, and fetches the reply later.
-    Start,
+    /// Takes a port only if one is free that may be kept, and fetches the reply when all else is done.
+    Keep,
     /// All lanes send the message of the first, and read its reply.
     Together,
     /// All lanes send the message of the first, which is a post.
@@ -74,24 +74,40 @@ pub fn unit(tag: Tag, service: u16, lane: u32, i: u32) -> u32 {
     (u32::from(tag.seq()) << 16 ^ u32::from(service)) ^ (lane << 24 ^ i.wrapping_mul(0x0101_0101))
 }
 
-/// One message of a group. Whether it was sent.
-pub fn message(arch: Lane<'_>, op: &Op, service: u16, payload: impl Fn(u32) -> u32) -> bool {
+/// What came of a message.
+#[derive(Debug)]
+pub enum Sent {
+    /// Nothing: it was not sent.
+    Not,
+    /// It was sent, and nothing more is to be done.
+    Done,
+    /// Its reply is to be [fetched](fetch).
+    Kept(Held),
+}
+
+/// One message of a group.
+pub fn message(arch: Lane<'_>, op: &Op, service: u16, payload: impl Fn(u32) -> u32) -> Sent {
     let group = &Group::new(op.mask, arch.lane);
     // A group is of lanes that have converged: all have come before one of them takes a port.
     arch.sync(group.mask);
     let client = Client(arch);
-    let wait = op.kind != Kind::Start;
+    let keeps = op.kind == Kind::Keep;
     let knows = group.leads() && arch.device.knows_the_end(arch.bus);
     if knows {
         arch.device.must_not_look.borrow_mut().insert((arch.wave, arch.lane));
     }
-    let acquired = client.acquire(group, wait);
+    let acquired = match arch.fault {
+        Fault::WaitsToKeep => client.acquire(group, true),
+        // Who thinks that there is one port more leaves that.
+        Fault::KeepsTheLast if keeps => Client(Lane { more_ports: 1, ..arch }).acquire(group, false),
+        _ => client.acquire(group, !keeps),
+    };
     arch.device.must_not_look.borrow_mut().remove(&(arch.wave, arch.lane));
     assert!(!knows || acquired.is_none(), "a port taken though the end is known");
     let Some(mut held) = acquired else {
         let why = client.why_no_port();
-        assert!(why == Status::SERVER_GONE || !wait && why == Status::BUSY, "{why:?}");
-        return false;
+        assert!(why == Status::SERVER_GONE || keeps && why == Status::BUSY, "{why:?}");
+        return Sent::Not;
     };
     let flags = if op.is_post() { Flags::default() } else { Flags::REPLY };
     let status = if op.is_together() {
@@ -105,20 +121,23 @@ pub fn message(arch: Lane<'_>, op: &Op, service: u16, payload: impl Fn(u32) -> u
     if status != Status::OK {
         assert!(op.words() > arch.request_words() || gone(arch, status), "{status:?}");
         client.release(group, held);
-        return false;
+        return Sent::Not;
     }
-    let mut deadline = 0;
     match op.kind {
-        Kind::Post | Kind::PostTogether | Kind::Drop => {
-            client.release(group, held);
-            return true;
-        }
-        Kind::Timeout(steps) => deadline = arch.device.clock.get() + steps,
-        Kind::Call | Kind::Together => {}
-        Kind::Start => {
-            for _ in 0..3 {
-                let _ = client.ready(group, &held);
-            }
+        Kind::Post | Kind::PostTogether | Kind::Drop => client.release(group, held),
+        Kind::Timeout(_) | Kind::Call | Kind::Together => fetch(arch, op, service, held),
+        Kind::Keep => return Sent::Kept(held),
+    }
+    Sent::Done
+}
+
+/// The reply to a message that was sent.
+pub fn fetch(arch: Lane<'_>, op: &Op, service: u16, mut held: Held) {
+    let (group, client) = (&Group::new(op.mask, arch.lane), Client(arch));
+    let deadline = if let Kind::Timeout(steps) = op.kind { arch.device.clock.get() + steps } else { 0 };
+    if op.kind == Kind::Keep {
+        for _ in 0..3 {
+            let _ = client.ready(group, &held);
         }
     }
     let reply = if op.is_together() && arch.fault != Fault::ReceivesApart {
@@ -128,22 +147,24 @@ pub fn message(arch: Lane<'_>, op: &Op, service: u16, payload: impl Fn(u32) -> u
     };
     if reply.head.status != Status::OK {
         assert!(deadline != 0 && reply.head.status == Status::TIMEOUT || gone(arch, reply.head.status), "{:?}", reply.head);
-        client.release(group, held);
-        return true;
+        return client.release(group, held);
     }
     // Who reads the rest of a reply to a message of one lane is a group of one.
     let (lane, asked) = if op.is_together() { (group.leader, &Group { count: 1, rank: 0, ..*group }) } else { (arch.lane, group) };
     let dwords = op.reply_of(lane);
     assert_eq!(u32::from(reply.head.dwords), dwords, "the length of another lane's reply");
-    let words: Vec<_> =
-        (0..ReplyHead::words(dwords)).map(|j| if j < 2 { reply.words[j as usize] } else { client.reply_word(asked, &held, j) }).collect();
+    let mut words = reply.words.to_vec();
+    let end = ReplyHead::words(dwords);
+    while (words.len() as u32) < end {
+        // Behind the end there is nothing to be had, nor to be waited for.
+        words.extend(client.reply_words::<3>(asked, &held, words.len() as u32, end));
+    }
     for i in 0..dwords {
         let got = hostcall_abi::word::unpack(1 + i, |j| words[j as usize]);
         assert_eq!(got, unit(held.tag(), service, lane, i), "another lane's reply");
         assert!(ReplyHead::words(i + 1) > 2 || reply.unit(i) == got);
     }
     client.release(group, held);
-    true
 }
 
 /// Whether a call may end so: the buffer is closed. Notes that it is known from now on.

@@ -11,7 +11,7 @@ use hostcall_abi::{Geometry, Status, Tag};
 use crate::bus::Bus;
 use crate::host::Host;
 use crate::lanes::{Device, Lane};
-use crate::message::{Op, message, payload};
+use crate::message::{Op, Sent, fetch, message, payload};
 
 /// How one side is broken, for the tests that must fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +37,18 @@ pub enum Fault {
     PlainAckOfScrub,
     /// The server takes a post for which it has no room, and forgets it.
     DropsWhenFull,
+    /// The server copies a message that is not whole again at each look.
+    ForgetsWhatItFound,
     /// What fills up a line of the window carries the next message's tag.
     FillerAhead,
     /// Each lane's reply is written by itself, with lines filled up.
     LaneByLane,
     /// Lanes that sent together receive as if each had sent.
     ReceivesApart,
+    /// A wave that wants to keep a port waits for one.
+    WaitsToKeep,
+    /// Waves keep the last port.
+    KeepsTheLast,
     /// The device does not remember that the buffer was closed.
     ForgetsTheEnd,
 }
@@ -113,14 +119,23 @@ pub fn run(program: &Program) {
         for lane in (0..64).filter(|lane| used >> lane & 1 == 1) {
             let (device, bus, sent, program) = (Rc::clone(&device), Rc::clone(&bus), Rc::clone(&sent), Rc::clone(&program));
             fibers.push(Coroutine::new(move |fiber, ()| {
-                let arch = Lane { device: &device, bus: &bus, fiber, wave: w as u32, lane, fault: program.fault };
+                let arch = Lane { device: &device, bus: &bus, fiber, wave: w as u32, lane, fault: program.fault, more_ports: 0 };
+                let service = |o: usize| (first_number + o + 1) as u16;
+                let mut kept = Vec::new();
                 for (o, op) in program.waves[w].iter().enumerate().filter(|(_, op)| op.mask >> lane & 1 == 1) {
                     // Lanes that send together give the same payload.
                     let whose = if op.is_together() { op.mask.trailing_zeros() } else { lane };
-                    let done = message(arch, op, (first_number + o + 1) as u16, |i| payload(w, o, whose, i));
-                    if done && op.mask.trailing_zeros() == lane {
+                    match message(arch, op, service(o), |i| payload(w, o, whose, i)) {
+                        Sent::Not => continue,
+                        Sent::Done => {}
+                        Sent::Kept(held) => kept.push((o, op, held)),
+                    }
+                    if op.mask.trailing_zeros() == lane {
                         sent.borrow_mut().insert((w, o));
                     }
+                }
+                for (o, op, held) in kept {
+                    fetch(arch, op, service(o), held);
                 }
             }));
         }

@@ -1,6 +1,6 @@
 //! The server's half alone: what it copies and writes, word by word, against a plain reference; and words of any bits.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use hostcall_abi::port::{
     Arch, Client, Group, Held, HostMemory, LaneReplies, Polled, PortState, Reply, ServerPort, largest_reply_dwords, payload_units,
@@ -273,6 +273,54 @@ proptest! {
         prop_assert_eq!(u32::from(ReplyHead::decode(ReplyHead { status: Status::OK, dwords: most as u16 }.encode()).dwords), most);
         let more = ReplyHead::area(lanes, ReplyHead::words(most + 1), geometry.lone_stride());
         prop_assert!(most == u32::from(u16::MAX) || more > geometry.reply_words);
+    }
+}
+
+/// Counts the words that the server loads.
+struct Counted<'a> {
+    areas: &'a Areas,
+    loads: Cell<u32>,
+}
+
+impl HostMemory for Counted<'_> {
+    fn load_request(&self, port: u32, index: u32) -> Word {
+        self.loads.set(self.loads.get() + 1);
+        self.areas.load_request(port, index)
+    }
+    fn store_reply(&self, _: u32, _: u32, _: Word) {
+        unreachable!("nothing is answered");
+    }
+}
+
+#[test]
+fn a_message_that_arrives_word_by_word_is_not_copied_at_each_look() {
+    let geometry = Geometry { request_words: 32 * 15 + 20, ..Geometry::new(1, 32) };
+    // Plain messages, and one that scrubs.
+    for (last, lanes) in [(7, 32), (7, 1), (Tag::SCRUB_PERIOD - 1, 32)] {
+        let (tag, units) = (Tag::new(last).next(), if lanes == 1 { 300 } else { 50 });
+        let whole = Areas::new(geometry, Word::default());
+        send(&whole, some_mask(lanes, 3) & u64::from(u32::MAX) | 1, false, tag, units, 3);
+        let whole = whole.requests.into_inner();
+        let words = whole.iter().filter(|word| word.tag() & 0x7fff == tag.seq()).count();
+        // The header first, then the others from the front, from the back, and from both ends in turn.
+        for order in 0..3 {
+            let areas = Areas::new(geometry, Word::default());
+            let counted = Counted { areas: &areas, loads: Cell::new(0) };
+            let (mut port, mut out) = (ServerPort::new(Tag::new(last)), vec![0; payload_units(&geometry)]);
+            for step in 0..words {
+                let at = match order {
+                    _ if step == 0 => 0,
+                    0 => step,
+                    1 => words - step,
+                    _ if step % 2 == 1 => 1 + step / 2,
+                    _ => words - step / 2,
+                };
+                areas.requests.borrow_mut()[at] = whole[at];
+                let polled = port.poll(&counted, &geometry, 0, &mut out);
+                assert_eq!(matches!(polled, Polled::Message(_)), step == words - 1, "step {step} of {words}");
+            }
+            assert!(counted.loads.get() as usize <= 6 * words, "{} loads of {words} words in as many looks", counted.loads.get());
+        }
     }
 }
 

@@ -12,18 +12,14 @@ use offload_image::{Image, ImageKind, ProgramBundle};
 
 use super::machine::Machine;
 use super::math;
-use super::runtime::VISIBLE;
-use super::shorten::{self, shorten};
+use super::shorten::shorten;
 use super::sysroot::Sysroot;
 use crate::bitcode::Style;
 use crate::cache::Scratch;
 use crate::command::Run;
-use crate::{BuildError, NVPTX_ARCH, amdgpu, bitcode, nvptx, sim, symbols};
-
-/// The sources of the steps here: part of what a program is linked again for.
-pub(crate) fn recipe() -> String {
-    [include_str!("linker.rs"), shorten::recipe()].concat()
-}
+use crate::gpu::Gpu;
+use crate::symbols::VISIBLE;
+use crate::{BuildError, NVPTX_ARCH, amdgpu, module, nvptx, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let arguments = expand(arguments)?;
@@ -128,30 +124,30 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
         opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(from).arg("-o").arg(&reached).output()
     };
     reach(&linked)?;
-    let module = toolchain.llvm("llvm-dis").arg(&reached).args(["-o", "-"]).text()?;
-    let with_functions = math::replace(&module);
-    if with_functions != module {
-        let text = dir.join("functions.ll");
-        fs::write(&text, with_functions).map_err(BuildError::io("write", &text))?;
+    let text = toolchain.llvm("llvm-dis").arg(&reached).args(["-o", "-"]).text()?;
+    let with_functions = math::replace(&text);
+    if with_functions != text {
+        let functions = dir.join("functions.ll");
+        fs::write(&functions, with_functions).map_err(BuildError::io("write", &functions))?;
         // Nothing else may come again: what is there is internal by now.
         let builtins = archives.iter().filter(|archive| archive.to_string_lossy().contains("compiler_builtins"));
-        link(&linked).arg("--only-needed").arg(&text).args(builtins).output()?;
+        link(&linked).arg("--only-needed").arg(&functions).args(builtins).output()?;
         reach(&linked)?;
     }
     let names = symbols::of_module(toolchain, &reached)?;
     let missing: Vec<&str> = names.missing().collect();
     if !missing.is_empty() {
-        let module = toolchain.llvm("llvm-dis").arg(&reached).args(["-o", "-"]).text()?;
-        let missing = missing.into_iter().map(|symbol| Missing { symbol: symbol.into(), caller: bitcode::caller_of(&module, symbol) });
+        let text = toolchain.llvm("llvm-dis").arg(&reached).args(["-o", "-"]).text()?;
+        let missing = missing.into_iter().map(|symbol| Missing { symbol: symbol.into(), caller: module::caller_of(&text, symbol) });
         return Err(unresolved(name, missing));
     }
     match &sysroot.machine {
         Machine::Amdgpu { arch } => {
-            let code = amdgpu::code_object(name, &amdgpu::gpu(toolchain, arch), Style::Program, &reached, dir)?;
+            let code = amdgpu::code_object(name, &Gpu::amd(toolchain, arch), Style::Program, &reached, dir)?;
             Ok(Image::new(ImageKind::AmdCodeObject, arch.clone(), code))
         }
         _ => {
-            let ptx = nvptx::ptx(name, &nvptx::gpu(toolchain, NVPTX_ARCH), Style::Program, &reached, dir)?;
+            let ptx = nvptx::ptx(name, &Gpu::nvidia(toolchain, NVPTX_ARCH), Style::Program, &reached, dir)?;
             Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, shorten(&ptx)))
         }
     }

@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::command::Run;
-use crate::{BuildError, DeviceToolchain, NVPTX_ARCH, PTX_VERSION, Target, amdgpu};
+use crate::{BuildError, DeviceToolchain, NVPTX_ARCH, PTX_VERSION, Target, flags};
 
 /// A machine that programs with std are built for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ impl Machine {
     /// Flags for each crate that is compiled for it. For GPUs nothing is optimised before everything is marked convergent: see [`crate::bitcode`].
     pub(crate) fn codegen_flags(&self) -> impl Iterator<Item = &'static str> {
         let unoptimised = self.is_gpu().then_some("-Cno-prepopulate-passes");
-        let repaired = matches!(self, Machine::Amdgpu { .. }).then_some(amdgpu::REPAIR);
+        let repaired = matches!(self, Machine::Amdgpu { .. }).then_some(flags::REPAIR);
         unoptimised.into_iter().chain(repaired)
     }
 

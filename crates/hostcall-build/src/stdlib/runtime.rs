@@ -8,18 +8,15 @@ use std::path::{Path, PathBuf};
 
 use offload_image::Sha256;
 
-use super::linker;
 use super::machine::Machine;
 use super::sysroot::Sysroot;
-use crate::bitcode::{self, Gpu};
-use crate::build::Context;
 use crate::cache::Scratch;
 use crate::command::Run;
+use crate::context::{Context, ProgramSpec};
+use crate::gpu::Gpu;
 use crate::source::Source;
-use crate::{BuildError, HostToolchain, ProgramSpec, amdgpu, cargo, nvptx, panics, symbols};
-
-/// Symbols that a program's std, or the host, looks for.
-pub(crate) const VISIBLE: [&str; 3] = ["sys_", "__HOSTCALL_", "__hostcall_"];
+use crate::symbols::VISIBLE;
+use crate::{BuildError, HostToolchain, bitcode, cargo, flags, panics, recipe, symbols};
 
 /// The state of the runtime that this program links with and answers: a hash of its sources and of the steps here, the linker's included. `None` where there
 /// are no sources, as where only images and programs were brought: there nothing can be linked either.
@@ -28,7 +25,7 @@ pub fn runtime_state() -> Option<String> {
 }
 
 fn state(crate_dir: &Path) -> Result<String, BuildError> {
-    let parts = [sources_hash(crate_dir)?, Sha256::of(bitcode::recipe()), Sha256::of(linker::recipe().as_bytes())];
+    let parts = [sources_hash(crate_dir)?, Sha256::of(recipe::images()), Sha256::of(recipe::links().as_bytes())];
     Ok(Sha256::of(parts.map(|part| part.0).as_flattened()).to_string()[..16].to_owned())
 }
 
@@ -47,8 +44,8 @@ pub(crate) fn refresh(sysroot: &Sysroot, cache: &Path, progress: &mut impl FnMut
         let scratch = Scratch::new(cache)?;
         let made = match &sysroot.machine {
             Machine::Sim => object(sysroot, &context, &scratch.0)?,
-            Machine::Nvptx => module(&context, &nvptx::gpu(&sysroot.toolchain, crate::NVPTX_ARCH), &scratch.0)?,
-            Machine::Amdgpu { arch } => module(&context, &amdgpu::gpu(&sysroot.toolchain, arch), &scratch.0)?,
+            Machine::Nvptx => module(&context, &Gpu::nvidia(&sysroot.toolchain, crate::NVPTX_ARCH), &scratch.0)?,
+            Machine::Amdgpu { arch } => module(&context, &Gpu::amd(&sysroot.toolchain, arch), &scratch.0)?,
         };
         let place = file.parent().unwrap_or(&sysroot.dir);
         fs::create_dir_all(place).map_err(BuildError::io("create", place))?;
@@ -89,20 +86,20 @@ fn module(context: &Context<'_>, gpu: &Gpu<'_>, dir: &Path) -> Result<PathBuf, B
 /// For the simulator: one object file.
 fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBuf, BuildError> {
     let host = context.host;
-    let mut flags = bitcode::common_flags();
-    context.source.remap(&mut flags);
+    let mut all = flags::common();
+    context.source.remap(&mut all);
     let run = Run::new(&host.cargo).without_outer_cargo().dir(&context.source.dir);
     let run = if let Some(rustc) = &host.rustc { run.env("RUSTC", rustc) } else { run };
     let run = run
         .env("CARGO_TARGET_DIR", &context.source.target_dir)
-        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
+        .env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
         .env("CARGO_PROFILE_RELEASE_LTO", "fat")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
         .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
         .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--target", &host.triple])
         .arg(cargo::MESSAGES);
-    let archive = bitcode::artifact(run, context, "the simulator", ".a")?;
+    let archive = context.artifact(run, "the simulator", ".a")?;
     let [whole, object] = ["whole.o", "runtime.o"].map(|name| dir.join(name));
     sysroot.toolchain.ld()?.args(["-r", "--whole-archive"]).arg(&archive).arg("-o").arg(&whole).output()?;
     let mut objcopy = sysroot.toolchain.llvm("llvm-objcopy").args(["--wildcard", "--strip-debug"]);

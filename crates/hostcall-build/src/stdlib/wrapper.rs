@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::linker::HARNESS_VARIABLE;
-use super::sysroot::Sysroot;
+use super::sysroot::{STATE_VARIABLE, Sysroot};
 use crate::BuildError;
-use crate::bitcode::{KERNEL_FEATURES, common_flags};
+use crate::flags::{self, KERNEL_FEATURES};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let name = sysroot.machine.name();
@@ -29,7 +29,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         command.env("RUSTC_BOOTSTRAP", "1").arg("--sysroot").arg(&sysroot.dir).arg("-Zunstable-options");
         // Of this program, and no other that builds with the same sysroot.
         command.arg(format!("-Clinker={}", sysroot.linker().display()));
-        command.args(common_flags());
+        command.args(flags::common());
         command.args(sysroot.machine.codegen_flags());
         if sysroot.machine.is_gpu() {
             // Only crates of the user's own: a registry crate has no kernels.
@@ -148,10 +148,6 @@ impl Call {
         })
     }
 }
-
-/// The state of the runtime, in the environment of the cargo that we run. Cargo compares it with what the dependency file says, and so sees that
-/// a program was linked with another: by another checkout's program, perhaps, into the same directory.
-pub(crate) const STATE_VARIABLE: &str = "HOSTCALL_RUNTIME_STATE";
 
 /// Adds the stamp of the runtime and the linker to the dependency file of a crate that was linked with them.
 fn depend_on_stamp(sysroot: &Sysroot, call: &Call) -> Result<(), BuildError> {

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
 use hostcall_abi::descriptor::Control;
 use hostcall_abi::port::Arch;
-use hostcall_abi::sim::{LaneInfo, SimOps};
+use hostcall_abi::sim::{FOR_WAVES, LaneInfo, SimOps};
 use hostcall_abi::{Descriptor, Tag, Word};
 
 /// Filled by the simulator after it has loaded the image, before any kernel runs.
@@ -317,6 +317,11 @@ impl Arch for Machine {
     fn pause(self, attempt: u32) {
         // SAFETY: called by a simulated lane.
         unsafe { (ops().pause)(attempt) }
+    }
+
+    #[inline(always)]
+    fn pause_for_waves(self, attempt: u32) {
+        self.pause(attempt.min(FOR_WAVES - 1) | FOR_WAVES);
     }
 
     #[inline(always)]

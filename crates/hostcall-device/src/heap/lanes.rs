@@ -63,7 +63,7 @@ impl Lanes for DeviceLanes {
 
     #[inline(always)]
     fn pause(self, attempt: u32) {
-        crate::context::machine().pause(attempt);
+        crate::context::machine().pause_for_waves(attempt);
     }
 }
 

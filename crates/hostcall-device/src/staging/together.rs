@@ -1,15 +1,14 @@
 //! Calls with strings and slices that a wave makes once: the message is the first lane's, and all lanes copy its
 //! bytes.
 
-use super::{Call, Incoming, Kind, MAX_RESULT, NO_SLOT, Slices, release_slot, take_slot};
-use crate::arch::current as arch;
-use crate::call::{Outcome, fits};
+use super::{Call, Incoming, Kind, NO_SLOT, Slices, posted, release_slot, take_slot};
+use crate::call::fits;
 use crate::context::{ServiceWord, client, descriptor, machine};
-use crate::copy::{self, Way};
+use crate::outcome::Outcome;
 use crate::together::lanes_here;
 use hostcall_abi::codec::{Fixed, VarHead};
 use hostcall_abi::port::{Arch, Group, PortState};
-use hostcall_abi::{CallError, Flags, Header, ReplyHead, Status};
+use hostcall_abi::{CallError, Header, ReplyHead, Status};
 
 /// The most words of a message, or of a reply, that carry bytes themselves: one lane stores them, and word by word they are read.
 const MOST_WORDS: u32 = 8;
@@ -46,15 +45,8 @@ fn perform(mask: u64, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
     }
     let region = u64::from(slot) * u64::from(slot_bytes);
     call.put_head((region / 16) as u32);
-    let mut place = region;
-    for part in call.slices.ins {
-        // SAFETY: the slot has room for all of the first lane's parts, each padded; see `super::in_slot`.
-        unsafe { copy::each_lane(lanes.mask, 1 << lanes.leader, Way::In, place, part.as_ptr() as u64, part.len() as u32) };
-        // (Only the first lane's place counts.)
-        place = copy::behind(place, part.len());
-    }
-    arch::fence_system();
-    machine().sync(lanes.mask);
+    // SAFETY: the slot has room for all of the first lane's parts, each padded. Only the first lane's place counts.
+    unsafe { call.copy_in(lanes.mask, 1 << lanes.leader, region) };
     let outcome = exchange(&lanes, call, fixed, Some(region));
     release_slot(&lanes, slot);
     outcome
@@ -65,10 +57,7 @@ fn perform(mask: u64, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
 #[inline(never)]
 fn exchange(lanes: &Group, call: &mut Call<'_, '_, '_, '_>, units: u32, region: Option<u64>) -> Outcome {
     let Some(mut held) = client().acquire(lanes, true) else { return Outcome::no_port() };
-    let mut flags = if region.is_some() { Flags::STAGED } else { Flags::default() };
-    if call.kind == Kind::Call {
-        flags = flags.and(Flags::REPLY);
-    }
+    let flags = call.flags(region);
     let alone = lanes.alone();
     let mut sent = Status::OK;
     if lanes.leads() {
@@ -78,10 +67,7 @@ fn exchange(lanes: &Group, call: &mut Call<'_, '_, '_, '_>, units: u32, region: 
     held.state = PortState(first(lanes, held.state.0));
     let mut outcome = Outcome::new(sent, 0);
     if sent == Status::OK && call.kind == Kind::Post {
-        if region.is_some() {
-            // The slot must stay ours until the server has copied it.
-            outcome = Outcome::new(client().await_ack(lanes.mask, held), 0);
-        }
+        outcome = posted(lanes.mask, held, region);
     } else if sent == Status::OK {
         let reply = client().receive_together::<1>(lanes, &mut held);
         let mut reply = Incoming::of(&alone, &held, &reply);
@@ -103,14 +89,8 @@ fn exchange(lanes: &Group, call: &mut Call<'_, '_, '_, '_>, units: u32, region: 
         && outcome == Outcome::OK
         && !call.slices.outs.is_empty()
     {
-        arch::fence_system();
-        machine().sync(lanes.mask);
-        let mut place = region;
-        for (part, len) in call.slices.outs.iter_mut().zip(call.returned.iter()) {
-            // SAFETY: `len` is at most the first lane's part's; the server put it at its place in the slot.
-            unsafe { copy::each_lane(lanes.mask, 1 << lanes.leader, Way::Out, place, part.as_mut_ptr() as u64, *len) };
-            place = copy::behind(place, part.len());
-        }
+        // SAFETY: the server put there what the first lane gets; all lanes know the same outcome.
+        unsafe { call.copy_out(lanes.mask, 1 << lanes.leader, region, outcome) };
     }
     // What came back is the first lane's to read, and whose else it is.
     machine().sync(lanes.mask);
@@ -131,16 +111,9 @@ pub fn call_var_together<R: Fixed, const UNITS: usize>(
     outs: &mut [&mut [u8]],
     returned: &mut [u32],
 ) -> Result<R, CallError> {
-    const { assert!(R::DWORDS <= MAX_RESULT, "the result of a service with string or slice arguments is at most 256 bytes") };
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
-    let mut units = [0; MAX_RESULT];
-    let result = &mut units[..R::DWORDS];
-    perform(lanes_here(number).mask, &mut Call { number, kind: Kind::Call, fixed, slices: Slices { ins, outs }, result, returned })
-        .result()?;
-    R::get(&units).map_err(|_| CallError::Malformed)
+    let number = service.known()?;
+    let lanes = lanes_here(number).mask;
+    super::call(number, fixed, Slices { ins, outs }, returned, |call| perform(lanes, call))
 }
 
 /// Posts one message that carries strings or slices for all lanes that run converged here: the first lane's.
@@ -150,10 +123,7 @@ pub fn call_var_together<R: Fixed, const UNITS: usize>(
 #[inline(always)]
 #[track_caller]
 pub fn post_var_together<const UNITS: usize>(service: &ServiceWord, fixed: &mut [u32; UNITS], ins: &[&[u8]]) -> Result<(), CallError> {
-    let number = service.number();
-    if number == 0 {
-        return Err(CallError::UnknownService);
-    }
-    let slices = Slices { ins, outs: &mut [] };
-    perform(lanes_here(number).mask, &mut Call { number, kind: Kind::Post, fixed, slices, result: &mut [], returned: &mut [] }).result()
+    let number = service.known()?;
+    let lanes = lanes_here(number).mask;
+    super::post(number, fixed, ins, |call| perform(lanes, call))
 }

@@ -130,7 +130,7 @@ impl<R: Fixed> OncePerGrid<R> {
                     // The lane that calls may have been ended together with the kernel. Any call tells, and ends this lane as well.
                     let _ = crate::time::SystemTime::now();
                 }
-                machine().pause(attempt);
+                machine().pause_for_waves(attempt);
                 continue;
             }
             let taken = seen.taken(launch);

@@ -3,7 +3,7 @@
 use super::address::c_form;
 use crate::error::{Errno, answered};
 use crate::services::StdNet;
-use crate::{file, lane};
+use crate::{arguments, lane};
 use alloc::boxed::Box;
 use alloc::vec;
 use core::ffi::c_char;
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn sys_getaddrinfo(
     result: *mut *mut addrinfo,
 ) -> i32 {
     // SAFETY: the caller's.
-    let Ok(name) = (unsafe { file::path(node) }) else { return EAI_NONAME };
+    let Ok(name) = (unsafe { arguments::path(node) }) else { return EAI_NONAME };
     // SAFETY: the caller's.
     let (family, kind) = unsafe { hints.as_ref() }.map_or((AF_UNSPEC, 0), |hints| (hints.ai_family, hints.ai_socktype));
     let wanted = match family {

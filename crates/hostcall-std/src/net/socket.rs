@@ -1,13 +1,13 @@
 //! Sockets.
 
 use super::address::{self, Address};
+use crate::arguments::most;
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target, socket_of};
-use crate::file::most;
 use crate::services::StdNet;
 use core::ffi::c_void;
 use hermit_abi::errno::{EAGAIN, EBADF, EINPROGRESS, EINVAL, EPROTONOSUPPORT};
-use hermit_abi::{AF_INET, AF_INET6, MSG_PEEK, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, SOCK_STREAM, pollfd, sockaddr, socklen_t};
+use hermit_abi::{AF_INET, AF_INET6, MSG_PEEK, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, SOCK_STREAM, sockaddr, socklen_t};
 use hostcall_abi::std_services::{event, option};
 
 /// No address.
@@ -39,60 +39,6 @@ pub(crate) fn set_nonblocking(handle: u64, on: bool) -> Result<i32, Errno> {
 
 pub(crate) fn is_nonblocking(handle: u64) -> Result<bool, Errno> {
     Ok(answered(StdNet::option(handle, option::NONBLOCKING))? != 0)
-}
-
-/// The most descriptors of one `poll`.
-const POLLED: usize = 16;
-
-/// Waits for events, so many milliseconds or for ever; returns to how many something happened.
-pub(crate) fn poll(fds: &mut [pollfd], timeout: i32) -> Result<i32, Errno> {
-    if fds.len() > POLLED {
-        return Err(Errno(EINVAL));
-    }
-    let mut asked = [[0u64; 2]; POLLED];
-    let mut count = 0;
-    // Those that are no sockets are always ready; negative ones are left out.
-    let mut ready = 0;
-    for entry in fds.iter_mut() {
-        let events = u32::from(entry.events as u16) & event::ASKED;
-        entry.revents = 0;
-        let handle = match fd::target(entry.fd) {
-            _ if entry.fd < 0 => continue,
-            Ok(Target::Socket(handle)) => handle,
-            Ok(Target::Input) => 0,
-            Ok(_) => {
-                entry.revents = events as i16;
-                ready += i32::from(events != 0);
-                continue;
-            }
-            Err(_) => {
-                entry.revents = hermit_abi::POLLNVAL;
-                ready += 1;
-                continue;
-            }
-        };
-        asked[count] = [handle, u64::from(events)];
-        count += 1;
-    }
-    if count == 0 && timeout >= 0 && ready == 0 {
-        crate::time::sys_usleep(timeout as u64 * 1000);
-        return Ok(0);
-    }
-    let nanos = match timeout {
-        _ if ready > 0 => 0,
-        ..0 => -1,
-        millis => i64::from(millis) * 1_000_000,
-    };
-    let happened = answered(StdNet::poll(&asked[..count], nanos))?;
-    let mut next = 0;
-    for entry in fds.iter_mut() {
-        if entry.fd >= 0 && matches!(fd::target(entry.fd), Ok(Target::Socket(_) | Target::Input)) && next < count {
-            entry.revents = (happened[next / 2] >> (next % 2 * 16)) as u16 as i16;
-            ready += i32::from(entry.revents != 0);
-            next += 1;
-        }
-    }
-    Ok(ready)
 }
 
 /// A socket.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use behaviours_services::{gate, late, second, strict, tally, typed};
 use hostcall::{Invocation, Service, Status};
-use hostcall_tests::{Bench, Counter, device, status};
+use hostcall_tests::{Bench, Counter, device, status, with_ports};
 use offload::{Args, Device, Launch};
 
 /// A service that counts its calls, and its counter.
@@ -167,7 +167,7 @@ fn kernels_on_two_queues_call_at_the_same_time() {
     // Each call is answered when one of the other kernel is there as well.
     let meeting = Arc::new(Barrier::new(2));
     let bench = Bench::new(|b| {
-        b.service(
+        with_ports(b, 2).service(
             gate::held_back(move |x| {
                 meeting.wait();
                 x + 1
@@ -255,7 +255,7 @@ fn async_handlers_overlap() {
     let inside = Counter::default();
     let bench = Bench::new(|b| {
         let inside = inside.clone();
-        b.service(gate::held_back_async(move |x| {
+        with_ports(b, 3).service(gate::held_back_async(move |x| {
             let inside = inside.clone();
             async move {
                 inside.add(1);

@@ -4,6 +4,8 @@
 //! interleave, and a slow pipe stalls no call. A thread of the console writes them in that order; it starts with the
 //! first text. When the queue has grown large, further printing waits on the blocking pool until the queue is written.
 
+#[cfg(feature = "test-utils")]
+mod alone;
 mod pieces;
 
 use std::cell::RefCell;
@@ -17,6 +19,8 @@ use super::context::{Context, owner_of};
 use super::define;
 use crate::service::Invocation;
 use crate::service::{Failure, Service};
+#[cfg(feature = "test-utils")]
+pub(crate) use alone::pieces_alone;
 use pieces::{Key, Pieces, Stream};
 
 /// Bytes queued at which printing begins to wait.

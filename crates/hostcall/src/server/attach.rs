@@ -79,7 +79,8 @@ impl BufferPlan {
     pub(crate) fn allocate(&self, device: &Device, threads: usize) -> Result<PortBuffer, AttachError> {
         let info = device.info();
         // At least a lot for each thread, so that none is idle by construction.
-        let ports = self.ports.unwrap_or_else(|| info.resident_waves.max((threads * LOT) as u32).min(Geometry::MAX_PORTS));
+        // And one more than waves can be resident: each may keep one, and the last is never kept.
+        let ports = self.ports.unwrap_or_else(|| (info.resident_waves + 1).max((threads * LOT) as u32).min(Geometry::MAX_PORTS));
         let mut geometry = Geometry { window: self.window, ..Geometry::new(ports, info.wave_size) };
         if let Some((slots, slot_bytes)) = self.staging {
             geometry = Geometry { slots, slot_bytes, ..geometry };

@@ -18,7 +18,7 @@ use crate::record::{HandlerFailure, KernelReport, tell};
 use crate::service::registry::{RegisterError, Registered, Registry, ServiceHandle};
 use crate::service::{Run, Service};
 use crate::serving::pool::Pool;
-use crate::serving::{Core, CoreConfig, Served, wait_until};
+use crate::serving::{Core, CoreConfig, PostBounds, Served, wait_until};
 use crate::wire::PortBuffer;
 
 mod attach;
@@ -111,7 +111,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Ports of each attached program. Default: as many as waves can be resident on the device.
+    /// Ports of each attached program. Default: one more than waves can be resident on the device. With fewer, waves wait for one another's calls to
+    /// be answered; the last port is never kept by a wave (`Port::hold`, `start_…`), so with one port none can be.
     pub fn ports(mut self, ports: u32) -> Self {
         self.plan.ports = Some(ports);
         self
@@ -370,7 +371,7 @@ impl Server {
 
     /// Serves one more port buffer.
     pub fn add_buffer(&self, memory: PortBuffer) -> BufferHandle {
-        let live = Served::new(memory, self.core.threads());
+        let live = Served::new(memory, self.core.threads(), PostBounds::default());
         self.core.add(live.clone());
         BufferHandle(live)
     }

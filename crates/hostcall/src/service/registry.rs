@@ -128,10 +128,22 @@ impl std::fmt::Debug for Registered {
     }
 }
 
-/// A snapshot of what is registered.
-#[derive(Debug, Default)]
+/// Services that are copied when one of them changes.
+const LOT: usize = 256;
+
+/// Services with numbers that follow one another.
+type Slots = [Option<Arc<Registered>>; LOT];
+
+/// Some, or none.
+type Lot = Option<Arc<Slots>>;
+
+/// What is registered: never changed, but replaced by another. In lots, of which two tables share all but those in which they differ: one more
+/// service is as many steps, however many there are.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
-    slots: Vec<Option<Arc<Registered>>>,
+    /// The first lot, where nearly all services are: one step less.
+    first: Lot,
+    rest: Vec<Lot>,
     default: Option<Arc<Registered>>,
 }
 
@@ -139,14 +151,48 @@ impl Table {
     /// The service of this number (which came from a device), or the default handler.
     #[inline(always)]
     pub(crate) fn get(&self, number: u16) -> Option<&Arc<Registered>> {
-        match self.slots.get(usize::from(number)) {
+        let number = usize::from(number);
+        let lot = match number.checked_sub(LOT) {
+            None => &self.first,
+            Some(behind) => self.rest.get(behind / LOT).unwrap_or(&None),
+        };
+        match lot.as_ref().map(|slots| &slots[number % LOT]) {
             Some(Some(slot)) => Some(slot),
             _ => self.default.as_ref(),
         }
     }
 
+    /// The service of this number, and no other.
+    fn own(&self, number: u16) -> Option<&Arc<Registered>> {
+        self.get(number).filter(|slot| slot.number == number)
+    }
+
+    fn lots(&self) -> impl Iterator<Item = &Lot> {
+        std::iter::once(&self.first).chain(&self.rest)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Registered>> {
-        self.slots.iter().flatten().chain(&self.default)
+        self.lots().flatten().flat_map(|slots| slots.iter()).flatten().chain(&self.default)
+    }
+
+    /// The same but for one number.
+    fn with(&self, number: u16, slot: Option<Arc<Registered>>) -> Self {
+        let (lot, place) = (usize::from(number) / LOT, usize::from(number) % LOT);
+        let mut table = self.clone();
+        if lot > table.rest.len() {
+            table.rest.resize(lot, None);
+        }
+        let lot = if lot == 0 { &mut table.first } else { &mut table.rest[lot - 1] };
+        let slots = lot.get_or_insert_with(|| Arc::new([const { None }; LOT]));
+        Arc::make_mut(slots)[place] = slot;
+        table
+    }
+
+    /// The services that nobody but this table knows.
+    fn into_last(self) -> Vec<Registered> {
+        // What is in a lot that another table has, that table knows.
+        let lots = std::iter::once(self.first).chain(self.rest).flatten().filter_map(Arc::into_inner);
+        lots.flatten().flatten().chain(self.default).filter_map(Arc::into_inner).collect()
     }
 }
 
@@ -181,7 +227,7 @@ impl Registry {
         let next = state.numbers.len() + 1;
         let number = match state.numbers.get(&*name) {
             Some(&number) => {
-                if state.table.slots.get(usize::from(number)).and_then(Option::as_ref).is_some_and(|slot| !slot.is_finished()) {
+                if state.table.own(number).is_some_and(|slot| !slot.is_finished()) {
                     return Err(RegisterError::Taken { name: name.to_string() });
                 }
                 number
@@ -190,39 +236,35 @@ impl Registry {
         };
         state.numbers.insert(name, number);
         let slot = Arc::new(Registered::new(number, service, self.threads, self.histograms));
-        let mut slots = state.table.slots.clone();
-        slots.resize(slots.len().max(usize::from(number) + 1), None);
-        slots[usize::from(number)] = Some(slot.clone());
-        let default = state.table.default.clone();
-        self.publish(state, Table { slots, default });
+        let table = state.table.with(number, Some(slot.clone()));
+        self.publish(state, table);
         Ok(slot)
     }
 
     /// Sets the handler of calls that no other service takes.
     pub(crate) fn set_default(&self, service: Option<Service>) {
-        let state = self.lock();
         let default = service.map(|service| Arc::new(Registered::new(0, service, self.threads, self.histograms)));
-        let slots = state.table.slots.clone();
-        self.publish(state, Table { slots, default });
+        let state = self.lock();
+        let table = Table { default, ..Table::clone(&state.table) };
+        self.publish(state, table);
     }
 
     pub(crate) fn unregister(&self, slot: &Registered) {
         slot.close(UNREGISTERED);
         let state = self.lock();
-        let mut slots = state.table.slots.clone();
-        if let Some(entry) = slots.get_mut(usize::from(slot.number))
-            && entry.as_ref().is_some_and(|current| std::ptr::eq(&**current, slot))
-        {
-            *entry = None;
-            let default = state.table.default.clone();
-            self.publish(state, Table { slots, default });
+        if state.table.own(slot.number).is_some_and(|current| std::ptr::eq(&**current, slot)) {
+            let table = state.table.with(slot.number, None);
+            self.publish(state, table);
         }
     }
 
     fn publish(&self, mut state: MutexGuard<'_, State>, table: Table) {
-        state.table = Arc::new(table);
+        let old = std::mem::replace(&mut state.table, Arc::new(table));
         // Pairs with the load in `refresh`. Release, with the lock: whoever sees the version finds the table.
         self.version.fetch_add(1, Ordering::Release);
+        drop(state);
+        // Last, and with no lock: what a service owned is the user's to drop, and may panic.
+        drop(old);
     }
 
     /// The table as it is now.
@@ -244,6 +286,13 @@ impl Registry {
 pub(crate) struct Snapshot {
     pub(crate) table: Arc<Table>,
     version: u64,
+}
+
+impl Snapshot {
+    /// The services that nobody else knows.
+    pub(crate) fn into_last(self) -> Vec<Registered> {
+        Arc::into_inner(self.table).map_or_else(Vec::new, Table::into_last)
+    }
 }
 
 impl Default for Snapshot {
@@ -315,6 +364,62 @@ impl ServiceHandle {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Services `from..to`, named by their numbers.
+    fn register(registry: &Registry, numbers: std::ops::RangeInclusive<u32>) -> Result<(), RegisterError> {
+        for number in numbers {
+            let definition = Definition { name: number.to_string().into(), ..crate::test_utils::definition::<u32>("", Some(0)) };
+            let slot = registry.register(Service::new(definition, |_| Ok(())))?;
+            assert_eq!(u32::from(slot.number), number);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn each_of_very_many_registrations_copies_one_lot() {
+        let registry = Registry::new(0, false);
+        let address = |lot: &Lot| lot.as_ref().map(Arc::as_ptr);
+        let mut copied = 0;
+        let (mut before, mut number) = (registry.table(), 1);
+        while number <= 65_535 {
+            // One by one at the ends of lots, and now and then.
+            let to = if number % 251 < 3 { number } else { (number / 251 * 251 + 250).min(65_535) };
+            register(&registry, number..=to).unwrap();
+            let now = registry.table();
+            if to == number {
+                let unlike =
+                    now.lots().enumerate().filter(|&(i, lot)| before.lots().nth(i).is_none_or(|other| address(lot) != address(other)));
+                copied = copied.max(unlike.map(|(_, lot)| lot.as_ref().map_or(0, |slots| slots.len())).sum());
+            }
+            (before, number) = (now, to + 1);
+        }
+        assert_eq!(copied, LOT);
+        assert_eq!(before.iter().count(), 65_535);
+        for number in [1, 255, 256, 257, 511, 512, 65_535] {
+            assert_eq!(before.get(number).map(|slot| slot.number), Some(number));
+        }
+        assert!(before.get(0).is_none());
+        assert!(matches!(register(&registry, 65_536..=65_536), Err(RegisterError::TooMany { .. })));
+    }
+
+    #[test]
+    fn the_last_table_that_knows_a_service_gives_it_back() {
+        let registry = Registry::new(0, false);
+        register(&registry, 1..=300).unwrap();
+        let mut snapshots = [Snapshot::default(), Snapshot::default()];
+        for snapshot in &mut snapshots {
+            registry.refresh(snapshot);
+        }
+        for number in [7, 299] {
+            let slot = registry.table().own(number).unwrap().clone();
+            registry.unregister(&slot);
+        }
+        let [one, other] = snapshots;
+        assert!(one.into_last().is_empty(), "the other snapshot knows them");
+        let mut last: Vec<u16> = other.into_last().into_iter().map(|slot| slot.number).collect();
+        last.sort_unstable();
+        assert_eq!(last, [7, 299]);
+    }
 
     #[test]
     fn a_call_that_meets_an_unregistered_service_in_an_old_snapshot_is_of_an_unknown_service() {

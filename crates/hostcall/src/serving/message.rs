@@ -90,9 +90,14 @@ impl Worker {
 
     /// Parks until woken, holding on to no service meanwhile.
     pub(crate) fn rest(&mut self) {
+        self.forget();
+        std::thread::park();
+    }
+
+    /// Holds on to no service.
+    pub(crate) fn forget(&mut self) {
         let old = std::mem::take(&mut self.snapshot);
         self.core.release(old);
-        std::thread::park();
     }
 
     /// Brings what the worker knows of services up to date. After a message was taken: a kernel may call what was registered before it was launched.
@@ -114,6 +119,10 @@ impl Worker {
     /// Takes the port's next message, if it is there. There is [room](Worker::make_room) for it.
     #[inline(always)]
     pub(crate) fn take(&mut self, served: &Arc<Served>, port: u32, state: &mut ServerPort) -> Took {
+        if state.is_left() && !served.has_room_for_posts() {
+            // Not copied again before there is.
+            return Took::Waits;
+        }
         let geometry = served.memory.geometry();
         let at = self.inbox.used;
         match state.poll(served.memory.words(), geometry, port, &mut self.inbox.units[at..]) {
@@ -129,6 +138,7 @@ impl Worker {
                 if post {
                     let service = self.snapshot.table.get(message.header.service);
                     if service.is_some_and(|service| service.run.defers()) && !served.has_room_for_posts() {
+                        state.leave();
                         return Took::Waits;
                     }
                 }
@@ -166,17 +176,27 @@ impl Worker {
         self.outbox.acknowledge_all(served);
     }
 
-    /// Something outside handlers panicked while this worker was at `served`: the messages that it was at fail, and it goes on with the others.
+    /// Something outside handlers panicked while this worker was at `served`: the messages that it was at fail, and it goes on with the others. May
+    /// panic again, for other messages.
     #[cold]
     pub(crate) fn recover(&mut self, served: &Arc<Served>) {
         let Self { inbox, outbox, .. } = self;
+        let mut posts = 0;
         for taken in &inbox.messages[inbox.answered..inbox.next] {
-            let answered = taken.message.is_post()
-                || served.is_open(taken.port)
-                || outbox.answers.iter().any(|reply| reply.port == taken.port && reply.tag == taken.message.tag);
+            if taken.message.is_post() {
+                posts += taken.message.lanes();
+                continue;
+            }
+            let answered =
+                served.is_open(taken.port) || outbox.answers.iter().any(|reply| reply.port == taken.port && reply.tag == taken.message.tag);
             if !answered {
                 outbox.end(taken, Status::HANDLER_PANICKED);
             }
+        }
+        inbox.answered = inbox.next;
+        if posts > 0 {
+            let text = format_args!("a panic outside of handlers, in the midst of {posts} posted calls: not all may have been handled");
+            served.report.handler_failed("(posts)", 0, text);
         }
         self.handle(served);
     }
@@ -348,7 +368,6 @@ impl Outbox {
 #[cold]
 #[inline(never)]
 fn refuse(served: &Served, port: u32, bad: Malformed) {
-    tracing::debug!(port, header = ?bad.header, "malformed message");
     served.report.malformed();
     let geometry = served.memory.geometry();
     let lanes = bad.header.lanes().clamp(1, geometry.lanes);
@@ -358,4 +377,6 @@ fn refuse(served: &Served, port: u32, bad: Malformed) {
     let words = served.memory.words();
     words.store_replies(geometry, port, bad.tag, &LaneReplies { lanes, words: 1, stride: 1, streams: &streams });
     words.after_replies();
+    // Last: a subscriber may panic.
+    tracing::debug!(port, header = ?bad.header, "malformed message");
 }

@@ -21,5 +21,5 @@ pub(crate) mod served;
 pub(crate) mod threads;
 mod wake;
 
-pub(crate) use served::Served;
+pub(crate) use served::{PostBounds, Served};
 pub(crate) use threads::{Core, CoreConfig, wait_until};

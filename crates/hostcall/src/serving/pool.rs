@@ -7,6 +7,7 @@
 //! to itself.
 
 use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
@@ -220,7 +221,9 @@ impl Shared {
                         state.idle.insert(me, handle);
                     }
                 };
-                job.run(&mut memory, idle_again);
+                // Handlers are guarded. What a job owns may be the last of a service, and a subscriber of `tracing` may panic: the thread goes on.
+                // Unwind safety: the memory is cleared for each call.
+                let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory, idle_again)));
                 state = self.lock();
             } else if state.closed {
                 state.threads -= 1;

@@ -91,6 +91,14 @@ impl Share {
         ports.ports.iter().map(ServerPort::tag).collect()
     }
 
+    /// See [`Sweeper`](crate::test_utils::Sweeper).
+    #[cfg(feature = "test-utils")]
+    pub(crate) fn forget_what_was_found(&self) {
+        let mut ports = self.ports.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Who leaves a message copies it again.
+        ports.ports.iter_mut().for_each(ServerPort::leave);
+    }
+
     /// The last turn in which all ports were looked at.
     pub(crate) fn drained(&self) -> u64 {
         // Pairs with the store in `sweep`: what was handled in that turn is visible.

@@ -11,9 +11,19 @@ use crate::record::Report;
 use crate::wire::PortBuffer;
 
 /// The most deferred posts of one buffer that are not handled yet. Those that come then stay where they are, and the kernel waits.
-const MOST_POSTS: u64 = 4096;
-/// The most bytes that they may keep.
-const MOST_POST_BYTES: u64 = 64 << 20;
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PostBounds {
+    /// Messages.
+    pub(crate) messages: u64,
+    /// The bytes that they keep.
+    pub(crate) bytes: u64,
+}
+
+impl Default for PostBounds {
+    fn default() -> Self {
+        Self { messages: 4096, bytes: 64 << 20 }
+    }
+}
 
 /// A served port buffer. Open messages keep it alive, so a late answer always has memory to go to.
 #[derive(Debug)]
@@ -29,6 +39,7 @@ pub(crate) struct Served {
     /// Deferred posts that are not handled, and the bytes that they keep.
     open_posts: AtomicU64,
     open_post_bytes: AtomicU64,
+    post_bounds: PostBounds,
     /// The status with which calls end instead of being handled; 0 while they are.
     closing: AtomicU32,
     /// Turn of the last drain asked for; see [`Share`].
@@ -38,7 +49,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    pub(crate) fn new(memory: PortBuffer, shares: usize) -> Arc<Self> {
+    pub(crate) fn new(memory: PortBuffer, shares: usize, post_bounds: PostBounds) -> Arc<Self> {
         let ports = memory.geometry().ports;
         Arc::new(Self {
             shares: Share::split(ports, shares, memory.first_tag()),
@@ -46,6 +57,7 @@ impl Served {
             open_calls: AtomicU32::new(0),
             open_posts: AtomicU64::new(0),
             open_post_bytes: AtomicU64::new(0),
+            post_bounds,
             closing: AtomicU32::new(0),
             drain: AtomicU64::new(0),
             report: Report::default(),
@@ -117,7 +129,8 @@ impl Served {
     /// Whether one more deferred post may be taken. Several threads may ask at once, so there may be a few more than the most.
     pub(crate) fn has_room_for_posts(&self) -> bool {
         // Pairs with `open_post` and `close_post`. Relaxed: a bound, not an order.
-        self.open_posts.load(Ordering::Relaxed) < MOST_POSTS && self.open_post_bytes.load(Ordering::Relaxed) < MOST_POST_BYTES
+        let PostBounds { messages, bytes } = self.post_bounds;
+        self.open_posts.load(Ordering::Relaxed) < messages && self.open_post_bytes.load(Ordering::Relaxed) < bytes
     }
 
     /// [`Status::OK`] while calls are handled, else the status with which they end: the kernel is being ended, or the buffer taken out of service.

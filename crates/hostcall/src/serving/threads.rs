@@ -1,5 +1,6 @@
 //! What the threads of one server share, and their main loop.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{JoinHandle, Thread};
@@ -170,14 +171,18 @@ impl Core {
         }
     }
 
-    /// A worker needs this table no more. If nobody else does, what its services' handlers own is the user's to drop, and that may take its time
-    /// or panic: it happens on a thread of its own.
+    /// A worker needs this table no more. What the handlers own of services that nobody else needs is the user's to drop, and that may take its time or
+    /// panic: it happens on a thread of its own.
     pub(crate) fn release(&self, old: Snapshot) {
-        let Some(table) = Arc::into_inner(old.table).filter(|table| table.iter().next().is_some()) else { return };
-        let reaper = std::thread::Builder::new().name("hostcall-reaper".into()).spawn(move || drop(table));
+        let last = old.into_last();
+        if last.is_empty() {
+            return;
+        }
+        let drop_them = move || last.into_iter().for_each(|service| drop_guarded(service));
+        let reaper = std::thread::Builder::new().name("hostcall-reaper".into()).spawn(drop_them);
         let mut reapers = self.reapers.lock().unwrap_or_else(PoisonError::into_inner);
         reapers.retain(|reaper| !reaper.is_finished());
-        // No thread to be had: it was dropped here.
+        // No thread to be had: they were dropped here.
         reapers.extend(reaper);
     }
 
@@ -229,16 +234,23 @@ impl Core {
         let _ = seat.thread.set(std::thread::current());
         super::wake::exact_sleeps();
         let mut worker = Worker::new(self.clone(), index);
-        let mut pace = Pace::default();
         let mut view = View { buffers: Arc::new([]), version: u64::MAX - 1 };
+        whatever_panics(|| self.turns(index, &mut worker, &mut view, seat));
+        // What it still knew of services may be the last that is known of them.
+        worker.forget();
+    }
+
+    /// Sweep after sweep, until the threads are stopped.
+    fn turns(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
+        let mut pace = Pace::default();
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
-            self.refresh(&mut view, seat);
+            self.refresh(view, seat);
             seat.turn();
             worker.found = self.timed.then(Instant::now);
             let mut swept = Swept::default();
             for served in view.buffers.iter() {
-                swept += served.shares[index].sweep(served, &mut worker, Audit::Few);
+                swept += served.shares[index].sweep(served, worker, Audit::Few);
             }
             if !pace.next(swept.taken) {
                 continue;
@@ -253,16 +265,16 @@ impl Core {
                 // No kernel runs. One look at everything, so that posts whose doorbells were lost are not left until somebody waits.
                 let mut last = Swept::default();
                 for served in view.buffers.iter() {
-                    last += served.shares[index].sweep(served, &mut worker, Audit::Many(u32::MAX));
+                    last += served.shares[index].sweep(served, worker, Audit::Many(u32::MAX));
                 }
                 if last.taken > 0 || last.left {
                     continue;
                 }
                 seat.rest();
                 worker.rest();
-            } else if self.wake.take_watch() {
-                self.watch(&mut worker, &mut view, seat);
-                self.wake.leave_watch();
+            } else if let Some(watch) = self.wake.take_watch() {
+                self.watch(worker, view, seat);
+                drop(watch);
                 self.wake_all();
             } else {
                 // Another thread watches our ports too, and wakes us. (If it has just stopped, it has left us a token.)
@@ -309,6 +321,20 @@ impl Core {
     }
 }
 
+/// Does something until it returns; it may panic. What panics on a serving thread outside of a sweep is nobody's code but ours, and lanes wait all the same.
+fn whatever_panics(mut turns: impl FnMut()) {
+    // Unwind safety: a worker's state is whole between sweeps, and a sweep has a guard of its own.
+    while catch_unwind(AssertUnwindSafe(&mut turns)).is_err() {}
+}
+
+/// Drops what is the user's.
+fn drop_guarded<T>(value: T) {
+    // The hook has said what panicked. What is left of the value is gone either way; the payload's own `Drop` may panic as well, so it is leaked.
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        std::mem::forget(payload);
+    }
+}
+
 /// The buffers as one thread last saw them.
 struct View {
     buffers: Arc<[Arc<Served>]>,
@@ -324,5 +350,45 @@ pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
         } else {
             std::thread::sleep(Duration::from_micros(50));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_whose_turns_panic_goes_on_with_the_next() {
+        let mut turns = 0;
+        whatever_panics(|| {
+            turns += 1;
+            assert!(turns == 4, "as it should");
+        });
+        assert_eq!(turns, 4);
+    }
+
+    #[test]
+    fn a_watch_that_panics_is_no_longer_the_watch() {
+        let wake = Wake::default();
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _watch = wake.take_watch().expect("nobody watches yet");
+            assert!(wake.take_watch().is_none());
+            panic!("as it should");
+        }));
+        assert!(panicked.is_err() && wake.take_watch().is_some());
+    }
+
+    #[test]
+    fn things_whose_drops_panic_are_dropped_all_the_same() {
+        struct Bomb<'a>(&'a AtomicU64);
+        impl Drop for Bomb<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+                panic!("as it should");
+            }
+        }
+        let dropped = AtomicU64::new(0);
+        (0..3).for_each(|_| drop_guarded(Bomb(&dropped)));
+        assert_eq!(dropped.load(Ordering::Relaxed), 3);
     }
 }

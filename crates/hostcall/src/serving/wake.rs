@@ -41,15 +41,21 @@ impl Wake {
         self.armed.load(Ordering::Acquire) > 0
     }
 
-    /// Whether the caller is now the watch.
-    pub(crate) fn take_watch(&self) -> bool {
-        // Pairs with `leave_watch`.
-        !self.watched.swap(true, Ordering::AcqRel)
+    /// The caller is now the watch, unless another thread is.
+    pub(crate) fn take_watch(&self) -> Option<Watch<'_>> {
+        // Pairs with `Watch::drop`.
+        (!self.watched.swap(true, Ordering::AcqRel)).then_some(Watch(self))
     }
+}
 
-    pub(crate) fn leave_watch(&self) {
+/// While it lives, its thread is the watch.
+#[derive(Debug)]
+pub(crate) struct Watch<'a>(&'a Wake);
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
         // Pairs with `take_watch`.
-        self.watched.store(false, Ordering::Release);
+        self.0.watched.store(false, Ordering::Release);
     }
 }
 

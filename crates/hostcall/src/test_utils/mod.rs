@@ -24,6 +24,29 @@ pub use arch::{Lanes, MockArch};
 pub use raw::RawPorts;
 pub use sweeper::Sweeper;
 
+/// Words of request areas that this thread has loaded. Only with the feature `count-loads`.
+#[cfg(feature = "count-loads")]
+pub fn words_loaded() -> u64 {
+    LOADED.get()
+}
+
+#[cfg(feature = "count-loads")]
+thread_local! {
+    static LOADED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// So many words are loaded.
+#[cfg(feature = "count-loads")]
+pub(crate) fn count_loads(words: u32) {
+    LOADED.set(LOADED.get() + u64::from(words));
+}
+
+/// The built-in service that takes pieces of texts, without a console: what would be written is dropped. At most `texts` unfinished texts of `bytes` bytes
+/// are kept.
+pub fn pieces_service(texts: usize, bytes: usize) -> Service {
+    crate::builtin::pieces_alone(texts, bytes)
+}
+
 /// The device's side of an in-process port buffer. Holds the buffer's memory, as an attached program does.
 #[derive(Clone, Debug)]
 pub struct MockDevice {

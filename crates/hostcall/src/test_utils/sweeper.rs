@@ -9,7 +9,7 @@ use crate::service::registry::{RegisterError, Registry};
 use crate::serving::message::Worker;
 use crate::serving::pool::Pool;
 use crate::serving::ports::Audit;
-use crate::serving::{Core, CoreConfig, Served};
+use crate::serving::{Core, CoreConfig, PostBounds, Served};
 use crate::wire::PortBuffer;
 
 use super::MockDevice;
@@ -28,6 +28,23 @@ impl Sweeper {
     /// # Errors
     /// When two have one name.
     pub fn new(buffer: PortBuffer, services: impl IntoIterator<Item = Service>) -> Result<Self, RegisterError> {
+        Self::with_bounds(buffer, services, PostBounds::default())
+    }
+
+    /// As [`Sweeper::new`], with other bounds of deferred posts that are not handled yet, in messages and in bytes: here nobody ever handles them.
+    ///
+    /// # Errors
+    /// When two services have one name.
+    pub fn bounded(
+        buffer: PortBuffer,
+        services: impl IntoIterator<Item = Service>,
+        messages: u64,
+        bytes: u64,
+    ) -> Result<Self, RegisterError> {
+        Self::with_bounds(buffer, services, PostBounds { messages, bytes })
+    }
+
+    fn with_bounds(buffer: PortBuffer, services: impl IntoIterator<Item = Service>, bounds: PostBounds) -> Result<Self, RegisterError> {
         crate::record::install_hook();
         let registry = Arc::new(Registry::new(1, false));
         for service in services {
@@ -42,7 +59,7 @@ impl Sweeper {
             timed: false,
             threads: 1,
         });
-        Ok(Self { worker: Worker::new(core, 0), served: Served::new(buffer, 1) })
+        Ok(Self { worker: Worker::new(core, 0), served: Served::new(buffer, 1, bounds) })
     }
 
     /// The device's side of the buffer.
@@ -60,8 +77,49 @@ impl Sweeper {
         self.served.shares[0].sweep(&self.served, &mut self.worker, Audit::Many(u32::MAX)).taken
     }
 
+    /// Forgets which words of messages that are not whole have been found, so that the next look copies all of them: what a test must notice.
+    pub fn forget_what_was_found(&mut self) {
+        self.served.shares[0].forget_what_was_found();
+    }
+
     /// What was reported since the last time.
     pub fn take_report(&mut self) -> KernelReport {
         self.served.report.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use hostcall_abi::{Flags, Geometry, ReplyHead, Tag};
+
+    use super::*;
+    use crate::test_utils::fixed_service;
+
+    #[test]
+    fn what_a_service_does_after_its_messages_may_panic_and_they_are_answered() {
+        static AFTER: AtomicU32 = AtomicU32::new(0);
+        let service = fixed_service("double", |x: u32| 2 * x).after_messages(|| {
+            if AFTER.fetch_add(1, Ordering::Relaxed) < 3 {
+                panic!("as it should");
+            }
+        });
+        let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(40, 32) };
+        let mut server = Sweeper::new(PortBuffer::in_process(geometry).unwrap(), [service]).unwrap();
+        let ports = server.device().raw();
+        for seq in 1..6 {
+            let tag = Tag::new(seq);
+            for port in 0..40 {
+                ports.send(port, 0, tag, 1, Flags::REPLY, 1 << 7, &[port]);
+                ports.ring(port, u32::from(tag.payload()));
+            }
+            server.sweep_all();
+            for port in 0..40 {
+                assert!(ports.answered(port, tag), "message {seq} of port {port}");
+                assert_eq!(ReplyHead::decode(ports.load(port, 0).0[0]).status, hostcall_abi::Status::OK);
+            }
+        }
+        assert!(AFTER.load(Ordering::Relaxed) > 3);
     }
 }

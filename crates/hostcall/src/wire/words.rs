@@ -193,6 +193,8 @@ pub(crate) unsafe fn store16(at: *mut u8, word: Word) {
 impl HostMemory for PortWords {
     #[inline(always)]
     fn load_request(&self, port: u32, index: u32) -> Word {
+        #[cfg(feature = "count-loads")]
+        crate::test_utils::count_loads(1);
         // SAFETY: the address is a word of the request areas; whoever made this saw to it that the processor moves words whole.
         unsafe { load16(self.request(port, index, 1)) }
     }
@@ -217,6 +219,8 @@ impl HostMemory for PortWords {
         use std::arch::x86_64::{
             __m128i, _mm_cmpeq_epi16, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi16, _mm_setzero_si128, _mm_storeu_si128, _mm_xor_si128,
         };
+        #[cfg(feature = "count-loads")]
+        crate::test_utils::count_loads(lanes * words);
         let start = self.request(port, at, lanes * words).cast_const();
         let row = lanes as usize * size_of::<Word>();
         let stride = lane_stride(words) * 4;

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::PoisonError;
 use std::time::Instant;
 
-use hostcall_abi::sim::{LaneInfo, SimOps};
+use hostcall_abi::sim::{FOR_WAVES, LaneInfo, SimOps};
 
 use super::group::LOOK_AGAIN;
 use super::lane::{self, Lane, Meeting};
@@ -155,10 +155,14 @@ unsafe extern "C" fn sync_group() {
 unsafe extern "C" fn pause(attempt: u32) {
     let lane = enter();
     let (me, wave) = (lane.info.lane, &lane.wave);
+    // (From 2³¹ on it is no number of attempts.)
+    let for_waves = attempt >> 30 == 1;
+    let attempt = if for_waves { attempt & !FOR_WAVES } else { attempt };
     match &wave.meeting {
         Meeting::Fibers(meeting) => {
             if wave.run.seeded() {
-                if seeded::wait_in_place(lane, attempt) {
+                // Nobody whom it could wait for runs meanwhile but the host.
+                if !for_waves && seeded::wait_in_place(lane, attempt) {
                     return;
                 }
             } else if meeting.borrow().alone(me) {

@@ -14,9 +14,9 @@ pub(super) type Key = (usize, u64);
 
 /// What is kept of unfinished texts.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
-    bytes: usize,
-    texts: usize,
+pub(super) struct Bounds {
+    pub(super) bytes: usize,
+    pub(super) texts: usize,
 }
 
 /// Every lane that a GPU can run at once may be in the middle of a text.
@@ -48,7 +48,7 @@ impl Default for Pieces {
 }
 
 impl Pieces {
-    fn bounded(bounds: Bounds) -> Self {
+    pub(super) fn bounded(bounds: Bounds) -> Self {
         Self { texts: HashMap::new(), order: VecDeque::new(), bytes: 0, begun: 0, bounds }
     }
 

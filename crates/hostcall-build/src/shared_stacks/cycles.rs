@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::layout::name_len;
-use crate::bitcode::definition;
+use crate::module::definition;
 
 /// Of the defined functions, by name: one of each circle of calls.
 pub(super) fn breakers(module: &str) -> Vec<&str> {

@@ -26,7 +26,7 @@ use std::collections::HashSet;
 pub(crate) use self::cycles::{mentions, unbounded};
 pub(crate) use self::layout::Types;
 use self::layout::name_len;
-use crate::bitcode::definition;
+use crate::module::{definition, is_label, is_nvidia_kernel};
 
 /// The kernel whose workgroups are threads: the first lane of each. Others help it, without a stack.
 const ENTRY: &str = "hostcall_std";
@@ -49,7 +49,7 @@ pub(crate) enum StackError {
 
 /// The optimised module of a program for NVIDIA GPUs, as text, with its stacks in memory. What is added is to be inlined.
 pub(crate) fn share(module: &str) -> Result<String, StackError> {
-    let kernels = || module.lines().filter_map(definition).filter(|(before, _)| is_kernel(before));
+    let kernels = || module.lines().filter_map(definition).filter(|(before, _)| is_nvidia_kernel(before));
     // A word for each lane takes memory that other workgroups could use: a thread's has one lane with a stack.
     let lanes = if kernels().all(|(_, name)| name == ENTRY) { 1 } else { MOST_LANES };
     Ok(rewrite(module)? + &prelude(lanes))
@@ -57,10 +57,6 @@ pub(crate) fn share(module: &str) -> Result<String, StackError> {
 
 fn prelude(lanes: u32) -> String {
     include_str!("prelude.ll").replace("LANES", &lanes.to_string())
-}
-
-pub(crate) fn is_kernel(before: &str) -> bool {
-    before.split_whitespace().any(|word| word == "ptx_kernel")
 }
 
 /// The module with calls of the prelude, and without it.
@@ -76,7 +72,7 @@ fn rewrite(module: &str) -> Result<String, StackError> {
                 types: &types,
                 name,
                 head: line,
-                kernel: is_kernel(before),
+                kernel: is_nvidia_kernel(before),
                 checked: breakers.contains(name),
                 body: Vec::new(),
             });
@@ -361,11 +357,6 @@ impl Variable<'_> {
             _ => format!("  {name} = call ptr @hostcall_stack_take_aligned(ptr {own}.top, i64 {size}, i64 {align})\n"),
         };
     }
-}
-
-/// Whether a line of a function begins a block.
-pub(crate) fn is_label(line: &str) -> bool {
-    !line.starts_with([' ', ';', '}']) && line.split(';').next().is_some_and(|code| code.trim_end().ends_with(':'))
 }
 
 fn is_call_of(line: &str, callee: &str) -> bool {

@@ -1,0 +1,118 @@
+//! Taking a port and giving it back.
+
+use super::{Client, Held};
+use crate::port::{Arch, Group, PortState};
+use crate::status::Status;
+
+/// "No port" among port numbers.
+const NO_PORT: u32 = u32::MAX;
+
+/// Ports, the last ones, that are not taken: the very last, if the port is to be kept.
+const fn not_kept(wait: bool) -> u32 {
+    !wait as u32
+}
+
+impl<A: Arch> Client<A> {
+    /// Takes a port: the first free one from the wave's own on. `None` if the buffer is closed, or, with `wait` false, if no
+    /// port was free; [`Client::why_no_port`] tells which.
+    ///
+    /// `wait` says what for. **True**: for one message. If no port is free the group waits for one. Until it has given the port
+    /// back, it waits for the server and for nobody else: not for another port, nor for a staging slot. **False**: to keep it, for
+    /// as long as the caller likes. Nobody waits for a port to keep, and the buffer's last port is never kept. So one port at
+    /// least is held by somebody who waits for the server only, and who waits for a port gets one, whatever it and others keep.
+    #[inline(always)]
+    pub fn acquire(self, group: &Group, wait: bool) -> Option<Held> {
+        let arch = self.0;
+        let mut port = NO_PORT;
+        let mut state = 0;
+        if group.leads() && arch.ports() > not_kept(wait) {
+            port = arch.first_port();
+            if !wait && port + 1 == arch.ports() {
+                port = 0;
+            }
+            // Two independent accesses to the device's memory: they cost the time of one.
+            let closed = arch.known_closed();
+            state = arch.lock_port(port);
+            if closed != 0 || PortState(state).locked() || PortState(state).abandoned() {
+                (port, state) = self.acquire_other(port, state, wait);
+            }
+        }
+        let port = arch.broadcast(group.mask, port, group.leader);
+        let state = arch.broadcast(group.mask, state, group.leader);
+        if port == NO_PORT { None } else { Some(Held { port, state: PortState(state) }) }
+    }
+
+    /// The wave's own port, whose state was `state`, is held or abandoned, or the buffer is closed: looks at all ports, one
+    /// after another, round and round.
+    #[cold]
+    #[inline(never)]
+    fn acquire_other(self, first: u32, mut state: u32, wait: bool) -> (u32, u32) {
+        let arch = self.0;
+        let ports = arch.ports() - not_kept(wait);
+        let mut port = first;
+        let mut attempt = 0u32;
+        loop {
+            // Before anything that reads over the bus: once the end is known, all that calls must learn of it at once.
+            let closed = arch.known_closed() != 0;
+            if !PortState(state).locked() {
+                if !closed && (!PortState(state).abandoned() || self.answered(port, PortState(state))) {
+                    return (port, state);
+                }
+                // Closed, or the host still works on a call that was given up. Who took this port now would wait for that
+                // handler, however long it takes: as good as held.
+                arch.unlock_port(port, state);
+            }
+            if closed {
+                return (NO_PORT, 0);
+            }
+            port += 1;
+            if port == ports {
+                port = 0;
+            }
+            if port == first {
+                // No port is free. Whoever holds the last one waits for the server only, so it will come free, unless the buffer is
+                // closed.
+                if !wait || self.check_closed() != 0 {
+                    return (NO_PORT, 0);
+                }
+                attempt += 1;
+                arch.pause_for_waves(attempt);
+            }
+            state = arch.lock_port(port);
+        }
+    }
+
+    /// Why [`Client::acquire`] gave no port.
+    #[cold]
+    pub fn why_no_port(self) -> Status {
+        if self.0.ports() == 0 {
+            return Status::SERVER_GONE;
+        }
+        match self.0.known_closed() {
+            0 => Status::BUSY,
+            status => Status(status as u16),
+        }
+    }
+
+    /// Whether the last message of a port, abandoned by an earlier owner, has been answered. If not, rings for it:
+    /// nobody else waits for it who would.
+    #[cold]
+    #[inline(never)]
+    fn answered(self, port: u32, state: PortState) -> bool {
+        let answered = self.0.load_reply(port, 0).tag() == state.tag().payload();
+        if !answered {
+            self.0.ring(port, state.tag());
+        }
+        answered
+    }
+
+    /// Gives a port back.
+    #[inline(always)]
+    pub fn release(self, group: &Group, held: Held) {
+        // Every lane has read what it wanted before the next owner may cause the words to change.
+        self.0.sync(group.mask);
+        if group.leads() {
+            self.0.unlock_port(held.port, held.state.0);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What the steps after cargo are, as the text of their sources: part of the keys of what is kept, so that no version of this crate finds what another made.
+
+use crate::stdlib::shorten;
+
+/// All steps from bitcode to an image.
+pub(crate) fn images() -> &'static [u8] {
+    concat!(
+        include_str!("amdgpu.rs"),
+        include_str!("atomics.rs"),
+        include_str!("bitcode.rs"),
+        include_str!("flags.rs"),
+        include_str!("gpu.rs"),
+        include_str!("lanes.rs"),
+        include_str!("module.rs"),
+        include_str!("nvptx.rs"),
+        include_str!("panics.rs"),
+        include_str!("statics.rs"),
+        include_str!("shared_stacks/cycles.rs"),
+        include_str!("shared_stacks/layout.rs"),
+        include_str!("shared_stacks/mod.rs"),
+        include_str!("shared_stacks/prelude.ll"),
+        include_str!("stdlib/math.rs"),
+        include_str!("words.rs")
+    )
+    .as_bytes()
+}
+
+/// The steps of the linker of programs with std, besides.
+pub(crate) fn links() -> String {
+    [include_str!("stdlib/linker.rs"), shorten::recipe()].concat()
+}
