@@ -6,7 +6,7 @@
 //! barrier, copies with them, and meets them again.
 //!
 //! Helpers have no stack, because the word that says where a stack begins is the thread's (`hostcall-build`,
-//! `stacks`). So nothing that they run may have a variable in memory. A test checks this.
+//! `shared_stacks`). So nothing that they run may have a variable in memory. A test checks this.
 
 use super::{barrier_of_wave, exit_lane, fence_system, load_bulk, store_bulk};
 use crate::wave;
