@@ -137,7 +137,7 @@ impl Mapping {
         // SAFETY: as above; the structure is at least as large as the library's.
         done("gdr_get_info", unsafe { (functions.info)(session, handle, &mut info) })?;
         if info.flags & WRITE_COMBINING == 0 {
-            return Err(format!("gdrdrv mapped the memory otherwise than write-combining (type {})", info.mapping_type));
+            return Err(format!("gdrdrv did not map the memory write-combining (type {})", info.mapping_type));
         }
         // The mapping may begin at a page before the address.
         let skip = address.checked_sub(info.va).filter(|&skip| skip < info.mapped_size).ok_or("gdrdrv mapped other memory")?;

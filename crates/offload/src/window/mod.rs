@@ -121,7 +121,7 @@ pub enum WindowError {
 
 fn reasons(tried: &[(WindowProvider, String)]) -> String {
     if tried.is_empty() {
-        return "its plugin knows no way to one".into();
+        return "its plugin has no way to make one".into();
     }
     tried.iter().map(|(provider, reason)| format!("{provider}: {reason}")).collect::<Vec<_>>().join("; ")
 }
@@ -400,7 +400,7 @@ mod tests {
         let more = device.window_by(Choice::First, 1 << 46).unwrap_err();
         assert!(more.to_string().contains("out of device memory"), "{more}");
         let none = WindowError::NoProvider { device: "d".into(), tried: Vec::new() };
-        assert_eq!(none.to_string(), "no window into the memory of d: its plugin knows no way to one; replies go by host memory");
+        assert_eq!(none.to_string(), "no window into the memory of d: its plugin has no way to make one; replies go by host memory");
         let old = WindowError::NoLineStore { has: LineStore::Avx };
         assert!(old.to_string().contains("in parts (AVX)") && old.to_string().contains("movdir64b or AVX-512"), "{old}");
     }
