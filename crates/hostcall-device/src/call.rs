@@ -7,7 +7,7 @@
 
 use crate::arch::current as arch;
 use crate::context::{ServiceWord, client, descriptor, group_at, machine};
-use crate::outcome::{Outcome, Raw, check, decode, no_port};
+use crate::outcome::{Raw, check, decode, no_port};
 use crate::pending::Pending;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::{Arch, Group, Held};
@@ -34,7 +34,7 @@ impl Port {
     pub fn hold() -> Result<Self, CallError> {
         // Lanes that hold at different places hold different ports.
         let group = group_at(core::ptr::from_ref(core::panic::Location::caller()) as usize, 0);
-        let held = client().acquire(&group, false).ok_or_else(no_port)?;
+        let held = client().acquire(&group, false).map_err(no_port)?;
         Ok(Self { group, held })
     }
 }
@@ -152,11 +152,11 @@ pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
         let (group, mine) = turns.next();
         if mine {
             match client().acquire(&group, true) {
-                Some(mut held) => {
+                Ok(mut held) => {
                     reply = exchange::<UNITS, REPLY_WORDS>(&group, &mut held, number, units);
                     client().release(&group, held);
                 }
-                None => reply.head.status = Outcome::no_port().status(),
+                Err(why) => reply.head.status = why,
             }
         }
         if turns.done(&group, mine) {
@@ -192,11 +192,11 @@ pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS
         let (group, mine) = turns.next();
         if mine {
             match client().acquire(&group, true) {
-                Some(mut held) => {
+                Ok(mut held) => {
                     status = client().send(&group, &mut held, number as u16, Flags::default(), UNITS as u32, |i| unit_of(units, i));
                     client().release(&group, held);
                 }
-                None => status = Outcome::no_port().status(),
+                Err(why) => status = why,
             }
         }
         if turns.done(&group, mine) {
@@ -226,7 +226,7 @@ pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
 ) -> Result<Pending<R, REPLY_WORDS>, CallError> {
     let number = service.known()?;
     let group = group_at(service.site(), number);
-    let Some(mut held) = client().acquire(&group, false) else { return Err(no_port()) };
+    let mut held = client().acquire(&group, false).map_err(no_port)?;
     let status = client().send(&group, &mut held, number as u16, Flags::REPLY, UNITS as u32, |i| unit_of(units, i));
     if status != Status::OK {
         client().release(&group, held);

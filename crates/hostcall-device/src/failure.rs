@@ -147,7 +147,7 @@ fn report(cause: Cause, numbers: [u64; 3], site: &[u32; SITE_UNITS]) -> ! {
             *to = *from;
         }
         let alone = lanes.alone();
-        if let Some(mut held) = client().acquire(&alone, true) {
+        if let Ok(mut held) = client().acquire(&alone, true) {
             // If the host is gone nobody can be told.
             let _ = client().send_long(&alone, &mut held, number as u16, Flags::default(), units.len() as u32, |i| unit_of(&units, i));
             client().release(&alone, held);

@@ -16,11 +16,11 @@ impl Outcome {
         if status == Status::OK { Self::OK } else { Self(u64::from(status.0) | u64::from(detail) << 32) }
     }
 
-    /// That of a call which got no port.
+    /// That of a call which got no staging slot.
     #[cold]
     #[inline(never)]
-    pub(crate) fn no_port() -> Self {
-        Self::new(client().why_no_port(), 0)
+    pub(crate) fn no_slot() -> Self {
+        Self::new(client().known_end(), 0)
     }
 
     #[inline(always)]
@@ -59,12 +59,11 @@ fn failed(status: Status, detail: u32) -> CallError {
     }
 }
 
-/// The error for a call that got no port.
+/// The error for a call that got no port, and why it did not.
 #[cold]
 #[inline(always)]
-pub(crate) fn no_port() -> CallError {
-    let outcome = Outcome::no_port();
-    failed(outcome.status(), outcome.detail())
+pub(crate) fn no_port(why: Status) -> CallError {
+    failed(why, 0)
 }
 
 /// A reply to a call with a result of a fixed size, still as it came.

@@ -343,7 +343,10 @@ fn posted(mask: u64, held: Held, region: Option<u64>) -> Outcome {
 #[inline(never)]
 fn exchange(mask: u64, call: &mut Call<'_, '_, '_, '_>, units: u32, region: Option<u64>) -> Outcome {
     let group = Group::new(mask, machine().lane());
-    let Some(mut held) = client().acquire(&group, true) else { return Outcome::no_port() };
+    let mut held = match client().acquire(&group, true) {
+        Ok(held) => held,
+        Err(why) => return Outcome::new(why, 0),
+    };
     let sent = client().send_long(&group, &mut held, call.number as u16, call.flags(region), units, |i| call.unit(i));
     let mut outcome = Outcome::new(sent, 0);
     if sent == Status::OK && call.kind == Kind::Post {
@@ -395,7 +398,7 @@ fn staged(mask: u64, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
 fn in_slot(mask: u64, call: &mut Call<'_, '_, '_, '_>, own: u32) -> Outcome {
     let slot = take_slot(mask);
     if slot == NO_SLOT {
-        return Outcome::no_port();
+        return Outcome::no_slot();
     }
     let region = u64::from(slot) * u64::from(descriptor().slot_bytes) + u64::from(own);
     call.put_head((region / 16) as u32);

@@ -312,7 +312,7 @@ fn units_of_answer(value: u32) -> u32 {
 /// Takes a port, if the buffer is not closed.
 fn acquire(wave: Wave<'_>, group: &Group) -> Result<hostcall_abi::port::Held, CallError> {
     let client = Client(wave);
-    client.acquire(group, true).ok_or_else(|| CallError::from_status(client.why_no_port(), 0))
+    client.acquire(group, true).map_err(|why| CallError::from_status(why, 0))
 }
 
 /// A whole call with `words` words behind its header for each lane, at most `patience` looks at the clock long if that is not 0.

@@ -103,11 +103,13 @@ pub fn message(arch: Lane<'_>, op: &Op, service: u16, payload: impl Fn(u32) -> u
         _ => client.acquire(group, !keeps),
     };
     arch.device.must_not_look.borrow_mut().remove(&(arch.wave, arch.lane));
-    assert!(!knows || acquired.is_none(), "a port taken though the end is known");
-    let Some(mut held) = acquired else {
-        let why = client.why_no_port();
-        assert!(why == Status::SERVER_GONE || keeps && why == Status::BUSY, "{why:?}");
-        return Sent::Not;
+    assert!(!knows || acquired.is_err(), "a port taken though the end is known");
+    let mut held = match acquired {
+        Ok(held) => held,
+        Err(why) => {
+            assert!(why == Status::SERVER_GONE || keeps && why == Status::BUSY, "{why:?}");
+            return Sent::Not;
+        }
     };
     let flags = if op.is_post() { Flags::default() } else { Flags::REPLY };
     let status = if op.is_together() {

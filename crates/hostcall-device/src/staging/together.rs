@@ -41,7 +41,7 @@ fn perform(mask: u64, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
     }
     let slot = take_slot(lanes.mask);
     if slot == NO_SLOT {
-        return Outcome::no_port();
+        return Outcome::no_slot();
     }
     let region = u64::from(slot) * u64::from(slot_bytes);
     call.put_head((region / 16) as u32);
@@ -56,7 +56,10 @@ fn perform(mask: u64, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
 /// the reply.
 #[inline(never)]
 fn exchange(lanes: &Group, call: &mut Call<'_, '_, '_, '_>, units: u32, region: Option<u64>) -> Outcome {
-    let Some(mut held) = client().acquire(lanes, true) else { return Outcome::no_port() };
+    let mut held = match client().acquire(lanes, true) {
+        Ok(held) => held,
+        Err(why) => return Outcome::new(why, 0),
+    };
     let flags = call.flags(region);
     let alone = lanes.alone();
     let mut sent = Status::OK;

@@ -178,7 +178,7 @@ impl Core {
         if last.is_empty() {
             return;
         }
-        let drop_them = move || last.into_iter().for_each(|service| drop_guarded(service));
+        let drop_them = move || last.into_iter().for_each(drop_guarded);
         let reaper = std::thread::Builder::new().name("hostcall-reaper".into()).spawn(drop_them);
         let mut reapers = self.reapers.lock().unwrap_or_else(PoisonError::into_inner);
         reapers.retain(|reaper| !reaper.is_finished());
@@ -205,7 +205,7 @@ impl Core {
 
     /// What each serving thread has done so far: its turns over the ports, and the times it slept.
     #[cfg(feature = "test-utils")]
-    pub(crate) fn turns(&self) -> Vec<crate::test_utils::Turns> {
+    pub(crate) fn turns_so_far(&self) -> Vec<crate::test_utils::Turns> {
         // Pair with nothing: numbers to be shown.
         let turns =
             |seat: &Seat| crate::test_utils::Turns { turns: seat.turns.load(Ordering::Relaxed), rests: seat.rests.load(Ordering::Relaxed) };
@@ -235,13 +235,13 @@ impl Core {
         super::wake::exact_sleeps();
         let mut worker = Worker::new(self.clone(), index);
         let mut view = View { buffers: Arc::new([]), version: u64::MAX - 1 };
-        whatever_panics(|| self.turns(index, &mut worker, &mut view, seat));
+        whatever_panics(|| self.serve(index, &mut worker, &mut view, seat));
         // What it still knew of services may be the last that is known of them.
         worker.forget();
     }
 
     /// Sweep after sweep, until the threads are stopped.
-    fn turns(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
+    fn serve(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
         let mut pace = Pace::default();
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
@@ -290,9 +290,11 @@ impl Core {
         // Pairs with the increments in `add` and `retire`.
         let now = self.buffers_version.load(Ordering::Acquire);
         if now != view.version {
-            *view = View { buffers: self.buffers(), version: now };
+            let old = std::mem::replace(view, View { buffers: self.buffers(), version: now });
             // Pairs with the load in `retire`: our last look at a buffer that is gone comes before.
             seat.seen.store(now, Ordering::Release);
+            // Last: memory that nobody else keeps is freed, whoever's it is.
+            drop(old);
         }
     }
 

@@ -44,7 +44,8 @@ impl Wake {
     /// The caller is now the watch, unless another thread is.
     pub(crate) fn take_watch(&self) -> Option<Watch<'_>> {
         // Pairs with `Watch::drop`.
-        (!self.watched.swap(true, Ordering::AcqRel)).then_some(Watch(self))
+        // (Made only then: one that is dropped would end the other thread's watch.)
+        (!self.watched.swap(true, Ordering::AcqRel)).then(|| Watch(self))
     }
 }
 

@@ -153,7 +153,7 @@ impl MockWave {
     /// As the call ended.
     pub fn call_with(&self, number: u16, flags: Flags, units: &[u32]) -> LaneResult {
         let (client, group) = (self.client(), self.group());
-        let mut held = client.acquire(&group, true).ok_or_else(|| failed(client.why_no_port()))?;
+        let mut held = client.acquire(&group, true).map_err(failed)?;
         let result = self.call_held(&mut held, number, flags, units);
         client.release(&group, held);
         result
@@ -193,7 +193,7 @@ impl MockWave {
     /// When it could not be sent.
     pub fn post(&self, number: u16, flags: Flags, units: &[u32]) -> Result<(), CallError> {
         let (client, group) = (self.client(), self.group());
-        let mut held = client.acquire(&group, true).ok_or_else(|| failed(client.why_no_port()))?;
+        let mut held = client.acquire(&group, true).map_err(failed)?;
         let status = client.send(&group, &mut held, number, flags, units.len() as u32, unit_of(units));
         client.release(&group, held);
         if status == Status::OK { Ok(()) } else { Err(failed(status)) }
@@ -252,7 +252,7 @@ pub struct Turns {
 
 /// What each serving thread of a server has done.
 pub fn turns(server: &crate::Server) -> Vec<Turns> {
-    server.core.turns()
+    server.core.turns_so_far()
 }
 
 /// The payload of a call that takes strings or slices.

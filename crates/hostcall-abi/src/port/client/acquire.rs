@@ -13,18 +13,21 @@ const fn not_kept(wait: bool) -> u32 {
 }
 
 impl<A: Arch> Client<A> {
-    /// Takes a port: the first free one from the wave's own on. `None` if the buffer is closed, or, with `wait` false, if no
-    /// port was free; [`Client::why_no_port`] tells which.
+    /// Takes a port: the first free one from the wave's own on.
+    ///
+    /// # Errors
+    /// The status with which the server closed the buffer; [`Status::SERVER_GONE`] if the program is attached to none; with `wait` false
+    /// [`Status::BUSY`] if no port was free.
     ///
     /// `wait` says what for. **True**: for one message. If no port is free the group waits for one. Until it has given the port
     /// back, it waits for the server and for nobody else: not for another port, nor for a staging slot. **False**: to keep it, for
     /// as long as the caller likes. Nobody waits for a port to keep, and the buffer's last port is never kept. So one port at
     /// least is held by somebody who waits for the server only, and who waits for a port gets one, whatever it and others keep.
     #[inline(always)]
-    pub fn acquire(self, group: &Group, wait: bool) -> Option<Held> {
+    pub fn acquire(self, group: &Group, wait: bool) -> Result<Held, Status> {
         let arch = self.0;
         let mut port = NO_PORT;
-        let mut state = 0;
+        let mut state = if arch.ports() == 0 { Status::SERVER_GONE } else { Status::BUSY }.0 as u32;
         if group.leads() && arch.ports() > not_kept(wait) {
             port = arch.first_port();
             if !wait && port + 1 == arch.ports() {
@@ -34,36 +37,35 @@ impl<A: Arch> Client<A> {
             let closed = arch.known_closed();
             state = arch.lock_port(port);
             if closed != 0 || PortState(state).locked() || PortState(state).abandoned() {
-                (port, state) = self.acquire_other(port, state, wait);
+                (port, state) = self.acquire_other(port, state, closed, wait);
             }
         }
         let port = arch.broadcast(group.mask, port, group.leader);
         let state = arch.broadcast(group.mask, state, group.leader);
-        if port == NO_PORT { None } else { Some(Held { port, state: PortState(state) }) }
+        if port == NO_PORT { Err(Status(state as u16)) } else { Ok(Held { port, state: PortState(state) }) }
     }
 
-    /// The wave's own port, whose state was `state`, is held or abandoned, or the buffer is closed: looks at all ports, one
-    /// after another, round and round.
+    /// The wave's own port, whose state was `state`, is held or abandoned, or the buffer is `closed`: looks at all ports, one
+    /// after another, round and round. Gives a port and its state, or none and why.
     #[cold]
     #[inline(never)]
-    fn acquire_other(self, first: u32, mut state: u32, wait: bool) -> (u32, u32) {
+    fn acquire_other(self, first: u32, mut state: u32, mut closed: u32, wait: bool) -> (u32, u32) {
         let arch = self.0;
         let ports = arch.ports() - not_kept(wait);
         let mut port = first;
         let mut attempt = 0u32;
         loop {
-            // Before anything that reads over the bus: once the end is known, all that calls must learn of it at once.
-            let closed = arch.known_closed() != 0;
             if !PortState(state).locked() {
-                if !closed && (!PortState(state).abandoned() || self.answered(port, PortState(state))) {
+                // The end first, before anything that reads over the bus: once it is known, all that calls must learn of it at once.
+                if closed == 0 && (!PortState(state).abandoned() || self.answered(port, PortState(state))) {
                     return (port, state);
                 }
                 // Closed, or the host still works on a call that was given up. Who took this port now would wait for that
                 // handler, however long it takes: as good as held.
                 arch.unlock_port(port, state);
             }
-            if closed {
-                return (NO_PORT, 0);
+            if closed != 0 {
+                return (NO_PORT, closed);
             }
             port += 1;
             if port == ports {
@@ -72,22 +74,24 @@ impl<A: Arch> Client<A> {
             if port == first {
                 // No port is free. Whoever holds the last one waits for the server only, so it will come free, unless the buffer is
                 // closed.
-                if !wait || self.check_closed() != 0 {
-                    return (NO_PORT, 0);
+                if !wait {
+                    return (NO_PORT, Status::BUSY.0 as u32);
+                }
+                let closed = self.check_closed();
+                if closed != 0 {
+                    return (NO_PORT, closed);
                 }
                 attempt += 1;
                 arch.pause_for_waves(attempt);
             }
+            closed = arch.known_closed();
             state = arch.lock_port(port);
         }
     }
 
-    /// Why [`Client::acquire`] gave no port.
+    /// Why something other than a port that the server lends was not to be had: the status with which it closed the buffer, if that is known.
     #[cold]
-    pub fn why_no_port(self) -> Status {
-        if self.0.ports() == 0 {
-            return Status::SERVER_GONE;
-        }
+    pub fn known_end(self) -> Status {
         match self.0.known_closed() {
             0 => Status::BUSY,
             status => Status(status as u16),
