@@ -1,7 +1,8 @@
 //! Payload that decodes, or does not: values, strings and slices, inline and staged, in messages that are otherwise right.
 
+use hostcall::__private::{Geometry, PortBuffer};
+use hostcall::Status;
 use hostcall::test_utils::Sweeper;
-use hostcall::{Geometry, PortBuffer, Status};
 use hostcall_abi::codec::{Fixed, VarHead};
 use hostcall_abi::{Flags, ReplyHead, Tag};
 

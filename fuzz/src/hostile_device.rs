@@ -15,8 +15,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use hostcall::__private::{Geometry, PortBuffer};
 use hostcall::test_utils::{RawPorts, Sweeper, pieces_service, words_loaded};
-use hostcall::{Geometry, PortBuffer, Service, Status};
+use hostcall::{Service, Status};
 use hostcall_abi::word::unpack;
 use hostcall_abi::{Flags, ReplyHead, Tag, Word};
 

@@ -7,8 +7,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use hostcall::__private::{Geometry, PortBuffer};
 use hostcall::test_utils::{MockDevice, MockWave};
-use hostcall::{Access, Builtins, CallError, Console, DirGrant, Geometry, Policy, PortBuffer, Server, Sink};
+use hostcall::{Access, Builtins, CallError, Console, DirGrant, Policy, Server, Sink};
 
 use crate::Input;
 

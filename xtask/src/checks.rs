@@ -23,7 +23,9 @@ pub(crate) fn ci(sh: &Shell) -> Result<()> {
         let clippy = cmd!(sh, "cargo clippy --package hostcall --target-dir target/clippy-device --quiet -- -D warnings");
         Ok(clippy.env("RUSTFLAGS", "--cfg hostcall_device").run()?)
     });
-    steps.run("rustdoc", || Ok(cmd!(sh, "cargo doc --workspace --no-deps --quiet").env("RUSTDOCFLAGS", "-D warnings").run()?));
+    steps.run("rustdoc", || {
+        Ok(cmd!(sh, "cargo doc --workspace --no-deps --quiet --features hostcall/docs").env("RUSTDOCFLAGS", "-D warnings").run()?)
+    });
     super::test::whole(sh, &mut steps);
     steps.run("Rust's own tests of core, alloc and std, on the simulator", || {
         // The tests of cargo-hostcall have built it.

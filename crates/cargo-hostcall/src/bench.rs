@@ -37,7 +37,8 @@ mod watchdog;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hostcall::{Access, FirstPoll};
+use hostcall::__private::FirstPoll;
+use hostcall::Access;
 
 use crate::Outcome;
 use bulk::Way;

@@ -58,7 +58,11 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         for file in files {
             let bytes = fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
             let built = ProgramBundle::from_bytes(&bytes)?;
-            let images = built.images.iter().map(|image| finish(target, image.clone())).collect::<Result<Vec<_>, _>>()?;
+            let images = built
+                .images
+                .iter()
+                .map(|image| finish(target, &built.name, image.clone(), selection.quiet))
+                .collect::<Result<Vec<_>, _>>()?;
             match bundles.iter_mut().find(|(bundle, _)| bundle.name == built.name) {
                 Some((bundle, _)) => bundle.images.extend(images),
                 None => bundles.push((ProgramBundle { images, ..built }, place(&file, tests))),
@@ -83,8 +87,11 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
 }
 
 /// The image that the target asks for: cubins are assembled from PTX.
-fn finish(target: &Target, image: Image) -> Result<Image, Box<dyn std::error::Error>> {
+fn finish(target: &Target, name: &str, image: Image, quiet: bool) -> Result<Image, Box<dyn std::error::Error>> {
     let Target::Cubin { arch } = target else { return Ok(image) };
+    if !quiet {
+        eprintln!("  Assembling {name} for {arch}");
+    }
     let code = hostcall_build::assemble_cached(&Ptxas::find()?, &image.bytes, arch)?;
     Ok(Image::new(ImageKind::Cubin, arch.clone(), code))
 }

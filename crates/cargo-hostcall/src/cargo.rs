@@ -6,11 +6,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use hostcall_build::{BuildError, Machine, Sysroot, Target};
+use hostcall_build::{BuildError, Machine, PROGRESS_VARIABLE, Sysroot, Target};
 use offload::{Device, DeviceKind};
 
-use crate::Outcome;
 use crate::options::Options;
+use crate::{Outcome, exec};
 
 /// What cargo is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl Selection {
 }
 
 /// Builds, and runs or tests, for the device that `options` name. `more` are further options of the run.
-pub(crate) fn run(verb: Verb, options: &Options, more: Vec<String>, selection: &Selection, rest: &[OsString]) -> Outcome {
+pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection: &Selection, rest: &[OsString]) -> Outcome {
     if let Some(spec) = options.device.as_deref().filter(|spec| spec.starts_with("cuda"))
         && !Path::new("/dev/nvidiactl").exists()
     {
@@ -148,7 +148,8 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<String>, selection: &
             command
         }
     };
-    let runner = runner(options, more, selection.quiet || verb != Verb::Run)?;
+    let runner = runner(&[], selection.quiet || verb != Verb::Run)?;
+    command.env(exec::ENCODED, exec::encoded(&[options.to_arguments(), more].concat()));
     command.arg("--config").arg(format!("target.{}.runner={}", machine.name(), serde_json::Value::from(runner)));
     command.arg("--").args(rest);
     // Ctrl-C reaches the whole group: the runner ends the run and says so, and cargo ends with it.
@@ -175,17 +176,15 @@ pub(crate) fn build(
     Ok(Ok(messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).collect()))
 }
 
-/// What cargo starts programs with: this program, and the run's options.
-pub(crate) fn runner(options: &Options, more: Vec<String>, quiet: bool) -> std::io::Result<Vec<String>> {
-    let mut runner = vec![std::env::current_exe()?.display().to_string(), "exec".into()];
-    runner.extend(options.to_arguments());
-    runner.extend(more);
-    if quiet {
-        runner.push("--quiet".into());
-    }
+/// What cargo starts programs with: this program, and the run's options, all of which are texts in cargo's settings.
+pub(crate) fn runner(options: &[OsString], quiet: bool) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    let program = std::env::current_exe()?.into_os_string();
+    let quiet = quiet.then(|| "--quiet".into());
     // Cargo appends the image and the program's arguments, which are none of our options.
-    runner.push("--".into());
-    Ok(runner)
+    let words = [program, "exec".into()].into_iter().chain(options.iter().cloned()).chain(quiet).chain(["--".into()]);
+    let text =
+        |word: OsString| word.into_string().map_err(|word| format!("{} is not UTF-8, and cargo's settings are", word.display()).into());
+    words.map(text).collect()
 }
 
 /// The machine of the device that was asked for. A GPU is opened only to find out whether there is one.
@@ -199,7 +198,7 @@ pub(crate) fn machine(options: &Options) -> Result<Machine, Box<dyn std::error::
     }
     let device = match &options.device {
         Some(spec) => Device::open(spec)?,
-        None => Device::default().0,
+        None => Device::choose().0,
     };
     match device.info().kind {
         DeviceKind::Sim => Ok(Machine::Sim),
@@ -228,6 +227,10 @@ fn command(sysroot: &Sysroot, verb: &str, selection: &Selection) -> Result<Comma
     // A rustup proxy that runs us has chosen a toolchain by variables; the device's cargo is none of its.
     command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").envs(sysroot.variables()?);
     command.arg(verb).args(selection.arguments()).args(["--target", &sysroot.machine.name()]);
+    if !selection.quiet {
+        // This process's own, which cargo's linkers do not have.
+        command.env(PROGRESS_VARIABLE, format!("/proc/{}/fd/2", std::process::id()));
+    }
     Ok(command)
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     let machine = cargo::machine(&options)?;
     let sysroot = cargo::prepare(&machine, false)?;
     let text = |value: String| serde_json::Value::from(value);
-    let runner = cargo::runner(&options, threads.to_arguments(), true)?;
+    let runner = cargo::runner(&[options.to_arguments(), threads.to_arguments()].concat(), true)?;
     println!("# in .cargo/config.toml; programs are compiled by rustc {}, with its std, whichever cargo is used", sysroot.release());
     println!("[build]\nrustc = {}\ntarget = {}\n", text(sysroot.rustc().display().to_string()), text(machine.name()));
     println!("[target.{}]\nrunner = {}", machine.name(), serde_json::Value::from(runner));

@@ -7,7 +7,7 @@ use offload::{Device, ProgramBundle};
 pub(crate) fn open(spec: Option<&str>, bundle: Option<&ProgramBundle>) -> Result<(Device, String), offload::Error> {
     match spec {
         Some(spec) => Ok((Device::open(spec)?, format!("because of --device {spec}"))),
-        None => Ok(bundle.map_or_else(Device::default, Device::default_for)),
+        None => Ok(bundle.map_or_else(Device::choose, Device::default_for)),
     }
 }
 

@@ -1,19 +1,24 @@
 //! `cargo hostcall exec IMAGE`: starts a program that is built, on a device. This is what cargo runs programs and tests with.
 
+mod ahead;
 mod harness;
+mod image;
 mod phases;
 
-use std::fs;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use hostcall::{Input, Server};
-use hostcall_build::{ProgramBundle, Ptxas};
-use offload::{Args, Device, DeviceKind, Image, ImageKind, Program};
+use hostcall::{BufferHandle, Input, Server, ServerBuilder};
+use hostcall_build::ProgramBundle;
+use offload::{Args, Device, DeviceKind, Error};
 
 use crate::kernel::Shape;
 use crate::launch::Watch;
 use crate::options::{Options, Room};
 use crate::{Outcome, values};
+use ahead::{Ahead, beside};
 use phases::Phases;
 
 /// The kernel that is every program's entry.
@@ -42,8 +47,8 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    pub(crate) fn to_arguments(self) -> Vec<String> {
-        self.threads.map(|threads| vec!["--threads".into(), threads.to_string()]).unwrap_or_default()
+    pub(crate) fn to_arguments(self) -> Vec<OsString> {
+        self.threads.map(|threads| vec!["--threads".into(), threads.to_string().into()]).unwrap_or_default()
     }
 }
 
@@ -58,9 +63,9 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn to_arguments(&self) -> Vec<String> {
+    pub(crate) fn to_arguments(&self) -> Vec<OsString> {
         let Some(kernel) = &self.kernel else { return Vec::new() };
-        ["--kernel".to_owned(), kernel.clone()].into_iter().chain(self.shape.to_arguments()).collect()
+        ["--kernel".to_owned(), kernel.clone()].into_iter().chain(self.shape.to_arguments()).map(OsString::from).collect()
     }
 }
 
@@ -80,29 +85,50 @@ pub(crate) struct Arguments {
     image: PathBuf,
     /// The program's arguments; after `--` they may look like options
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    args: Vec<String>,
+    args: Vec<OsString>,
 }
 
 /// More options, from the environment: for those who have cargo call us.
 const VARIABLE: &str = "HOSTCALL_RUN";
+/// Options that this program has for itself when cargo calls it, each but the last with a [`SEPARATOR`] behind it: they are bytes, and in cargo's
+/// settings there are texts only.
+pub(crate) const ENCODED: &str = "HOSTCALL_ENCODED_RUN";
+const SEPARATOR: u8 = 0x1f;
 
-/// The words of [`VARIABLE`], which go before all others.
-pub(crate) fn options_from_environment() -> Vec<std::ffi::OsString> {
+/// Options as the value of [`ENCODED`].
+pub(crate) fn encoded(options: &[OsString]) -> OsString {
+    let bytes: Vec<&[u8]> = options.iter().map(|option| option.as_bytes()).collect();
+    OsString::from_vec(bytes.join(&SEPARATOR))
+}
+
+fn decoded(options: &OsStr) -> Vec<OsString> {
+    options.as_bytes().split(|byte| *byte == SEPARATOR).map(|option| OsStr::from_bytes(option).to_owned()).collect()
+}
+
+/// What the environment says: goes before all other options.
+pub(crate) fn options_from_environment() -> Vec<OsString> {
+    let mut all = std::env::var_os(ENCODED).filter(|options| !options.is_empty()).map(|options| decoded(&options)).unwrap_or_default();
     let text = std::env::var(VARIABLE).unwrap_or_default();
-    text.split_whitespace().map(Into::into).collect()
+    all.extend(text.split_whitespace().map(OsString::from));
+    all
+}
+
+/// For a process that is given all options on its command line.
+pub(crate) fn without_environment(command: &mut Command) -> &mut Command {
+    command.env_remove(VARIABLE).env_remove(ENCODED)
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
     let Arguments { options, threads, entry, quiet, image, args } = arguments;
-    let bytes = fs::read(&image).map_err(|error| format!("cannot read {}: {error}", image.display()))?;
-    let bundle = ProgramBundle::from_bytes(&bytes).map_err(|error| format!("{}: {error}", image.display()))?;
-    check_runtime(&image, &bundle)?;
+    let phases = Phases::begin();
+    let bundle = image::read(&image)?;
     if hostcall_build::is_test_harness(&bundle) && harness::are_asked_for(&args, &options) {
+        check_runtime(&image, &bundle)?;
         return harness::run(&image, &options, threads, &args);
     }
     match &entry.kernel {
-        Some(kernel) => launch(&options, kernel, entry.shape, quiet, &image, bundle, &args),
-        None => start(&options, threads, quiet, &image, bundle, &args),
+        Some(kernel) => launch(&options, kernel, entry.shape, quiet, &image, &bundle, &args),
+        None => start(&options, threads, quiet, &image, &bundle, &args, phases),
     }
 }
 
@@ -119,10 +145,25 @@ fn check_runtime(image: &Path, bundle: &ProgramBundle) -> Result<(), String> {
 }
 
 /// Launches the program and waits for its end.
-fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle: ProgramBundle, args: &[String]) -> Outcome {
+///
+/// Somebody waits, and most of a start on a GPU is the driver's: so what does not need it is done beside it.
+fn start(
+    options: &Options,
+    threads: Threads,
+    quiet: bool,
+    image: &Path,
+    bundle: &ProgramBundle,
+    args: &[OsString],
+    mut phases: Phases,
+) -> Outcome {
     let waves = threads.threads.unwrap_or(THREADS);
-    let mut phases = Phases::begin();
-    let (device, why) = options.open(&bundle, Room { waves, stack: STACK })?;
+    phases.end("read the program");
+    let ((opened, ahead), checked) = beside(
+        || Ahead::beside(options.device.as_deref(), bundle, || options.open(bundle, Room { waves, stack: STACK })),
+        || check_runtime(image, bundle),
+    );
+    checked?;
+    let (device, why) = opened?;
     let waves = match threads.threads {
         Some(asked) if asked > device.info().resident_waves => {
             let most = device.info().resident_waves;
@@ -133,11 +174,8 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
         Some(asked) => asked,
         None => waves.min(device.info().resident_waves),
     };
-    phases.end("open the device");
-    let program = load(&device, bundle)?;
-    let kernel = program.kernel(ENTRY)?;
-    phases.end("load the program");
-    let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image.display().to_string());
+    phases.end("open the device, and assemble");
+    let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image);
     for argument in args {
         builder = builder.arg(argument);
     }
@@ -145,20 +183,28 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
         // No wave but a thread calls, and none makes two calls at once. Less memory to pin is most of the server's start.
         builder = builder.ports(waves).staging(waves.min(SLOTS), SLOT);
     }
-    let server = builder.start()?;
-    server.attach(&program)?;
+    let (loaded, served) = beside(|| ahead.load(&device, bundle), || serve(builder, &device));
+    let program = loaded?;
+    let (server, buffer) = served.map_err(|error| -> Box<dyn std::error::Error> { error })?;
+    let kernel = program.kernel(ENTRY)?;
+    phases.end("load the program, start the server with its heap");
+    server.attach_to(&program, &buffer)?;
     let stack = options.stack.unwrap_or(STACK);
-    hostcall::reserve_stacks(&program, waves, stack)
+    hostcall::std_programs::reserve_stacks(&program, waves, stack)
         .map_err(|error| format!("{waves} threads (--threads) with {stack} bytes of stack each (--stack): {error}"))?;
-    phases.end("start the server, with heap and stacks");
+    phases.end("attach the program, reserve stacks");
     let queue = device.queue()?;
     let watch = Watch::new(options.timeout)?;
     if !quiet {
         eprintln!("running {} on {} ({why})", image.display(), device.info().name);
     }
-    let launch = hostcall::program_launch(&kernel, waves);
+    let launch = hostcall::std_programs::program_launch(&kernel, waves);
     // SAFETY: the entry has no parameters, and all that it touches is its own program's: the image was linked by our linker around it.
-    unsafe { queue.launch(&kernel, launch, Args::new())? };
+    unsafe { queue.launch(&kernel, launch, Args::new()) }.map_err(|error| match error {
+        // The simulator's waves are threads of this machine.
+        Error::Backend { .. } if device.info().kind == DeviceKind::Sim => format!("--threads {waves}: {error}"),
+        error => error.to_string(),
+    })?;
     let outcome = watch.finish("program", server, &queue, options.stats, quiet);
     phases.end("run");
     if device.info().kind == DeviceKind::Sim {
@@ -174,21 +220,32 @@ fn start(options: &Options, threads: Threads, quiet: bool, image: &Path, bundle:
     outcome
 }
 
+/// The server, and the port buffer that the program gets.
+fn serve(builder: ServerBuilder, device: &Device) -> Result<(Server, BufferHandle), Box<dyn std::error::Error + Send + Sync>> {
+    let server = builder.start()?;
+    let buffer = server.allocate(device)?;
+    Ok((server, buffer))
+}
+
 /// Launches a kernel of the program and waits for its end.
-fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path, bundle: ProgramBundle, args: &[String]) -> Outcome {
+fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path, bundle: &ProgramBundle, args: &[OsString]) -> Outcome {
+    check_runtime(image, bundle)?;
     let waves = u32::try_from(shape.lanes().div_ceil(32)).unwrap_or(u32::MAX).min(SIM_WAVES);
-    let (device, why) = options.open(&bundle, Room { waves, stack: SIM_KERNEL_STACK })?;
-    let program = load(&device, bundle)?;
+    let (opened, ahead) =
+        Ahead::beside(options.device.as_deref(), bundle, || options.open(bundle, Room { waves, stack: SIM_KERNEL_STACK }));
+    let (device, why) = opened?;
+    let program = ahead.load(&device, bundle)?;
     let kernel = program.kernel(name)?;
     let (params, rest) = values::params(name, kernel.params(), args)?;
-    let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image.display().to_string());
+    let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image);
     for argument in rest {
         builder = builder.arg(argument);
     }
     let server = builder.start()?;
     server.attach(&program)?;
     let stack = options.stack.unwrap_or(GPU_KERNEL_STACK);
-    hostcall::reserve_lane_stacks(&program, stack).map_err(|error| format!("lanes with {stack} bytes of stack each (--stack): {error}"))?;
+    hostcall::std_programs::reserve_lane_stacks(&program, stack)
+        .map_err(|error| format!("lanes with {stack} bytes of stack each (--stack): {error}"))?;
     let queue = device.queue()?;
     let watch = Watch::new(options.timeout)?;
     if !quiet {
@@ -200,24 +257,13 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
     watch.finish("kernel", server, &queue, options.stats, quiet)
 }
 
-/// Loads the program; on NVIDIA GPUs as machine code if there is an assembler, which is kept, so that the driver need not compile it at each start.
-/// It is assembled quickly, because somebody waits; machine code that was shipped (`--for cubin:…`) is optimised in full.
-fn load(device: &Device, bundle: ProgramBundle) -> Result<Program, Box<dyn std::error::Error>> {
-    let arch = &device.info().arch;
-    let has_cubin = bundle.images_of(ImageKind::Cubin).any(|image| image.arch == *arch);
-    if device.info().kind == DeviceKind::Cuda
-        && !has_cubin
-        && let Some(ptx) = bundle.images_of(ImageKind::Ptx).next()
-        && let Ok(ptxas) = Ptxas::find()
-    {
-        let ptx = bundle.checked(ptx)?;
-        // What one release assembles another driver may not load: the PTX it always can.
-        if let Ok(code) = hostcall_build::assemble_quickly(&ptxas, &ptx.bytes, arch) {
-            let assembled = ProgramBundle::new(bundle.name.clone(), vec![Image::new(ImageKind::Cubin, arch.clone(), code)]);
-            if let Ok(program) = device.load(&assembled) {
-                return Ok(program);
-            }
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_are_bytes_come_through_the_environment() {
+        let options = [OsString::from("--dir"), OsString::from_vec(b"/\xe9 x".to_vec()), OsString::new(), "--stats".into()];
+        assert_eq!(decoded(&encoded(&options)), options);
     }
-    Ok(device.load(&bundle)?)
 }

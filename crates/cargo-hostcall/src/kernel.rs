@@ -1,5 +1,6 @@
 //! `cargo hostcall run CRATE KERNEL`: builds a kernel crate and launches one of its kernels.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use hostcall::Server;
@@ -67,7 +68,7 @@ impl Shape {
 }
 
 /// Builds the crate, launches the kernel with the parameters at the front of `texts`, and hands it the others as arguments.
-pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &str, texts: &[String]) -> Outcome {
+pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &str, texts: &[OsString]) -> Outcome {
     let (device, why) = device::open(options.device.as_deref(), None)?;
     if let (Some(stack), DeviceKind::Cuda) = (options.stack, device.info().kind) {
         offload::cuda::set_limit(&device, offload::cuda::Limit::StackBytes, stack)?;

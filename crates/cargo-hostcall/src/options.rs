@@ -1,7 +1,11 @@
 //! What a run is given: a device, memory, and grants. The same for kernels and for programs.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
 use hostcall::{DirGrant, GrantError, NetGrant, ServerBuilder};
 use offload::{Device, DeviceKind, Error, ProgramBundle};
@@ -15,11 +19,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "D", overrides_with = "device")]
     pub(crate) device: Option<String>,
     /// Grant a directory, under the name GUEST, read-only with `:ro`, with its FIFOs and devices with `:special`
-    #[arg(long = "dir", value_name = "HOST[::GUEST][:ro][:special]")]
+    #[arg(long = "dir", value_name = "HOST[::GUEST][:ro][:special]", value_parser = OsStringValueParser::new().try_map(|text| DirGrant::parse(&text)))]
     pub(crate) dirs: Vec<DirGrant>,
     /// Grant an environment variable, with this value or with its value on this machine
     #[arg(long = "env", value_name = "K[=V]")]
-    pub(crate) variables: Vec<String>,
+    pub(crate) variables: Vec<OsString>,
     /// Grant the whole network
     #[arg(long)]
     pub(crate) net: bool,
@@ -57,10 +61,7 @@ impl Options {
             builder = builder.grant(grant).map_err(|error: GrantError| error.to_string())?;
         }
         for variable in &self.variables {
-            let (name, value) = match variable.split_once('=') {
-                Some((name, value)) => (name, value.to_owned()),
-                None => (variable.as_str(), std::env::var(variable).map_err(|error| format!("--env {variable}: {error}"))?),
-            };
+            let (name, value) = named(variable)?;
             builder = builder.env(name, value);
         }
         if self.net {
@@ -97,36 +98,38 @@ impl Options {
     }
 
     /// The same options as arguments, for another process. Paths become absolute: cargo starts tests in the directory of their package.
-    pub(crate) fn to_arguments(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        let mut add = |name: &str, value: String| all.extend([name.to_owned(), value]);
+    pub(crate) fn to_arguments(&self) -> Vec<OsString> {
+        let mut all: Vec<OsString> = Vec::new();
+        let mut add = |name: &str, value: OsString| all.extend([name.into(), value]);
         if let Some(device) = &self.device {
-            add("--device", device.clone());
+            add("--device", device.into());
         }
         for DirGrant { host, guest, access, special } in &self.dirs {
             let access = if *access == hostcall::Access::ReadOnly { ":ro" } else { ":rw" };
             let special = if *special { ":special" } else { "" };
-            add("--dir", format!("{}::{guest}{access}{special}", absolute(host).display()));
+            let host = absolute(host);
+            let parts: [&OsStr; 5] = [host.as_ref(), "::".as_ref(), guest, access.as_ref(), special.as_ref()];
+            add("--dir", parts.into_iter().collect());
         }
         for variable in &self.variables {
             add("--env", variable.clone());
         }
         for grant in &self.net_allow {
-            add("--net-allow", grant.to_string());
+            add("--net-allow", grant.to_string().into());
         }
         for (name, size) in [("--heap", self.heap), ("--stack", self.stack)] {
             if let Some(size) = size {
-                add(name, size.to_string());
+                add(name, size.to_string().into());
             }
         }
         if let Some(ports) = self.ports {
-            add("--ports", ports.to_string());
+            add("--ports", ports.to_string().into());
         }
         if let Some(trace) = &self.trace {
-            add("--trace", absolute(trace).display().to_string());
+            add("--trace", absolute(trace).into());
         }
         if let Some(timeout) = self.timeout {
-            add("--timeout", timeout.as_secs_f64().to_string());
+            add("--timeout", timeout.as_secs_f64().to_string().into());
         }
         for (name, set) in [("--net", self.net), ("--stats", self.stats)] {
             if set {
@@ -134,6 +137,19 @@ impl Options {
             }
         }
         all
+    }
+}
+
+/// A variable with its value, which is here if it is not said: bytes, both.
+fn named(variable: &OsStr) -> Result<(&OsStr, OsString), String> {
+    let bytes = variable.as_bytes();
+    match bytes.iter().position(|byte| *byte == b'=') {
+        Some(at) => Ok((OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..]).to_owned())),
+        None => {
+            let value =
+                std::env::var_os(variable).ok_or_else(|| format!("--env {}: environment variable not found", variable.display()))?;
+            Ok((variable, value))
+        }
     }
 }
 
@@ -153,6 +169,9 @@ pub(crate) struct Room {
 impl Room {
     /// Waves of an SM of the simulator, unless its settings say otherwise.
     const WAVES_PER_SM: u32 = 16;
+    /// The most of both that it can have.
+    const MOST_SMS: u32 = 1024;
+    const MOST_WAVES_PER_SM: u32 = 64;
 
     /// Memory of the simulator, unless its settings say otherwise.
     const MEMORY: usize = 4 << 30;
@@ -169,7 +188,11 @@ impl Room {
             all.push(format!("stack={}", stack.unwrap_or(self.stack)));
         }
         if self.waves > 0 && !said("sms=") && !said("waves=") {
-            all.push(format!("sms={}", self.waves.div_ceil(Self::WAVES_PER_SM).max(4)));
+            let per_sm = if self.waves > Self::MOST_SMS * Self::WAVES_PER_SM { Self::MOST_WAVES_PER_SM } else { Self::WAVES_PER_SM };
+            if per_sm != Self::WAVES_PER_SM {
+                all.push(format!("waves={per_sm}"));
+            }
+            all.push(format!("sms={}", self.waves.div_ceil(per_sm).max(4)));
         }
         let stacks = stack.unwrap_or(self.stack).saturating_mul(self.waves as usize);
         let wanted = heap.unwrap_or_default().saturating_add(stacks).saturating_add(Self::BESIDE);
@@ -196,9 +219,13 @@ mod tests {
     fn options_that_become_arguments_are_read_back_the_same() {
         let line = "x --device sim:lanes=64 --dir /a::b:ro --dir /c::. --dir /dev::/dev:special --env A=1 --env B --net --net-allow localhost:80 --net-allow db.example:5432+private+loopback --heap 1m --stack 64k --ports 3 \
                     --stats --trace /t.json --timeout 1.5";
-        let read = |words: Vec<String>| Line::try_parse_from(words).expect("good arguments").options;
-        let options = read(line.split_whitespace().map(String::from).collect());
-        let mut again = vec!["x".to_owned()];
+        let read = |words: Vec<OsString>| Line::try_parse_from(words).expect("good arguments").options;
+        let mut words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let odd = |bytes: &'static [u8]| OsStr::from_bytes(bytes).to_owned();
+        words.extend(["--dir".into(), odd(b"/caf\xe9::\xff:ro"), "--env".into(), odd(b"\xfe=\xfd")]);
+        let options = read(words);
+        assert_eq!(named(options.variables.last().expect("the last")), Ok((&*odd(b"\xfe"), odd(b"\xfd"))));
+        let mut again = vec![OsString::from("x")];
         again.extend(options.to_arguments());
         assert_eq!(format!("{:?}", read(again)), format!("{options:?}"));
     }
@@ -210,6 +237,11 @@ mod tests {
         assert_eq!(room.simulator("sim:lanes=64,stack=64k,sms=2", None, None), "sim:lanes=64,stack=64k,sms=2");
         assert_eq!(room.simulator("sim:stack=64k", Some(5), None), "sim:stack=5,sms=7");
         assert!(Device::open(&Room { waves: 0, stack: 64 << 10 }.simulator("sim", None, None)).is_ok());
+        // As many as `--threads` takes.
+        for waves in [16_384, 16_385, 65_536] {
+            let device = Device::open(&Room { waves, stack: 64 << 10 }.simulator("sim", None, None)).expect("a device");
+            assert!(device.info().resident_waves >= waves, "{waves}");
+        }
         // A heap that is asked for fits, if nothing else was said.
         assert_eq!(room.simulator("sim", None, Some(6 << 30)), format!("sim:stack=1024,sms=7,memory={}", (7u64 << 30) + 100 * 1024));
         assert_eq!(room.simulator("sim:memory=2g", None, Some(6 << 30)), "sim:memory=2g,stack=1024,sms=7");

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     kernel: Option<String>,
     /// Parameters of the kernel, which must be numbers (3, -1, 2.5, 7u64, 1f32), and then arguments that the kernel reads itself
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    args: Vec<String>,
+    args: Vec<OsString>,
 }
 
 /// `rest` is what follows `--` on the command line.
@@ -38,9 +38,7 @@ pub(crate) fn run(arguments: Arguments, rest: Vec<OsString>) -> Outcome {
     let Arguments { options, threads, selection, entry, kernel_crate, kernel, mut args } = arguments;
     match (kernel_crate, kernel) {
         (Some(kernel_crate), Some(kernel)) => {
-            for argument in rest {
-                args.push(argument.into_string().map_err(|argument| format!("the argument {argument:?} is not UTF-8"))?);
-            }
+            args.extend(rest);
             kernel::run(&options, &entry.shape, &kernel_crate, &kernel, &args)
         }
         _ => cargo::run(Verb::Run, &options, [threads.to_arguments(), entry.to_arguments()].concat(), &selection, &rest),

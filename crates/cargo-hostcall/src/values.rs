@@ -1,5 +1,6 @@
 //! Values as they are typed: numbers of bytes, shapes of launches, kernel parameters.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use offload::Args;
@@ -20,7 +21,7 @@ pub(crate) enum ParamError {
 
 /// The kernel's parameters from the first of `texts`, by its table of sizes, and the texts that are left. A kernel without a table is taken to
 /// have none.
-pub(crate) fn params<'a>(kernel: &str, sizes: Option<&[u32]>, texts: &'a [String]) -> Result<(Args, &'a [String]), ParamError> {
+pub(crate) fn params<'a>(kernel: &str, sizes: Option<&[u32]>, texts: &'a [OsString]) -> Result<(Args, &'a [OsString]), ParamError> {
     let sizes = sizes.unwrap_or_default();
     let kernel = || kernel.to_owned();
     let (params, rest) = texts.split_at_checked(sizes.len()).ok_or_else(|| ParamError::Missing {
@@ -33,8 +34,8 @@ pub(crate) fn params<'a>(kernel: &str, sizes: Option<&[u32]>, texts: &'a [String
         if !matches!(size, 1 | 2 | 4 | 8 | 16) {
             return Err(ParamError::Size { kernel: kernel(), index, size });
         }
-        let bad = || ParamError::Value { kernel: kernel(), index, size, text: text.clone() };
-        let bits = number(text, size).ok_or_else(bad)?;
+        let bad = || ParamError::Value { kernel: kernel(), index, size, text: text.display().to_string() };
+        let bits = text.to_str().and_then(|text| number(text, size)).ok_or_else(bad)?;
         args = match size {
             1 => args.value(bits as u8),
             2 => args.value(bits as u16),
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn parameters_are_taken_from_the_front_and_the_rest_is_left() {
-        let texts = ["1", "2.5", "name"].map(String::from);
+        let texts = ["1", "2.5", "name"].map(OsString::from);
         let (args, rest) = params("k", Some(&[4, 8]), &texts).expect("two numbers");
         assert_eq!((args.len(), rest), (2, &texts[2..]));
         assert!(matches!(params("k", Some(&[4; 4]), &texts), Err(ParamError::Missing { expected: 4, given: 3, .. })));

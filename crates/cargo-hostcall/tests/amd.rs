@@ -101,7 +101,7 @@ fn hello_becomes_a_code_object_for_each_amd_architecture() {
     let Some(toolchain) = toolchain() else { return };
     let programs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../programs");
     for (arch, code) in build(&programs, "hello", &AMDGPU_ARCHES) {
-        inspect(&toolchain, &arch, &code, &["__HOSTCALL__Console__print"]);
+        inspect(&toolchain, &arch, &code, &["__HOSTCALL__StdSystem__write"]);
     }
 }
 

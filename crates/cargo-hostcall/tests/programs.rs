@@ -37,7 +37,7 @@ fn what_is_not_granted_is_denied_and_the_flag_is_named() {
     needs_toolchain!();
     let ran = run(&[], "wordcount", &["text"], b"");
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("--dir text"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("--dir HOST::text"), "{}", ran.stderr);
     let ran = run(&[], "net", &["client", "127.0.0.1:1"], b"");
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("--net"), "{}", ran.stderr);
@@ -82,6 +82,13 @@ fn digests_and_deflated_sizes_are_those_of_this_machine() {
     assert_eq!(ran.text(), on_this_machine(&programs(), "checksum", &[], text.as_bytes()).text());
     let abc = run(&[], "checksum", &[], b"abc").succeeded().text();
     assert!(abc.starts_with("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad 3 "), "{abc}");
+}
+
+#[test]
+fn copies_fills_and_zeroed_memory_are_right_at_every_length_and_alignment() {
+    needs_toolchain!();
+    let ran = run(&[], "copies", &[], b"").succeeded();
+    assert_eq!(ran.text(), "1507 right, 0 wrong\n", "{ran:?}");
 }
 
 #[test]
@@ -176,9 +183,12 @@ fn programs_end_as_they_do_elsewhere() {
         ran.stderr.contains("thread 'main'") && ran.stderr.contains("main.rs:") && ran.stderr.contains("the len is 0 but the index is 1"),
         "{ran:?}"
     );
+    assert!(!ran.stderr.contains("join"), "nobody joins `main`: {ran:?}");
     let ran = ending(&["thread-panics"]);
     assert_eq!((ran.code, ran.text().as_str()), (Some(101), ""));
     assert!(ran.stderr.contains("thread 'worker'") && ran.stderr.contains("a thread's own"), "{ran:?}");
+    // Whoever joins it waits for nothing, and is told why.
+    assert_eq!(ran.stderr.matches("no `join` and no `catch_unwind` gets it").count(), 1, "{ran:?}");
     let ran = ending(&["error"]);
     assert!(ran.code == Some(1) && ran.stderr.contains("Error: Unhappy(3)"), "{ran:?}");
     assert_eq!(ending(&["abort"]).code, Some(134));

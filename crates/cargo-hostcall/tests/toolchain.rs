@@ -2,64 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use tempfile::TempDir;
 
-/// A package in a directory of its own; `None`, and why, where there is no device toolchain.
-struct Package(TempDir);
+mod support;
 
-impl Package {
-    fn new(manifest: &str, files: &[(&str, &str)]) -> Option<Package> {
-        if !can_build() {
-            return None;
-        }
-        let package = Package(TempDir::new().expect("a directory"));
-        let head = "[package]\nname = \"sample\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
-        package.write("Cargo.toml", &format!("{head}{manifest}"));
-        for (name, text) in files {
-            package.write(name, text);
-        }
-        Some(package)
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let file = self.path().join(name);
-        fs::create_dir_all(file.parent().expect("it is in a directory")).expect("made");
-        fs::write(file, text).expect("written");
-    }
-
-    fn hostcall(&self, arguments: &[&str]) -> Output {
-        hostcall(self.path(), arguments)
-    }
-}
-
-fn can_build() -> bool {
-    let found = hostcall_build::DeviceToolchain::find();
-    if let Err(error) = &found {
-        println!("not run: {error}");
-    }
-    found.is_ok()
-}
-
-fn hostcall(dir: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
-    command.arg("hostcall").args(arguments).current_dir(dir).env_remove("CARGO_TARGET_DIR").output().expect("it starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-#[track_caller]
-fn succeeded(output: &Output) -> String {
-    assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
-    text(&output.stdout)
-}
+use support::package::{Package, can_build, hostcall, succeeded, text};
 
 #[test]
 fn a_new_package_runs_and_its_tests_pass() {
@@ -190,11 +139,25 @@ fn c_in_a_dependency_is_refused_for_a_gpu_by_name_and_warned_of_in_the_simulator
 }
 
 #[test]
+fn a_program_that_means_to_catch_a_panic_is_told_where_that_is_built() {
+    let main = "use std::panic::catch_unwind;\n\nfn main() {\n    let caught = catch_unwind(|| 6 * 7);\n    println!(\"{}\", caught.unwrap());\n}\n";
+    let Some(package) = Package::new("", &[("src/main.rs", main)]) else { return };
+    let output = package.hostcall(&["run", "--device", "sim"]);
+    assert_eq!(succeeded(&output), "42\n");
+    let said = text(&output.stderr);
+    assert_eq!(said.matches("`catch_unwind` catches nothing on a device").count(), 1, "{said}");
+    assert!(said.contains("src/main.rs:4"), "{said}");
+}
+
+#[test]
 fn plain_cargo_runs_on_the_device_with_the_printed_configuration() {
     let Some(package) = Package::new("", &[("src/main.rs", "fn main() { println!(\"{:?}\", std::env::var(\"COLOUR\")) }")]) else { return };
     let configuration = succeeded(&package.hostcall(&["config", "--device", "sim", "--env", "COLOUR=red"]));
     package.write(".cargo/config.toml", &configuration);
     let toolchain = hostcall_build::DeviceToolchain::find().expect("the package was made");
+    // `rustc 1.96.0 (…)`: whose std it is, and no version of this program's.
+    let version = toolchain.version.split_whitespace().nth(1).expect("a version");
+    assert!(configuration.lines().next().is_some_and(|line| line.contains(&format!(" rustc {version},"))), "{configuration}");
     let mut command = Command::new(&toolchain.cargo);
     command.args(["run", "-q"]).current_dir(package.path());
     for name in ["CARGO_TARGET_DIR", "RUSTC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
@@ -231,6 +194,9 @@ fn a_heap_larger_than_the_simulators_memory_makes_it_larger() {
         return;
     };
     assert_eq!(succeeded(&package.hostcall(&["run", "--device", "sim", "--heap", "6g"])), "1\n");
+    // What was said is not overruled; the setting is named.
+    let output = package.hostcall(&["run", "-q", "--device", "sim:memory=2g", "--heap", "6g"]);
+    assert!(!output.status.success() && text(&output.stderr).contains("`sim:memory=BYTES`"), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -320,8 +286,7 @@ fn a_program_is_linked_again_for_another_runtime_and_refused_by_the_one_that_it_
     // Into the same directory, where cargo finds the first one's program.
     assert!(run(true).contains("Compiling sample"));
     assert!(!run(true).contains("Compiling"));
-    let image = package.path().join(format!("target/{}-hostcall-sim/debug/sample.program", std::env::consts::ARCH));
-    let output = package.hostcall(&["exec", "--device", "sim", &image.display().to_string()]);
+    let output = package.hostcall(&["exec", "--device", "sim", &package.image().display().to_string()]);
     let said = text(&output.stderr);
     let state = hostcall_build::runtime_state().expect("the sources are here");
     assert!(!output.status.success() && said.contains("was linked with the runtime") && said.contains(&state), "{said}");
@@ -348,4 +313,52 @@ fn a_file_that_is_no_image_is_refused() {
     assert!(!output.status.success() && text(&output.stderr).contains("not a program bundle"), "{}", text(&output.stderr));
     let output = hostcall(dir.path(), &["exec", "--device", "sim", "nowhere.program"]);
     assert!(!output.status.success() && text(&output.stderr).contains("nowhere.program"), "{}", text(&output.stderr));
+}
+
+const ASKS: &str = r#"
+use std::net::ToSocketAddrs;
+
+fn deep(n: u64) -> u64 {
+    std::hint::black_box(n) + if n == 0 { 0 } else { deep(n - 1) }
+}
+
+fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some("deep") => println!("{}", deep(20_000)),
+        Some("path") => println!("{}", std::fs::read("/in/x").unwrap_err()),
+        _ => {
+            println!("{}", std::fs::hard_link("a", "b").unwrap_err());
+            println!("{}", "nobody.invalid:80".to_socket_addrs().unwrap_err());
+        }
+    }
+}
+"#;
+
+#[test]
+fn what_is_not_there_is_said_in_words_and_a_refused_path_with_a_flag_that_grants_it() {
+    let Some(package) = Package::new("", &[("src/main.rs", ASKS), ("g/in/x", "contents")]) else { return };
+    let said = succeeded(&package.hostcall(&["run", "-q", "--device", "sim", "--net"]));
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], "operation not supported for a program on a device");
+    let why = lines[1].strip_prefix("failed to lookup address information: ").expect("what went wrong");
+    assert!(["Name or service not known", "Temporary failure in name resolution"].contains(&why), "{said}");
+
+    // `g/in` was meant; there is no `/in`, and nobody is told to grant it.
+    let output = package.hostcall(&["run", "-q", "--device", "sim", "--dir", "g", "--", "path"]);
+    let said = text(&output.stderr);
+    assert!(said.contains("for /in/x beside what is granted (/g)") && said.contains("/g/in::in`"), "{said}");
+    let output = package.hostcall(&["run", "-q", "--device", "sim", "--dir", "g/in", "--", "path"]);
+    let said = text(&output.stderr);
+    assert!(said.contains("beside what is granted (/g/in)") && said.contains("`--dir HOST::in`"), "{said}");
+}
+
+#[test]
+fn a_compressed_image_is_started_and_twenty_thousand_calls_fit_into_32_mib_of_stack() {
+    let Some(package) = Package::new("", &[("src/main.rs", ASKS)]) else { return };
+    assert_eq!(succeeded(&package.hostcall(&["run", "-q", "--device", "sim", "--stack", "32m", "--", "deep"])), "200010000\n");
+    let packed = package.path().join("sample.program.gz");
+    let status = Command::new("gzip").arg("-c").arg(package.image()).stdout(fs::File::create(&packed).expect("made")).status();
+    assert!(status.expect("gzip is there").success());
+    let output = package.hostcall(&["exec", "-q", "--device", "sim", "--stack", "32m", "--", &packed.display().to_string(), "deep"]);
+    assert_eq!(succeeded(&output), "200010000\n");
 }

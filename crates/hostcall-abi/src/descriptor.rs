@@ -1,5 +1,7 @@
 //! What the host writes into a loaded program, and the names under which it finds the places.
 
+use core::fmt;
+
 use crate::geometry::Geometry;
 
 /// Name of the program's [`Descriptor`] global. The host fills it when the program is attached.
@@ -8,7 +10,7 @@ pub const DESCRIPTOR_SYMBOL: &str = "__hostcall_device";
 pub const ABI_SYMBOL: &str = "__hostcall_abi";
 /// Prefix of a service's number word, a `u32`: `__HOSTCALL__` + service name. 0 until patched.
 pub const SERVICE_PREFIX: &str = "__HOSTCALL__";
-/// Prefix of a service's signature word, a `u64` hash of its definition.
+/// Prefix of a service's [`SignatureWord`].
 pub const SIGNATURE_PREFIX: &str = "__HOSTCALL_SIGNATURE__";
 /// Prefix of a kernel's parameter table, see [`KernelParams`].
 pub const KERNEL_PREFIX: &str = "__HOSTCALL_KERNEL__";
@@ -168,6 +170,29 @@ pub struct Control {
     pub reserved: [u32; 15],
 }
 
+/// What a program says of the definition that a stub was made from, under [`SIGNATURE_PREFIX`] + the service's name.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct SignatureWord<const TEXT: usize> {
+    /// [`crate::codec::signature`], which the host compares with its own.
+    pub hash: u64,
+    /// The definition for people, `fn(f32) -> f32`, filled up with zeros to a multiple of 8; empty where the hash has to do.
+    pub text: [u8; TEXT],
+}
+
+impl<const TEXT: usize> SignatureWord<TEXT> {
+    /// A signature with as much of the text as fits.
+    pub const fn new(hash: u64, text: &str) -> Self {
+        assert!(TEXT.is_multiple_of(8), "without padding");
+        let (from, mut bytes, mut i) = (text.as_bytes(), [0; TEXT], 0);
+        while i < TEXT && i < from.len() {
+            bytes[i] = from[i];
+            i += 1;
+        }
+        Self { hash, text: bytes }
+    }
+}
+
 /// What a kernel says of its parameters, under [`KERNEL_PREFIX`] + name, so that a launch with the
 /// wrong arguments is an error instead of undefined behaviour.
 #[derive(Clone, Copy, Debug)]
@@ -175,15 +200,87 @@ pub struct Control {
 pub struct KernelParams {
     /// Parameters.
     pub count: u32,
-    /// Byte size of each, in order; those past `count` are 0.
+    /// Of each, in order, the byte size (bits 0 to 15) and, where a slice's address is passed, what [its elements](Element) are
+    /// (bits 16 to 31); those past `count` are 0.
     pub sizes: [u32; KernelParams::MAX],
+}
+
+/// What the elements of a slice are, as far as two sides that do not share their types can say: size and kind of number. Bits 0 to 11 are the
+/// size in bytes, 0 where it is not said; bits 12 to 15 the kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element(pub u16);
+
+impl Element {
+    /// Nothing is said.
+    pub const UNKNOWN: Self = Self(0);
+
+    const OTHER: u16 = 0;
+    const UNSIGNED: u16 = 1;
+    const SIGNED: u16 = 2;
+    const FLOAT: u16 = 3;
+
+    /// Elements of a type that is written like this: a number's name, or anything else.
+    pub const fn new(size: usize, name: &str) -> Self {
+        let kind = match name.as_bytes() {
+            b"u8" | b"u16" | b"u32" | b"u64" | b"u128" | b"usize" => Self::UNSIGNED,
+            b"i8" | b"i16" | b"i32" | b"i64" | b"i128" | b"isize" => Self::SIGNED,
+            b"f32" | b"f64" => Self::FLOAT,
+            _ => Self::OTHER,
+        };
+        if size == 0 || size > 0xfff { Self::UNKNOWN } else { Self(size as u16 | kind << 12) }
+    }
+
+    const fn size(self) -> u16 {
+        self.0 & 0xfff
+    }
+
+    const fn kind(self) -> u16 {
+        self.0 >> 12
+    }
+
+    /// Whether memory of `given` may be passed where this is wanted: sizes agree, and kinds where both are numbers.
+    pub const fn takes(self, given: Self) -> bool {
+        let unknown = self.size() == 0 || given.size() == 0;
+        let same_kind = self.kind() == Self::OTHER || given.kind() == Self::OTHER || self.kind() == given.kind();
+        unknown || (self.size() == given.size() && same_kind)
+    }
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            Self::UNSIGNED => write!(f, "`u{}`", 8 * self.size()),
+            Self::SIGNED => write!(f, "`i{}`", 8 * self.size()),
+            Self::FLOAT => write!(f, "`f{}`", 8 * self.size()),
+            _ => write!(f, "elements of {} bytes", self.size()),
+        }
+    }
 }
 
 impl KernelParams {
     /// The most parameters of one kernel (a slice takes two: address and length).
     pub const MAX: usize = 31;
 
-    /// The table for parameters of these sizes.
+    /// The entry of a value of so many bytes.
+    ///
+    /// # Panics
+    /// When it is larger than any device's parameters can be.
+    pub const fn value(size: usize) -> u32 {
+        assert!(size <= 0xffff, "a kernel's parameter has at most 65535 bytes: pass a slice");
+        size as u32
+    }
+
+    /// The entry of a slice's address. The entry of its length, a value of 8 bytes, follows.
+    pub const fn slice(element: Element) -> u32 {
+        8 | (element.0 as u32) << 16
+    }
+
+    /// Size and elements that an entry says.
+    pub const fn entry(entry: u32) -> (u32, Element) {
+        (entry & 0xffff, Element((entry >> 16) as u16))
+    }
+
+    /// The table of these entries.
     ///
     /// # Panics
     /// When there are more than [`KernelParams::MAX`].
@@ -205,5 +302,25 @@ impl KernelParams {
     pub const fn place(end: usize, size: usize) -> usize {
         let align = if matches!(size, 1 | 2 | 4 | 8) { size } else { 8 };
         end.div_ceil(align) * align
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_agree_in_size_and_in_kind_where_both_are_numbers() {
+        let [u, f, wide, other] = [Element::new(4, "u32"), Element::new(4, "f32"), Element::new(8, "u64"), Element::new(4, "AtomicU32")];
+        assert!(u.takes(u) && other.takes(u) && u.takes(other) && Element::UNKNOWN.takes(wide) && u.takes(Element::new(5000, "Big")));
+        assert!(!u.takes(f) && !u.takes(wide) && !other.takes(wide));
+        assert_eq!([u, f, wide, other].map(|e| e.to_string()), ["`u32`", "`f32`", "`u64`", "elements of 4 bytes"]);
+    }
+
+    #[test]
+    fn an_entry_says_size_and_elements() {
+        let entry = KernelParams::entry(KernelParams::slice(Element::new(2, "i16")));
+        assert_eq!((entry.0, entry.1), (8, Element::new(2, "i16")));
+        assert_eq!(KernelParams::entry(KernelParams::value(65535)), (65535, Element::UNKNOWN));
     }
 }

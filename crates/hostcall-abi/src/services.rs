@@ -23,11 +23,11 @@ macro_rules! builtin_services {
             fn print_piece(stream: u32, key: u64, last: bool, text: &[u8]) -> ();
         }
 
-        /// Files and directories. A handle is a number that only the program it was given to can use.
+        /// Files and directories. A handle is a number that only the program it was given to can use; a path is bytes without a zero.
         #[$service]
         pub trait Files {
             /// Opens a file. `options`: see `hostcall_abi::services::open`.
-            fn open(path: &str, options: u32) -> Result<u64, u32>;
+            fn open(path: &[u8], options: u32) -> Result<u64, u32>;
             /// Closes a file or directory.
             fn close(handle: u64);
             /// Reads at the file's cursor: how many bytes; 0 at the end.
@@ -47,17 +47,17 @@ macro_rules! builtin_services {
             /// `[length, kind (see hostcall_abi::services::kind), mode, modified: seconds, nanoseconds]`.
             fn stat(handle: u64) -> Result<[u64; 5], u32>;
             /// As `stat`, of a path.
-            fn stat_path(path: &str, follow: bool) -> Result<[u64; 5], u32>;
+            fn stat_path(path: &[u8], follow: bool) -> Result<[u64; 5], u32>;
             /// Removes a file.
-            fn remove_file(path: &str) -> Result<(), u32>;
+            fn remove_file(path: &[u8]) -> Result<(), u32>;
             /// Removes an empty directory.
-            fn remove_dir(path: &str) -> Result<(), u32>;
+            fn remove_dir(path: &[u8]) -> Result<(), u32>;
             /// Renames a file or directory.
-            fn rename(from: &str, to: &str) -> Result<(), u32>;
+            fn rename(from: &[u8], to: &[u8]) -> Result<(), u32>;
             /// Creates a directory; with `all` its parents as well, and it may exist.
-            fn create_dir(path: &str, all: bool) -> Result<(), u32>;
+            fn create_dir(path: &[u8], all: bool) -> Result<(), u32>;
             /// Opens a directory for `next_entry`.
-            fn open_dir(path: &str) -> Result<u64, u32>;
+            fn open_dir(path: &[u8]) -> Result<u64, u32>;
             /// The next entry: `(bytes of its name, kind)`. `ERANGE`, and the entry stays next, if `name` is
             /// too small.
             fn next_entry(handle: u64, name: &mut [u8]) -> Result<Option<(u32, u32)>, u32>;
@@ -78,7 +78,7 @@ macro_rules! builtin_services {
             /// Bytes of an argument, as many as fit of which are put into `value`.
             fn arg(index: u32, value: &mut [u8]) -> Option<u32>;
             /// Bytes of a variable's value, as many as fit of which are put into `value`.
-            fn var(name: &str, value: &mut [u8]) -> Option<u32>;
+            fn var(name: &[u8], value: &mut [u8]) -> Option<u32>;
         }
 
         /// The end of kernels.

@@ -143,7 +143,7 @@ impl fmt::Debug for CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownService => f.write_str("unknown service: register it with the server before the program is attached"),
+            Self::UnknownService => f.write_str("unknown service: register it with the server before the kernel is launched"),
             Self::Refused { code } => write!(f, "refused by the host's policy (code {code})"),
             Self::HandlerFailed { code } => write!(f, "the handler failed with code {code}"),
             Self::HandlerPanicked => f.write_str("the handler panicked; its message is in the host's report"),

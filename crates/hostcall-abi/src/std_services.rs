@@ -13,6 +13,11 @@ macro_rules! std_services {
         pub trait StdSystem {
             /// Reads from standard input: how many bytes; 0 at the end. `EAGAIN` if there is nothing yet: `StdNet::poll` waits for it.
             fn stdin(into: &mut [u8]) -> Result<u32, u32>;
+            /// Writes the lane's text to standard output (stream 1) or standard error (2), whole: how many bytes. It is accepted before it is written; an
+            /// error may be that of an earlier text, and this one is not accepted then.
+            fn write(stream: u32, text: &[u8]) -> Result<u32, u32>;
+            /// Waits until all texts of the stream are written. An error is that of one of them.
+            fn flush(stream: u32) -> Result<(), u32>;
             /// Fills with random bytes fit for secrets.
             fn entropy(into: &mut [u8]) -> Result<u32, u32>;
             /// A granted variable, as `NAME=VALUE`: its length, and as much of it as fits. `None` past the last.
@@ -27,18 +32,18 @@ macro_rules! std_services {
             /// All that is known of an open file: see `hostcall_abi::std_services::stat`.
             fn stat(handle: u64) -> Result<[u64; 13], u32>;
             /// As `stat`, of a path.
-            fn stat_path(path: &str, follow: bool) -> Result<[u64; 13], u32>;
-            /// Bytes of a directory's listing from `offset` on: how many were copied, and how many there are in all. Entries lie as in
-            /// Linux's `getdents64`, without `.` and `..`. Offset 0 reads the directory anew.
-            fn list(handle: u64, offset: u32, into: &mut [u8]) -> Result<[u32; 2], u32>;
+            fn stat_path(path: &[u8], follow: bool) -> Result<[u64; 13], u32>;
+            /// The next entries of a directory, as many as fit: how many bytes; 0 at the end. They lie as in Linux's `getdents64`, without `.`
+            /// and `..`. `EINVAL` if not even one fits.
+            fn list(handle: u64, into: &mut [u8]) -> Result<u32, u32>;
             /// Another handle for what `handle` stands for.
             fn duplicate(handle: u64) -> Result<u64, u32>;
             /// Sets the permission bits of a file that is open for writing.
             fn set_mode(handle: u64, mode: u32) -> Result<(), u32>;
             /// As `set_mode`, of a path in a directory that is granted for writing.
-            fn set_mode_path(path: &str, mode: u32) -> Result<(), u32>;
+            fn set_mode_path(path: &[u8], mode: u32) -> Result<(), u32>;
             /// The path without links, `.` and `..`, as the program sees it: its length, and as much as fits.
-            fn canonicalize(path: &str, into: &mut [u8]) -> Result<u32, u32>;
+            fn canonicalize(path: &[u8], into: &mut [u8]) -> Result<u32, u32>;
         }
 
         /// Sockets. No call but `resolve` and `poll` waits: they say `EAGAIN`, and `wait` waits as the socket's mode and timeouts want.

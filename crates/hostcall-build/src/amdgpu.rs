@@ -12,23 +12,15 @@ use std::path::Path;
 use offload_image::{Image, ImageKind};
 
 use crate::bitcode::{self, Style};
-use crate::cache::cached;
 use crate::context::Context;
 use crate::gpu::Gpu;
-use crate::{BuildError, DeviceToolchain, recipe, shared_stacks};
+use crate::{BuildError, DeviceToolchain, shared_stacks};
 
 /// A code object for `arch`.
 pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
     toolchain.ld()?;
     let gpu = Gpu::amd(toolchain, arch);
-    let archive = bitcode::archive(context, &gpu)?;
-    let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
-    let identity = toolchain.identity();
-    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), recipe::images()];
-    let code = cached(&context.source.target_dir, &key, |dir| {
-        let linked = bitcode::link(&gpu, &archive, dir)?;
-        code_object(&context.source.package, &gpu, Style::Kernels, &linked, dir)
-    })?;
+    let code = bitcode::image(context, &gpu, |linked, dir| code_object(&context.source.package, &gpu, Style::Kernels, linked, dir))?;
     Ok(Image::new(ImageKind::AmdCodeObject, arch.to_owned(), code))
 }
 

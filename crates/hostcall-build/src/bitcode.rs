@@ -16,11 +16,12 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::cache::cached;
 use crate::command::Run;
 use crate::context::Context;
 use crate::gpu::Gpu;
 use crate::module::{definition, symbol};
-use crate::{BuildError, atomics, cargo, flags, lanes, panics, words};
+use crate::{BuildError, atomics, cargo, flags, lanes, panics, recipe, words};
 
 /// Globals whose names begin so are looked up by the host.
 const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
@@ -64,6 +65,19 @@ pub(crate) fn archive(context: &Context<'_>, gpu: &Gpu<'_>) -> Result<PathBuf, B
         // and so keeps rustc from asking a back end for code, which for AMD it would then hand to a linker.
         .args(["--", "-Clinker-plugin-lto", &format!("-Zcrate-attr=feature({})", flags::KERNEL_FEATURES)]);
     context.artifact(run, gpu.triple, ".a")
+}
+
+/// The crate as an image for a GPU, or as it was kept; `make` makes it of everything in one module, with a directory for its own files.
+pub(crate) fn image(
+    context: &Context<'_>,
+    gpu: &Gpu<'_>,
+    make: impl FnOnce(&Path, &Path) -> Result<Vec<u8>, BuildError>,
+) -> Result<Vec<u8>, BuildError> {
+    let archive = archive(context, gpu)?;
+    let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
+    let identity = gpu.toolchain.identity();
+    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), gpu.cpu.as_bytes(), recipe::images()];
+    cached(&context.source.target_dir, &key, |dir| make(&link(gpu, &archive, dir)?, dir))
 }
 
 /// Everything in the archive as one module in `dir`; its path.

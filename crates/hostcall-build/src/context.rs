@@ -71,6 +71,12 @@ impl<'a> Context<'a> {
         let features = self.spec.features.iter().map(|feature| format!("--features={feature}"));
         features.chain((!self.spec.default_features).then(|| "--no-default-features".to_owned())).collect()
     }
+    /// The cargo that builds for this machine's processor, in the package's directory.
+    pub(crate) fn host_cargo(&self) -> Run {
+        let run = Run::new(&self.host.cargo).without_outer_cargo().dir(&self.source.dir);
+        if let Some(rustc) = &self.host.rustc { run.env("RUSTC", rustc) } else { run }
+    }
+
     /// Runs cargo and finds the file with that suffix among what it made of the kernel crate.
     pub(crate) fn artifact(&self, run: Run, target: &str, suffix: &str) -> Result<PathBuf, BuildError> {
         let source = &self.source;

@@ -9,19 +9,12 @@ use crate::bitcode::{self, Style};
 use crate::cache::cached;
 use crate::context::Context;
 use crate::gpu::Gpu;
-use crate::{BuildError, DeviceToolchain, Ptxas, recipe, shared_stacks, statics};
+use crate::{BuildError, DeviceToolchain, Ptxas, atomics, copies, shared_stacks, statics};
 
 /// PTX for GPUs from `arch` on.
 pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &str) -> Result<Image, BuildError> {
     let gpu = Gpu::nvidia(toolchain, arch);
-    let archive = bitcode::archive(context, &gpu)?;
-    let bitcode = fs::read(&archive).map_err(BuildError::io("read", &archive))?;
-    let identity = toolchain.identity();
-    let key: [&[u8]; 4] = [&bitcode, identity.as_bytes(), arch.as_bytes(), recipe::images()];
-    let code = cached(&context.source.target_dir, &key, |dir| {
-        let linked = bitcode::link(&gpu, &archive, dir)?;
-        ptx(&context.source.package, &gpu, Style::Kernels, &linked, dir)
-    })?;
+    let code = bitcode::image(context, &gpu, |linked, dir| ptx(&context.source.package, &gpu, Style::Kernels, linked, dir))?;
     Ok(Image::new(ImageKind::Ptx, arch.to_owned(), code))
 }
 
@@ -37,7 +30,7 @@ pub(crate) fn ptx(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir
     let llc = llc.arg("-expand-fp-convert-bits=64");
     llc.arg(&module).arg("-o").arg(&ptx).output()?;
     let text = fs::read_to_string(&ptx).map_err(BuildError::io("read", &ptx))?;
-    Ok(rolled(&text).into_bytes())
+    Ok(rolled(&atomics::joined(&text)).into_bytes())
 }
 
 /// The module with its threads' stacks in memory that all of them can address; its path.
@@ -45,6 +38,7 @@ fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path
     let [rewritten, inlined] = ["stacks.ll", "stacks.bc"].map(|name| dir.join(name));
     let module = gpu.toolchain.llvm("llvm-dis").arg(optimised).args(["-o", "-"]).text()?;
     let module = statics::opened(&module).unwrap_or(module);
+    let module = copies::served(&module);
     let shared = shared_stacks::share(&module)
         .map_err(|problem| BuildError::Unexpected { command: format!("moving the stacks of {package}"), problem: problem.to_string() })?;
     fs::write(&rewritten, shared).map_err(BuildError::io("write", &rewritten))?;

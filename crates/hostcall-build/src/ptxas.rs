@@ -111,6 +111,28 @@ pub fn assemble_quickly(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>
 
 const QUICK: [&str; 2] = ["--Ofast-compile=min", "--split-compile=0"];
 
+/// The architecture that a device (`cuda:0`) had when it was last noted, if it was: a guess, with which assembling can begin before a driver says more.
+pub fn noted_arch(device: &str) -> Option<String> {
+    fs::read_to_string(arch_note(&cache_directory("cubins").ok()?, device)).ok().filter(|arch| is_arch(arch))
+}
+
+/// Notes what architecture a device has, for [`noted_arch`]. One that cannot be noted is not known next time, which costs time and nothing else.
+pub fn note_arch(device: &str, arch: &str) {
+    let noted = cache_directory("cubins").and_then(|cache| {
+        let (file, fresh) = (arch_note(&cache, device), cache.join(format!("arch.{}", std::process::id())));
+        fs::write(&fresh, arch).and_then(|()| fs::rename(&fresh, &file)).map_err(BuildError::io("write", file))
+    });
+    let _ = noted;
+}
+
+fn arch_note(cache: &Path, device: &str) -> PathBuf {
+    cache.join(format!("{}.arch", device.replace(|c: char| !c.is_ascii_alphanumeric(), "-")))
+}
+
+fn is_arch(text: &str) -> bool {
+    text.strip_prefix("sm_").is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
 /// Assembles `ptx` for each of `arches`, and so proves that it is good there; the cubins, in the same order.
 ///
 /// # Errors
@@ -119,4 +141,16 @@ const QUICK: [&str; 2] = ["--Ofast-compile=min", "--split-compile=0"];
 pub fn assemble_all<'a>(ptx: &str, arches: impl IntoIterator<Item = &'a str>) -> Result<Vec<Vec<u8>>, BuildError> {
     let ptxas = Ptxas::find()?;
     arches.into_iter().map(|arch| ptxas.assemble(ptx.as_bytes(), arch)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_architecture_is_taken_for_one() {
+        assert!(["sm_70", "sm_90", "sm_90a", "sm_120"].into_iter().all(is_arch));
+        assert!(!["", "sm_", "sm_9 0", "gfx90a", "sm_90\n-o x"].into_iter().any(is_arch));
+        assert_eq!(arch_note(Path::new("/c"), "cuda:0"), Path::new("/c/cuda-0.arch"));
+    }
 }

@@ -8,6 +8,7 @@ pub(crate) fn images() -> &'static [u8] {
         include_str!("amdgpu.rs"),
         include_str!("atomics.rs"),
         include_str!("bitcode.rs"),
+        include_str!("copies.rs"),
         include_str!("flags.rs"),
         include_str!("gpu.rs"),
         include_str!("lanes.rs"),

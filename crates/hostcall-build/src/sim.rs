@@ -5,7 +5,6 @@ use std::fs;
 use object::{Object, ObjectSymbol};
 use offload_image::{Image, ImageKind};
 
-use crate::command::Run;
 use crate::context::Context;
 use crate::{BuildError, cargo, flags};
 
@@ -19,9 +18,8 @@ pub(crate) fn build(context: &Context<'_>) -> Result<Image, BuildError> {
     context.source.remap(&mut all);
     // Its build id is a hash over bytes that strip changes; the bundle has a better one.
     all.push("-Clink-arg=-Wl,--build-id=none".into());
-    let run = Run::new(&host.cargo).without_outer_cargo().dir(&context.source.dir);
-    let run = if let Some(rustc) = &host.rustc { run.env("RUSTC", rustc) } else { run };
-    let run = run
+    let run = context
+        .host_cargo()
         .env("CARGO_TARGET_DIR", &context.source.target_dir)
         .env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")

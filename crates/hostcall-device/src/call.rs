@@ -8,7 +8,7 @@
 use crate::arch::current as arch;
 use crate::context::{ServiceWord, client, descriptor, group_at, machine};
 use crate::outcome::{Raw, check, decode, no_port};
-use crate::pending::Pending;
+use crate::pending::Started;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::{Arch, Group, Held};
 use hostcall_abi::{CallError, Flags, Header, ReplyHead, Status};
@@ -223,7 +223,7 @@ pub fn post_fixed_on<const UNITS: usize>(port: &mut Port, service: &ServiceWord,
 pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
     service: &ServiceWord,
     units: &[u32; UNITS],
-) -> Result<Pending<R, REPLY_WORDS>, CallError> {
+) -> Result<Started<R, REPLY_WORDS>, CallError> {
     let number = service.known()?;
     let group = group_at(service.site(), number);
     let mut held = client().acquire(&group, false).map_err(no_port)?;
@@ -232,5 +232,5 @@ pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
         client().release(&group, held);
         check(status, 0)?;
     }
-    Ok(Pending::new(group, held))
+    Ok(Started::new(group, held))
 }

@@ -109,21 +109,33 @@ pub(crate) unsafe fn by_helpers(to: u64, from: u64, len: u32, to_host: bool) -> 
     }
 }
 
-/// Fills as much of `len` bytes, from the start, with zeros as other lanes can fill with this one; how many bytes that are.
+/// Copies a block of the heap into another, with the lanes that otherwise only wait if there are any.
 ///
 /// # Safety
-/// `to` is valid for writes of `len` bytes, and not in the calling lane's own memory.
+/// Both are valid for `len` bytes and do not overlap.
 #[inline(always)]
-pub(crate) unsafe fn zeroed_by_helpers(to: u64, len: u32) -> u32 {
-    #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+pub(crate) unsafe fn move_block(to: *mut u8, from: *const u8, len: usize) {
     // SAFETY: the caller's.
     unsafe {
-        arch::helpers::zero(to, len)
+        #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+        arch::helpers::move_all(to as u64, from as u64, len as u64);
+        #[cfg(not(all(feature = "helpers", target_arch = "nvptx64")))]
+        core::ptr::copy_nonoverlapping(from, to, len);
     }
-    #[cfg(not(all(feature = "helpers", target_arch = "nvptx64")))]
-    {
-        let _ = (to, len);
-        0
+}
+
+/// Fills a block of the heap with zeros, as [`move_block`].
+///
+/// # Safety
+/// `to` is valid for writes of `len` bytes.
+#[inline(always)]
+pub(crate) unsafe fn zero_block(to: *mut u8, len: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+        arch::helpers::fill_all(to as u64, 0, len as u64);
+        #[cfg(not(all(feature = "helpers", target_arch = "nvptx64")))]
+        to.write_bytes(0, len);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Arguments and variables that the host granted.
+//! Arguments and variables that the host granted. What is not UTF-8 in them is replaced by U+FFFD.
 
 use crate::builtin::Environment;
 use alloc::string::String;
@@ -18,8 +18,7 @@ fn fetch(call: impl Fn(&mut [u8]) -> Result<Option<u32>, CallError>) -> Result<O
         let len = len as usize;
         if len <= room {
             value.truncate(len);
-            // The host sends valid UTF-8 only.
-            return String::from_utf8(value).map(Some).map_err(|_| CallError::Malformed);
+            return Ok(Some(String::from_utf8_lossy(&value).into_owned()));
         }
         room = len;
     }
@@ -47,5 +46,5 @@ pub fn arg(index: u32) -> Result<Option<String>, CallError> {
 /// # Errors
 /// Whatever ended the call to the host.
 pub fn var(name: &str) -> Result<Option<String>, CallError> {
-    fetch(|value| Environment::var(name, value))
+    fetch(|value| Environment::var(name.as_bytes(), value))
 }

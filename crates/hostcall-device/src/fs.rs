@@ -78,7 +78,7 @@ impl OpenOptions {
     /// # Errors
     /// The error that the host returned; a path that is not granted is [`ErrorKind::PermissionDenied`].
     pub fn open(self, path: &str) -> Result<File> {
-        Ok(File { handle: Files::open(path, self.0)?? })
+        Ok(File { handle: Files::open(path.as_bytes(), self.0)?? })
     }
 
     /// Opens `path` once for all converged lanes, which pass the same one: the first opens it, and all get the same open file.
@@ -88,7 +88,7 @@ impl OpenOptions {
     #[track_caller]
     pub fn open_wave(self, path: &str) -> Result<WaveFile> {
         let lanes = Converged::here();
-        let handle = Files::open_together(path, self.0)??;
+        let handle = Files::open_together(path.as_bytes(), self.0)??;
         Ok(WaveFile { file: ManuallyDrop::new(File { handle }), owner: lanes.leads() })
     }
 }
@@ -482,7 +482,7 @@ pub fn write(path: &str, contents: impl AsRef<[u8]>) -> Result<()> {
 /// # Errors
 /// The error that the host returned.
 pub fn remove_file(path: &str) -> Result<()> {
-    Ok(Files::remove_file(path)??)
+    Ok(Files::remove_file(path.as_bytes())??)
 }
 
 /// Removes an empty directory.
@@ -490,7 +490,7 @@ pub fn remove_file(path: &str) -> Result<()> {
 /// # Errors
 /// The error that the host returned.
 pub fn remove_dir(path: &str) -> Result<()> {
-    Ok(Files::remove_dir(path)??)
+    Ok(Files::remove_dir(path.as_bytes())??)
 }
 
 /// Renames a file or directory, over whatever has the new name.
@@ -498,7 +498,7 @@ pub fn remove_dir(path: &str) -> Result<()> {
 /// # Errors
 /// The error that the host returned; [`ErrorKind::CrossesDevices`] from one grant to another.
 pub fn rename(from: &str, to: &str) -> Result<()> {
-    Ok(Files::rename(from, to)??)
+    Ok(Files::rename(from.as_bytes(), to.as_bytes())??)
 }
 
 /// Creates a directory.
@@ -506,7 +506,7 @@ pub fn rename(from: &str, to: &str) -> Result<()> {
 /// # Errors
 /// The error that the host returned.
 pub fn create_dir(path: &str) -> Result<()> {
-    Ok(Files::create_dir(path, false)??)
+    Ok(Files::create_dir(path.as_bytes(), false)??)
 }
 
 /// Creates a directory and its parents; it may exist.
@@ -514,7 +514,7 @@ pub fn create_dir(path: &str) -> Result<()> {
 /// # Errors
 /// The error that the host returned.
 pub fn create_dir_all(path: &str) -> Result<()> {
-    Ok(Files::create_dir(path, true)??)
+    Ok(Files::create_dir(path.as_bytes(), true)??)
 }
 
 /// Metadata of the file or directory that `path` leads to.
@@ -522,7 +522,7 @@ pub fn create_dir_all(path: &str) -> Result<()> {
 /// # Errors
 /// The error that the host returned.
 pub fn metadata(path: &str) -> Result<Metadata> {
-    Ok(Metadata::new(Files::stat_path(path, true)??))
+    Ok(Metadata::new(Files::stat_path(path.as_bytes(), true)??))
 }
 
 /// As [`metadata`], of a symbolic link itself.
@@ -530,7 +530,7 @@ pub fn metadata(path: &str) -> Result<Metadata> {
 /// # Errors
 /// The error that the host returned.
 pub fn symlink_metadata(path: &str) -> Result<Metadata> {
-    Ok(Metadata::new(Files::stat_path(path, false)??))
+    Ok(Metadata::new(Files::stat_path(path.as_bytes(), false)??))
 }
 
 /// Whether `path` leads to something.

@@ -1,5 +1,31 @@
 //! What a kernel links: calls to the host, and the library that is built on them.
 //!
+//! ```
+//! # extern crate hostcall_device as hostcall; // what `hostcall` is in kernels
+//! use hostcall::prelude::*;
+//!
+//! #[hostcall::service]
+//! pub trait Host {
+//!     fn add42(x: f32) -> f32;
+//!     fn log(message: &str);
+//! }
+//!
+//! /// Adds 42 to each element, on the host.
+//! #[kernel]
+//! pub fn demo(y: &mut [f32]) -> Result<(), CallError> {
+//!     let i = global_id();
+//!     if i < y.len() {
+//!         y[i] = Host::add42(y[i])?; // a call: this lane waits for its result
+//!         println!("lane {i}: {}", y[i]);
+//!     }
+//!     if i == 0 {
+//!         Host::log("the first lane is done")?; // a post: nobody waits
+//!     }
+//!     Ok(())
+//! }
+//! # fn main() {}
+//! ```
+//!
 //! The same source runs on NVIDIA GPUs (`arch/nvptx.rs`), on AMD GPUs (`arch/amdgpu.rs`: compiled, never run)
 //! and in the CPU simulator (`arch/sim.rs`). Users depend on `hostcall`, which is this crate when it is built for a device.
 //!
@@ -46,6 +72,8 @@ pub mod heap;
 mod outcome;
 mod panic;
 mod pending;
+#[cfg(any(test, all(feature = "helpers", target_arch = "nvptx64")))]
+mod pieces;
 pub mod print;
 pub mod process;
 pub mod random;
@@ -108,6 +136,26 @@ pub mod __runtime {
     #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
     pub fn begin_lane() {
         crate::arch::current::helpers::set_present(false);
+    }
+
+    /// `memcpy` and `memmove`, with the help of the lanes that wait for orders if there are any.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of `bytes` bytes, and `to` for writes.
+    #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+    pub unsafe fn move_all(to: u64, from: u64, bytes: u64) {
+        // SAFETY: the caller's.
+        unsafe { crate::arch::current::helpers::move_all(to, from, bytes) };
+    }
+
+    /// `memset`, as [`move_all`].
+    ///
+    /// # Safety
+    /// `to` is valid for writes of `bytes` bytes.
+    #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+    pub unsafe fn fill_all(to: u64, byte: u8, bytes: u64) {
+        // SAFETY: the caller's.
+        unsafe { crate::arch::current::helpers::fill_all(to, byte, bytes) };
     }
 
     /// Whether an address is in the calling lane's own memory, where other lanes see theirs.

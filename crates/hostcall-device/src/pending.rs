@@ -8,46 +8,44 @@ use hostcall_abi::CallError;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::{Arch, Group, Held};
 
-/// A call under way. It holds a port until it is waited for or dropped.
+/// A call under way whose result is an `R`: what the stubs `start_…` return. It holds a port until it is waited for or dropped.
 ///
 /// The lanes that started it together must wait for it (or drop it) together.
 #[must_use = "a call whose result is never fetched could have been posted"]
-pub struct Pending<R: Fixed, const REPLY_WORDS: usize> {
-    group: Group,
-    held: Held,
-    result: PhantomData<fn() -> R>,
-}
-
-impl<R: Fixed, const REPLY_WORDS: usize> Pending<R, REPLY_WORDS> {
-    #[inline(always)]
-    pub(crate) fn new(group: Group, held: Held) -> Self {
-        Self { group, held, result: PhantomData }
-    }
-
+pub trait Pending<R>: sealed::Sealed + Sized {
     /// Whether every lane's result is there. One read over the bus.
-    #[inline(always)]
-    pub fn is_ready(&self) -> bool {
-        client().ready(&self.group, &self.held)
-    }
+    fn is_ready(&self) -> bool;
 
     /// Waits for the result.
     ///
     /// # Errors
     /// Whatever ended the call.
-    #[inline(always)]
-    pub fn wait(self) -> Result<R, CallError> {
-        self.finish(0)
-    }
+    fn wait(self) -> Result<R, CallError>;
 
     /// Waits for the result, at most `ns` nanoseconds. A call that was given up is still carried out; its
     /// port is reused once the host has answered.
     ///
     /// # Errors
     /// [`CallError::Timeout`], or whatever ended the call.
+    fn wait_timeout(self, ns: u64) -> Result<R, CallError>;
+}
+
+mod sealed {
+    /// Nobody else's calls are pending.
+    pub trait Sealed {}
+}
+
+/// A [`Pending`] call whose replies have `REPLY_WORDS` words.
+pub struct Started<R: Fixed, const REPLY_WORDS: usize> {
+    group: Group,
+    held: Held,
+    result: PhantomData<fn() -> R>,
+}
+
+impl<R: Fixed, const REPLY_WORDS: usize> Started<R, REPLY_WORDS> {
     #[inline(always)]
-    pub fn wait_timeout(self, ns: u64) -> Result<R, CallError> {
-        let deadline = machine().now_ns().saturating_add(ns.max(1));
-        self.finish(deadline)
+    pub(crate) fn new(group: Group, held: Held) -> Self {
+        Self { group, held, result: PhantomData }
     }
 
     #[inline(always)]
@@ -60,7 +58,27 @@ impl<R: Fixed, const REPLY_WORDS: usize> Pending<R, REPLY_WORDS> {
     }
 }
 
-impl<R: Fixed, const REPLY_WORDS: usize> Drop for Pending<R, REPLY_WORDS> {
+impl<R: Fixed, const REPLY_WORDS: usize> sealed::Sealed for Started<R, REPLY_WORDS> {}
+
+impl<R: Fixed, const REPLY_WORDS: usize> Pending<R> for Started<R, REPLY_WORDS> {
+    #[inline(always)]
+    fn is_ready(&self) -> bool {
+        client().ready(&self.group, &self.held)
+    }
+
+    #[inline(always)]
+    fn wait(self) -> Result<R, CallError> {
+        self.finish(0)
+    }
+
+    #[inline(always)]
+    fn wait_timeout(self, ns: u64) -> Result<R, CallError> {
+        let deadline = machine().now_ns().saturating_add(ns.max(1));
+        self.finish(deadline)
+    }
+}
+
+impl<R: Fixed, const REPLY_WORDS: usize> Drop for Started<R, REPLY_WORDS> {
     #[inline(always)]
     fn drop(&mut self) {
         // The port's state says that its last message is unanswered: its next owner waits for that.
@@ -68,7 +86,7 @@ impl<R: Fixed, const REPLY_WORDS: usize> Drop for Pending<R, REPLY_WORDS> {
     }
 }
 
-impl<R: Fixed, const REPLY_WORDS: usize> core::fmt::Debug for Pending<R, REPLY_WORDS> {
+impl<R: Fixed, const REPLY_WORDS: usize> core::fmt::Debug for Started<R, REPLY_WORDS> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Pending").field("port", &self.held.port).field("lanes", &self.group.count).finish_non_exhaustive()
     }

@@ -156,6 +156,22 @@ pub(crate) fn normalised(tokens: TokenStream) -> String {
     out.join(" ")
 }
 
+/// A normalised text as people write it: `fn(&mut [u8]) -> u32`.
+pub(crate) fn tidy(normalised: &str) -> String {
+    let text = normalised.replace("- >", "->");
+    let (mut out, mut before) = (String::new(), "");
+    for token in text.split(' ') {
+        let opens = ["", "(", "[", "<", "&", ":"].contains(&before);
+        let tight = [")", "]", ">", ",", ";", "<", ":"].contains(&token) || (before == "fn" && token == "(");
+        if !(opens || tight) {
+            out.push(' ');
+        }
+        out += token;
+        before = token;
+    }
+    out
+}
+
 /// Without the invisible and visible parentheses around it.
 pub(crate) fn bare(ty: &Type) -> &Type {
     match ty {

@@ -1,11 +1,11 @@
 //! `#[kernel]`: the function as written, an entry point for the machine, and the table of its parameters.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, FnArg, ItemFn, Result, ReturnType, Safety, Type, Visibility};
 
-use crate::common::{Args, Errors, bare, is_unit, local};
+use crate::common::{Args, Errors, bare, is_unit, local, normalised};
 
 /// `hostcall_abi::descriptor::KernelParams::MAX`.
 const MAX_PARAMS: usize = 31;
@@ -61,7 +61,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
         match param {
             Param::Plain(ty) | Param::Pointer(ty) => {
                 declared.push(quote!(#value: #ty));
-                sizes.push(quote!(::core::mem::size_of::<#ty>() as u32));
+                sizes.push(quote!(#private::abi::descriptor::KernelParams::value(::core::mem::size_of::<#ty>())));
                 read(&value, quote!(#ty));
                 passed.push(quote!(#value));
                 if let Param::Plain(ty) = param {
@@ -75,7 +75,12 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
                 };
                 declared.push(quote!(#value: #pointer));
                 declared.push(quote!(#len: usize));
-                sizes.push(quote!(8u32));
+                let written = normalised(elem.to_token_stream());
+                sizes.push(quote! {
+                    #private::abi::descriptor::KernelParams::slice(
+                        #private::abi::descriptor::Element::new(::core::mem::size_of::<#elem>(), #written),
+                    )
+                });
                 sizes.push(quote!(8u32));
                 read(&value, pointer);
                 read(&len, quote!(usize));

@@ -64,7 +64,9 @@ fn the_table_lists_the_sizes_that_a_launch_passes() {
     // SAFETY: statics of these types, never written.
     let (scale, nothing) = unsafe { (&__HOSTCALL_KERNEL__scale, &__HOSTCALL_KERNEL__nothing) };
     assert_eq!(scale.count, 8);
-    assert_eq!(scale.sizes[..9], [1, 4, 3, 8, 8, 8, 8, 8, 0]);
+    let (sizes, elements): (Vec<_>, Vec<_>) = scale.sizes[..9].iter().map(|entry| KernelParams::entry(*entry)).unzip();
+    assert_eq!(sizes, [1, 4, 3, 8, 8, 8, 8, 8, 0]);
+    assert_eq!(elements[3..=5].iter().map(ToString::to_string).collect::<Vec<_>>(), ["`f32`", "elements of 0 bytes", "`f32`"]);
     assert_eq!(nothing.count, 0);
 }
 

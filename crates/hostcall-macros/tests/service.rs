@@ -288,6 +288,39 @@ fn an_async_closure_gets_owned_arguments() {
 }
 
 #[test]
+fn a_deferred_closure_gets_owned_arguments_and_a_token_for_its_result() {
+    let service = hosting::host::mixed_deferred(|a, words: Vec<u64>, _, name: String, _, done| {
+        assert_eq!((words, name), (vec![1], String::from("n")));
+        done.reply([a; 5]);
+    });
+    let units = [7, 8, 9, 1, 1, 0, 0, 0];
+    assert_eq!(invoke(&service, &units, &[&1u64.to_le_bytes(), b"n"]), Ok((vec![0x0707_0707, 7], vec![])));
+    // What cannot be decoded fails before the closure is run.
+    assert!(matches!(invoke(&service, &units, &[&1u64.to_le_bytes(), b"\xff"]), Err(Failure::Decode(_))));
+    let posted = hosting::host::note_deferred(|value: u64, flag: bool, done| {
+        assert_eq!((value, flag), (5, true));
+        done.reply(());
+    });
+    assert_eq!(invoke(&posted, &[5, 0, 1], &[]), Ok((vec![], vec![])));
+}
+
+#[test]
+fn both_sides_say_a_definition_in_words() {
+    unsafe extern "C" {
+        static __HOSTCALL_SIGNATURE__Host__mixed: hostcall_abi::descriptor::SignatureWord<64>;
+    }
+    let written = "fn(u8, &[u64], (u16, bool), &str, Option<u64>) -> [u8; 5]";
+    // SAFETY: a static of `device::Host`, of this type, never written.
+    let device = unsafe { &__HOSTCALL_SIGNATURE__Host__mixed };
+    assert_eq!(hostcall_abi::failure::text(&device.text), written);
+    let service = hosting::host::mixed(|_, _: &[u64], _, _: &str, _| [0; 5]);
+    assert_eq!((&*service.definition.text, service.definition.signature), (written, device.hash));
+    let fill = hosting::host::fill(|_, _: &mut [u8]| Ok::<u32, Refused>(1));
+    assert_eq!(fill.definition.text, "fn(u32, &mut [u8]) -> Result<u32, Refused>");
+    assert_eq!(hosting::host::tick(|| ()).definition.text, "fn()");
+}
+
+#[test]
 fn both_sides_compute_the_same_signature_and_different_definitions_differ() {
     unsafe extern "C" {
         static __HOSTCALL_SIGNATURE__Host__add42: u64;

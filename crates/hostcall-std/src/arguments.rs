@@ -17,10 +17,10 @@ pub(crate) fn most() -> usize {
 ///
 /// # Safety
 /// `path` is null or a C string that lives as long as what is done with it.
-pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<&'a str, Errno> {
+pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<&'a [u8], Errno> {
     if path.is_null() {
         return Err(Errno(EINVAL));
     }
     // SAFETY: the caller's.
-    unsafe { CStr::from_ptr(path) }.to_str().map_err(|_| Errno(EINVAL))
+    Ok(unsafe { CStr::from_ptr(path) }.to_bytes())
 }

@@ -9,9 +9,7 @@ use hermit_abi::dirent64;
 use hermit_abi::errno::{EINVAL, EIO, ENOTDIR, ERANGE};
 use hostcall_device::__runtime::Files;
 
-/// Copies all entries of a directory; returns their bytes. `EINVAL` if they are more than `count`.
-///
-/// `std` asks until its buffer is large enough for all of them, so each call begins anew.
+/// The next entries of a directory, as many as fit: how many bytes; 0 at the end. `EINVAL` if not even one fits.
 ///
 /// # Safety
 /// `into` is valid for writes of `count` bytes.
@@ -25,29 +23,17 @@ pub unsafe extern "C" fn sys_getdents64(fd: i32, into: *mut dirent64, count: usi
         if into.is_null() {
             return Err(Errno(EINVAL));
         }
+        let count = count.min(most());
         // SAFETY: the caller's.
         let into = unsafe { core::slice::from_raw_parts_mut(into.cast::<u8>(), count) };
-        let mut at = 0;
-        loop {
-            let room = (count - at).min(most());
-            let [copied, all] = answered(StdFiles::list(handle, at as u32, &mut into[at..at + room]))?.map(|n| n as usize);
-            if all > count {
-                return Err(Errno(EINVAL));
-            }
-            at += copied.min(room);
-            if at >= all {
-                return Ok(at as i64);
-            }
-            if copied == 0 {
-                return Err(Errno(EIO));
-            }
-        }
+        let used = answered(StdFiles::list(handle, into))? as usize;
+        if used > count { Err(Errno(EIO)) } else { Ok(used as i64) }
     })())
 }
 
 /// # Safety
 /// `name` is a C string.
-unsafe fn on_path(name: *const c_char, act: impl FnOnce(&str) -> Result<Result<(), u32>, hostcall_device::CallError>) -> i32 {
+unsafe fn on_path(name: *const c_char, act: impl FnOnce(&[u8]) -> Result<Result<(), u32>, hostcall_device::CallError>) -> i32 {
     // SAFETY: the caller's.
     returned(unsafe { path(name) }.and_then(|path| answered(act(path))).map(|()| 0))
 }

@@ -8,7 +8,7 @@ use crate::poll::poll;
 use crate::services::StdSystem;
 use hermit_abi::errno::{EAGAIN, EBADF, EINVAL, ENOSYS};
 use hermit_abi::{iovec, pollfd};
-use hostcall_device::__runtime::{Console, Files};
+use hostcall_device::__runtime::Files;
 
 fn read_input(into: &mut [u8]) -> Result<isize, Errno> {
     loop {
@@ -23,8 +23,16 @@ fn read_input(into: &mut [u8]) -> Result<isize, Errno> {
 }
 
 fn print(stream: u32, text: &[u8]) -> Result<isize, Errno> {
-    Console::print(stream, text)?;
-    Ok(text.len() as isize)
+    answered(StdSystem::write(stream, text)).map(|n| n as isize)
+}
+
+/// Waits until what was written to standard output (1) or standard error (2) has left the host: 0, or the negated number of an error of one of the writes.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_flush(stream: i32) -> i32 {
+    returned((|| match target(stream)? {
+        Target::Output(stream) => answered(StdSystem::flush(stream)).map(|()| 0),
+        _ => Err(Errno(EINVAL)),
+    })())
 }
 
 /// Reads: how many bytes; 0 at the end.

@@ -9,6 +9,7 @@
 //! * `stack`: where threads' stacks are, on NVIDIA GPUs.
 //! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue. A lane of a `#[kernel]` is a thread, too;
 //!   [`output`]: what it prints. [`life`]: how it begins and ends.
+//! * `copies`: of memory, on NVIDIA GPUs.
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code.
 //! * [`fd`]: descriptors, which stand for handles of the host. [`mod@file`], [`dir`], [`net`]: what is done with those of each kind;
 //!   [`poll`], [`io`]: with any.
@@ -23,6 +24,8 @@
 extern crate alloc;
 
 mod arguments;
+#[cfg(all(hostcall_device, target_arch = "nvptx64"))]
+pub mod copies;
 pub mod dir;
 #[cfg(hostcall_device)]
 pub mod entry;

@@ -2,12 +2,12 @@
 
 use crate::error::{Errno, answered, returned};
 use crate::services::StdSystem;
-use crate::{memory, output, tls};
+use crate::{lane, memory, output, tls};
+use core::sync::atomic::{AtomicU32, Ordering};
 use hermit_abi::errno::EINVAL;
 use hostcall_device::__runtime::{self as device, Console, Process};
+use hostcall_device::wave;
 
-/// The exit code of a process that panicked: as on every other system.
-const PANICKED: i32 = 101;
 /// The exit code that a shell shows for a process that aborted: 128 and the number of `SIGABRT`.
 const ABORTED: i32 = 134;
 
@@ -41,10 +41,15 @@ pub extern "C" fn sys_abort() -> ! {
     end(ABORTED)
 }
 
-/// Ends the process because a thread panicked, whose message is out.
+/// A panic, whose message is out, is about to end the process: says so, once, if it is that of a thread whom others may want to join.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_panicked() -> ! {
-    end(PANICKED)
+pub extern "C" fn sys_panic_ends() {
+    static TOLD: AtomicU32 = AtomicU32::new(0);
+    // Relaxed: nothing else is told by it.
+    if wave::group_index() != 0 && !lane::is_kernels() && TOLD.swap(1, Ordering::Relaxed) == 0 {
+        // As above.
+        let _ = Console::print(2, b"note: on a device a panic ends the whole program: no `join` and no `catch_unwind` gets it\n");
+    }
 }
 
 /// There is one process.

@@ -61,7 +61,7 @@ pub fn builder(device: &Device) -> ServerBuilder {
         builder = builder.ports(ports);
     }
     if let Some(slots) = number("HOSTCALL_TEST_SLOTS") {
-        let whole = hostcall::Geometry::new(1, 32);
+        let whole = hostcall::__private::Geometry::new(1, 32);
         builder = builder.staging(slots, whole.slot_bytes);
     }
     builder

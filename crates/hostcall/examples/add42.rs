@@ -11,7 +11,7 @@ use hostcall_build::{ProgramSpec, Target, build_program};
 use offload::{Args, Device, DeviceKind, Launch};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (device, why) = Device::default();
+    let (device, why) = Device::choose();
     println!("{why}");
     let target = if device.info().kind == DeviceKind::Sim { Target::Sim } else { Target::nvptx() };
     let kernels = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/add42");

@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
+use hostcall::__private::{Geometry, PortBuffer};
 use hostcall::test_utils::{Sweeper, fixed_service, posted_service};
-use hostcall::{Geometry, PortBuffer};
 use hostcall_abi::{Flags, Header, Tag};
 use rustix::time::{ClockId, clock_gettime};
 

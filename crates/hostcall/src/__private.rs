@@ -1,6 +1,14 @@
-//! What generated code calls. Not part of the public interface.
+//! What generated code and the crates beside this one use. Not part of the public interface.
 
-pub use crate::service::{Definition, Failure, HandlerError, HandlerResult, IntoReply, Invocation, Service};
+/// For crates beside this one: port buffers of their own, and arguments where they lie.
+pub use crate::{
+    record::Report,
+    service::{OutSlice, RawOut, RawSlice},
+    wire::{PortBuffer, RawWindow, StagedRegion},
+};
+pub use hostcall_abi::{Geometry, descriptor::FirstPoll};
+
+pub use crate::service::{Completion, Deferred, Definition, Failure, HandlerError, HandlerResult, IntoReply, Invocation, Service};
 pub use crate::{__if_device as if_device, __if_host as if_host, __if_tokio as if_tokio};
 /// For shared crates that are `no_std`.
 pub use ::std;

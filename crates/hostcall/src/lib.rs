@@ -1,14 +1,16 @@
 //! Code that runs on a GPU calls the host it runs beside, while the kernel is still running.
 //!
-//! A *service* is defined once, by [`macro@service`], in a crate that both sides compile. In a kernel it is a function to call; on the host it is a
+//! A *service* is defined once, by [`macro@service`], in code that both sides compile. In a kernel it is a function to call; on the host it is a
 //! constructor that makes a [`Service`] of a closure. A [`Server`] answers the calls of the programs that are attached to it, on threads of its own,
 //! while their kernels run.
 //!
-//! This crate has two faces under one name: built with `--cfg hostcall_device`, as `hostcall-build` does for kernel crates, it is the device
-//! library; otherwise, as here, the host runtime.
+//! This is a whole program: a service, a kernel that calls it, and the host that launches the kernel and answers.
 //!
-//! ```
-//! use hostcall::{PortBuffer, Server, test_utils::MockDevice};
+//! ```no_run
+//! use std::error::Error;
+//!
+//! use hostcall::Server;
+//! use offload::{Args, Device, Launch};
 //!
 //! #[hostcall::service]
 //! pub trait Host {
@@ -16,19 +18,51 @@
 //!     fn add42(x: f32) -> f32;
 //! }
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // With a GPU or the simulator: `Server::builder(&device)`, then `attach` the program, launch and `wait`.
-//! let server = Server::without_device().service(host::add42(|x| x + 42.0)).start()?;
+//! # #[allow(unexpected_cfgs, reason = "packages with kernels declare the cfg, documentation tests cannot")]
+//! #[cfg(hostcall_device)]
+//! mod kernels {
+//!     use hostcall::prelude::*;
 //!
-//! // Here a mock device makes the call that a kernel's stub would make, through the same state machine.
-//! let geometry = hostcall::Geometry { slots: 0, ..hostcall::Geometry::new(4, 32) };
-//! let device = MockDevice::new(server.add_buffer(PortBuffer::in_process(geometry)?));
-//! let _looking = server.keep_awake();
-//! let first_service = 1;
-//! assert_eq!(device.wave(0).call_fixed::<f32, f32>(first_service, &1.0)?, 43.0);
-//! # Ok(())
-//! # }
+//!     /// Adds 42 to each element, on the host.
+//!     #[kernel]
+//!     pub fn demo(y: &mut [f32]) -> Result<(), CallError> {
+//!         let i = global_id();
+//!         if i < y.len() {
+//!             y[i] = super::Host::add42(y[i])?;
+//!             println!("lane {i}: {}", y[i]);
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # macro_rules! include_program { ($name:literal) => { offload::ProgramBundle::new($name, Vec::new()) } }
+//! fn main() -> Result<(), Box<dyn Error>> {
+//!     // What `hostcall_build::program(".").emit()` in `build.rs` has built, for the simulator and for GPUs: `offload::include_program!`.
+//!     let kernels = include_program!("first-call");
+//!     let (device, why) = Device::default_for(&kernels);
+//!     println!("{why}");
+//!     let program = device.load(&kernels)?;
+//!
+//!     let server = Server::builder(&device).service(host::add42(|x| x + 42.0)).start()?;
+//!     server.attach(&program)?;
+//!
+//!     let queue = device.queue()?;
+//!     let y = device.alloc::<f32>(8)?;
+//!     queue.copy_to(&y, 0, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])?;
+//!     // SAFETY: the kernel takes one slice of `f32`; `y` is one, and outlives the launch, which `wait` waits for.
+//!     unsafe { queue.launch(&program.kernel("demo")?, Launch::threads(8, 32), Args::new().slice(&y))? };
+//!     server.wait(&queue)?;
+//!     println!("{:?}", queue.read(&y)?);
+//!     Ok(())
+//! }
 //! ```
+//!
+//! `cargo hostcall new --kernel` writes this program with its `Cargo.toml` and `build.rs`; it runs on the simulator where there is no GPU.
+//!
+//! This crate has two faces under one name. Built with `--cfg hostcall_device`, as `hostcall-build` does for kernels, it is the device library, which has
+//! the calls, `print!`, files, a heap and the rest of what kernels use; otherwise it is the host runtime, which this page describes.
+#![cfg_attr(feature = "docs", doc = "The device library is documented as [`device`].")]
+#![cfg_attr(not(feature = "docs"), doc = "The device library is documented as the crate `hostcall_device`.")]
 //!
 //! The book is in `docs/`: services and how handlers run, the policy, the protocol.
 #![cfg_attr(hostcall_device, no_std)]
@@ -54,19 +88,25 @@ mod wire;
 #[cfg(not(hostcall_device))]
 pub use {
     builtin::{Builtins, Console, ConsoleError, Input, Sink},
-    hostcall_abi::descriptor::FirstPoll,
-    hostcall_abi::{CallError, Geometry, Plain, Status},
+    hostcall_abi::{CallError, Plain, Status},
     hostcall_macros::{Plain, service},
     policy::{Access, Denial, DirGrant, GrantError, Limits, NetGrant, NetGrantError, Policy},
     record::stats::{Latency, ServiceStats, Stats},
-    record::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report},
-    server::{AttachError, Awake, BufferHandle, Server, ServerBuilder, ServerError, WaitError},
-    server::{program_launch, reserve_lane_stacks, reserve_stacks},
+    record::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, OpenCall, UnknownService},
+    server::std_programs,
+    server::{AttachError, Awake, BufferHandle, Server, ServerBuilder, ServerError, Signature, WaitError},
+    service::Invocation,
     service::registry::{RegisterError, ServiceHandle},
-    service::{Completion, Definition, Failure, HandlerError, HandlerResult, IntoReply, Service},
-    service::{Invocation, OutSlice, RawOut, RawSlice},
-    wire::{BufferError, PortBuffer, RawWindow, StagedRegion},
+    service::{Completion, Deferred, Definition, Failure, HandlerError, HandlerResult, IntoReply, Service},
+    wire::BufferError,
 };
+
+/// The device library: what `hostcall` is in kernels. Here for its documentation only; calls that are made on the host go nowhere.
+#[cfg(all(not(hostcall_device), feature = "docs"))]
+pub mod device {
+    #[doc(inline)]
+    pub use hostcall_device::*;
+}
 
 #[cfg(all(not(hostcall_device), feature = "test-utils"))]
 pub mod test_utils;
@@ -74,3 +114,14 @@ pub mod test_utils;
 #[cfg(not(hostcall_device))]
 #[doc(hidden)]
 pub mod __private;
+
+/// Pages of the book whose examples are whole: they are compiled with the documentation's tests.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../docs/policy.md")]
+    mod policy {}
+    #[doc = include_str!("../../../docs/porting.md")]
+    mod porting {}
+    #[doc = include_str!("../../../docs/start.md")]
+    mod start {}
+}

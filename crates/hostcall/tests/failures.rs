@@ -137,8 +137,27 @@ fn a_post_that_comes_to_nothing_is_reported_to_the_host() {
     s.device.wave(0).post(999, Flags::default(), &[1]).unwrap();
     s.device.wave(0).post(1, Flags::default(), &[3]).unwrap();
     let report = s.server.collect();
-    assert_eq!(report.handler_failures.len(), 2, "{report}");
-    assert!(report.to_string().contains("service number 999, which nobody registered"));
+    assert_eq!(report.handler_failures.len(), 1, "{report}");
+    assert!(report.to_string().contains("service number 999 is not registered with the server: 1 posts came to nothing"), "{report}");
+    assert!(!report.is_success());
+}
+
+#[test]
+fn calls_of_a_service_that_was_unregistered_are_told_by_its_name_and_lanes_know() {
+    let s = serve(Server::without_device().service(fixed_service("Host__gone", |x: u32| x)));
+    s.server.service_handle("Host::gone").expect("the builder registered it").unregister();
+    let results = s.device.run_wave(0xff, |wave| wave.call(1, &[1]));
+    assert!(results.iter().all(|result| *result == Err(CallError::UnknownService)), "{results:?}");
+    let report = s.server.collect();
+    assert_eq!(report.to_string(), "service Host__gone is not registered with the server: 8 calls came to nothing");
+    assert!(report.is_success(), "every lane was told");
+    assert!(s.server.collect().unknown_services.is_empty(), "it is told once");
+    // A kernel that makes up numbers fills no memory.
+    for number in 1000..1200 {
+        s.device.wave(0).call(number, &[]).unwrap_err();
+    }
+    let report = s.server.collect();
+    assert_eq!((report.unknown_services.len(), report.omitted), (64, 136));
 }
 
 #[test]
@@ -165,7 +184,7 @@ fn lanes_that_fail_alike_are_one_entry_of_the_report() {
 #[test]
 fn what_a_removed_buffer_reported_is_collected_later() {
     let s = serve(Server::without_device().service(picky()));
-    let buffer = s.server.add_buffer(hostcall::PortBuffer::in_process(common::geometry(1, 32)).unwrap());
+    let buffer = s.server.add_buffer(hostcall::__private::PortBuffer::in_process(common::geometry(1, 32)).unwrap());
     let device = hostcall::test_utils::MockDevice::new(buffer.clone());
     assert_eq!(device.wave(0).call_fixed::<u32, u32>(1, &1), Err(CallError::HandlerFailed { code: 1 }));
     s.server.remove_buffer(&buffer);

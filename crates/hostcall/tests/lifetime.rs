@@ -2,12 +2,14 @@
 
 mod common;
 
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use common::{eventually, geometry, serve};
+use hostcall::__private::PortBuffer;
 use hostcall::test_utils::{MockDevice, definition, fixed_service, posted_service};
-use hostcall::{CallError, PortBuffer, Server, Service};
+use hostcall::{CallError, Server, ServerBuilder, Service};
 use hostcall_abi::Flags;
 
 #[test]
@@ -129,6 +131,47 @@ fn the_memory_of_a_buffer_is_freed_with_its_last_user() {
     assert_eq!(std::sync::Arc::strong_count(&kept), 2, "a device that holds the buffer holds its memory");
     drop(guest);
     eventually("the memory is freed", || std::sync::Arc::strong_count(&kept) == 1);
+}
+
+/// A wave of 32 lanes calls a service whose first handler stays until the server is known to be going. How many handlers ran.
+fn handlers_run_while_the_server_goes(builder: ServerBuilder, refine: fn(Service) -> Service) -> usize {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let (began, beginning) = mpsc::channel();
+    let (go, gate) = mpsc::channel::<()>();
+    let (counted, gate) = (runs.clone(), std::sync::Mutex::new(gate));
+    let slow = fixed_service("slow", move |x: u32| {
+        if counted.fetch_add(1, Ordering::Relaxed) == 0 {
+            began.send(()).unwrap();
+            gate.lock().unwrap().recv().unwrap();
+        }
+        x
+    });
+    // Two threads: the second answers for the ports from 16 on, while the first is in the handler.
+    let s = serve(builder.threads(2).service(refine(slow)).service(fixed_service("quick", |x: u32| x)));
+    let device = s.device.clone();
+    std::thread::scope(|scope| {
+        let wave = scope.spawn(|| device.run_wave(u64::from(u32::MAX), |wave| wave.clone().at_port(0).call(1, &[wave.lane()])));
+        beginning.recv().unwrap();
+        let server = scope.spawn(move || drop((s.awake, s.server)));
+        let probe = device.wave(0).at_port(20);
+        eventually("the server goes", || probe.call(2, &[1]) == Err(CallError::ServerGone));
+        go.send(()).unwrap();
+        server.join().unwrap();
+        let results = wave.join().unwrap();
+        let gone = results.iter().filter(|result| **result == Err(CallError::ServerGone)).count();
+        assert_eq!(gone + runs.load(Ordering::Relaxed), 32, "each lane ran or was told: {results:?}");
+    });
+    runs.load(Ordering::Relaxed)
+}
+
+#[test]
+fn a_server_that_goes_runs_no_inline_handler_that_has_not_begun() {
+    assert_eq!(handlers_run_while_the_server_goes(Server::without_device(), |service| service), 1);
+}
+
+#[test]
+fn a_server_that_goes_runs_no_blocking_handler_that_has_not_begun() {
+    assert_eq!(handlers_run_while_the_server_goes(Server::without_device().blocking_threads(1), Service::blocking), 1);
 }
 
 struct Pages(std::ptr::NonNull<u8>, std::alloc::Layout);

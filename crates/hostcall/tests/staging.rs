@@ -5,8 +5,9 @@ mod common;
 use std::sync::{Arc, Mutex};
 
 use common::serve;
+use hostcall::__private::{RawOut, RawSlice};
 use hostcall::test_utils::{MockWave, var_definition, var_units};
-use hostcall::{CallError, Definition, RawOut, RawSlice, Server, Service};
+use hostcall::{CallError, Definition, Server, Service};
 use hostcall_abi::Flags;
 use hostcall_abi::codec::VarHead;
 

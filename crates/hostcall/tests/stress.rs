@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{geometry, serve_over};
+use hostcall::__private::PortBuffer;
 use hostcall::test_utils::{Sweeper, definition, fixed_service, posted_service, var_definition, var_units};
-use hostcall::{CallError, PortBuffer, Server, Service};
+use hostcall::{CallError, Server, Service};
 use hostcall_abi::codec::VarHead;
 use hostcall_abi::word::pack;
 use hostcall_abi::{Flags, Tag, Word};

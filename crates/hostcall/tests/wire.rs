@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::{eventually, geometry, serve, serve_over, with_window};
+use hostcall::__private::PortBuffer;
 use hostcall::test_utils::{MockArch, fixed_service, posted_service};
-use hostcall::{CallError, PortBuffer, Server, Service};
+use hostcall::{CallError, Server, Service};
 use hostcall_abi::header::pack_lone;
 use hostcall_abi::port::Arch;
 use hostcall_abi::{Flags, Header, Status, Tag, Word};

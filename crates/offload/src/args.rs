@@ -1,8 +1,11 @@
 //! The arguments of a launch, as bytes that a back end can pass on.
 
-use hostcall_abi::Plain;
-use hostcall_abi::descriptor::KernelParams;
+use std::any::TypeId;
 
+use hostcall_abi::Plain;
+use hostcall_abi::descriptor::{Element, KernelParams};
+
+use crate::device::Device;
 use crate::error::Error;
 use crate::memory::{HostMemory, Memory};
 
@@ -16,6 +19,16 @@ use crate::memory::{HostMemory, Memory};
 #[derive(Clone, Debug, Default)]
 pub struct Args {
     params: Params,
+    slices: Vec<Slice>,
+}
+
+/// What is known of an argument that is memory.
+#[derive(Clone, Debug)]
+struct Slice {
+    /// Which argument its address is.
+    index: usize,
+    element: Element,
+    device: Device,
 }
 
 impl Args {
@@ -41,13 +54,15 @@ impl Args {
 
     /// Device memory as a slice, `&[T]` or `&mut [T]` in the kernel: two parameters, address and length.
     #[must_use]
-    pub fn slice<T: Plain>(self, memory: &Memory<T>) -> Self {
+    pub fn slice<T: Plain>(mut self, memory: &Memory<T>) -> Self {
+        self.note::<T>(memory.device());
         self.address(memory.address()).value(memory.len() as u64)
     }
 
     /// Device-visible host memory as a slice: two parameters, address and length.
     #[must_use]
-    pub fn host_slice<T: Plain>(self, memory: &HostMemory<T>) -> Self {
+    pub fn host_slice<T: Plain>(mut self, memory: &HostMemory<T>) -> Self {
+        self.note::<T>(memory.device());
         self.address(memory.address()).value(memory.len() as u64)
     }
 
@@ -67,14 +82,34 @@ impl Args {
         self.params.list.is_empty()
     }
 
+    /// The next argument is memory of this device.
+    fn note<T: Plain>(&mut self, device: &Device) {
+        self.slices.push(Slice { index: self.len(), element: element::<T>(), device: device.clone() });
+    }
+
+    /// Checks that memory among the arguments is of the device that is to use it.
+    pub(crate) fn check_device(&self, kernel: &str, device: &Device) -> Result<(), Error> {
+        match self.slices.iter().find(|slice| !slice.device.is_same(device)) {
+            Some(slice) => Err(Error::ArgumentDevice { kernel: kernel.to_owned(), index: slice.index }),
+            None => Ok(()),
+        }
+    }
+
     /// Checks the arguments against the kernel's own table.
     pub(crate) fn check(&self, kernel: &str, table: &KernelParams) -> Result<(), Error> {
         if table.count as usize != self.len() {
             return Err(Error::ArgumentCount { kernel: kernel.to_owned(), expected: table.count as usize, given: self.len() });
         }
-        for (index, (&(_, given), &expected)) in self.params.list.iter().zip(&table.sizes).enumerate() {
+        for (index, (&(_, given), &entry)) in self.params.list.iter().zip(&table.sizes).enumerate() {
+            let (expected, _) = KernelParams::entry(entry);
             if given != expected as usize {
                 return Err(Error::ArgumentSize { kernel: kernel.to_owned(), index, expected: expected as usize, given });
+            }
+        }
+        for &Slice { index, element: given, .. } in &self.slices {
+            let (_, expected) = KernelParams::entry(table.sizes[index]);
+            if !expected.takes(given) {
+                return Err(Error::ArgumentElement { kernel: kernel.to_owned(), index, expected, given });
             }
         }
         Ok(())
@@ -90,6 +125,28 @@ impl Args {
     pub(crate) fn params(&self) -> &Params {
         &self.params
     }
+}
+
+/// What a type's elements are to a kernel.
+fn element<T: 'static>() -> Element {
+    let numbers = [
+        (TypeId::of::<u8>(), "u8"),
+        (TypeId::of::<u16>(), "u16"),
+        (TypeId::of::<u32>(), "u32"),
+        (TypeId::of::<u64>(), "u64"),
+        (TypeId::of::<u128>(), "u128"),
+        (TypeId::of::<usize>(), "usize"),
+        (TypeId::of::<i8>(), "i8"),
+        (TypeId::of::<i16>(), "i16"),
+        (TypeId::of::<i32>(), "i32"),
+        (TypeId::of::<i64>(), "i64"),
+        (TypeId::of::<i128>(), "i128"),
+        (TypeId::of::<isize>(), "isize"),
+        (TypeId::of::<f32>(), "f32"),
+        (TypeId::of::<f64>(), "f64"),
+    ];
+    let name = numbers.iter().find(|(id, _)| *id == TypeId::of::<T>()).map_or("", |(_, name)| name);
+    Element::new(size_of::<T>(), name)
 }
 
 /// Parameters laid out in order by [`KernelParams::place`].
@@ -144,5 +201,28 @@ mod tests {
         let error = Args::new().value(1u32).value(1u32).value(1u64).check("k", &table).unwrap_err();
         assert_eq!(error.to_string(), "parameter 1 of kernel `k` has 8 bytes, an argument of 4 was given");
         assert!(Args::new().value(1u32).value(1u64).value(1u64).check("k", &table).is_ok());
+    }
+
+    #[test]
+    fn memory_of_other_elements_and_of_another_device_is_named() {
+        let table = KernelParams::new(&[4, KernelParams::slice(Element::new(4, "f32")), 8]);
+        let [device, other] = [(); 2].map(|()| Device::open("sim").unwrap());
+        let [floats, foreign] = [&device, &other].map(|device| device.alloc::<f32>(4).unwrap());
+        let (integers, bytes) = (device.alloc::<u32>(4).unwrap(), device.alloc_host::<u8>(4).unwrap());
+        let check = |args: Args| args.check("k", &table).and_then(|()| args.check_device("k", &device)).map_err(|error| error.to_string());
+        assert_eq!(check(Args::new().value(1u32).slice(&floats)), Ok(()));
+        let told = |given| {
+            format!(
+                "parameter 1 of kernel `k` is a slice of `f32`, memory of {given} was given; pass `address` and `value` if that is meant"
+            )
+        };
+        assert_eq!(check(Args::new().value(1u32).slice(&integers)), Err(told("`u32`")));
+        assert_eq!(check(Args::new().value(1u32).host_slice(&bytes)), Err(told("`u8`")));
+        assert_eq!(
+            check(Args::new().value(1u32).slice(&foreign)),
+            Err("argument 1 of kernel `k` is memory of another device than the queue's: allocate it from the same `Device`".into())
+        );
+        // Whoever reinterprets memory says so.
+        assert_eq!(check(Args::new().value(1u32).address(integers.address()).value(4u64)), Ok(()));
     }
 }

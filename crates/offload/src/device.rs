@@ -171,16 +171,15 @@ impl Device {
     ///
     /// # Panics
     /// Never: the simulator's defaults reserve address space only, and where even that fails there is no process to speak of.
-    #[expect(clippy::should_implement_trait, reason = "the reason is part of the answer")]
-    pub fn default() -> (Device, String) {
+    pub fn choose() -> (Device, String) {
         Self::first(None)
     }
 
-    /// The first device that `bundle` has an image for, and why it is this one: [`Device::default`], but a program that was built
+    /// The first device that `bundle` has an image for, and why it is this one: [`Device::choose`], but a program that was built
     /// for the simulator alone goes to the simulator even where there is a GPU.
     ///
     /// # Panics
-    /// As [`Device::default`].
+    /// As [`Device::choose`].
     pub fn default_for(bundle: &ProgramBundle) -> (Device, String) {
         Self::first(Some(bundle))
     }
@@ -262,7 +261,7 @@ impl Device {
         };
         let image = bundle.checked(image).map_err(|error: BundleError| Error::Image { reason: error.to_string() })?;
         let program = backend.load(&bundle.name, image)?;
-        Ok(Program::from_backend(self.clone(), bundle.name.as_ref(), program))
+        Ok(Program::of_image(self.clone(), bundle.name.to_string(), program, &image.bytes))
     }
 
     /// `len` elements of device memory, not initialised.

@@ -1,6 +1,9 @@
 //! Every error of this crate, in one enum. Each message carries the data and the remedy.
 
 use std::fmt;
+use std::time::Duration;
+
+use hostcall_abi::descriptor::Element;
 
 use crate::device::DeviceKind;
 
@@ -43,7 +46,10 @@ pub enum Error {
         reason: String,
     },
     /// Device memory is exhausted.
-    #[error("out of device memory on {device}: {asked} bytes asked, {available} available; free some, or ask for less")]
+    #[error(
+        "out of device memory on {device}: {asked} bytes asked, {available} available; free some, or ask for less{}",
+        more_memory(device)
+    )]
     OutOfMemory {
         /// The device's name.
         device: String,
@@ -104,6 +110,17 @@ pub enum Error {
         /// The global asked for.
         global: String,
     },
+    /// A launch of a program that links hostcall and is attached to no server.
+    #[error(
+        "cannot launch `{kernel}`: program `{program}` is attached to no server, so what it calls, prints and panics with would be lost; \
+         call `server.attach(&program)` first, or `program.without_server()` if that is meant"
+    )]
+    NoServer {
+        /// The program.
+        program: String,
+        /// The kernel.
+        kernel: String,
+    },
     /// A launch with the wrong number of arguments.
     #[error("kernel `{kernel}` takes {expected} parameters, {given} were given (a slice is two: address and length)")]
     ArgumentCount {
@@ -125,6 +142,28 @@ pub enum Error {
         expected: usize,
         /// The argument's size.
         given: usize,
+    },
+    /// A launch with memory whose elements are not those of the kernel's slice.
+    #[error(
+        "parameter {index} of kernel `{kernel}` is a slice of {expected}, memory of {given} was given; pass `address` and `value` if that is meant"
+    )]
+    ArgumentElement {
+        /// The kernel.
+        kernel: String,
+        /// Which parameter, from 0.
+        index: usize,
+        /// The kernel's elements.
+        expected: Element,
+        /// The memory's.
+        given: Element,
+    },
+    /// A launch with memory of another device.
+    #[error("argument {index} of kernel `{kernel}` is memory of another device than the queue's: allocate it from the same `Device`")]
+    ArgumentDevice {
+        /// The kernel.
+        kernel: String,
+        /// Which argument, from 0.
+        index: usize,
     },
     /// A launch of an impossible shape.
     #[error("cannot launch `{kernel}`: {reason}")]
@@ -157,6 +196,14 @@ pub enum Error {
     WrongDevice {
         /// What it is.
         what: &'static str,
+    },
+    /// The time to wait was over before the kernels were. They go on.
+    #[error("the queue was not done after {waited:.1?}; kernels in flight on its device: {in_flight}")]
+    Timeout {
+        /// How long it was waited for.
+        waited: Duration,
+        /// Kernels of the device, in this queue or another, that have not ended.
+        in_flight: usize,
     },
     /// A lane did something that ended its kernel; the device is still good.
     #[error("kernel `{}` ended by a fault: {}", .0.kernel, .0)]
@@ -277,4 +324,9 @@ impl fmt::Display for FaultKind {
             Self::Misuse(text) => f.write_str(text),
         }
     }
+}
+
+/// What gives a device more memory, if anything does.
+fn more_memory(device: &str) -> &'static str {
+    if device.starts_with(crate::sim::NAME) { "; the simulator has as much as its setting `sim:memory=BYTES` says" } else { "" }
 }

@@ -2,9 +2,10 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hostcall_abi::descriptor::{KERNEL_PREFIX, KernelParams};
+use hostcall_abi::descriptor::{ABI_SYMBOL, KERNEL_PREFIX, KernelParams, SERVICE_PREFIX};
 
 use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::device::Device;
@@ -20,6 +21,10 @@ struct Inner {
     backend: Arc<dyn BackendProgram>,
     /// What the loaded code points at. Dropped after `backend`.
     kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
+    /// Names of services that its image mentions.
+    services: Vec<String>,
+    /// Whether it links hostcall, and nobody has said yet that its calls are answered or need no answer.
+    unanswered: AtomicBool,
 }
 
 impl Program {
@@ -28,9 +33,54 @@ impl Program {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).push(it);
     }
 
+    /// What was last [kept](Program::keep) of this type.
+    pub fn kept<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        let kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().rev().find_map(|it| it.clone().downcast().ok())
+    }
+
     /// A program from a plugin's own object, for example of a module that was loaded elsewhere.
     pub fn from_backend(device: Device, name: impl Into<String>, backend: Arc<dyn BackendProgram>) -> Self {
-        Self(Arc::new(Inner { device, name: name.into(), backend, kept: Mutex::default() }))
+        Self::with_services(device, name.into(), backend, Vec::new())
+    }
+
+    /// The program of an image.
+    pub(crate) fn of_image(device: Device, name: String, backend: Arc<dyn BackendProgram>, image: &[u8]) -> Self {
+        Self::with_services(device, name, backend, mentioned(image, SERVICE_PREFIX))
+    }
+
+    fn with_services(device: Device, name: String, backend: Arc<dyn BackendProgram>, services: Vec<String>) -> Self {
+        // A driver that fails here fails again, and says so, when the program is attached or launched.
+        let unanswered = AtomicBool::new(matches!(backend.global(ABI_SYMBOL), Ok(Some(_))));
+        Self(Arc::new(Inner { device, name, backend, kept: Mutex::default(), services, unanswered }))
+    }
+
+    /// Names of the hostcall services that the program's image mentions: those that its kernels may call. Of a module that was loaded elsewhere
+    /// nothing is known.
+    pub fn services(&self) -> &[String] {
+        &self.0.services
+    }
+
+    /// Says that the program is to be launched without a server. A program that links hostcall is otherwise refused with
+    /// [`Error::NoServer`] until it is attached: what its kernels call fails, and what they print and panic with is lost.
+    pub fn without_server(&self) {
+        self.answered();
+    }
+
+    /// Says that somebody answers the program's calls. `hostcall::Server::attach` does so.
+    pub fn answered(&self) {
+        // Pairs with the load in `check_answered`. Relaxed: it orders nothing, launches are ordered by whoever attaches before he launches.
+        self.0.unanswered.store(false, Ordering::Relaxed);
+    }
+
+    /// # Errors
+    /// [`Error::NoServer`].
+    pub(crate) fn check_answered(&self, kernel: &str) -> Result<(), Error> {
+        // Pairs with the store in `answered`.
+        if self.0.unanswered.load(Ordering::Relaxed) {
+            return Err(Error::NoServer { program: self.name().to_owned(), kernel: kernel.to_owned() });
+        }
+        Ok(())
     }
 
     /// Its name in the bundle.
@@ -56,7 +106,9 @@ impl Program {
         let missing = || Error::NoKernel { program: self.name().to_owned(), kernel: name.to_owned() };
         let backend = self.0.backend.kernel(name)?.ok_or_else(missing)?;
         let params = self.kernel_params(name)?;
-        Ok(Kernel(Arc::new(KernelInner { program: self.clone(), name: name.to_owned(), params, backend })))
+        let entries = params.iter().flat_map(|table| &table.sizes[..table.count as usize]);
+        let sizes = entries.map(|&entry| KernelParams::entry(entry).0).collect();
+        Ok(Kernel(Arc::new(KernelInner { program: self.clone(), name: name.to_owned(), params, sizes, backend })))
     }
 
     /// A global.
@@ -110,6 +162,8 @@ struct KernelInner {
     program: Program,
     name: String,
     params: Option<KernelParams>,
+    /// Of the parameters.
+    sizes: Vec<u32>,
     backend: Arc<dyn BackendKernel>,
 }
 
@@ -126,7 +180,7 @@ impl Kernel {
 
     /// Sizes of its parameters, if the program says them; without them a launch takes any arguments.
     pub fn params(&self) -> Option<&[u32]> {
-        self.0.params.as_ref().map(|p| &p.sizes[..p.count as usize])
+        self.0.params.as_ref().map(|_| &*self.0.sizes)
     }
 
     /// What the device says of it.
@@ -200,5 +254,27 @@ impl Global {
     fn check(&self, what: &'static str, len: usize) -> Result<(), Error> {
         let size = self.info.size;
         if len > size { Err(Error::Range { what, offset: 0, len, size }) } else { Ok(()) }
+    }
+}
+
+/// What follows `prefix` in symbols that an image mentions: images of all kinds, PTX and ELF, have their symbols' names as they are. Sorted.
+fn mentioned(image: &[u8], prefix: &str) -> Vec<String> {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let rests = memchr::memmem::find_iter(image, prefix).map(|at| &image[at + prefix.len()..]);
+    let names = rests.map(|rest| &rest[..rest.iter().take_while(|byte| is_name(byte)).count()]);
+    let mut names: Vec<String> = names.filter(|name| !name.is_empty()).map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_are_found_in_text_and_in_tables_of_names() {
+        let image = b".global .b32 __HOSTCALL__Host__b;\n\0__HOSTCALL__Host__a\0__HOSTCALL_SIGNATURE__Host__a\0mov %r1, __HOSTCALL__Host__b;__HOSTCALL__";
+        assert_eq!(mentioned(image, SERVICE_PREFIX), ["Host__a", "Host__b"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hostcall_abi::Plain;
 
@@ -30,7 +30,10 @@ impl Launch {
         Self { groups: [groups, 1, 1], group_size: [group_size, 1, 1], dynamic_shared: 0 }
     }
 
-    /// At least `threads` threads in one dimension, in workgroups of `group_size`; the kernel must check its index.
+    /// At least `threads` threads in one dimension, in workgroups of `group_size`: as many whole workgroups as that takes.
+    ///
+    /// `Launch::threads(8, 32)` starts 32 threads. A kernel compares its index with the length of its data, or `Launch::linear` starts
+    /// an exact number.
     pub const fn threads(threads: u32, group_size: u32) -> Self {
         let size = if group_size == 0 { 1 } else { group_size };
         Self::linear(threads.div_ceil(size), group_size)
@@ -40,6 +43,19 @@ impl Launch {
     #[must_use]
     pub const fn dynamic_shared(self, bytes: u32) -> Self {
         Self { dynamic_shared: bytes, ..self }
+    }
+
+    /// What no device with workgroups of at most `limit` threads can run, in words.
+    fn fault(&self, limit: u32) -> Option<String> {
+        for (what, sizes) in [("groups", self.groups), ("group_size", self.group_size)] {
+            if let Some(axis) = sizes.iter().position(|&size| size == 0) {
+                return Some(format!("`{what}` is {sizes:?}, and 0 in {}: give at least 1", ["x", "y", "z"][axis]));
+            }
+        }
+        let threads = self.group_threads();
+        let too_many = threads > u64::from(limit);
+        too_many
+            .then(|| format!("`group_size` {:?} makes workgroups of {threads} threads: this device runs at most {limit}", self.group_size))
     }
 
     /// Threads of a workgroup.
@@ -88,18 +104,19 @@ impl Queue {
     /// * if the program has no parameter table for the kernel, `args` are the kernel's parameters in number and size.
     ///
     /// # Errors
-    /// [`Error::ArgumentCount`] and [`Error::ArgumentSize`] if the program has a table of the kernel's parameters,
+    /// [`Error::ArgumentCount`], [`Error::ArgumentSize`] and [`Error::ArgumentElement`] if the program has a table of the kernel's
+    /// parameters, [`Error::ArgumentDevice`],
+    /// [`Error::NoServer`] if the program links hostcall and is attached to no server,
     /// [`Error::WrongDevice`], [`Error::Launch`] for a shape the device cannot run, [`Error::DeviceLost`]. What goes wrong later is
     /// reported by [`Queue::synchronize`].
     pub unsafe fn launch(&self, kernel: &Kernel, launch: Launch, args: Args) -> Result<(), Error> {
         self.own(kernel.program().device(), "the kernel")?;
+        kernel.program().check_answered(kernel.name())?;
         if let Some(table) = kernel.table() {
             args.check(kernel.name(), table)?;
         }
-        let limit = u64::from(self.device().info().max_group_size);
-        if launch.group_count() == 0 || launch.group_threads() == 0 || launch.group_threads() > limit {
-            let (groups, size) = (launch.groups, launch.group_size);
-            let reason = format!("{groups:?} workgroups of {size:?} threads: give at least 1 of each, and at most {limit} threads");
+        args.check_device(kernel.name(), self.device())?;
+        if let Some(reason) = launch.fault(self.device().info().max_group_size) {
             return Err(Error::Launch { kernel: kernel.name().to_owned(), reason });
         }
         tracing::debug!(kernel = kernel.name(), groups = ?launch.groups, group_size = ?launch.group_size, "launch");
@@ -173,10 +190,47 @@ impl Queue {
 
     /// Waits until everything before has ended.
     ///
+    /// This knows what the device says of the kernels, and no more. Panics, exits and failed handlers of a program that is attached to a
+    /// server are in that server's report: wait with `hostcall::Server::wait`, which returns them.
+    ///
     /// # Errors
     /// The first failure of earlier work in this queue that was not reported yet: [`Error::Fault`], [`Error::DeviceLost`], ….
     pub fn synchronize(&self) -> Result<(), Error> {
         self.0.backend.synchronize()
+    }
+
+    /// As [`Queue::synchronize`], but gives up after `limit`. What is in the queue goes on: nothing is taken back.
+    ///
+    /// `hostcall::Server::wait_timeout` also says which calls are open.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], or as for [`Queue::synchronize`].
+    pub fn synchronize_timeout(&self, limit: Duration) -> Result<(), Error> {
+        let start = Instant::now();
+        if self.idle_within(start, limit, || ())? {
+            return self.synchronize();
+        }
+        Err(Error::Timeout { waited: start.elapsed(), in_flight: self.device().in_flight() })
+    }
+
+    /// Whether nothing is left to do, at the latest when `limit` has passed since `start`. Calls `look` now and then while it waits.
+    ///
+    /// # Errors
+    /// As for [`Queue::is_idle`].
+    #[doc(hidden)]
+    pub fn idle_within(&self, start: Instant, limit: Duration, mut look: impl FnMut()) -> Result<bool, Error> {
+        const LONGEST: Duration = Duration::from_millis(1);
+        let mut nap = Duration::from_micros(20);
+        while !self.is_idle()? {
+            let left = limit.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            look();
+            std::thread::sleep(nap.min(left));
+            nap = (nap * 2).min(LONGEST);
+        }
+        Ok(true)
     }
 
     /// Whether nothing is left to do. Failures are left to [`Queue::synchronize`].

@@ -39,7 +39,7 @@ fn the_default_device_says_that_there_was_no_libcuda() {
     if has_driver() {
         return;
     }
-    let (device, why) = Device::default();
+    let (device, why) = Device::choose();
     assert_eq!(device.info().kind, DeviceKind::Sim);
     assert!(why.contains("no libcuda.so.1 found") && why.ends_with("using the simulator"), "{why}");
 }

@@ -166,10 +166,16 @@ fn a_dropped_queue_finishes_what_is_in_it() {
 #[test]
 fn impossible_launches_are_errors() {
     let bench = Bench::new("waves=2", double);
-    for launch in [Launch::linear(0, 1), Launch::linear(1, 0), Launch::linear(1, 65), Launch::linear(1, u32::MAX)] {
+    let flat = Launch { groups: [2, 1, 1], group_size: [8, 0, 1], dynamic_shared: 0 };
+    for (launch, told) in [
+        (Launch::linear(0, 1), "`groups` is [0, 1, 1], and 0 in x: give at least 1"),
+        (flat, "`group_size` is [8, 0, 1], and 0 in y: give at least 1"),
+        (Launch::linear(1, 65), "`group_size` [65, 1, 1] makes workgroups of 65 threads: this device runs at most 64"),
+        (Launch::linear(1, u32::MAX), "this device runs at most 64"),
+    ] {
         let error = bench.launch(launch, Args::new()).unwrap_err();
         assert!(matches!(error, Error::Launch { .. }), "{error}");
-        assert!(error.to_string().contains("at most 64 threads"), "{error}");
+        assert!(error.to_string().contains(told), "{error}");
     }
     let huge = Launch { groups: [u32::MAX; 3], group_size: [u32::MAX; 3], dynamic_shared: 0 };
     assert!(bench.launch(huge, Args::new()).is_err());
@@ -194,7 +200,7 @@ fn devices_are_opened_by_name() {
         let error = Device::open(spec).unwrap_err();
         assert!(error.to_string().contains(part), "{error}");
     }
-    let (device, why) = Device::default();
+    let (device, why) = Device::choose();
     assert!(why.contains("using "), "{why}");
     assert!(device.info().resident_waves > 0);
     assert_eq!(device.reset().unwrap().info(), device.info());

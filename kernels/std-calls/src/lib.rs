@@ -12,7 +12,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char};
 use hermit_abi::timespec;
-use hostcall_std::{fd, file, memory, process, time};
+use hostcall_std::{file, io, memory, process, time};
 
 /// The entry of programs.
 #[hostcall_device::kernel(krate = hostcall_device)]
@@ -69,7 +69,7 @@ unsafe extern "C" fn runtime_entry(argc: i32, argv: *const *const c_char, mut en
 /// Writes to standard output.
 fn say(text: &str) {
     // SAFETY: a string.
-    let written = unsafe { fd::sys_write(1, text.as_ptr(), text.len()) };
+    let written = unsafe { io::sys_write(1, text.as_ptr(), text.len()) };
     assert_eq!(written, text.len() as isize);
 }
 
@@ -82,10 +82,10 @@ fn copy() -> i32 {
     let mut buffer = [0u8; 4000];
     loop {
         // SAFETY: the buffer.
-        match unsafe { fd::sys_read(0, buffer.as_mut_ptr(), buffer.len()) } {
+        match unsafe { io::sys_read(0, buffer.as_mut_ptr(), buffer.len()) } {
             0 => return 0,
             // SAFETY: as above.
-            n if n > 0 => assert_eq!(unsafe { fd::sys_write(1, buffer.as_ptr(), n as usize) }, n),
+            n if n > 0 => assert_eq!(unsafe { io::sys_write(1, buffer.as_ptr(), n as usize) }, n),
             error => return -error as i32,
         }
     }

@@ -8,7 +8,7 @@ use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use hermit_abi::{AF_INET, SO_RCVTIMEO, SOCK_DGRAM, SOCK_STREAM, SOL_SOCKET, in_addr, sockaddr_in, socklen_t, timeval};
 use hostcall_std::net::{names, options, socket as s};
-use hostcall_std::{fd, lane, thread, time};
+use hostcall_std::{fd, io, lane, poll, thread, time};
 
 fn at(port: u16) -> sockaddr_in {
     let sin_addr = in_addr { s_addr: u32::from_ne_bytes([127, 0, 0, 1]) };
@@ -133,12 +133,12 @@ pub(crate) fn datagrams() -> i32 {
     assert_eq!(&buffer, b"twot");
     let mut fds = [hermit_abi::pollfd { fd: b, events: hermit_abi::POLLIN, revents: 0 }];
     // SAFETY: one entry.
-    assert_eq!(unsafe { fd::sys_poll(fds.as_mut_ptr(), 1, 10) }, 0);
+    assert_eq!(unsafe { poll::sys_poll(fds.as_mut_ptr(), 1, 10) }, 0);
     assert_eq!(connect_to(b, own_port(a)), 0);
     assert_eq!(connect_to(a, own_port(b)), 0);
     assert_eq!(send(a, b"x"), 1);
     // SAFETY: one entry.
-    assert_eq!(unsafe { fd::sys_poll(fds.as_mut_ptr(), 1, -1) }, 1);
+    assert_eq!(unsafe { poll::sys_poll(fds.as_mut_ptr(), 1, -1) }, 1);
     assert_eq!(fds[0].revents, hermit_abi::POLLIN);
     assert_eq!(receive(b, &mut buffer), 1);
     0
@@ -159,9 +159,9 @@ pub(crate) fn timeouts() -> i32 {
     assert_eq!(receive(a, &mut [0; 4]), -11);
     let mut on = 1i32;
     // SAFETY: an `i32`.
-    assert_eq!(unsafe { fd::sys_ioctl(a, hermit_abi::FIONBIO, (&raw mut on).cast()) }, 0);
+    assert_eq!(unsafe { io::sys_ioctl(a, hermit_abi::FIONBIO, (&raw mut on).cast()) }, 0);
     assert_eq!(receive(a, &mut [0; 4]), -11);
-    assert_eq!(fd::sys_fcntl(a, hermit_abi::F_GETFL, 0) & hermit_abi::O_NONBLOCK, hermit_abi::O_NONBLOCK);
+    assert_eq!(io::sys_fcntl(a, hermit_abi::F_GETFL, 0) & hermit_abi::O_NONBLOCK, hermit_abi::O_NONBLOCK);
     // SAFETY: as above; an option that there is not.
     assert_eq!(unsafe { options::sys_setsockopt(a, 77, 1, (&raw const time).cast(), size) }, -92);
     assert_eq!(fd::sys_close(a), 0);

@@ -3,7 +3,7 @@
 //! The mean is what the rows of the table measure; the percentiles, which have two clock readings more in each call, show how many calls miss
 //! their first poll.
 
-use hostcall::FirstPoll;
+use hostcall::__private::FirstPoll;
 
 use super::error::Error;
 use super::latency::{self, Shape};

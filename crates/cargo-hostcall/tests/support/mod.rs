@@ -5,6 +5,8 @@
 //! command line itself are taken from there.
 #![allow(dead_code, reason = "each file of tests uses a part")]
 
+pub(crate) mod package;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -122,6 +124,7 @@ pub(crate) fn on_this_machine(dir: &Path, program: &str, arguments: &[&str], std
 }
 
 /// Ends the test, saying why, where nothing can be built.
+#[allow(unused_macros, reason = "each file of tests uses a part")]
 macro_rules! needs_toolchain {
     () => {
         if !crate::support::can_build() {
@@ -129,4 +132,5 @@ macro_rules! needs_toolchain {
         }
     };
 }
+#[allow(unused_imports, reason = "each file of tests uses a part")]
 pub(crate) use needs_toolchain;

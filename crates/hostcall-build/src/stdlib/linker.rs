@@ -18,6 +18,7 @@ use crate::bitcode::Style;
 use crate::cache::Scratch;
 use crate::command::Run;
 use crate::gpu::Gpu;
+use crate::progress::Progress;
 use crate::symbols::VISIBLE;
 use crate::{BuildError, NVPTX_ARCH, amdgpu, module, nvptx, sim, symbols};
 
@@ -30,6 +31,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     let name = program_name(&output.file_stem().unwrap_or_default().to_string_lossy()).to_owned();
     let state = sysroot.runtime_state()?;
     let runtime = sysroot.runtime(&state);
+    let _progress = Progress::of(format!("{name} for {}", sysroot.machine));
     let image = match &sysroot.machine {
         Machine::Sim => shared_library(sysroot, &runtime, &name, &arguments, &scratch.0)?,
         Machine::Nvptx | Machine::Amdgpu { .. } => gpu_image(sysroot, &runtime, &name, &arguments, &scratch.0)?,

@@ -15,6 +15,7 @@ mod runtime;
 pub(crate) mod shorten;
 mod sysroot;
 mod tools;
+mod unwinding;
 mod wrapper;
 
 pub use act::act_as_tool;

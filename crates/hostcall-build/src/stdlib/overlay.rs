@@ -12,7 +12,7 @@ use offload_image::Sha256;
 use crate::{BuildError, DeviceToolchain};
 
 /// The patches by name. Unified diffs, each with a line before it that says what it is for.
-const PATCHES: [(&str, &str); 10] = [
+const PATCHES: [(&str, &str); 11] = [
     ("allocation", include_str!("../../overlay/allocation.patch")),
     ("entry", include_str!("../../overlay/entry.patch")),
     ("environment", include_str!("../../overlay/environment.patch")),
@@ -20,6 +20,7 @@ const PATCHES: [(&str, &str); 10] = [
     ("files", include_str!("../../overlay/files.patch")),
     ("lanes", include_str!("../../overlay/lanes.patch")),
     ("names", include_str!("../../overlay/names.patch")),
+    ("output", include_str!("../../overlay/output.patch")),
     ("panic", include_str!("../../overlay/panic.patch")),
     ("thread-local", include_str!("../../overlay/thread-local.patch")),
     ("threads", include_str!("../../overlay/threads.patch")),

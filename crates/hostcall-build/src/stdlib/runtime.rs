@@ -11,7 +11,6 @@ use offload_image::Sha256;
 use super::machine::Machine;
 use super::sysroot::Sysroot;
 use crate::cache::Scratch;
-use crate::command::Run;
 use crate::context::{Context, ProgramSpec};
 use crate::gpu::Gpu;
 use crate::source::Source;
@@ -88,9 +87,8 @@ fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBu
     let host = context.host;
     let mut all = flags::common();
     context.source.remap(&mut all);
-    let run = Run::new(&host.cargo).without_outer_cargo().dir(&context.source.dir);
-    let run = if let Some(rustc) = &host.rustc { run.env("RUSTC", rustc) } else { run };
-    let run = run
+    let run = context
+        .host_cargo()
         .env("CARGO_TARGET_DIR", &context.source.target_dir)
         .env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"))
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")

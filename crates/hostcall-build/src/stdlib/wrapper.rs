@@ -11,6 +11,7 @@ use std::process::Command;
 
 use super::linker::HARNESS_VARIABLE;
 use super::sysroot::{STATE_VARIABLE, Sysroot};
+use super::unwinding;
 use crate::BuildError;
 use crate::flags::{self, KERNEL_FEATURES};
 
@@ -33,7 +34,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         command.args(sysroot.machine.codegen_flags());
         if sysroot.machine.is_gpu() {
             // Only crates of the user's own: a registry crate has no kernels.
-            if std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some() && call.is_crate {
+            if is_users_own() && call.is_crate {
                 command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})")).arg("-Aunused_features");
             }
         }
@@ -47,6 +48,13 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     if arguments.iter().any(|argument| argument == "-vV") {
         // Part of what cargo knows programs by: another std means another build.
         println!("hostcall: {}", sysroot.dir.file_name().unwrap_or_default().to_string_lossy());
+    }
+    if status.success()
+        && call.target.as_deref() == Some(&name)
+        && is_users_own()
+        && let Some(said) = call.dependency_file().and_then(|file| unwinding::about(&fs::read_to_string(file).ok()?))
+    {
+        eprintln!("{said}");
     }
     if status.success() && call.is_final {
         depend_on_stamp(sysroot, &call)?;
@@ -121,6 +129,11 @@ fn library(value: &str) -> String {
     name.split(':').next().unwrap_or(name).to_owned()
 }
 
+/// Whether the package is one that cargo was asked for, not a dependency.
+fn is_users_own() -> bool {
+    std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some()
+}
+
 /// The package that cargo has us compile, for messages.
 fn package() -> String {
     let variable = |name| std::env::var(name).unwrap_or_default();
@@ -128,6 +141,12 @@ fn package() -> String {
 }
 
 impl Call {
+    /// Where rustc says what the crate was made of, if it was asked to.
+    fn dependency_file(&self) -> Option<PathBuf> {
+        let (dir, name) = (self.out_dir.as_ref()?, self.crate_name.as_ref()?);
+        Some(dir.join(format!("{name}{}.d", self.extra_filename)))
+    }
+
     /// What is to be said of a package whose crate brings C along. It is found out here, before rustc: code generation for a GPU does not survive objects of
     /// another machine.
     fn about_c(&self, is_gpu: bool, package: &str) -> Option<String> {
@@ -151,8 +170,7 @@ impl Call {
 
 /// Adds the stamp of the runtime and the linker to the dependency file of a crate that was linked with them.
 fn depend_on_stamp(sysroot: &Sysroot, call: &Call) -> Result<(), BuildError> {
-    let (Some(dir), Some(name)) = (&call.out_dir, &call.crate_name) else { return Ok(()) };
-    let file = dir.join(format!("{name}{}.d", call.extra_filename));
+    let Some(file) = call.dependency_file() else { return Ok(()) };
     let Ok(text) = fs::read_to_string(&file) else { return Ok(()) };
     let stamp = sysroot.stamp().display().to_string().replace(' ', "\\ ");
     let mut changed = with_dependency(&text, &stamp);
@@ -183,8 +201,7 @@ fn hint(call: &Call, machine: &str) -> Option<String> {
     if call.target.as_deref() != Some(machine) {
         return None;
     }
-    let ours = std::env::var_os("CARGO_PRIMARY_PACKAGE").is_some();
-    (!ours).then(|| {
+    (!is_users_own()).then(|| {
         format!(
             "`{name}` does not compile for the device. Programs there see `target_os = \"hermit\"`: neither `cfg(unix)` nor `cfg(windows)` holds, and there are no \
              processes, signals or memory maps. A crate that needs one of those cannot be used; look for a feature that turns it off, or for another crate"

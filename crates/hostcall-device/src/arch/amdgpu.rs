@@ -293,30 +293,7 @@ impl Arch for Machine {
         steady_counter() * 10
     }
 
-    #[inline(always)]
-    fn ports(self) -> u32 {
-        descriptor().ports
-    }
-
-    #[inline(always)]
-    fn request_words(self) -> u32 {
-        descriptor().request_words
-    }
-
-    #[inline(always)]
-    fn reply_words(self) -> u32 {
-        descriptor().reply_words
-    }
-
-    #[inline(always)]
-    fn lone_stride(self) -> u32 {
-        descriptor().lone_stride
-    }
-
-    #[inline(always)]
-    fn has_window(self) -> bool {
-        descriptor().window != 0
-    }
+    from_descriptor!();
 
     #[inline(always)]
     fn lock_port(self, port: u32) -> u32 {

@@ -6,6 +6,36 @@
 //! * `converged_at`, `fence_system`, `sync_group`, `group_scratch`, `exit_lane`, `trap`;
 //! * bulk loads and stores of host memory.
 
+/// What every machine's `Arch` reads from the descriptor.
+macro_rules! from_descriptor {
+    () => {
+        #[inline(always)]
+        fn ports(self) -> u32 {
+            descriptor().ports
+        }
+
+        #[inline(always)]
+        fn request_words(self) -> u32 {
+            descriptor().request_words
+        }
+
+        #[inline(always)]
+        fn reply_words(self) -> u32 {
+            descriptor().reply_words
+        }
+
+        #[inline(always)]
+        fn lone_stride(self) -> u32 {
+            descriptor().lone_stride
+        }
+
+        #[inline(always)]
+        fn has_window(self) -> bool {
+            descriptor().window != 0
+        }
+    };
+}
+
 #[cfg(target_arch = "nvptx64")]
 #[path = "nvptx.rs"]
 pub(crate) mod current;

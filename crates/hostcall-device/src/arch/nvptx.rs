@@ -6,6 +6,9 @@
 #[cfg(feature = "helpers")]
 #[path = "nvptx/helpers.rs"]
 pub(crate) mod helpers;
+#[cfg(feature = "helpers")]
+#[path = "nvptx/plain.rs"]
+mod plain;
 
 use core::arch::asm;
 use hostcall_abi::descriptor::{Control, FirstPoll};
@@ -195,6 +198,19 @@ pub(crate) fn is_private(address: *const u8) -> bool {
             address = in(reg64) address, private = out(reg32) private, options(pure, nomem, nostack));
     }
     private != 0
+}
+
+/// Whether an address is in memory that all lanes address alike: the device's or the host's, not a lane's, a workgroup's or a launch's own.
+#[cfg(feature = "helpers")]
+#[inline(always)]
+fn is_global(address: u64) -> bool {
+    let global: u32;
+    // SAFETY: looks at the address only.
+    unsafe {
+        asm!("{{ .reg .pred p; isspacep.global p, {address}; selp.u32 {global}, 1, 0, p; }}",
+            address = in(reg64) address, global = out(reg32) global, options(pure, nomem, nostack));
+    }
+    global != 0
 }
 
 /// Ends the calling lane.
@@ -402,30 +418,7 @@ impl Arch for Machine {
         globaltimer()
     }
 
-    #[inline(always)]
-    fn ports(self) -> u32 {
-        descriptor().ports
-    }
-
-    #[inline(always)]
-    fn request_words(self) -> u32 {
-        descriptor().request_words
-    }
-
-    #[inline(always)]
-    fn reply_words(self) -> u32 {
-        descriptor().reply_words
-    }
-
-    #[inline(always)]
-    fn lone_stride(self) -> u32 {
-        descriptor().lone_stride
-    }
-
-    #[inline(always)]
-    fn has_window(self) -> bool {
-        descriptor().window != 0
-    }
+    from_descriptor!();
 
     #[inline(always)]
     fn lock_port(self, port: u32) -> u32 {

@@ -26,7 +26,7 @@ pub struct DirEntry {
 }
 
 impl DirEntry {
-    /// The name of the entry.
+    /// The name of the entry. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn file_name(&self) -> &str {
         &self.path[self.path.len() - self.name_len..]
     }
@@ -55,7 +55,7 @@ impl DirEntry {
 /// # Errors
 /// The error that the host returned.
 pub fn read_dir(path: &str) -> Result<ReadDir> {
-    let handle = Files::open_dir(path)??;
+    let handle = Files::open_dir(path.as_bytes())??;
     Ok(ReadDir { handle, path: path.into(), ended: false })
 }
 
@@ -66,14 +66,14 @@ impl ReadDir {
             match Files::next_entry(self.handle, &mut name)? {
                 Ok(None) => return Ok(None),
                 Ok(Some((len, kind))) => {
-                    let name = name.get(..len as usize).and_then(|name| core::str::from_utf8(name).ok());
-                    // The host sends names that are UTF-8 and fit.
-                    let name = name.ok_or(Error::from_errno(errno::EINVAL))?;
+                    // The host sends names that fit.
+                    let name = name.get(..len as usize).ok_or(Error::from_errno(errno::EINVAL))?;
+                    let name = String::from_utf8_lossy(name);
                     let mut path = self.path.clone();
                     if !path.ends_with('/') {
                         path.push('/');
                     }
-                    path.push_str(name);
+                    path.push_str(&name);
                     return Ok(Some(DirEntry { path, name_len: name.len(), kind: FileType(kind) }));
                 }
                 Err(errno::ERANGE) if name.len() < NAME_MAX * 16 => name.resize(name.len() * 2, 0),

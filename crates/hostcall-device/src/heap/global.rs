@@ -51,12 +51,8 @@ unsafe impl GlobalAlloc for DeviceHeap {
         // SAFETY: the caller's.
         let block = unsafe { self.alloc(layout) };
         if !block.is_null() {
-            let most = u32::try_from(size).unwrap_or(u32::MAX).min(1 << 31);
-            // SAFETY: the block has `size` bytes, and lies in the heap.
-            unsafe {
-                let done = crate::copy::zeroed_by_helpers(block as u64, most) as usize;
-                block.add(done).write_bytes(0, size - done);
-            }
+            // SAFETY: the block has `size` bytes.
+            unsafe { crate::copy::zero_block(block, size) };
         }
         block
     }
@@ -74,9 +70,7 @@ unsafe impl GlobalAlloc for DeviceHeap {
             let len = size.min(layout.size());
             // SAFETY: both are valid for the lesser size, and different blocks of the heap.
             unsafe {
-                let most = u32::try_from(len).unwrap_or(u32::MAX).min(1 << 31);
-                let done = crate::copy::by_helpers(to as u64, block as u64, most, false) as usize;
-                core::ptr::copy_nonoverlapping(block.add(done), to.add(done), len - done);
+                crate::copy::move_block(to, block, len);
                 self.dealloc(block, layout);
             }
         }

@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
 use super::{Function, Kind, Output, Service};
-use crate::common::local;
+use crate::common::{local, tidy};
 
 /// Who calls.
 #[derive(Clone, Copy)]
@@ -50,6 +50,8 @@ impl Service {
         let word = word(function);
         let signature_word = format_ident!("__HOSTCALL_SIGNATURE__{}", function.name);
         let signature = function.signature(&self.codec());
+        let text = if self.both_sides { tidy(&function.types()) } else { String::new() };
+        let room = Literal::usize_unsuffixed(text.len().next_multiple_of(8));
         quote! {
             #[doc(hidden)]
             #[cfg_attr(not(target_arch = "amdgpu"), used)]
@@ -61,7 +63,8 @@ impl Service {
             #[cfg_attr(not(target_arch = "amdgpu"), used)]
             #[unsafe(no_mangle)]
             #[allow(non_upper_case_globals, reason = "the host finds the word under the service's name")]
-            static #signature_word: u64 = #signature;
+            static #signature_word: #private::abi::descriptor::SignatureWord<#room> =
+                #private::abi::descriptor::SignatureWord::new(#signature, #text);
         }
     }
 
@@ -172,7 +175,7 @@ impl Service {
             #(#deprecated)*
             #[inline(always)]
             #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
-            pub fn #start(#(#declared),*) -> ::core::result::Result<#private::Pending<#result, { #reply_words }>, #private::abi::CallError> {
+            pub fn #start(#(#declared),*) -> ::core::result::Result<impl #private::Pending<#result>, #private::abi::CallError> {
                 #filled
                 #private::start_fixed::<#result, #units, { #reply_words }>(&#word, &__hostcall_units)
             }

@@ -1,11 +1,11 @@
 //! The host's half: the trait to implement, and the module of constructors.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
 use super::{Arg, Function, Kind, Output, Service};
-use crate::common::local;
+use crate::common::{local, tidy};
 
 impl Service {
     pub(super) fn host(&self) -> TokenStream {
@@ -108,17 +108,17 @@ impl Service {
                 })
             }
         };
-        let asynchronous = outs.is_empty().then(|| self.asynchronous(function, &definition));
-        quote!(#plain #asynchronous)
+        let later = outs.is_empty().then(|| {
+            let owned = self.owned(function);
+            let (deferred, asynchronous) = (self.deferred(function, &definition, &owned), self.asynchronous(function, &definition, &owned));
+            quote!(#deferred #asynchronous)
+        });
+        quote!(#plain #later)
     }
 
-    /// The constructor for a closure that returns a future. Its arguments are owned, as the call's copy is gone when it
-    /// runs on.
-    fn asynchronous(&self, function: &Function, definition: &TokenStream) -> TokenStream {
+    /// The arguments of a handler that runs on when the call's copy of them is gone.
+    fn owned(&self, function: &Function) -> Owned {
         let private = &self.private;
-        let Function { attrs, ident, .. } = function;
-        let name = format_ident!("{}_async", ident.unraw(), span = ident.span());
-        let result = function.result();
         let (mut owned, mut decoded, mut given) = (Vec::new(), Vec::new(), Vec::new());
         for (i, Arg { kind, .. }) in function.args.iter().enumerate() {
             let value = local(i);
@@ -133,12 +133,53 @@ impl Service {
             decoded.push(quote!(let #value = #decode;));
             given.push(value);
         }
+        Owned { types: owned, decoded, given }
+    }
+
+    /// The constructor for a closure that answers through a token, whenever it likes.
+    fn deferred(&self, function: &Function, definition: &TokenStream, Owned { types, decoded, given }: &Owned) -> TokenStream {
+        let private = &self.private;
+        let Function { attrs, ident, .. } = function;
+        let name = format_ident!("{}_deferred", ident.unraw(), span = ident.span());
+        let result = function.result();
+        let about = format!(
+            "As [`{0}`](fn@{0}), with a token through which the call is answered later, from any thread. Strings and slices come owned.",
+            ident.unraw()
+        );
+        quote! {
+            #(#attrs)*
+            #[doc = ""]
+            #[doc = #about]
+            pub fn #name<__F>(f: __F) -> #private::Service
+            where
+                __F: ::core::ops::Fn(#(#types,)* #private::Deferred<#result>) + ::core::marker::Send + ::core::marker::Sync + 'static,
+            {
+                #private::Service::deferred(#definition, move |call: &mut #private::Invocation<'_>, done: #private::Completion| {
+                    let decoded = (|| -> ::core::result::Result<_, #private::Failure> {
+                        #(#decoded)*
+                        ::core::result::Result::Ok((#(#given,)*))
+                    })();
+                    match decoded {
+                        ::core::result::Result::Ok((#(#given,)*)) => f(#(#given,)* #private::Deferred::new(done)),
+                        ::core::result::Result::Err(failure) => done.fail(failure),
+                    }
+                })
+            }
+        }
+    }
+
+    /// The constructor for a closure that returns a future.
+    fn asynchronous(&self, function: &Function, definition: &TokenStream, Owned { types, decoded, given }: &Owned) -> TokenStream {
+        let private = &self.private;
+        let Function { attrs, ident, .. } = function;
+        let name = format_ident!("{}_async", ident.unraw(), span = ident.span());
+        let result = function.result();
         quote! {
             #private::if_tokio! {
                 #(#attrs)*
                 pub fn #name<__F, __Fut, __O>(f: __F) -> #private::Service
                 where
-                    __F: ::core::ops::Fn(#(#owned),*) -> __Fut + ::core::marker::Send + ::core::marker::Sync + 'static,
+                    __F: ::core::ops::Fn(#(#types),*) -> __Fut + ::core::marker::Send + ::core::marker::Sync + 'static,
                     __Fut: ::core::future::Future<Output = __O> + ::core::marker::Send + 'static,
                     __O: #private::IntoReply<#result>,
                 {
@@ -157,6 +198,7 @@ impl Service {
         let codec = self.codec();
         let name = &function.name;
         let signature = function.signature(&codec);
+        let text = tidy(&function.types());
         let takes_var = function.takes_var();
         let head = takes_var.then(|| quote!(#codec::VarHead::DWORDS +));
         let units = function.args.iter().map(|arg| match &arg.kind {
@@ -172,12 +214,20 @@ impl Service {
             #private::Definition {
                 name: #private::std::borrow::Cow::Borrowed(#name),
                 signature: const { #signature },
+                text: #private::std::borrow::Cow::Borrowed(#text),
                 takes_var: #takes_var,
                 units: #units,
                 reply_dwords: #reply_dwords,
             }
         }
     }
+}
+
+/// Owned arguments: their types, the code that decodes them, the names that they then have.
+struct Owned {
+    types: Vec<TokenStream>,
+    decoded: Vec<TokenStream>,
+    given: Vec<Ident>,
 }
 
 fn output(function: &Function) -> TokenStream {

@@ -20,6 +20,8 @@ struct Service {
     private: TokenStream,
     /// Stubs panic instead of returning a `CallError`.
     panics: bool,
+    /// The definition is for both sides, which may come to differ: the device's half says in words what it was made from.
+    both_sides: bool,
 }
 
 /// One function of it.
@@ -99,7 +101,15 @@ impl Service {
                 other => errors.add(other, "a service consists of functions only"),
             }
         }
-        let service = Self { attrs, vis: item.vis, ident: item.ident, functions, private: quote!(#krate::__private), panics: args.panics };
+        let service = Self {
+            attrs,
+            vis: item.vis,
+            ident: item.ident,
+            functions,
+            private: quote!(#krate::__private),
+            panics: args.panics,
+            both_sides: args.side.is_none(),
+        };
         if let Err(error) = service.module() {
             errors.join(error);
         }
@@ -228,12 +238,7 @@ impl Function {
     /// The definition's hash, as a constant expression: the types as written, without names or layout, and how many
     /// units each takes.
     fn signature(&self, codec: &TokenStream) -> TokenStream {
-        let kinds = self.args.iter().map(|arg| &arg.kind);
-        let output = match &self.output {
-            Output::Posted => quote!(),
-            Output::Reply(ty) => quote!(-> #ty),
-        };
-        let text = normalised(quote!(fn(#(#kinds),*) #output));
+        let text = self.types();
         let units = self.args.iter().map(|arg| match &arg.kind {
             Kind::Fixed(ty) => quote!(<#ty as #codec::Fixed>::DWORDS),
             Kind::Str => quote!(1),
@@ -241,6 +246,16 @@ impl Function {
         });
         let result = self.result();
         quote!(#codec::signature(#text, &[#(#units,)* <#result as #codec::Fixed>::DWORDS]))
+    }
+
+    /// The types as written.
+    fn types(&self) -> String {
+        let kinds = self.args.iter().map(|arg| &arg.kind);
+        let output = match &self.output {
+            Output::Posted => quote!(),
+            Output::Reply(ty) => quote!(-> #ty),
+        };
+        normalised(quote!(fn(#(#kinds),*) #output))
     }
 
     /// `Trait::function`, for messages.

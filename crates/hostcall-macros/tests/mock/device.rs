@@ -63,7 +63,9 @@ pub mod __private {
         post_fixed(word, units)
     }
 
-    pub struct Pending<R, const REPLY_WORDS: usize>(pub PhantomData<R>);
+    pub trait Pending<R> {}
+    pub struct Started<R>(pub PhantomData<R>);
+    impl<R> Pending<R> for Started<R> {}
 
     /// What one call was given.
     #[derive(Clone, Debug, Default, PartialEq)]
@@ -107,10 +109,10 @@ pub mod __private {
     pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
         word: &ServiceWord,
         units: &[u32; UNITS],
-    ) -> Result<Pending<R, REPLY_WORDS>, CallError> {
+    ) -> Result<Started<R>, CallError> {
         let call =
             Recorded { kind: "start_fixed", word: place(word), units: units.to_vec(), reply_words: REPLY_WORDS, ..Default::default() };
-        record(call).map(|_| Pending(PhantomData))
+        record(call).map(|_| Started(PhantomData))
     }
 
     pub fn call_var<R: Fixed, const UNITS: usize>(

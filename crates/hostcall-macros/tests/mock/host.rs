@@ -53,6 +53,7 @@ pub mod __private {
     pub struct Definition {
         pub name: std::borrow::Cow<'static, str>,
         pub signature: u64,
+        pub text: std::borrow::Cow<'static, str>,
         pub takes_var: bool,
         pub units: usize,
         pub reply_dwords: Option<usize>,
@@ -112,6 +113,28 @@ pub mod __private {
         }
     }
 
+    pub struct Completion(std::sync::mpsc::Sender<Result<(Vec<u32>, ()), Failure>>);
+
+    impl Completion {
+        pub fn fail(self, failure: Failure) {
+            self.0.send(Err(failure)).expect("somebody waits");
+        }
+    }
+
+    pub struct Deferred<R>(Completion, std::marker::PhantomData<fn(R)>);
+
+    impl<R: Fixed> Deferred<R> {
+        pub fn new(completion: Completion) -> Self {
+            Self(completion, std::marker::PhantomData)
+        }
+
+        pub fn reply(self, value: R) {
+            let mut units = vec![0; R::DWORDS];
+            value.put(&mut units);
+            self.0.0.send(Ok((units, ()))).expect("somebody waits");
+        }
+    }
+
     type Handler = dyn Fn(&mut Invocation<'_>) -> Result<(), Failure> + Send + Sync;
 
     pub struct Service {
@@ -122,6 +145,17 @@ pub mod __private {
     impl Service {
         pub fn new(definition: Definition, f: impl Fn(&mut Invocation<'_>) -> Result<(), Failure> + Send + Sync + 'static) -> Self {
             Self { definition, handler: Box::new(f) }
+        }
+
+        /// The tests' handlers answer before they return.
+        pub fn deferred(definition: Definition, f: impl Fn(&mut Invocation<'_>, Completion) + Send + Sync + 'static) -> Self {
+            Self::new(definition, move |call| {
+                let (done, answer) = std::sync::mpsc::channel();
+                f(call, Completion(done));
+                let (units, ()) = answer.recv().expect("an answer")?;
+                call.reply = Some((units, Vec::new()));
+                Ok(())
+            })
         }
 
         pub fn new_async<R, Fut>(

@@ -47,7 +47,8 @@ pub unsafe extern "C" fn sys_getaddrinfo(
     result: *mut *mut addrinfo,
 ) -> i32 {
     // SAFETY: the caller's.
-    let Ok(name) = (unsafe { arguments::path(node) }) else { return EAI_NONAME };
+    let name = unsafe { arguments::path(node) }.ok().and_then(|name| core::str::from_utf8(name).ok());
+    let Some(name) = name else { return EAI_NONAME };
     // SAFETY: the caller's.
     let (family, kind) = unsafe { hints.as_ref() }.map_or((AF_UNSPEC, 0), |hints| (hints.ai_family, hints.ai_socktype));
     let wanted = match family {

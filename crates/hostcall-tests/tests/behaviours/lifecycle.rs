@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use behaviours_services::{gate, tally, typed};
-use hostcall::{AttachError, Completion, Definition, Invocation, ServerBuilder, Service, Status};
+use hostcall::{AttachError, Completion, Definition, Invocation, ServerBuilder, Service, Status, WaitError};
 use hostcall_abi::ABI_VERSION;
 use hostcall_abi::descriptor::ABI_SYMBOL;
 use hostcall_tests::{Bench, Counter, builder, device, in_child, locks_held, status, with_ports};
@@ -219,18 +219,118 @@ fn a_program_of_another_abi_version_is_not_attached() {
 #[test]
 fn a_program_with_another_definition_of_a_service_is_not_attached() {
     let right = typed::sum(|a, b| a + b).definition().clone();
-    let other = Definition { signature: right.signature ^ 1, ..right };
     let device = device();
-    let server = builder(&device).service(Service::new(other, |_| Ok(()))).start().unwrap();
     let program = device.load(&hostcall_tests::bundle()).unwrap();
-    let error = server.attach(&program).unwrap_err();
-    assert!(matches!(error, AttachError::Signature { ref service, .. } if service == "Typed__sum"), "{error}");
-    assert!(error.to_string().contains("rebuild both sides"), "{error}");
+    for (text, told) in [
+        ("fn(f32, f32) -> f32", "`Typed__sum`: `fn(u64, u64) -> u64` there, `fn(f32, f32) -> f32` here; rebuild both sides"),
+        ("fn(u64, u64) -> u64", "both say `fn(u64, u64) -> u64`, and a type in it differs in size"),
+        ("", "here it is 0x"),
+    ] {
+        let other = Definition { signature: right.signature ^ 1, text: text.into(), ..right.clone() };
+        let server = builder(&device).service(Service::new(other, |_| Ok(()))).start().unwrap();
+        let error = server.attach(&program).unwrap_err();
+        assert!(matches!(error, AttachError::Signature { ref service, .. } if service == "Typed__sum"), "{error}");
+        assert!(error.to_string().contains(told), "{error}");
+    }
     // Registering it later is refused as well.
     let server = builder(&device).start().unwrap();
     server.attach(&program).unwrap();
     let late = Service::new(Definition { signature: 1, ..typed::sum(|a, b| a + b).definition().clone() }, |_| Ok(()));
     assert!(server.register(late).unwrap_err().to_string().contains("Typed__sum"));
+}
+
+#[test]
+fn a_program_that_is_attached_to_no_server_is_not_launched() {
+    let device = device();
+    let (program, queue) = (device.load(&hostcall_tests::bundle()).unwrap(), device.queue().unwrap());
+    let memory = device.alloc::<u64>(80).unwrap();
+    let kernel = program.kernel("stays").unwrap();
+    // SAFETY: two words for each of the 40 lanes.
+    let launch = || unsafe { queue.launch(&kernel, Launch::linear(2, 20), Args::new().slice(&memory)) };
+    let error = launch().unwrap_err();
+    assert!(matches!(&error, offload::Error::NoServer { program, kernel } if program == "behaviours" && kernel == "stays"), "{error}");
+    assert!(error.to_string().contains("server.attach(&program)"), "{error}");
+    assert_eq!(device.in_flight(), 0);
+    // Whoever means it says so: every call fails, which the lanes see.
+    program.without_server();
+    launch().unwrap();
+    queue.synchronize().unwrap();
+    assert!(queue.read(&memory).unwrap().iter().all(|r| status(*r) == Status::UNKNOWN_SERVICE));
+}
+
+#[test]
+fn a_program_has_one_server_at_a_time() {
+    let bench = Bench::new(ticking);
+    let other = ticking(builder(&bench.device)).start().unwrap();
+    for (server, here) in [(&bench.server, true), (&other, false)] {
+        let error = server.attach(&bench.program).unwrap_err();
+        assert!(matches!(error, AttachError::Attached { here: told, ref program } if told == here && program == "behaviours"), "{error}");
+        let error = server.attach_to(&bench.program, &bench.buffer).unwrap_err();
+        assert!(matches!(error, AttachError::Attached { .. }), "{error}");
+    }
+    assert_eq!(bench.results::<u64>("calls", 40, 20, Args::new().value(10u32)), [10; 40], "nothing has changed");
+    // Taken off here, it may go there; and when that server is gone, come back.
+    bench.server.remove_buffer(&bench.buffer);
+    other.attach(&bench.program).unwrap();
+    drop(other);
+    bench.server.attach(&bench.program).unwrap();
+    assert_eq!(bench.results::<u64>("calls", 40, 20, Args::new().value(10u32)), [10; 40]);
+}
+
+#[test]
+fn a_panic_that_nobody_waits_for_is_told_when_its_server_goes() {
+    let output = in_child("lifecycle::a_panic_that_nobody_waits_for_is_told_when_its_server_goes", || {
+        let bench = Bench::new(ticking);
+        bench.launch("panics_holding", Launch::linear(1, 32), Args::new());
+        bench.queue.synchronize().unwrap();
+    });
+    let Some(output) = output else { return };
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("nobody has waited for") && text.contains("kernel of program `behaviours` panicked at"), "{text}");
+}
+
+#[test]
+fn a_wait_that_is_over_names_the_calls_that_are_open() {
+    let (service, kept) = holding_back();
+    let bench = Bench::new(|b| with_ports(ticking(b).service(service), 2));
+    let memory = bench.device.alloc::<u64>(80).unwrap();
+    bench.launch("stays", Launch::linear(2, 20), Args::new().slice(&memory));
+    wait_for("40 calls", || kept.lock().unwrap().len() == 40);
+    let error = bench.queue.synchronize_timeout(Duration::from_millis(5)).unwrap_err();
+    assert!(matches!(error, offload::Error::Timeout { in_flight: 1, .. }), "{error}");
+    let error = bench.server.wait_timeout(&bench.queue, Duration::from_millis(5)).unwrap_err();
+    let WaitError::Timeout { ref open, .. } = error else { panic!("{error}") };
+    let told: Vec<_> = open.iter().map(|call| (&*call.service, call.lanes.count_ones())).collect();
+    assert_eq!(told, [("Gate__held_back", 20), ("Gate__held_back", 20)], "{error}");
+    assert!(error.to_string().contains("Gate::held_back of lanes 0-19 (port "), "{error}");
+    // Of a message, lanes that have been answered are open no more.
+    let mut calls: Vec<_> = kept.lock().unwrap().drain(..).collect();
+    calls.drain(..25).for_each(|done| done.reply(&9u32));
+    let WaitError::Timeout { open, .. } = bench.server.wait_timeout(&bench.queue, Duration::ZERO).unwrap_err() else { panic!() };
+    assert_eq!(open.iter().map(|call| call.lanes.count_ones()).sum::<u32>(), 15, "{open:?}");
+    calls.into_iter().for_each(|done| done.reply(&9u32));
+    bench.server.wait_timeout(&bench.queue, Duration::from_secs(60)).unwrap();
+    bench.queue.synchronize_timeout(Duration::ZERO).unwrap();
+}
+
+#[test]
+fn a_wait_that_is_over_names_the_handler_that_a_serving_thread_is_in() {
+    let (began, beginning) = std::sync::mpsc::channel();
+    let (go, gate) = std::sync::mpsc::channel::<()>();
+    let gate = Mutex::new(gate);
+    let stuck = tally::tick(move |_| {
+        began.send(()).unwrap();
+        gate.lock().unwrap().recv().unwrap();
+        1
+    });
+    let bench = Bench::new(|b| b.threads(1).service(stuck));
+    let memory = bench.device.alloc::<u64>(1).unwrap();
+    bench.launch("calls", Launch::linear(1, 1), Args::new().value(1u32).slice(&memory));
+    beginning.recv().unwrap();
+    let error = bench.server.wait_timeout(&bench.queue, Duration::from_millis(5)).unwrap_err();
+    assert!(error.to_string().contains("Tally::tick of lane 0 (port "), "{error}");
+    go.send(()).unwrap();
+    bench.server.wait_timeout(&bench.queue, Duration::from_secs(60)).unwrap();
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use behaviours_services::{checksum, stress};
 use hostcall::__private::abi::Tag;
-use hostcall::{Geometry, PortBuffer, ServerBuilder};
+use hostcall::__private::{Geometry, PortBuffer};
+use hostcall::ServerBuilder;
 use hostcall_tests::{Bench, Counter, in_child, locks_held, on_gpu, slow};
 use offload::Args;
 
@@ -127,6 +128,7 @@ fn tags_wrap_around_without_losing_or_doubling_a_call() {
     let bench = Bench::new(|b| stressed(b, &seen).threads(2));
     let info = bench.device.info();
     let geometry = Geometry::new(4, info.wave_size);
+    bench.server.remove_buffer(&bench.buffer);
     // Few ports that have sent almost as many messages as there are tags, or half as many, when every word is rewritten as well. What
     // they send then is a call, a post, or bytes that are staged: `left` decides.
     for (round, left) in [40, 150, 300, 500, 800].into_iter().take(if slow() { 1 } else { 5 }).enumerate() {

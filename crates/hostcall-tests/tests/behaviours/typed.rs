@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use behaviours_services::{Large, Refused, typed};
-use hostcall::{HandlerError, ServerBuilder, Service, Status};
+use hostcall::{Deferred, HandlerError, ServerBuilder, Service, Status};
 use hostcall_tests::{Bench, Counter, status, with_ports};
 use offload::{Args, Launch};
 
@@ -86,9 +86,41 @@ fn lanes_that_diverge_call_different_services_with_different_trip_counts() {
 }
 
 #[test]
+fn typed_handlers_may_answer_later_and_from_another_thread() {
+    let (hand_over, work) = std::sync::mpsc::channel::<(u32, Deferred<u32>)>();
+    let worker = std::thread::spawn(move || {
+        for (value, done) in work {
+            let result = if value % 2 == 1 { Err(HandlerError::new(value, "odd")) } else { Ok(value * 10) };
+            done.reply(result);
+        }
+    });
+    let bench = Bench::new(|b| b.service(typed::picky_deferred(move |value, done| hand_over.send((value, done)).unwrap())));
+    let memory = bench.device.alloc::<u64>(64).unwrap();
+    bench.launch("picky", Launch::linear(2, 32), Args::new().slice(&memory));
+    let error = bench.server.wait(&bench.queue).unwrap_err();
+    assert_eq!(error.report().handler_failures.iter().map(|failure| failure.lanes).sum::<u64>(), 32, "{error}");
+    for (i, r) in bench.queue.read(&memory).unwrap().into_iter().enumerate() {
+        let i = i as u64;
+        let expected = if i % 2 == 1 { u64::from(Status::HANDLER_FAILED.0) << 32 | i } else { i * 10 };
+        assert_eq!(r, expected, "lane {i}");
+    }
+    // The closure, and with it the way to the worker, goes with its service.
+    drop(bench);
+    worker.join().unwrap();
+}
+
+#[test]
 fn a_service_that_nobody_registered_is_unknown_to_every_lane() {
-    let results: Vec<u64> = Bench::new(typed_services).results("unknown", 64, 32, Args::new());
+    let bench = Bench::new(typed_services);
+    let memory = bench.device.alloc::<u64>(64).unwrap();
+    bench.launch("unknown", Launch::linear(2, 32), Args::new().slice(&memory));
+    bench.queue.synchronize().unwrap();
+    let report = bench.server.collect();
+    let results = bench.queue.read(&memory).unwrap();
     assert!(results.iter().all(|r| status(*r) == Status::UNKNOWN_SERVICE), "{results:x?}");
+    // The host knows which one, from the program's image.
+    assert_eq!(report.to_string(), "service Nobody__home is not registered with the server: 64 calls came to nothing");
+    assert!(report.is_success(), "every lane was told");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Arguments and variables, as far as they were granted.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
 use super::context::Context;
@@ -9,9 +11,9 @@ use crate::service::Invocation;
 use crate::service::{HandlerResult, Service};
 
 /// Answers with a text: its length, and as much of it as fits.
-fn answer(call: &mut Invocation<'_>, text: Option<&str>) -> HandlerResult {
+fn answer(call: &mut Invocation<'_>, text: Option<&OsStr>) -> HandlerResult {
     let room = call.out::<u8>()?;
-    let text = text.map(str::as_bytes);
+    let text = text.map(OsStr::as_bytes);
     let fits = text.map_or(0, |text| text.len().min(room.len()));
     room[..fits].copy_from_slice(&text.unwrap_or_default()[..fits]);
     call.reply(&text.map(|text| text.len() as u32), &[&room[..fits]]);
@@ -27,11 +29,11 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>) -> Vec<Service> 
         }),
         context.inline(&define::environment::arg(|_, _| None), move |call| {
             let index = call.fixed::<u32>()?;
-            answer(call, arguments.arguments.get(index as usize).map(String::as_str))
+            answer(call, arguments.arguments.get(index as usize).map(OsString::as_os_str))
         }),
         context.inline(&define::environment::var(|_, _| None), move |call| {
-            let name = call.str()?;
-            answer(call, variables.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str()))
+            let name = OsStr::from_bytes(call.slice()?);
+            answer(call, variables.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str()))
         }),
     ]
 }

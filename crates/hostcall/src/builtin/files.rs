@@ -1,7 +1,7 @@
 //! Services of files and directories, except reading and writing bytes, which [`super::transfer`] does.
 
 use std::io::{Seek, SeekFrom};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cap_std::fs::{Metadata, OpenOptions};
 use hostcall_abi::services::{kind, open};
@@ -9,7 +9,8 @@ use hostcall_abi::services::{kind, open};
 use super::clock::since_epoch;
 use super::context::{Context, answer, owner_of};
 use super::errno::check;
-use super::table::{FileTable, Listing, Open, OpenFile};
+use super::listing::{Listing, next_entry};
+use super::table::{FileTable, Open, OpenFile};
 use super::{define, errno, opening};
 use crate::policy::{Place, Policy};
 use crate::service::Invocation;
@@ -33,7 +34,7 @@ fn options(bits: u32) -> Result<OpenOptions, u32> {
     Ok(options)
 }
 
-fn open_file(policy: &Policy, files: &FileTable, owner: usize, path: &str, bits: u32) -> Result<u64, u32> {
+fn open_file(policy: &Policy, files: &FileTable, owner: usize, path: &[u8], bits: u32) -> Result<u64, u32> {
     let mut place = policy.mounts.resolve(path)?;
     let mut options = options(bits)?;
     let writes = bits & !open::READ != 0;
@@ -47,13 +48,13 @@ fn open_file(policy: &Policy, files: &FileTable, owner: usize, path: &str, bits:
     files.insert(owner, Open::File(Arc::new(OpenFile::new(file, bits & open::READ != 0, writes))))
 }
 
-fn open_dir(policy: &Policy, files: &FileTable, owner: usize, path: &str) -> Result<u64, u32> {
+fn open_dir(policy: &Policy, files: &FileTable, owner: usize, path: &[u8]) -> Result<u64, u32> {
     let place = policy.mounts.resolve(path)?;
     if !files.has_room() {
         return Err(errno::EMFILE);
     }
     let dir = check(place.dir.open_dir(&place.path))?;
-    files.insert(owner, Open::Dir(Arc::new(Mutex::new(Listing { dir, entries: None, packed: Vec::new(), next: None }))))
+    files.insert(owner, Open::Dir(Arc::new(Listing::new(dir))))
 }
 
 pub(super) fn kind_of(file_type: cap_std::fs::FileType) -> u32 {
@@ -74,12 +75,12 @@ fn stat(metadata: &Metadata) -> [u64; 5] {
     [metadata.len(), u64::from(kind_of(metadata.file_type())), u64::from(metadata.mode()), seconds.cast_unsigned(), u64::from(nanos)]
 }
 
-fn stat_path(policy: &Policy, path: &str, follow: bool) -> Result<[u64; 5], u32> {
+fn stat_path(policy: &Policy, path: &[u8], follow: bool) -> Result<[u64; 5], u32> {
     let Place { dir, path, .. } = policy.mounts.resolve(path)?;
     check(if follow { dir.metadata(&path) } else { dir.symlink_metadata(&path) }).map(|metadata| stat(&metadata))
 }
 
-fn rename(policy: &Policy, from: &str, to: &str) -> Result<(), u32> {
+fn rename(policy: &Policy, from: &[u8], to: &[u8]) -> Result<(), u32> {
     let from = policy.mounts.resolve(from)?.writable()?;
     let to = policy.mounts.resolve(to)?.writable()?;
     check(from.dir.rename(&from.path, &to.dir, &to.path))
@@ -95,28 +96,6 @@ fn seek(files: &FileTable, owner: usize, handle: u64, whence: u32, offset: i64) 
     check((&files.file(owner, handle)?.file).seek(to))
 }
 
-/// The next entry of a listing: its name and kind. A name that does not fit stays next.
-fn next_entry(listing: &Mutex<Listing>, room: usize) -> Result<Option<(Vec<u8>, u32)>, u32> {
-    let mut listing = listing.lock().unwrap_or_else(PoisonError::into_inner);
-    if listing.next.is_none() {
-        if listing.entries.is_none() {
-            listing.entries = Some(check(listing.dir.entries())?);
-        }
-        let Some(entry) = listing.entries.as_mut().and_then(Iterator::next) else { return Ok(None) };
-        let entry = check(entry)?;
-        // An entry whose kind the file system does not know at once is still an entry.
-        let kind = entry.file_type().map_or(kind::OTHER, kind_of);
-        listing.next = Some((entry.file_name().to_string_lossy().into_owned().into_bytes(), kind));
-    }
-    match listing.next.take() {
-        Some(entry) if entry.0.len() > room => {
-            listing.next = Some(entry);
-            Err(errno::ERANGE)
-        }
-        entry => Ok(entry),
-    }
-}
-
 /// A service on one path that says only whether it worked.
 fn on_path<F>(context: &Context, defined: &Service, policy: &Arc<Policy>, act: F) -> Service
 where
@@ -124,7 +103,7 @@ where
 {
     let policy = policy.clone();
     context.blocking(defined, move |call| {
-        let path = call.str()?;
+        let path = call.slice::<u8>()?;
         let result = policy.mounts.resolve(path).and_then(Place::writable).and_then(|place| check(act(&place)));
         answer(call, result)
     })
@@ -152,14 +131,14 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
 
     let (p, f) = with();
     all.push(context.blocking(&define::files::open(|_, _| Err(0)), move |call| {
-        let path = call.str()?;
+        let path = call.slice::<u8>()?;
         let bits = call.fixed()?;
         let result = open_file(&p, &f, owner_of(call.report()), path, bits);
         answer(call, result)
     }));
     let (p, f) = with();
     all.push(context.blocking(&define::files::open_dir(|_| Err(0)), move |call| {
-        let path = call.str()?;
+        let path = call.slice::<u8>()?;
         let result = open_dir(&p, &f, owner_of(call.report()), path);
         answer(call, result)
     }));
@@ -186,18 +165,18 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     }));
     let p = policy.clone();
     all.push(context.blocking(&define::files::stat_path(|_, _| Err(0)), move |call| {
-        let path = call.str()?;
+        let path = call.slice::<u8>()?;
         let follow = call.fixed()?;
         answer(call, stat_path(&p, path, follow))
     }));
     let p = policy.clone();
     all.push(context.blocking(&define::files::rename(|_, _| Err(0)), move |call| {
-        let (from, to) = (call.str()?, call.str()?);
+        let (from, to) = (call.slice::<u8>()?, call.slice::<u8>()?);
         answer(call, rename(&p, from, to))
     }));
     let p = policy.clone();
     all.push(context.blocking(&define::files::create_dir(|_, _| Err(0)), move |call| {
-        let path = call.str()?;
+        let path = call.slice::<u8>()?;
         let all = call.fixed::<bool>()?;
         let result = p
             .mounts
@@ -210,12 +189,9 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::files::next_entry(|_, _| Err(0)), move |call| {
         let handle = call.fixed()?;
         let name = call.out::<u8>()?;
-        let entry = f.dir(owner_of(call.report()), handle).and_then(|listing| next_entry(&listing, name.len()));
-        let found = entry.as_ref().ok().and_then(Option::as_ref).map_or(0, |(found, _)| {
-            name[..found.len()].copy_from_slice(found);
-            found.len()
-        });
-        let result: Result<Option<(u32, u32)>, u32> = entry.map(|entry| entry.map(|(found, kind)| (found.len() as u32, kind)));
+        let entry = f.dir(owner_of(call.report()), handle).and_then(|listing| next_entry(&listing, name));
+        let found = entry.ok().flatten().map_or(0, |(len, _)| len);
+        let result: Result<Option<(u32, u32)>, u32> = entry.map(|entry| entry.map(|(len, kind)| (len as u32, kind)));
         call.reply(&result, &[&name[..found]]);
         Ok(())
     }));

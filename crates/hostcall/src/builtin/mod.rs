@@ -10,6 +10,7 @@ mod define;
 mod environment;
 mod errno;
 mod files;
+mod listing;
 mod opening;
 mod process;
 mod socket;

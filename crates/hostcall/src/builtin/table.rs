@@ -7,9 +7,8 @@ use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use cap_std::fs::{Dir, ReadDir};
-
 use super::errno;
+use super::listing::Listing;
 use super::socket::Socket;
 
 /// Which way bytes go.
@@ -45,18 +44,6 @@ impl OpenFile {
         // Pairs with `worth_trying`.
         self.untold[direction as usize].store(true, Ordering::Relaxed);
     }
-}
-
-/// A directory being listed.
-#[derive(Debug)]
-pub(super) struct Listing {
-    pub(super) dir: Dir,
-    /// From the first `next_entry` on.
-    pub(super) entries: Option<ReadDir>,
-    /// All entries in one, while they are fetched.
-    pub(super) packed: Vec<u8>,
-    /// Read, but too long for the guest's buffer.
-    pub(super) next: Option<(Vec<u8>, u32)>,
 }
 
 /// What a handle stands for.

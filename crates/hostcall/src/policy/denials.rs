@@ -35,11 +35,12 @@ struct Kept {
 }
 
 impl Denials {
-    pub(crate) fn note(&self, what: impl fmt::Display, flag: impl fmt::Display) {
+    /// Notes what was asked for, if it is new, with the flag that `flag` finds out.
+    pub(crate) fn note(&self, what: impl fmt::Display, flag: impl FnOnce() -> String) {
         let Kept { list, tally } = &*self.0;
-        let tag = tally.tag((), format_args!("{what}\0{flag}"));
+        let tag = tally.tag((), &what);
         if tally.count(tag) == Counted::New {
-            let denial = Denial { what: what.to_string(), flag: flag.to_string() };
+            let denial = Denial { what: what.to_string(), flag: flag() };
             let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
             if tally.insert(tag, list.len()) == Counted::New {
                 list.push(denial);
@@ -69,15 +70,15 @@ mod tests {
     #[test]
     fn a_flood_of_denials_waits_for_no_lock_and_each_is_kept_once() {
         let denials = Denials::default();
-        (0..KEEP).for_each(|i| denials.note(format_args!("for {i}"), "--net"));
+        (0..KEEP).for_each(|i| denials.note(format_args!("for {i}"), || "--net".into()));
         {
             // Whoever wanted the lock now would wait for ever.
             let _held = denials.0.list.lock().unwrap();
-            (0..1000).for_each(|i| denials.note(format_args!("for {i}"), "--net"));
+            (0..1000).for_each(|i| denials.note(format_args!("for {i}"), || "--net".into()));
         }
         assert_eq!(denials.take().len(), KEEP);
-        denials.note("for 3", "--net");
-        denials.note("for 3", "--net");
+        denials.note("for 3", || "--net".into());
+        denials.note("for 3", || "--net".into());
         assert_eq!(denials.take(), [Denial { what: "for 3".into(), flag: "--net".into() }]);
         assert!(denials.take().is_empty());
     }

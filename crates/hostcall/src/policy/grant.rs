@@ -1,6 +1,8 @@
 //! A directory as the user grants it.
 
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -22,7 +24,7 @@ pub struct DirGrant {
     /// The host's directory.
     pub host: PathBuf,
     /// Its name for kernels. A leading `/` makes no difference; `/` or `.` is the root of all their paths.
-    pub guest: String,
+    pub guest: OsString,
     /// What may be done there.
     pub access: Access,
     /// Whether FIFOs and character devices in it may be opened. They never make a call wait: it says `EAGAIN` instead. (Sockets and block devices
@@ -32,7 +34,7 @@ pub struct DirGrant {
 
 impl DirGrant {
     /// A grant of `host` under the name `guest`, without FIFOs and devices.
-    pub fn new(host: impl Into<PathBuf>, guest: impl Into<String>, access: Access) -> Self {
+    pub fn new(host: impl Into<PathBuf>, guest: impl Into<OsString>, access: Access) -> Self {
         Self { host: host.into(), guest: guest.into(), access, special: false }
     }
 
@@ -56,22 +58,22 @@ pub enum GrantError {
         source: io::Error,
     },
     /// The guest name cannot be one.
-    #[error("cannot grant a directory under the name `{guest}`: the name must not contain `..` or a zero byte")]
+    #[error("cannot grant a directory under the name `{guest}`: the name must not contain `..` or a zero byte", guest = guest.display())]
     Name {
         /// The name.
-        guest: String,
+        guest: OsString,
     },
     /// Two grants have the same guest name.
-    #[error("the name `{guest}` is granted twice: give one of the two another name, as in HOST::GUEST")]
+    #[error("the name `{guest}` is granted twice: give one of the two another name, as in HOST::GUEST", guest = guest.display())]
     Taken {
         /// The name.
-        guest: String,
+        guest: OsString,
     },
     /// Not of the form `HOST[::GUEST][:ro][:special]`.
-    #[error("`{text}` is not of the form HOST[::GUEST][:ro][:special]")]
+    #[error("`{text}` is not of the form HOST[::GUEST][:ro][:special]", text = text.display())]
     Form {
         /// The text.
-        text: String,
+        text: OsString,
     },
 }
 
@@ -79,26 +81,36 @@ impl FromStr for DirGrant {
     type Err = GrantError;
 
     fn from_str(text: &str) -> Result<Self, GrantError> {
-        let malformed = || GrantError::Form { text: text.into() };
+        Self::parse(text.as_ref())
+    }
+}
+
+impl DirGrant {
+    /// Reads `HOST[::GUEST][:ro][:special]`, whose names need not be UTF-8.
+    ///
+    /// # Errors
+    /// [`GrantError::Form`] for anything else.
+    pub fn parse(text: &OsStr) -> Result<Self, GrantError> {
+        let mut rest = text.as_bytes();
         // In `HOST::ro` the guest's name is `ro`.
-        let without = |text: &'_ str, word| text.strip_suffix(word).filter(|rest| !rest.ends_with(':')).map(str::len);
-        let mut rest = text;
+        let without = |text: &'_ [u8], word: &[u8]| text.strip_suffix(word).filter(|rest| !rest.ends_with(b":")).map(<[u8]>::len);
         let (mut access, mut special) = (None, false);
         loop {
-            if let (Some(len), None) = (without(rest, ":ro"), access) {
+            if let (Some(len), None) = (without(rest, b":ro"), access) {
                 (rest, access) = (&rest[..len], Some(Access::ReadOnly));
-            } else if let (Some(len), None) = (without(rest, ":rw"), access) {
+            } else if let (Some(len), None) = (without(rest, b":rw"), access) {
                 (rest, access) = (&rest[..len], Some(Access::ReadWrite));
-            } else if let (Some(len), false) = (without(rest, ":special"), special) {
+            } else if let (Some(len), false) = (without(rest, b":special"), special) {
                 (rest, special) = (&rest[..len], true);
             } else {
                 break;
             }
         }
-        let (host, guest) = rest.split_once("::").unwrap_or((rest, rest));
+        let (host, guest) = rest.windows(2).position(|pair| pair == b"::").map_or((rest, rest), |at| (&rest[..at], &rest[at + 2..]));
         if host.is_empty() || guest.is_empty() {
-            return Err(malformed());
+            return Err(GrantError::Form { text: text.to_owned() });
         }
+        let [host, guest] = [host, guest].map(OsStr::from_bytes);
         Ok(Self { special, ..Self::new(host, guest, access.unwrap_or(Access::ReadWrite)) })
     }
 }
@@ -109,7 +121,7 @@ mod tests {
 
     fn parsed(text: &str) -> (String, String, Access) {
         let grant: DirGrant = text.parse().unwrap();
-        (grant.host.display().to_string(), grant.guest, grant.access)
+        (grant.host.display().to_string(), grant.guest.into_string().unwrap(), grant.access)
     }
 
     #[test]
@@ -139,5 +151,12 @@ mod tests {
         for text in ["", "::x", "x::", ":ro", ":special", ":special:ro", "::"] {
             assert!(text.parse::<DirGrant>().is_err(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn names_that_are_not_utf_8_are_granted() {
+        let name = |bytes: &'static [u8]| OsStr::from_bytes(bytes);
+        let grant = DirGrant::parse(name(b"/srv/\xe9::\xff:ro")).unwrap();
+        assert_eq!(grant, DirGrant::new(name(b"/srv/\xe9"), name(b"\xff"), Access::ReadOnly));
     }
 }

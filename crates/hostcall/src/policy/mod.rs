@@ -12,6 +12,8 @@ mod limits;
 mod net;
 mod paths;
 
+use std::ffi::OsString;
+
 pub use denials::Denial;
 pub use grant::{Access, DirGrant, GrantError};
 pub use limits::Limits;
@@ -25,8 +27,8 @@ pub(crate) use paths::{Mounts, Place};
 #[derive(Debug, Default)]
 pub struct Policy {
     pub(crate) mounts: Mounts,
-    pub(crate) variables: Vec<(String, String)>,
-    pub(crate) arguments: Vec<String>,
+    pub(crate) variables: Vec<(OsString, OsString)>,
+    pub(crate) arguments: Vec<OsString>,
     pub(crate) limits: Limits,
     pub(crate) net: Net,
 }
@@ -47,7 +49,7 @@ impl Policy {
     }
 
     /// Grants an environment variable with a value, which need not be the host's.
-    pub fn env(&mut self, name: impl Into<String>, value: impl Into<String>) -> &mut Self {
+    pub fn env(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> &mut Self {
         let name = name.into();
         self.variables.retain(|(known, _)| *known != name);
         self.variables.push((name, value.into()));
@@ -55,7 +57,7 @@ impl Policy {
     }
 
     /// Adds an argument.
-    pub fn arg(&mut self, argument: impl Into<String>) -> &mut Self {
+    pub fn arg(&mut self, argument: impl Into<OsString>) -> &mut Self {
         self.arguments.push(argument.into());
         self
     }

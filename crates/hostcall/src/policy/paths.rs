@@ -4,8 +4,13 @@
 //! path's components are compared with the grants' names. The longest name that the path begins with is its grant, and
 //! the rest of the path is resolved inside it. If `..` follows the name, `cap-std` follows it as far as the granted
 //! directory, not beyond. Before or within the name, `..` is refused.
+//!
+//! Paths are bytes, as the system has them.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
@@ -17,9 +22,11 @@ use super::grant::{Access, DirGrant, GrantError};
 
 #[derive(Debug)]
 struct Mount {
-    name: Vec<String>,
+    name: Vec<Box<[u8]>>,
     /// The name as [`Place::grant`].
-    text: Arc<str>,
+    text: Arc<OsStr>,
+    /// The host's directory, from the root.
+    host: PathBuf,
     dir: Arc<Dir>,
     access: Access,
     special: bool,
@@ -39,15 +46,15 @@ pub(crate) struct Place {
     /// Never empty, never absolute.
     pub(crate) path: PathBuf,
     /// The grant's name: one slash before each component.
-    pub(crate) grant: Arc<str>,
+    pub(crate) grant: Arc<OsStr>,
     access: Access,
     special: bool,
     denials: Denials,
 }
 
 impl Place {
-    fn name(&self) -> &str {
-        if self.grant.is_empty() { "/" } else { &self.grant }
+    fn name(&self) -> std::path::Display<'_> {
+        Path::new(if self.grant.is_empty() { OsStr::new("/") } else { &self.grant }).display()
     }
 
     /// Refuses FIFOs and devices under a grant that does not say that it has them.
@@ -56,7 +63,7 @@ impl Place {
             return Ok(());
         }
         let name = self.name();
-        self.denials.note(format_args!("to open a FIFO or a device below {name}"), format_args!("--dir HOST::{name}:special"));
+        self.denials.note(format_args!("to open a FIFO or a device below {name}"), || format!("--dir HOST::{name}:special"));
         Err(errno::EACCES)
     }
 
@@ -66,29 +73,49 @@ impl Place {
             return Ok(self);
         }
         let name = self.name();
-        self.denials.note(format_args!("to write below {name}, which is granted for reading"), format_args!("--dir HOST::{name}"));
+        self.denials.note(format_args!("to write below {name}, which is granted for reading"), || format!("--dir HOST::{name}"));
         Err(errno::EACCES)
     }
 }
 
-fn components(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|part| !part.is_empty() && *part != ".")
+fn components(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
+}
+
+fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+/// What the program has instead, for messages about a path that is in no grant.
+struct Granted<'a>(&'a [Mount]);
+
+impl fmt::Display for Granted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, mount) in self.0.iter().enumerate() {
+            let name = if mount.text.is_empty() { OsStr::new("/") } else { &mount.text };
+            write!(f, "{}{}", if i == 0 { " beside what is granted (" } else { ", " }, Path::new(name).display())?;
+        }
+        f.write_str(if self.0.is_empty() { "" } else { ")" })
+    }
 }
 
 impl Mounts {
     pub(crate) fn add(&mut self, grant: &DirGrant) -> Result<(), GrantError> {
-        let guest = &grant.guest;
-        let name: Vec<String> = components(guest).map(str::to_owned).collect();
-        if guest.contains('\0') || name.iter().any(|part| part == "..") {
-            return Err(GrantError::Name { guest: guest.clone() });
+        let guest = grant.guest.as_bytes();
+        let name: Vec<Box<[u8]>> = components(guest).map(Box::from).collect();
+        if guest.contains(&0) || name.iter().any(|part| **part == *b"..") {
+            return Err(GrantError::Name { guest: grant.guest.clone() });
         }
         if self.list.iter().any(|mount| mount.name == name) {
-            return Err(GrantError::Taken { guest: guest.clone() });
+            return Err(GrantError::Taken { guest: grant.guest.clone() });
         }
         let dir = Dir::open_ambient_dir(&grant.host, ambient_authority())
             .map_err(|source| GrantError::Open { host: grant.host.clone(), source })?;
-        let text = name.iter().map(|part| format!("/{part}")).collect::<String>().into();
-        self.list.push(Mount { name, text, dir: Arc::new(dir), access: grant.access, special: grant.special });
+        let text = name.iter().flat_map(|part| [b"/", &**part].concat()).collect::<Vec<u8>>();
+        let text = OsStr::from_bytes(&text).into();
+        // For hints only: without it there are fewer.
+        let host = grant.host.canonicalize().unwrap_or_else(|_| grant.host.clone());
+        self.list.push(Mount { name, text, host, dir: Arc::new(dir), access: grant.access, special: grant.special });
         Ok(())
     }
 
@@ -97,30 +124,27 @@ impl Mounts {
     }
 
     /// The grant that a guest's path is in, and the path inside it.
-    pub(crate) fn resolve(&self, path: &str) -> Result<Place, u32> {
+    pub(crate) fn resolve(&self, path: &[u8]) -> Result<Place, u32> {
         if path.is_empty() {
             return Err(errno::ENOENT);
         }
-        if path.contains('\0') {
+        if path.contains(&0) {
             return Err(errno::EINVAL);
         }
         let begins = |mount: &&Mount| {
             let mut parts = components(path);
-            mount.name.iter().all(|part| parts.next() == Some(part))
+            mount.name.iter().all(|part| parts.next() == Some(&**part))
         };
         let mount = self.list.iter().filter(begins).max_by_key(|mount| mount.name.len());
         let mount = mount.ok_or_else(|| {
-            let root = if path.starts_with('/') { "/" } else { "" };
-            match components(path).next().filter(|top| *top != "..") {
-                None => self.denials.note(format_args!("for {path}"), "--dir ."),
-                Some(top) => self.denials.note(format_args!("for {path}"), format_args!("--dir {root}{top}")),
-            }
+            let shown = path_of(path).display();
+            self.denials.note(format_args!("for {shown}{}", Granted(&self.list)), || format!("--dir {}", self.hint(path)));
             errno::EACCES
         })?;
-        let mut rest: PathBuf = components(path).skip(mount.name.len()).collect();
+        let mut rest: PathBuf = components(path).skip(mount.name.len()).map(OsStr::from_bytes).collect();
         if rest.as_os_str().is_empty() {
             rest.push(".");
-        } else if path.ends_with('/') || path.ends_with("/.") {
+        } else if path.ends_with(b"/") || path.ends_with(b"/.") {
             // What has a slash at its end must be a directory.
             rest.push("");
         }
@@ -133,65 +157,32 @@ impl Mounts {
             denials: self.denials.clone(),
         })
     }
+
+    /// The value of `--dir` that grants a path, as far as can be told: programs name what is here by names from here, and what they were granted by names of
+    /// theirs.
+    fn hint(&self, path: &[u8]) -> String {
+        let asked = path_of(path);
+        let inside = self
+            .list
+            .iter()
+            .filter(|mount| mount.host.is_absolute())
+            .find_map(|mount| asked.ancestors().find(|ancestor| ancestor.is_absolute() && *ancestor == mount.host));
+        if let Some(dir) = inside {
+            // It is granted under another name: also under this one.
+            return dir.display().to_string();
+        }
+        let Some(top) = components(path).next().filter(|top| *top != b"..").map(path_of) else { return ".".into() };
+        let from_root = Path::new("/").join(top);
+        if path.starts_with(b"/") && from_root.exists() {
+            return from_root.display().to_string();
+        }
+        // The program is in the root of its grants, where whoever started it took it to be in one of them.
+        if let Some(mount) = self.list.iter().find(|mount| mount.dir.symlink_metadata(top).is_ok()) {
+            return format!("{}::{}", mount.host.join(top).display(), top.display());
+        }
+        if top.exists() { top.display().to_string() } else { format!("HOST::{}", top.display()) }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-
-    fn mounts(grants: &[(&str, &str, Access)]) -> (tempfile::TempDir, Mounts) {
-        let host = tempfile::tempdir().unwrap();
-        let mut mounts = Mounts::default();
-        for (dir, guest, access) in grants {
-            fs::create_dir_all(host.path().join(dir)).unwrap();
-            mounts.add(&DirGrant::new(host.path().join(dir), *guest, *access)).unwrap();
-        }
-        (host, mounts)
-    }
-
-    fn rest(mounts: &Mounts, path: &str) -> Result<String, u32> {
-        mounts.resolve(path).map(|place| place.path.display().to_string())
-    }
-
-    #[test]
-    fn the_longest_name_that_a_path_begins_with_is_its_grant() {
-        let (host, mounts) = mounts(&[("a", "/data", Access::ReadOnly), ("b", "data/deep", Access::ReadWrite)]);
-        fs::write(host.path().join("b/x"), "b").unwrap();
-        assert_eq!(rest(&mounts, "/data/x").unwrap(), "x");
-        assert_eq!(rest(&mounts, "data/./deepx//y").unwrap(), "deepx/y");
-        assert_eq!(mounts.resolve("/data/deep/x").unwrap().dir.read("x").unwrap(), b"b");
-        assert_eq!(rest(&mounts, "/data/deep").unwrap(), ".");
-        assert!(mounts.resolve("/data/x").unwrap().writable().is_err());
-        assert!(mounts.resolve("/data/deep/x").unwrap().writable().is_ok());
-    }
-
-    #[test]
-    fn paths_outside_every_grant_are_refused() {
-        let (_host, mounts) = mounts(&[("a", "/data", Access::ReadWrite)]);
-        for path in ["/etc/passwd", "/", ".", "dat", "/database", "..", "../data/x", "x/../data", "/data/../etc"] {
-            let place = mounts.resolve(path);
-            // The last is resolved inside the grant, where `..` leads nowhere.
-            assert!(place.is_err() || path == "/data/../etc", "{path}");
-        }
-        assert_eq!(mounts.resolve("/data\0").unwrap_err(), errno::EINVAL);
-        assert_eq!(mounts.resolve("").unwrap_err(), errno::ENOENT);
-        assert!(Mounts::default().resolve("/x").is_err());
-    }
-
-    #[test]
-    fn a_root_grant_has_every_path() {
-        let (_host, mounts) = mounts(&[("a", "/", Access::ReadWrite)]);
-        assert_eq!(rest(&mounts, "/etc/passwd").unwrap(), "etc/passwd");
-        assert_eq!(rest(&mounts, "/").unwrap(), ".");
-    }
-
-    #[test]
-    fn bad_grants_are_named() {
-        let (host, mut mounts) = mounts(&[("a", "/data", Access::ReadWrite)]);
-        let add = |mounts: &mut Mounts, dir: &str, guest: &str| mounts.add(&DirGrant::new(host.path().join(dir), guest, Access::ReadOnly));
-        assert!(matches!(add(&mut mounts, "a", "data/"), Err(GrantError::Taken { .. })));
-        assert!(matches!(add(&mut mounts, "a", "x/../y"), Err(GrantError::Name { .. })));
-        assert!(matches!(add(&mut mounts, "missing", "/m"), Err(GrantError::Open { .. })));
-    }
-}
+mod tests;

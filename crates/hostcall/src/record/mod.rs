@@ -1,12 +1,14 @@
 //! Records of what kernels did: reports, caught panics, counts, traces. Every other module writes here, and this
 //! module calls no other.
 
+mod open_call;
 mod panics;
 mod report;
 pub(crate) mod stats;
 pub(crate) mod tally;
 pub(crate) mod trace;
 
+pub use open_call::OpenCall;
 pub(crate) use panics::{guard, install_hook};
 pub(crate) use report::tell;
-pub use report::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report};
+pub use report::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report, UnknownService};

@@ -74,6 +74,29 @@ pub struct HandlerFailure {
     pub lanes: u64,
 }
 
+/// A service that kernels called and nobody has registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownService {
+    /// Its name on the wire, or its number if nobody knows a name.
+    pub service: String,
+    /// Lanes that waited for a result, and were told.
+    pub calls: u64,
+    /// Lanes that posted, of which none was told.
+    pub posts: u64,
+}
+
+impl fmt::Display for UnknownService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { service, calls, posts } = self;
+        let what = match (*calls, *posts) {
+            (calls, 0) => format!("{calls} calls"),
+            (0, posts) => format!("{posts} posts"),
+            (calls, posts) => format!("{calls} calls and {posts} posts"),
+        };
+        write!(f, "service {service} is not registered with the server: {what} came to nothing")
+    }
+}
+
 /// How many lanes, where it is not one.
 fn in_lanes(lanes: u64) -> String {
     if lanes > 1 { format!(" in {lanes} lanes") } else { String::new() }
@@ -106,6 +129,8 @@ pub struct KernelReport {
     pub handler_panics: Vec<HandlerPanic>,
     /// Handlers that failed, and posts that came to nothing.
     pub handler_failures: Vec<HandlerFailure>,
+    /// Services that were called and are not registered. Lanes that called are told, and may do without; posts are lost.
+    pub unknown_services: Vec<UnknownService>,
     /// Messages that made no sense.
     pub malformed: u64,
     /// Entries that were not kept because there were too many.
@@ -113,12 +138,26 @@ pub struct KernelReport {
 }
 
 impl KernelReport {
-    /// Whether the kernel did well: nothing is reported but exits with code 0.
+    /// A report of nothing.
+    pub(crate) const fn nothing() -> Self {
+        Self {
+            panics: Vec::new(),
+            exits: Vec::new(),
+            handler_panics: Vec::new(),
+            handler_failures: Vec::new(),
+            unknown_services: Vec::new(),
+            malformed: 0,
+            omitted: 0,
+        }
+    }
+
+    /// Whether the kernel did well: nothing is reported but exits with code 0, and calls of unknown services, whose lanes were told.
     pub fn is_success(&self) -> bool {
         self.panics.is_empty()
             && self.exits.iter().all(|&code| code == 0)
             && self.handler_panics.is_empty()
             && self.handler_failures.is_empty()
+            && self.unknown_services.iter().all(|unknown| unknown.posts == 0)
             && self.malformed == 0
             && self.omitted == 0
     }
@@ -140,6 +179,12 @@ impl KernelReport {
             + take_in(&mut self.handler_failures, other.handler_failures, |known, new| {
                 let same = known.service == new.service && known.code == new.code && known.message == new.message;
                 known.lanes += if same { new.lanes } else { 0 };
+                same
+            })
+            + take_in(&mut self.unknown_services, other.unknown_services, |known, new| {
+                let same = known.service == new.service;
+                known.calls += if same { new.calls } else { 0 };
+                known.posts += if same { new.posts } else { 0 };
                 same
             });
         self.malformed += other.malformed;
@@ -189,6 +234,10 @@ impl fmt::Display for KernelReport {
                 failed_alike(f, &self.handler_failures[i..].iter().filter(is_alike).collect::<Vec<_>>())?;
             }
         }
+        for unknown in &self.unknown_services {
+            line(f)?;
+            write!(f, "{unknown}")?;
+        }
         if self.malformed > 0 {
             line(f)?;
             write!(f, "{} malformed messages", self.malformed)?;
@@ -232,6 +281,8 @@ struct Kept {
     report: KernelReport,
     /// The programs that use the buffer.
     programs: Vec<String>,
+    /// Numbers of the report's unknown services.
+    unknown: Vec<u16>,
 }
 
 impl Report {
@@ -299,6 +350,28 @@ impl Report {
         );
     }
 
+    /// Lanes called a service that nobody has registered.
+    #[cold]
+    pub(crate) fn unknown_service(&self, number: u16, lanes: u64, post: bool, name: impl FnOnce() -> String) {
+        let mut kept = self.lock();
+        let place = match kept.unknown.iter().position(|&known| known == number) {
+            Some(place) => place,
+            // A kernel may make up as many numbers as there are.
+            None if kept.unknown.len() >= KEEP => {
+                // Pairs with `take`. Relaxed: it counts.
+                self.omitted.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            None => {
+                kept.unknown.push(number);
+                kept.report.unknown_services.push(UnknownService { service: name(), calls: 0, posts: 0 });
+                kept.unknown.len() - 1
+            }
+        };
+        let known = &mut kept.report.unknown_services[place];
+        *(if post { &mut known.posts } else { &mut known.calls }) += lanes;
+    }
+
     /// Whether the backtrace of a panic that happens now would be kept.
     #[inline(always)]
     pub(crate) fn wants_backtraces(&self) -> bool {
@@ -328,6 +401,7 @@ impl Report {
     pub(crate) fn take(&self) -> KernelReport {
         let mut kept = self.lock();
         let mut report = std::mem::take(&mut kept.report);
+        kept.unknown.clear();
         for (place, failure) in report.handler_failures.iter_mut().enumerate() {
             failure.lanes = self.failures.take(place);
         }

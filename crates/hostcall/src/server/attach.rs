@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use hostcall_abi::descriptor::{ABI_SYMBOL, DESCRIPTOR_SYMBOL, FirstPoll, SERVICE_PREFIX, SIGNATURE_PREFIX};
 use hostcall_abi::{ABI_VERSION, Geometry};
-use offload::{Device, Program};
+use offload::{Device, DeviceInfo, Global, Program};
 
 use crate::service::Definition;
-use crate::service::registry::Registered;
+use crate::service::registry::{Registered, Registry};
 use crate::serving::Served;
 use crate::serving::ports::LOT;
 use crate::wire::{BufferError, PortBuffer};
@@ -36,19 +36,31 @@ pub enum AttachError {
         /// The program's name.
         program: String,
     },
+    /// A server serves it already: this one, or another that lives.
+    #[error(
+        "program `{program}` is attached already, to {}: take it off with `remove_buffer` first, or load the program once more",
+        if *here { "this server" } else { "another server" }
+    )]
+    Attached {
+        /// The program's name.
+        program: String,
+        /// Whether it is this server.
+        here: bool,
+    },
     /// It was built with another definition of a service.
     #[error(
-        "program `{program}` was built with another definition of service `{service}` (signature {theirs:#018x}, here {ours:#018x}): rebuild both sides from the same source"
+        "program `{program}` was built with another definition of service `{service}`: {}; rebuild both sides from the same source",
+        definitions(theirs, ours)
     )]
     Signature {
         /// The program's name.
         program: String,
         /// The service.
         service: String,
-        /// The program's signature.
-        theirs: u64,
+        /// The program's.
+        theirs: Signature,
         /// The host's.
-        ours: u64,
+        ours: Signature,
     },
     /// The port buffer cannot be made.
     #[error(transparent)]
@@ -56,6 +68,24 @@ pub enum AttachError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] offload::Error),
+}
+
+/// A definition of a service, as one side has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// Its hash, which both sides compare.
+    pub hash: u64,
+    /// Itself: `fn(f32) -> f32`. Empty where a program does not say it.
+    pub text: String,
+}
+
+/// How two definitions differ.
+fn definitions(theirs: &Signature, ours: &Signature) -> String {
+    match (&*theirs.text, &*ours.text) {
+        ("", _) | (_, "") => format!("its signature is {:#018x}, here it is {:#018x}", theirs.hash, ours.hash),
+        (there, here) if there == here => format!("both say `{here}`, and a type in it differs in size"),
+        (there, here) => format!("`{there}` there, `{here}` here"),
+    }
 }
 
 /// Sizes of the port buffers that a server allocates.
@@ -75,66 +105,124 @@ impl Default for BufferPlan {
 }
 
 impl BufferPlan {
-    /// Allocates a port buffer on a device.
-    pub(crate) fn allocate(&self, device: &Device, threads: usize) -> Result<PortBuffer, AttachError> {
-        let info = device.info();
+    /// The sizes of a port buffer on such a device.
+    fn geometry(&self, info: &DeviceInfo, threads: usize) -> Geometry {
         // At least a lot for each thread, so that none is idle by construction.
         // And one more than waves can be resident: each may keep one, and the last is never kept.
         let ports = self.ports.unwrap_or_else(|| (info.resident_waves + 1).max((threads * LOT) as u32).min(Geometry::MAX_PORTS));
-        let mut geometry = Geometry { window: self.window, ..Geometry::new(ports, info.wave_size) };
-        if let Some((slots, slot_bytes)) = self.staging {
-            geometry = Geometry { slots, slot_bytes, ..geometry };
+        let geometry = Geometry { window: self.window, ..Geometry::new(ports, info.wave_size) };
+        match self.staging {
+            Some((slots, slot_bytes)) => Geometry { slots, slot_bytes, ..geometry },
+            None => geometry,
         }
+    }
+
+    /// Whether port buffers of these sizes can be had on a device at all.
+    ///
+    /// # Errors
+    /// The first size that cannot work, by the name of the builder's function.
+    pub(crate) fn check(&self, info: &DeviceInfo, threads: usize) -> Result<(), BufferError> {
+        let geometry = self.geometry(info, threads);
+        geometry.validate()?;
+        let bytes = (self.heap as u64).saturating_add(geometry.device_layout().bytes as u64);
+        if bytes > info.memory_bytes {
+            let (device, heap, available) = (info.name.clone(), self.heap as u64, info.memory_bytes);
+            return Err(BufferError::Heap { device, heap, available });
+        }
+        Ok(())
+    }
+
+    /// Allocates a port buffer on a device.
+    pub(crate) fn allocate(&self, device: &Device, threads: usize) -> Result<PortBuffer, AttachError> {
+        self.check(device.info(), threads)?;
+        let geometry = self.geometry(device.info(), threads);
         let mut buffer = PortBuffer::on_device(device, geometry, self.heap)?;
         buffer.descriptor_mut().first_poll = self.first_poll;
         Ok(buffer)
     }
 }
 
-/// A program that is attached. Holds it, so that services registered later can be numbered.
+/// The text of a [`SignatureWord`](hostcall_abi::descriptor::SignatureWord), as far as it is one. A definition is not longer than a page.
+fn text_behind_hash(word: &Global) -> Result<String, offload::Error> {
+    let mut bytes = vec![0; word.size().min(4096)];
+    word.read(&mut bytes)?;
+    Ok(hostcall_abi::failure::text(bytes.get(8..).unwrap_or_default()).to_owned())
+}
+
+/// A program that is attached, and its port buffer. Holds the program, so that services registered later can be numbered.
 #[derive(Debug)]
-pub(crate) struct Attached(Program);
+pub(crate) struct Attached {
+    program: Program,
+    served: Arc<Served>,
+}
 
 impl Attached {
-    /// Checks that the program speaks our version.
-    pub(crate) fn new(program: &Program) -> Result<Self, AttachError> {
+    /// Checks that the program speaks our version, and that nobody serves it.
+    pub(crate) fn new(program: &Program, served: &Arc<Served>, ours: &[Arc<Served>]) -> Result<Self, AttachError> {
         let name = || program.name().to_owned();
+        if let Some(other) = program.kept::<Served>().filter(|other| other.closing.get().is_none()) {
+            return Err(AttachError::Attached { program: name(), here: ours.iter().any(|live| Arc::ptr_eq(live, &other)) });
+        }
         let word = program.find_global(ABI_SYMBOL)?.ok_or_else(|| AttachError::NoAbi { program: name() })?;
         let mut theirs = [0; 4];
         word.read(&mut theirs)?;
         match u32::from_ne_bytes(theirs) {
-            ABI_VERSION => Ok(Self(program.clone())),
+            ABI_VERSION => Ok(Self { program: program.clone(), served: served.clone() }),
             theirs => Err(AttachError::Version { program: name(), theirs, ours: ABI_VERSION }),
         }
     }
 
     /// Checks that the program, if it calls the service at all, was built with the same definition.
     pub(crate) fn check(&self, service: &Definition) -> Result<(), AttachError> {
-        let Some(word) = self.0.find_global(&format!("{SIGNATURE_PREFIX}{}", service.name))? else { return Ok(()) };
-        let mut theirs = [0; 8];
-        word.read(&mut theirs)?;
-        match u64::from_ne_bytes(theirs) {
-            theirs if theirs == service.signature => Ok(()),
-            theirs => Err(AttachError::Signature {
-                program: self.0.name().to_owned(),
-                service: service.name.to_string(),
-                theirs,
-                ours: service.signature,
-            }),
+        let Some(word) = self.program.find_global(&format!("{SIGNATURE_PREFIX}{}", service.name))? else { return Ok(()) };
+        let mut hash = [0; 8];
+        word.read(&mut hash)?;
+        let hash = u64::from_ne_bytes(hash);
+        if hash == service.signature {
+            return Ok(());
         }
+        Err(AttachError::Signature {
+            program: self.program.name().to_owned(),
+            service: service.name.to_string(),
+            theirs: Signature { hash, text: text_behind_hash(&word)? },
+            ours: Signature { hash: service.signature, text: service.text.to_string() },
+        })
+    }
+
+    /// Numbers the services that the program calls and nobody has registered, so that their calls reach the server, which says so.
+    /// Those that it posts to stay as they are: the lane that posts learns that nobody is there.
+    pub(crate) fn number_unknown(&self, registry: &Registry) -> Result<(), AttachError> {
+        for name in self.program.services() {
+            let Some(signature) = self.program.find_global(&format!("{SIGNATURE_PREFIX}{name}"))? else { continue };
+            let Some(number) = text_behind_hash(&signature)?.contains("->").then(|| registry.reserve(name)).flatten() else { continue };
+            if let Some(word) = self.program.find_global(&format!("{SERVICE_PREFIX}{name}"))? {
+                word.write(&u32::from(number).to_ne_bytes())?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the service's number into the program, if it calls it.
     pub(crate) fn number(&self, slot: &Registered) -> Result<(), AttachError> {
-        if let Some(word) = self.0.find_global(&format!("{SERVICE_PREFIX}{}", slot.name()))? {
+        if let Some(word) = self.program.find_global(&format!("{SERVICE_PREFIX}{}", slot.name()))? {
             word.write(&u32::from(slot.number).to_ne_bytes())?;
         }
         Ok(())
     }
 
     /// Tells the program where its port buffer is. The program keeps the buffer's memory from now on.
-    pub(crate) fn describe(&self, served: &Arc<Served>) -> Result<(), AttachError> {
-        self.0.keep(served.clone());
-        Ok(self.0.global(DESCRIPTOR_SYMBOL)?.write(served.memory.descriptor().as_bytes())?)
+    pub(crate) fn describe(&self) -> Result<(), AttachError> {
+        let descriptor = self.program.global(DESCRIPTOR_SYMBOL)?;
+        // Before its address is known there.
+        self.program.keep(self.served.clone());
+        descriptor.write(self.served.memory.descriptor().as_bytes())?;
+        self.served.report.used_by(self.program.name());
+        self.program.answered();
+        Ok(())
+    }
+
+    /// Whether it uses this buffer.
+    pub(crate) fn uses(&self, served: &Arc<Served>) -> bool {
+        Arc::ptr_eq(&self.served, served)
     }
 }

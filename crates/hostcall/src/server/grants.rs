@@ -1,5 +1,6 @@
 //! What a server's builder grants.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::ServerBuilder;
@@ -11,7 +12,7 @@ impl ServerBuilder {
     ///
     /// # Errors
     /// When it cannot be opened, or the name is granted already.
-    pub fn dir(self, host: impl Into<PathBuf>, guest: impl Into<String>, access: Access) -> Result<Self, GrantError> {
+    pub fn dir(self, host: impl Into<PathBuf>, guest: impl Into<OsString>, access: Access) -> Result<Self, GrantError> {
         self.grant(&DirGrant::new(host, guest, access))
     }
 
@@ -25,13 +26,13 @@ impl ServerBuilder {
     }
 
     /// Grants kernels an environment variable with a value, which need not be the host's.
-    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.policy.env(name, value);
         self
     }
 
     /// Adds an argument that kernels can read.
-    pub fn arg(mut self, argument: impl Into<String>) -> Self {
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.policy.arg(argument);
         self
     }

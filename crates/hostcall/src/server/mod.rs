@@ -8,25 +8,26 @@ use std::thread::JoinHandle;
 
 use hostcall_abi::Status;
 use hostcall_abi::descriptor::FirstPoll;
-use offload::{Device, Program, Queue, Subscription};
+use offload::{Device, DeviceKind, Program, Subscription};
 
 use crate::builtin::{Builtins, Console, Input, Sink};
 use crate::policy::{Denial, Policy};
 use crate::record::stats::Stats;
 use crate::record::trace::Trace;
-use crate::record::{HandlerFailure, KernelReport, tell};
+use crate::record::{KernelReport, tell};
 use crate::service::registry::{RegisterError, Registered, Registry, ServiceHandle};
 use crate::service::{Run, Service};
 use crate::serving::pool::Pool;
-use crate::serving::{Core, CoreConfig, PostBounds, Served, wait_until};
-use crate::wire::PortBuffer;
+use crate::serving::{Core, CoreConfig, PostBounds, Served};
+use crate::wire::{BufferError, PortBuffer};
 
 mod attach;
-mod stacks;
+pub mod std_programs;
+mod wait;
 
-pub use attach::AttachError;
+pub use attach::{AttachError, Signature};
 use attach::{Attached, BufferPlan};
-pub use stacks::{program_launch, reserve_lane_stacks, reserve_stacks};
+pub use wait::WaitError;
 
 /// Why a server did not start, or lost a service.
 #[derive(Debug, thiserror::Error)]
@@ -49,32 +50,9 @@ pub enum ServerError {
     /// An attached program could not be told of a new service.
     #[error(transparent)]
     Attach(#[from] AttachError),
-}
-
-/// Why [`Server::wait`] is not a success.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WaitError {
-    /// The device failed. What was reported until then comes along.
-    #[error("{source}{}", if report.is_success() { String::new() } else { format!("\n{report}") })]
-    Device {
-        /// The device's error.
-        source: offload::Error,
-        /// What was reported before.
-        report: Box<KernelReport>,
-    },
-    /// The kernel, or a handler, failed.
-    #[error("{0}")]
-    Kernel(Box<KernelReport>),
-}
-
-impl WaitError {
-    /// What was reported.
-    pub fn report(&self) -> &KernelReport {
-        match self {
-            Self::Device { report, .. } | Self::Kernel(report) => report,
-        }
-    }
+    /// Programs could not be attached: `ports`, `staging` or `heap` of the builder cannot work on its device.
+    #[error(transparent)]
+    Sizes(#[from] BufferError),
 }
 
 /// How a server is set up. See [`Server::builder`].
@@ -138,12 +116,13 @@ impl ServerBuilder {
 
     /// When a waiting lane first looks for its reply, on devices that wait before they look. Default: what was best where it was measured;
     /// `cargo hostcall bench --tune` measures it.
+    #[doc(hidden)]
     pub fn first_poll(mut self, first_poll: FirstPoll) -> Self {
         self.plan.first_poll = first_poll;
         self
     }
 
-    /// Registers a service.
+    /// Registers a service. [`Server::service_handle`] finds it again, to finish or unregister it.
     pub fn service(mut self, service: Service) -> Self {
         self.services.push(service);
         self
@@ -184,10 +163,13 @@ impl ServerBuilder {
     /// Starts the threads.
     ///
     /// # Errors
-    /// When two services have one name, or the system has no thread or file left.
+    /// When two services have one name, sizes cannot work on the device, or the system has no thread or file left.
     pub fn start(self) -> Result<Server, ServerError> {
         crate::record::install_hook();
         let threads = self.threads.unwrap_or_else(default_threads);
+        if let Some(device) = &self.device {
+            self.plan.check(device.info(), threads)?;
+        }
         let timed = self.stats || self.trace.is_some();
         let trace = match self.trace {
             Some(path) => Some(Arc::new(Trace::create(&path).map_err(|source| ServerError::Trace { path, source })?)),
@@ -200,6 +182,7 @@ impl ServerBuilder {
             #[cfg(feature = "tokio")]
             runtime: crate::serving::asynchronous::Runtime::new(self.runtime),
             timed,
+            modest: self.device.as_ref().is_some_and(|device| device.info().kind == DeviceKind::Sim),
             threads,
         });
         let console = Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr));
@@ -294,7 +277,8 @@ impl Server {
         ServerBuilder { device: Some(device.clone()), ..ServerBuilder::default() }
     }
 
-    /// A server for port buffers that are handed to it ([`Server::add_buffer`]); it knows of no device, so somebody must keep it [awake](Server::keep_awake).
+    /// A server for port buffers that are handed to it (`Server::add_buffer`); it knows of no device, so somebody must keep it [awake](Server::keep_awake).
+    #[doc(hidden)]
     pub fn without_device() -> ServerBuilder {
         ServerBuilder::default()
     }
@@ -317,6 +301,15 @@ impl Server {
             }
         }
         Ok(ServiceHandle::new(&slot, &self.core.registry))
+    }
+
+    /// The service registered under this name, to finish or unregister it: one that the builder registered, too. The name is that on the wire
+    /// ([`Service::name`]), `Host__add42`, or as the kernel says it, `Host::add42`.
+    pub fn service_handle(&self, name: &str) -> Option<ServiceHandle> {
+        let name = name.replacen("::", "__", 1);
+        let table = self.core.registry.table();
+        let slot = table.iter().find(|slot| slot.number != 0 && **slot.name() == *name)?;
+        Some(ServiceHandle::new(slot, &self.core.registry))
     }
 
     /// Sets the handler of calls that no service takes, or removes it.
@@ -344,32 +337,43 @@ impl Server {
     /// Gives a program its own port buffer, and its services their numbers.
     ///
     /// # Errors
-    /// When the program was built with another version of the ABI or another definition of a service, or the device has no memory left.
+    /// When the program was built with another version of the ABI or another definition of a service, a server serves it already
+    /// ([`AttachError::Attached`]), or the device has no memory left.
     pub fn attach(&self, program: &Program) -> Result<BufferHandle, AttachError> {
-        let buffer = self.add_buffer(self.plan.allocate(program.device(), self.core.threads())?);
+        let buffer = self.allocate(program.device())?;
         self.attach_to(program, &buffer).inspect_err(|_| self.remove_buffer(&buffer))?;
         Ok(buffer)
+    }
+
+    /// A port buffer on the device, of the sizes that the builder was given, which is served from now on: the part of [`Server::attach`] that needs no
+    /// program, and can be done while one is loaded. Programs get it by [`Server::attach_to`].
+    ///
+    /// # Errors
+    /// When the device or the system has no memory left.
+    pub fn allocate(&self, device: &Device) -> Result<BufferHandle, AttachError> {
+        Ok(self.add_buffer(self.plan.allocate(device, self.core.threads())?))
     }
 
     /// Lets a program use a port buffer that is served already: several programs can share one.
     ///
     /// # Errors
-    /// When the program was built with another version of the ABI or another definition of a service.
+    /// When the program was built with another version of the ABI or another definition of a service, or a server serves it already.
     pub fn attach_to(&self, program: &Program, buffer: &BufferHandle) -> Result<(), AttachError> {
-        let attached = Attached::new(program)?;
         let mut list = self.attached();
+        let attached = Attached::new(program, &buffer.0, &self.core.buffers())?;
         // The default handler has no name to look for.
         for slot in self.core.registry.table().iter().filter(|slot| slot.number != 0) {
             attached.check(&slot.definition)?;
             attached.number(slot)?;
         }
-        attached.describe(&buffer.0)?;
-        buffer.0.report.used_by(program.name());
+        attached.number_unknown(&self.core.registry)?;
+        attached.describe()?;
         list.push(attached);
         Ok(())
     }
 
     /// Serves one more port buffer.
+    #[doc(hidden)]
     pub fn add_buffer(&self, memory: PortBuffer) -> BufferHandle {
         let live = Served::new(memory, self.core.threads(), PostBounds::default());
         self.core.add(live.clone());
@@ -380,6 +384,9 @@ impl Server {
     /// every later call; posts that have arrived are handled. When this returns, no serving thread looks at the buffer any more.
     pub fn remove_buffer(&self, buffer: &BufferHandle) {
         self.core.retire(&buffer.0, Status::DETACHED);
+        let gone: Vec<_> = self.attached().extract_if(.., |program| program.uses(&buffer.0)).collect();
+        // What a program owns is dropped without the lock.
+        drop(gone);
         self.left().absorb(buffer.0.report.take());
         self.builtins.forget(&buffer.0.report);
     }
@@ -389,42 +396,6 @@ impl Server {
         self.core.wake.arm();
         self.core.wake_all();
         Awake(self.core.clone())
-    }
-
-    /// Waits until the kernels in the queue have ended and every call they posted has been handled, then says what went wrong.
-    ///
-    /// # Errors
-    /// Device panics, exits with a code other than 0, handlers that failed or panicked, and the device's own failures. All of them
-    /// are then forgotten, and the buffers serve calls again.
-    pub fn wait(&self, queue: &Queue) -> Result<(), WaitError> {
-        let mut synchronized = queue.synchronize();
-        let report = self.collect();
-        // Lanes that were ended may have held ports.
-        if synchronized.is_ok() && !(report.panics.is_empty() && report.exits.is_empty()) {
-            synchronized = self.core.buffers().iter().try_for_each(|live| live.free_ports());
-        }
-        match synchronized {
-            Err(source) => Err(WaitError::Device { source, report: Box::new(report) }),
-            Ok(()) if report.is_success() => Ok(()),
-            Ok(()) => Err(WaitError::Kernel(Box::new(report))),
-        }
-    }
-
-    /// The part of [`Server::wait`] that follows the synchronisation: waits until every post that has arrived is handled (and, should kernels still
-    /// run, until there is a moment in which none of their deferred posts is open), and takes the reports.
-    pub fn collect(&self) -> KernelReport {
-        let mut report = std::mem::take(&mut *self.left());
-        for live in self.core.buffers().iter() {
-            self.core.drain(live);
-            wait_until(|| live.open_posts() == 0);
-            report.absorb(live.report.take());
-        }
-        // One of each stream at most.
-        while let Err(lost) = self.builtins.flush() {
-            let code = lost.source.raw_os_error().unwrap_or_default().cast_unsigned();
-            report.handler_failures.push(HandlerFailure { service: "Console__print".into(), code, message: lost.to_string(), lanes: 1 });
-        }
-        report
     }
 
     /// What kernels asked for and were not granted, since this was last asked.

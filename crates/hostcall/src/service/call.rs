@@ -182,6 +182,7 @@ impl<'a> Invocation<'a> {
     }
 
     /// Where what ends the kernel is reported.
+    #[doc(hidden)]
     pub fn report(&self) -> &'a Report {
         self.caller.report
     }
@@ -251,6 +252,7 @@ impl<'a> Invocation<'a> {
     ///
     /// # Errors
     /// When it is not there whole.
+    #[doc(hidden)]
     pub fn raw_slice(&mut self) -> Result<RawSlice<'a>, DecodeError> {
         let len = self.fixed::<u32>()?;
         let start = self.var_at;
@@ -293,6 +295,7 @@ impl<'a> Invocation<'a> {
     ///
     /// # Errors
     /// When it does not fit into a reply or into the lane's staged region.
+    #[doc(hidden)]
     pub fn raw_out(&mut self) -> Result<RawOut<'a>, Failure> {
         let at = self.out_at;
         if let Var::Staged { rest, .. } = self.var {
@@ -325,6 +328,7 @@ impl<'a> Invocation<'a> {
 
     /// The result, and how many bytes of each `&mut [T]` argument are sent back, all of them from [`RawOut::Staged`] regions,
     /// which hold them already.
+    #[doc(hidden)]
     pub fn reply_in_place<R: Fixed>(&mut self, value: &R, returned: &[usize]) {
         self.put_value(value);
         for (i, &len) in self.outs.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! An owned token that answers one lane's call later, from any thread.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,7 +8,7 @@ use hostcall_abi::Status;
 use hostcall_abi::codec::Fixed;
 
 use super::answer::{Answer, Timing};
-use super::failure::Failure;
+use super::failure::{Failure, IntoReply};
 
 /// Answers one lane's call, once. Dropped unanswered, it answers [`Status::HANDLER_FAILED`].
 ///
@@ -77,6 +78,36 @@ impl Completion {
     pub(crate) fn send(&mut self, status: Status, payload: &[u32]) {
         self.answered = true;
         self.message.answer(self.rank, status, payload, self.timing);
+    }
+}
+
+/// Answers one lane's call of a service whose result is an `R`, once, from any thread: what closures given to the constructors
+/// `host::…_deferred` get. Dropped unanswered, it fails the call.
+#[derive(Debug)]
+#[must_use = "dropping it fails the call"]
+pub struct Deferred<R> {
+    completion: Completion,
+    result: PhantomData<fn(R)>,
+}
+
+impl<R: Fixed> Deferred<R> {
+    /// For the macro, which knows that the service's result is an `R`.
+    #[doc(hidden)]
+    pub fn new(completion: Completion) -> Self {
+        Self { completion, result: PhantomData }
+    }
+
+    /// Whether nobody waits for the result (it was posted).
+    pub fn is_post(&self) -> bool {
+        self.completion.is_post()
+    }
+
+    /// Gives the result, as a handler returns it: an `R`, or a `Result` of one.
+    pub fn reply(self, result: impl IntoReply<R>) {
+        match result.into_reply() {
+            Ok(value) => self.completion.reply(&value),
+            Err(failure) => self.completion.fail(failure),
+        }
     }
 }
 

@@ -9,6 +9,8 @@ pub struct Definition {
     pub name: Cow<'static, str>,
     /// Hash of the definition, compared with the program's when it is attached.
     pub signature: u64,
+    /// The definition for people, `fn(f32) -> f32`: shown when the program's is another one.
+    pub text: Cow<'static, str>,
     /// Whether the service takes strings or slices (in or out), so that its payload starts with a
     /// [`VarHead`](hostcall_abi::codec::VarHead).
     pub takes_var: bool,

@@ -8,6 +8,7 @@ use hostcall_abi::port::Message;
 use hostcall_abi::{Flags, ReplyHead, Status, Tag};
 
 use super::call::{Caller, Finished, Invocation, Scratch, Var, put_status};
+use super::closing::Closing;
 use super::failure::{Failure, HandlerResult};
 use super::handler::NowFn;
 use super::registry::Registered;
@@ -79,6 +80,7 @@ pub(crate) struct Reply {
 pub(crate) struct LaneCalls<'a> {
     pub(crate) service: &'a Registered,
     pub(crate) report: &'a Report,
+    pub(crate) closing: &'a Closing,
     pub(crate) messages: &'a [Taken],
     /// The payloads of all.
     pub(crate) units: &'a [u32],
@@ -104,6 +106,7 @@ impl<'a> LaneCalls<'a> {
     pub(crate) fn new(
         service: &'a Registered,
         report: &'a Report,
+        closing: &'a Closing,
         messages: &'a [Taken],
         units: &'a [u32],
         staging: Staging<'a>,
@@ -114,7 +117,23 @@ impl<'a> LaneCalls<'a> {
     ) -> Self {
         let left = messages.first().map_or(0, |taken| taken.message.header.mask);
         let sample = Sample::default();
-        Self { service, report, messages, units, staging, streams, stream_at, replies, scratch, left, rank: 0, longest: 0, late: 0, sample }
+        Self {
+            service,
+            report,
+            closing,
+            messages,
+            units,
+            staging,
+            streams,
+            stream_at,
+            replies,
+            scratch,
+            left,
+            rank: 0,
+            longest: 0,
+            late: 0,
+            sample,
+        }
     }
 
     /// Handles all of them.
@@ -129,7 +148,7 @@ impl<'a> LaneCalls<'a> {
     /// The loop, for [`Handler::serve`](super::handler::Handler::serve).
     #[inline(always)]
     pub(crate) fn each(&mut self, handler: impl Fn(&mut Invocation<'_>) -> HandlerResult) {
-        let Self { service, report, units, staging, .. } = *self;
+        let Self { service, report, closing, units, staging, .. } = *self;
         let shape = service.shape;
         while let Some(&Taken { port, at, ref message }) = self.messages.first() {
             let post = message.is_post();
@@ -140,7 +159,10 @@ impl<'a> LaneCalls<'a> {
             let plain = !(shape.takes_var | short | staged);
             while self.left != 0 {
                 let stream = self.streams.lane(self.stream_at, self.rank);
-                let finished = if service.admit() {
+                // Whoever takes the buffer out of service does not wait for handlers that have not begun; posts are handled all the same.
+                let finished = if let (false, Some(status)) = (post, closing.get()) {
+                    put_status(stream, status, 0)
+                } else if service.admit() {
                     let start = at + self.rank as usize * stride;
                     let units = &units[start..start + lane_units];
                     let var = if plain { Ok(Var::Copied(&[])) } else { variable_part(service, units, staged.then_some(staging), short) };

@@ -7,9 +7,11 @@
 //! * [`failure`]: why a call has no result.
 //! * [`registry`]: services by number.
 //! * [`completion`], [`answer`]: a call that is answered later.
+//! * [`closing`]: whether calls are handled at all.
 
 pub(crate) mod answer;
 pub(crate) mod call;
+pub(crate) mod closing;
 pub(crate) mod completion;
 pub(crate) mod definition;
 pub(crate) mod failure;
@@ -31,7 +33,7 @@ pub use failure::{Failure, HandlerError, HandlerResult, IntoReply};
 pub(crate) use handler::FutureFn;
 pub(crate) use handler::Run;
 
-pub use completion::Completion;
+pub use completion::{Completion, Deferred};
 
 /// Something a kernel can call. Made by the functions that `#[hostcall::service]` generates, refined here, and
 /// registered with [`ServerBuilder::service`](crate::ServerBuilder::service) or [`Server::register`](crate::Server::register).

@@ -241,6 +241,23 @@ impl Registry {
         Ok(slot)
     }
 
+    /// The number of a name that nobody has registered, for programs that call it all the same; `None` if it is registered, or numbers are out.
+    pub(crate) fn reserve(&self, name: &str) -> Option<u16> {
+        let mut state = self.lock();
+        if let Some(&number) = state.numbers.get(name) {
+            return state.table.own(number).is_none().then_some(number);
+        }
+        let number = u16::try_from(state.numbers.len() + 1).ok()?;
+        state.numbers.insert(name.into(), number);
+        Some(number)
+    }
+
+    /// The name that has this number, registered or not.
+    #[cold]
+    pub(crate) fn name_of(&self, number: u16) -> Option<Arc<str>> {
+        self.lock().numbers.iter().find(|(_, known)| **known == number).map(|(name, _)| name.clone())
+    }
+
     /// Sets the handler of calls that no other service takes.
     pub(crate) fn set_default(&self, service: Option<Service>) {
         let default = service.map(|service| Arc::new(Registered::new(0, service, self.threads, self.histograms)));

@@ -24,7 +24,7 @@ use crate::record::trace::Span;
 use crate::service::Run;
 use crate::service::call::{Scratch, put_status};
 use crate::service::lanes::{LaneCalls, Payload, Reply, Streams, Taken};
-use crate::service::registry::{Registered, Snapshot};
+use crate::service::registry::{Registered, Registry, Snapshot};
 
 /// Messages that are taken at most before they are handled. Replies through a window are ordered behind what handlers wrote by a fence that waits for
 /// those sent before: one for so many, not for each.
@@ -44,6 +44,8 @@ pub(crate) struct Worker {
     inbox: Inbox,
     outbox: Outbox,
     scratch: Scratch,
+    /// Handlers that were entered.
+    turn: u64,
 }
 
 /// What was taken and is not handled.
@@ -85,7 +87,7 @@ pub(crate) enum Took {
 impl Worker {
     pub(crate) fn new(core: Arc<Core>, index: usize) -> Self {
         let (inbox, outbox) = (Inbox::default(), Outbox::default());
-        Self { index, core, snapshot: Snapshot::default(), found: None, inbox, outbox, scratch: Scratch::default() }
+        Self { index, core, snapshot: Snapshot::default(), found: None, inbox, outbox, scratch: Scratch::default(), turn: 0 }
     }
 
     /// Parks until woken, holding on to no service meanwhile.
@@ -180,6 +182,7 @@ impl Worker {
     /// panic again, for other messages.
     #[cold]
     pub(crate) fn recover(&mut self, served: &Arc<Served>) {
+        self.core.running_of(self.index).leave();
         let Self { inbox, outbox, .. } = self;
         let mut posts = 0;
         for taken in &inbox.messages[inbox.answered..inbox.next] {
@@ -204,7 +207,7 @@ impl Worker {
     /// Handles the next message, and those behind it that are of the same kind.
     #[inline(always)]
     fn some(&mut self, served: &Arc<Served>) {
-        let Self { index, core, snapshot, found, inbox, outbox, scratch } = self;
+        let Self { index, core, snapshot, found, inbox, outbox, scratch, turn } = self;
         let first = inbox.next;
         let Some(&taken) = inbox.messages.get(first) else { return };
         inbox.next += 1;
@@ -213,7 +216,7 @@ impl Worker {
         let ending = served.ending();
         let service = snapshot.table.get(header.service);
         let Some(service) = service.filter(|service| service.agrees(post) && (post || ending == Status::OK)) else {
-            return outbox.turn_away(served, &taken, service.map(|service| &**service), ending);
+            return outbox.turn_away(&core.registry, served, &taken, service.map(|service| &**service), ending);
         };
         let alike_in_size = post || service.reply_stride.is_some_and(|stride| stride <= served.full_room);
         if let (Run::Inline(_), None, true) = (&service.run, *found, alike_in_size) {
@@ -232,8 +235,13 @@ impl Worker {
             let streams = Streams { units: &mut outbox.units, stride };
             let (units, staging) = (&inbox.units[..inbox.used], served.memory.staging());
             let replies = &mut outbox.answers;
-            let mut calls = LaneCalls::new(service, &served.report, messages, units, staging, streams, stream_at, replies, scratch);
+            let (report, closing) = (&served.report, &served.closing);
+            let mut calls = LaneCalls::new(service, report, closing, messages, units, staging, streams, stream_at, replies, scratch);
+            let running = core.running_of(*index);
+            *turn = turn.wrapping_add(1);
+            running.enter(*turn, service.number, port, header.mask);
             calls.handle(&**handler);
+            running.leave();
             (late, sample) = (calls.late, calls.sample);
             outbox.used = calls.stream_at;
             if let Some(after) = &service.after {
@@ -295,7 +303,7 @@ impl Outbox {
     /// Answers all lanes of a message that no handler takes.
     #[cold]
     #[inline(never)]
-    fn turn_away(&mut self, served: &Served, taken: &Taken, service: Option<&Registered>, ending: Status) {
+    fn turn_away(&mut self, registry: &Registry, served: &Served, taken: &Taken, service: Option<&Registered>, ending: Status) {
         let &Taken { port, ref message, .. } = taken;
         let status = match service {
             Some(service) if !service.agrees(message.is_post()) => {
@@ -307,15 +315,15 @@ impl Outbox {
         };
         let (number, lanes) = (message.header.service, message.lanes());
         tracing::debug!(service = number, port, ?status, "turned away");
-        if message.is_post() {
-            // No lane learns of it, so the host must.
-            if status == Status::UNKNOWN_SERVICE {
-                let text = format_args!("{lanes} posted calls of service number {number}, which nobody registered");
-                served.report.handler_failed("(unknown service)", 0, text);
-            }
-            return;
+        if status == Status::UNKNOWN_SERVICE {
+            // Lanes that wait learn that nobody is there, and not who is missing. Of a post no lane learns anything.
+            served.report.unknown_service(number, u64::from(lanes), message.is_post(), || {
+                registry.name_of(number).map_or_else(|| format!("number {number}"), |name| name.to_string())
+            });
         }
-        self.end(taken, status);
+        if !message.is_post() {
+            self.end(taken, status);
+        }
     }
 
     /// All lanes of a message end with this status.

@@ -9,6 +9,7 @@
 //! * [`message`]: the one route of all messages: taken (copied and checked), handled, answered.
 //! * [`exits`]: the doors out of it, for handlers that answer later: [`pool`], [`asynchronous`], and the user's own threads.
 //! * [`open`]: a message that has left by one of them. [`served`]: a buffer while it is served.
+//! * [`running`]: what serving threads are in, for whoever waits too long.
 
 #[cfg(feature = "tokio")]
 pub(crate) mod asynchronous;
@@ -17,9 +18,10 @@ pub(crate) mod message;
 mod open;
 pub(crate) mod pool;
 pub(crate) mod ports;
+pub(crate) mod running;
 pub(crate) mod served;
 pub(crate) mod threads;
 mod wake;
 
 pub(crate) use served::{PostBounds, Served};
-pub(crate) use threads::{Core, CoreConfig, wait_until};
+pub(crate) use threads::{Core, CoreConfig, wait_by};

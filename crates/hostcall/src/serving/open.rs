@@ -3,13 +3,14 @@
 //! The lanes of a group go on together, when all their replies are there. So the replies are gathered here. The thread
 //! that gives the last reply writes all of them, by whole lines where the wire has them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use hostcall_abi::port::{HostMemory, LaneReplies, Message, largest_reply_dwords};
 use hostcall_abi::{Flags, ReplyHead, Status};
 
 use super::served::Served;
+use crate::record::OpenCall;
 use crate::record::trace::{Span, Trace};
 use crate::service::Failure;
 use crate::service::answer::{Answer, Timing};
@@ -33,6 +34,8 @@ pub(crate) struct Open {
     bytes: usize,
     /// When the message was found; only with statistics or a trace.
     found: Option<Instant>,
+    /// Since when it is open.
+    since: Instant,
     replies: Mutex<Replies>,
 }
 
@@ -44,8 +47,8 @@ struct Replies {
     stride: usize,
     /// Units of the longest.
     longest: usize,
-    /// Lanes whose reply is missing.
-    missing: u32,
+    /// Lanes whose reply is missing, by rank.
+    missing: u64,
 }
 
 impl Open {
@@ -74,9 +77,26 @@ impl Open {
         let longest = (0..message.lanes())
             .filter(|rank| late >> rank & 1 == 0)
             .map(|rank| usize::from(ReplyHead::decode(streams[rank as usize * stride]).dwords));
-        let replies = Replies { streams: streams.to_vec(), stride, longest: longest.max().unwrap_or(0), missing: late.count_ones() };
+        let replies = Replies { streams: streams.to_vec(), stride, longest: longest.max().unwrap_or(0), missing: late };
         let (served, service) = (served.clone(), service.clone());
-        Arc::new(Self { served, service, trace, message, port, units, copies, bytes, found, replies: Mutex::new(replies) })
+        let (since, replies) = (Instant::now(), Mutex::new(replies));
+        let open = Arc::new(Self { served, service, trace, message, port, units, copies, bytes, found, since, replies });
+        open.served.note_opened(&open);
+        open
+    }
+
+    /// What is open of it, unless it has just been answered.
+    pub(crate) fn open_call(&self) -> Option<OpenCall> {
+        let missing = self.replies().missing;
+        let lanes = (0..self.message.lanes()).filter(|rank| missing >> rank & 1 == 1);
+        let lanes = lanes.fold(0, |mask, rank| mask | 1 << lane_number(self.message.header.mask, rank));
+        let service = self.service.name().to_string();
+        (lanes != 0).then(|| OpenCall { service, port: self.port, lanes, open_for: self.since.elapsed() })
+    }
+
+    /// Held while a reply is put, or all are written.
+    fn replies(&self) -> MutexGuard<'_, Replies> {
+        self.replies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The times of a lane's call, if somebody wants them.
@@ -116,6 +136,7 @@ impl Open {
 
     /// All replies are there: writes them.
     fn finish(&self, replies: &Replies) {
+        self.served.note_answered(self);
         if self.message.is_post() {
             return self.served.close_post(self.bytes);
         }
@@ -147,7 +168,7 @@ impl Answer for Open {
     }
 
     fn closing(&self) -> Option<Status> {
-        self.served.closing()
+        self.served.closing.get()
     }
 
     fn note(&self, failure: &Failure) {
@@ -163,9 +184,9 @@ impl Answer for Open {
             let service = self.service.name().clone();
             trace.span(Span { service, port: self.port, lanes: 1, bytes: size_of_val(payload) as u64, found, started, done });
         }
-        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut replies = self.replies();
         replies.put(rank, status, payload);
-        replies.missing -= 1;
+        replies.missing &= !(1 << rank);
         if replies.missing == 0 {
             self.finish(&replies);
         }
@@ -234,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_reply_longer_than_expected_makes_room_for_itself() {
-        let mut replies = Replies { streams: vec![0; 2 * 2 + LaneReplies::SPARE], stride: 2, longest: 0, missing: 2 };
+        let mut replies = Replies { streams: vec![0; 2 * 2 + LaneReplies::SPARE], stride: 2, longest: 0, missing: 3 };
         replies.put(1, Status::OK, &[7]);
         replies.put(0, Status::OK, &[1, 2, 3]);
         assert_eq!((replies.stride, replies.longest), (4, 3));

@@ -50,6 +50,10 @@ impl Job {
         let Memory { scratch, stream } = memory;
         stream.resize(1 + self.message.room(), 0);
         let service = &self.message.service;
+        if let (false, Some(status)) = (self.message.is_post(), self.done.verdict()) {
+            finish();
+            return self.done.end(status);
+        }
         let (Run::Blocking(handler) | Run::Adaptive(handler)) = &service.run else { return self.done.fail(Failure::WouldBlock) };
         if self.attempt == Attempt::First && !service.admit() {
             let status = service.refusal().to_status().0;

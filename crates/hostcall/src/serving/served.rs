@@ -1,13 +1,16 @@
 //! A port buffer while it is served: its memory, and what the server remembers of each port.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use hostcall_abi::Status;
 use hostcall_abi::port::largest_reply_dwords;
 
+use super::open::Open;
 use super::ports::Share;
 use crate::record::Report;
+use crate::service::closing::Closing;
 use crate::wire::PortBuffer;
 
 /// The most deferred posts of one buffer that are not handled yet. Those that come then stay where they are, and the kernel waits.
@@ -25,6 +28,10 @@ impl Default for PostBounds {
     }
 }
 
+/// Parts of the list of open messages, so that threads seldom meet at one; and the bytes of addresses that go to one part.
+const OPENED: usize = 16;
+const OPEN_BYTES: usize = 256;
+
 /// A served port buffer. Open messages keep it alive, so a late answer always has memory to go to.
 #[derive(Debug)]
 pub(crate) struct Served {
@@ -40,8 +47,10 @@ pub(crate) struct Served {
     open_posts: AtomicU64,
     open_post_bytes: AtomicU64,
     post_bounds: PostBounds,
-    /// The status with which calls end instead of being handled; 0 while they are.
-    closing: AtomicU32,
+    /// Messages that other threads answer, by their addresses: told to whoever waits too long.
+    opened: [Mutex<HashMap<usize, Weak<Open>>>; OPENED],
+    /// Whether the buffer is being taken out of service.
+    pub(crate) closing: Closing,
     /// Turn of the last drain asked for; see [`Share`].
     pub(crate) drain: AtomicU64,
     /// Units that each lane of a full wave has for its reply, the head included.
@@ -58,7 +67,8 @@ impl Served {
             open_posts: AtomicU64::new(0),
             open_post_bytes: AtomicU64::new(0),
             post_bounds,
-            closing: AtomicU32::new(0),
+            opened: Default::default(),
+            closing: Closing::default(),
             drain: AtomicU64::new(0),
             report: Report::default(),
             full_room: 1 + largest_reply_dwords(memory.geometry(), memory.geometry().lanes),
@@ -136,22 +146,33 @@ impl Served {
     /// [`Status::OK`] while calls are handled, else the status with which they end: the kernel is being ended, or the buffer taken out of service.
     #[inline(always)]
     pub(crate) fn ending(&self) -> Status {
-        // Pairs with `close_as`. Relaxed: a call that slips through is merely handled.
-        match self.closing.load(Ordering::Relaxed) {
-            0 if self.report.is_ended() => Status::KERNEL_ENDED,
-            status => Status(status as u16),
+        match self.closing.get() {
+            Some(status) => status,
+            None if self.report.is_ended() => Status::KERNEL_ENDED,
+            None => Status::OK,
         }
     }
 
-    /// The status of [`Served::close_as`], if the buffer is being taken out of service.
-    pub(crate) fn closing(&self) -> Option<Status> {
-        // Pairs with `close_as`.
-        Some(Status(self.closing.load(Ordering::Relaxed) as u16)).filter(|&status| status != Status::OK)
+    /// A message is open: other threads answer it.
+    pub(crate) fn note_opened(&self, open: &Arc<Open>) {
+        let key = Arc::as_ptr(open) as usize;
+        self.opened(key).insert(key, Arc::downgrade(open));
     }
 
-    /// From now on calls end with this status.
-    pub(crate) fn close_as(&self, status: Status) {
-        // Pairs with the loads in `ending` and `closing`.
-        self.closing.store(u32::from(status.0), Ordering::Relaxed);
+    /// The message is open no more.
+    pub(crate) fn note_answered(&self, open: &Open) {
+        let key = std::ptr::from_ref(open) as usize;
+        self.opened(key).remove(&key);
+    }
+
+    /// The messages that are open now.
+    pub(crate) fn all_opened(&self) -> Vec<Arc<Open>> {
+        // Alive until they are noted as answered.
+        (0..OPENED).flat_map(|i| self.opened(i * OPEN_BYTES).values().filter_map(Weak::upgrade).collect::<Vec<_>>()).collect()
+    }
+
+    /// The part that has messages at such addresses. Held for a look or a change.
+    fn opened(&self, address: usize) -> MutexGuard<'_, HashMap<usize, Weak<Open>>> {
+        self.opened[address / OPEN_BYTES % OPENED].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

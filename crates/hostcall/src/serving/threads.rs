@@ -11,6 +11,7 @@ use hostcall_abi::Status;
 use super::message::Worker;
 use super::pool::Pool;
 use super::ports::{Audit, Swept};
+use super::running::Running;
 use super::served::Served;
 use super::wake::{Pace, Wake};
 use crate::record::stats::Padded;
@@ -23,6 +24,7 @@ struct Seat {
     thread: OnceLock<Thread>,
     /// The version of the buffer list that it works on; `u64::MAX` once it has ended.
     seen: AtomicU64,
+    running: Running,
     /// Times it has looked at ports, and times it has slept since it began.
     turns: AtomicU64,
     rests: AtomicU64,
@@ -62,6 +64,8 @@ pub(crate) struct Core {
     pub(crate) runtime: super::asynchronous::Runtime,
     /// Whether to take the time of each call.
     timed: bool,
+    /// See [`Pace::new`].
+    modest: bool,
     buffers: Mutex<Arc<[Arc<Served>]>>,
     buffers_version: AtomicU64,
     seats: Box<[Padded<Seat>]>,
@@ -86,6 +90,7 @@ pub(crate) struct CoreConfig {
     #[cfg(feature = "tokio")]
     pub(crate) runtime: super::asynchronous::Runtime,
     pub(crate) timed: bool,
+    pub(crate) modest: bool,
     pub(crate) threads: usize,
 }
 
@@ -99,6 +104,7 @@ impl Core {
             #[cfg(feature = "tokio")]
             runtime: parts.runtime,
             timed: parts.timed,
+            modest: parts.modest,
             buffers: Mutex::new(Arc::new([])),
             buffers_version: AtomicU64::new(0),
             seats: (0..parts.threads).map(|_| Padded::default()).collect(),
@@ -117,6 +123,17 @@ impl Core {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Where serving thread `index` says what it runs.
+    #[inline(always)]
+    pub(super) fn running_of(&self, index: usize) -> &Running {
+        &self.seats[index].0.running
+    }
+
+    /// What each serving thread is running.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &Running> {
+        self.seats.iter().map(|Padded(seat)| &seat.running)
+    }
+
     pub(crate) fn buffers(&self) -> Arc<[Arc<Served>]> {
         self.list().clone()
     }
@@ -133,7 +150,7 @@ impl Core {
     /// Takes a buffer out of service: calls that wait or still come end with `status`, posts are handled. When this returns
     /// no serving thread looks at the buffer any more.
     pub(crate) fn retire(&self, served: &Arc<Served>, status: Status) {
-        served.close_as(status);
+        served.closing.set(status);
         // What is there is answered, and only then the word is written that lets lanes give up; a last look finds what came in between.
         // Whoever sends after that finds the word.
         self.drain(served);
@@ -151,10 +168,15 @@ impl Core {
 
     /// Waits until the serving threads have looked at every port of the buffer once more.
     pub(crate) fn drain(&self, served: &Served) {
+        self.drain_by(served, None);
+    }
+
+    /// The same, and gives up at `deadline`. Whether they have.
+    pub(crate) fn drain_by(&self, served: &Served, deadline: Option<Instant>) -> bool {
         // Pairs with the acquire in `Partition::sweep`: what came before this call is seen in that turn.
         let turn = served.drain.fetch_add(1, Ordering::Release) + 1;
         self.wake_all();
-        wait_until(|| self.ended() || served.shares.iter().all(|share| share.drained() >= turn));
+        wait_by(deadline, || self.ended() || served.shares.iter().all(|share| share.drained() >= turn))
     }
 
     /// The device says whether kernels are in flight.
@@ -242,7 +264,7 @@ impl Core {
 
     /// Sweep after sweep, until the threads are stopped.
     fn serve(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(self.modest);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
             self.refresh(view, seat);
@@ -281,7 +303,7 @@ impl Core {
                 seat.rest();
                 worker.rest();
             }
-            pace = Pace::default();
+            pace = Pace::new(self.modest);
         }
     }
 
@@ -300,7 +322,7 @@ impl Core {
 
     /// Looks after all ports, sleeping in between, until there is more to do than one thread should.
     fn watch(&self, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(self.modest);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() {
             self.refresh(view, seat);
@@ -344,15 +366,24 @@ struct View {
 }
 
 /// Waits, on a thread that is not a serving one, for something that serving threads do soon.
-pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
+fn wait_until(done: impl FnMut() -> bool) {
+    wait_by(None, done);
+}
+
+/// The same, and gives up at `deadline`. Whether it was done.
+pub(crate) fn wait_by(deadline: Option<Instant>, mut done: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while !done() {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return false;
+        }
         if start.elapsed() < Duration::from_micros(50) {
             std::thread::yield_now();
         } else {
             std::thread::sleep(Duration::from_micros(50));
         }
     }
+    true
 }
 
 #[cfg(test)]

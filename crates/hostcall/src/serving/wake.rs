@@ -65,6 +65,8 @@ impl Drop for Watch<'_> {
 pub(crate) struct Pace {
     /// Sweeps since the last that served something.
     empty: u32,
+    /// Whether it sleeps where others yield.
+    modest: bool,
     idle_since: Option<Instant>,
     busy_since: Option<Instant>,
 }
@@ -76,6 +78,15 @@ impl Pace {
     const YIELD: Duration = Duration::from_micros(500);
     /// Empty sweeps from one look at the clock to the next while a thread spins: reading it takes as long as sweeping a few hundred ports.
     const UNTIMED: u32 = 16;
+
+    /// Sleep of a modest thread where others yield.
+    const DOZE: Duration = Duration::from_micros(5);
+
+    /// Of a thread that shares its processor with the kernels that it serves: the simulator's. To yield would give it away for as long as the system lets
+    /// anybody run, which is milliseconds if there is other work.
+    pub(crate) fn new(modest: bool) -> Self {
+        Self { modest, ..Self::default() }
+    }
 
     /// After a sweep that served `served` messages. True: nothing came for so long that the thread should rest.
     pub(crate) fn next(&mut self, served: u32) -> bool {
@@ -93,7 +104,11 @@ impl Pace {
             self.empty = 0;
             false
         } else if idle < Self::YIELD {
-            std::thread::yield_now();
+            if self.modest {
+                std::thread::sleep(Self::DOZE);
+            } else {
+                std::thread::yield_now();
+            }
             false
         } else {
             true

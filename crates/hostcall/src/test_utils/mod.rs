@@ -296,10 +296,10 @@ pub fn posted_service<A: Fixed>(name: &'static str, f: impl Fn(A) + Send + Sync 
 
 /// The definition of a service of fixed-size arguments `A`.
 pub fn definition<A: Fixed>(name: &'static str, reply_dwords: Option<usize>) -> Definition {
-    Definition { name: name.into(), signature: 0, takes_var: false, units: A::DWORDS, reply_dwords }
+    Definition { name: name.into(), signature: 0, text: "".into(), takes_var: false, units: A::DWORDS, reply_dwords }
 }
 
 /// The definition of a service that takes strings or slices; `units` counts its fixed arguments and one for each string or slice.
 pub fn var_definition(name: &'static str, units: usize) -> Definition {
-    Definition { name: name.into(), signature: 0, takes_var: true, units: VarHead::DWORDS + units, reply_dwords: Some(0) }
+    Definition { name: name.into(), signature: 0, text: "".into(), takes_var: true, units: VarHead::DWORDS + units, reply_dwords: Some(0) }
 }

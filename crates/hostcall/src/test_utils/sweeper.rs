@@ -57,6 +57,7 @@ impl Sweeper {
             #[cfg(feature = "tokio")]
             runtime: crate::serving::asynchronous::Runtime::new(None),
             timed: false,
+            modest: false,
             threads: 1,
         });
         Ok(Self { worker: Worker::new(core, 0), served: Served::new(buffer, 1, bounds) })

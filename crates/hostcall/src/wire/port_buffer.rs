@@ -28,6 +28,16 @@ pub enum BufferError {
     /// Sizes that cannot work.
     #[error("port buffer: {0}")]
     Geometry(#[from] GeometryError),
+    /// A heap that no device of this kind has room for.
+    #[error("{device} has {available} bytes of memory, and `.heap({heap})` asks for more: give less")]
+    Heap {
+        /// The device's name.
+        device: String,
+        /// Bytes asked for.
+        heap: u64,
+        /// Bytes of memory that the device has.
+        available: u64,
+    },
     /// This processor moves no 16-byte words in one piece.
     #[error(
         "hostcall needs a processor with single-copy atomic 16-byte accesses: x86-64 with AVX, or AArch64 with LSE2; this processor has neither"

@@ -59,6 +59,16 @@ impl<'a> StagedRegion<'a> {
         n
     }
 
+    /// Appends all of its bytes.
+    pub(crate) fn append_to(&self, to: &mut Vec<u8>) {
+        to.reserve(self.len);
+        // SAFETY: as in `copy_to`; there is room for `len` bytes behind what `to` has, and then they are written.
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.start.as_ptr(), to.as_mut_ptr().add(to.len()), self.len);
+            to.set_len(to.len() + self.len);
+        }
+    }
+
     /// Copies the first bytes in, as many as `from` has or the region holds; returns how many.
     pub fn copy_from(&self, from: &[u8]) -> usize {
         let n = from.len().min(self.len);

@@ -1,8 +1,9 @@
 //! A server over one mock device.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use hostcall::__private::{Geometry, PortBuffer};
 use hostcall::test_utils::MockDevice;
-use hostcall::{Awake, Geometry, PortBuffer, Server, ServerBuilder};
+use hostcall::{Awake, Server, ServerBuilder};
 
 /// A small buffer of this many ports and lanes.
 pub(crate) fn geometry(ports: u32, lanes: u32) -> Geometry {

@@ -63,6 +63,16 @@ fn handle(driver: &Driver, ordinal: u32) -> Result<sys::CUdevice, Error> {
     Ok(device)
 }
 
+/// A device's architecture as images name it, `sm_90`, without opening the device: most of opening one is to make a context, and what only
+/// needs to know for which machine to compile can be done meanwhile, on another thread.
+///
+/// # Errors
+/// [`Error::Unavailable`] with the reason, or [`Error::NoDevice`].
+pub fn arch(ordinal: u32) -> Result<String, Error> {
+    let driver = driver()?;
+    Ok(describe(driver, ordinal, handle(driver, ordinal)?)?.0.arch)
+}
+
 /// What only CUDA says of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -36,4 +36,5 @@ mod interop;
 pub use cudarc::driver::sys;
 pub use device::CudaInfo;
 pub(crate) use device::CudaPlugin;
+pub use device::arch;
 pub use raw::{Limit, info, limit, set_limit};

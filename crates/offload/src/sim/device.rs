@@ -44,7 +44,7 @@ impl SimDevice {
         let info = DeviceInfo {
             kind: DeviceKind::Sim,
             ordinal: 0,
-            name: format!("simulator ({sms} SMs of {waves_per_sm} waves of {wave_size} lanes)"),
+            name: format!("{} ({sms} SMs of {waves_per_sm} waves of {wave_size} lanes)", super::NAME),
             driver: format!("offload {}", env!("CARGO_PKG_VERSION")),
             arch: ARCH.to_owned(),
             wave_size,

@@ -59,6 +59,9 @@ use crate::error::Error;
 use crate::program::{Kernel, Program};
 use crate::queue::{Launch, Queue};
 
+/// What its device's name begins with.
+pub(crate) const NAME: &str = "simulator";
+
 /// The simulator as a plugin: one device, with default settings.
 #[derive(Clone, Copy, Debug)]
 pub struct SimPlugin;

@@ -81,6 +81,7 @@ impl Drop for Pool {
 
 impl Shared {
     fn work(&self) {
+        super::wait::exact_sleeps();
         // Without its own stack for signals a thread still works; only stack overflows of lanes then end the process. It must work: a job was
         // counted on it, and the others of that job's workgroup will wait for it.
         let mut worker = Worker::new().unwrap_or_else(|error| {

@@ -10,7 +10,9 @@ mod plan;
 mod wanted;
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,7 +23,7 @@ use hostcall_build::Machine;
 use plan::{Job, Plan};
 use wanted::Wanted;
 
-use crate::exec::Threads;
+use crate::exec::{Threads, without_environment};
 use crate::launch::TIMED_OUT;
 use crate::options::Options;
 use crate::{Outcome, cargo};
@@ -36,9 +38,10 @@ const PASSED: i32 = 50;
 const FAILED: u8 = 101;
 
 /// Whether this is the harness's first start: the ones that we start, and those that only ask, go to the device as they are.
-pub(super) fn are_asked_for(args: &[String], options: &Options) -> bool {
-    let invoked = options.variables.iter().any(|variable| variable.starts_with(INVOKE));
-    !invoked && !args.iter().any(|arg| matches!(arg.as_str(), "--list" | "--help" | "-h" | "--bench" | batch::IN_PROCESS))
+pub(super) fn are_asked_for(args: &[OsString], options: &Options) -> bool {
+    let invoked = options.variables.iter().any(|variable| variable.as_bytes().starts_with(INVOKE.as_bytes()));
+    let asks = |arg: &OsString| matches!(arg.to_str(), Some("--list" | "--help" | "-h" | "--bench" | batch::IN_PROCESS));
+    !invoked && !args.iter().any(asks)
 }
 
 /// One test's result.
@@ -47,8 +50,10 @@ enum Verdict {
     Failed(Option<String>),
 }
 
-pub(super) fn run(image: &Path, options: &Options, threads: Threads, args: &[String]) -> Outcome {
-    let wanted = Wanted::read(args)?;
+pub(super) fn run(image: &Path, options: &Options, threads: Threads, args: &[OsString]) -> Outcome {
+    let args =
+        args.iter().map(|arg| arg.to_str().map(str::to_owned).ok_or_else(|| format!("{}: the names of tests are UTF-8", arg.display())));
+    let wanted = Wanted::read(&args.collect::<Result<Vec<_>, _>>()?)?;
     let harness = Harness { image, options, threads };
     let all = harness.list(&wanted.choosing)?;
     let ignored = harness.list(&[&wanted.choosing[..], &["--ignored".into()]].concat())?;
@@ -167,6 +172,7 @@ struct Harness<'a> {
 impl Harness<'_> {
     fn command(&self, options: &Options) -> io::Result<Command> {
         let mut command = Command::new(std::env::current_exe()?);
+        without_environment(&mut command);
         command.args(["exec", "--quiet"]).args(options.to_arguments()).args(self.threads.to_arguments()).stdin(Stdio::null());
         Ok(command)
     }

@@ -1,34 +1,44 @@
 //! Helper lanes: the lanes beside lane 0 of a wave that runs a thread of a program with std.
 //!
-//! A lane that copies alone from or to the host's memory is slow, because each piece of 16 bytes crosses the bus by
-//! itself. So the entry kernel of programs with std can be launched with whole waves. Lane 0 is the thread. The other
-//! lanes wait at a barrier for orders. For a copy, lane 0 writes an order to shared memory, meets the others at the
-//! barrier, copies with them, and meets them again.
+//! A lane that copies alone is slow, because each piece of 16 bytes goes to memory and back by itself, over the bus if
+//! the memory is the host's. So the entry kernel of programs with std can be launched with whole waves. Lane 0 is the
+//! thread. The other lanes wait at a barrier for orders. For a copy, lane 0 writes an order to shared memory, meets
+//! the others at the barrier, copies with them, and meets them again.
 //!
 //! Helpers have no stack, because the word that says where a stack begins is the thread's (`hostcall-build`,
 //! `shared_stacks`). So nothing that they run may have a variable in memory. A test checks this.
 
-use super::{barrier_of_wave, exit_lane, fence_system, load_bulk, store_bulk};
+use super::plain::{load, load_byte, load_piece, store, store_byte, store_piece};
+use super::{barrier_of_wave, exit_lane, fence_system, is_global, load_bulk, store_bulk};
+use crate::pieces::{Cut, Share, WIDEST, apart, forwards};
 use crate::wave;
 use core::arch::asm;
 use hostcall_abi::port::Arch;
 
 /// Lanes of a wave.
 const LANES: u32 = 32;
-/// The fewest bytes that are worth an order.
+/// The fewest bytes that are worth an order, where one end is the host's.
 const LEAST: u32 = 128;
+/// And where none is.
+const LEAST_HERE: u32 = 256;
 
-/// What is to be copied, or filled with zeros.
+/// What is to be copied, or filled.
 #[derive(Clone, Copy)]
 struct Order {
     to: u64,
-    /// 0: from nowhere, zeros.
+    /// Of a fill: what with, four bytes.
     from: u64,
     /// A multiple of 16; 0 sends the helpers home.
     bytes: u32,
-    /// Not 0: `to` is the host's.
-    to_host: u32,
+    kind: u32,
 }
+
+/// A copy with an end in the host's memory, from there.
+const FROM_HOST: u32 = 0;
+/// As that, and to there.
+const TO_HOST: u32 = 1;
+/// A fill.
+const FILL: u32 = 2;
 
 /// Where the workgroup's order lies in shared memory, and behind it whether there are helpers.
 #[inline(never)]
@@ -44,25 +54,25 @@ fn place() -> u32 {
 
 impl Order {
     fn give(self) {
-        let Self { to, from, bytes, to_host } = self;
+        let Self { to, from, bytes, kind } = self;
         // SAFETY: the order's place in shared memory, which helpers read behind the barrier only.
         unsafe {
-            asm!("st.shared.v2.u64 [{place}], {{{to}, {from}}};", "st.shared.v2.u32 [{place}+16], {{{bytes}, {to_host}}};",
-                place = in(reg32) place(), to = in(reg64) to, from = in(reg64) from, bytes = in(reg32) bytes, to_host = in(reg32) to_host, options(nostack));
+            asm!("st.shared.v2.u64 [{place}], {{{to}, {from}}};", "st.shared.v2.u32 [{place}+16], {{{bytes}, {kind}}};",
+                place = in(reg32) place(), to = in(reg64) to, from = in(reg64) from, bytes = in(reg32) bytes, kind = in(reg32) kind, options(nostack));
         }
         barrier_of_wave();
     }
 
     /// The order that was given before the last barrier.
     fn read() -> Self {
-        let (to, from, bytes, to_host);
+        let (to, from, bytes, kind);
         // SAFETY: as in `give`; lane 0 writes the next one behind another barrier.
         unsafe {
-            asm!("ld.shared.v2.u64 {{{to}, {from}}}, [{place}];", "ld.shared.v2.u32 {{{bytes}, {to_host}}}, [{place}+16];",
-                place = in(reg32) place(), to = out(reg64) to, from = out(reg64) from, bytes = out(reg32) bytes, to_host = out(reg32) to_host,
+            asm!("ld.shared.v2.u64 {{{to}, {from}}}, [{place}];", "ld.shared.v2.u32 {{{bytes}, {kind}}}, [{place}+16];",
+                place = in(reg32) place(), to = out(reg64) to, from = out(reg64) from, bytes = out(reg32) bytes, kind = out(reg32) kind,
                 options(readonly, nostack));
         }
-        Self { to, from, bytes, to_host }
+        Self { to, from, bytes, kind }
     }
 }
 
@@ -103,8 +113,19 @@ pub(crate) fn begin() {
 /// Sends the helpers home, if there are any: the calling thread is the last of its wave.
 pub(crate) fn dismiss() {
     if are_present() {
-        Order { to: 0, from: 0, bytes: 0, to_host: 0 }.give();
+        Order { to: 0, from: 0, bytes: 0, kind: FILL }.give();
     }
+}
+
+/// Gives the order, if there are helpers, and does the caller's share of it; whether there are.
+fn share(order: Order) -> bool {
+    if !are_present() {
+        return false;
+    }
+    order.give();
+    work();
+    barrier_of_wave();
+    true
 }
 
 /// Copies what helpers can of `bytes` bytes, together with them: how many from the start.
@@ -112,79 +133,134 @@ pub(crate) fn dismiss() {
 /// # Safety
 /// As for a copy by the calling lane alone. Neither address is in its own memory.
 pub(crate) unsafe fn copy(to: u64, from: u64, bytes: u32, to_host: bool) -> u32 {
-    if bytes < LEAST || !are_present() {
-        return 0;
-    }
-    let whole = bytes & !15;
-    Order { to, from, bytes: whole, to_host: to_host.into() }.give();
-    work();
-    barrier_of_wave();
-    whole
-}
-
-/// Fills what helpers can of `bytes` bytes with zeros, together with them: how many from the start.
-///
-/// # Safety
-/// `to` is valid for writes of so many bytes, and not in the calling lane's own memory.
-pub(crate) unsafe fn zero(to: u64, bytes: u32) -> u32 {
-    // SAFETY: the caller's; nothing is read.
-    unsafe { copy(to, 0, bytes, false) }
+    let whole = bytes & !(WIDEST - 1);
+    let kind = if to_host { TO_HOST } else { FROM_HOST };
+    if bytes >= LEAST && share(Order { to, from, bytes: whole, kind }) { whole } else { 0 }
 }
 
 /// A lane's part of the order, neighbours next to each other.
 #[inline(never)]
 fn work() {
-    let order = Order::read();
-    let ends = order.to | order.from;
-    if order.from == 0 {
-        // SAFETY: `to` is valid for the order's bytes, as whoever gave it says. An aligned multiple of what is stored at once, as below.
-        unsafe {
-            if order.to.is_multiple_of(16) {
-                strided::<[u32; 4]>(order, |_| [0; 4], |to, piece| store_bulk(to, piece));
-            } else {
-                strided::<u8>(order, |_| 0, |to, byte| to.write_volatile(byte));
-            }
-        }
-        return;
-    }
-    // SAFETY: both are valid for the order's bytes, as whoever gave it says, and multiples of what is copied at once. All accesses are volatile, or of
-    // inline assembly: neither side is in this program's memory alone.
+    let Order { to, from, bytes, kind } = Order::read();
+    let share = Share { lane: super::Machine.lane(), lanes: LANES };
+    // SAFETY: `to` is valid for the order's bytes, and `from` of a copy, as whoever gave it says; the pieces are as wide as both are aligned. All accesses
+    // are volatile, or of inline assembly: the host's memory is not in this program's hands alone.
     unsafe {
-        if ends.is_multiple_of(16) {
-            strided::<[u32; 4]>(order, |from| load_bulk(from), |to, piece| store_bulk(to, piece));
-        } else if ends.is_multiple_of(4) {
-            strided::<u32>(order, |from| from.read_volatile(), |to, unit| to.write_volatile(unit));
+        if kind == FILL {
+            let four = from as u32;
+            if to.is_multiple_of(16) {
+                share.each(16, bytes, |_| [four; 4], |at, piece| store_bulk((to + u64::from(at)) as *mut _, piece));
+            } else {
+                share.each(1, bytes, |_| four as u8, |at, byte| store_byte(to + u64::from(at), byte));
+            }
+        } else if (to | from).is_multiple_of(16) {
+            let load = |at: u32| load_bulk((from + u64::from(at)) as *const _);
+            share.each(16, bytes, load, |at, piece| store_bulk((to + u64::from(at)) as *mut _, piece));
+        } else if (to | from).is_multiple_of(4) {
+            let load = |at: u32| ((from + u64::from(at)) as *const u32).read_volatile();
+            share.each(4, bytes, load, |at, unit| ((to + u64::from(at)) as *mut u32).write_volatile(unit));
         } else {
-            strided::<u8>(order, |from| from.read_volatile(), |to, byte| to.write_volatile(byte));
+            let load = |at: u32| ((from + u64::from(at)) as *const u8).read_volatile();
+            share.each(1, bytes, load, |at, byte| ((to + u64::from(at)) as *mut u8).write_volatile(byte));
         }
     }
-    if order.to_host != 0 {
+    if kind == TO_HOST {
         // What this lane wrote is the host's before the message is that announces it.
         fence_system();
     }
 }
 
-/// Loads four before it waits for the first: each may be a round trip over the bus.
+/// The most bytes of one round: what an order's numbers can hold.
+const ROUND: u64 = 1 << 30;
+
+/// `memcpy` and, where the ends overlap, `memmove`: by helpers what is long enough for an order, the rest alone.
 ///
 /// # Safety
-/// `load` and `store` may be used for every `T` of the order's bytes, a whole number of them, and both ends are aligned for `T`.
-#[inline(always)]
-unsafe fn strided<T: Copy>(order: Order, load: impl Fn(*const T) -> T, store: impl Fn(*mut T, T)) {
-    let size = size_of::<T>() as u32;
-    let stride = LANES * size;
-    let mut at = super::Machine.lane() * size;
-    let from = |at: u32| (order.from + u64::from(at)) as *const T;
-    let to = |at: u32| (order.to + u64::from(at)) as *mut T;
-    while at + 3 * stride < order.bytes {
-        let (a, b, c, d) = (load(from(at)), load(from(at + stride)), load(from(at + 2 * stride)), load(from(at + 3 * stride)));
-        store(to(at), a);
-        store(to(at + stride), b);
-        store(to(at + 2 * stride), c);
-        store(to(at + 3 * stride), d);
-        at += 4 * stride;
+/// `from` is valid for reads of `bytes` bytes, and `to` for writes.
+pub(crate) unsafe fn move_all(to: u64, from: u64, bytes: u64) {
+    let mut done = 0;
+    if !forwards(to, from, bytes) {
+        // From the last byte to the first: what is stored next is loaded already.
+        while done < bytes {
+            let count = (bytes - done).min(ROUND);
+            let last = bytes - done - 1;
+            // SAFETY: below `bytes`.
+            unsafe {
+                Share::ALL.each(
+                    1,
+                    count as u32,
+                    |at| load_byte(from + last - u64::from(at)),
+                    |at, byte| store_byte(to + last - u64::from(at), byte),
+                );
+            }
+            done += count;
+        }
+        return;
     }
-    while at < order.bytes {
-        store(to(at), load(from(at)));
-        at += stride;
+    let alone = !apart(to, from, bytes) || !is_global(to) || !is_global(from);
+    while done < bytes {
+        let count = (bytes - done).min(ROUND) as u32;
+        // SAFETY: the caller's.
+        unsafe { move_round(to + done, from + done, count, alone) };
+        done += u64::from(count);
+    }
+}
+
+/// # Safety
+/// As [`move_all`], forwards.
+unsafe fn move_round(to: u64, from: u64, bytes: u32, alone: bool) {
+    let Cut { head, piece, body } = Cut::of(to, from, bytes);
+    let one = |start: u32, count: u32| {
+        let (to, from) = (to + u64::from(start), from + u64::from(start));
+        // SAFETY: the caller's.
+        unsafe { Share::ALL.each(1, count, |at| load_byte(from + u64::from(at)), |at, byte| store_byte(to + u64::from(at), byte)) };
+    };
+    one(0, head);
+    let (inner_to, inner_from) = (to + u64::from(head), from + u64::from(head));
+    let shared = !alone && body >= LEAST_HERE && share(Order { to: inner_to, from: inner_from, bytes: body, kind: FROM_HOST });
+    if !shared {
+        // SAFETY: the caller's; both ends are aligned for the piece.
+        unsafe {
+            match piece {
+                16 => Share::ALL.each(
+                    16,
+                    body,
+                    |at| load_piece(inner_from + u64::from(at)),
+                    |at, value| store_piece(inner_to + u64::from(at), value),
+                ),
+                4 => Share::ALL.each(4, body, |at| load(inner_from + u64::from(at)), |at, value| store(inner_to + u64::from(at), value)),
+                _ => one(head, body),
+            }
+        }
+    }
+    one(head + body, bytes - head - body);
+}
+
+/// `memset`: by helpers what is long enough for an order, the rest alone.
+///
+/// # Safety
+/// `to` is valid for writes of `bytes` bytes.
+pub(crate) unsafe fn fill_all(to: u64, byte: u8, bytes: u64) {
+    let four = u32::from(byte) * 0x0101_0101;
+    let alone = !is_global(to);
+    let mut done = 0;
+    while done < bytes {
+        let count = (bytes - done).min(ROUND) as u32;
+        let to = to + done;
+        let Cut { head, body, .. } = Cut::of(to, to, count);
+        let one = |start: u32, count: u32| {
+            let to = to + u64::from(start);
+            // SAFETY: the caller's.
+            unsafe { Share::ALL.each(1, count, |_| byte, |at, byte| store_byte(to + u64::from(at), byte)) };
+        };
+        one(0, head);
+        let inner = to + u64::from(head);
+        let shared = !alone && body >= LEAST_HERE && share(Order { to: inner, from: four.into(), bytes: body, kind: FILL });
+        if !shared {
+            // SAFETY: the caller's; aligned.
+            unsafe { Share::ALL.each(16, body, |_| [four; 4], |at, value| store_piece(inner + u64::from(at), value)) };
+        }
+        one(head + body, count - head - body);
+        done += u64::from(count);
     }
 }

@@ -2,17 +2,16 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use cap_std::fs::{Metadata, MetadataExt};
-use hostcall_abi::services::kind;
 use hostcall_abi::std_services::stat;
 
 use super::super::clock::since_epoch;
 use super::super::context::{Context, answer, owner_of};
 use super::super::errno::check;
-use super::super::files::kind_of;
-use super::super::table::{FileTable, Listing, Open};
+use super::super::listing::batch;
+use super::super::table::{FileTable, Open};
 use super::super::{define, errno, opening};
 use crate::policy::{Place, Policy};
 use crate::service::Service;
@@ -49,51 +48,7 @@ fn of_handle(files: &FileTable, owner: usize, handle: u64) -> Result<[u64; 13], 
     Ok(all_of(&metadata))
 }
 
-/// Entries as Linux's `getdents64` has them: inode and offset (8 bytes each), length of the entry (2), kind (1), name, zeros up to a multiple of 8.
-fn pack(listing: &Listing) -> Result<Vec<u8>, u32> {
-    const DT_DIR: u8 = 4;
-    const DT_REG: u8 = 8;
-    const DT_LNK: u8 = 10;
-    let mut packed = Vec::new();
-    for (index, entry) in check(listing.dir.entries())?.enumerate() {
-        let entry = check(entry)?;
-        let name = entry.file_name();
-        let name = name.as_bytes();
-        let len = (19 + name.len() + 1).next_multiple_of(8);
-        let kind = match entry.file_type().map_or(kind::OTHER, kind_of) {
-            kind::DIR => DT_DIR,
-            kind::FILE => DT_REG,
-            kind::SYMLINK => DT_LNK,
-            _ => 0,
-        };
-        let start = packed.len();
-        // Nobody looks at the inode but to see that it is not 0.
-        packed.extend_from_slice(&(index as u64 + 1).to_ne_bytes());
-        packed.extend_from_slice(&((start + len) as u64).to_ne_bytes());
-        packed.extend_from_slice(&(len as u16).to_ne_bytes());
-        packed.push(kind);
-        packed.extend_from_slice(name);
-        packed.resize(start + len, 0);
-    }
-    Ok(packed)
-}
-
-fn list(listing: &Mutex<Listing>, offset: usize, into: &mut [u8]) -> Result<[u32; 2], u32> {
-    let mut listing = listing.lock().unwrap_or_else(PoisonError::into_inner);
-    if offset == 0 {
-        listing.packed = pack(&listing)?;
-    }
-    let all = u32::try_from(listing.packed.len()).map_err(|_| errno::ENOMEM)?;
-    let rest = listing.packed.get(offset..).unwrap_or_default();
-    let copied = rest.len().min(into.len());
-    into[..copied].copy_from_slice(&rest[..copied]);
-    if copied == rest.len() {
-        listing.packed = Vec::new();
-    }
-    Ok([copied as u32, all])
-}
-
-fn canonicalize(policy: &Policy, path: &str, into: &mut [u8]) -> Result<usize, u32> {
+fn canonicalize(policy: &Policy, path: &[u8], into: &mut [u8]) -> Result<usize, u32> {
     let Place { dir, path, grant, .. } = policy.mounts.resolve(path)?;
     let found = check(dir.canonicalize(&path))?;
     let mut whole = grant.as_bytes().to_vec();
@@ -119,7 +74,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     }));
     let p = policy.clone();
     all.push(context.blocking(&define::std_files::stat_path(|_, _| Err(0)), move |call| {
-        let path = call.str()?;
+        let path = call.slice::<u8>()?;
         let follow = call.fixed()?;
         let result = p.mounts.resolve(path).and_then(|Place { dir, path, .. }| {
             check(if follow { dir.metadata(&path) } else { dir.symlink_metadata(&path) }).map(|metadata| all_of(&metadata))
@@ -127,12 +82,12 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         answer(call, result)
     }));
     let f = files.clone();
-    all.push(context.blocking(&define::std_files::list(|_, _, _| Err(0)), move |call| {
-        let (handle, offset) = (call.fixed()?, call.fixed::<u32>()?);
+    all.push(context.blocking(&define::std_files::list(|_, _| Err(0)), move |call| {
+        let handle = call.fixed()?;
         let into = call.out::<u8>()?;
-        let result = f.dir(owner_of(call.report()), handle).and_then(|listing| list(&listing, offset as usize, into));
-        let copied = result.map_or(0, |[copied, _]| copied as usize);
-        call.reply(&result, &[&into[..copied]]);
+        let result = f.dir(owner_of(call.report()), handle).and_then(|listing| batch(&listing, into));
+        let used = result.unwrap_or(0);
+        call.reply(&result.map(|used| used as u32), &[&into[..used]]);
         Ok(())
     }));
     let f = files.clone();
@@ -155,14 +110,14 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     }));
     let p = policy.clone();
     all.push(context.blocking(&define::std_files::set_mode_path(|_, _| Err(0)), move |call| {
-        let path = call.str()?;
+        let path = call.slice::<u8>()?;
         let mode = call.fixed::<u32>()?;
         let result = p.mounts.resolve(path).and_then(Place::writable).and_then(|place| opening::set_mode(&place, mode & PERMISSIONS));
         answer(call, result)
     }));
     let p = policy.clone();
     all.push(context.blocking(&define::std_files::canonicalize(|_, _| Err(0)), move |call| {
-        let path = call.str()?;
+        let path = call.slice::<u8>()?;
         let into = call.out::<u8>()?;
         let result = canonicalize(&p, path, into);
         let fits = result.map_or(0, |all| all.min(into.len()));

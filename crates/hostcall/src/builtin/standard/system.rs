@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::{Arc, OnceLock};
 
 use super::super::context::Context;
@@ -54,8 +55,8 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Sour
         context.inline(&define::std_system::variable(|_, _| None), move |call| {
             let index = call.fixed::<u32>()?;
             let into = call.out::<u8>()?;
-            let text = policy.variables.get(index as usize).map(|(name, value)| format!("{name}={value}"));
-            let text = text.as_deref().map(str::as_bytes);
+            let text = policy.variables.get(index as usize).map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
+            let text = text.as_deref();
             let fits = text.map_or(0, |text| text.len().min(into.len()));
             into[..fits].copy_from_slice(&text.unwrap_or_default()[..fits]);
             call.reply(&text.map(|text| text.len() as u32), &[&into[..fits]]);

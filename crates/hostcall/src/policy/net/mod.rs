@@ -60,11 +60,10 @@ impl Net {
         // Without what grants know nothing of, such as the interface of an address of version 6.
         let place = SocketAddr::new(plain(place.ip()), place.port());
         match self.learnt.withheld(place.ip(), place.port(), self.clock.now()) {
-            Some((Found { name, .. }, range)) => self.denials.note(
-                format_args!("{what} {place}, a {range} address of {name}"),
-                format_args!("--net-allow {name}:{}+{range}", place.port()),
-            ),
-            None => self.denials.note(format_args!("{what} {place}"), format_args!("--net-allow {place}")),
+            Some((Found { name, .. }, range)) => self.denials.note(format_args!("{what} {place}, a {range} address of {name}"), || {
+                format!("--net-allow {name}:{}+{range}", place.port())
+            }),
+            None => self.denials.note(format_args!("{what} {place}"), || format!("--net-allow {place}")),
         }
         Err(errno::EACCES)
     }
@@ -80,7 +79,7 @@ impl Net {
         }
         let place = SocketAddr::new(group, 0).to_string();
         let host = place.strip_suffix(":0").unwrap_or(&place);
-        self.denials.note(format_args!("to join the group {group}"), format_args!("--net-allow {host}:*"));
+        self.denials.note(format_args!("to join the group {group}"), || format!("--net-allow {host}:*"));
         Err(errno::EACCES)
     }
 
@@ -89,7 +88,7 @@ impl Net {
         if self.any() {
             return Ok(());
         }
-        self.denials.note("for a socket", "--net");
+        self.denials.note("for a socket", || "--net".into());
         Err(errno::EACCES)
     }
 
@@ -103,7 +102,7 @@ impl Net {
         if self.all || self.grants_of(&folded(name)).next().is_some() {
             return Ok(());
         }
-        self.denials.note(format_args!("for the address of {name}"), format_args!("--net-allow {name}:*"));
+        self.denials.note(format_args!("for the address of {name}"), || format!("--net-allow {name}:*"));
         Err(errno::EACCES)
     }
 

@@ -1,0 +1,180 @@
+//! The console, apart from the services that use it.
+
+use super::*;
+use std::io::Write;
+use std::sync::mpsc;
+
+#[test]
+fn texts_come_out_whole_and_in_the_order_of_each_thread() {
+    let (sink, memory) = Sink::buffer();
+    let console = Console::new(sink, Sink::Null);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let console = &console;
+            scope.spawn(move || (0..500).for_each(|i| console.print(0, format!("{thread} {i} {}\n", "x".repeat(i)).as_bytes())));
+        }
+    });
+    console.flush().unwrap();
+    let text = String::from_utf8(memory.lock().unwrap().clone()).unwrap();
+    let mut next = [0; 8];
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        let thread: usize = words.next().unwrap().parse().unwrap();
+        let i: usize = words.next().unwrap().parse().unwrap();
+        assert_eq!((i, words.next().unwrap().len()), (next[thread], i));
+        next[thread] += 1;
+    }
+    assert_eq!(next, [500; 8]);
+}
+
+#[test]
+fn the_two_streams_are_apart() {
+    let ((out, out_memory), (err, err_memory)) = (Sink::buffer(), Sink::buffer());
+    let console = Console::new(out, err);
+    console.print(0, &b"out"[..]);
+    console.print(1, &b"err"[..]);
+    drop(console);
+    assert_eq!((&**out_memory.lock().unwrap(), &**err_memory.lock().unwrap()), (&b"out"[..], &b"err"[..]));
+}
+
+#[test]
+fn a_text_in_pieces_comes_out_whole() {
+    let (sink, memory) = Sink::buffer();
+    let console = Console::new(sink, Sink::Null);
+    console.piece((1, 8), false, b"one ", true);
+    console.print(0, &b"other\n"[..]);
+    console.piece((2, 8), false, b"unfinished\n", true);
+    console.piece((1, 8), true, b"two\n", true);
+    console.flush().unwrap();
+    assert_eq!(&**memory.lock().unwrap(), b"other\none two\nunfinished\n");
+}
+
+#[test]
+fn what_a_removed_buffer_left_unfinished_is_no_beginning_of_anothers_text() {
+    let (sink, memory) = Sink::buffer();
+    let console = Console::new(sink, Sink::Null);
+    console.piece((1, 8), false, b"left\n", true);
+    console.forget(1);
+    console.piece((1, 8), true, b"new\n", true);
+    console.flush().unwrap();
+    assert_eq!(&**memory.lock().unwrap(), b"left\nnew\n");
+}
+
+#[test]
+fn a_writer_that_fails_is_reported_once_with_what_was_lost() {
+    struct Closed;
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let console = Console::new(Sink::Writer(Box::new(Closed)), Sink::Null);
+    console.print(0, &b"12345"[..]);
+    let error = console.flush().unwrap_err();
+    assert_eq!((error.bytes, error.source.kind()), (5, io::ErrorKind::BrokenPipe));
+    assert!(error.to_string().contains("standard output"));
+    console.flush().unwrap();
+}
+
+#[test]
+fn a_stuck_writer_makes_printing_wait_only_where_it_may() {
+    struct Stuck(mpsc::Receiver<()>);
+    impl Write for Stuck {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let (go, stuck) = mpsc::channel();
+    let console = Console::new(Sink::Writer(Box::new(Stuck(stuck))), Sink::Null);
+    let text = vec![b'x'; FULL / 4];
+    let printed = (0..100).take_while(|_| console.gather(0, &text[..])).map(|_| console.release()).count();
+    assert_eq!(printed, 4);
+    drop(go);
+    console.print(0, &text[..]);
+    console.flush().unwrap();
+}
+
+/// Writes into memory, and fails while it is told to.
+struct Failing(Arc<Mutex<(Option<io::ErrorKind>, Vec<u8>)>>);
+
+impl Write for Failing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let (fails, written) = &mut *self.0.lock().unwrap();
+        match fails {
+            Some(kind) => Err((*kind).into()),
+            None => {
+                written.extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn failing(kind: io::ErrorKind) -> (Console, Arc<Mutex<(Option<io::ErrorKind>, Vec<u8>)>>) {
+    let state = Arc::new(Mutex::new((Some(kind), Vec::new())));
+    (Console::new(Sink::Writer(Box::new(Failing(state.clone()))), Sink::Null), state)
+}
+
+/// A write of a program with std.
+fn write(console: &Console, text: &[u8]) -> Option<u32> {
+    let failed = console.failure(0);
+    if failed.is_none() {
+        console.print(0, text);
+    }
+    failed
+}
+
+#[test]
+fn a_program_is_told_once_of_a_text_that_could_not_be_written_and_goes_on() {
+    let (console, state) = failing(io::ErrorKind::StorageFull);
+    assert_eq!(write(&console, b"lost"), None);
+    assert!(console.settle(true));
+    // Accepted before it is told, and lost with the first.
+    console.print(0, &b"as well"[..]);
+    assert!(console.settle(true));
+    state.lock().unwrap().0 = None;
+    assert_eq!((write(&console, b"refused"), write(&console, b"written")), (Some(super::super::errno::ENOSPC), None));
+    console.flush().unwrap();
+    assert_eq!(state.lock().unwrap().1, b"written");
+}
+
+#[test]
+fn a_stream_that_nobody_reads_fails_each_write_and_is_no_news_to_who_knows() {
+    let (console, _) = failing(io::ErrorKind::BrokenPipe);
+    write(&console, b"lost");
+    assert!(console.settle(true));
+    for _ in 0..3 {
+        assert_eq!(write(&console, b"refused"), Some(super::super::errno::EPIPE));
+        // One that was under way when the program was told.
+        console.print(0, &b"dropped"[..]);
+    }
+    console.flush().unwrap();
+}
+
+#[test]
+fn what_no_program_was_told_of_is_told_at_the_end() {
+    let (console, _) = failing(io::ErrorKind::BrokenPipe);
+    write(&console, b"12345");
+    let error = console.flush().unwrap_err();
+    assert_eq!((error.bytes, error.source.kind()), (5, io::ErrorKind::BrokenPipe));
+}
+
+#[test]
+fn a_closed_stream_keeps_nobody_waiting_for_room() {
+    let (console, _) = failing(io::ErrorKind::BrokenPipe);
+    let text = vec![b'x'; FULL];
+    for _ in 0..4 {
+        console.print(0, &text[..]);
+    }
+    assert_eq!(console.flush().unwrap_err().bytes, 4 * FULL as u64);
+}

@@ -1,0 +1,103 @@
+//! Which grant a path is in, what is said of one that is in none.
+
+use super::*;
+use std::fs;
+
+fn mounts(grants: &[(&str, &str, Access)]) -> (tempfile::TempDir, Mounts) {
+    let host = tempfile::tempdir().unwrap();
+    let mut mounts = Mounts::default();
+    for (dir, guest, access) in grants {
+        fs::create_dir_all(host.path().join(dir)).unwrap();
+        mounts.add(&DirGrant::new(host.path().join(dir), *guest, *access)).unwrap();
+    }
+    (host, mounts)
+}
+
+fn rest(mounts: &Mounts, path: &str) -> Result<String, u32> {
+    mounts.resolve(path.as_bytes()).map(|place| place.path.display().to_string())
+}
+
+#[test]
+fn the_longest_name_that_a_path_begins_with_is_its_grant() {
+    let (host, mounts) = mounts(&[("a", "/data", Access::ReadOnly), ("b", "data/deep", Access::ReadWrite)]);
+    fs::write(host.path().join("b/x"), "b").unwrap();
+    assert_eq!(rest(&mounts, "/data/x").unwrap(), "x");
+    assert_eq!(rest(&mounts, "data/./deepx//y").unwrap(), "deepx/y");
+    assert_eq!(mounts.resolve(b"/data/deep/x").unwrap().dir.read("x").unwrap(), b"b");
+    assert_eq!(rest(&mounts, "/data/deep").unwrap(), ".");
+    assert!(mounts.resolve(b"/data/x").unwrap().writable().is_err());
+    assert!(mounts.resolve(b"/data/deep/x").unwrap().writable().is_ok());
+}
+
+#[test]
+fn paths_outside_every_grant_are_refused() {
+    let (_host, mounts) = mounts(&[("a", "/data", Access::ReadWrite)]);
+    for path in ["/etc/passwd", "/", ".", "dat", "/database", "..", "../data/x", "x/../data", "/data/../etc"] {
+        let place = mounts.resolve(path.as_bytes());
+        // The last is resolved inside the grant, where `..` leads nowhere.
+        assert!(place.is_err() || path == "/data/../etc", "{path}");
+    }
+    assert_eq!(mounts.resolve(b"/data\0").unwrap_err(), errno::EINVAL);
+    assert_eq!(mounts.resolve(b"").unwrap_err(), errno::ENOENT);
+    assert!(Mounts::default().resolve(b"/x").is_err());
+}
+
+#[test]
+fn a_root_grant_has_every_path() {
+    let (_host, mounts) = mounts(&[("a", "/", Access::ReadWrite)]);
+    assert_eq!(rest(&mounts, "/etc/passwd").unwrap(), "etc/passwd");
+    assert_eq!(rest(&mounts, "/").unwrap(), ".");
+}
+
+#[test]
+fn bad_grants_are_named() {
+    let (host, mut mounts) = mounts(&[("a", "/data", Access::ReadWrite)]);
+    let add = |mounts: &mut Mounts, dir: &str, guest: &str| mounts.add(&DirGrant::new(host.path().join(dir), guest, Access::ReadOnly));
+    assert!(matches!(add(&mut mounts, "a", "data/"), Err(GrantError::Taken { .. })));
+    assert!(matches!(add(&mut mounts, "a", "x/../y"), Err(GrantError::Name { .. })));
+    assert!(matches!(add(&mut mounts, "missing", "/m"), Err(GrantError::Open { .. })));
+}
+
+#[test]
+fn paths_and_names_are_bytes() {
+    let odd = OsStr::from_bytes(b"caf\xe9");
+    let (host, mut mounts) = mounts(&[]);
+    fs::create_dir(host.path().join(odd)).unwrap();
+    fs::write(host.path().join(odd).join(OsStr::from_bytes(b"\xff")), "x").unwrap();
+    mounts.add(&DirGrant::new(host.path().join(odd), odd, Access::ReadOnly)).unwrap();
+    let place = mounts.resolve(b"/caf\xe9/\xff").unwrap();
+    assert_eq!((place.dir.read(&place.path).unwrap(), place.grant.as_bytes()), (b"x".to_vec(), &b"/caf\xe9"[..]));
+    assert!(mounts.resolve(b"/caf\xe8/\xff").is_err());
+}
+
+/// What is said of a path, and which flag would grant it.
+fn denied(mounts: &Mounts, path: &str) -> (String, String) {
+    assert!(mounts.resolve(path.as_bytes()).is_err(), "{path}");
+    let [denial] = &mounts.denials.take()[..] else { panic!("one denial of {path}") };
+    (denial.what.clone(), denial.flag.clone())
+}
+
+#[test]
+fn a_denied_path_is_told_with_what_is_granted_and_a_flag_that_grants_it() {
+    let (host, mounts) = mounts(&[("g", "g", Access::ReadWrite)]);
+    let top = host.path().components().nth(1).unwrap().as_os_str().to_str().unwrap().to_owned();
+    // A directory of that name is nowhere: only its user knows which one is meant.
+    let nowhere = format!("/no-such-{}/x", std::process::id());
+    assert_eq!(
+        denied(&mounts, &nowhere),
+        (format!("for {nowhere} beside what is granted (/g)"), format!("--dir HOST::{}", &nowhere[1..nowhere.len() - 2]))
+    );
+    // One that the host has under this name.
+    let other = host.path().join("other").display().to_string();
+    assert_eq!(denied(&mounts, &other).1, format!("--dir /{top}"));
+    // The host's name of something granted under another one.
+    let inside = host.path().canonicalize().unwrap().join("g/in").display().to_string();
+    assert_eq!(denied(&mounts, &inside).1, format!("--dir {}", inside.strip_suffix("/in").unwrap()));
+    // What is in a granted directory, asked for as if the program were in it.
+    fs::create_dir(host.path().join("g/in-it")).unwrap();
+    let it = host.path().canonicalize().unwrap().join("g/in-it").display().to_string();
+    assert_eq!([denied(&mounts, "in-it/x").1, denied(&mounts, "/in-it").1], [format!("--dir {it}::in-it"), format!("--dir {it}::in-it")]);
+    // Where tests run there is a directory `src`, and the root has none: the program has made a whole path of its name.
+    assert_eq!([denied(&mounts, "src/x").1, denied(&mounts, "/src/x").1], ["--dir src", "--dir src"]);
+    assert_eq!([denied(&mounts, "..").1, denied(&mounts, "/").1], ["--dir .", "--dir ."]);
+}

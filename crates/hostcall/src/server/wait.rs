@@ -1,0 +1,164 @@
+//! Waiting for kernels and for what they called, and what is told then.
+
+use std::time::{Duration, Instant};
+
+use offload::Queue;
+
+use super::Server;
+use crate::record::{HandlerFailure, KernelReport, OpenCall};
+use crate::serving::running::Turn;
+use crate::serving::wait_by;
+
+/// Why [`Server::wait`] is not a success.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// The device failed. What was reported until then comes along.
+    #[error("{source}{}", if report.is_success() { String::new() } else { format!("\n{report}") })]
+    Device {
+        /// The device's error.
+        source: offload::Error,
+        /// What was reported before.
+        report: Box<KernelReport>,
+    },
+    /// The kernel, or a handler, failed.
+    #[error("{0}")]
+    Kernel(Box<KernelReport>),
+    /// The time to wait was over ([`Server::wait_timeout`]). Kernels and handlers go on, and what is reported stays with the server.
+    #[error("not done after {waited:.1?}; {}", open_calls(open))]
+    Timeout {
+        /// How long it was waited.
+        waited: Duration,
+        /// The calls that have arrived and are not answered, those that are open longest first.
+        open: Vec<OpenCall>,
+    },
+}
+
+impl WaitError {
+    /// What was reported: nothing yet, if the time was over.
+    pub fn report(&self) -> &KernelReport {
+        static NOTHING: KernelReport = KernelReport::nothing();
+        match self {
+            Self::Device { report, .. } | Self::Kernel(report) => report,
+            Self::Timeout { .. } => &NOTHING,
+        }
+    }
+}
+
+/// The open calls, one a line, as far as one reads.
+fn open_calls(open: &[OpenCall]) -> String {
+    /// Calls that are listed.
+    const LISTED: usize = 16;
+    if open.is_empty() {
+        return "no call is open: the kernels are busy, or wait for each other".to_owned();
+    }
+    let mut text = String::from("calls that no handler has answered:");
+    open.iter().take(LISTED).for_each(|call| text += &format!("\n  {call}"));
+    if open.len() > LISTED {
+        text += &format!("\n  and {} more", open.len() - LISTED);
+    }
+    text
+}
+
+impl Server {
+    /// Waits until the kernels in the queue have ended and every call they posted has been handled, then says what went wrong.
+    ///
+    /// # Errors
+    /// Device panics, exits with a code other than 0, handlers that failed or panicked, and the device's own failures. All of them
+    /// are then forgotten, and the buffers serve calls again.
+    pub fn wait(&self, queue: &Queue) -> Result<(), WaitError> {
+        let synchronized = queue.synchronize();
+        let report = self.collect();
+        self.told(synchronized, report)
+    }
+
+    /// As [`Server::wait`], but gives up after `limit`. Nothing is taken back: kernels and handlers go on, and can be waited for again.
+    ///
+    /// # Errors
+    /// [`WaitError::Timeout`], which names the calls that are open, or as for [`Server::wait`].
+    pub fn wait_timeout(&self, queue: &Queue, limit: Duration) -> Result<(), WaitError> {
+        let start = Instant::now();
+        let mut seen = Seen::default();
+        let device = |source| WaitError::Device { source, report: Box::default() };
+        if queue.idle_within(start, limit, || seen.look(self)).map_err(device)? {
+            let synchronized = queue.synchronize();
+            if let Some(report) = self.collect_by(start.checked_add(limit)) {
+                return self.told(synchronized, report);
+            }
+            // What the device failed with is told once.
+            synchronized.map_err(device)?;
+        }
+        seen.look(self);
+        Err(WaitError::Timeout { waited: start.elapsed(), open: seen.open_calls(self) })
+    }
+
+    /// What a wait returns, and ports are free again.
+    fn told(&self, mut synchronized: Result<(), offload::Error>, report: KernelReport) -> Result<(), WaitError> {
+        // Lanes that were ended may have held ports.
+        if synchronized.is_ok() && !(report.panics.is_empty() && report.exits.is_empty()) {
+            synchronized = self.core.buffers().iter().try_for_each(|live| live.free_ports());
+        }
+        match synchronized {
+            Err(source) => Err(WaitError::Device { source, report: Box::new(report) }),
+            Ok(()) if report.is_success() => Ok(()),
+            Ok(()) => Err(WaitError::Kernel(Box::new(report))),
+        }
+    }
+
+    /// The part of [`Server::wait`] that follows the synchronisation: waits until every post that has arrived is handled (and, should kernels still
+    /// run, until there is a moment in which none of their deferred posts is open), and takes the reports.
+    pub fn collect(&self) -> KernelReport {
+        self.collect_by(None).unwrap_or_default()
+    }
+
+    /// The same; `None` at `deadline`, and nothing is taken.
+    fn collect_by(&self, deadline: Option<Instant>) -> Option<KernelReport> {
+        let buffers = self.core.buffers();
+        for live in buffers.iter() {
+            if !self.core.drain_by(live, deadline) || !wait_by(deadline, || live.open_posts() == 0) {
+                return None;
+            }
+        }
+        let mut report = std::mem::take(&mut *self.left());
+        for live in buffers.iter() {
+            report.absorb(live.report.take());
+        }
+        // One of each stream at most.
+        while let Err(lost) = self.builtins.flush() {
+            let code = lost.source.raw_os_error().unwrap_or_default().cast_unsigned();
+            report.handler_failures.push(HandlerFailure { service: "Console__print".into(), code, message: lost.to_string(), lanes: 1 });
+        }
+        Some(report)
+    }
+}
+
+/// The handlers in which serving threads were seen, and since when.
+#[derive(Default)]
+struct Seen(Vec<Option<(Turn, u64, Instant)>>);
+
+impl Seen {
+    fn look(&mut self, server: &Server) {
+        let threads = server.core.running().map(|running| running.now());
+        self.0.resize(server.core.threads(), None);
+        for (seen, now) in self.0.iter_mut().zip(threads) {
+            *seen = now.map(|(turn, lanes)| match *seen {
+                Some((known, _, since)) if known == turn => (turn, lanes, since),
+                _ => (turn, lanes, Instant::now()),
+            });
+        }
+    }
+
+    /// With the messages that other threads answer. Those that are open longest come first.
+    fn open_calls(&self, server: &Server) -> Vec<OpenCall> {
+        let table = server.core.registry.table();
+        let name = |turn: Turn| table.get(turn.service()).map_or_else(|| "(unknown service)".to_owned(), |slot| slot.name().to_string());
+        let running = self.0.iter().flatten();
+        let running =
+            running.map(|&(turn, lanes, since)| OpenCall { service: name(turn), port: turn.port(), lanes, open_for: since.elapsed() });
+        let buffers = server.core.buffers();
+        let opened = buffers.iter().flat_map(|live| live.all_opened()).filter_map(|open| open.open_call());
+        let mut open: Vec<_> = running.chain(opened).collect();
+        open.sort_by(|a, b| b.open_for.cmp(&a.open_for));
+        open
+    }
+}
