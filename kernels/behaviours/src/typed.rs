@@ -161,12 +161,16 @@ pub fn pending(results: &mut [u64]) -> Result<(), CallError> {
     Ok(())
 }
 
-/// A call that is given up, and ones behind it over the same ports.
+/// A call that is given up, and ones behind it over the same ports. The nap may end once it is given up, which `picky` tells.
 #[kernel]
 pub fn impatient(results: &mut [u64]) {
     let i = global_id();
     let given_up = match Typed::start_nap(50) {
-        Ok(pending) => pending.wait_timeout(1_000_000).map_or_else(code, u64::from),
+        Ok(pending) => {
+            let given_up = pending.wait_timeout(1_000_000).map_or_else(code, u64::from);
+            let told = Typed::picky(0).map_or_else(code, u64::from);
+            if told == 0 { given_up } else { told }
+        }
         Err(error) => code(error),
     };
     let after = Typed::sum(i as u64, 5).unwrap_or_else(code);

@@ -231,8 +231,19 @@ fn several_calls_may_be_in_flight_and_fetched_later() {
 
 #[test]
 fn a_call_that_is_given_up_times_out_and_its_port_is_used_again() {
+    // No nap ends before it is given up.
+    let (let_go, let_gone) = std::sync::mpsc::channel();
+    let let_gone = Mutex::new(let_gone);
+    let nap = typed::nap(move |millis| {
+        let_gone.lock().unwrap().recv().unwrap();
+        millis
+    });
+    let picky = typed::picky(move |value| {
+        let_go.send(()).unwrap();
+        value
+    });
     // One lane, and one port that can be given up: the other is never kept.
-    let bench = Bench::new(|b| typed_services(b).ports(2));
+    let bench = Bench::new(|b| services_with(b, nap.blocking()).service(picky).ports(2));
     let memory = bench.device.alloc::<u64>(2).unwrap();
     let mut given_up = 0;
     let start = Instant::now();

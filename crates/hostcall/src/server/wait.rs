@@ -1,5 +1,6 @@
 //! Waiting for kernels and for what they called, and what is told then.
 
+use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
 use offload::Queue;
@@ -158,7 +159,7 @@ impl Seen {
         let buffers = server.core.buffers();
         let opened = buffers.iter().flat_map(|live| live.all_opened()).filter_map(|open| open.open_call());
         let mut open: Vec<_> = running.chain(opened).collect();
-        open.sort_by(|a, b| b.open_for.cmp(&a.open_for));
+        open.sort_by_key(|call| Reverse(call.open_for));
         open
     }
 }

@@ -179,6 +179,9 @@ const ROUND: u64 = 1 << 30;
 /// `from` is valid for reads of `bytes` bytes, and `to` for writes.
 pub(crate) unsafe fn move_all(to: u64, from: u64, bytes: u64) {
     let mut done = 0;
+    if to == from {
+        return;
+    }
     if !forwards(to, from, bytes) {
         // From the last byte to the first: what is stored next is loaded already.
         while done < bytes {

@@ -101,8 +101,11 @@ fn a_stuck_writer_makes_printing_wait_only_where_it_may() {
     console.flush().unwrap();
 }
 
+/// What writes fail with, if they do, and what came.
+type Failures = Arc<Mutex<(Option<io::ErrorKind>, Vec<u8>)>>;
+
 /// Writes into memory, and fails while it is told to.
-struct Failing(Arc<Mutex<(Option<io::ErrorKind>, Vec<u8>)>>);
+struct Failing(Failures);
 
 impl Write for Failing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -120,7 +123,7 @@ impl Write for Failing {
     }
 }
 
-fn failing(kind: io::ErrorKind) -> (Console, Arc<Mutex<(Option<io::ErrorKind>, Vec<u8>)>>) {
+fn failing(kind: io::ErrorKind) -> (Console, Failures) {
     let state = Arc::new(Mutex::new((Some(kind), Vec::new())));
     (Console::new(Sink::Writer(Box::new(Failing(state.clone()))), Sink::Null), state)
 }
