@@ -156,7 +156,7 @@ impl<'a> Invocation<'a> {
         self.stream.len() - 1
     }
 
-    /// The service's number in this process.
+    /// The number of the service that the lane calls, as the message says it: of a default handler, any number that no service has.
     pub fn service(&self) -> u16 {
         self.caller.service
     }
@@ -334,6 +334,20 @@ impl<'a> Invocation<'a> {
         for (i, &len) in self.outs.iter().enumerate() {
             push(self.stream, &mut self.reply_len, returned.get(i).map_or(0, |&n| n.min(len as usize) as u32));
         }
+    }
+
+    /// The result as units, for default handlers, which know no shape. More than [`Invocation::reply_capacity`] end the call as
+    /// [`CallError::TooLarge`](crate::CallError::TooLarge).
+    pub fn reply_units(&mut self, units: &[u32]) {
+        self.reply_len = units.len();
+        if let Some(room) = self.stream.get_mut(1..=units.len()) {
+            room.copy_from_slice(units);
+        }
+    }
+
+    /// Units that a reply has room for.
+    pub fn reply_capacity(&self) -> usize {
+        self.room()
     }
 
     /// The result's units.

@@ -166,7 +166,8 @@ impl<'a> LaneCalls<'a> {
                     let start = at + self.rank as usize * stride;
                     let units = &units[start..start + lane_units];
                     let var = if plain { Ok(Var::Copied(&[])) } else { variable_part(service, units, staged.then_some(staging), short) };
-                    let caller = Caller { service: service.number, port, lane: self.left.trailing_zeros(), post, may_block: false, report };
+                    let caller =
+                        Caller { service: message.header.service, port, lane: self.left.trailing_zeros(), post, may_block: false, report };
                     if !plain {
                         self.scratch.clear();
                     }

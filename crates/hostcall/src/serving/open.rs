@@ -129,8 +129,14 @@ impl Open {
         };
         scratch.clear();
         let lane = lane_number(self.message.header.mask, rank);
-        let caller =
-            Caller { service: service.number, port: self.port, lane, post: self.message.is_post(), may_block, report: &self.served.report };
+        let caller = Caller {
+            service: self.message.header.service,
+            port: self.port,
+            lane,
+            post: self.message.is_post(),
+            may_block,
+            report: &self.served.report,
+        };
         Ok(Invocation::new(units, service.shape, var, stream, outs_allowed, scratch, caller))
     }
 

@@ -7,6 +7,7 @@
 //!
 //! Launches are not counted in [`crate::Device::in_flight`], and freeing waits for the device as `cuMemFree` does.
 
+mod calls;
 mod kernel;
 mod memory;
 mod program;
@@ -24,6 +25,7 @@ pub use stream::{FlatEvent, FlatStream};
 use super::context::Context;
 use super::device::CudaInfo;
 use super::raw;
+use crate::calls::Threads;
 use crate::device::{Device, DeviceInfo};
 use crate::error::Error;
 
@@ -32,6 +34,8 @@ use crate::error::Error;
 pub struct Flat {
     context: Arc<Context>,
     device: Device,
+    /// Those that call functions of its streams.
+    threads: Arc<Threads>,
 }
 
 impl Flat {
@@ -40,7 +44,12 @@ impl Flat {
     /// # Errors
     /// [`Error::WrongDevice`] if it is no CUDA device.
     pub fn new(device: &Device) -> Result<Flat, Error> {
-        Ok(Flat { context: raw::cuda(device)?.context.clone(), device: device.clone() })
+        Ok(Flat { context: raw::cuda(device)?.context.clone(), device: device.clone(), threads: Arc::default() })
+    }
+
+    /// Waits until the functions of streams that are gone have returned.
+    pub fn wait_for_calls(&self) {
+        self.threads.wait();
     }
 
     /// What it is.
