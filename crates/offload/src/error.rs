@@ -1,4 +1,4 @@
-//! Everything that can go wrong, in one enum; each message carries the data and the remedy.
+//! Every error of this crate, in one enum. Each message carries the data and the remedy.
 
 use std::fmt;
 use std::time::Duration;
@@ -59,7 +59,7 @@ pub enum Error {
         available: u64,
     },
     /// Host memory that the device can see is exhausted.
-    #[error("no {asked} bytes of device-visible host memory: {reason}")]
+    #[error("cannot allocate {asked} bytes of host memory that the device sees: {reason}")]
     OutOfHostMemory {
         /// Bytes asked for.
         asked: u64,

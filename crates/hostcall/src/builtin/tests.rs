@@ -534,5 +534,5 @@ fn every_service_of_the_table_is_registered_once() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), count), (53, 53), "{names:?}");
+    assert_eq!((names.len(), count), (55, 55), "{names:?}");
 }

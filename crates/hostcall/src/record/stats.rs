@@ -1,4 +1,4 @@
-//! Counts per service: each serving thread counts for itself, a reader adds up.
+//! Counts per service: each serving thread counts for itself, and a reader adds up.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

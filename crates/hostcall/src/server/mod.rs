@@ -37,10 +37,10 @@ pub enum ServerError {
     #[error(transparent)]
     Register(#[from] RegisterError),
     /// The system gave no thread.
-    #[error("no thread for the server: {0}")]
+    #[error("cannot start a thread of the server: {0}")]
     Thread(#[source] std::io::Error),
     /// The trace file cannot be written.
-    #[error("no trace at {path}: {source}")]
+    #[error("cannot write a trace to {path}: {source}")]
     Trace {
         /// Where it was to be.
         path: PathBuf,

@@ -1,4 +1,4 @@
-//! What a call that is answered later needs of whoever took its message.
+//! The trait by which a late answer reaches the message that it belongs to.
 
 use std::fmt::Debug;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The door out of the corridor: an owned token that answers one lane's call later, from any thread.
+//! An owned token that answers one lane's call later, from any thread.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! Services by number: a dense table that serving threads read through a snapshot of their own.
 //!
-//! A serving thread keeps an `Arc` of the table it last saw and compares one version word per look at a port; only when a service was
-//! registered or unregistered in between does it take the lock, under which nothing but the table is ever touched. A name keeps its
-//! number for the server's life, so that programs patched with it stay right when the service is unregistered and comes back.
+//! A serving thread keeps an `Arc` of the table it last saw, and compares one version word per look at a port. It
+//! takes the lock only when a service was registered or unregistered in between. Nothing but the table is ever touched
+//! under that lock. A name keeps its number for the server's life. So programs patched with the number stay right when
+//! the service is unregistered and comes back.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -27,7 +28,7 @@ pub enum RegisterError {
         name: String,
     },
     /// All numbers are taken.
-    #[error("service `{name}` is one too many: a server numbers at most 65535 names")]
+    #[error("cannot register service `{name}`: a server numbers at most 65535 names")]
     TooMany {
         /// The name.
         name: String,
@@ -36,7 +37,7 @@ pub enum RegisterError {
 
 const OPEN: u32 = 0;
 const LAST: u32 = 1;
-// Those that take no more calls come last.
+// States at or above `FINISHED` accept no more calls.
 const FINISHED: u32 = 2;
 const UNREGISTERED: u32 = 3;
 

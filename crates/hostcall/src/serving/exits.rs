@@ -1,6 +1,7 @@
-//! The doors out of the route, for handlers that answer later: the blocking pool, the user's own threads, the async runtime.
+//! Exits of the route, for handlers that answer later: the blocking pool, the user's own threads, the async runtime.
 //!
-//! What has been checked and counted for all messages is not done again here; a message leaves whole, as an [`Open`] one, with the replies that it has.
+//! A message arrives here checked and counted. It leaves whole, as an [`Open`] message, with the replies that it
+//! already has.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,10 +1,14 @@
 //! The one route of all messages: taken, handled, answered.
 //!
-//! *Taken*: copied out of shared memory, checked, and consumed; a sweep takes the messages of all ports that rang, up to a bound, so that the
-//! processor waits for their lines at once. *Handled*: looked up, checked against the service's definition, and given to its handler, or to one of
-//! the [exits](super::exits). *Answered*: the replies of the whole lot leave one after another, then the acknowledgements of posts, one for each port.
+//! * *Taken*: copied out of shared memory, checked, and consumed. A sweep takes the messages of all ports that rang, up
+//!   to a bound, so that the processor waits for their lines at once.
+//! * *Handled*: looked up, checked against the service's definition, and given to its handler or to one of the
+//!   [exits](super::exits).
+//! * *Answered*: the replies of all handled messages leave one after another, then the acknowledgements of posts, one
+//!   for each port.
 //!
-//! Nothing on this way allocates, waits for a lock or formats text, as long as handlers answer inline and arguments are of fixed size.
+//! Nothing on this way allocates, waits for a lock or formats text, as long as handlers answer inline and arguments
+//! are of fixed size.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,7 +1,7 @@
-//! A message some of whose lanes are answered by other threads: all that is left of it, owned.
+//! A message of which other threads still answer some lanes. It owns all that is left of the message.
 //!
-//! The lanes of a group go on together, when all their replies are there. So replies are gathered here, and whoever gives the last of them writes all, by
-//! whole lines where the wire has them.
+//! The lanes of a group go on together, when all their replies are there. So the replies are gathered here. The thread
+//! that gives the last reply writes all of them, by whole lines where the wire has them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;

@@ -1,9 +1,10 @@
 //! Threads for handlers that may block: as many as there are blocked handlers, up to a limit.
 //!
-//! A serving thread only pushes a job. One pool thread is always waiting, or being started, while the limit is not reached: a thread that
-//! takes a job and leaves nobody waiting starts the next one first. So no job waits for a sleeping handler, and no serving thread
-//! starts a thread. Threads that waited in vain for a while end. A server that is dropped waits for those that run no handler; a handler may
-//! never return, so its thread is left to itself.
+//! A serving thread only pushes a job. While the limit is not reached, one pool thread is always waiting, or being
+//! started: a thread that takes a job and leaves no other waiting starts the next one first. So no job waits for a
+//! sleeping handler, and no serving thread starts a thread. A thread that has waited in vain for a while ends. A
+//! server that is dropped waits for the threads that run no handler. A handler may never return, so its thread is left
+//! to itself.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,9 @@
 //! When a serving thread spins, yields, sleeps or parks.
 //!
-//! While calls arrive, threads spin: the next call is answered at once. After [`Pace::SPIN`] without one they yield their processor after each
-//! sweep, and after [`Pace::YIELD`] all but one park; that one, the *watch*, sweeps everybody's ports and sleeps [`Wake::NAP`] in between. When it finds
-//! more than a trickle it wakes the others. With no kernel in flight (*disarmed*) all of them park, and cost nothing.
+//! While calls arrive, threads spin, so that the next call is answered at once. After [`Pace::SPIN`] without a call
+//! they yield their processor after each sweep. After [`Pace::YIELD`] all but one park. That one, the *watch*, sweeps
+//! the ports of all threads and sleeps [`Wake::NAP`] in between. When it finds more than a trickle it wakes the
+//! others. With no kernel in flight (*disarmed*) all of them park, and cost nothing.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
-//! The words that the host tells a device through a window: replies and the control line, by whole lines.
+//! The words that the host writes for a device through a window: replies and the control line, by whole lines.
 //!
-//! A window is written and never read. What is stored into it is weakly ordered, so before it may follow anything that the
-//! kernel will read once it has seen the reply (staged bytes, memory of the application's own), and after it may follow what gives the
-//! port to another thread, there is a fence: [`WindowWords::order`].
+//! A window is written and never read. Stores into it are weakly ordered. So there are fences
+//! ([`WindowWords::order`]): before a store, because the kernel may read other memory once it has seen the reply
+//! (staged bytes, memory of the application); and after it, before the port goes to another thread.
 
 use std::ptr::NonNull;
 

@@ -1,6 +1,6 @@
 //! The words of a port buffer, read and written as the wire demands: relaxed, and each in one piece.
 //!
-//! Shared memory is written by a device that the compiler knows nothing of, so words are moved by inline assembly or by
+//! A device that the compiler knows nothing of writes shared memory. So words are moved by inline assembly or by
 //! atomics, never through references.
 
 use std::ptr::NonNull;

@@ -1,8 +1,9 @@
-//! CUDA by addresses, for faces whose callers own memory as C programs do.
+//! CUDA by addresses, for APIs whose callers own memory as C programs do.
 //!
-//! [`crate::Queue`] and [`crate::Memory`] know lengths and owners, and count what runs. A C face has addresses of any origin, kernels of
-//! programs that say nothing of their parameters, managed and registered memory, cooperative launches. Here each of these is the driver's
-//! function, called in the device's context, with its errors as this crate's: a lost device stays lost, and a missing driver is found before.
+//! [`crate::Queue`] and [`crate::Memory`] know lengths and owners, and count what runs. A C API has addresses of any
+//! origin, kernels of programs that say nothing of their parameters, managed and registered memory, cooperative
+//! launches. Here each of these is the driver's function, called in the device's context, with its errors as this
+//! crate's. A lost device stays lost, and a missing driver is found before.
 //!
 //! Launches are not counted in [`crate::Device::in_flight`], and freeing waits for the device as `cuMemFree` does.
 

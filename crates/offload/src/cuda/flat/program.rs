@@ -1,4 +1,4 @@
-//! Images whose form and architecture nobody says: PTX, cubins and fatbins.
+//! Images whose form and architecture the caller does not state: PTX, cubins and fatbins.
 
 use std::sync::Arc;
 
