@@ -93,19 +93,9 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     steps.tests("every behaviour on the simulator with a thread per lane, replies in host memory", [behaviours]);
     // Built with the tests of its package.
     let library = sh.current_dir().join("target/debug/deps/libhsa_on_sim.so");
-    let mut stand_in = tests("--test behaviours --test calls --test programs --test demo");
-    stand_in.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", &library).env("HSA_ON_SIM", "stack=1m");
-    steps.tests(
-        "every behaviour, the programs with std and the demo through the HSA plugin, over the stand-in for AMD's runtime",
-        [stand_in],
-    );
-    steps.run("the soak through the HSA plugin", || {
-        // Built with the tests of its package.
-        let mut soak = Command::new(super::target_directory().join("debug/soak"));
-        let status = soak.args(["--calls", "200000", "--device", "hsa:0"]).env("HOSTCALL_HSA_LIBRARY", &library).status()?;
-        ensure!(status.success(), "the soak over the stand-in for AMD's runtime: {status}");
-        Ok(())
-    });
+    let mut behaviours = tests("--test behaviours");
+    behaviours.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", library);
+    steps.tests("every behaviour through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
     super::scarcity::some(steps);
     let features = ["check --quiet --package hostcall --package offload", "check --quiet --package offload --features cudarc --examples"];
     steps.run("crates without and with features that the tests' builds have not", || features.into_iter().try_for_each(succeed));
