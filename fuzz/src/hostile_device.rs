@@ -31,13 +31,13 @@ const HONEST: u32 = PORTS - 1;
 const CALLED: u16 = SHAPES + 1;
 const POSTED: u16 = SHAPES + 2;
 const BLOCKING: u16 = SHAPES + 3;
-const PIECES: u16 = SHAPES + 4;
+const PIECES: u16 = BLOCKING + 1;
 const SERVICES: u16 = PIECES;
 
 /// Messages that a sweep takes from each port at most.
 const MESSAGES_PER_SWEEP: u32 = 64;
 /// Bytes that a sweep allocates at most: for each message a few times what it can carry, with a slot that is staged.
-const BYTES_PER_SWEEP: usize = 4 << 20;
+const BYTES_PER_SWEEP: usize = 32 << 20;
 /// Bytes that the server keeps for queued posts, unfinished texts, reports and scratch, whatever comes.
 const KEPT: isize = 4 << 20;
 /// Words that a sweep loads of each port at which there is nothing new: a port is looked at three times at most, and each look asks for the header at one of

@@ -6,6 +6,7 @@ pub mod decode_arguments;
 pub mod definitions;
 pub mod hostile_device;
 pub mod measured;
+pub mod packets;
 pub mod policy_paths;
 pub mod tablegen;
 

@@ -67,6 +67,11 @@ fn arguments_that_cannot_be_decoded_are_answered() {
 }
 
 #[test]
+fn a_device_that_fills_packets_as_it_likes_harms_no_other_buffer() {
+    replay("packets", 200, hostcall_fuzz::packets::run);
+}
+
+#[test]
 fn no_path_leads_out_of_a_grant() {
     replay("policy_paths", 400, hostcall_fuzz::policy_paths::run);
 }

@@ -1,4 +1,4 @@
-//! What the documentation must keep up with: dependencies are explained, links lead somewhere.
+//! What a test can hold of the documentation: dependencies are explained, links lead somewhere, and pages have the form that readers expect.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -110,4 +110,111 @@ fn links_in_the_documentation_lead_somewhere() {
 fn headings_have_the_anchors_that_links_use() {
     assert_eq!(anchor("(c) One owner after another"), "c-one-owner-after-another");
     assert_eq!(anchor("Scrubs: why 31 bits are enough"), "scrubs-why-31-bits-are-enough");
+}
+
+/// The most characters of a line of text.
+const LINE: usize = 120;
+/// The most lines of README.
+const README_LINES: usize = 150;
+/// The line before which a page shows something that runs.
+const FIRST_CODE: usize = 30;
+
+/// README and the pages of the book that are written by hand, with their names.
+fn written() -> Vec<(String, String)> {
+    let book = fs::read_dir(crate::root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = book.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    files.push(crate::root().join("README.md"));
+    files.sort();
+    let name = |path: &Path| path.strip_prefix(crate::root()).unwrap().display().to_string();
+    let pages = files.iter().map(|path| (name(path), fs::read_to_string(path).unwrap()));
+    let pages: Vec<_> = pages.filter(|(_, text)| !text.starts_with("<!-- Made from ")).collect();
+    assert!(pages.len() > 15, "only {} pages", pages.len());
+    pages
+}
+
+/// Lines of text that are too long: their number and their length. Code, tables, what a program writes between marks, and lines that have no
+/// place to break (a link) may be longer.
+fn long_lines(text: &str) -> Vec<(usize, usize)> {
+    let (mut code, mut made) = (false, false);
+    let mut long = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let trimmed = line.trim_start();
+        if trimmed.starts_with("```") {
+            code = !code;
+        } else if trimmed.starts_with("<!-- final") {
+            made = true;
+        } else if trimmed.starts_with("<!-- /final") {
+            made = false;
+        }
+        let length = line.chars().count();
+        let breakable = trimmed.trim_start_matches(['*', '-', '#']).trim().contains(' ');
+        if length > LINE && !code && !made && !trimmed.starts_with('|') && breakable {
+            long.push((number, length));
+        }
+    }
+    long
+}
+
+#[test]
+fn lines_of_the_documentation_fit_a_screen() {
+    let found: Vec<String> = written()
+        .iter()
+        .flat_map(|(name, text)| long_lines(text).into_iter().map(move |(line, length)| format!("{name}:{line}: {length} characters")))
+        .collect();
+    assert!(found.is_empty(), "lines of text have at most {LINE} characters: {found:#?}");
+}
+
+#[test]
+fn long_lines_are_found_where_they_are_text() {
+    let long = "word ".repeat(30);
+    assert_eq!(long_lines(&format!("a\n{long}\n")), [(2, 150)]);
+    assert_eq!(long_lines(&format!("* {}\n", "é ".repeat(70))), [(1, 142)]);
+    assert_eq!(long_lines(&format!("{}\n", "é".repeat(119))), []);
+    let link = format!("[a](https://example.org/{})", "x".repeat(120));
+    for kept in [
+        format!("```text\n{long}\n```\n"),
+        format!("| {long} |\n"),
+        format!("* {link}\n"),
+        format!("<!-- final -->\n{long}\n<!-- /final -->\n"),
+    ] {
+        assert_eq!(long_lines(&kept), [], "{kept}");
+    }
+}
+
+#[test]
+fn the_readme_is_one_page() {
+    let lines = fs::read_to_string(crate::root().join("README.md")).unwrap().lines().count();
+    assert!(lines <= README_LINES, "README has {lines} lines; what does not fit into {README_LINES} belongs into docs/");
+}
+
+#[test]
+fn every_page_is_in_the_summary_once() {
+    let summary = fs::read_to_string(crate::root().join("docs/SUMMARY.md")).unwrap();
+    let mut listed: Vec<&str> = summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    listed.sort_unstable();
+    let mut pages: Vec<String> =
+        fs::read_dir(crate::root().join("docs")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    pages.retain(|name| name.ends_with(".md") && name != "SUMMARY.md");
+    pages.sort_unstable();
+    assert_eq!(listed, pages, "docs/SUMMARY.md, and the pages that there are");
+}
+
+/// The line of the first code block.
+fn first_code(text: &str) -> Option<usize> {
+    text.lines().position(|line| line.trim_start().starts_with("```")).map(|at| at + 1)
+}
+
+#[test]
+fn every_page_begins_with_something_that_runs() {
+    let pages = written().into_iter().filter(|(name, _)| !name.ends_with("SUMMARY.md"));
+    let late: Vec<String> =
+        pages.filter(|(_, text)| first_code(text).is_none_or(|line| line >= FIRST_CODE)).map(|(name, _)| name).collect();
+    assert!(late.is_empty(), "no code block before line {FIRST_CODE}: {late:?}");
+}
+
+#[test]
+fn the_first_code_block_of_a_page_is_found() {
+    assert_eq!(first_code("# A\n\n```sh\nls\n```\n```\n"), Some(3));
+    assert_eq!(first_code("1. a\n   ```rust\n"), Some(2));
+    assert_eq!(first_code("no code\n"), None);
 }

@@ -13,20 +13,11 @@ const MARKS: (&str, &str) = ("<!-- final -->\n", "<!-- /final -->");
 const PLOTS: [&str; 3] = ["call.scalar.svg", "call.wide64.svg", "throughput.svg"];
 
 /// The rows of README's table, and what they are called there.
-const SHOWN: [(&str, &str); 13] = [
-    ("call.scalar.held", "blocking call of one lane, 64 B there and 16 B back, over a held port"),
-    ("call.scalar", "the same, a port taken for each call"),
-    ("call.wide64", "blocking call of 32 lanes, 64 B each"),
-    ("throughput.scalar", "all waves at once, calls of one lane"),
-    ("throughput.wide64", "all waves at once, calls of 32 lanes × 64 B"),
-    ("post.issue", "what a post costs the kernel, over a held port"),
-    ("post.rate", "posts, whole GPU"),
+const SHOWN: [(&str, &str); 4] = [
+    ("call.scalar", "blocking call of one lane, 64 B there and 16 B back"),
+    ("throughput.scalar", "calls of one lane from all waves at once"),
     ("bulk.to_host", "slices of 64 KiB to the host"),
-    ("bulk.to_kernel", "slices of 64 KiB to the kernel"),
-    ("file.read", "a file, read by all waves"),
-    ("malloc", "device allocator, pairs"),
-    ("idle.quiet", "processor time of the host while a kernel is silent"),
-    ("wake", "first call after a silent second"),
+    ("idle.quiet", "processor time of the host while a kernel makes no call, in 1 s"),
 ];
 
 /// Puts the results of a run into the documentation: `bench.md`, `bench.json` and the plots of `from`.

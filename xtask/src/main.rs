@@ -9,6 +9,7 @@ mod figures;
 mod generated;
 mod offload;
 mod rust_tests;
+mod sanitize;
 mod scarcity;
 mod steps;
 mod tablegen;
@@ -51,6 +52,12 @@ enum Command {
         seconds: u32,
         /// Only this target
         target: Option<String>,
+    },
+    /// The Offload API's C programs on the processor, and the tests of the packet library (`amd-hostcall`), under the sanitizers; needs nightly with
+    /// `rust-src`
+    Sanitize {
+        /// Only this one: `address` or `thread`
+        kind: Option<String>,
     },
     /// Many calls from all waves, with faults injected; nothing may be lost, doubled or corrupted
     Soak {
@@ -122,10 +129,14 @@ fn main() -> Result<ExitCode> {
         Command::Ci => checks::ci(&sh),
         Command::Loom => {
             let mut steps = steps::Steps::begin();
-            steps.tests("loom", [test::loom()]);
+            steps.tests("loom", test::loom());
             steps.finish()
         }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
+        Command::Sanitize { kind } => {
+            offload::sanitize(&sh, kind.as_deref())?;
+            sanitize::run(kind.as_deref())
+        }
         Command::Soak { calls, device, seconds } => checks::soak(&sh, calls, &device, seconds),
         Command::Scarcity(arguments) => scarcity::run(&arguments),
         Command::GpuBundle => bundle::make(&sh),

@@ -93,13 +93,23 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     steps.tests("every behaviour on the simulator with a thread per lane, replies in host memory", [behaviours]);
     // Built with the tests of its package.
     let library = sh.current_dir().join("target/debug/deps/libhsa_on_sim.so");
-    let mut behaviours = tests("--test behaviours");
-    behaviours.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", library);
-    steps.tests("every behaviour through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
+    let mut stand_in = tests("--test behaviours --test calls --test programs --test demo");
+    stand_in.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", &library).env("HSA_ON_SIM", "stack=1m");
+    steps.tests(
+        "every behaviour, the programs with std and the demo through the HSA plugin, over the stand-in for AMD's runtime",
+        [stand_in],
+    );
+    steps.run("the soak through the HSA plugin", || {
+        // Built with the tests of its package.
+        let mut soak = Command::new(super::target_directory().join("debug/soak"));
+        let status = soak.args(["--calls", "200000", "--device", "hsa:0"]).env("HOSTCALL_HSA_LIBRARY", &library).status()?;
+        ensure!(status.success(), "the soak over the stand-in for AMD's runtime: {status}");
+        Ok(())
+    });
     super::scarcity::some(steps);
     let features = ["check --quiet --package hostcall --package offload", "check --quiet --package offload --features cudarc --examples"];
     steps.run("crates without and with features that the tests' builds have not", || features.into_iter().try_for_each(succeed));
-    steps.tests("loom", [loom()]);
+    steps.tests("loom", loom());
     // As this workspace builds, where this workspace does: most of what they need is there.
     let mut seeds = cargo("test --manifest-path fuzz/Cargo.toml --lib --tests --quiet --target-dir");
     seeds.arg(sh.current_dir().join("target")).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
@@ -107,10 +117,12 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
 }
 
 /// The loom models.
-pub(crate) fn loom() -> Command {
-    let mut command = cargo("test --package hostcall-abi --test loom --release --target-dir target/loom --quiet");
-    command.env("RUSTFLAGS", "--cfg loom");
-    command
+pub(crate) fn loom() -> [Command; 2] {
+    ["hostcall-abi", "amd-hostcall"].map(|package| {
+        let mut command = cargo(&format!("test --package {package} --test loom --release --target-dir target/loom --quiet"));
+        command.env("RUSTFLAGS", "--cfg loom");
+        command
+    })
 }
 
 /// Runs a command of cargo's that must succeed.

@@ -61,19 +61,19 @@ pub(crate) struct Arguments {
     /// Draw plots in this directory
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
-    /// Write the table to this file in Markdown, as docs/performance has it
+    /// Write the table of docs/performance.md to this file, in Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Measure latencies, rates and the plain loop only, in smaller samples: at most a minute
+    /// Measure only latencies, rates and the plain loop, in smaller samples; this takes at most a minute
     #[arg(long)]
     quick: bool,
-    /// When a waiting lane first looks for its reply: so many clocks after its request, and so many more for each lane that calls with it
+    /// Clocks that a lane waits before it first looks for its reply, and further clocks for each lane that calls with it
     #[arg(long, value_name = "CLOCKS,PER_LANE", value_parser = tune::first_poll)]
     first_poll: Option<FirstPoll>,
-    /// Instead of the rows, measure calls with many such delays
+    /// Measure calls with many settings of --first-poll instead of the rows
     #[arg(long)]
     tune: bool,
-    /// Also measure what std costs, with these images of `programs/costs` and `programs/lines` (`cargo hostcall build -r -p costs -p lines`)
+    /// Also measure the cost of std with these images of `programs/costs` and `programs/lines` (`cargo hostcall build -r -p costs -p lines`)
     #[arg(long, value_name = "IMAGE", num_args = 1..)]
     std: Vec<PathBuf>,
     /// Measure only these rows

@@ -13,19 +13,19 @@ use crate::cargo::{self, Selection};
 /// What to build, and for what.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Devices: sim, nvptx, cubin:sm_NN, amdgpu, amdgpu:gfxNNN, all, separated by commas
+    /// Devices to build for: sim, nvptx, cubin:sm_NN, amdgpu, amdgpu:gfxNNN, all, separated by commas
     #[arg(long = "for", value_name = "LIST", default_value = "sim,nvptx", value_parser = targets)]
     targets: Targets,
-    /// Where to leave the images [default: beside those that cargo leaves, in target/hostcall]
+    /// Directory for the images [default: target/hostcall]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Not the programs but their tests, which `cargo hostcall exec` runs
+    /// Build the tests instead of the programs; `cargo hostcall exec` runs them
     #[arg(long)]
     tests: bool,
-    /// Of the tests only the library's
+    /// Build only the library's tests
     #[arg(long, requires = "tests")]
     lib: bool,
-    /// Of the tests only this integration test
+    /// Build only this integration test
     #[arg(long, value_name = "NAME", requires = "tests")]
     test: Vec<String>,
     #[command(flatten)]

@@ -22,16 +22,16 @@ pub(crate) enum Verb {
 /// Which targets of a package are tested.
 #[derive(clap::Args, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Targets {
-    /// The library's tests
+    /// Run the library's tests
     #[arg(long)]
     lib: bool,
-    /// The tests of all programs
+    /// Run the tests of all programs
     #[arg(long)]
     bins: bool,
-    /// All integration tests
+    /// Run all integration tests
     #[arg(long)]
     tests: bool,
-    /// The integration test
+    /// Run this integration test
     #[arg(long, value_name = "NAME")]
     test: Vec<String>,
     /// Build the tests and do not run them
@@ -61,43 +61,43 @@ impl Targets {
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Cargo's options")]
 pub(crate) struct Selection {
-    /// The package
+    /// Choose this package
     #[arg(short, long, value_name = "SPEC")]
     pub(crate) package: Vec<String>,
-    /// The binary
+    /// Choose this binary
     #[arg(long, value_name = "NAME")]
     pub(crate) bin: Vec<String>,
-    /// The example
+    /// Choose this example
     #[arg(long, value_name = "NAME")]
     pub(crate) example: Vec<String>,
-    /// Optimised
+    /// Build with optimisations
     #[arg(short, long)]
     pub(crate) release: bool,
-    /// With this profile
+    /// Build with this profile
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
     /// Features to enable
     #[arg(short = 'F', long, value_name = "LIST")]
     pub(crate) features: Vec<String>,
-    /// All features
+    /// Enable all features
     #[arg(long)]
     pub(crate) all_features: bool,
-    /// Not the default features
+    /// Disable the default features
     #[arg(long)]
     pub(crate) no_default_features: bool,
-    /// The package's manifest
+    /// Path of the package's Cargo.toml
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest_path: Option<PathBuf>,
-    /// Where to build
+    /// Directory for what is built
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
-    /// Without the network
+    /// Do not use the network
     #[arg(long)]
     pub(crate) offline: bool,
-    /// With exactly Cargo.lock's versions
+    /// Use exactly the versions of Cargo.lock
     #[arg(long)]
     pub(crate) locked: bool,
-    /// Say less
+    /// Print less
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

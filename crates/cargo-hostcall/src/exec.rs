@@ -41,7 +41,7 @@ const THREADS: u32 = 128;
 /// How many threads a program may have.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct Threads {
-    /// Of a program: threads at once, each a wave of the launch [default: 128, or as many as the device runs]
+    /// Most threads of a program at once, each a wave of the launch [default: 128, or as many as the device runs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     threads: Option<u32>,
 }
@@ -55,7 +55,7 @@ impl Threads {
 /// Where a program is entered.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Entry {
-    /// Of a program: launch this kernel of it instead of `main`. What follows `--` are its parameters, which must be numbers, then arguments
+    /// Launch this kernel of the program instead of `main`. The words after `--` are its parameters, which must be numbers, then arguments
     #[arg(long = "kernel", id = "of_program", value_name = "NAME")]
     kernel: Option<String>,
     #[command(flatten)]
@@ -78,12 +78,12 @@ pub(crate) struct Arguments {
     threads: Threads,
     #[command(flatten)]
     entry: Entry,
-    /// Do not say where it runs
+    /// Do not print on which device the program runs
     #[arg(short, long)]
     quiet: bool,
-    /// The image that `cargo hostcall build` left
+    /// The image that `cargo hostcall build` made
     image: PathBuf,
-    /// The program's arguments; after `--`, what looks like an option is one of them, too
+    /// The program's arguments; after `--` they may look like options
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }

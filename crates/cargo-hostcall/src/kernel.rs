@@ -17,13 +17,13 @@ const HEAP: usize = 64 << 20;
 /// How many lanes.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    /// Of a kernel: workgroups
+    /// Workgroups of a kernel's launch
     #[arg(long, value_name = "X,Y,Z", default_value = "1", value_parser = values::shape)]
     grid: [u32; 3],
-    /// Of a kernel: threads of a workgroup
+    /// Threads of a workgroup of a kernel's launch
     #[arg(long, value_name = "X,Y,Z", default_value = "1", value_parser = values::shape)]
     block: [u32; 3],
-    /// Of a kernel: so many lanes, in workgroups of at most 256, instead of --grid and --block
+    /// Exact number of lanes of a kernel's launch, in workgroups of at most 256; instead of --grid and --block
     #[arg(long, value_name = "N", conflicts_with_all = ["grid", "block"], value_parser = clap::value_parser!(u32).range(1..))]
     lanes: Option<u32>,
 }

@@ -29,7 +29,7 @@ use clap::{Parser, Subcommand};
 /// What a command ends with: the exit code, or an error that `main` prints.
 type Outcome = Result<ExitCode, Box<dyn Error>>;
 
-/// Code that runs on a GPU calls the host it runs beside, while the kernel is still running.
+/// Runs programs and kernels on a GPU, or on a simulated one, and answers their calls to the host
 #[derive(Parser)]
 #[command(name = "cargo hostcall", bin_name = "cargo hostcall", version, max_term_width = 100)]
 struct Cli {
@@ -47,17 +47,17 @@ enum Command {
     Test(Box<test::Arguments>),
     /// Builds programs for devices
     Build(build::Arguments),
-    /// Starts a new package
+    /// Makes a new package: a program, or with --kernel a kernel and the program that launches it
     New(new::Arguments),
-    /// Prints what plain `cargo run` and `cargo test` need to use a device
+    /// Prints the settings with which plain `cargo run` and `cargo test` use a device
     Config(Box<config::Arguments>),
-    /// Starts a program that is built: what cargo calls
+    /// Runs an image that `cargo hostcall build` made; cargo calls this, too
     Exec(Box<exec::Arguments>),
-    /// Measures what calls cost, next to what the bus costs
+    /// Measures what calls cost, and compares it with what the bus costs
     Bench(bench::Arguments),
-    /// Says what this machine has and lacks, and what to do about it
+    /// Says what this machine has and lacks, and how to fix it
     Doctor(doctor::Arguments),
-    /// Installs what building for GPUs needs
+    /// Installs the device toolchain, which builds for GPUs
     Setup(setup::Arguments),
 }
 

@@ -11,9 +11,9 @@ use crate::Outcome;
 /// Where, and what.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The directory to make; the package is called as its last part
+    /// The directory to make; its last part is the package's name
     path: PathBuf,
-    /// Not a program that runs on a device whole, but one that runs here and launches a kernel, which calls it
+    /// Make a program that runs here and launches a kernel, which calls it. Without this, the whole program runs on the device
     #[arg(long)]
     kernel: bool,
 }

@@ -21,14 +21,14 @@ pub(crate) struct Options {
     /// Grant a directory, under the name GUEST, read-only with `:ro`, with its FIFOs and devices with `:special`
     #[arg(long = "dir", value_name = "HOST[::GUEST][:ro][:special]", value_parser = OsStringValueParser::new().try_map(|text| DirGrant::parse(&text)))]
     pub(crate) dirs: Vec<DirGrant>,
-    /// Grant an environment variable, with this value or with its value here
+    /// Grant an environment variable, with this value or with its value on this machine
     #[arg(long = "env", value_name = "K[=V]")]
     pub(crate) variables: Vec<OsString>,
     /// Grant the whole network
     #[arg(long)]
     pub(crate) net: bool,
-    /// Grant a place in the network; * stands for any host or port. A name grants the public addresses it resolves to; others with
-    /// +loopback, +private, +link-local, +unspecified, +multicast or +any behind the port (localhost needs none)
+    /// Grant a place in the network; * stands for any host or port. A name grants the public addresses that it resolves to. +loopback,
+    /// +private, +link-local, +unspecified, +multicast or +any behind the port grants others (localhost needs none)
     #[arg(long, value_name = "HOST:PORT[+RANGE…]")]
     pub(crate) net_allow: Vec<NetGrant>,
     /// Device memory for the heap, in bytes, or with k, m or g [default: 64m for a kernel, 256m for a program]
@@ -37,16 +37,16 @@ pub(crate) struct Options {
     /// Stack of each thread, in bytes, or with k, m or g [default: 1m]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub(crate) stack: Option<usize>,
-    /// Ports, that is, waves that can be in a call at once [default: all that the device can run at once]
+    /// Number of ports: waves that can be in a call at once [default: as many as the device can run at once]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) ports: Option<u32>,
-    /// Say at the end what was called how often, and how long it took
+    /// Print at the end how often each service was called, and how long its calls took
     #[arg(long)]
     pub(crate) stats: bool,
     /// Write a trace of all calls, for Chrome's and Perfetto's viewers
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// End the run after this many seconds; of tests: each of them
+    /// End the run after this many seconds; each test has this time for itself
     #[arg(long, value_name = "S", value_parser = values::seconds)]
     pub(crate) timeout: Option<Duration>,
 }

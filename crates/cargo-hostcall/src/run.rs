@@ -23,12 +23,12 @@ pub(crate) struct Arguments {
     selection: Selection,
     #[command(flatten)]
     entry: Entry,
-    /// Of a kernel: the kernel crate's directory
+    /// Directory of the kernel crate whose kernel is launched
     #[arg(requires = "kernel", conflicts_with = "of_program")]
     kernel_crate: Option<PathBuf>,
-    /// Of a kernel: its name
+    /// Name of the kernel
     kernel: Option<String>,
-    /// Of a kernel: its parameters, which must be numbers (3, -1, 2.5, 7u64, 1f32); what follows them are arguments that it reads itself
+    /// Parameters of the kernel, which must be numbers (3, -1, 2.5, 7u64, 1f32), and then arguments that the kernel reads itself
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }

@@ -1,6 +1,6 @@
 //! Popular crates of the registry, unmodified: `tests/crates` uses each a little, on the device and on this machine, and prints what came of it.
 //!
-//! `cargo xtask crates` runs this and shows the results. `docs/std.md` must name every crate that is used here, and every one that cannot be.
+//! `cargo xtask crates` runs this and shows the results. `docs/std-reference.md` must name every crate that is used here, and every one that cannot be.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,9 +48,9 @@ fn lines(output: &Output) -> Vec<String> {
     text(&output.stdout).lines().map(str::to_owned).collect()
 }
 
-/// What `docs/std.md` says about crates.
+/// What `docs/std-reference.md` says about crates.
 fn documented() -> String {
-    let std = fs::read_to_string(root().join("docs/std.md")).expect("it is there");
+    let std = fs::read_to_string(root().join("docs/std-reference.md")).expect("it is there");
     let section = std.split("\n## ").find(|section| section.starts_with("Crates\n")).expect("it has the section");
     section.to_owned()
 }
@@ -92,7 +92,7 @@ fn crates_of_the_registry_do_on_a_device_what_they_do_here() {
     let documented = documented();
     let names: Vec<&str> = here.iter().filter_map(|line| Some(line.split_once(": ")?.0)).collect();
     let forgotten: Vec<&&str> = names.iter().filter(|name| !documented.contains(&format!("`{name}`"))).collect();
-    assert!(forgotten.is_empty(), "docs/std.md does not name {forgotten:?}");
+    assert!(forgotten.is_empty(), "docs/std-reference.md does not name {forgotten:?}");
 }
 
 #[test]
@@ -112,6 +112,6 @@ fn crates_that_cannot_be_used_are_refused_by_name() {
         assert!(!output.status.success(), "{name} builds: it belongs to those that are used");
         assert!(said.contains(&format!("`{culprit}` does not compile for the device")), "{name}: {said}");
         println!("no   {name}: `{culprit}` does not compile");
-        assert!(documented.contains(&format!("`{name}`")), "docs/std.md does not name {name}");
+        assert!(documented.contains(&format!("`{name}`")), "docs/std-reference.md does not name {name}");
     }
 }

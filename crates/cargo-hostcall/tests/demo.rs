@@ -1,4 +1,4 @@
-//! `cargo hostcall demo` on the simulator, against a plain word count.
+//! `cargo hostcall demo` on the simulator, or the device in `HOSTCALL_TEST_DEVICE`, against a plain word count.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,9 +7,14 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+/// The device that the environment names, or the simulator.
+fn device() -> String {
+    std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".into())
+}
+
 fn demo(dir: &Path) -> Command {
     let mut command = Command::cargo_bin("cargo-hostcall").expect("the binary is built for its tests");
-    command.current_dir(dir).args(["hostcall", "demo", "--device", "sim"]);
+    command.current_dir(dir).args(["hostcall", "demo", "--device", &device()]);
     command
 }
 
@@ -63,7 +68,8 @@ fn without_a_file_the_apache_licence_is_counted() {
     assert!(expected.starts_with(&*String::from_utf8_lossy(&output.stdout)), "{output:?}");
     assert_eq!(fs::read_to_string(dir.path().join("wordcount.txt")).expect("written"), expected);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    for part in ["device: ", "because of --device sim", "time: ", "Files__read_at", "Progress__read", "p99"] {
+    let because = format!("because of --device {}", device());
+    for part in ["device: ", &*because, "time: ", "Files__read_at", "Progress__read", "p99"] {
         assert!(stderr.contains(part), "no {part} in {stderr}");
     }
 }

@@ -45,12 +45,25 @@ fn hello_is_small_and_has_no_words_of_services_that_it_does_not_call() {
     }
     assert!(ptx.contains(".visible .entry hostcall_std("));
     helpers_have_no_variables(&ptx);
+    copies_are_the_runtimes(&ptx);
+    assert!(ptx.contains("atom.release.gpu.exch.b32"), "unlocking is one instruction");
 
     let ptxas = match Ptxas::find() {
         Ok(ptxas) => ptxas,
         Err(error) => return println!("not assembled: {error}"),
     };
     ptxas.assemble(ptx.as_bytes(), "sm_90").expect("the assembler takes it");
+}
+
+/// What is more than a few bytes is copied by the runtime, which may have helpers, and nobody else's code loops over bytes that it loads and stores.
+fn copies_are_the_runtimes(text: &str) {
+    let ptx = Ptx::parse(text);
+    for served in ["__hostcall_copy", "__hostcall_fill"] {
+        let reached = ptx.reachable(served);
+        assert!(reached.iter().any(|function| function.matching("bar.warp.sync").count() > 0), "{served} gives orders: {reached:?}");
+    }
+    let entry = ptx.reachable("hostcall_std");
+    assert!(entry.iter().any(|function| function.calls().any(|callee| callee == "__hostcall_copy")), "somebody copies");
 }
 
 /// A stack of the program is in the memory of all lanes, and a lane's own begins in the entry: neither is a helper's.

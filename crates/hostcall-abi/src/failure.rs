@@ -1,8 +1,9 @@
-//! The end of a lane by a failure that needs no words of the device's: told to the host by numbers, which the host makes a text of.
+//! Failures that a device reports by numbers, of which the host makes the text.
 //!
-//! What writes text on a device is large: tens of kilobytes of code, and its registers, in every kernel that contains it. So neither a kernel that
-//! returns a [`CallError`] nor an index out of bounds writes one. They post `Process::failed`, whose arguments are the lane's place, a
-//! [`Cause`] with its numbers, and the place in the source, which for a kernel's error is made at compile time, as a [`FailureSite`].
+//! Code that writes text on a device is large: tens of kilobytes, and its registers, in every kernel that contains it.
+//! So a kernel that returns a [`CallError`] writes no text, and neither does an index out of bounds. They post
+//! `Process::failed`. Its arguments are the lane's place, a [`Cause`] with its numbers, and the place in the source.
+//! For an error that a kernel returns, that place is made at compile time, as a [`FailureSite`].
 
 use crate::{CallError, Status, file_error};
 use core::fmt;

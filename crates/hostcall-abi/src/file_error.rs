@@ -1,4 +1,5 @@
-//! Why a file operation failed. `hostcall::fs::Error` on the device; here because the host puts it into words when a kernel returns it.
+//! Why a file operation failed. Kernels see it as `hostcall::fs::Error`. It is in this crate because the host writes
+//! its text when a kernel returns it.
 
 use crate::services::errno;
 use crate::{CallError, Status};

@@ -1,11 +1,10 @@
 //! The wire: every word a kernel and its host share, and the one state machine both run.
 //!
-//! The idea in one paragraph. A *port* is one slot of host memory, owned by one wave at a time. A
-//! message is a run of 16-byte [`Word`]s; each carries 14 bytes of payload and a 2-byte *tag*, the
-//! message's sequence number. Whoever reads a word knows from the word itself that it is complete,
-//! so neither side needs a system-scope fence, and a *doorbell* is only a hint where to look. The
-//! client keeps lock and sequence number in device memory, so nothing is read over the bus before
-//! sending and no read-modify-write ever crosses it.
+//! A *port* is one slot of host memory, owned by one wave at a time. A message is a run of 16-byte [`Word`]s. Each
+//! word carries 14 bytes of payload and a 2-byte *tag*, the message's sequence number. A reader sees from the tag that
+//! the word is complete, so neither side needs a system-scope fence. A *doorbell* is only a hint where to look. The
+//! client keeps lock and sequence number in device memory. So it reads nothing over the bus before it sends, and no
+//! read-modify-write ever crosses the bus.
 //!
 //! * [`word`]: the word and its tag arithmetic.
 //! * [`header`]: the first word of a request and the first unit of each lane's reply.

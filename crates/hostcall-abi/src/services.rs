@@ -1,8 +1,8 @@
 //! The table of built-in services: what the device library's `print`, `fs`, `time`, ... call.
 //!
-//! One table; the device stubs, the host's registration and the documentation come from it. Built-in
-//! services are ordinary services: named, numbered when a program is attached, and what they allow is the
-//! host's policy. Errors of files travel as Linux's errno numbers.
+//! The device stubs, the host's registration and the documentation come from this one table. Built-in services are
+//! ordinary services: they have names, and get numbers when a program is attached. The host's policy decides what they
+//! allow. Errors of files travel as Linux's errno numbers.
 
 /// Expands to the traits of the built-in services under the attribute given, which is
 /// `hostcall_macros::service` with the side that is wanted:

@@ -1,9 +1,9 @@
 //! What a kernel built for the CPU simulator asks of the simulator.
 //!
-//! A simulator image is a shared library of the same device code. It exports the word named
-//! [`OPS_SYMBOL`], in which the simulator puts the address of a [`SimOps`] table before any kernel runs, and
-//! for each kernel a function `KERNEL_ENTRY_PREFIX + name` of type [`KernelEntry`]. Device memory is host
-//! memory; what remains are lanes.
+//! A simulator image is a shared library of the same device code. It exports the word named [`OPS_SYMBOL`], in which
+//! the simulator puts the address of a [`SimOps`] table before any kernel runs. For each kernel it exports a function
+//! `KERNEL_ENTRY_PREFIX + name` of type [`KernelEntry`]. Device memory is host memory, so the table only has
+//! operations of lanes.
 
 /// Name of the word (`*const SimOps`) that the simulator fills after loading the image.
 pub const OPS_SYMBOL: &str = "__hostcall_sim_ops";

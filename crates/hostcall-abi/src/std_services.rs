@@ -1,7 +1,8 @@
-//! The table of the services that programs with Rust's `std` call besides the built-in ones: what a system call needs and a kernel's own
-//! library does not.
+//! The table of the services that only programs with Rust's `std` call. System calls need them, and the library of
+//! no_std kernels does not.
 //!
-//! They are built in as well, and the same rules hold. They are a table of their own so that a kernel without `std` does not carry their words.
+//! They are built in as well, and the same rules hold. They have a table of their own, so that a kernel without `std`
+//! does not carry their words.
 
 /// As [`builtin_services`](crate::builtin_services).
 #[macro_export]

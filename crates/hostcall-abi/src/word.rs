@@ -1,4 +1,4 @@
-//! The 16-byte word that says of itself that it is complete.
+//! The 16-byte word, whose tag shows that it is complete.
 
 /// One word of the wire: 14 bytes of payload and the 2-byte tag of the message it belongs to.
 ///

@@ -91,7 +91,7 @@ pub enum BuildError {
         tail: String,
     },
     /// A program succeeded but its answer makes no sense.
-    #[error("`{command}` answered something unexpected: {problem}")]
+    #[error("`{command}` printed something unexpected: {problem}")]
     Unexpected {
         /// The command line.
         command: String,

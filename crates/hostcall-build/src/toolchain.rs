@@ -67,16 +67,19 @@ const LLVM_TOOLS: [&str; 6] = ["llvm-link", "llvm-dis", "opt", "llc", "llvm-nm",
 
 impl DeviceToolchain {
     /// The first complete one of: `HOSTCALL_DEVICE_RUSTC` (and then nothing else is tried), rustup's nightlies, the `rustc`s on
-    /// `PATH`, `/usr/bin/rustc`. `HOSTCALL_LLVM_BIN` names the directory of the LLVM tools if they are nowhere usual.
+    /// `PATH`, `/usr/bin/rustc`. One whose LLVM tools came with it goes before one that has to use others' of the same version, because
+    /// those may be another release. `HOSTCALL_LLVM_BIN` names the directory of the LLVM tools if they are nowhere usual.
     ///
     /// # Errors
     ///
     /// [`BuildError::Missing`], which says what each candidate lacks.
     pub fn find() -> Result<DeviceToolchain, BuildError> {
         let mut tried = Vec::new();
+        let mut with_others_tools = None;
         for rustc in candidates() {
             match DeviceToolchain::at(&rustc) {
-                Ok(found) => return Ok(found),
+                Ok(found) if found.has_tools_of_its_own() => return Ok(found),
+                Ok(found) => with_others_tools = with_others_tools.or(Some(found)),
                 Err(problem) => {
                     let line = format!("{}: {problem}", rustc.display());
                     if !tried.contains(&line) {
@@ -85,10 +88,18 @@ impl DeviceToolchain {
                 }
             }
         }
+        if let Some(found) = with_others_tools {
+            return Ok(found);
+        }
         if tried.is_empty() {
             tried.push("no `rustc` on PATH".into());
         }
         Err(BuildError::Missing { piece: Piece::DeviceToolchain, tried: tried.join("; ") })
+    }
+
+    /// Whether compiler and LLVM tools came together: from rustup, or from one distribution.
+    fn has_tools_of_its_own(&self) -> bool {
+        self.llvm_bin.starts_with(&self.sysroot)
     }
 
     /// The toolchain of one `rustc`, or what it lacks.
@@ -227,6 +238,23 @@ mod tests {
         assert_eq!(llvm_version("release: 1.96.0\nLLVM version: 22.1.8\n"), Some(22));
         assert_eq!(llvm_version("Debian LLVM version 22.1.8\n  Optimized build."), Some(22));
         assert_eq!(llvm_version("clang 22"), None);
+    }
+
+    #[test]
+    fn tools_that_came_with_a_compiler_are_told_from_others() {
+        let toolchain = |sysroot: &str, llvm_bin: &str| DeviceToolchain {
+            cargo: PathBuf::new(),
+            rustc: PathBuf::new(),
+            sysroot: sysroot.into(),
+            version: String::new(),
+            llvm_major: 22,
+            llvm_bin: llvm_bin.into(),
+            lld: None,
+        };
+        assert!(toolchain("/usr", "/usr/lib/llvm-22/bin").has_tools_of_its_own());
+        let nightly = "/home/me/.rustup/toolchains/nightly";
+        assert!(toolchain(nightly, &format!("{nightly}/lib/rustlib/x86_64-unknown-linux-gnu/bin")).has_tools_of_its_own());
+        assert!(!toolchain(nightly, "/usr/lib/llvm-22/bin").has_tools_of_its_own());
     }
 
     #[test]

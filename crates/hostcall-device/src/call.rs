@@ -1,8 +1,9 @@
 //! Calls: what the stubs of `#[service]` become.
 //!
-//! The corridor: a stub encodes its arguments into 32-bit units → [`group_at`] finds the lanes that call
-//! together → [`Client::acquire`](hostcall_abi::port::Client::acquire) takes a port → `send` → `receive` → `release` → the stub decodes its result. Where the messages of
-//! all lanes do not fit, they call in turns. Strings and slices go [another way](crate::staging).
+//! A call goes this way: the stub encodes its arguments into 32-bit units → [`group_at`] finds the lanes that call
+//! together → [`Client::acquire`](hostcall_abi::port::Client::acquire) takes a port → `send` → `receive` → `release` →
+//! the stub decodes its result. If the messages of all lanes do not fit, the lanes call in turns. [`crate::staging`]
+//! has the calls with strings and slices.
 
 use crate::arch::current as arch;
 use crate::context::{ServiceWord, client, descriptor, group_at, machine};

@@ -1,7 +1,8 @@
 //! Copies between device memory and a staging slot, by all lanes of a group together.
 //!
-//! A lane's part of a slot begins at a multiple of 4. Where it begins at one of 16, the lanes copy pieces of 16 bytes, neighbours next to each
-//! other, so that the bus sees whole lines; else units of 4. This is the one piece of the staged path that is compiled for speed.
+//! A lane's part of a slot begins at a multiple of 4. If it begins at a multiple of 16, the lanes copy pieces of 16
+//! bytes, neighbours next to each other, so that the bus sees whole lines. Otherwise they copy units of 4. Of the
+//! staged path, only this module is compiled for speed.
 
 use crate::arch::current as arch;
 use crate::context::{descriptor, machine};

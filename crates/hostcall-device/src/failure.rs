@@ -1,8 +1,8 @@
-//! The end of a lane by a failure that needs no words of the device's: `?` in a kernel, and the panics that any indexing has.
+//! Lanes that end by a failure without text of the device's: `?` in a kernel, and the panics of indexing.
 //!
-//! A panic's text is written by `core::fmt`, which then is in every kernel that indexes a slice. So on GPUs the build sends the calls of the most
-//! usual panics here instead (`hostcall-build`'s `panics.rs`, which finds these functions by their names), and what arrives at the host is the
-//! same text.
+//! `core::fmt` writes a panic's text, and would then be in every kernel that indexes a slice. So on GPUs the build
+//! sends the calls of the most usual panics to this module (`hostcall-build`'s `panics.rs`, which finds these
+//! functions by their names). The host shows the same text as `core` would write.
 
 use crate::builtin::failed_word;
 use crate::call::unit_of;

@@ -76,7 +76,7 @@ impl OpenOptions {
     /// Opens `path`.
     ///
     /// # Errors
-    /// What the host answers: not granted is [`ErrorKind::PermissionDenied`].
+    /// The error that the host returned; a path that is not granted is [`ErrorKind::PermissionDenied`].
     pub fn open(self, path: &str) -> Result<File> {
         Ok(File { handle: Files::open(path.as_bytes(), self.0)?? })
     }
@@ -104,7 +104,7 @@ pub enum SeekFrom {
     Current(i64),
 }
 
-/// What is known of a file or directory.
+/// Metadata of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata {
     len: u64,
@@ -218,7 +218,7 @@ impl File {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn open(path: &str) -> Result<Self> {
         OpenOptions::new().read(true).open(path)
     }
@@ -226,7 +226,7 @@ impl File {
     /// Opens a file for writing, created if need be and cut to length 0.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn create(path: &str) -> Result<Self> {
         OpenOptions::new().write(true).create(true).truncate(true).open(path)
     }
@@ -239,7 +239,7 @@ impl File {
     /// Reads at the cursor, which all users of the file share, and moves it. May read less than `into` holds; 0 is the end.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn read(&self, into: &mut [u8]) -> Result<usize> {
         let len = into.len().min(lane_bytes());
         Ok(Files::read(self.handle, &mut into[..len])?? as usize)
@@ -248,7 +248,7 @@ impl File {
     /// Reads at the cursor until `into` is full.
     ///
     /// # Errors
-    /// What the host answers; [`ErrorKind::UnexpectedEof`] if the file ends first.
+    /// The error that the host returned; [`ErrorKind::UnexpectedEof`] if the file ends first.
     pub fn read_exact(&self, into: &mut [u8]) -> Result<()> {
         let mut at = 0;
         while at < into.len() {
@@ -263,7 +263,7 @@ impl File {
     /// Reads from the cursor to the end, behind what `into` holds. Returns how many bytes.
     ///
     /// # Errors
-    /// What the host answers; [`ErrorKind::OutOfMemory`] if the device heap is too small.
+    /// The error that the host returned; [`ErrorKind::OutOfMemory`] if the device heap is too small.
     pub fn read_to_end(&self, into: &mut Vec<u8>) -> Result<usize> {
         let start = into.len();
         // One byte more, so that the end is seen without growing; files without a length say 0.
@@ -300,7 +300,7 @@ impl File {
     /// Reads at `offset` until `into` is full or the file ends. The cursor stays. Returns how many bytes.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         let mut at = 0;
         while at < into.len() {
@@ -317,7 +317,7 @@ impl File {
     /// lanes copy. All get the same result.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     #[track_caller]
     pub fn read_at_wave(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         let lanes = Converged::here();
@@ -337,7 +337,7 @@ impl File {
     /// Writes at the cursor (of an appending file: at the end), and moves it. May write less than there is.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn write(&self, from: &[u8]) -> Result<usize> {
         let len = from.len().min(lane_bytes());
         Ok(Files::write(self.handle, &from[..len])?? as usize)
@@ -346,7 +346,7 @@ impl File {
     /// Writes all of `from` at the cursor. What does not fit into one call may have other lanes' writes in between.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn write_all(&self, from: &[u8]) -> Result<()> {
         let mut at = 0;
         while at < from.len() {
@@ -361,7 +361,7 @@ impl File {
     /// Writes all of `from` at `offset`. The cursor stays.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn write_at(&self, offset: u64, from: &[u8]) -> Result<()> {
         let mut at = 0;
         while at < from.len() {
@@ -377,7 +377,7 @@ impl File {
     /// As [`File::write_at`], by all converged lanes together, which pass the same arguments.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     #[track_caller]
     pub fn write_at_wave(&self, offset: u64, from: &[u8]) -> Result<()> {
         let lanes = Converged::here();
@@ -397,7 +397,7 @@ impl File {
     /// Moves the cursor. Returns where it is then, from the start.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn seek(&self, to: SeekFrom) -> Result<u64> {
         let (whence, offset) = match to {
             SeekFrom::Start(n) => (0, i64::try_from(n).map_err(|_| Error::from_errno(errno::EINVAL))?),
@@ -410,7 +410,7 @@ impl File {
     /// Cuts or lengthens the file.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn set_len(&self, len: u64) -> Result<()> {
         Ok(Files::set_len(self.handle, len)??)
     }
@@ -418,15 +418,15 @@ impl File {
     /// Waits until everything written is on the host's disk.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn sync_all(&self) -> Result<()> {
         Ok(Files::sync(self.handle)??)
     }
 
-    /// What is known of the file.
+    /// Metadata of the file.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn metadata(&self) -> Result<Metadata> {
         Ok(Metadata::new(Files::stat(self.handle)??))
     }
@@ -454,7 +454,7 @@ impl core::fmt::Write for File {
 /// Reads a whole file.
 ///
 /// # Errors
-/// What the host answers; [`ErrorKind::OutOfMemory`] if the device heap is too small.
+/// The error that the host returned; [`ErrorKind::OutOfMemory`] if the device heap is too small.
 pub fn read(path: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.read_to_end(&mut bytes)?;
@@ -472,7 +472,7 @@ pub fn read_to_string(path: &str) -> Result<String> {
 /// Writes a whole file, created if need be.
 ///
 /// # Errors
-/// What the host answers.
+/// The error that the host returned.
 pub fn write(path: &str, contents: impl AsRef<[u8]>) -> Result<()> {
     File::create(path)?.write_all(contents.as_ref())
 }
@@ -480,7 +480,7 @@ pub fn write(path: &str, contents: impl AsRef<[u8]>) -> Result<()> {
 /// Removes a file.
 ///
 /// # Errors
-/// What the host answers.
+/// The error that the host returned.
 pub fn remove_file(path: &str) -> Result<()> {
     Ok(Files::remove_file(path.as_bytes())??)
 }
@@ -488,7 +488,7 @@ pub fn remove_file(path: &str) -> Result<()> {
 /// Removes an empty directory.
 ///
 /// # Errors
-/// What the host answers.
+/// The error that the host returned.
 pub fn remove_dir(path: &str) -> Result<()> {
     Ok(Files::remove_dir(path.as_bytes())??)
 }
@@ -496,7 +496,7 @@ pub fn remove_dir(path: &str) -> Result<()> {
 /// Renames a file or directory, over whatever has the new name.
 ///
 /// # Errors
-/// What the host answers; [`ErrorKind::CrossesDevices`] from one grant to another.
+/// The error that the host returned; [`ErrorKind::CrossesDevices`] from one grant to another.
 pub fn rename(from: &str, to: &str) -> Result<()> {
     Ok(Files::rename(from.as_bytes(), to.as_bytes())??)
 }
@@ -504,7 +504,7 @@ pub fn rename(from: &str, to: &str) -> Result<()> {
 /// Creates a directory.
 ///
 /// # Errors
-/// What the host answers.
+/// The error that the host returned.
 pub fn create_dir(path: &str) -> Result<()> {
     Ok(Files::create_dir(path.as_bytes(), false)??)
 }
@@ -512,15 +512,15 @@ pub fn create_dir(path: &str) -> Result<()> {
 /// Creates a directory and its parents; it may exist.
 ///
 /// # Errors
-/// What the host answers.
+/// The error that the host returned.
 pub fn create_dir_all(path: &str) -> Result<()> {
     Ok(Files::create_dir(path.as_bytes(), true)??)
 }
 
-/// What is known of the file or directory that `path` leads to.
+/// Metadata of the file or directory that `path` leads to.
 ///
 /// # Errors
-/// What the host answers.
+/// The error that the host returned.
 pub fn metadata(path: &str) -> Result<Metadata> {
     Ok(Metadata::new(Files::stat_path(path.as_bytes(), true)??))
 }
@@ -528,7 +528,7 @@ pub fn metadata(path: &str) -> Result<Metadata> {
 /// As [`metadata`], of a symbolic link itself.
 ///
 /// # Errors
-/// What the host answers.
+/// The error that the host returned.
 pub fn symlink_metadata(path: &str) -> Result<Metadata> {
     Ok(Metadata::new(Files::stat_path(path.as_bytes(), false)??))
 }
@@ -536,7 +536,7 @@ pub fn symlink_metadata(path: &str) -> Result<Metadata> {
 /// Whether `path` leads to something.
 ///
 /// # Errors
-/// What the host answers, if that is not "not found".
+/// The error that the host returned, except "not found".
 pub fn exists(path: &str) -> Result<bool> {
     match metadata(path) {
         Ok(_) => Ok(true),

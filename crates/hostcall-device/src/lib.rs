@@ -28,11 +28,12 @@
 //! ```
 //!
 //! The same source runs on NVIDIA GPUs (`arch/nvptx.rs`), on AMD GPUs (`arch/amdgpu.rs`: compiled, never run)
-//! and in the CPU simulator (`arch/sim.rs`). Users reach it as `hostcall`, whose device face it is.
+//! and in the CPU simulator (`arch/sim.rs`). Users depend on `hostcall`, which is this crate when it is built for a device.
 //!
-//! The idea: lanes that call together are one group, which takes a port, sends one message and gives the port back (`call.rs`; the
-//! state machine itself is `hostcall_abi::port`). That path is inlined into the kernel and stays in registers. What is rare is a function of
-//! its own, not generic, and small: strings and slices (`staging.rs`, `copy.rs`), and the end of a lane whose call failed (`failure.rs`).
+//! Lanes that call together are one *group*. The group takes a port, sends one message and gives the port back (`call.rs`; the
+//! state machine itself is `hostcall_abi::port`). That path is inlined into the kernel and stays in registers. Rare paths are
+//! functions of their own, small and not generic: strings and slices (`staging.rs`, `copy.rs`), and the end of a lane whose call
+//! failed (`failure.rs`).
 //!
 //! * [`Port`] and [`Pending`]: a port kept for several calls, a call whose result is fetched later.
 //! * [`wave`](mod@wave): where a lane is, and calls made once for many lanes.
@@ -40,11 +41,12 @@
 //!   standard library over the built-in services.
 //! * [`heap`](mod@heap): the global allocator, over a heap in device memory that the server gives.
 //!
-//! A panic is told to the host once per wave, then its lanes end; nothing here traps, because a trap would cost a GPU its context.
+//! A wave that panics reports it to the host once, and then its lanes end. Nothing here traps, because a trap would cost a GPU its
+//! context.
 //!
-//! In programs with `std` (`target_os = "hermit"`) there are two copies of this library: the program's, for its kernels, and that of `hostcall-std`, which
-//! is linked to it as one object. What there can be only one of (the descriptor, the allocator, the end of lanes) is in the latter, and
-//! the former refers to it by name; panics are `std`'s.
+//! Programs with `std` (`target_os = "hermit"`) contain two copies of this library. The program's copy is for its kernels. The other is
+//! that of `hostcall-std`, which is linked to the program as one object. It has what there can be only one of (the descriptor, the
+//! allocator, the end of lanes), and the program's copy refers to that by name. Panics are `std`'s.
 #![no_std]
 // GPU targets are built by the device toolchain, which may use unstable features; the simulator needs none.
 #![cfg_attr(

@@ -1,11 +1,11 @@
-//! Panics: told to the host once per wave, then the lanes end, and the context stays usable.
+//! Panics: the host gets one report per wave, the lanes end, and the context stays usable.
 //!
-//! The first of the lanes that panic together formats its message into a buffer of fixed size on its
-//! stack and reports it; then all of them exit. The host ends the kernel: every other lane ends at its next
-//! call, which answers [`KERNEL_ENDED`](hostcall_abi::Status::KERNEL_ENDED). Nothing here allocates.
+//! The first of the lanes that panic together formats its message into a buffer of fixed size on its stack, and
+//! reports it. Then all of them exit. The host ends the kernel: every other lane ends at its next call, which answers
+//! [`KERNEL_ENDED`](hostcall_abi::Status::KERNEL_ENDED). Nothing here allocates.
 //!
 //! A panic while a panic is being reported (in a `Display` of the message) ends the lane at once. GPUs have no
-//! thread-local storage, so lanes that report are noted in a small table.
+//! thread-local storage, so a small table has the lanes that report.
 
 use crate::builtin::Process;
 use crate::wave::{self, Converged};

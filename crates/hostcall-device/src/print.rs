@@ -1,8 +1,8 @@
 //! `print!` and its relatives.
 //!
-//! A text is formatted into a small buffer on the lane's own stack; lanes that print together send their
-//! texts in one message. A text that outgrows the buffer goes in pieces that the host joins, so that it comes
-//! out whole. The lane waits until the host has it: see `Console`.
+//! A lane formats a text into a small buffer on its own stack. Lanes that print together send their texts in one
+//! message. A text that outgrows the buffer goes in pieces. The host joins the pieces, so that the text comes out
+//! whole. The lane waits until the host has its text: see `Console`.
 
 use crate::builtin::Console;
 use crate::context::machine;

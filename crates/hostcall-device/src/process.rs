@@ -1,4 +1,4 @@
-//! The end of a kernel by its own will.
+//! Ending a kernel from within: `exit` and `abort`.
 
 use crate::builtin::Process;
 use crate::ending::end_lane;

@@ -1,12 +1,14 @@
-//! The rare paths of calls: strings and slices, inside the message where they fit, else through a staging slot; and calls of fixed sizes
-//! that do not fit into one message for all lanes.
+//! The rare paths of calls: strings and slices, inside the message if they fit, else through a staging slot; and calls
+//! of fixed sizes that do not fit into one message for all lanes.
 //!
-//! A staging slot is a block of pinned host memory that a group of lanes owns for one call. Each lane has a region of it. The lanes
-//! copy together ([`crate::copy`]); a system fence before the message makes the bytes visible before the words that announce them.
+//! A staging slot is a block of pinned host memory that a group of lanes owns for one call. Each lane has a region of
+//! it. The lanes copy together ([`crate::copy`]). A system fence before the message makes the bytes visible before the
+//! words that announce them.
 //!
-//! Every kernel that makes a call has a copy of what it reaches here (NVIDIA's assembler gives each kernel its own functions), and its registers.
-//! So nothing here is generic or panics (no index is out of bounds by construction of the loops, and none is written as one), and what crosses
-//! from function to function are numbers: masks for groups, an [`Outcome`] for a result.
+//! Every kernel that makes a call has a copy of the functions that it reaches here, because NVIDIA's assembler gives
+//! each kernel its own functions. It also has their registers. So nothing here is generic, and nothing panics: the
+//! loops are built so that no index is out of bounds, and none is written as one. Functions pass each other only
+//! numbers: masks for groups, an [`Outcome`] for a result.
 
 mod together;
 

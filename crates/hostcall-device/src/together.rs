@@ -1,7 +1,9 @@
-//! Calls that a wave makes once: one message, that of the first of the lanes that run converged, whose result all of them get.
+//! Calls that a wave makes once. The message is that of the first of the lanes that run converged, and all of these
+//! lanes get its result.
 //!
-//! The other lanes are there and wait anyway, so they help: each stores one of the message's words, all by one instruction, which the bus takes
-//! as one transaction; and all of them read the one reply. Those with strings and slices are in [`crate::staging`].
+//! The other lanes would only wait, so they help. Each stores one of the message's words, all of them by one
+//! instruction, which the bus takes as one transaction. All of them read the one reply. [`crate::staging`] has the
+//! calls with strings and slices.
 
 use crate::call::{Port, fits, unit_of};
 use crate::context::{ServiceWord, client, group_at, machine};

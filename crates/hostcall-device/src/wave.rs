@@ -1,6 +1,7 @@
 //! Where a lane is, and calls made once for many lanes.
 //!
-//! *Lane*, *wave* (CUDA: warp), *workgroup* (thread block), *grid*.
+//! A *lane* is a thread of a kernel. Lanes that run together are a *wave* (CUDA: warp). Waves that share memory are a
+//! *workgroup* (CUDA: thread block), and all workgroups of a launch are the *grid*.
 
 mod once;
 

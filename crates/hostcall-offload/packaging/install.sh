@@ -33,7 +33,7 @@ link "$prefix/lib/libhostcall_offload.so.$version" libhostcall_offload.so.0
 ln -sf "libhostcall_offload.so.$version" "$prefix/lib/libhostcall_offload.so.0"
 ln -sf libhostcall_offload.so.0 "$prefix/lib/libhostcall_offload.so"
 cp "$archive" "$prefix/lib/libhostcall_offload.a"
-for header in OffloadAPI.h OffloadPrint.hpp OffloadKernel.h; do cp "$api/include/$header" "$prefix/include/offload/"; done
+for header in OffloadAPI.h OffloadPrint.hpp OffloadKernel.h OffloadPort.h; do cp "$api/include/$header" "$prefix/include/offload/"; done
 sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$here/hostcall_offload.pc.in" >"$prefix/lib/pkgconfig/hostcall_offload.pc"
 cp "$here/HostcallOffloadConfig.cmake" "$prefix/lib/cmake/HostcallOffload/"
 sed -e "s|@VERSION@|$version|" "$here/HostcallOffloadConfigVersion.cmake.in" >"$prefix/lib/cmake/HostcallOffload/HostcallOffloadConfigVersion.cmake"

@@ -146,6 +146,33 @@ fn a_default_handler_takes_the_calls_that_no_service_takes() {
 }
 
 #[test]
+fn a_default_handler_sees_the_number_that_was_called_and_may_reply_any_number_of_units() {
+    let default = Service::new(definition::<()>("default", Some(1)), |call| {
+        let mut units = vec![call.service().into()];
+        units.extend_from_slice(call.payload());
+        assert!(call.reply_capacity() >= 8);
+        call.reply_units(&units);
+        Ok(())
+    });
+    let s = serve(Server::without_device().service(fixed_service("known", |x: u32| x)).default_handler(default));
+    assert_eq!(s.device.wave(0).call(1, &[7]), Ok(vec![7]));
+    assert_eq!(s.device.wave(0).call(999, &[5, 6, 7]), Ok(vec![999, 5, 6, 7]));
+    assert_eq!(s.device.wave(0).call(60_000, &[]), Ok(vec![60_000]));
+}
+
+#[test]
+fn a_default_handler_that_replies_more_than_there_is_room_for_fails_the_call() {
+    let default = Service::new(definition::<()>("default", Some(1)), |call| {
+        let most = call.reply_capacity();
+        call.reply_units(&vec![1; most + call.payload()[0] as usize]);
+        Ok(())
+    });
+    let s = serve(Server::without_device().default_handler(default));
+    assert!(s.device.wave(0).call(7, &[0]).is_ok());
+    assert!(matches!(s.device.wave(0).call(7, &[1]), Err(CallError::TooLarge { .. })));
+}
+
+#[test]
 fn a_completion_answers_later_from_any_thread_and_in_any_order() {
     let parked: Arc<Mutex<Vec<(u32, Completion)>>> = Arc::default();
     let inbox = parked.clone();

@@ -65,6 +65,11 @@ impl Signal {
         self.tell();
     }
 
+    pub(crate) fn add(&self, value: i64) {
+        self.value.fetch_add(value, Ordering::SeqCst);
+        self.tell();
+    }
+
     pub(crate) fn subtract(&self, value: i64) {
         self.value.fetch_sub(value, Ordering::SeqCst);
         self.tell();
@@ -142,6 +147,18 @@ pub extern "C" fn hsa_signal_store_screlease(signal: hsa_signal_t, value: i64) {
 #[unsafe(no_mangle)]
 pub extern "C" fn hsa_signal_subtract_screlease(signal: hsa_signal_t, value: i64) {
     known(signal).subtract(value);
+}
+
+/// `hsa_signal_add_screlease`.
+#[unsafe(no_mangle)]
+pub extern "C" fn hsa_signal_add_screlease(signal: hsa_signal_t, value: i64) {
+    known(signal).add(value);
+}
+
+/// The older name of `hsa_signal_add_screlease`.
+#[unsafe(no_mangle)]
+pub extern "C" fn hsa_signal_add_release(signal: hsa_signal_t, value: i64) {
+    hsa_signal_add_screlease(signal, value);
 }
 
 /// `hsa_signal_load_scacquire`.

@@ -9,7 +9,12 @@
 
 pub mod generated;
 pub mod library;
+pub mod recording;
+pub mod replay;
 pub mod runtime;
+
+/// The version of LLVM whose API this is.
+pub const API_VERSION: u32 = 23;
 
 pub use generated::api::{Api, HandleKind};
 pub use generated::{entry, mock, safe, sys};

@@ -11,7 +11,7 @@ pub enum BundleError {
     NotABundle,
     /// Written by another version of the format.
     #[error(
-        "program bundle of format version {found}, this program reads version {supported}: build it again with the same release of hostcall"
+        "the program bundle has format version {found}, and this program reads version {supported}: build it again with the same release of hostcall"
     )]
     Version {
         /// The version found.
@@ -21,7 +21,7 @@ pub enum BundleError {
     },
     /// The bytes end before the bundle does.
     #[error(
-        "program bundle cut short: {field} needs {needed} bytes at offset {offset}, {left} are left: the file is damaged; copy it again, or build it again"
+        "the program bundle is cut short: {field} needs {needed} bytes at offset {offset}, {left} are left: the file is damaged; copy it again, or build it again"
     )]
     Truncated {
         /// What was being read.
@@ -34,19 +34,19 @@ pub enum BundleError {
         left: usize,
     },
     /// There are bytes after the last image.
-    #[error("program bundle with {extra} bytes after its last image: the file is damaged; copy it again, or build it again")]
+    #[error("the program bundle has {extra} bytes after its last image: the file is damaged; copy it again, or build it again")]
     TrailingBytes {
         /// How many.
         extra: usize,
     },
     /// A text that is not UTF-8.
-    #[error("program bundle whose {field} is not UTF-8: the file is damaged; copy it again, or build it again")]
+    #[error("{field} of the program bundle is not UTF-8: the file is damaged; copy it again, or build it again")]
     NotText {
         /// Which text.
         field: &'static str,
     },
     /// A flag that is neither 0 nor 1.
-    #[error("program bundle whose {field} is {value}, neither 0 nor 1: the file is damaged; copy it again, or build it again")]
+    #[error("{field} of the program bundle is {value}, neither 0 nor 1: the file is damaged; copy it again, or build it again")]
     NotAFlag {
         /// Which flag.
         field: &'static str,
@@ -54,7 +54,7 @@ pub enum BundleError {
         value: u32,
     },
     /// A kind of image that this version does not know.
-    #[error("program bundle with an image of unknown kind {kind}: it is damaged, or of a later release of hostcall; build it again")]
+    #[error("the program bundle has an image of unknown kind {kind}: it is damaged, or of a later release of hostcall; build it again")]
     UnknownKind {
         /// The kind's number.
         kind: u32,

@@ -1,7 +1,7 @@
 //! How many kernels are in flight, without asking a driver.
 //!
-//! Servers sleep while nothing runs. So each launch takes a [`Ticket`] and gives it back when the kernel has ended: a counter, and a call
-//! of each subscriber when it leaves or reaches zero.
+//! Servers sleep while nothing runs. So each launch takes a [`Ticket`], and gives it back when the kernel has ended.
+//! The tickets are a counter. Each subscriber is called when the counter leaves or reaches zero.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,8 +1,8 @@
-//! What a plugin implements. Everything here is object safe, below the typed face, and checked by it.
+//! What a plugin implements. All traits here are object safe.
 //!
-//! A plugin stands for a way to drive devices (the simulator, CUDA). It opens devices as [`BackendDevice`]s; those make the rest. The
-//! typed face ([`crate::Device`] and what it makes) checks ranges, arguments and hashes before it calls here; a back end checks what only
-//! it knows (that a launch fits, that its own objects were passed).
+//! A plugin stands for a way to drive devices (the simulator, CUDA). It opens devices as [`BackendDevice`]s, and those
+//! make the rest. The typed API ([`crate::Device`] and what it makes) checks ranges, arguments and hashes before it
+//! calls these traits. A back end checks what only it knows: that a launch fits, and that its own objects were passed.
 
 use std::any::Any;
 use std::sync::Arc;

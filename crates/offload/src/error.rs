@@ -1,4 +1,4 @@
-//! Everything that can go wrong, in one enum; each message carries the data and the remedy.
+//! Every error of this crate, in one enum. Each message carries the data and the remedy.
 
 use std::fmt;
 use std::time::Duration;
@@ -48,7 +48,7 @@ pub enum Error {
     /// Device memory is exhausted.
     #[error(
         "out of device memory on {device}: {asked} bytes asked, {available} available; free some, or ask for less{}",
-        more_memory(device)
+        crate::sim::more_memory(device)
     )]
     OutOfMemory {
         /// The device's name.
@@ -59,7 +59,7 @@ pub enum Error {
         available: u64,
     },
     /// Host memory that the device can see is exhausted.
-    #[error("no {asked} bytes of device-visible host memory: {reason}")]
+    #[error("cannot allocate {asked} bytes of host memory that the device sees: {reason}")]
     OutOfHostMemory {
         /// Bytes asked for.
         asked: u64,
@@ -324,9 +324,4 @@ impl fmt::Display for FaultKind {
             Self::Misuse(text) => f.write_str(text),
         }
     }
-}
-
-/// What gives a device more memory, if anything does.
-fn more_memory(device: &str) -> &'static str {
-    if device.starts_with(crate::sim::NAME) { "; the simulator has as much as its setting `sim:memory=BYTES` says" } else { "" }
 }

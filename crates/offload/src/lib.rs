@@ -15,6 +15,7 @@
 mod activity;
 mod args;
 pub mod backend;
+mod calls;
 pub mod cuda;
 mod device;
 mod error;

@@ -22,15 +22,15 @@ pub(super) enum Error {
     File { doing: &'static str, path: PathBuf, source: std::io::Error },
     #[error("{path}: {source}", path = path.display())]
     Image { path: PathBuf, source: Box<offload::BundleError> },
-    #[error("the system gave no thread: {0}")]
+    #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
-    #[error("{what}: {right} of {all} were right; a figure of wrong answers means nothing")]
+    #[error("{what}: only {right} of {all} are right, so the row has no figure")]
     Wrong { what: String, right: u64, all: u64 },
     #[error("the device does not say how long `{kernel}` took")]
     NoTime { kernel: String },
     #[error("cannot draw {path}: {reason}", path = path.display())]
     Plot { path: PathBuf, reason: String },
-    #[error("`{name}` is no row; the rows are {}", rows.join(", "))]
+    #[error("there is no row `{name}`; the rows are {}", rows.join(", "))]
     Name { name: String, rows: &'static [&'static str] },
     #[error("{path} ended with {status}, and said: {said}", path = path.display())]
     Program { path: PathBuf, status: std::process::ExitStatus, said: String },

@@ -243,7 +243,7 @@ pub(super) struct Report {
     pub(super) rows: Vec<Row>,
     /// Rows without a figure, and why.
     pub(super) skipped: Vec<(&'static str, String)>,
-    /// Lines on what calls cost that are not made.
+    /// Lines on the cost of calls that a kernel contains but never makes.
     pub(super) unused: Vec<String>,
 }
 
@@ -335,7 +335,7 @@ impl Report {
         for line in missed {
             let _ = writeln!(text, "  {line}");
         }
-        text.push_str("\nWhat calls cost that are not made:\n");
+        text.push_str("\nCost of calls that a kernel contains but never makes:\n");
         for line in &self.unused {
             let _ = writeln!(text, "  {line}");
         }
@@ -349,7 +349,7 @@ impl Report {
         for cells in self.cells() {
             let _ = writeln!(text, "| {} |", cells.join(" | "));
         }
-        text.push_str("\nWhat calls cost that are not made:\n\n");
+        text.push_str("\nCost of calls that a kernel contains but never makes:\n\n");
         for line in &self.unused {
             let _ = writeln!(text, "* {line}");
         }

@@ -46,10 +46,10 @@ pub(crate) enum Error {
     #[error("cannot write {path}: {source}", path = path.display())]
     Write { path: PathBuf, source: io::Error },
     /// The output would replace what is read.
-    #[error("the counts would overwrite {path}, which they are of: choose another place with --output", path = path.display())]
+    #[error("the counts would overwrite {path}, whose words are counted: choose another file with --output", path = path.display())]
     Overwrite { path: PathBuf },
     /// Kernels know paths as text.
-    #[error("the name of {path} is not UTF-8, which kernels' paths are", path = path.display())]
+    #[error("the name of {path} is not UTF-8, and kernels take only paths that are", path = path.display())]
     Name { path: PathBuf },
     /// Places in the table have 40 bits.
     #[error("{path} has {len} bytes; at most 2^40 - 2 can be counted", path = path.display())]

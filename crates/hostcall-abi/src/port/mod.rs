@@ -15,20 +15,18 @@
 //!
 //! # Positions
 //!
-//! The request area is a small ring: after a post the next message starts behind it, so that a wave can
-//! post many times without hearing from the host. A message never straddles the end. Where it would, or
-//! where its tag [scrubs](crate::Tag::scrubs), the client waits until the server has acknowledged the last
-//! message and starts at 0 again; after a message that was answered it starts at 0 anyway. The server
-//! therefore expects the next header at one of two places, and the header's tag, whose top bit no payload
-//! word carries, tells which.
+//! The request area is a small ring. After a post the next message starts behind it, so that a wave can post many times without waiting
+//! for the host. After a message that was answered, the next message starts at position 0. A message never straddles the end. If it
+//! would, or if its tag [scrubs](crate::Tag::scrubs), the client waits until the server has acknowledged the last message, and starts at
+//! 0. So the server expects the next header at one of two places. The header's tag says which, because its top bit is set in no payload
+//! word.
 //!
 //! # Doorbells
 //!
-//! Two owners of a port are ordered by its lock, but nothing orders their *stores to the host's memory*: the
-//! doorbell may be left with the older owner's value. So a doorbell is a hint in both directions. A wave that waits rings
-//! again now and then; and a server that must not miss a post (because it drains, or goes to sleep) looks at the
-//! ports themselves. The words of a scrub could be overtaken in the same way, which is why the server takes a
-//! scrubbing message only when all of its area carries the new tag.
+//! A port's lock orders its owners, but nothing orders their *stores to the host's memory*: the doorbell may be left with the older
+//! owner's value. So a doorbell is only a hint. A wave that waits rings again now and then. A server that must not miss a post, because
+//! it drains or goes to sleep, looks at the ports themselves. The words of a scrub could be overtaken in the same way. So the server
+//! takes a scrubbing message only when all of its area carries the new tag.
 
 mod arch;
 mod client;

@@ -1,8 +1,7 @@
 //! The server half: what the host does with a port.
 //!
-//! The device is untrusted. Every word is copied once; everything is decided on the copy; nothing read
-//! from shared memory is ever an index into anything but the port's own area, and that only after its
-//! range was checked on the copy.
+//! The device is untrusted. The host copies every word once, and decides on the copy. A value from shared memory is an
+//! index into nothing but the port's own area, and only after its range was checked on the copy.
 
 use crate::codec::bytes;
 use crate::geometry::Geometry;

@@ -132,9 +132,12 @@ impl Sysroot {
 fn write_package(dir: &Path, library: &Path, small: bool) -> Result<(), BuildError> {
     let features = if small { "\"compiler-builtins-mem\", \"optimize_for_size\"" } else { "\"compiler-builtins-mem\"" };
     let path = |name: &str| library.join(name).display().to_string();
-    let patches: String = ["core", "alloc", "std"]
-        .map(|name| format!("rustc-std-workspace-{name} = {{ path = {:?} }}\n", path(&format!("rustc-std-workspace-{name}"))))
-        .concat();
+    // What std's own workspace patches. Since 1.97 that is also an empty `windows-sys`, instead of a large one among the vendored crates.
+    let patches: String = ["rustc-std-workspace-core", "rustc-std-workspace-alloc", "rustc-std-workspace-std", "windows-sys"]
+        .into_iter()
+        .filter(|name| library.join(name).is_dir())
+        .map(|name| format!("{name} = {{ path = {:?} }}\n", path(name)))
+        .collect();
     let manifest = format!(
         "[package]\nname = \"hostcall-sysroot\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n[workspace]\n\
          [dependencies]\nsysroot = {{ path = {:?}, default-features = false, features = [{features}] }}\n\

@@ -1,9 +1,9 @@
 //! AMD GPUs: gfx90a, gfx942, gfx1100. Compiled, linked and disassembled; never run on hardware.
 //!
-//! A wave's lanes run in lockstep under an execution mask, so collectives need no explicit mask; a lane that
-//! reads from another must be active together with it, which the client's structure ensures. Volatile
-//! accesses bypass the caches at system scope (LLVM's AMDGPU memory model); of a vector of 16 bytes they are one
-//! instruction, while LLVM splits those of a 128-bit integer.
+//! The lanes of a wave run in lockstep under an execution mask, so collectives need no explicit mask. A lane that
+//! reads from another lane must be active together with it, and the client's structure ensures this. Volatile accesses
+//! bypass the caches at system scope (LLVM's AMDGPU memory model). A volatile access of a vector of 16 bytes is one
+//! instruction; LLVM splits one of a 128-bit integer.
 
 use core::arch::amdgpu as isa;
 use core::sync::atomic::{AtomicU32, Ordering, fence};

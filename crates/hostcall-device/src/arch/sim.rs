@@ -1,4 +1,4 @@
-//! The CPU simulator. Lanes are the simulator's affair (its [`SimOps`] table); memory is the host's own.
+//! The CPU simulator. Its [`SimOps`] table has the operations of lanes, and device memory is the host's own memory.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
 use hostcall_abi::descriptor::Control;

@@ -26,7 +26,7 @@ pub struct DirEntry {
 }
 
 impl DirEntry {
-    /// Its name. What is not UTF-8 in it is replaced by U+FFFD.
+    /// The name of the entry. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn file_name(&self) -> &str {
         &self.path[self.path.len() - self.name_len..]
     }
@@ -36,15 +36,15 @@ impl DirEntry {
         &self.path
     }
 
-    /// What it is, of a symbolic link the link.
+    /// The kind of the entry. A symbolic link is a link, whatever it leads to.
     pub fn file_type(&self) -> FileType {
         self.kind
     }
 
-    /// What is known of it.
+    /// Metadata of the entry.
     ///
     /// # Errors
-    /// What the host answers.
+    /// The error that the host returned.
     pub fn metadata(&self) -> Result<Metadata> {
         metadata(&self.path)
     }
@@ -53,7 +53,7 @@ impl DirEntry {
 /// Opens a directory for listing.
 ///
 /// # Errors
-/// What the host answers.
+/// The error that the host returned.
 pub fn read_dir(path: &str) -> Result<ReadDir> {
     let handle = Files::open_dir(path.as_bytes())??;
     Ok(ReadDir { handle, path: path.into(), ended: false })

@@ -6,8 +6,8 @@
 //! | 32–39 | class, [`LARGE`] or [`LARGE_BODY`] |
 //! | 40–63 | of a [`LARGE`] run: its chunks |
 //!
-//! Everything about a chunk is decided by one access to this word. All accesses are relaxed: which bits of the
-//! bitmap are whose is said by the bitmap, and what the users of a block see is ordered by the heap's fences.
+//! One access to this word decides everything about a chunk. All accesses are relaxed. The bitmap says which blocks are
+//! whose, and the heap's fences order what the users of a block see.
 
 use super::{CLASSES, capacity};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};

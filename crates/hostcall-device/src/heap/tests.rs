@@ -1,4 +1,4 @@
-//! The heap on the host: threads for waves, in steps for lanes.
+//! The heap on the host. Threads stand for waves, and each thread does the steps of its lanes.
 
 use super::lanes::Lanes;
 use super::*;

@@ -1,4 +1,5 @@
-//! Calls with strings and slices that a wave makes once: the message is the first lane's, and all lanes copy its bytes.
+//! Calls with strings and slices that a wave makes once: the message is the first lane's, and all lanes copy its
+//! bytes.
 
 use super::{Call, Incoming, Kind, NO_SLOT, Slices, posted, release_slot, take_slot};
 use crate::call::fits;

@@ -2,6 +2,7 @@
 
 mod files;
 mod granularity;
+mod julia;
 mod library;
 mod lifecycle;
 mod modes;

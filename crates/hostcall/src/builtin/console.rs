@@ -1,11 +1,11 @@
 //! Standard output and standard error of kernels.
 //!
-//! Serving threads only append texts to a queue, each text whole and those of a message together, so that no two interleave and a slow
-//! pipe stalls no call. A thread of the console's own, started with the first text, writes them in that order. A
-//! queue that has grown large makes further printing wait, on the blocking pool, until it is written.
+//! A serving thread only appends texts to a queue: each text whole, and those of a message together. So no two texts
+//! interleave, and a slow pipe stalls no call. A thread of the console writes them in that order; it starts with the
+//! first text. When the queue has grown large, further printing waits on the blocking pool until the queue is written.
 //!
-//! So a text is accepted before it is written. That it could not be written is told to a program with std at its next write or flush, as the error
-//! of that; what no program has been told of is told to the host at the end ([`Console::flush`]).
+//! So a text is accepted before it is written. If it cannot be written, a program with std gets the error at its next
+//! write or flush. The host gets errors that no program has got at the end ([`Console::flush`]).
 
 #[cfg(feature = "test-utils")]
 mod alone;

@@ -1,4 +1,4 @@
-//! Opening, closing, and everything about files and directories but their bytes, which [`super::transfer`] moves.
+//! Services of files and directories, except reading and writing bytes, which [`super::transfer`] does.
 
 use std::io::{Seek, SeekFrom};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! The built-in services: what the device library's `print`, `fs`, `time`, `env` and `process` call.
 //!
-//! They are ordinary services, made from the one table in [`hostcall_abi::services`]; what they allow is the [`Policy`].
+//! They are ordinary services, made from the one table in [`hostcall_abi::services`]. The [`Policy`] decides what they
+//! allow.
 
 mod clock;
 mod console;

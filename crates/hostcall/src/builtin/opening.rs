@@ -1,8 +1,9 @@
 //! Opening files so that no thread waits for them, whatever they are.
 //!
-//! A file of a granted directory may be a FIFO that nobody writes to, a terminal, or a device that does something when it is opened. So a file's kind is
-//! looked at before it is opened and, because it may have been exchanged meanwhile, again afterwards; and it is opened as one that does not block,
-//! and stays so: where a disk answers that makes no difference, and where nobody may ever answer, reading and writing say `EAGAIN`.
+//! A file of a granted directory may be a FIFO that nobody writes to, a terminal, or a device that does something when
+//! it is opened. So the server looks at a file's kind before it opens the file. It looks again afterwards, because
+//! somebody may have exchanged the file meanwhile. It opens the file as one that does not block, and the file stays
+//! so. For a file on a disk this makes no difference. Where nobody may ever answer, reading and writing say `EAGAIN`.
 
 use std::fs::File;
 

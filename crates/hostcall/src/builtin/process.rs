@@ -1,4 +1,4 @@
-//! The end of kernels: what panicked or exited goes into the report, which ends the kernel's other calls.
+//! The end of kernels: panics and exits go into the report, which ends the kernel's other calls.
 
 use super::context::Context;
 use super::define;

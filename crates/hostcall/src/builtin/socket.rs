@@ -1,4 +1,4 @@
-//! A socket of the system, as a handle stands for it.
+//! A socket of the system, as the table of handles keeps it.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64};

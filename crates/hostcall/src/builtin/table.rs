@@ -1,7 +1,7 @@
 //! Open files by handle.
 //!
-//! A handle is a number that came from the device, so it proves nothing: it is looked up, its generation compared, and it must
-//! belong to the program that uses it.
+//! A handle is a number that came from the device, so it proves nothing. The table looks it up, compares its
+//! generation, and checks that it belongs to the program that uses it.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! The time by which what was learnt expires.
+//! The clock by which the addresses of a look-up expire.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,7 @@
-//! What programs asked for and were not granted, so that whoever runs one can be told what to grant.
+//! What programs asked for and were not granted, so that whoever runs a program can be told what to grant.
 //!
-//! A program may ask for the same thing in every lane. What is known, or one too many, costs it neither a lock nor an allocation.
+//! A program may ask for the same thing in every lane. A request that is known already, or for which there is no room,
+//! costs neither a lock nor an allocation.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,9 +1,9 @@
-//! What a kernel may touch. A kernel is an untrusted guest: nothing is granted by default but standard output,
-//! standard error and the clock.
+//! What a kernel may touch. A kernel is an untrusted guest. By default it gets standard output, standard error and the
+//! clock, and nothing else.
 //!
-//! Directories are granted under guest names; paths are resolved inside them by `cap-std`, which opens each
-//! component relative to the granted directory and refuses whatever leads out of it, symbolic links included.
-//! See [`paths`](self) for how a guest's path finds its grant.
+//! Directories are granted under guest names. `cap-std` resolves paths inside them: it opens each component relative
+//! to the granted directory, and refuses whatever leads out of it, symbolic links included. [`paths`](self) says how a
+//! guest's path finds its grant.
 
 mod clock;
 mod denials;

@@ -1,8 +1,9 @@
 //! How a guest's path finds its grant.
 //!
-//! Guests see one tree. A path's components (`/` apart, `.` and empty ones left out; all paths start at the root) are compared with the
-//! grants' names; the longest name that the path begins with is its grant, and the rest is resolved inside it. `..` may follow the name:
-//! `cap-std` then follows it as far as the granted directory, not beyond. Before or within the name it is refused.
+//! Guests see one tree. A path is cut at `/`; `.` and empty components are left out; all paths start at the root. The
+//! path's components are compared with the grants' names. The longest name that the path begins with is its grant, and
+//! the rest of the path is resolved inside it. If `..` follows the name, `cap-std` follows it as far as the granted
+//! directory, not beyond. Before or within the name, `..` is refused.
 //!
 //! Paths are bytes, as the system has them.
 

@@ -1,4 +1,5 @@
-//! What is written down of what kernels did: reports, caught panics, counts, traces. Everything else writes here; nothing here calls anything else.
+//! Records of what kernels did: reports, caught panics, counts, traces. Every other module writes here, and this
+//! module calls no other.
 
 mod open_call;
 mod panics;

@@ -1,10 +1,11 @@
 //! Keeping a handler's panic: message, place and backtrace, for the report instead of standard error.
 //!
-//! A panic hook is the only place that knows where a panic came from. Ours is installed once, and passes on whatever
-//! did not happen in a handler.
+//! Only a panic hook knows where a panic came from. Ours is installed once, and passes on panics that did not happen
+//! in a handler.
 //!
-//! A kernel can make a handler panic as often as it calls it, and a backtrace costs more than everything else on that way. So a thread captures
-//! one only for a panic that is unlike the last one that it captured, and none once the report has as many as it keeps.
+//! A kernel can make a handler panic as often as it calls it, and a backtrace costs more than the whole rest of the
+//! call. So a thread captures a backtrace only for a panic unlike the last one that it captured. It captures none once
+//! the report has as many as it keeps.
 
 use std::any::Any;
 use std::backtrace::Backtrace;

@@ -1,8 +1,10 @@
 //! What went wrong while kernels ran, kept until [`Server::wait`](crate::Server::wait) hands it out.
 //!
-//! Each port buffer has one [`Report`]. What is alike is kept once and counted; what is one too many is counted only, which costs a failing lane
-//! neither a lock nor an allocation. A device panic or exit also *ends* the buffer: every further call through it is
-//! answered [`Status::KERNEL_ENDED`](hostcall_abi::Status::KERNEL_ENDED), so that all lanes of the kernel come to an end, until the report is collected.
+//! Each port buffer has one [`Report`]. Entries that are alike are kept once and counted. When the report is full, a
+//! further entry is only counted, which costs a failing lane neither a lock nor an allocation. A device panic or exit
+//! also *ends* the buffer. Every further call through it is answered
+//! [`Status::KERNEL_ENDED`](hostcall_abi::Status::KERNEL_ENDED), so that all lanes of the kernel come to an end, until
+//! the report is collected.
 
 use std::backtrace::Backtrace;
 use std::fmt;

@@ -1,7 +1,8 @@
 //! Counting things that are alike, by threads that must not wait and must not allocate.
 //!
-//! A kernel that fails fails in thousands of lanes. What the lanes have in common (service, code, message) is kept once, under a lock and with an
-//! allocation; each further lane only adds to a number. When as many different things are known as may be kept, others are not kept but counted.
+//! A failing kernel fails in thousands of lanes. What the lanes have in common (service, code, message) is kept once,
+//! under a lock and with an allocation. Each further lane only adds to a number. When as many different things are
+//! known as may be kept, others are only counted.
 
 use std::collections::hash_map::{DefaultHasher, RandomState};
 use std::fmt::{self, Write as _};

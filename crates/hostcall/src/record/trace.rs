@@ -1,8 +1,9 @@
-//! A trace of all calls in the format that Chrome's and Perfetto's viewers read: one span for each message (each lane of a deferred
-//! one), with the time it waited before its handler started.
+//! A trace of all calls in the format that Chrome's and Perfetto's viewers read. There is one span for each message
+//! (for each lane of a deferred one), with the time it waited before its handler started.
 //!
-//! Serving threads hand spans to a thread that writes the file; they never touch it themselves, and never wait for it. A file that is slower than the
-//! calls loses spans: how many is an event in the trace, where they are missing, and is said when the server goes.
+//! Serving threads hand spans to a thread that writes the file. They never touch the file, and never wait for it. A
+//! file that is slower than the calls loses spans. An event in the trace says how many, in the place where they are
+//! missing, and the server says it when it goes.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -37,10 +37,10 @@ pub enum ServerError {
     #[error(transparent)]
     Register(#[from] RegisterError),
     /// The system gave no thread.
-    #[error("no thread for the server: {0}")]
+    #[error("cannot start a thread of the server: {0}")]
     Thread(#[source] std::io::Error),
     /// The trace file cannot be written.
-    #[error("no trace at {path}: {source}")]
+    #[error("cannot write a trace to {path}: {source}")]
     Trace {
         /// Where it was to be.
         path: PathBuf,
@@ -327,7 +327,7 @@ impl Server {
     /// Starts the threads that a service runs on besides the serving ones.
     fn warm_up(&self, run: &Run) -> std::io::Result<()> {
         match run {
-            Run::Inline(_) | Run::Later(_) => Ok(()),
+            Run::Inline(_) | Run::Later(_) | Run::LaterBatch(_) => Ok(()),
             Run::Blocking(_) | Run::Adaptive(_) => self.core.pool.warm_up(),
             #[cfg(feature = "tokio")]
             Run::Future(_) => self.core.runtime.warm_up(),

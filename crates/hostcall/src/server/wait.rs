@@ -97,7 +97,7 @@ impl Server {
     fn told(&self, mut synchronized: Result<(), offload::Error>, report: KernelReport) -> Result<(), WaitError> {
         // Lanes that were ended may have held ports.
         if synchronized.is_ok() && !(report.panics.is_empty() && report.exits.is_empty()) {
-            synchronized = self.core.buffers().iter().try_for_each(|live| live.free_ports());
+            synchronized = self.free_ports();
         }
         match synchronized {
             Err(source) => Err(WaitError::Device { source, report: Box::new(report) }),
@@ -110,6 +110,15 @@ impl Server {
     /// run, until there is a moment in which none of their deferred posts is open), and takes the reports.
     pub fn collect(&self) -> KernelReport {
         self.collect_by(None).unwrap_or_default()
+    }
+
+    /// Frees the ports that lanes held when they were ended by a panic or an exit, as [`Server::wait`] does. No kernel of an attached program
+    /// may be running: it would lose the ports that its lanes hold.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn free_ports(&self) -> Result<(), offload::Error> {
+        self.core.buffers().iter().try_for_each(|live| live.free_ports())
     }
 
     /// The same; `None` at `deadline`, and nothing is taken.

@@ -1,8 +1,9 @@
 //! Services by number: a dense table that serving threads read through a snapshot of their own.
 //!
-//! A serving thread keeps an `Arc` of the table it last saw and compares one version word per look at a port; only when a service was
-//! registered or unregistered in between does it take the lock, under which nothing but the table is ever touched. A name keeps its
-//! number for the server's life, so that programs patched with it stay right when the service is unregistered and comes back.
+//! A serving thread keeps an `Arc` of the table it last saw, and compares one version word per look at a port. It
+//! takes the lock only when a service was registered or unregistered in between. Nothing but the table is ever touched
+//! under that lock. A name keeps its number for the server's life. So programs patched with the number stay right when
+//! the service is unregistered and comes back.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -27,7 +28,7 @@ pub enum RegisterError {
         name: String,
     },
     /// All numbers are taken.
-    #[error("service `{name}` is one too many: a server numbers at most 65535 names")]
+    #[error("cannot register service `{name}`: a server numbers at most 65535 names")]
     TooMany {
         /// The name.
         name: String,
@@ -36,7 +37,7 @@ pub enum RegisterError {
 
 const OPEN: u32 = 0;
 const LAST: u32 = 1;
-// Those that take no more calls come last.
+// States at or above `FINISHED` accept no more calls.
 const FINISHED: u32 = 2;
 const UNREGISTERED: u32 = 3;
 
@@ -86,14 +87,14 @@ impl Registered {
         self.number == 0 || self.definition.reply_dwords.is_none() == post
     }
 
-    /// Whether one more lane's call may be handled; if not, [`refusal`](Registered::refusal) says how it ends.
+    /// How many of the next `lanes` calls may be handled, from the first on; [`refusal`](Registered::refusal) says how the others end.
     #[inline(always)]
-    pub(crate) fn admit(&self) -> bool {
+    pub(crate) fn admit(&self, lanes: u32) -> u32 {
         // Pairs with `close` and `finish_after_next`. Relaxed: the word orders nothing but itself.
         match self.state.load(Ordering::Relaxed) {
-            OPEN => true,
-            LAST => self.state.compare_exchange(LAST, FINISHED, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
-            _ => false,
+            OPEN => lanes,
+            LAST if lanes > 0 => u32::from(self.state.compare_exchange(LAST, FINISHED, Ordering::Relaxed, Ordering::Relaxed).is_ok()),
+            _ => 0,
         }
     }
 
@@ -446,13 +447,13 @@ mod tests {
         registry.refresh(&mut old);
         registry.unregister(&gone);
         let seen = old.table.get(gone.number).expect("the snapshot is from before");
-        assert!(!seen.admit());
+        assert_eq!(seen.admit(32), 0);
         assert_eq!(seen.refusal(), CallError::UnknownService);
         seen.close(FINISHED);
         assert_eq!(seen.refusal(), CallError::UnknownService, "it stays unregistered");
         let finished = registry.register(service()).unwrap();
         finished.close(FINISHED);
-        assert!(!finished.admit());
+        assert_eq!(finished.admit(1), 0);
         assert_eq!(finished.refusal(), CallError::Finished);
     }
 }

@@ -1,10 +1,14 @@
 //! The one route of all messages: taken, handled, answered.
 //!
-//! *Taken*: copied out of shared memory, checked, and consumed; a sweep takes the messages of all ports that rang, up to a bound, so that the
-//! processor waits for their lines at once. *Handled*: looked up, checked against the service's definition, and given to its handler, or to one of
-//! the [exits](super::exits). *Answered*: the replies of the whole lot leave one after another, then the acknowledgements of posts, one for each port.
+//! * *Taken*: copied out of shared memory, checked, and consumed. A sweep takes the messages of all ports that rang, up
+//!   to a bound, so that the processor waits for their lines at once.
+//! * *Handled*: looked up, checked against the service's definition, and given to its handler or to one of the
+//!   [exits](super::exits).
+//! * *Answered*: the replies of all handled messages leave one after another, then the acknowledgements of posts, one
+//!   for each port.
 //!
-//! Nothing on this way allocates, waits for a lock or formats text, as long as handlers answer inline and arguments are of fixed size.
+//! Nothing on this way allocates, waits for a lock or formats text, as long as handlers answer inline and arguments
+//! are of fixed size.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,7 +23,8 @@ use crate::record::stats::Sample;
 use crate::record::trace::Span;
 use crate::service::Run;
 use crate::service::call::{Scratch, put_status};
-use crate::service::lanes::{LaneCalls, Payload, Reply, Streams, Taken};
+use crate::service::lanes::Payload;
+use crate::service::messages::{Messages, Reply, Streams, Taken};
 use crate::service::registry::{Registered, Registry, Snapshot};
 
 /// Messages that are taken at most before they are handled. Replies through a window are ordered behind what handlers wrote by a fence that waits for
@@ -232,7 +237,7 @@ impl Worker {
             let (units, staging) = (&inbox.units[..inbox.used], served.memory.staging());
             let replies = &mut outbox.answers;
             let (report, closing) = (&served.report, &served.closing);
-            let mut calls = LaneCalls::new(service, report, closing, messages, units, staging, streams, stream_at, replies, scratch);
+            let mut calls = Messages::new(service, report, closing, messages, units, staging, streams, stream_at, replies, scratch);
             let running = core.running_of(*index);
             *turn = turn.wrapping_add(1);
             running.enter(*turn, service.number, port, header.mask);

@@ -1,9 +1,12 @@
 //! From doorbells to ports.
 //!
-//! The doorbells are dense, so a sweep compares sixteen at a time with what each showed when there was last nothing to do; ports that differ are
-//! looked at once each, in order. A doorbell is only a hint. Early: the message is not there yet, so the difference stays and the next sweep looks
-//! again. Late: the message was found already, and the doorbell lags behind the port's tag; it is believed and remembered. Lost (two waves rang one
-//! after another, and the older ring arrived last): an audit looks at a few ports each sweep whatever they show, and a drain at all.
+//! The doorbells are dense, so a sweep compares sixteen at a time with the values that they had when there was last
+//! nothing to do. It looks once at each port whose doorbell differs, in order. A doorbell is only a hint:
+//!
+//! * *Early*: the message is not there yet. The difference stays, and the next sweep looks again.
+//! * *Late*: the message was found already, and the doorbell lags behind the port's tag. The sweep remembers its value.
+//! * *Lost*: two waves rang one after another, and the older ring arrived last. An audit looks at a few ports each
+//!   sweep, whatever their doorbells show, and a drain looks at all.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,9 @@
 //! When a serving thread spins, yields, sleeps or parks.
 //!
-//! While calls arrive, threads spin: the next call is answered at once. After [`Pace::SPIN`] without one they yield their processor after each
-//! sweep, and after [`Pace::YIELD`] all but one park; that one, the *watch*, sweeps everybody's ports and sleeps [`Wake::NAP`] in between. When it finds
-//! more than a trickle it wakes the others. With no kernel in flight (*disarmed*) all of them park, and cost nothing.
+//! While calls arrive, threads spin, so that the next call is answered at once. After [`Pace::SPIN`] without a call
+//! they yield their processor after each sweep. After [`Pace::YIELD`] all but one park. That one, the *watch*, sweeps
+//! the ports of all threads and sleeps [`Wake::NAP`] in between. When it finds more than a trickle it wakes the
+//! others. With no kernel in flight (*disarmed*) all of them park, and cost nothing.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -64,7 +65,7 @@ impl Drop for Watch<'_> {
 pub(crate) struct Pace {
     /// Sweeps since the last that served something.
     empty: u32,
-    /// Whether it sleeps where others yield.
+    /// Whether it spins for a short time only, and sleeps where others yield.
     modest: bool,
     idle_since: Option<Instant>,
     busy_since: Option<Instant>,
@@ -78,11 +79,14 @@ impl Pace {
     /// Empty sweeps from one look at the clock to the next while a thread spins: reading it takes as long as sweeping a few hundred ports.
     const UNTIMED: u32 = 16;
 
+    /// Idle time during which a modest thread spins.
+    const BRIEF: Duration = Duration::from_micros(10);
     /// Sleep of a modest thread where others yield.
     const DOZE: Duration = Duration::from_micros(5);
 
     /// Of a thread that shares its processor with the kernels that it serves: the simulator's. To yield would give it away for as long as the system lets
-    /// anybody run, which is milliseconds if there is other work.
+    /// anybody run, which is milliseconds if there is other work;
+    /// and while it spins, none of the threads that it has woken may get to run.
     pub(crate) fn new(modest: bool) -> Self {
         Self { modest, ..Self::default() }
     }
@@ -98,7 +102,8 @@ impl Pace {
             return false;
         }
         let idle = self.idle_since.get_or_insert_with(Instant::now).elapsed();
-        if idle < Self::SPIN {
+        let spin = if self.modest { Self::BRIEF } else { Self::SPIN };
+        if idle < spin {
             std::hint::spin_loop();
             self.empty = 0;
             false

@@ -1,4 +1,4 @@
-//! The wire as this process has it: the words of a port buffer and how they are moved, its staging area, its memory.
+//! The wire in this process: the words of a port buffer and how they are moved, its staging area, its memory.
 //!
 //! Nothing here knows of services, handlers or threads.
 

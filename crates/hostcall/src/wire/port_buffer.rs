@@ -1,8 +1,9 @@
 //! A port buffer's memory: what a kernel and its server share.
 //!
-//! It has a host part (doorbells, request and reply areas, staging, the control word), which the device sees at some address, and a
-//! device part (port states, staging locks, heap), which the host never touches while a kernel runs. It is allocated before
-//! it is handed to a server: serving threads allocate nothing and call no driver.
+//! The host part has doorbells, request and reply areas, staging and the control word. The device sees it at some
+//! address. The device part has port states, staging locks and the heap. The host never touches it while a kernel
+//! runs. A port buffer is allocated before a server gets it, because serving threads allocate nothing and call no
+//! driver.
 
 use std::any::Any;
 use std::ptr::NonNull;
@@ -28,7 +29,7 @@ pub enum BufferError {
     #[error("port buffer: {0}")]
     Geometry(#[from] GeometryError),
     /// A heap that no device of this kind has room for.
-    #[error("{device} has {available} bytes of memory, and `.heap({heap})` asks for more: give less")]
+    #[error("{device} has {available} bytes of memory, and `.heap({heap})` asks for more: give less{}", offload::sim::more_memory(device))]
     Heap {
         /// The device's name.
         device: String,
@@ -39,7 +40,7 @@ pub enum BufferError {
     },
     /// This processor moves no 16-byte words in one piece.
     #[error(
-        "hostcall needs a processor with single-copy atomic 16-byte accesses: x86-64 with AVX, or AArch64 with LSE2; this one has them not"
+        "hostcall needs a processor with single-copy atomic 16-byte accesses: x86-64 with AVX, or AArch64 with LSE2; this processor has neither"
     )]
     NoWholeWords,
     /// There is no window although somebody insists on one.

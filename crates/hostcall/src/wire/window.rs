@@ -1,8 +1,8 @@
-//! The words that the host tells a device through a window: replies and the control line, by whole lines.
+//! The words that the host writes for a device through a window: replies and the control line, by whole lines.
 //!
-//! A window is written and never read. What is stored into it is weakly ordered, so before it may follow anything that the
-//! kernel will read once it has seen the reply (staged bytes, memory of the application's own), and after it may follow what gives the
-//! port to another thread, there is a fence: [`WindowWords::order`].
+//! A window is written and never read. Stores into it are weakly ordered. So there are fences
+//! ([`WindowWords::order`]): before a store, because the kernel may read other memory once it has seen the reply
+//! (staged bytes, memory of the application); and after it, before the port goes to another thread.
 
 use std::ptr::NonNull;
 
@@ -60,6 +60,15 @@ impl WindowWords {
         }
         let total = (replies.lanes * replies.words) as usize;
         let lines = total.div_ceil(WORDS);
+        if replies.lanes.is_multiple_of(Geometry::LINE_WORDS) && !tag.scrubs() {
+            // Most waves: the words of a line are of lanes that follow one another.
+            let in_row = replies.lanes as usize / WORDS;
+            for line in 0..lines {
+                let (j, rank) = ((line / in_row) as u32, (line % in_row * WORDS) as u32);
+                self.put(port, line, [0, 1, 2, 3].map(|i| replies.word(rank + i, j, tag)));
+            }
+            return;
+        }
         let (mut rank, mut j) = (0, 0);
         for line in 0..lines {
             let mut words = [Word::new([0; 4], tag.payload()); WORDS];

@@ -1,7 +1,7 @@
 //! `bench-offload`: what calls of the library cost here, in nanoseconds. The least of several rounds, each of many calls.
 //!
 //! Run it with `--release`, alone on the machine: `cargo run --release -p liboffload --bin bench-offload [IMAGE]`. With a host image of
-//! `tests/images/kernels.c`, launches are measured too.
+//! `tests/images/kernels.c`, launches are measured too. Where there is a GPU, allocation on it is measured beside the driver's `cuMemAllocAsync`.
 
 use std::ffi::c_void;
 use std::hint::black_box;
@@ -31,6 +31,12 @@ fn must(outcome: sys::ol_result_t) {
         eprintln!("bench-offload: {error}");
         std::process::exit(1);
     }
+}
+
+unsafe extern "C" fn take_first(device: sys::ol_device_handle_t, data: *mut c_void) -> bool {
+    // SAFETY: `main` passes such a pointer.
+    unsafe { data.cast::<sys::ol_device_handle_t>().write(device) };
+    false
 }
 
 unsafe extern "C" fn take_last(device: sys::ol_device_handle_t, data: *mut c_void) -> bool {
@@ -94,8 +100,66 @@ fn main() {
     if let Some(path) = std::env::args().nth(1) {
         launches(device, queue, &path);
     }
+    let mut first: sys::ol_device_handle_t = ptr::null_mut();
+    // SAFETY: as above.
+    must(unsafe { entry::iterate_devices::<Library>(Some(take_first), (&raw mut first).cast(), none) });
+    if first != device {
+        allocations(first);
+    }
     // SAFETY: no arguments.
     must(unsafe { entry::shut_down::<Library>(none) });
+}
+
+/// Allocation on a GPU: small blocks come from the cache when they were freed before, large ones from the driver.
+fn allocations(gpu: sys::ol_device_handle_t) {
+    let none = ptr::null();
+    for size in [64, 64 << 10, 4 << 20] {
+        measure(&format!("olMemAlloc and olMemFree, {size} bytes, GPU"), 500, || {
+            let mut address = ptr::null_mut();
+            // SAFETY: room for the address; freed once.
+            unsafe {
+                must(entry::mem_alloc::<Library>(gpu, sys::ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE, size, &raw mut address, none));
+                must(entry::mem_free::<Library>(address, none));
+            }
+        });
+    }
+    if let Err(error) = driver_allocations() {
+        println!("cuMemAllocAsync was not measured: {error}");
+    }
+}
+
+/// The driver's own allocation in a stream's order, in the first GPU's primary context.
+fn driver_allocations() -> Result<(), Box<dyn std::error::Error>> {
+    type Status = u32;
+    fn ok(status: Status) -> Result<(), String> {
+        if status == 0 { Ok(()) } else { Err(format!("CUresult {status}")) }
+    }
+    // SAFETY: the driver, which is loaded already; the functions have these types (cuda.h).
+    unsafe {
+        let driver = libloading::Library::new("libcuda.so.1")?;
+        let retain = driver.get::<unsafe extern "C" fn(*mut *mut c_void, i32) -> Status>(b"cuDevicePrimaryCtxRetain")?;
+        let release = driver.get::<unsafe extern "C" fn(i32) -> Status>(b"cuDevicePrimaryCtxRelease_v2")?;
+        let enter = driver.get::<unsafe extern "C" fn(*mut c_void) -> Status>(b"cuCtxSetCurrent")?;
+        let alloc = driver.get::<unsafe extern "C" fn(*mut u64, usize, *mut c_void) -> Status>(b"cuMemAllocAsync")?;
+        let free = driver.get::<unsafe extern "C" fn(u64, *mut c_void) -> Status>(b"cuMemFreeAsync")?;
+        let mut context = ptr::null_mut();
+        ok(retain(&raw mut context, 0))?;
+        ok(enter(context))?;
+        let mut failed = Ok(());
+        for size in [64, 64 << 10, 4 << 20] {
+            measure(&format!("cuMemAllocAsync and cuMemFreeAsync, {size} bytes"), 500, || {
+                let mut address = 0;
+                let done = ok(alloc(&raw mut address, size, ptr::null_mut())).and_then(|()| ok(free(address, ptr::null_mut())));
+                if failed.is_ok() {
+                    failed = done;
+                }
+            });
+        }
+        ok(enter(ptr::null_mut()))?;
+        ok(release(0))?;
+        failed?;
+    }
+    Ok(())
 }
 
 fn launches(device: sys::ol_device_handle_t, queue: sys::ol_queue_handle_t, path: &str) {

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::arguments::Arguments;
+use super::host_calls::Calls;
 use crate::runtime::Error;
 use crate::sys::{ol_alloc_type_t, ol_device_type_t, ol_platform_backend_t};
 
@@ -46,6 +47,9 @@ pub(super) trait Device: Send + Sync {
 
     /// Waits until nothing that was put into queues whose handles are gone is left.
     fn drain(&self);
+
+    /// The session has ended, and all memory was freed: gives back what was kept for later allocations.
+    fn end(&self) {}
 }
 
 /// Memory. Dropping it frees it.
@@ -139,6 +143,11 @@ pub(super) trait Kernel: Send + Sync {
 
     /// How many groups of this shape can wait for one another.
     fn max_cooperative_groups(&self, shape: &Shape) -> Result<u32, Error>;
+
+    /// Who answers the calls that it makes to the host.
+    fn host_calls(&self) -> Option<&Arc<Calls>> {
+        None
+    }
 
     /// For the back end's own queue.
     fn as_any(&self) -> &dyn Any;

@@ -49,11 +49,13 @@ impl Device {
         self.driver.drain();
     }
 
+    #[inline]
     fn properties(&self) -> Result<&Properties, Error> {
         self.properties.get_or_init(|| self.driver.properties()).as_ref().map_err(Clone::clone)
     }
 
     /// The value of a property.
+    #[inline]
     pub(super) fn info(&self, session: &Session, name: ol_device_info_t) -> Result<Value<'_>, Error> {
         use ol_device_info_t as D;
         let all = self.properties()?;

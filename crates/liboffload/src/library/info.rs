@@ -22,6 +22,7 @@ pub(super) enum Value<'a> {
 
 impl Value<'_> {
     /// How many bytes it needs.
+    #[inline]
     pub(super) fn size(&self) -> usize {
         match self {
             Value::Text(text) => text.len() + 1,
@@ -38,6 +39,7 @@ impl Value<'_> {
     ///
     /// # Safety
     /// There is room for `room` bytes at `to`.
+    #[inline]
     pub(super) unsafe fn write(&self, room: usize, to: *mut c_void) -> Result<(), Error> {
         let size = self.size();
         if room < size {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::Library;
+use super::Core;
 use crate::runtime::current_place;
 
 /// Whether places are remembered: `OFFLOAD_CHECK` is read when the first object is made.
@@ -27,7 +27,7 @@ impl Origin {
 }
 
 /// Writes what is there to standard error, in one piece.
-pub(super) fn report(library: &Library) {
+pub(super) fn report(library: &Core) {
     if !enabled() {
         return;
     }

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use super::Library;
+use super::Core;
 use super::backend::{Block, Pin, Place};
 use super::device::Device;
 use super::error::fail;
@@ -135,7 +135,7 @@ impl Memory {
     }
 
     /// The value of a property of an allocation.
-    pub(super) fn info(&self, library: &Library, address: *const c_void, name: ol_mem_info_t) -> Result<Value<'static>, Error> {
+    pub(super) fn info(&self, library: &Core, address: *const c_void, name: ol_mem_info_t) -> Result<Value<'static>, Error> {
         let value = self.find(address.addr(), |base, allocation| match name {
             ol_mem_info_t::OL_MEM_INFO_DEVICE => Ok(Value::Pointer(library.session.device_handle(allocation.device))),
             ol_mem_info_t::OL_MEM_INFO_BASE => Ok(Value::Pointer(std::ptr::with_exposed_provenance_mut(base))),

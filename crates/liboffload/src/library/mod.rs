@@ -1,7 +1,7 @@
 //! The implementation of the API over devices.
 //!
 //! A call goes through three layers. The [entry point](crate::entry) has checked the arguments and asked whether handles are live. [`Library`]
-//! turns handles into objects and knows what belongs to what: sessions, allocations, which device a queue is of. A back end drives devices:
+//! records the call if that is asked for; its core turns handles into objects and knows what belongs to what: sessions, allocations, which device a queue is of. A back end drives devices:
 //! `host`, on the processor, and `cuda`.
 //!
 //! * **Handles are numbers**, never addresses: a kind, a slot and how many times the slot was used (`table`). A stale handle is told from a
@@ -13,23 +13,26 @@
 mod api;
 mod arguments;
 mod backend;
+mod calls;
 mod cuda;
 mod device;
 mod error;
 mod event;
 mod host;
-mod host_calls;
+pub mod host_calls;
 mod info;
 mod leaks;
 mod memory;
 mod program;
 mod queue;
+mod record;
 mod session;
 mod table;
 
 pub use session::{PlatformReport, platform_reports};
 
 use std::ffi::c_void;
+use std::marker::PhantomData;
 
 use self::event::Event;
 use self::memory::Memory;
@@ -40,9 +43,40 @@ use self::table::Table;
 use crate::HandleKind;
 use crate::runtime::HandleState;
 
-/// The library that `libhostcall_offload` exports.
+/// The library, as an implementation of the API. `S` says who answers the calls of kernels.
+///
+/// All of its instances are one library: what there is of it is in the process once.
+pub struct Library<S = NoHostCalls>(PhantomData<fn() -> S>);
+
+impl<S> Library<S> {
+    const NEW: Library<S> = Library(PhantomData);
+}
+
+impl<S> std::fmt::Debug for Library<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(Core::get(), f)
+    }
+}
+
+/// Who answers the calls that kernels make to the host: a parameter of [`Library`].
+pub trait HostCallsOf: 'static {
+    /// What attaches programs; `None`: programs are loaded as they are, and their calls fail.
+    fn host_calls() -> Option<&'static dyn host_calls::HostCalls>;
+}
+
+/// Nobody: kernels that call the host are told that there is no server.
 #[derive(Debug)]
-pub struct Library {
+pub enum NoHostCalls {}
+
+impl HostCallsOf for NoHostCalls {
+    fn host_calls() -> Option<&'static dyn host_calls::HostCalls> {
+        None
+    }
+}
+
+/// The objects, and what belongs to what.
+#[derive(Debug)]
+struct Core {
     session: Session,
     queues: Table<Queue>,
     events: Table<Event>,
@@ -51,7 +85,7 @@ pub struct Library {
     memory: Memory,
 }
 
-static LIBRARY: Library = Library {
+static CORE: Core = Core {
     session: Session::new(),
     queues: Table::new(HandleKind::Queue),
     events: Table::new(HandleKind::Event),
@@ -60,8 +94,15 @@ static LIBRARY: Library = Library {
     memory: Memory::new(),
 };
 
-impl Library {
+impl Core {
+    /// The one of this process.
+    #[inline]
+    fn get() -> &'static Core {
+        &CORE
+    }
+
     /// Whether a handle of this kind is live.
+    #[inline]
     fn is_live(&self, kind: HandleKind, handle: *const c_void) -> bool {
         match kind {
             HandleKind::Platform => self.session.platform(handle).is_some(),
@@ -74,6 +115,7 @@ impl Library {
         }
     }
 
+    #[inline]
     fn state(&self, wanted: HandleKind, handle: *const c_void) -> HandleState<HandleKind> {
         if self.is_live(wanted, handle) {
             return HandleState::Live;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Library;
+use super::Core;
 use super::backend::{self, Global, Kernel};
 use super::device::Device;
 use super::error::fail;
@@ -41,6 +41,12 @@ impl Program {
     pub(super) fn new(device: &'static Device, driver: Arc<dyn backend::Program>) -> Program {
         Program { device, driver, symbols: Mutex::new(Some(HashMap::new())), origin: Origin::here() }
     }
+
+    /// The handles of its symbols, as numbers.
+    pub(super) fn symbol_handles(&self) -> Vec<usize> {
+        let symbols = self.symbols.lock().unwrap_or_else(PoisonError::into_inner);
+        symbols.iter().flatten().map(|(_, handle)| *handle).collect()
+    }
 }
 
 impl Symbol {
@@ -76,7 +82,7 @@ impl Symbol {
     }
 }
 
-impl Library {
+impl Core {
     /// The handle of a program's symbol: the same one each time.
     pub(super) fn symbol(&self, program: &Program, name: &str, kind: ol_symbol_kind_t) -> Result<*mut c_void, Error> {
         let mut symbols = program.symbols.lock().unwrap_or_else(PoisonError::into_inner);

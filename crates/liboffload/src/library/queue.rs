@@ -1,11 +1,13 @@
 //! Queues, and the rule for functions that run in them.
 
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::backend;
+use super::arguments::Arguments;
+use super::backend::{self, Kernel, Shape};
 use super::device::Device;
 use super::error::fail;
+use super::host_calls::Calls;
 use super::leaks::Origin;
 use crate::runtime::Error;
 use crate::sys::ol_errc_t;
@@ -14,7 +16,38 @@ use crate::sys::ol_errc_t;
 pub(super) struct Queue {
     pub(super) device: &'static Device,
     pub(super) driver: Arc<dyn backend::Queue>,
+    /// Programs that call the host, of which kernels were launched since the queue was last waited for.
+    calling: Mutex<Vec<Arc<Calls>>>,
     pub(super) origin: Origin,
+}
+
+impl Queue {
+    pub(super) fn new(device: &'static Device, driver: Arc<dyn backend::Queue>, origin: Origin) -> Queue {
+        Queue { device, driver, calling: Mutex::default(), origin }
+    }
+
+    /// Launches a kernel.
+    ///
+    /// # Safety
+    /// As [`backend::Queue::launch`].
+    pub(super) unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: Arguments) -> Result<(), Error> {
+        // SAFETY: the caller's.
+        unsafe { self.driver.launch(kernel, shape, arguments) }?;
+        if let Some(calls) = kernel.host_calls() {
+            let mut calling = self.calling.lock().unwrap_or_else(PoisonError::into_inner);
+            if !calling.iter().any(|known| Arc::ptr_eq(known, calls)) {
+                calling.push(calls.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the work so far. What the kernels reported that called the host is a failure of it.
+    pub(super) fn synchronize(&self) -> Result<(), Error> {
+        let waited = self.driver.synchronize();
+        let calling = std::mem::take(&mut *self.calling.lock().unwrap_or_else(PoisonError::into_inner));
+        calling.iter().fold(waited, |waited, calls| calls.collected(waited))
+    }
 }
 
 thread_local! {

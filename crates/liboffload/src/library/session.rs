@@ -12,7 +12,7 @@ use super::backend;
 use super::device::Device;
 use super::error::fail;
 use super::table::Parts;
-use super::{Library, cuda, host, leaks, queue};
+use super::{Core, cuda, host, host_calls, leaks, queue};
 use crate::HandleKind;
 use crate::runtime::Error;
 use crate::sys::{ol_errc_t, ol_init_args_t, ol_platform_backend_t};
@@ -31,13 +31,22 @@ impl Platform {
     const fn new(word: &'static str, driver: &'static dyn backend::Platform) -> Platform {
         Platform { driver, word, devices: OnceLock::new(), failure: Mutex::new(None) }
     }
+
+    /// Its place among the platforms.
+    pub(super) fn index(&self) -> usize {
+        PLATFORMS.iter().position(|platform| std::ptr::eq(platform, self)).unwrap_or(HOST)
+    }
 }
 
 /// The platforms, in the order in which their devices are shown. Programs that look for any device find GPUs first.
-static PLATFORMS: [Platform; 2] = [Platform::new("cuda", &cuda::Cuda), Platform::new("host", &host::Host)];
+static PLATFORMS: [Platform; PLATFORM_COUNT] = [Platform::new("cuda", &cuda::Cuda), Platform::new("host", &host::Host)];
 
-/// Where the host's platform is in that list.
-const HOST: usize = 1;
+/// How many there are.
+pub(super) const PLATFORM_COUNT: usize = 2;
+
+/// Where CUDA's and the host's platform are in that list.
+pub(super) const CUDA: usize = 0;
+pub(super) const HOST: usize = 1;
 
 #[derive(Debug)]
 pub(super) struct Session {
@@ -61,9 +70,15 @@ impl Session {
         Session { current: AtomicU32::new(0), selected: AtomicU32::new(0), state: Mutex::new(State { users: 0, latest: 0 }) }
     }
 
+    #[inline]
     pub(super) fn is_started(&self) -> bool {
         // Pairs with the store in `start`: who sees the session sees which platforms it has.
         self.current.load(Ordering::Acquire) != 0
+    }
+
+    /// Whether the next `olShutDown` ends the library.
+    pub(super) fn has_one_user(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).users == 1
     }
 
     /// Starts the library, or counts one more user.
@@ -86,7 +101,7 @@ impl Session {
     }
 
     /// Counts one user less, and ends the library if it was the last.
-    pub(super) fn end(&self, library: &Library) -> Result<(), Error> {
+    pub(super) fn end(&self, library: &Core) -> Result<(), Error> {
         queue::refuse_in_host_function("olShutDown")?;
         // Held to the end: a new session begins when the old one is gone.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,9 +124,12 @@ impl Session {
             device.end();
         }
         library.memory.clear();
+        PLATFORMS.iter().filter_map(|platform| platform.devices.get()).flatten().for_each(|device| device.driver.end());
+        host_calls::end();
         Ok(())
     }
 
+    #[inline]
     fn is_selected(&self, platform: usize) -> bool {
         self.selected.load(Ordering::Relaxed) >> platform & 1 == 1
     }
@@ -125,6 +143,7 @@ impl Session {
     }
 
     /// The device of a handle of this session.
+    #[inline]
     pub(super) fn device(&self, handle: *const c_void) -> Option<&'static Device> {
         let parts = Parts::of(handle).filter(|parts| parts.kind == HandleKind::Device)?;
         let current = self.current.load(Ordering::Acquire);
@@ -238,12 +257,17 @@ pub struct PlatformReport {
 
 /// All platforms that this library knows, selected or not. Opens them.
 pub fn platform_reports() -> Vec<PlatformReport> {
-    let session = &super::LIBRARY.session;
+    let session = &super::Core::get().session;
     let report = |(index, platform): (usize, &Platform)| PlatformReport {
         name: platform.driver.name(),
         devices: session.open(index).map(Vec::len).map_err(|error| error.details.into_owned()),
     };
     PLATFORMS.iter().enumerate().map(report).collect()
+}
+
+/// What a platform is called.
+pub(super) fn platform_name(platform: usize) -> &'static str {
+    PLATFORMS[platform].driver.name()
 }
 
 /// Whether a device is the host's.

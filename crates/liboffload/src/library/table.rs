@@ -47,6 +47,7 @@ impl Parts {
     }
 
     /// The parts of what a caller passed, if it can be a handle.
+    #[inline]
     pub(super) fn of(handle: *const c_void) -> Option<Parts> {
         let bits = handle.addr();
         let kind = match bits & 0xff {

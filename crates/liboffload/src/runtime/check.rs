@@ -8,6 +8,7 @@ use super::{Error, Print, Shown};
 use crate::sys::ol_errc_t;
 
 /// Whether arguments are checked: unless `OFFLOAD_DISABLE_VALIDATION` is set (to anything but nothing and `0`) when the first call is made.
+#[inline]
 pub fn enabled() -> bool {
     static ENABLED: OnceLock<bool> = OnceLock::new();
     *ENABLED.get_or_init(|| std::env::var_os("OFFLOAD_DISABLE_VALIDATION").is_none_or(|value| value.is_empty() || value == "0"))
@@ -18,6 +19,7 @@ pub fn enabled() -> bool {
 /// # Errors
 ///
 /// It has not.
+#[inline]
 pub fn initialized(is_initialized: bool, function: &str) -> Result<(), Error> {
     if is_initialized {
         return Ok(());
@@ -30,6 +32,7 @@ pub fn initialized(is_initialized: bool, function: &str) -> Result<(), Error> {
 /// # Errors
 ///
 /// `code`, with the condition as text, if it holds.
+#[inline]
 pub fn refuse_if(holds: bool, code: ol_errc_t, condition: &'static str) -> Result<(), Error> {
     if holds { Err(Error::new(code, condition)) } else { Ok(()) }
 }
@@ -51,6 +54,7 @@ pub fn enumerator<E: PartialEq + Print>(value: &E, all: &[E], argument: &str, en
 /// # Errors
 ///
 /// There are others.
+#[inline]
 pub fn flags(value: u32, mask: u32, argument: &str, enumeration: &str) -> Result<(), Error> {
     if value & !mask == 0 {
         return Ok(());
@@ -64,6 +68,7 @@ pub fn flags(value: u32, mask: u32, argument: &str, enumeration: &str) -> Result
 /// # Errors
 ///
 /// `code`, if it is not.
+#[inline]
 pub fn handle<K: Debug>(state: HandleState<K>, wanted: K, code: ol_errc_t, argument: &str) -> Result<(), Error> {
     let details = match state {
         HandleState::Live => return Ok(()),

@@ -5,6 +5,7 @@
 //! (say, sizes that appear in the text) is stopped at [`LIMIT`]: from then on new errors have their code and no more.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::sync::{Mutex, PoisonError};
@@ -51,14 +52,61 @@ type Key = (ol_errc_t, Cow<'static, CStr>);
 
 static PUBLISHED: Mutex<Option<HashMap<Key, &'static Published>>> = Mutex::new(None);
 
+/// Errors that a thread got lately, by their hash: what fails once mostly fails again, and then neither locks nor copies.
+const RECENT: usize = 16;
+
+thread_local! {
+    static LATELY: [Cell<Option<&'static Published>>; RECENT] = const { [const { Cell::new(None) }; RECENT] };
+}
+
+/// A place among the recent ones for a code and a text.
+fn place(code: ol_errc_t, text: &[u8]) -> usize {
+    let mut hash = u64::from(code.0) ^ text.len() as u64;
+    let (words, rest) = text.as_chunks::<8>();
+    for word in words {
+        hash = (hash.rotate_left(5) ^ u64::from_ne_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    hash = (hash.rotate_left(5) ^ u64::from_ne_bytes(last)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (hash >> 60) as usize % RECENT
+}
+
+impl Published {
+    /// Whether it is this error.
+    fn is(&self, code: ol_errc_t, text: &[u8]) -> bool {
+        // SAFETY: made in `publish_new` of a C string, and never freed.
+        self.0.Code == code && unsafe { CStr::from_ptr(self.0.Details) }.to_bytes() == text
+    }
+}
+
 /// The structure that a caller gets for an error.
 pub(super) fn publish(error: &Error, location: Option<&Location>) -> ol_result_t {
     // The structure says that something failed, so it must not say `SUCCESS`.
     let code = if error.code == ol_errc_t::OL_ERRC_SUCCESS { ol_errc_t::OL_ERRC_UNKNOWN } else { error.code };
-    let mut text = match location {
-        Some(location) => format!("{location}: {}", error.details),
-        None => error.details.clone().into_owned(),
+    let with_place;
+    let text = match location {
+        Some(location) => {
+            with_place = format!("{location}: {}", error.details);
+            &*with_place
+        }
+        None => &*error.details,
     };
+    let place = place(code, text.as_bytes());
+    // (A thread that is ending may have no recent ones any more.)
+    let lately = LATELY.try_with(|lately| lately[place].get()).ok().flatten();
+    if let Some(known) = lately.filter(|known| known.is(code, text.as_bytes())) {
+        return &raw const known.0;
+    }
+    let published = publish_new(code, text);
+    let _ = LATELY.try_with(|lately| lately[place].set(Some(published)));
+    &raw const published.0
+}
+
+/// The structure of an error that this thread did not get lately.
+#[cold]
+fn publish_new(code: ol_errc_t, text: &str) -> &'static Published {
+    let mut text = text.to_owned();
     text.retain(|c| c != '\0');
     let text = CString::new(text).unwrap_or_default();
     let mut published = PUBLISHED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,12 +117,12 @@ pub(super) fn publish(error: &Error, location: Option<&Location>) -> ol_result_t
         key.1 = Cow::Borrowed(c"no details: too many different errors have occurred in this process");
     }
     if let Some(known) = published.get(&key) {
-        return &raw const known.0;
+        return known;
     }
     let details: &'static CStr = Box::leak(key.1.into_owned().into_boxed_c_str());
     let error: &'static Published = Box::leak(Box::new(Published(ol_error_struct_t { Code: code, Details: details.as_ptr() })));
     published.insert((code, Cow::Borrowed(details)), error);
-    &raw const error.0
+    error
 }
 
 #[cfg(test)]
@@ -90,6 +138,19 @@ mod tests {
         // SAFETY: published errors stay for as long as the process runs.
         let (code, details) = unsafe { ((*first).Code, CStr::from_ptr((*first).Details)) };
         assert_eq!((code, details), (ol_errc_t::OL_ERRC_INVALID_SIZE, c"`Size == 0`"));
+    }
+
+    #[test]
+    fn threads_share_the_structures_of_equal_errors_however_many_came_between() {
+        let address = |n: usize| publish(&Error::new(ol_errc_t::OL_ERRC_INVALID_SIZE, format!("shared, {n} bytes")), None).addr();
+        let first: Vec<_> = (0..100).map(address).collect();
+        let again: Vec<_> = (0..100).map(address).collect();
+        let elsewhere = std::thread::spawn(move || (0..100).map(address).collect::<Vec<_>>()).join().unwrap();
+        assert_eq!((&first, &first), (&again, &elsewhere));
+        let mut different = first;
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), 100);
     }
 
     #[test]

@@ -70,12 +70,14 @@ thread_local! {
 pub(super) struct CallPlace((&'static str, *const ol_code_location_t));
 
 impl CallPlace {
+    #[inline]
     pub(super) fn new(name: &'static str, location: *const ol_code_location_t) -> CallPlace {
         CallPlace(CURRENT.replace((name, location)))
     }
 }
 
 impl Drop for CallPlace {
+    #[inline]
     fn drop(&mut self) {
         CURRENT.set(self.0);
     }

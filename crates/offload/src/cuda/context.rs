@@ -1,13 +1,19 @@
 //! One CUDA context, and the three facts that everything made in it depends on.
 //!
-//! *Is it open?* `Device::reset` destroys the context under queues, memory and programs that may still be held; their handles then dangle
-//! inside the driver. So each driver call is made through [`Context::enter`], which holds the context open for its duration and refuses once
-//! it is closed. *Is it lost?* After a kernel trapped, the driver answers every call with the same error; the first one is kept, and later calls
-//! are refused without asking the driver. *Is something running?* `cuMemFree`, `cuMemFreeHost` and `cuModuleUnload` wait until the device
-//! is idle, and a kernel may be waiting for the very thread that frees; so what is released while a kernel runs is freed when none does.
+//! *Is it open?* `Device::reset` destroys the context under queues, memory and programs that may still be held. Their
+//! handles then dangle inside the driver. So each driver call is made through [`Context::enter`], which holds the
+//! context open for its duration and refuses once it is closed.
 //!
-//! The plugin uses the *primary* context of a device, the one that the CUDA runtime and cudarc use, so that pointers, streams and events can be
-//! exchanged with them. The other side of it: a reset, or a trap, takes their work on this device along.
+//! *Is it lost?* After a kernel trapped, the driver answers every call with the same error. The context keeps the
+//! first one, and refuses later calls without asking the driver.
+//!
+//! *Is something running?* `cuMemFree`, `cuMemFreeHost` and `cuModuleUnload` wait until the device is idle, and a
+//! kernel may be waiting for the very thread that frees. So what is released while a kernel runs is freed when no
+//! kernel runs.
+//!
+//! The plugin uses the *primary* context of a device. The CUDA runtime and cudarc use the same one, so that pointers,
+//! streams and events can be exchanged with them. This also means that a reset, or a trap, ends their work on this
+//! device.
 
 use std::any::Any;
 use std::ffi::c_void;

@@ -1,10 +1,14 @@
-//! libcuda, opened while the program runs: every driver function this plugin uses is one line of one table.
+//! libcuda, opened while the program runs: every driver function that this plugin uses is one line of one table.
 //!
-//! The handle types and constants are `cudarc`'s (`cudarc::driver::sys`), so that handles travel freely between this crate, cudarc and
-//! the user. The *functions* are resolved here, for three reasons: cudarc panics when the library or a symbol is missing, and a missing
-//! driver must be an error with a remedy; its functions return `CUresult` as a Rust enum, and a driver newer than the enum (several
-//! device-loss codes are younger than CUDA 12.4) would make an invalid value of it; and which functions it offers depends on the CUDA
-//! version that *some* crate of the build chose. [`Status`] is an integer: unknown codes survive and keep the driver's own name.
+//! The handle types and constants are `cudarc`'s (`cudarc::driver::sys`), so that handles travel freely between this
+//! crate, cudarc and the user. The *functions* are resolved here, for three reasons:
+//!
+//! * cudarc panics when the library or a symbol is missing. A missing driver must be an error with a remedy.
+//! * cudarc's functions return `CUresult` as a Rust enum. A driver newer than the enum would make an invalid value of
+//!   it: several device-loss codes are younger than CUDA 12.4.
+//! * The functions that cudarc offers depend on the CUDA version that *some* crate of the build chose.
+//!
+//! [`Status`] is an integer: unknown codes survive and keep the driver's own name.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
@@ -213,6 +217,7 @@ driver_functions! {
     stream_synchronize = "cuStreamSynchronize"(stream: sys::CUstream);
     stream_query = "cuStreamQuery"(stream: sys::CUstream);
     stream_wait_event = "cuStreamWaitEvent"(stream: sys::CUstream, event: sys::CUevent, flags: c_uint);
+    stream_wait_value = "cuStreamWaitValue32_v2"(stream: sys::CUstream, address: sys::CUdeviceptr, value: c_uint, flags: c_uint);
     stream_context = "cuStreamGetCtx"(stream: sys::CUstream, context: *mut sys::CUcontext);
     stream_begin_capture = "cuStreamBeginCapture_v2"(stream: sys::CUstream, mode: c_int);
     stream_end_capture = "cuStreamEndCapture"(stream: sys::CUstream, graph: *mut sys::CUgraph);

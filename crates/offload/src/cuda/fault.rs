@@ -1,4 +1,4 @@
-//! The driver's errors as ours: each with the data and the remedy.
+//! The driver's errors as errors of this crate, each with the data and the remedy.
 
 use super::context::Loss;
 use super::driver::{Driver, Failed, MINIMUM, OpenError, Status, version_text};

@@ -1,10 +1,11 @@
 //! What waits for the device: kernels in flight, and calls to make when earlier work has finished.
 //!
-//! Both are entries of one table per context, taken out by a host function (`cuLaunchHostFunc`) queued behind the work. A launch's entry is
-//! made before the launch, so a running kernel is never uncounted. In a lost context the driver runs no host functions any more:
-//! [`Outstanding::settle`] then empties the table, so that launches are not counted for ever and whoever waits for a call learns, through
-//! what it captured (a channel, a waker), that it was dropped. An entry leaves the table once, so a host function that was already under
-//! way when the context died does nothing.
+//! Both are entries of one table per context. A host function (`cuLaunchHostFunc`) queued behind the work takes an
+//! entry out. A launch's entry is made before the launch, so a running kernel is never uncounted. In a lost context
+//! the driver runs no host functions any more. [`Outstanding::settle`] then empties the table. So launches are not
+//! counted for ever, and code that waits for a call learns, through what the call captured (a channel, a waker), that
+//! it was dropped. An entry leaves the table once, so a host function that was already under way when the context died
+//! does nothing.
 
 use std::cell::Cell;
 use std::collections::HashMap;

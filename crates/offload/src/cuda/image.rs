@@ -1,7 +1,8 @@
 //! Which image of a program a GPU gets: a cubin made for it (no JIT), else a cubin of an older sibling, else PTX.
 //!
-//! NVIDIA's rules ("Application Compatibility", CUDA programming guide): a cubin runs on the same major version with an equal or
-//! higher minor one; PTX runs on every equal or higher version; `sm_90a` names exactly one version, and `sm_100f` its family, for both forms.
+//! NVIDIA's rules ("Application Compatibility", CUDA programming guide) are these. A cubin runs on the same major
+//! version with an equal or higher minor one. PTX runs on every equal or higher version. For both forms, `sm_90a`
+//! names exactly one version, and `sm_100f` its family.
 
 /// A compute capability, `9.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,16 +1,19 @@
-//! NVIDIA GPUs through the CUDA driver, which is opened while the program runs: no CUDA is needed to build or start it.
+//! NVIDIA GPUs through the CUDA driver, which is opened while the program runs: no CUDA is needed to build or start
+//! it.
 //!
-//! A device is its *primary* context, the one that the CUDA runtime and cudarc use, so pointers, streams and events can be exchanged with
-//! them ([`crate::Device::from_raw_cuda_context`] and its neighbours; with the feature `cudarc` also in its own types). Choices worth knowing:
+//! A device is its *primary* context. The CUDA runtime and cudarc use the same one, so pointers, streams and events
+//! can be exchanged with them ([`crate::Device::from_raw_cuda_context`] and its neighbours; with the feature `cudarc`
+//! also in cudarc's own types). Users should know these choices:
 //!
-//! * **Modules are loaded eagerly.** Under lazy loading the first launch of a kernel waits for the context to fall idle, and a kernel that
-//!   waits for the host never lets it. So `CUDA_MODULE_LOADING=EAGER` is set before the driver is initialised, unless it is set already, and
-//!   every kernel of a program is loaded with it.
-//! * **Releases wait for kernels.** The driver's `cuMemFree` blocks until the device is idle. Memory and programs dropped while a
-//!   kernel of this context runs are freed when none does.
-//! * **Waiting** asks for 50 µs and then sleeps.
-//! * **Reset** destroys the primary context, and with it what anybody else in the process has on that device. Host memory allocated on it must
-//!   have been dropped; what else was made from the old device answers [`crate::Error::DeviceLost`].
+//! * **Modules are loaded eagerly.** Under lazy loading the first launch of a kernel waits for the context to fall idle,
+//!   and a kernel that waits for the host never lets it. So `CUDA_MODULE_LOADING=EAGER` is set before the driver is
+//!   initialised, unless it is set already, and every kernel of a program is loaded with it.
+//! * **Releases wait for kernels.** The driver's `cuMemFree` blocks until the device is idle. Memory and programs
+//!   dropped while a kernel of this context runs are freed when no kernel runs.
+//! * **Waiting** polls for 50 µs and then sleeps.
+//! * **Reset** destroys the primary context, and with it everything that other code in the process has on that device.
+//!   Host memory allocated on it must have been dropped. Everything else that was made from the old device answers
+//!   [`crate::Error::DeviceLost`].
 
 mod context;
 mod device;

@@ -1,4 +1,4 @@
-//! Doors to code that uses the CUDA driver itself: raw handles in and out.
+//! Raw handles in and out, for code that uses the CUDA driver itself.
 
 use std::sync::Arc;
 

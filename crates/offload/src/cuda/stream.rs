@@ -1,4 +1,5 @@
-//! A queue: a stream that waits for no other, launches with their count, copies that leave no host memory borrowed.
+//! A queue: a stream that waits for no other stream, launches that are counted, copies that leave no host memory
+//! borrowed.
 
 use std::any::Any;
 use std::ffi::c_void;

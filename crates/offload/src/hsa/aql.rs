@@ -1,7 +1,8 @@
-//! The ring of packets that a queue is, and the order of steps in which a packet is published.
+//! The ring of packets of a queue, and the steps in which a packet is published.
 //!
-//! A slot is claimed by the write index; the packet's body is written; its header is stored last, with release, which is what hands
-//! the packet over; then the doorbell is told. The packet processor sets the header to *invalid* again when it has taken the packet.
+//! The writer claims a slot by the write index, and writes the packet's body. It stores the packet's header last, with
+//! release, which hands the packet over. Then it rings the doorbell. The packet processor sets the header to *invalid*
+//! again when it has taken the packet.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,6 +1,7 @@
 //! What an image says of itself, before the runtime is asked: its version, and which of its globals can be written.
 //!
-//! The runtime cannot be asked for the latter: ROCr answers `HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST` the wrong way round.
+//! The runtime cannot be asked which globals can be written: ROCr answers
+//! `HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST` the wrong way round.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,11 @@
-//! What an open device and everything made from it share: the runtime, the agent, and whether it is still good.
+//! What an open device and everything made from it share: the runtime, the agent, and two facts.
 //!
-//! *Is it lost?* A kernel that traps makes the runtime call the queue's error callback, a wild access the process's fault handler; after either
-//! the signals of what was queued never fire. So the first such report marks the context as lost, every launch in flight is counted as ended,
-//! and each wait looks at that mark now and then. *May it be called?* Completions run on the runtime's one thread for them, which must not
-//! wait for the device: calls from there are refused.
+//! *Is it lost?* If a kernel traps, the runtime calls the queue's error callback. After a wild access it calls the
+//! process's fault handler. After either the signals of queued work never fire. So the first such report marks the
+//! context as lost, every launch in flight is counted as ended, and each wait looks at that mark now and then.
+//!
+//! *May it be called?* Completions run on the runtime's one thread for them, which must not wait for the device. So
+//! calls from that thread are refused.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

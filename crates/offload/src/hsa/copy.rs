@@ -1,8 +1,13 @@
-//! Copies that are done now, between the application's memory and the device's, and must not wait for kernels: those may be waiting for us.
+//! Immediate copies between the application's memory and the device's. They must not wait for kernels, because a
+//! kernel may be waiting for the thread that copies.
 //!
-//! Three ways, in this order of preference. *Through the PCI window*, where the host reaches the device's memory: to write little, and where there
-//! is nothing better. (Reads through it are slow, and on some parts pass a cache that nobody invalidates.) *By an engine*, from and to pinned memory: it works beside the kernels. Where there are no engines (`HSA_ENABLE_SDMA=0`, some machines)
-//! the runtime copies by a *kernel of its own*, which may wait behind kernels that wait for us: that is refused while any runs.
+//! There are three ways, in this order of preference:
+//!
+//! * *Through the PCI window*, where the host reaches the device's memory: to write few bytes, and where there is no
+//!   better way. Reads through it are slow, and on some parts pass a cache that nobody invalidates.
+//! * *By an engine*, from and to pinned memory. It works beside the kernels.
+//! * *By a kernel of the runtime's own*, where there are no engines (`HSA_ENABLE_SDMA=0`, some machines). Such a kernel
+//!   may wait behind kernels that wait for the host. So this is refused while any kernel runs.
 
 use std::ffi::c_void;
 use std::sync::atomic::{Ordering, fence};

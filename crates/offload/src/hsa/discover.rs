@@ -1,4 +1,4 @@
-//! What the runtime knows: agents, their instruction sets and their memory.
+//! The agents that the runtime knows, their instruction sets and their memory.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;

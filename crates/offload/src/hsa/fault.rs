@@ -1,4 +1,4 @@
-//! The runtime's errors as ours: each with the data and the remedy.
+//! The runtime's errors as errors of this crate, each with the data and the remedy.
 
 use super::context::Context;
 use super::discover::DiscoverError;

@@ -1,8 +1,10 @@
-//! What waits for the device: kernels in flight, calls to make when earlier work has finished, and what that work uses.
+//! What waits for the device: kernels in flight, calls to make when earlier work has finished, and what that work
+//! uses.
 //!
-//! Entries of one table per context, ordered by queue and by place in the queue. Queues are in order, so that an entry whose signal fired
-//! means that all before it in its queue have ended, too. Whoever learns that first takes them out: the handler of a signal, on the runtime's
-//! thread, or a thread that waited for the queue. A lost device fires no signals any more: [`Outstanding::settle`] then empties the table.
+//! All are entries of one table per context, ordered by queue and by place in the queue. Queues are in order. So if an
+//! entry's signal fired, all entries before it in its queue have ended, too. The thread that learns this first takes
+//! them out: the runtime's thread in the handler of a signal, or a thread that waited for the queue. A lost device
+//! fires no signals any more. [`Outstanding::settle`] then empties the table.
 
 use std::any::Any;
 use std::cell::Cell;

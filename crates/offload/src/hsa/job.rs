@@ -1,8 +1,8 @@
 //! A copy in a queue's order, done by the runtime.
 //!
-//! The runtime can be told to wait for signals before it copies, but then its engine waits, and with it every copy that anybody asks of it later,
-//! also one that a running kernel depends on. So a copy is handed to the runtime when what is before it has ended: at once, or by a handler
-//! of its signal.
+//! The runtime can be told to wait for signals before it copies. But then its engine waits, and so does every later
+//! copy of that engine, also one that a running kernel depends on. So a copy is handed to the runtime when the work
+//! before it has ended: at once, or by a handler of that work's signal.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};

@@ -1,8 +1,9 @@
-//! A queue: a ring of packets, copies by engines between them, all in order.
+//! A queue: a ring of packets, with copies by engines between them, all in order.
 //!
-//! Every packet has the barrier bit, so packets are in order among themselves. A copy begins when the signal of what was before it has fired
-//! ([`super::job`]), and the packet behind a copy is preceded by one that waits for the copy's signal. What every operation uses is an entry of the context's table
-//! ([`super::flight`]) until it has ended.
+//! Every packet has the barrier bit, so packets are in order among themselves. A copy begins when the signal of the
+//! work before it has fired ([`super::job`]). The packet behind a copy is preceded by a packet that waits for the
+//! copy's signal. The table of the context ([`super::flight`]) has what every operation uses, until the operation has
+//! ended.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};

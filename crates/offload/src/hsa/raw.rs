@@ -1,7 +1,8 @@
-//! Doors to code that uses HSA or HIP itself, and what only this kind of device has.
+//! Raw handles in and out, for code that uses HSA or HIP itself, and functions that only this kind of device has.
 //!
-//! HIP is built on HSA, and both live in one process: a pointer of `hipMalloc` is an address that kernels take ([`crate::Args::address`]), and an
-//! agent that other code found is a device here. HIP's streams cannot be entered: between its work and ours, wait.
+//! HIP is built on HSA, and both live in one process. A pointer of `hipMalloc` is an address that kernels take
+//! ([`crate::Args::address`]), and an agent that other code found is a device here. HIP's streams cannot be entered:
+//! between its work and ours, wait.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -1,7 +1,9 @@
-//! `libhsa-runtime64`, opened while the program runs: every function of it that this plugin uses is one line of one table.
+//! `libhsa-runtime64`, opened while the program runs: every function of it that this plugin uses is one line of one
+//! table.
 //!
-//! It is opened and initialised once, and stays: `hsa_init` counts its callers, so HIP or other users of HSA in the same process do not
-//! matter, and nothing here ever calls `hsa_shut_down`. The runtime does not survive `fork`, which is why a forked child is refused.
+//! It is opened and initialised once, and stays. `hsa_init` counts its callers, so HIP or other users of HSA in the
+//! same process do not matter, and nothing here ever calls `hsa_shut_down`. The runtime does not survive `fork`, so a
+//! forked child is refused.
 
 use std::ffi::{CStr, OsString, c_char, c_void};
 use std::fmt;

@@ -1,7 +1,7 @@
-//! Signals: what packets and copies decrement when they have ended, and what the host waits for.
+//! Signals: packets and copies decrement them when they have ended, and the host waits for them.
 //!
-//! Making one costs a call of the kernel driver, so that they are kept and used again. A signal starts at the number of things that decrement
-//! it; all of them have ended when it is below 1, and negative means that one failed.
+//! Making one costs a call of the kernel driver, so signals are kept and used again. A signal starts at the number of
+//! things that decrement it. All of them have ended when it is below 1. A negative value means that one failed.
 
 use std::sync::Arc;
 use std::time::Duration;

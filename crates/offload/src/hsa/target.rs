@@ -1,8 +1,9 @@
 //! Target ids: which code runs on which processor.
 //!
-//! An agent names the instruction sets that it runs, `amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-`, and newer runtimes also the generic ones that
-//! cover it, `amdgcn-amd-amdhsa--gfx9-4-generic:sramecc+:xnack-`. An image is for a processor and some of its settings; a setting that it
-//! does not mention may be either way (LLVM, "AMDGPU usage", Target ID).
+//! An agent names the instruction sets that it runs, `amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-`. Newer runtimes also
+//! name the generic ones that cover it, `amdgcn-amd-amdhsa--gfx9-4-generic:sramecc+:xnack-`. An image is for a
+//! processor and some of its settings. A setting that the image does not mention may be either way (LLVM, "AMDGPU
+//! usage", Target ID).
 
 /// A processor and what is said of its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]

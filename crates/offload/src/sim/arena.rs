@@ -1,7 +1,8 @@
 //! Device memory: one reserved range of addresses, and gaps between allocations that nobody can touch.
 //!
-//! The range is reserved without access. An allocation opens whole pages, with at least one closed page behind them, and lies at their
-//! end (as far as an alignment of 256 allows), so that running past it is a fault. Pages are given back to the system when freed.
+//! The range is reserved without access. An allocation opens whole pages, with at least one closed page behind them.
+//! It lies at their end (as far as an alignment of 256 allows), so that running past it is a fault. Freed pages go
+//! back to the system.
 
 use std::any::Any;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Faults of lanes, caught where the processor reports them.
 //!
-//! A lane that touches memory that is not there, overflows its stack or executes an illegal instruction makes the system deliver a
-//! signal to the thread that runs it. The handler finds the lane and arranges that, on return, its fiber ends with the fault as its
-//! result. A signal that is no lane's goes to the handler that was there before.
+//! If a lane touches memory that is not there, overflows its stack or executes an illegal instruction, the system
+//! delivers a signal to the thread that runs it. The handler finds the lane and arranges that, on return, its fiber
+//! ends with the fault as its result. A signal that is no lane's goes to the handler that was there before.
 
 use std::mem::MaybeUninit;
 use std::ptr;

@@ -1,7 +1,7 @@
 //! One launch: workgroups, and the teams of threads that run them.
 //!
-//! A *team* holds the slots of one workgroup and has a thread for each of its waves (or lanes). It runs one workgroup after another until
-//! there are no more, or until another kernel wants the slots.
+//! A *team* holds the slots of one workgroup and has a thread for each of its waves (or lanes). It runs one workgroup
+//! after another until there are no more, or until another kernel wants the slots.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! One lane that runs: a fiber, and what the operations it calls find out about it.
+//! One lane that runs: a fiber, and the state that its operations read and write.
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::ptr;

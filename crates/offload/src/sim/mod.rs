@@ -1,25 +1,28 @@
-//! The CPU simulator: a device whose lanes run here, with nothing but stable Rust.
+//! The CPU simulator: a device whose lanes run on this machine's processor, with nothing but stable Rust.
 //!
-//! **Lanes.** A workgroup's threads are cut into waves of 32 or 64 lanes (the last may have fewer). Each resident wave has its own
-//! operating-system thread, so every resident wave makes progress while others wait; its lanes are fibers of that thread (or, with
-//! [`LaneMode::Threads`], threads themselves). A collective completes when all lanes of its mask that have not ended wait in the same one
-//! with the same mask. `active_mask` gives the lanes that wait at the same place once no other lane of the wave can run: all of them are
-//! elsewhere, have ended, or have paused. Of several places the one with the lowest address goes first.
+//! **Lanes.** A workgroup's threads are cut into waves of 32 or 64 lanes (the last may have fewer). Each resident wave
+//! has its own operating-system thread, so every resident wave makes progress while others wait. Its lanes are fibers
+//! of that thread (or, with [`LaneMode::Threads`], threads themselves). A collective completes when all lanes of its
+//! mask that have not ended wait in the same collective with the same mask. `active_mask` gives the lanes that wait at
+//! the same place once no other lane of the wave can run: all others are elsewhere, have ended, or have paused. Of
+//! several places the one with the lowest address goes first.
 //!
-//! **Workgroups** run on `sms` × `waves_per_sm` slots, all waves of one together on one SM; when there are more, they come one after
-//! another.
+//! **Workgroups** run on `sms` × `waves_per_sm` slots, all waves of one workgroup on one SM. When there are more
+//! workgroups than slots, they run one after another.
 //!
-//! **Faults.** A lane that touches memory that is not there, overflows its stack, executes an illegal instruction, traps, or deadlocks its
-//! wave ends its kernel. [`Queue::synchronize`](crate::Queue::synchronize) reports it once, as [`Error::Fault`]; unlike a GPU's context the
-//! device stays usable, and what was queued behind the kernel runs. The other lanes are ended when they next call an operation: one that
-//! loops for ever without any is not. A wild write that happens to hit memory of this process is not noticed. Device memory has closed
-//! pages between allocations, which catches accesses from 256 bytes past the end of one at the latest.
+//! **Faults.** A lane ends its kernel when it touches memory that is not there, overflows its stack, executes an
+//! illegal instruction, traps, or deadlocks its wave. [`Queue::synchronize`](crate::Queue::synchronize) reports it
+//! once, as [`Error::Fault`]. Unlike a GPU's context the device stays usable, and work queued behind the kernel runs.
+//! The other lanes end when they next call an operation; a lane that loops for ever without any does not end. The
+//! simulator does not notice a wild write that happens to hit memory of this process. Device memory has closed pages
+//! between allocations, which catch accesses from 256 bytes past the end of one at the latest.
 //!
-//! **Seeds.** With [`SimConfig::seed`] the thread of the queue runs all waves of a kernel, and the seed decides at every suspension point
-//! (a collective, `active_mask`, a barrier, a pause) who goes on. The same seed gives the same interleaving ([`schedule_hash`]), launch
-//! after launch, in every process, as long as the kernel itself decides nothing by clocks or addresses, and the host answers a waiting
-//! lane within 50 ms: a lane that pauses is left to wait in its place that long, so that the order does not depend on how fast the host
-//! is; only then may others run. What different queues do at the same time is not ordered.
+//! **Seeds.** With [`SimConfig::seed`] the thread of the queue runs all waves of a kernel. At every suspension point
+//! (a collective, `active_mask`, a barrier, a pause) the seed decides who goes on. The same seed gives the same
+//! interleaving ([`schedule_hash`]), launch after launch, in every process. This holds as long as the kernel decides
+//! nothing by clocks or addresses, and the host answers a waiting lane within 50 ms. A lane that pauses keeps its
+//! place for that long, so that the order does not depend on how fast the host is. Only then may others run. Work of
+//! different queues at the same time is not ordered.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -57,7 +60,12 @@ use crate::program::{Kernel, Program};
 use crate::queue::{Launch, Queue};
 
 /// What its device's name begins with.
-pub(crate) const NAME: &str = "simulator";
+const NAME: &str = "simulator";
+
+/// What gives a device of this name more memory, as the end of a message about too little: nothing, if it is not the simulator.
+pub fn more_memory(device: &str) -> &'static str {
+    if device.starts_with(NAME) { "; the simulator has as much as its setting `sim:memory=BYTES` says" } else { "" }
+}
 
 /// The simulator as a plugin: one device, with default settings.
 #[derive(Clone, Copy, Debug)]

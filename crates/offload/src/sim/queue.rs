@@ -157,7 +157,7 @@ impl Drop for SimQueue {
             drop(thread.join());
         }
         if let Some(error) = self.shared.lock().failure.take() {
-            tracing::warn!("a queue was dropped with a failure that nobody asked for: {error}");
+            tracing::warn!("a queue was dropped with an error that nobody had collected: {error}");
         }
     }
 }
@@ -167,7 +167,7 @@ impl BackendQueue for SimQueue {
         let Some(sim) = kernel.as_any().downcast_ref::<SimKernel>() else { return Err(Error::WrongDevice { what: "the kernel" }) };
         let (limit, threads) = (self.device.info.max_group_size, launch.group_threads());
         if threads > u64::from(limit) {
-            let reason = format!("workgroups of {threads} threads, of which an SM holds {limit}; raise the simulator's `waves`");
+            let reason = format!("a workgroup has {threads} threads, and an SM holds at most {limit}; raise the simulator's `waves`");
             return Err(Error::Launch { kernel: sim.name.clone(), reason });
         }
         let run = Run::new(self.device.clone(), Arc::new(sim.clone()), params.clone(), *launch);

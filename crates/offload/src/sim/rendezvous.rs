@@ -1,7 +1,8 @@
 //! Where lanes of a wave meet: who can run, who waits for what, and what collectives result in.
 //!
-//! One plain structure without any waiting in it, so that it can be tested by itself. Whoever runs the lanes (fibers on one thread, the
-//! seeded scheduler, a thread per lane) tells it what lanes do, and asks it who can go on.
+//! This is one plain structure without any waiting in it, so that it can be tested by itself. The code that runs the
+//! lanes (fibers on one thread, the seeded scheduler, a thread per lane) tells it what lanes do, and asks it who can
+//! go on.
 
 use std::collections::BTreeMap;
 

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Threads of this process that run waves now, but for those that sleep in [`backoff`]: of a program's threads most wait to be given something to do, and none of
-/// them wants a core meanwhile.
+/// Threads of this process that run waves now, but for those that sleep in [`backoff`]: of a program's threads most wait to be given something to do,
+/// and none of them wants a core meanwhile.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts the calling thread among those that run waves, until dropped.
@@ -31,12 +31,14 @@ fn cores() -> usize {
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
 }
 
-/// The `attempt`-th wait in a row. About 50 µs of spinning if every waiting thread can have a core beside one that serves, then sleeps that grow to 1 ms. Who has
-/// waited 2³¹ times is asleep, or says so because it is in no hurry: 8 ms.
+/// The `attempt`-th wait in a row. About 10 µs of spinning if every waiting thread can have a core beside one that serves, then sleeps that grow to
+/// 1 ms. Who has waited 2³¹ times is asleep, or says so because it is in no hurry: 8 ms.
 ///
-/// Nobody yields: on a machine with other work that gives away the core for as long as the system lets anybody run, milliseconds; a sleep ends when it is over.
+/// Nobody yields: on a machine with other work that gives away the core for as long as the system lets anybody run, milliseconds; a sleep ends when it
+/// is over. Nor does anybody spin for long: whoever is woken meanwhile to do what is waited for may have to wait for the core that is spun on, until
+/// the system's clock ticks.
 pub(super) fn backoff(attempt: u32) {
-    const SPINS: u32 = 1500;
+    const SPINS: u32 = 300;
     /// Sleeps of 10 µs before they grow.
     const SHORT: u32 = 32;
     // A hint: see `Running`.

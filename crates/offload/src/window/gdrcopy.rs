@@ -1,7 +1,7 @@
 //! GPU memory of CUDA's that GDRCopy has mapped for the host: its library, opened while the program runs.
 //!
-//! GDRCopy's kernel module `gdrdrv` maps pages of `cuMemAlloc` memory across the PCIe BAR. It is looked for where Vulkan offers nothing, as
-//! on machines whose driver was installed without its graphics libraries.
+//! GDRCopy's kernel module `gdrdrv` maps pages of `cuMemAlloc` memory across the PCIe BAR. It is the second choice,
+//! where Vulkan offers nothing: on machines whose driver was installed without its graphics libraries.
 
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
 use std::ptr::NonNull;
@@ -137,7 +137,7 @@ impl Mapping {
         // SAFETY: as above; the structure is at least as large as the library's.
         done("gdr_get_info", unsafe { (functions.info)(session, handle, &mut info) })?;
         if info.flags & WRITE_COMBINING == 0 {
-            return Err(format!("gdrdrv mapped the memory otherwise than write-combining (type {})", info.mapping_type));
+            return Err(format!("gdrdrv did not map the memory write-combining (type {})", info.mapping_type));
         }
         // The mapping may begin at a page before the address.
         let skip = address.checked_sub(info.va).filter(|&skip| skip < info.mapped_size).ok_or("gdrdrv mapped other memory")?;

@@ -1,11 +1,12 @@
 //! Windows: device memory that the host writes while a kernel reads it.
 //!
-//! A kernel that waits for the host polls a word. In pinned host memory each look is a round trip over the bus; in a window it is a load from
-//! the GPU's own memory, and the host's answer crosses the bus once, as a posted write. The host's mapping is write-combining: it stores whole
-//! [`Line`]s by [`LineStore`] and never reads, for a read across the bus takes microseconds. What it must know again it keeps.
+//! A kernel that waits for the host polls a word. In pinned host memory each look is a round trip over the bus. In a
+//! window it is a load from the GPU's own memory, and the host's answer crosses the bus once, as a posted write. The
+//! host's mapping is write-combining. The host stores whole [`Line`]s by [`LineStore`]. It never reads the window,
+//! because a read across the bus takes microseconds; it keeps a copy of what it must know again.
 //!
-//! Who gives a window depends on the machine ([`WindowProvider`]): Vulkan, GDRCopy, or nobody, and then everything works through host
-//! memory. The variable `HOSTCALL_WINDOW` forces one of them, or `off`.
+//! The machine decides who gives a window ([`WindowProvider`]): Vulkan, GDRCopy, or nobody. Without one, everything
+//! works through host memory. The variable `HOSTCALL_WINDOW` forces one of them, or `off`.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -69,7 +70,7 @@ impl fmt::Display for WindowProvider {
 #[non_exhaustive]
 pub enum WindowError {
     /// The user wants none.
-    #[error("windows into device memory are turned off by {VARIABLE}=off; unset it to have them")]
+    #[error("windows into device memory are turned off by {VARIABLE}=off; unset it to use them")]
     Off,
     /// The variable has another value than those that it can have.
     #[error("{VARIABLE}={value} names no provider of windows; set it to off, vulkan, gdrcopy or simulator, or unset it")]
@@ -120,7 +121,7 @@ pub enum WindowError {
 
 fn reasons(tried: &[(WindowProvider, String)]) -> String {
     if tried.is_empty() {
-        return "its plugin knows no way to one".into();
+        return "its plugin has no way to make one".into();
     }
     tried.iter().map(|(provider, reason)| format!("{provider}: {reason}")).collect::<Vec<_>>().join("; ")
 }
@@ -389,7 +390,7 @@ mod tests {
     fn errors_say_what_was_tried_and_what_to_do() {
         let device = simulator();
         let off = device.window_by(Choice::Off, 64).unwrap_err();
-        assert_eq!(off.to_string(), "windows into device memory are turned off by HOSTCALL_WINDOW=off; unset it to have them");
+        assert_eq!(off.to_string(), "windows into device memory are turned off by HOSTCALL_WINDOW=off; unset it to use them");
         let other = device.window_by(Choice::Only(WindowProvider::Vulkan), 64).unwrap_err();
         assert!(matches!(&other, WindowError::NoProvider { tried, .. } if tried.len() == 1), "{other:?}");
         let text = other.to_string();
@@ -399,7 +400,7 @@ mod tests {
         let more = device.window_by(Choice::First, 1 << 46).unwrap_err();
         assert!(more.to_string().contains("out of device memory"), "{more}");
         let none = WindowError::NoProvider { device: "d".into(), tried: Vec::new() };
-        assert_eq!(none.to_string(), "no window into the memory of d: its plugin knows no way to one; replies go by host memory");
+        assert_eq!(none.to_string(), "no window into the memory of d: its plugin has no way to make one; replies go by host memory");
         let old = WindowError::NoLineStore { has: LineStore::Avx };
         assert!(old.to_string().contains("in parts (AVX)") && old.to_string().contains("movdir64b or AVX-512"), "{old}");
     }

@@ -1,9 +1,9 @@
 //! How this processor writes a whole line of 64 bytes into a window.
 //!
-//! A window is mapped write-combining: stores gather in a buffer of the processor, a line each, and leave when the buffer is full, is needed
-//! for another line, or is flushed by a fence or an interrupt. What leaves a *full* buffer is one transfer of 64 bytes. What leaves a half
-//! full one goes in chunks of 8 bytes ("Buffering of Write Combining Memory Locations", Intel SDM vol. 3A), which can tear a 16-byte word.
-//! So a line is whole only where one instruction stores all of it.
+//! A window is mapped write-combining. Stores gather in a buffer of the processor, a line each. They leave when the
+//! buffer is full, is needed for another line, or is flushed by a fence or an interrupt. A *full* buffer leaves as one
+//! transfer of 64 bytes. A half full one leaves in chunks of 8 bytes ("Buffering of Write Combining Memory Locations",
+//! Intel SDM vol. 3A), which can tear a 16-byte word. So a line is whole only where one instruction stores all of it.
 
 use std::fmt;
 

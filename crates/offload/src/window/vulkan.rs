@@ -1,8 +1,9 @@
 //! GPU memory from Vulkan that the host has mapped, exported as a file descriptor for CUDA to import.
 //!
-//! Vulkan offers what CUDA does not: memory of the device that the processor can store into, across the PCIe BAR, with no kernel module of
-//! its own. No queue is used and nothing is drawn. The driver's own library is entered first, by the interface that Vulkan's loader has to
-//! drivers, because it is there wherever the driver is; the loader is a package that may be missing, or may not find the driver's manifest.
+//! Vulkan offers what CUDA does not: device memory that the processor can store into, across the PCIe BAR, with no
+//! kernel module of its own. No queue is used and nothing is drawn. This module first enters the driver's own library,
+//! by the interface that Vulkan's loader has to drivers, because that library is there wherever the driver is. The
+//! loader is a package that may be missing, or may not find the driver's manifest.
 
 use std::ffi::CStr;
 use std::os::fd::{FromRawFd, OwnedFd};

@@ -1,11 +1,12 @@
-//! Helper lanes: the others of a wave whose first lane alone runs a thread of a program.
+//! Helper lanes: the lanes beside lane 0 of a wave that runs a thread of a program with std.
 //!
-//! A lane that copies alone is slow: each piece of 16 bytes takes a way to memory and back, over the bus if it is the host's. So the entry kernel of programs with std
-//! can be launched with whole waves. Lane 0 is the thread; the others wait for orders at a barrier, where they take no part in anything. For a
-//! copy, lane 0 writes an order to shared memory, meets them at the barrier, copies with them, and meets them again.
+//! A lane that copies alone is slow, because each piece of 16 bytes goes to memory and back by itself, over the bus if
+//! the memory is the host's. So the entry kernel of programs with std can be launched with whole waves. Lane 0 is the
+//! thread. The other lanes wait at a barrier for orders. For a copy, lane 0 writes an order to shared memory, meets
+//! the others at the barrier, copies with them, and meets them again.
 //!
-//! Helpers have no stack, because the word that says where one begins is the thread's (`hostcall-build`, `stacks`): nothing that they run may have a variable in
-//! memory, which a test looks at.
+//! Helpers have no stack, because the word that says where a stack begins is the thread's (`hostcall-build`,
+//! `shared_stacks`). So nothing that they run may have a variable in memory. A test checks this.
 
 use super::plain::{load, load_byte, load_piece, store, store_byte, store_piece};
 use super::{barrier_of_wave, exit_lane, fence_system, is_global, load_bulk, store_bulk};

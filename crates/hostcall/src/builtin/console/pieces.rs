@@ -1,7 +1,8 @@
-//! Long texts, which come in pieces: joined until their last piece is there.
+//! Long texts, which come in pieces: joined when their last piece is there.
 //!
-//! A kernel decides how many texts it begins, how long they are, and whether it ever ends them. So both the bytes and the number of unfinished
-//! texts are bounded; beyond that the oldest texts are written as far as they have come, and nothing is lost.
+//! A kernel decides how many texts it begins, how long they are, and whether it ever ends them. So both the bytes and
+//! the number of unfinished texts are bounded. Beyond that the oldest texts are written as far as they have come, and
+//! nothing is lost.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -1,7 +1,7 @@
 //! Standard input: always a descriptor, so that waiting for it is waiting for any descriptor.
 //!
-//! Reading never waits: it says `EAGAIN`, and whoever has the time waits as for a socket. A program that read input which never comes, from each of its
-//! lanes, would hold as many threads.
+//! Reading never waits: it says `EAGAIN`, and the caller waits as it does for a socket. If reading waited, a program
+//! whose lanes all read input that never comes would hold as many threads of the host.
 
 use std::fmt;
 use std::io::{self, Read};

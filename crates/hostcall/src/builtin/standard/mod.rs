@@ -1,7 +1,7 @@
-//! What programs with Rust's `std` ask besides: standard input, entropy, all that is known of files, and sockets.
+//! Services that only programs with Rust's `std` call: standard input, entropy, metadata of files, and sockets.
 //!
-//! The services are those of [`hostcall_abi::std_services`]. None of them blocks a serving thread, and those that wait for the network hold no
-//! thread at all: they are in the [`reactor`].
+//! [`hostcall_abi::std_services`] defines them. None of them blocks a serving thread. Calls that wait for the network
+//! hold no thread at all: they are in the [`reactor`].
 
 mod address;
 mod input;

@@ -1,4 +1,4 @@
-//! Names in the network, which the host's resolver resolves.
+//! Looking up names in the network, by the host's resolver.
 
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};

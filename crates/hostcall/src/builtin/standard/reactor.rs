@@ -1,8 +1,8 @@
 //! One thread on which all calls that wait for descriptors wait together.
 //!
-//! A call that can be answered at once is, on the thread that served it. Otherwise its completion goes to the reactor's thread, which `poll`s the
-//! descriptors of all of them and a pipe by which it learns of more. It looks up now and then, because kernels that are ended, and
-//! servers that go, do not tell it.
+//! A call that can be answered at once is answered on the thread that served it. Otherwise its completion goes to the
+//! reactor's thread. That thread `poll`s the descriptors of all waiting calls, and a pipe by which it learns of new
+//! ones. It also wakes up now and then, because nobody tells it that a kernel was ended or that a server is gone.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};

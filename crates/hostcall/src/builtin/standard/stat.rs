@@ -1,4 +1,4 @@
-//! All that is known of a file, whole directories, and second handles.
+//! Metadata of files, listings of whole directories, and second handles.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt as _;

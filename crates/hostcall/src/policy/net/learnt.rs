@@ -1,4 +1,4 @@
-//! What addresses granted names were found to have, for as long as that counts.
+//! The addresses that granted names resolved to, kept for as long as they are granted.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

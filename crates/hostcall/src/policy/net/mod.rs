@@ -1,7 +1,8 @@
 //! Which other machines a program may speak to.
 //!
-//! A grant names a host and a port. A program may connect and send to what is granted, and bind to it; a name that is granted may be resolved,
-//! and for a while the addresses that it resolved to count as the name does, if the grant covers their [range](range).
+//! A grant names a host and a port. A program may connect to a granted place, send to it, and bind to it. It may look
+//! up a granted name. For a while after that the name's addresses are granted as well, if the grant covers their
+//! [range](range).
 
 mod grant;
 mod learnt;

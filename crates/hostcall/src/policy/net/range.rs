@@ -1,7 +1,9 @@
-//! What kind of address an address is, so that a granted name cannot be pointed at what lies behind the host.
+//! Ranges of addresses: public, private, loopback and others. They keep a granted name from leading to what lies
+//! behind the host.
 //!
-//! Whoever runs the name servers of a granted name decides what it resolves to: `127.0.0.1`, the address of a router, the metadata service of a
-//! cloud. A grant of a name therefore covers the addresses of the public network, and others only as far as it says.
+//! Whoever runs the name servers of a granted name decides what it resolves to: `127.0.0.1`, the address of a router,
+//! the metadata service of a cloud. So a grant of a name covers the addresses of the public network, and others only
+//! as far as it says.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

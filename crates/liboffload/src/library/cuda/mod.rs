@@ -2,17 +2,21 @@
 //!
 //! Opening the platform counts devices. A device's context is made when something is asked of it that needs one.
 
+mod cache;
 mod properties;
 mod queue;
 
 use std::any::Any;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use offload::cuda::flat::{Flat, FlatKernel, FlatMemory, FlatProgram, Kind, Registration, check_image};
 use offload::{DeviceKind, ImageKind, ProgramBundle};
 
+use self::cache::{Cache, Work, class_of};
 use super::backend::{Block, Device, Global, Kernel, Pin, Platform, Program, Properties, Queue, Shape};
 use super::error::{fail, of_device};
+use super::host_calls::{self, Calls};
+use super::session;
 use crate::runtime::Error;
 use crate::sys::{ol_alloc_type_t, ol_errc_t, ol_platform_backend_t};
 
@@ -44,7 +48,9 @@ impl Platform for Cuda {
             return fail(ol_errc_t::OL_ERRC_UNSUPPORTED, "this library was built without CUDA");
         };
         let count = platform.device_count().map_err(of_device)?;
-        Ok((0..count).map(|ordinal| Arc::new(CudaDevice { ordinal, flat: OnceLock::new() }) as Arc<dyn Device>).collect())
+        Ok((0..count)
+            .map(|ordinal| Arc::new(CudaDevice { ordinal, flat: OnceLock::new(), cache: OnceLock::new() }) as Arc<dyn Device>)
+            .collect())
     }
 }
 
@@ -52,7 +58,15 @@ impl Platform for Cuda {
 struct CudaDevice {
     ordinal: u32,
     flat: OnceLock<Result<Flat, Error>>,
+    cache: OnceLock<Arc<Cache<FlatMemory>>>,
 }
+
+/// The work of all GPUs.
+static WORK: LazyLock<Work> = LazyLock::new(Work::default);
+
+/// A device keeps at most this part of its memory for later allocations, and no more than [`MOST_KEPT`].
+const KEPT_PART: u64 = 64;
+const MOST_KEPT: u64 = 256 << 20;
 
 impl CudaDevice {
     fn flat(&self) -> Result<&Flat, Error> {
@@ -78,7 +92,19 @@ impl Device for CudaDevice {
         if kind == Kind::Device && size as u64 > most {
             return fail(ol_errc_t::OL_ERRC_OUT_OF_RESOURCES, format!("no {size} bytes of device memory: {} has {most}", flat.info().name));
         }
-        Ok(Arc::new(Allocated(flat.allocate(kind, size, alignment).map_err(of_device)?)))
+        // Larger alignments than the driver's own are made by allocating more.
+        let class = class_of(size).filter(|_| kind == Kind::Device && alignment <= NATURAL_ALIGNMENT);
+        let cache = self.cache.get_or_init(|| Arc::new(Cache::new((most / KEPT_PART).min(MOST_KEPT) as usize)));
+        if let Some(memory) = class.and_then(|class| cache.take(class, &WORK)) {
+            return Ok(Arc::new(Allocated { memory: Some(memory), class, cache: cache.clone() }));
+        }
+        let bytes = class.unwrap_or(size);
+        let memory = match flat.allocate(kind, bytes, alignment) {
+            // What is kept may be what is missing.
+            Err(offload::Error::OutOfMemory { .. }) if cache.clear() => flat.allocate(kind, bytes, alignment),
+            other => other,
+        };
+        Ok(Arc::new(Allocated { memory: Some(memory.map_err(of_device)?), class, cache: cache.clone() }))
     }
 
     fn pin(&self, address: usize, size: usize) -> Result<Box<dyn Pin>, Error> {
@@ -101,16 +127,26 @@ impl Device for CudaDevice {
     fn load(&self, image: &[u8]) -> Result<Arc<dyn Program>, Error> {
         let flat = self.flat()?;
         let Ok(bundle) = ProgramBundle::from_bytes(image) else {
-            return Ok(Arc::new(Loaded(flat.load(image).map_err(of_device)?)));
+            return Loaded::load(flat, image);
         };
         let capability = flat.cuda_info().map_err(of_device)?.capability;
         let image = best_image(flat, &bundle, capability)?;
         bundle.checked(image).map_err(|error| Error::new(ol_errc_t::OL_ERRC_INVALID_BINARY, error.to_string()))?;
-        Ok(Arc::new(Loaded(flat.load(&image.bytes).map_err(of_device)?)))
+        Loaded::load(flat, &image.bytes)
     }
 
     fn drain(&self) {
-        // The driver does what is in streams that were destroyed; a new session may begin meanwhile.
+        // The driver does what is in streams that were destroyed; a new session may begin meanwhile. Functions of streams are the caller's.
+        if let Some(Ok(flat)) = self.flat.get() {
+            flat.wait_for_calls();
+        }
+    }
+
+    fn end(&self) {
+        if let Some(cache) = self.cache.get() {
+            cache.clear();
+        }
+        WORK.forget();
     }
 }
 
@@ -122,11 +158,28 @@ fn best_image<'a>(flat: &Flat, bundle: &'a ProgramBundle, capability: (u32, u32)
     fitting.map_or_else(|| fail(ol_errc_t::OL_ERRC_INVALID_BINARY, text()), Ok)
 }
 
-struct Allocated(FlatMemory);
+/// What the driver aligns allocations to.
+const NATURAL_ALIGNMENT: usize = 256;
+
+/// Memory, which goes back to the cache if it is of one of its classes.
+struct Allocated {
+    /// There until it is dropped.
+    memory: Option<FlatMemory>,
+    class: Option<usize>,
+    cache: Arc<Cache<FlatMemory>>,
+}
 
 impl Block for Allocated {
     fn address(&self) -> usize {
-        self.0.address()
+        self.memory.as_ref().map_or(0, FlatMemory::address)
+    }
+}
+
+impl Drop for Allocated {
+    fn drop(&mut self) {
+        if let (Some(class), Some(memory)) = (self.class, self.memory.take()) {
+            self.cache.keep(class, memory, &WORK);
+        }
     }
 }
 
@@ -138,17 +191,29 @@ impl Pin for Pinned {
     }
 }
 
-struct Loaded(FlatProgram);
+struct Loaded {
+    // Dropped first: its server uses the program.
+    calls: Option<Arc<Calls>>,
+    flat: FlatProgram,
+}
+
+impl Loaded {
+    fn load(flat: &Flat, image: &[u8]) -> Result<Arc<dyn Program>, Error> {
+        let flat = flat.load(image).map_err(of_device)?;
+        let calls = host_calls::attach(session::CUDA, &flat.program("image", image))?;
+        Ok(Arc::new(Loaded { calls, flat }))
+    }
+}
 
 impl Program for Loaded {
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn Kernel>>, Error> {
-        let found = self.0.kernel(name).map_err(of_device)?;
-        Ok(found
-            .map(|kernel| Arc::new(CudaKernel { name: name.to_owned(), flat: kernel, device: self.0.device().clone() }) as Arc<dyn Kernel>))
+        let found = self.flat.kernel(name).map_err(of_device)?;
+        let (name, device, calls) = (name.to_owned(), self.flat.device().clone(), self.calls.clone());
+        Ok(found.map(|flat| Arc::new(CudaKernel { name, flat, device, calls }) as Arc<dyn Kernel>))
     }
 
     fn global(&self, name: &str) -> Result<Option<Global>, Error> {
-        let found = self.0.global(name).map_err(of_device)?;
+        let found = self.flat.global(name).map_err(of_device)?;
         Ok(found.map(|global| Global { address: global.address as usize, size: global.size }))
     }
 }
@@ -158,6 +223,7 @@ struct CudaKernel {
     name: String,
     flat: FlatKernel,
     device: Flat,
+    calls: Option<Arc<Calls>>,
 }
 
 /// `CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH`.
@@ -185,6 +251,10 @@ impl Kernel for CudaKernel {
         }
         let resident = self.flat.resident_groups(items, shape.shared).map_err(of_device)?;
         Ok(resident.saturating_mul(self.device.info().sms))
+    }
+
+    fn host_calls(&self) -> Option<&Arc<Calls>> {
+        self.calls.as_ref()
     }
 
     fn as_any(&self) -> &dyn Any {

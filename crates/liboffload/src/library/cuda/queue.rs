@@ -6,7 +6,8 @@ use std::sync::Arc;
 use offload::Launch;
 use offload::cuda::flat::{Flat, FlatEvent, FlatStream};
 
-use super::CudaKernel;
+use super::cache::QueueWork;
+use super::{CudaKernel, WORK};
 use crate::library::arguments::Arguments;
 use crate::library::backend::{Event, Kernel, Place, Queue, Shape};
 use crate::library::error::{fail, of_device};
@@ -18,12 +19,30 @@ pub(super) struct CudaQueue {
     stream: FlatStream,
     device: Flat,
     can_prefetch: bool,
+    /// How far it is, for memory that is freed.
+    work: Arc<QueueWork>,
+}
+
+impl Drop for CudaQueue {
+    fn drop(&mut self) {
+        let (work, latest) = (self.work.clone(), self.work.latest());
+        let done = move || {
+            work.waited(latest);
+            WORK.close(&work);
+        };
+        // What is left in it is still done. Until then blocks that it may use are not given out again.
+        if self.stream.is_idle().unwrap_or(true) {
+            done();
+        } else if let Err(error) = self.stream.call_after(Box::new(done)) {
+            eprintln!("offload: freed memory is not used again until olShutDown: {error}");
+        }
+    }
 }
 
 impl CudaQueue {
     pub(super) fn new(device: &Flat) -> Result<CudaQueue, Error> {
         let stream = device.stream().map_err(of_device)?;
-        Ok(CudaQueue { stream, device: device.clone(), can_prefetch: device.can_prefetch() })
+        Ok(CudaQueue { stream, device: device.clone(), can_prefetch: device.can_prefetch(), work: WORK.queue() })
     }
 }
 
@@ -50,16 +69,25 @@ impl Queue for CudaQueue {
         };
         check(kernel, &arguments)?;
         let launch = Launch { groups: shape.groups, group_size: shape.size, dynamic_shared: shape.shared };
+        WORK.begin(&self.work);
+        let awake = kernel.calls.as_ref().map(|calls| (calls.awake(), calls.clone()));
         // SAFETY: the parameters were compared with what the driver says of the kernel; the rest is the caller's.
-        unsafe { self.stream.launch(&kernel.flat, &launch, shape.cooperative, &mut arguments.pointers()) }.map_err(of_device)
+        unsafe { self.stream.launch(&kernel.flat, &launch, shape.cooperative, &mut arguments.pointers()) }.map_err(of_device)?;
+        match awake {
+            // The server looks for calls, and stays, until the kernel has ended. By a thread of ours: who ends a server calls the driver.
+            Some(awake) => self.stream.call_after(Box::new(move || drop(awake))).map_err(of_device),
+            None => Ok(()),
+        }
     }
 
     unsafe fn copy(&self, to: Place, from: Place, size: usize) -> Result<(), Error> {
+        WORK.begin(&self.work);
         // SAFETY: the caller's.
         unsafe { self.stream.copy(to.address, from.address, size) }.map_err(of_device)
     }
 
     unsafe fn fill(&self, to: Place, pattern: &[u8], size: usize) -> Result<(), Error> {
+        WORK.begin(&self.work);
         // SAFETY: the caller's.
         unsafe { self.stream.fill(to.address, pattern, size) }.map_err(of_device)
     }
@@ -68,10 +96,12 @@ impl Queue for CudaQueue {
         if !self.can_prefetch {
             return Ok(());
         }
+        WORK.begin(&self.work);
         self.stream.prefetch(address, size, to_host).map_err(of_device)
     }
 
     fn call(&self, function: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
+        WORK.begin(&self.work);
         self.stream.call_host(function).map_err(of_device)
     }
 
@@ -81,18 +111,30 @@ impl Queue for CudaQueue {
 
     fn wait(&self, event: &Arc<dyn Event>) -> Result<(), Error> {
         match event.as_any().downcast_ref::<CudaEvent>() {
-            Some(event) => self.stream.wait(&event.0).map_err(of_device),
+            // It counts as work: what comes after it is done later than what the other queue has now.
+            Some(event) => {
+                WORK.begin(&self.work);
+                self.stream.wait(&event.0).map_err(of_device)
+            }
             None if event.is_complete()? => Ok(()),
             None => fail(ol_errc_t::OL_ERRC_UNSUPPORTED, "a queue of a GPU cannot wait for an event of another platform: use olSyncEvent"),
         }
     }
 
     fn synchronize(&self) -> Result<(), Error> {
-        self.stream.synchronize().map_err(of_device)
+        let latest = self.work.latest();
+        self.stream.synchronize().map_err(of_device)?;
+        self.work.waited(latest);
+        Ok(())
     }
 
     fn is_idle(&self) -> Result<bool, Error> {
-        self.stream.is_idle().map_err(of_device)
+        let latest = self.work.latest();
+        let idle = self.stream.is_idle().map_err(of_device)?;
+        if idle {
+            self.work.waited(latest);
+        }
+        Ok(idle)
     }
 }
 

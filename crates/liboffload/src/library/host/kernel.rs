@@ -9,6 +9,8 @@ use offload::{Args, Image, ImageKind, Launch, ProgramBundle, Sha256};
 use crate::library::arguments::Arguments;
 use crate::library::backend::{Global, Kernel, Program, Shape};
 use crate::library::error::{fail, of_device};
+use crate::library::host_calls::{self, Calls};
+use crate::library::session;
 use crate::runtime::Error;
 use crate::sys::ol_errc_t;
 
@@ -20,39 +22,44 @@ pub(super) fn bundle_of(image: &[u8]) -> ProgramBundle {
 }
 
 /// A loaded simulator image.
-pub(super) struct Simulated(offload::Program);
+pub(super) struct Simulated {
+    program: offload::Program,
+    calls: Option<Arc<Calls>>,
+}
 
 impl Simulated {
     pub(super) fn load(device: &offload::Device, bundle: &ProgramBundle) -> Result<Simulated, Error> {
         let program = device.load(bundle).map_err(of_device)?;
-        // Nobody answers calls of kernels that are launched through this API.
-        program.without_server();
-        Ok(Simulated(program))
+        let calls = host_calls::attach(session::HOST, &program)?;
+        Ok(Simulated { program, calls })
     }
 }
 
 impl Program for Simulated {
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn Kernel>>, Error> {
-        match self.0.kernel(name) {
-            Ok(kernel) => Ok(Some(Arc::new(SimulatedKernel(kernel)))),
+        match self.program.kernel(name) {
+            Ok(kernel) => Ok(Some(Arc::new(SimulatedKernel { kernel, calls: self.calls.clone() }))),
             Err(offload::Error::NoKernel { .. }) => Ok(None),
             Err(error) => Err(of_device(error)),
         }
     }
 
     fn global(&self, name: &str) -> Result<Option<Global>, Error> {
-        let found = self.0.find_global(name).map_err(of_device)?;
+        let found = self.program.find_global(name).map_err(of_device)?;
         Ok(found.map(|global| Global { address: global.address() as usize, size: global.size() }))
     }
 }
 
 /// A kernel of a simulator image.
-pub(super) struct SimulatedKernel(offload::Kernel);
+pub(super) struct SimulatedKernel {
+    kernel: offload::Kernel,
+    calls: Option<Arc<Calls>>,
+}
 
 impl SimulatedKernel {
     /// Refuses a launch that cannot work, now and not when its turn comes.
     pub(super) fn check(&self, shape: &Shape, arguments: &Arguments) -> Result<(), Error> {
-        let (name, most) = (self.0.name(), self.0.program().device().info().max_group_size);
+        let (name, most) = (self.kernel.name(), self.kernel.program().device().info().max_group_size);
         if shape.items() > u64::from(most) {
             let text = format!("cannot launch `{name}` with groups of {:?} items: the simulator has at most {most}", shape.size);
             return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text);
@@ -68,7 +75,7 @@ impl SimulatedKernel {
             );
             return fail(ol_errc_t::OL_ERRC_OUT_OF_RESOURCES, text);
         }
-        let Some(sizes) = self.0.params() else { return Ok(()) };
+        let Some(sizes) = self.kernel.params() else { return Ok(()) };
         if sizes.len() != arguments.len() {
             let text = format!("`{name}` has {} arguments, and NumArgs is {}", sizes.len(), arguments.len());
             return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text);
@@ -89,27 +96,32 @@ impl SimulatedKernel {
     pub(super) unsafe fn run(&self, queue: &offload::Queue, shape: &Shape, arguments: &Arguments) -> Result<(), Error> {
         let args = arguments.values().fold(Args::new(), Args::bytes);
         let launch = Launch { groups: shape.groups, group_size: shape.size, dynamic_shared: 0 };
+        let _awake = self.calls.as_ref().map(|calls| calls.awake());
         // SAFETY: the caller's.
-        unsafe { queue.launch(&self.0, launch, args) }.and_then(|()| queue.synchronize()).map_err(of_device)
+        unsafe { queue.launch(&self.kernel, launch, args) }.and_then(|()| queue.synchronize()).map_err(of_device)
     }
 
     /// A queue of the simulator.
     pub(super) fn queue(&self) -> Result<offload::Queue, Error> {
-        self.0.program().device().queue().map_err(of_device)
+        self.kernel.program().device().queue().map_err(of_device)
     }
 }
 
 impl Kernel for SimulatedKernel {
     fn optimal_group_size(&self, _shared_per_item: usize) -> Result<usize, Error> {
         // Waves run one beside the other on their own threads, whatever group they are of: the largest group has the least overhead.
-        Ok(self.0.program().device().info().max_group_size as usize)
+        Ok(self.kernel.program().device().info().max_group_size as usize)
     }
 
     fn max_cooperative_groups(&self, shape: &Shape) -> Result<u32, Error> {
-        let info = self.0.program().device().info();
+        let info = self.kernel.program().device().info();
         let (waves_per_sm, waves) = (info.resident_waves / info.sms.max(1), shape.items().div_ceil(u64::from(info.wave_size)));
         // All waves of a group are on one SM.
         Ok(info.sms * (u64::from(waves_per_sm) / waves.max(1)) as u32)
+    }
+
+    fn host_calls(&self) -> Option<&Arc<Calls>> {
+        self.calls.as_ref()
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -40,6 +40,7 @@ struct Tracer {
 }
 
 /// The process's tracer, if it has one.
+#[inline]
 fn tracer() -> Option<&'static Tracer> {
     static TRACER: OnceLock<Option<Tracer>> = OnceLock::new();
     let open = || {
@@ -74,6 +75,7 @@ pub(super) struct Traced {
 }
 
 /// Begins a call, if calls of this function are traced.
+#[inline]
 pub(super) fn enter(name: &'static str) -> Option<Traced> {
     let tracer = tracer()?;
     if !tracer.config.wants(name) {

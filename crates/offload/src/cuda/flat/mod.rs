@@ -1,11 +1,13 @@
-//! CUDA by addresses, for faces whose callers own memory as C programs do.
+//! CUDA by addresses, for APIs whose callers own memory as C programs do.
 //!
-//! [`crate::Queue`] and [`crate::Memory`] know lengths and owners, and count what runs. A C face has addresses of any origin, kernels of
-//! programs that say nothing of their parameters, managed and registered memory, cooperative launches. Here each of these is the driver's
-//! function, called in the device's context, with its errors as this crate's: a lost device stays lost, and a missing driver is found before.
+//! [`crate::Queue`] and [`crate::Memory`] know lengths and owners, and count what runs. A C API has addresses of any
+//! origin, kernels of programs that say nothing of their parameters, managed and registered memory, cooperative
+//! launches. Here each of these is the driver's function, called in the device's context, with its errors as this
+//! crate's. A lost device stays lost, and a missing driver is found before.
 //!
 //! Launches are not counted in [`crate::Device::in_flight`], and freeing waits for the device as `cuMemFree` does.
 
+mod calls;
 mod kernel;
 mod memory;
 mod program;
@@ -23,6 +25,7 @@ pub use stream::{FlatEvent, FlatStream};
 use super::context::Context;
 use super::device::CudaInfo;
 use super::raw;
+use crate::calls::Threads;
 use crate::device::{Device, DeviceInfo};
 use crate::error::Error;
 
@@ -31,6 +34,8 @@ use crate::error::Error;
 pub struct Flat {
     context: Arc<Context>,
     device: Device,
+    /// Those that call functions of its streams.
+    threads: Arc<Threads>,
 }
 
 impl Flat {
@@ -39,7 +44,12 @@ impl Flat {
     /// # Errors
     /// [`Error::WrongDevice`] if it is no CUDA device.
     pub fn new(device: &Device) -> Result<Flat, Error> {
-        Ok(Flat { context: raw::cuda(device)?.context.clone(), device: device.clone() })
+        Ok(Flat { context: raw::cuda(device)?.context.clone(), device: device.clone(), threads: Arc::default() })
+    }
+
+    /// Waits until the functions of streams that are gone have returned.
+    pub fn wait_for_calls(&self) {
+        self.threads.wait();
     }
 
     /// What it is.

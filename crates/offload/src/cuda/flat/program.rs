@@ -1,4 +1,4 @@
-//! Images whose form and architecture nobody says: PTX, cubins and fatbins.
+//! Images whose form and architecture the caller does not state: PTX, cubins and fatbins.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use crate::backend::{BackendProgram, GlobalInfo};
 use crate::cuda::image::{self, Capability, Form};
 use crate::cuda::module::{Loaded, Module};
 use crate::error::Error;
+use crate::program::Program;
 use crate::queue::Launch;
 
 /// A loaded image. Dropping it runs its destructors and unloads it.
@@ -165,6 +166,11 @@ impl FlatProgram {
     /// Where it is loaded.
     pub fn device(&self) -> &Flat {
         &self.flat
+    }
+
+    /// The same in the other face, for a server to attach: the program of the `image` that was loaded. It keeps the module loaded.
+    pub fn program(&self, name: &str, image: &[u8]) -> Program {
+        Program::of_image(self.flat.device.clone(), name.to_owned(), Arc::new(Loaded(self.loaded.0.clone())), image)
     }
 
     /// A kernel; `None` if there is none of this name.

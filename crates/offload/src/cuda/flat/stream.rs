@@ -1,11 +1,13 @@
 //! Streams and events: copies, fills, waiting.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::sys;
 
 use super::Flat;
+use super::calls::Returned;
 use crate::backend::{BackendEvent, BackendQueue};
+use crate::calls::Calls;
 use crate::cuda::context::{Context, STREAM_NON_BLOCKING};
 use crate::cuda::driver::Failed;
 use crate::cuda::event::Event;
@@ -15,8 +17,11 @@ use crate::error::Error;
 /// A stream. What is in it when it is dropped is still done, and dropping does not wait for it.
 pub struct FlatStream {
     pub(super) context: Arc<Context>,
-    stream: Stream,
+    pub(super) stream: Stream,
     pub(super) raw: sys::CUstream,
+    pub(super) calls: Calls,
+    /// Made with the first function.
+    pub(super) returned: OnceLock<Arc<Returned>>,
 }
 
 // SAFETY: a handle, valid on every thread; the driver serialises its use.
@@ -56,7 +61,10 @@ impl Flat {
         }
         // SAFETY: made just now, and destroyed by the result only.
         match unsafe { Stream::borrowed(&self.context, raw, None) } {
-            Ok(stream) => Ok(FlatStream { context: self.context.clone(), stream, raw }),
+            Ok(stream) => {
+                let calls = Calls::new(&self.threads);
+                Ok(FlatStream { context: self.context.clone(), stream, raw, calls, returned: OnceLock::new() })
+            }
             Err(error) => {
                 destroy(&self.context, raw);
                 Err(error)
@@ -86,7 +94,7 @@ impl Drop for FlatStream {
 }
 
 impl FlatStream {
-    fn call(&self, call: impl FnOnce(&crate::cuda::driver::Driver) -> Result<(), Failed>) -> Result<(), Error> {
+    pub(super) fn call(&self, call: impl FnOnce(&crate::cuda::driver::Driver) -> Result<(), Failed>) -> Result<(), Error> {
         let entered = self.context.enter()?;
         entered.check(call(entered.driver))
     }
@@ -150,14 +158,6 @@ impl FlatStream {
         let location = Location { kind: if to_host { ON_HOST } else { ON_DEVICE }, id: if to_host { 0 } else { self.context.device } };
         // SAFETY: the driver looks for itself whether there is such memory; nothing of it changes.
         self.call(|driver| unsafe { driver.mem_prefetch(address as u64, bytes, location, 0, self.raw) })
-    }
-
-    /// Calls `function` when the work before has ended; the work after it begins when it has returned. It must not call the driver.
-    ///
-    /// # Errors
-    /// [`Error::DeviceLost`].
-    pub fn call_host(&self, function: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
-        self.stream.on_complete(function)
     }
 
     /// Marks the end of the work so far.

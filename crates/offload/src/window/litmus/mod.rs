@@ -1,9 +1,10 @@
 //! A litmus test of a window: does the device ever see a word that the host never wrote?
 //!
-//! The wire needs one thing of a window that no vendor promises: that a 16-byte word which the host stored as part of a line is read by a
-//! 16-byte load as it was stored, whole. So the host overwrites lines as fast as it can with growing numbers, sixteen times the same in each
-//! line, while all SMs load words and count what does not fit together. A test cannot prove that tearing never happens; it finds a machine
-//! on which it does, before a kernel's arguments go that way.
+//! The wire needs one property of a window that no vendor promises. If the host stored a 16-byte word as part of a
+//! line, a 16-byte load must read the word whole, as it was stored. So the host overwrites lines as fast as it can
+//! with growing numbers, sixteen times the same in each line. Meanwhile all SMs load words and count those whose parts
+//! do not fit together. A test cannot prove that tearing never happens. It finds a machine on which tearing happens,
+//! before a kernel's arguments go that way.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -1,0 +1,68 @@
+//! The entry points in C. Each checks what it is given; no error ends the process but the two that AMD documents.
+
+mod ours;
+mod v0;
+mod v1;
+
+pub use ours::*;
+pub use v0::*;
+pub use v1::*;
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use crate::Error;
+use crate::consumer::{self, Consumer};
+use crate::layout::ALIGNMENT;
+
+/// A consumer, as C sees it: a number that is never dereferenced.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ConsumerHandle {
+    _opaque: [u8; 0],
+}
+
+fn find(consumer: *mut ConsumerHandle) -> Result<Arc<Consumer>, Error> {
+    consumer::find(consumer.addr())
+}
+
+/// Null and misaligned pointers.
+fn check(buffer: *mut u8) -> Result<(), Error> {
+    if buffer.is_null() {
+        Err(Error::Nullptr)
+    } else if !buffer.addr().is_multiple_of(ALIGNMENT) {
+        Err(Error::IncorrectAlignment)
+    } else {
+        Ok(())
+    }
+}
+
+/// Creates a consumer and hands its handle out.
+fn create() -> Result<*mut ConsumerHandle, Error> {
+    consumer::create().map(std::ptr::without_provenance_mut)
+}
+
+/// # Safety
+/// As for `amd_hostcall_initialize_buffer`.
+unsafe fn initialize(buffer: *mut u8, packets: u32) -> Result<(), Error> {
+    check(buffer)?;
+    if crate::tables::consumers().buffers.contains_key(&buffer.addr()) {
+        return Err(Error::InvalidRequest);
+    }
+    // SAFETY: the caller's.
+    unsafe { crate::memory::Map::initialize(buffer, packets) }.map(|_| ())
+}
+
+/// # Safety
+/// As for `amd_hostcall_register_buffer`.
+unsafe fn register(consumer: *mut ConsumerHandle, buffer: *mut u8) -> Result<(), Error> {
+    let consumer = find(consumer)?;
+    check(buffer)?;
+    // SAFETY: the caller's.
+    unsafe { consumer.register(buffer) }
+}
+
+/// A result as C's code.
+fn code(result: Result<(), Error>) -> c_int {
+    Error::code(result)
+}

@@ -1,0 +1,80 @@
+//! Functions that AMD's library has not.
+
+use std::ffi::{c_int, c_void};
+
+use super::{check, code};
+use crate::layout::{QWORDS, buffer_size};
+use crate::{Callable, Error, client, doorbell, tables};
+
+/// Allows service 1 to call a function.
+///
+/// Errors: `NULLPTR`.
+///
+/// # Safety
+/// `function` is null or such a function, fit for any thread and whatever words a kernel sends.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hostcall_amd_allow_call(function: Option<Callable>) -> c_int {
+    code(function.ok_or(Error::Nullptr).and_then(|function| {
+        let address = (function as *const ()).expose_provenance() as u64;
+        tables::change(|services| {
+            services.allowed.insert(address);
+            Ok(())
+        })
+    }))
+}
+
+/// Forbids it again. A call that has begun goes on.
+///
+/// Errors: `NULLPTR`; `INVALID_REQUEST` if it was not allowed.
+#[unsafe(no_mangle)]
+pub extern "C" fn hostcall_amd_forbid_call(function: Option<Callable>) -> c_int {
+    code(function.ok_or(Error::Nullptr).and_then(|function| {
+        let address = (function as *const ()).addr() as u64;
+        tables::change(|services| services.allowed.remove(&address).then_some(()).ok_or(Error::InvalidRequest))
+    }))
+}
+
+/// Lays a buffer out, if so many bytes are enough for it. The README of AMD's library shows these parameters.
+///
+/// Errors: those of `amd_hostcall_initialize_buffer`; `INVALID_REQUEST` if the buffer is too small.
+///
+/// # Safety
+/// `buffer` is null, misaligned, or `size` bytes which nobody uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hostcall_amd_initialize_buffer(buffer: *mut c_void, size: usize, num_packets: u32) -> c_int {
+    code(check(buffer.cast()).and_then(|()| {
+        if size < buffer_size(num_packets) {
+            return Err(Error::InvalidRequest);
+        }
+        // SAFETY: the caller's, and the size was compared.
+        unsafe { super::initialize(buffer.cast(), num_packets) }
+    }))
+}
+
+/// Calls a service from a thread of the host, as a wave would: for the lanes of `mask`, eight words each, in and out. Waits for the answer.
+///
+/// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if the buffer is not registered, or if the call was refused; `CONSUMER_ACTIVE`
+/// if a handler of the buffer's consumer calls, and `HOSTCALL_AMD_SERIAL` is set.
+///
+/// # Safety
+/// `buffer` stays until this returns. `payload` is null, misaligned, or has eight
+/// initialised words for each lane up to the highest of `mask`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hostcall_amd_call(buffer: *mut c_void, service: u32, mask: u64, payload: *mut [u64; QWORDS]) -> c_int {
+    code(check(buffer.cast()).and_then(|()| {
+        check(payload.cast())?;
+        // The lanes up to the highest one: a caller of one lane has no more words.
+        let lanes = (u64::BITS - mask.leading_zeros()) as usize;
+        // SAFETY: the caller's, for these lanes.
+        let lanes = unsafe { std::slice::from_raw_parts_mut(payload, lanes) };
+        client::call(buffer.addr(), service, mask, lanes)
+    }))
+}
+
+/// Rings a doorbell by its handle, as a buffer holds it.
+///
+/// Errors: `NULLPTR` for 0; `INVALID_REQUEST` if it is no doorbell of this library's.
+#[unsafe(no_mangle)]
+pub extern "C" fn hostcall_amd_ring(doorbell: u64) -> c_int {
+    code(doorbell::ring(doorbell))
+}

@@ -1,0 +1,138 @@
+//! Doorbells: what a wave rings when a packet is ready, and what a consumer sleeps on.
+//!
+//! A client sees a handle of 64 bits in the buffer. With AMD's runtime in the process it is a signal of that runtime. Without, it is the
+//! address of a word of ours that looks like one. Which of the two is decided once, when the first consumer is created.
+//!
+//! **A doorbell is never freed.** Waves may ring late, after their buffer or their consumer is gone. So a consumer that is destroyed
+//! leaves its doorbell to the next one.
+
+mod hsa;
+mod own;
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use crate::Error;
+use crate::process;
+
+/// Doorbells that a process can have of each kind.
+const MOST: usize = 1024;
+
+/// Handles of doorbells, so that one can be told from any other number, without a lock. Handles come from buffers, where a device may have
+/// written anything.
+struct Known {
+    entries: [AtomicU64; MOST],
+    count: AtomicUsize,
+}
+
+impl Known {
+    const fn new() -> Known {
+        Known { entries: [const { AtomicU64::new(0) }; MOST], count: AtomicUsize::new(0) }
+    }
+
+    fn add(&self, handle: u64) -> Result<(), Error> {
+        // Relaxed: a number of its own for each caller; what lies behind a handle is published by the entry itself.
+        let index = self.count.fetch_add(1, Ordering::Relaxed);
+        let Some(entry) = self.entries.get(index) else {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+            return Err(Error::Internal);
+        };
+        // Release: pairs with the acquire in `has`.
+        entry.store(handle, Ordering::Release);
+        Ok(())
+    }
+
+    fn has(&self, handle: u64) -> bool {
+        let count = self.count.load(Ordering::Relaxed).min(MOST);
+        // Acquire: pairs with the release in `add`.
+        handle != 0 && self.entries[..count].iter().any(|entry| entry.load(Ordering::Acquire) == handle)
+    }
+}
+
+/// A doorbell. The value is any that differs from the one before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Doorbell {
+    Own(&'static own::Bell),
+    Hsa(hsa::Signal),
+}
+
+/// Doorbells that no consumer has.
+static UNUSED: Mutex<Vec<Doorbell>> = Mutex::new(Vec::new());
+
+fn unused() -> MutexGuard<'static, Vec<Doorbell>> {
+    UNUSED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps doorbells from being taken and left while the process forks.
+pub(crate) fn freeze() -> MutexGuard<'static, Vec<Doorbell>> {
+    unused()
+}
+
+/// How long a consumer sleeps at most before it looks by itself.
+pub(crate) const HEARTBEAT: Duration = Duration::from_millis(10);
+
+/// AMD's runtime, if its signals are used.
+fn runtime() -> Option<&'static hsa::Runtime> {
+    static RUNTIME: OnceLock<Option<hsa::Runtime>> = OnceLock::new();
+    RUNTIME.get_or_init(hsa::Runtime::open).as_ref().filter(|runtime| !process::forked_since(runtime.process()))
+}
+
+impl Doorbell {
+    /// An unused doorbell, or a new one.
+    pub(crate) fn take() -> Result<Doorbell, Error> {
+        let runtime = runtime();
+        let mut unused = unused();
+        // A forked child has no use for signals of its parent's runtime.
+        let at = unused.iter().position(|bell| matches!(bell, Doorbell::Hsa(_)) == runtime.is_some());
+        if let Some(at) = at {
+            return Ok(unused.swap_remove(at));
+        }
+        drop(unused);
+        match runtime {
+            Some(runtime) => hsa::Signal::new(runtime).map(Doorbell::Hsa),
+            None => own::Bell::new().map(Doorbell::Own),
+        }
+    }
+
+    /// Leaves it to the next consumer.
+    pub(crate) fn leave(self) {
+        unused().push(self);
+    }
+
+    /// What is written into buffers.
+    pub(crate) fn handle(self) -> u64 {
+        match self {
+            Doorbell::Own(bell) => bell.handle(),
+            Doorbell::Hsa(signal) => signal.handle(),
+        }
+    }
+
+    /// Wakes who sleeps on it.
+    pub(crate) fn ring(self) {
+        match self {
+            Doorbell::Own(bell) => bell.ring(),
+            Doorbell::Hsa(signal) => signal.wake(),
+        }
+    }
+
+    /// Sleeps until the value is another than `seen`, or for a while; returns the value.
+    pub(crate) fn wait(self, seen: i64) -> i64 {
+        match self {
+            Doorbell::Own(bell) => bell.wait(seen),
+            Doorbell::Hsa(signal) => signal.wait(seen),
+        }
+    }
+}
+
+/// Rings by a handle, as a client on the processor does.
+pub(crate) fn ring(handle: u64) -> Result<(), Error> {
+    if handle == 0 {
+        return Err(Error::Nullptr);
+    }
+    if let Some(bell) = own::find(handle) {
+        bell.ring();
+        return Ok(());
+    }
+    hsa::ring(runtime().ok_or(Error::InvalidRequest)?, handle)
+}

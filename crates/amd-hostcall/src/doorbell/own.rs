@@ -1,0 +1,177 @@
+//! A doorbell of ours: a counter, and a word to sleep on.
+//!
+//! Its first words are those of AMD's signals, so that a client which rings by adding to the value, as AMD's device libraries do, needs to
+//! know nothing of us. Such a client wakes nobody. Once a doorbell has been rung like that, its consumer looks every 50 µs as long as there
+//! is something to do, and for a second afterwards; then ever less often, down to every 10 ms. Clients that ring by
+//! `hostcall_amd_ring` wake it at once.
+
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::thread::futex;
+
+use super::{HEARTBEAT, Known};
+use crate::Error;
+use crate::patience::Patience;
+
+/// The shortest sleep, where clients ring without waking.
+const SHORT: u64 = 50;
+/// How long such clients may be silent before the sleeps grow.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// The first 64 bytes are those of `amd_signal_t`.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub(crate) struct Bell {
+    /// 1: a signal that users ring.
+    kind: i64,
+    /// Counts. Sequentially consistent on both sides, with `sleeping`: a ringer adds, then looks whether somebody sleeps; a sleeper says
+    /// so, then looks at the value. One of the two sees the other.
+    value: AtomicI64,
+    /// 0: there is no mailbox for an interrupt.
+    mailbox: AtomicU64,
+    event: AtomicU64,
+    reserved: [u64; 4],
+    /// 1 while a consumer sleeps; the word it sleeps on.
+    sleeping: AtomicU32,
+    /// How long a consumer looks before it sleeps.
+    patience: Patience,
+    /// Microseconds of the next sleep. Only consumers use it; a lost update makes one sleep longer or shorter.
+    sleep: AtomicU64,
+    /// When it was last rung by somebody who woke nobody: microseconds since `EPOCH`.
+    silent: AtomicU64,
+}
+
+const _: () = assert!(std::mem::offset_of!(Bell, value) == 8 && std::mem::offset_of!(Bell, mailbox) == 16);
+const _: () = assert!(std::mem::offset_of!(Bell, event) == 24 && std::mem::offset_of!(Bell, sleeping) == 64);
+
+/// All doorbells of this kind.
+static ALL: Known = Known::new();
+
+/// The doorbell with this handle.
+pub(crate) fn find(handle: u64) -> Option<&'static Bell> {
+    // SAFETY: entries are addresses of leaked doorbells.
+    ALL.has(handle).then(|| unsafe { &*std::ptr::with_exposed_provenance::<Bell>(handle as usize) })
+}
+
+fn now() -> u64 {
+    static EPOCH: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    EPOCH.get_or_init(Instant::now).elapsed().as_micros() as u64
+}
+
+impl Bell {
+    pub(crate) fn new() -> Result<&'static Bell, Error> {
+        let bell = Box::leak(Box::new(Bell {
+            kind: 1,
+            value: AtomicI64::new(0),
+            mailbox: AtomicU64::new(0),
+            event: AtomicU64::new(0),
+            reserved: [0; 4],
+            sleeping: AtomicU32::new(0),
+            patience: Patience::new(),
+            sleep: AtomicU64::new(HEARTBEAT.as_micros() as u64),
+            silent: AtomicU64::new(0),
+        }));
+        let bell: &'static Bell = bell;
+        ALL.add(std::ptr::from_ref(bell).expose_provenance() as u64)?;
+        Ok(bell)
+    }
+
+    pub(crate) fn handle(&self) -> u64 {
+        std::ptr::from_ref(self).addr() as u64
+    }
+
+    pub(crate) fn ring(&self) {
+        self.value.fetch_add(1, Ordering::SeqCst);
+        if self.sleeping.load(Ordering::SeqCst) != 0 && self.sleeping.swap(0, Ordering::SeqCst) != 0 {
+            let _ = futex::wake(&self.sleeping, futex::Flags::PRIVATE, i32::MAX as u32);
+        }
+    }
+
+    pub(crate) fn wait(&self, seen: i64) -> i64 {
+        if let Some(value) = self.patience.look(|| Some(self.value.load(Ordering::SeqCst)).filter(|value| *value != seen)) {
+            return value;
+        }
+        self.sleeping.store(1, Ordering::SeqCst);
+        let value = self.value.load(Ordering::SeqCst);
+        if value != seen {
+            self.sleeping.store(0, Ordering::SeqCst);
+            return value;
+        }
+        let micros = self.sleep.load(Ordering::Relaxed);
+        let limit = futex::Timespec { tv_sec: 0, tv_nsec: (micros * 1000) as _ };
+        // Woken, interrupted or too late: the words say which.
+        let _ = futex::wait(&self.sleeping, futex::Flags::PRIVATE, 1, Some(&limit));
+        let woken = self.sleeping.swap(0, Ordering::SeqCst) == 0;
+        let value = self.value.load(Ordering::SeqCst);
+        self.choose_sleep(value != seen && !woken);
+        value
+    }
+
+    /// How long the next sleep is.
+    fn choose_sleep(&self, rung_silently: bool) {
+        let longest = HEARTBEAT.as_micros() as u64;
+        if rung_silently {
+            self.silent.store(now(), Ordering::Relaxed);
+            self.sleep.store(SHORT, Ordering::Relaxed);
+            return;
+        }
+        let sleep = self.sleep.load(Ordering::Relaxed);
+        if sleep < longest && now().saturating_sub(self.silent.load(Ordering::Relaxed)) > QUIET.as_micros() as u64 {
+            self.sleep.store((2 * sleep).min(longest), Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_is_no_doorbell_is_not_found() {
+        let bell = Bell::new().unwrap();
+        assert!(find(bell.handle()).is_some());
+        for handle in [0, 1, bell.handle() + 64, bell.handle() - 8, u64::MAX] {
+            assert!(find(handle).is_none(), "{handle:#x}");
+        }
+    }
+
+    #[test]
+    fn a_ring_between_the_look_and_the_sleep_is_not_lost() {
+        let bell = Bell::new().unwrap();
+        // Each turn rings once; a lost one would be found only at the heartbeat, and counted.
+        let ringer = std::thread::spawn(move || {
+            for turn in 0..2000 {
+                while bell.mailbox.load(Ordering::SeqCst) != turn {
+                    std::thread::yield_now();
+                }
+                bell.ring();
+            }
+        });
+        for seen in 0..2000 {
+            bell.mailbox.store(seen as u64, Ordering::SeqCst);
+            while bell.wait(seen) == seen {}
+        }
+        ringer.join().unwrap();
+        assert_eq!(bell.value.load(Ordering::SeqCst), 2000);
+        assert_eq!(bell.silent.load(Ordering::SeqCst), 0, "every ring was seen at once, or woke");
+    }
+
+    #[test]
+    fn a_client_that_wakes_nobody_makes_the_sleeps_short_and_silence_makes_them_long_again() {
+        let bell = Bell::new().unwrap();
+        let longest = HEARTBEAT.as_micros() as u64;
+        bell.choose_sleep(true);
+        assert_eq!(bell.sleep.load(Ordering::Relaxed), SHORT);
+        bell.choose_sleep(false);
+        assert_eq!(bell.sleep.load(Ordering::Relaxed), SHORT, "it was rung a moment ago");
+        bell.silent.store(0, Ordering::Relaxed);
+        while now() <= QUIET.as_micros() as u64 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        for _ in 0..20 {
+            bell.choose_sleep(false);
+        }
+        assert_eq!(bell.sleep.load(Ordering::Relaxed), longest);
+    }
+}

@@ -1,0 +1,166 @@
+//! A buffer in memory: laid out, or found to be laid out by somebody else.
+
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::Error;
+use crate::layout::{self, BufferWords, HeaderWords, PayloadWords};
+use crate::stacks::Packets;
+
+/// Where the parts of a buffer lie. Read once: what the buffer says of itself afterwards changes nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Map {
+    base: NonNull<BufferWords>,
+    headers: NonNull<HeaderWords>,
+    payloads: NonNull<PayloadWords>,
+    packets: u32,
+    index_size: u32,
+}
+
+// SAFETY: it is addresses of memory that consists of atomics; who makes a `Map` promises that the memory outlives its use.
+unsafe impl Send for Map {}
+// SAFETY: as above.
+unsafe impl Sync for Map {}
+
+/// The address, if it can be that of a `T`.
+fn place<T>(address: u64) -> Result<NonNull<T>, Error> {
+    let pointer = std::ptr::with_exposed_provenance_mut::<T>(address as usize);
+    let place = NonNull::new(pointer).ok_or(Error::Nullptr)?;
+    if place.is_aligned() { Ok(place) } else { Err(Error::IncorrectAlignment) }
+}
+
+impl Map {
+    /// Writes a new buffer's words: all packets free, none ready.
+    ///
+    /// # Errors
+    /// A null or misaligned address, or no packets.
+    ///
+    /// # Safety
+    /// `buffer` is null, misaligned, or [`layout::buffer_size`] bytes of memory that nobody uses.
+    pub unsafe fn initialize(buffer: *mut u8, packets: u32) -> Result<Map, Error> {
+        let base = place::<BufferWords>(buffer.expose_provenance() as u64)?;
+        if packets == 0 {
+            return Err(Error::InvalidRequest);
+        }
+        let headers = place(buffer.addr() as u64 + layout::HEADERS_AT as u64)?;
+        let payloads = place(buffer.addr() as u64 + layout::payloads_at(packets) as u64)?;
+        let map = Map { base, headers, payloads, packets, index_size: layout::index_size(packets) };
+        let mut free = 0;
+        for index in 0..u64::from(packets) {
+            // What the memory held before is nothing that a client may take for a packet.
+            let header = map.header(index as u32).expect("within the number of packets");
+            header.next.store(free, Ordering::Relaxed);
+            header.active_mask.store(0, Ordering::Relaxed);
+            header.service.store(0, Ordering::Relaxed);
+            header.control.store(0, Ordering::Relaxed);
+            free = if index == 0 { layout::next_tag(0, map.index_size) } else { index };
+        }
+        let words = map.words();
+        words.headers.store(headers.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
+        words.payloads.store(payloads.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
+        words.doorbell.store(0, Ordering::Relaxed);
+        words.ready_stack.store(0, Ordering::Relaxed);
+        words.index_size.store(map.index_size, Ordering::Relaxed);
+        // Release: pairs with the acquire of the first client's `pop_free`.
+        words.free_stack.store(free, Ordering::Release);
+        Ok(map)
+    }
+
+    /// Finds the parts of a buffer that was laid out before, by this library or by another.
+    ///
+    /// # Errors
+    /// A null or misaligned address; words that no initialised buffer has.
+    ///
+    /// # Safety
+    /// `buffer` is null, misaligned, or a buffer in which all addresses lead to memory of the sizes that it says, or 48 bytes that are
+    /// refused for what they hold.
+    pub unsafe fn find(buffer: *mut u8) -> Result<Map, Error> {
+        let base = place::<BufferWords>(buffer.expose_provenance() as u64)?;
+        // SAFETY: the caller's: at least 48 bytes, and aligned.
+        let words = unsafe { base.as_ref() };
+        let index_size = words.index_size.load(Ordering::Relaxed);
+        if !(1..=32).contains(&index_size) {
+            return Err(Error::InvalidRequest);
+        }
+        let refuse = |_| Error::InvalidRequest;
+        let (at_headers, at_payloads) = (words.headers.load(Ordering::Relaxed), words.payloads.load(Ordering::Relaxed));
+        let headers = place::<HeaderWords>(at_headers).map_err(refuse)?;
+        let payloads = place::<PayloadWords>(at_payloads).map_err(refuse)?;
+        let room = at_payloads.checked_sub(at_headers).map(|bytes| bytes / size_of::<HeaderWords>() as u64);
+        let packets = match room {
+            // As this library and AMD's lay it out.
+            Some(packets) if at_headers == buffer.addr() as u64 + layout::HEADERS_AT as u64 => packets,
+            // Elsewhere: as many as are free, or below the highest that is.
+            _ => {
+                // SAFETY: the caller's.
+                unsafe { Self::free_packets(words, headers, index_size) }?
+            }
+        };
+        let packets = u32::try_from(packets).map_err(|_| Error::InvalidRequest)?;
+        if packets == 0 || layout::index_size(packets) > index_size {
+            return Err(Error::InvalidRequest);
+        }
+        Ok(Map { base, headers, payloads, packets, index_size })
+    }
+
+    /// Counts the packets of a buffer in which all are free: one more than the highest index on the free stack.
+    ///
+    /// # Safety
+    /// The headers of the packets on the stack are there.
+    unsafe fn free_packets(words: &BufferWords, headers: NonNull<HeaderWords>, index_size: u32) -> Result<u64, Error> {
+        let (mut pointer, mut most, mut steps) = (words.free_stack.load(Ordering::Acquire), 0, 0u64);
+        while pointer != 0 {
+            let index = layout::index(pointer, index_size);
+            most = most.max(index + 1);
+            steps += 1;
+            if steps > 1 << index_size {
+                return Err(Error::InvalidRequest);
+            }
+            // SAFETY: the caller's: a packet on the stack has a header.
+            pointer = unsafe { headers.add(index as usize).as_ref() }.next.load(Ordering::Relaxed);
+        }
+        Ok(most)
+    }
+
+    /// The buffer's own words.
+    pub fn words(&self) -> &BufferWords {
+        // SAFETY: who made the map promised that the memory is there while it is used; it is all atomics.
+        unsafe { self.base.as_ref() }
+    }
+
+    /// A packet's header.
+    pub fn header(&self, index: u32) -> Option<&HeaderWords> {
+        // SAFETY: as in `words`; the index is compared.
+        (index < self.packets).then(|| unsafe { self.headers.add(index as usize).as_ref() })
+    }
+
+    /// A packet's payload.
+    pub fn payload(&self, index: u32) -> Option<&PayloadWords> {
+        // SAFETY: as in `words`; the index is compared.
+        (index < self.packets).then(|| unsafe { self.payloads.add(index as usize).as_ref() })
+    }
+
+    /// The buffer's address.
+    pub fn address(&self) -> usize {
+        self.base.addr().get()
+    }
+}
+
+impl Packets for Map {
+    type Word = AtomicU64;
+    fn free(&self) -> &AtomicU64 {
+        &self.words().free_stack
+    }
+    fn ready(&self) -> &AtomicU64 {
+        &self.words().ready_stack
+    }
+    fn next(&self, index: u64) -> Option<&AtomicU64> {
+        Some(&self.header(u32::try_from(index).ok()?)?.next)
+    }
+    fn index_size(&self) -> u32 {
+        self.index_size
+    }
+    fn count(&self) -> u32 {
+        self.packets
+    }
+}

@@ -1,0 +1,29 @@
+//! What `fork` leaves of this library: a child has none of the threads, and must not find a lock held by one of them.
+
+use std::sync::Once;
+
+/// Whether this process is a child of the one that did something.
+pub(crate) fn forked_since(process: u32) -> bool {
+    std::process::id() != process
+}
+
+/// Makes `fork` wait until nobody holds the library's locks, and releases them on both sides.
+pub(crate) fn prepare_for_fork() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the functions take and release locks of this library, in order, and nothing else.
+        unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
+    });
+}
+
+thread_local! {
+    static HELD: std::cell::RefCell<Option<crate::tables::Frozen>> = const { std::cell::RefCell::new(None) };
+}
+
+extern "C" fn before() {
+    let _ = HELD.try_with(|held| held.replace(Some(crate::tables::freeze())));
+}
+
+extern "C" fn after() {
+    let _ = HELD.try_with(std::cell::RefCell::take);
+}

@@ -1,0 +1,111 @@
+//! What all threads of the process share: services, consumers, and which buffer belongs to which.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
+
+use crate::Error;
+use crate::client::Client;
+use crate::consumer::Consumer;
+use crate::doorbell::Doorbell;
+use crate::services::{FUNCTION_CALL, Handler, Services};
+
+fn services() -> &'static RwLock<Arc<Services>> {
+    static SERVICES: OnceLock<RwLock<Arc<Services>>> = OnceLock::new();
+    SERVICES.get_or_init(|| {
+        let handlers = HashMap::from([(FUNCTION_CALL, Handler::FunctionCall)]);
+        RwLock::new(Arc::new(Services { handlers, ..Services::default() }))
+    })
+}
+
+/// Counts changes of the services.
+static CHANGES: AtomicU64 = AtomicU64::new(1);
+
+/// What a thread knows of the services. Asking costs a load as long as nothing changes.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    changes: u64,
+    services: Arc<Services>,
+}
+
+impl Known {
+    pub(crate) fn now(&mut self) -> &Services {
+        // Acquire: pairs with the release in `change`. A registration that came before the packet is seen, because the packet's push
+        // comes after it.
+        let changes = CHANGES.load(Ordering::Acquire);
+        if self.changes != changes {
+            self.services = services().read().unwrap_or_else(PoisonError::into_inner).clone();
+            self.changes = changes;
+        }
+        &self.services
+    }
+}
+
+/// Changes the services, unless `change` refuses.
+pub(crate) fn change(change: impl FnOnce(&mut Services) -> Result<(), Error>) -> Result<(), Error> {
+    let mut shared = services().write().unwrap_or_else(PoisonError::into_inner);
+    change(Arc::make_mut(&mut shared))?;
+    CHANGES.fetch_add(1, Ordering::Release);
+    Ok(())
+}
+
+/// Consumers by their handles, and the consumer of each registered buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Consumers {
+    pub(crate) all: HashMap<usize, Arc<Consumer>>,
+    pub(crate) buffers: HashMap<usize, Client>,
+    made: usize,
+}
+
+impl Consumers {
+    /// Adds a consumer and returns its handle: a number that was never used before, so that a stale one is recognised.
+    pub(crate) fn add(&mut self, make: impl FnOnce(usize) -> Consumer) -> usize {
+        self.made += 1;
+        let handle = 16 * self.made;
+        self.all.insert(handle, Arc::new(make(handle)));
+        handle
+    }
+
+    /// Notes whose a buffer is.
+    pub(crate) fn add_buffer(&mut self, client: Client) {
+        self.buffers.insert(client.served.address(), client);
+        REGISTRATIONS.fetch_add(1, Ordering::Release);
+    }
+
+    /// Forgets buffers, by address and consumer.
+    pub(crate) fn remove_buffers(&mut self, mut which: impl FnMut(usize, usize) -> bool) {
+        self.buffers.retain(|address, client| !which(*address, client.owner));
+        REGISTRATIONS.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Counts registrations of buffers and their ends.
+static REGISTRATIONS: AtomicU64 = AtomicU64::new(1);
+
+/// The number of registrations so far, and of their ends.
+pub(crate) fn registrations() -> u64 {
+    // Acquire: pairs with the releases above.
+    REGISTRATIONS.load(Ordering::Acquire)
+}
+
+/// The consumers.
+pub(crate) fn consumers() -> MutexGuard<'static, Consumers> {
+    static CONSUMERS: OnceLock<Mutex<Consumers>> = OnceLock::new();
+    CONSUMERS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// All locks of the process, held.
+pub(crate) struct Frozen {
+    _consumers: MutexGuard<'static, Consumers>,
+    _services: RwLockWriteGuard<'static, Arc<Services>>,
+    _doorbells: MutexGuard<'static, Vec<Doorbell>>,
+}
+
+/// Takes every lock, in the order in which others take them.
+pub(crate) fn freeze() -> Frozen {
+    Frozen {
+        _consumers: consumers(),
+        _services: services().write().unwrap_or_else(PoisonError::into_inner),
+        _doorbells: crate::doorbell::freeze(),
+    }
+}

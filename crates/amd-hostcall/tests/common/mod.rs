@@ -1,0 +1,228 @@
+//! Consumers, buffers, and C programs for the tests.
+
+#![allow(dead_code, reason = "each test program uses some of it")]
+
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use amd_hostcall::Error;
+use amd_hostcall::api::*;
+use amd_hostcall::layout;
+use amd_hostcall::memory::Map;
+
+/// Memory of a buffer. A device writes into it, so it is atomics.
+pub(crate) struct Buffer {
+    words: Box<[AtomicU64]>,
+    pub(crate) packets: u32,
+    layout: OnceLock<Map>,
+}
+
+impl Buffer {
+    /// An initialised buffer in memory that was full of ones.
+    pub(crate) fn new(packets: u32) -> Buffer {
+        let words = (0..layout::buffer_size(packets) / 8).map(|_| AtomicU64::new(u64::MAX)).collect();
+        let buffer = Buffer { words, packets, layout: OnceLock::new() };
+        // SAFETY: as many bytes as the layout says.
+        assert_eq!(unsafe { amd_hostcall_initialize_buffer(buffer.pointer(), packets) }, Error::Success as i32);
+        buffer
+    }
+
+    pub(crate) fn pointer(&self) -> *mut c_void {
+        self.words.as_ptr().cast_mut().cast()
+    }
+
+    /// The words, as a device sees them.
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        &self.words
+    }
+
+    pub(crate) fn map(&self) -> Map {
+        // SAFETY: it is initialised, and lives as long as the tests use the map.
+        unsafe { Map::find(self.pointer().cast()) }.unwrap()
+    }
+
+    /// Finds the buffer's parts now, whatever its words say later.
+    pub(crate) fn remember_layout(&self) {
+        self.layout.set(self.map()).expect("once");
+    }
+
+    /// The parts as they were remembered.
+    pub(crate) fn map_as_laid_out(&self) -> Map {
+        *self.layout.get().expect("remembered before")
+    }
+
+    /// A call of one lane; its two result words.
+    pub(crate) fn call(&self, service: u32, words: [u64; 8]) -> Result<[u64; 2], i32> {
+        let mut payload = [words];
+        // SAFETY: one lane, and the buffer lives.
+        match unsafe { hostcall_amd_call(self.pointer(), service, 1, payload.as_mut_ptr()) } {
+            0 => Ok([payload[0][0], payload[0][1]]),
+            code => Err(code),
+        }
+    }
+
+    /// Takes every packet off the free stack and sets the tags to the last but `left` before they wrap.
+    pub(crate) fn near_the_wrap(&self, left: u64) {
+        let map = self.map();
+        let bits = layout::index_size(self.packets);
+        let tag = (u64::MAX >> bits) - left;
+        let mut below = 0;
+        for index in 0..self.packets {
+            map.header(index).unwrap().next.store(below, Ordering::SeqCst);
+            below = u64::from(index) | tag << bits;
+        }
+        map.words().free_stack.store(below, Ordering::SeqCst);
+    }
+
+    /// How many packets are on the free stack.
+    pub(crate) fn free(&self) -> usize {
+        let map = self.map();
+        let mut pointer = map.words().free_stack.load(Ordering::SeqCst);
+        let mut count = 0;
+        while pointer != 0 && count <= self.packets as usize {
+            count += 1;
+            let index = layout::index(pointer, layout::index_size(self.packets));
+            pointer = map.header(index as u32).unwrap().next.load(Ordering::SeqCst);
+        }
+        count
+    }
+}
+
+/// A consumer, destroyed at the end.
+pub(crate) struct Consumer(pub(crate) *mut ConsumerHandle);
+
+// SAFETY: the handle is a number.
+unsafe impl Send for Consumer {}
+// SAFETY: as above.
+unsafe impl Sync for Consumer {}
+
+impl Consumer {
+    /// One that does not serve yet.
+    pub(crate) fn idle() -> Consumer {
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: a place for a pointer.
+        assert_eq!(unsafe { amd_hostcall_create_consumer(&mut handle) }, 0);
+        Consumer(handle)
+    }
+
+    pub(crate) fn new(buffers: &[&Buffer]) -> Consumer {
+        let consumer = Consumer::idle();
+        buffers.iter().for_each(|buffer| assert_eq!(consumer.register(buffer), 0));
+        assert_eq!(amd_hostcall_launch_consumer(consumer.0), 0);
+        consumer
+    }
+
+    pub(crate) fn register(&self, buffer: &Buffer) -> i32 {
+        // SAFETY: the tests deregister buffers, or destroy consumers, before they free them.
+        unsafe { amd_hostcall_register_buffer(self.0, buffer.pointer()) }
+    }
+
+    pub(crate) fn deregister(&self, buffer: &Buffer) -> i32 {
+        amd_hostcall_deregister_buffer(self.0, buffer.pointer())
+    }
+
+    pub(crate) fn destroy(self) -> i32 {
+        amd_hostcall_destroy_consumer(std::mem::ManuallyDrop::new(self).0)
+    }
+}
+
+impl Drop for Consumer {
+    fn drop(&mut self) {
+        amd_hostcall_destroy_consumer(self.0);
+    }
+}
+
+/// Registers a handler of a service, once for each service.
+pub(crate) fn service(service: u32, handler: amd_hostcall::ServiceHandler) {
+    // SAFETY: the tests' handlers are fit for any thread, and have no state.
+    assert_eq!(unsafe { amd_hostcall_register_service(service, Some(handler), std::ptr::null_mut()) }, 0);
+}
+
+/// The crate's folder.
+pub(crate) fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files that cargo built for the library.
+fn artefacts() -> &'static [PathBuf] {
+    static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    FILES.get_or_init(|| {
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--package", "amd-hostcall", "--lib", "--message-format", "json"]);
+        let output = build.current_dir(folder()).output().expect("cargo runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
+        let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let library = messages.into_iter().find(|message| message["target"]["name"] == "amd_hostcall").expect("cargo names the library");
+        let files = library["filenames"].as_array().expect("cargo says what it built").iter();
+        files.filter_map(|file| Some(PathBuf::from(file.as_str()?))).collect()
+    })
+}
+
+fn artefact(extension: &str) -> &'static Path {
+    artefacts().iter().find(|file| file.extension().is_some_and(|found| found == extension)).expect("cargo built it")
+}
+
+/// `libamd_hostcall.so`, as cargo links it.
+pub(crate) fn shared() -> &'static Path {
+    artefact("so")
+}
+
+/// `libamd_hostcall.a`.
+pub(crate) fn archive() -> &'static Path {
+    artefact("a")
+}
+
+/// Runs a command that must succeed.
+pub(crate) fn succeed(command: &mut Command) -> Output {
+    let output =
+        command.output().unwrap_or_else(|error| panic!("{command:?}: {error} (a C and a C++ compiler are needed: Debian's gcc, g++)"));
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {:?}\n{stdout}\n{stderr}", output.status);
+    output
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The languages that C programs are compiled as.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Language {
+    C11,
+    Cpp17,
+}
+
+/// Compiles one of `tests/c`, or another source, and links it to the shared library.
+pub(crate) fn program(to: &Path, source: &Path, language: Language) -> PathBuf {
+    let path = to.join(format!("{}-{language:?}", source.file_stem().expect("a name").to_string_lossy()));
+    let library = shared().parent().expect("a file is in a folder");
+    let mut compile = match language {
+        Language::C11 => Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".into())),
+        Language::Cpp17 => Command::new(std::env::var("CXX").unwrap_or_else(|_| "c++".into())),
+    };
+    match language {
+        Language::C11 => compile.args(["-std=c11", "-D_GNU_SOURCE"]),
+        Language::Cpp17 => compile.args(["-std=c++17", "-x", "c++"]),
+    };
+    compile.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g", "-pthread", "-I"]).arg(folder().join("include"));
+    compile.arg(source).args(["-x", "none", "-L"]).arg(library).arg("-lamd_hostcall");
+    compile.arg(format!("-Wl,-rpath,{}", library.display())).arg("-o").arg(&path);
+    succeed(&mut compile);
+    path
+}
+
+/// A program's run, with nothing of the environment that changes the library.
+pub(crate) fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("HOSTCALL_") {
+            command.env_remove(name);
+        }
+    }
+    command.env("HOSTCALL_AMD_DOORBELL", "own");
+    command
+}

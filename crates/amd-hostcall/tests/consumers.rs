@@ -1,0 +1,633 @@
+//! What consumers, buffers and services do, from a Rust program.
+
+mod common;
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use amd_hostcall::Error::*;
+use amd_hostcall::api::*;
+use amd_hostcall::stacks::{self, Held};
+use amd_hostcall::{Error, layout};
+use common::{Buffer, Consumer, service};
+
+unsafe extern "C-unwind" fn add_one(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
+    // SAFETY: eight words.
+    unsafe { *payload = (*payload).wrapping_add(1) };
+    0
+}
+
+const ADD_ONE: u32 = 100;
+
+fn with_add_one() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| service(ADD_ONE, add_one));
+}
+
+fn echo_words(n: u64) -> [u64; 8] {
+    std::array::from_fn(|i| n.wrapping_mul(i as u64 + 1))
+}
+
+#[test]
+fn every_error_has_amd_s_name_and_other_numbers_are_unknown() {
+    let name = |code: c_int| {
+        // SAFETY: the library's own text.
+        unsafe { CStr::from_ptr(amd_hostcall_error_string(code)) }.to_str().unwrap().to_owned()
+    };
+    let names: Vec<_> = (-1..10).map(name).collect();
+    let expected = [
+        "AMD_HOSTCALL_ERROR_UNKNOWN",
+        "AMD_HOSTCALL_SUCCESS",
+        "AMD_HOSTCALL_ERROR_CONSUMER_ACTIVE",
+        "AMD_HOSTCALL_ERROR_CONSUMER_INACTIVE",
+        "AMD_HOSTCALL_ERROR_CONSUMER_LAUNCH_FAILED",
+        "AMD_HOSTCALL_ERROR_INVALID_REQUEST",
+        "AMD_HOSTCALL_ERROR_SERVICE_UNKNOWN",
+        "AMD_HOSTCALL_ERROR_INCORRECT_ALIGNMENT",
+        "AMD_HOSTCALL_ERROR_NULLPTR",
+        "AMD_HOSTCALL_INTERNAL_ERROR",
+        "AMD_HOSTCALL_ERROR_UNKNOWN",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(name(c_int::MIN), expected[0]);
+}
+
+#[test]
+fn every_pointer_is_checked() {
+    with_add_one();
+    let odd = 12345 as *mut c_void;
+    let buffer = Buffer::new(2);
+    let consumer = Consumer::idle();
+    let stranger = 0x7777_7770 as *mut ConsumerHandle;
+    let null = null_mut();
+    // SAFETY: null, misaligned and unknown pointers are what these functions check; the others are valid.
+    let results = unsafe {
+        [
+            (amd_hostcall_create_consumer(null_mut()), Nullptr),
+            (amd_hostcall_create_consumer(odd.cast()), IncorrectAlignment),
+            (amd_hostcall_initialize_buffer(null, 3), Nullptr),
+            (amd_hostcall_initialize_buffer(odd, u32::MAX), IncorrectAlignment),
+            (amd_hostcall_initialize_buffer(buffer.pointer(), 0), InvalidRequest),
+            (hostcall_amd_initialize_buffer(null, 10000, 2), Nullptr),
+            (hostcall_amd_initialize_buffer(odd, 10000, 2), IncorrectAlignment),
+            (hostcall_amd_initialize_buffer(buffer.pointer(), layout::buffer_size(2) - 1, 2), InvalidRequest),
+            (hostcall_amd_initialize_buffer(buffer.pointer(), 0, 0), InvalidRequest),
+            (hostcall_amd_initialize_buffer(buffer.pointer(), layout::buffer_size(2), 2), Success),
+            (amd_hostcall_register_buffer(null_mut(), buffer.pointer()), Nullptr),
+            (amd_hostcall_register_buffer(stranger, buffer.pointer()), InvalidRequest),
+            (amd_hostcall_register_buffer(consumer.0, null), Nullptr),
+            (amd_hostcall_register_buffer(consumer.0, odd), IncorrectAlignment),
+            (amd_hostcall_deregister_buffer(null_mut(), buffer.pointer()), Nullptr),
+            (amd_hostcall_deregister_buffer(stranger, buffer.pointer()), InvalidRequest),
+            (amd_hostcall_deregister_buffer(consumer.0, null), Nullptr),
+            (amd_hostcall_deregister_buffer(consumer.0, buffer.pointer()), InvalidRequest),
+            (amd_hostcall_launch_consumer(null_mut()), Nullptr),
+            (amd_hostcall_launch_consumer(stranger), InvalidRequest),
+            (amd_hostcall_destroy_consumer(null_mut()), Nullptr),
+            (amd_hostcall_destroy_consumer(stranger), InvalidRequest),
+            (amd_hostcall_register_service(900, None, null), Nullptr),
+            (amd_hostcall_register_service(1, Some(add_one), null), InvalidRequest),
+            (amd_hostcall_on_error(None, null), Nullptr),
+            (hostcall_amd_allow_call(None), Nullptr),
+            (hostcall_amd_forbid_call(None), Nullptr),
+            (hostcall_amd_call(null, ADD_ONE, 1, [[0; 8]].as_mut_ptr()), Nullptr),
+            (hostcall_amd_call(buffer.pointer(), ADD_ONE, 1, null_mut()), Nullptr),
+            (hostcall_amd_call(buffer.pointer(), ADD_ONE, 1, odd.cast()), IncorrectAlignment),
+            (hostcall_amd_call(buffer.pointer(), ADD_ONE, 1, [[0; 8]].as_mut_ptr()), InvalidRequest),
+            (hostcall_amd_ring(0), Nullptr),
+            (hostcall_amd_ring(0xdead_beef), InvalidRequest),
+        ]
+    };
+    for (at, (found, expected)) in results.into_iter().enumerate() {
+        assert_eq!(found, expected as c_int, "check {at}");
+    }
+    assert_eq!(amd_hostcall_destroy_consumer(consumer.0), 0);
+    assert_eq!(amd_hostcall_destroy_consumer(consumer.0), InvalidRequest as c_int, "it is gone");
+    assert_eq!(amd_hostcall_launch_consumer(consumer.0), InvalidRequest as c_int);
+}
+
+#[test]
+fn a_buffer_that_holds_what_no_initialised_one_does_is_not_registered() {
+    let consumer = Consumer::idle();
+    let fresh = |change: &dyn Fn(&[AtomicU64])| {
+        let buffer = Buffer::new(3);
+        change(buffer.words());
+        consumer.register(&buffer)
+    };
+    assert_eq!(fresh(&|words| words.iter().for_each(|word| word.store(0, Ordering::SeqCst))), InvalidRequest as c_int);
+    assert_eq!(fresh(&|words| words.iter().for_each(|word| word.store(u64::MAX, Ordering::SeqCst))), InvalidRequest as c_int);
+    assert_eq!(fresh(&|words| words[0].store(0, Ordering::SeqCst)), InvalidRequest as c_int, "no headers");
+    assert_eq!(fresh(&|words| words[1].store(3, Ordering::SeqCst)), InvalidRequest as c_int, "misaligned payloads");
+    assert_eq!(fresh(&|words| words[5].store(1, Ordering::SeqCst)), InvalidRequest as c_int, "an index too small for the packets");
+    assert_eq!(fresh(&|words| words[5].store(33, Ordering::SeqCst)), InvalidRequest as c_int, "an index of more than 32 bits");
+    assert_eq!(fresh(&|words| words[1].store(words[0].load(Ordering::SeqCst), Ordering::SeqCst)), InvalidRequest as c_int, "no packets");
+}
+
+#[test]
+fn a_buffer_laid_out_elsewhere_is_served() {
+    with_add_one();
+    // Headers and payloads before the buffer's words, as another runtime may have them.
+    let packets = 5u64;
+    let memory: Vec<AtomicU64> = (0..packets * 3 + packets * 512 + 6).map(|_| AtomicU64::new(0)).collect();
+    let at = |word: u64| memory.as_ptr().addr() as u64 + 8 * word;
+    let words = &memory[(packets * 515) as usize..];
+    let mut free = 0;
+    for index in 0..packets {
+        memory[(packets * 512 + 3 * index) as usize].store(free, Ordering::SeqCst);
+        free = if index == 0 { 8 } else { index };
+    }
+    memory.as_ptr().expose_provenance();
+    for (word, value) in [at(packets * 512), at(0), 0, free, 0, 3].into_iter().enumerate() {
+        words[word].store(value, Ordering::SeqCst);
+    }
+    let pointer = words.as_ptr().cast_mut().cast::<c_void>();
+    let consumer = Consumer::new(&[]);
+    // SAFETY: laid out above, and deregistered below.
+    assert_eq!(unsafe { amd_hostcall_register_buffer(consumer.0, pointer) }, 0);
+    thread::scope(|scope| {
+        for n in 0..8u64 {
+            let pointer = pointer.expose_provenance();
+            scope.spawn(move || {
+                for i in 0..50 {
+                    let mut payload = [echo_words(n * 100 + i)];
+                    let pointer = std::ptr::with_exposed_provenance_mut(pointer);
+                    // SAFETY: one lane; the buffer lives.
+                    assert_eq!(unsafe { hostcall_amd_call(pointer, ADD_ONE, 1, payload.as_mut_ptr()) }, 0);
+                    assert_eq!(payload[0][0], n * 100 + i + 1);
+                }
+            });
+        }
+    });
+    assert_eq!(amd_hostcall_deregister_buffer(consumer.0, pointer), 0);
+}
+
+#[test]
+fn a_handler_is_called_for_each_active_lane_with_its_words_and_for_no_other() {
+    static SEEN: Mutex<Vec<(u32, u64)>> = Mutex::new(Vec::new());
+    unsafe extern "C-unwind" fn note(state: *mut c_void, service: u32, payload: *mut u64) -> c_int {
+        assert_eq!(state.addr(), 0x55);
+        // SAFETY: eight words.
+        let words = unsafe { std::slice::from_raw_parts_mut(payload, 8) };
+        SEEN.lock().unwrap().push((service, words[0]));
+        words.iter_mut().for_each(|word| *word += 1000);
+        0
+    }
+    // SAFETY: fit for any thread.
+    assert_eq!(unsafe { amd_hostcall_register_service(101, Some(note), 0x55 as *mut c_void) }, 0);
+    let buffer = Buffer::new(1);
+    let consumer = Consumer::new(&[&buffer]);
+    for mask in [1u64, 0x8421, u64::MAX, 1 << 63, 0] {
+        let mut payload: [[u64; 8]; 64] = std::array::from_fn(|lane| [lane as u64; 8]);
+        // SAFETY: 64 lanes.
+        assert_eq!(unsafe { hostcall_amd_call(buffer.pointer(), 101, mask, payload.as_mut_ptr()) }, 0);
+        let active: Vec<u64> = (0..64).filter(|lane| mask >> lane & 1 == 1).collect();
+        let seen = std::mem::take(&mut *SEEN.lock().unwrap());
+        assert_eq!(seen, active.iter().map(|lane| (101, *lane)).collect::<Vec<_>>(), "{mask:#x}");
+        for (lane, words) in (0u64..).zip(&payload) {
+            let added = if active.contains(&lane) { 1000 } else { 0 };
+            assert_eq!(*words, [lane + added; 8]);
+        }
+    }
+    drop(consumer);
+    assert_eq!(buffer.free(), 1);
+}
+
+#[test]
+fn a_service_is_registered_once_and_a_buffer_with_one_consumer() {
+    with_add_one();
+    // SAFETY: fit for any thread.
+    assert_eq!(unsafe { amd_hostcall_register_service(ADD_ONE, Some(add_one), null_mut()) }, InvalidRequest as c_int);
+    let buffer = Buffer::new(2);
+    let (one, other) = (Consumer::new(&[]), Consumer::new(&[]));
+    assert_eq!(one.register(&buffer), 0);
+    assert_eq!(one.register(&buffer), 0, "again with the same consumer");
+    assert_eq!(other.register(&buffer), InvalidRequest as c_int);
+    assert_eq!(other.deregister(&buffer), InvalidRequest as c_int);
+    // SAFETY: refused, because it is in use.
+    assert_eq!(unsafe { amd_hostcall_initialize_buffer(buffer.pointer(), 2) }, InvalidRequest as c_int);
+    assert_eq!(one.deregister(&buffer), 0);
+    assert_eq!(one.deregister(&buffer), InvalidRequest as c_int);
+    assert_eq!(other.register(&buffer), 0);
+    assert_eq!(buffer.call(ADD_ONE, echo_words(6)), Ok([7, 12]));
+    assert_eq!(amd_hostcall_launch_consumer(one.0), ConsumerActive as c_int);
+}
+
+#[test]
+fn a_function_is_called_only_if_it_was_allowed() {
+    unsafe extern "C-unwind" fn add_pairs(output: *mut u64, input: *const u64) {
+        // SAFETY: two words out, seven in.
+        unsafe {
+            output.write(*input + *input.add(1));
+            output.add(1).write(*input.add(2) + *input.add(6));
+        }
+    }
+    let address = add_pairs as *const () as u64;
+    let buffer = Buffer::new(1);
+    let _consumer = Consumer::new(&[&buffer]);
+    let words = [address, 91, 5, 23, 0, 0, 0, 17];
+    assert_eq!(buffer.call(1, words), Err(InvalidRequest as c_int));
+    // SAFETY: such a function.
+    assert_eq!(unsafe { hostcall_amd_allow_call(Some(add_pairs)) }, 0);
+    assert_eq!(buffer.call(1, words), Ok([96, 40]));
+    assert_eq!(buffer.call(1, [address + 1, 0, 0, 0, 0, 0, 0, 0]), Err(InvalidRequest as c_int));
+    assert_eq!(buffer.call(1, [0; 8]), Err(InvalidRequest as c_int));
+    assert_eq!(hostcall_amd_forbid_call(Some(add_pairs)), 0);
+    assert_eq!(hostcall_amd_forbid_call(Some(add_pairs)), InvalidRequest as c_int);
+    assert_eq!(buffer.call(1, words), Err(InvalidRequest as c_int));
+}
+
+#[test]
+fn a_handler_that_panics_refuses_its_call_and_the_consumer_goes_on() {
+    unsafe extern "C-unwind" fn panics(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
+        // SAFETY: eight words.
+        assert_ne!(unsafe { *payload }, 13, "a handler's bad day");
+        0
+    }
+    service(102, panics);
+    let buffer = Buffer::new(2);
+    let _consumer = Consumer::new(&[&buffer]);
+    for n in 0..40u64 {
+        let expected = if n % 20 == 13 { Err(InvalidRequest as c_int) } else { Ok([n % 20, 7]) };
+        assert_eq!(buffer.call(102, [n % 20, 7, 0, 0, 0, 0, 0, 0]), expected);
+    }
+}
+
+#[test]
+fn a_thousand_producers_make_ten_calls_each() {
+    with_add_one();
+    let buffer = Buffer::new(1000);
+    let consumer = Consumer::new(&[&buffer]);
+    thread::scope(|scope| {
+        for id in 0..1000u64 {
+            let buffer = &buffer;
+            let body = move || {
+                for i in 0..10 {
+                    assert_eq!(buffer.call(ADD_ONE, echo_words(id * i)).unwrap()[0], id * i + 1);
+                }
+            };
+            thread::Builder::new().stack_size(128 << 10).spawn_scoped(scope, body).unwrap();
+        }
+    });
+    assert_eq!(consumer.destroy(), 0);
+    assert_eq!(buffer.free(), 1000, "every packet came back");
+}
+
+#[test]
+fn more_threads_than_packets_wait_for_one_another() {
+    with_add_one();
+    let buffer = Buffer::new(2);
+    let _consumer = Consumer::new(&[&buffer]);
+    thread::scope(|scope| {
+        for id in 0..32u64 {
+            let buffer = &buffer;
+            scope.spawn(move || {
+                for i in 0..100 {
+                    assert_eq!(buffer.call(ADD_ONE, echo_words(id + i)).unwrap()[0], id + i + 1);
+                }
+            });
+        }
+    });
+    assert_eq!(buffer.free(), 2);
+}
+
+#[test]
+fn messages_of_random_sizes_come_back_as_they_were_sent() {
+    // The message is in memory that both sides see; a packet carries its address and length, and gets a checksum and another address.
+    unsafe extern "C-unwind" fn echo(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
+        // SAFETY: eight words, of which the sender says where its bytes are and where they go.
+        unsafe {
+            let words = std::slice::from_raw_parts_mut(payload, 8);
+            let (from, to) = (words[0] as usize, words[1] as usize);
+            let from = std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u8>(from), words[2] as usize);
+            std::ptr::copy_nonoverlapping(from.as_ptr(), std::ptr::with_exposed_provenance_mut(to), from.len());
+            words[0] = from.iter().fold(7, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
+        }
+        0
+    }
+    service(103, echo);
+    let buffer = Buffer::new(8);
+    let _consumer = Consumer::new(&[&buffer]);
+    thread::scope(|scope| {
+        for id in 1..9u64 {
+            let buffer = &buffer;
+            scope.spawn(move || {
+                let mut random = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                for _ in 0..200 {
+                    random ^= random << 13;
+                    random ^= random >> 7;
+                    random ^= random << 17;
+                    let message: Vec<u8> = (0..random % 5000).map(|i| (random >> (i % 56)) as u8).collect();
+                    let mut back = vec![0u8; message.len()];
+                    let from = message.as_ptr().expose_provenance() as u64;
+                    let to = back.as_mut_ptr().expose_provenance() as u64;
+                    let sum = buffer.call(103, [from, to, message.len() as u64, 0, 0, 0, 0, 0]).unwrap()[0];
+                    assert_eq!(back, message);
+                    assert_eq!(sum, message.iter().fold(7, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte))));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn tags_that_wrap_lose_no_packet() {
+    with_add_one();
+    for packets in [1, 2, 3, 7] {
+        let buffer = Buffer::new(packets);
+        buffer.near_the_wrap(40);
+        let consumer = Consumer::new(&[&buffer]);
+        thread::scope(|scope| {
+            for id in 0..4u64 {
+                let buffer = &buffer;
+                scope.spawn(move || {
+                    for i in 0..300 {
+                        assert_eq!(buffer.call(ADD_ONE, echo_words(id + i)).unwrap()[0], id + i + 1);
+                    }
+                });
+            }
+        });
+        assert_eq!(consumer.destroy(), 0);
+        assert_eq!(buffer.free(), packets as usize);
+    }
+}
+
+#[test]
+fn an_empty_free_stack_gives_no_packet_and_stays_whole() {
+    let buffer = Buffer::new(3);
+    let map = buffer.map();
+    let held: Vec<Held> = std::iter::from_fn(|| stacks::pop_free(&map, || {})).collect();
+    assert_eq!(held.len(), 3);
+    assert_eq!(stacks::pop_free(&map, || {}), None);
+    held.into_iter().for_each(|held| stacks::give_back(&map, held, || {}));
+    assert_eq!(buffer.free(), 3);
+}
+
+#[test]
+fn two_consumers_serve_their_own_buffers() {
+    static THREADS: Mutex<Vec<(u64, thread::ThreadId)>> = Mutex::new(Vec::new());
+    unsafe extern "C-unwind" fn which(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
+        // SAFETY: eight words.
+        THREADS.lock().unwrap().push((unsafe { *payload }, thread::current().id()));
+        0
+    }
+    service(104, which);
+    let buffers = [Buffer::new(4), Buffer::new(4)];
+    let consumers = [Consumer::new(&[&buffers[0]]), Consumer::new(&[&buffers[1]])];
+    thread::scope(|scope| {
+        for (id, buffer) in (0u64..).zip(&buffers) {
+            scope.spawn(move || (0..200).for_each(|_| assert!(buffer.call(104, [id; 8]).is_ok())));
+        }
+    });
+    let [one, other] = consumers;
+    assert_eq!((one.destroy(), other.destroy()), (0, 0));
+    let threads = THREADS.lock().unwrap();
+    let of = |id| threads.iter().filter(|entry| entry.0 == id).map(|entry| entry.1).collect::<std::collections::HashSet<_>>();
+    assert!(of(0).is_disjoint(&of(1)), "no thread served both");
+    assert_eq!(threads.len(), 400);
+}
+
+#[test]
+fn consumers_that_start_and_stop_while_buffers_come_and_go_lose_nothing() {
+    with_add_one();
+    for round in 0..60u64 {
+        let buffers: Vec<Buffer> = (0..3).map(|_| Buffer::new(4)).collect();
+        let consumer = Consumer::idle();
+        if round % 2 == 0 {
+            assert_eq!(amd_hostcall_launch_consumer(consumer.0), 0);
+        }
+        let together = Barrier::new(4);
+        thread::scope(|scope| {
+            for buffer in &buffers {
+                let (consumer, together) = (&consumer, &together);
+                scope.spawn(move || {
+                    together.wait();
+                    for i in 0..5 {
+                        assert_eq!(consumer.register(buffer), 0);
+                        assert_eq!(buffer.call(ADD_ONE, echo_words(i)).unwrap()[0], i + 1);
+                        assert_eq!(consumer.deregister(buffer), 0);
+                    }
+                });
+            }
+            together.wait();
+            if round % 2 == 1 {
+                assert_eq!(amd_hostcall_launch_consumer(consumer.0), 0);
+            }
+        });
+        assert_eq!(consumer.destroy(), 0);
+        buffers.iter().for_each(|buffer| assert_eq!(buffer.free(), 4));
+    }
+}
+
+/// Pushes a packet as a wave does that nobody helps, without ringing; its control word.
+fn submit(buffer: &Buffer, service: u32) -> (amd_hostcall::memory::Map, u32) {
+    let map = buffer.map();
+    let held = stacks::pop_free(&map, || {}).unwrap();
+    let index = held.index(&map) as u32;
+    let header = map.header(index).unwrap();
+    header.service.store(service, Ordering::Relaxed);
+    header.active_mask.store(1, Ordering::Relaxed);
+    header.control.store(layout::control::READY, Ordering::Relaxed);
+    stacks::push_ready(&map, held, || {});
+    (map, index)
+}
+
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..60_000 {
+        if holds() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    panic!("{what} did not come about");
+}
+
+#[test]
+fn packets_that_were_ready_before_the_consumer_began_or_that_rang_no_bell_are_answered() {
+    with_add_one();
+    let buffer = Buffer::new(4);
+    let (map, first) = submit(&buffer, ADD_ONE);
+    let consumer = Consumer::new(&[&buffer]);
+    let ready = |index| map.header(index).unwrap().control.load(Ordering::Acquire) & layout::control::READY != 0;
+    until("the answer to the packet that was early", || !ready(first));
+    let (_, second) = submit(&buffer, ADD_ONE);
+    until("the answer to the silent packet", || !ready(second));
+    drop(consumer);
+}
+
+#[test]
+fn a_client_that_only_adds_to_the_doorbell_s_value_is_served() {
+    if std::env::var_os("HOSTCALL_HSA_LIBRARY").is_some() {
+        println!("skipped: doorbells are signals of the library in HOSTCALL_HSA_LIBRARY, whose memory is its own");
+        return;
+    }
+    with_add_one();
+    let buffer = Buffer::new(4);
+    let _consumer = Consumer::new(&[&buffer]);
+    for _ in 0..50 {
+        let (map, index) = submit(&buffer, ADD_ONE);
+        let value = std::ptr::with_exposed_provenance::<AtomicU64>(buffer.map().words().doorbell.load(Ordering::SeqCst) as usize + 8);
+        // SAFETY: the handle is that of a doorbell of the library's, which is never freed, and whose second word is its value.
+        unsafe { &*value }.fetch_add(1, Ordering::SeqCst);
+        let header = map.header(index).unwrap();
+        until("the answer", || header.control.load(Ordering::Acquire) & layout::control::READY == 0);
+        let bits = layout::index_size(4);
+        stacks::give_back(&map, Held(u64::from(index) | 1 << bits), || {});
+    }
+}
+
+#[test]
+fn destroying_a_consumer_answers_what_is_ready_and_a_late_ring_harms_nobody() {
+    with_add_one();
+    let buffer = Buffer::new(64);
+    let consumer = Consumer::new(&[&buffer]);
+    let packets: Vec<_> = (0..64).map(|_| submit(&buffer, ADD_ONE)).collect();
+    let doorbell = buffer.map().words().doorbell.load(Ordering::SeqCst);
+    assert_eq!(consumer.destroy(), 0);
+    for (map, index) in &packets {
+        assert_eq!(map.header(*index).unwrap().control.load(Ordering::Acquire), 0, "answered, not refused");
+    }
+    assert_eq!(hostcall_amd_ring(doorbell), 0);
+    drop(packets);
+    // A new consumer may have got the same doorbell, and is not disturbed.
+    let next = Consumer::new(&[&buffer]);
+    assert_eq!(hostcall_amd_ring(doorbell), 0);
+    drop(next);
+}
+
+#[test]
+fn waves_that_wait_when_their_buffer_is_deregistered_go_on() {
+    with_add_one();
+    let buffer = Buffer::new(8);
+    // Nobody serves yet: what is ready stays so, and is refused.
+    let consumer = Consumer::idle();
+    assert_eq!(consumer.register(&buffer), 0);
+    let packets: Vec<_> = (0..8).map(|_| submit(&buffer, ADD_ONE)).collect();
+    assert_eq!(consumer.deregister(&buffer), 0);
+    for (map, index) in packets {
+        assert_eq!(map.header(index).unwrap().control.load(Ordering::Acquire), layout::control::REFUSED);
+    }
+    // With a consumer that serves it is answered.
+    let buffer = Buffer::new(8);
+    let consumer = Consumer::new(&[&buffer]);
+    let packets: Vec<_> = (0..8).map(|_| submit(&buffer, ADD_ONE)).collect();
+    assert_eq!(consumer.deregister(&buffer), 0);
+    for (map, index) in packets {
+        assert_eq!(map.header(index).unwrap().control.load(Ordering::Acquire), 0);
+    }
+    assert_eq!(buffer.call(ADD_ONE, [0; 8]), Err(InvalidRequest as c_int), "nobody serves it");
+}
+
+#[test]
+fn calls_on_a_buffer_that_comes_and_goes_are_answered_or_refused_and_none_waits_for_ever() {
+    with_add_one();
+    let buffer = Buffer::new(64);
+    let consumer = Consumer::new(&[]);
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let callers: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut answered = 0u64;
+                    while !stop.load(Ordering::Relaxed) {
+                        match buffer.call(ADD_ONE, [7; 8]) {
+                            Ok(words) => {
+                                assert_eq!(words, [8, 7]);
+                                answered += 1;
+                            }
+                            Err(code) => assert_eq!(code, InvalidRequest as c_int),
+                        }
+                    }
+                    answered
+                })
+            })
+            .collect();
+        for _ in 0..30 {
+            assert_eq!(consumer.register(&buffer), 0);
+            thread::sleep(Duration::from_millis(5));
+            assert_eq!(consumer.deregister(&buffer), 0);
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(callers.into_iter().map(|caller| caller.join().unwrap()).sum::<u64>() > 0);
+    });
+    assert_eq!(buffer.free(), 64, "every packet came back");
+}
+
+#[test]
+fn a_handler_that_blocks_holds_up_nobody() {
+    static OPEN: AtomicBool = AtomicBool::new(false);
+    static INSIDE: AtomicU64 = AtomicU64::new(0);
+    unsafe extern "C-unwind" fn blocks(_: *mut c_void, _: u32, _: *mut u64) -> c_int {
+        INSIDE.fetch_add(1, Ordering::SeqCst);
+        while !OPEN.load(Ordering::SeqCst) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        0
+    }
+    service(105, blocks);
+    with_add_one();
+    let (buffer, other) = (Buffer::new(40), Buffer::new(2));
+    let consumer = Consumer::new(&[&buffer, &other]);
+    thread::scope(|scope| {
+        let blocked: Vec<_> = (0..30).map(|_| scope.spawn(|| buffer.call(105, [5; 8]))).collect();
+        // All thirty are in their handlers at once, and others are served meanwhile, of this buffer and of another.
+        until("thirty blocked handlers", || INSIDE.load(Ordering::SeqCst) == 30);
+        for n in 0..100 {
+            assert_eq!(buffer.call(ADD_ONE, [n; 8]).unwrap()[0], n + 1);
+            assert_eq!(other.call(ADD_ONE, [n; 8]).unwrap()[0], n + 1);
+        }
+        OPEN.store(true, Ordering::SeqCst);
+        blocked.into_iter().for_each(|call| assert_eq!(call.join().unwrap(), Ok([5, 5])));
+    });
+    assert_eq!(consumer.destroy(), 0);
+}
+
+#[test]
+fn a_handler_may_call_back_into_the_library() {
+    static CONSUMER: AtomicU64 = AtomicU64::new(0);
+    static BUFFER: AtomicU64 = AtomicU64::new(0);
+    unsafe extern "C-unwind" fn nested(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
+        let consumer = std::ptr::without_provenance_mut::<ConsumerHandle>(CONSUMER.load(Ordering::SeqCst) as usize);
+        let buffer = std::ptr::with_exposed_provenance_mut::<c_void>(BUFFER.load(Ordering::SeqCst) as usize);
+        let mut inner = [[20u64; 8]];
+        // SAFETY: the buffer lives; one lane; eight words.
+        unsafe {
+            assert_eq!(hostcall_amd_call(buffer, ADD_ONE, 1, inner.as_mut_ptr()), 0);
+            *payload = inner[0][0];
+            let more = Buffer::new(2);
+            assert_eq!(amd_hostcall_register_buffer(consumer, more.pointer()), 0);
+            assert_eq!(more.call(ADD_ONE, [1; 8]).unwrap()[0], 2);
+            assert_eq!(amd_hostcall_deregister_buffer(consumer, more.pointer()), 0);
+            *payload.add(1) = amd_hostcall_destroy_consumer(consumer) as u64;
+        }
+        0
+    }
+    service(106, nested);
+    with_add_one();
+    let buffer = Buffer::new(4);
+    let consumer = Consumer::new(&[&buffer]);
+    CONSUMER.store(consumer.0.addr() as u64, Ordering::SeqCst);
+    BUFFER.store(buffer.pointer().expose_provenance() as u64, Ordering::SeqCst);
+    assert_eq!(buffer.call(106, [0; 8]), Ok([21, Error::ConsumerActive as u64]));
+}
+
+#[test]
+fn a_handler_may_deregister_the_buffer_of_its_own_packet_which_is_then_refused() {
+    static CONSUMER: AtomicU64 = AtomicU64::new(0);
+    unsafe extern "C-unwind" fn ends(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
+        let consumer = std::ptr::without_provenance_mut::<ConsumerHandle>(CONSUMER.load(Ordering::SeqCst) as usize);
+        // SAFETY: eight words; the caller sent its buffer's address.
+        let buffer = std::ptr::with_exposed_provenance_mut::<c_void>(unsafe { *payload } as usize);
+        assert_eq!(amd_hostcall_deregister_buffer(consumer, buffer), 0);
+        0
+    }
+    service(107, ends);
+    let buffer = Buffer::new(4);
+    let consumer = Consumer::new(&[&buffer]);
+    CONSUMER.store(consumer.0.addr() as u64, Ordering::SeqCst);
+    let address = buffer.pointer().expose_provenance() as u64;
+    assert_eq!(buffer.call(107, [address; 8]), Err(InvalidRequest as c_int));
+}

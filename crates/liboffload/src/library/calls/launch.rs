@@ -1,0 +1,134 @@
+//! Launches, and what can be asked of a kernel before.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use crate::library::Core;
+use crate::library::arguments::Arguments;
+use crate::library::backend::{Kernel, Shape};
+use crate::library::device::Device;
+use crate::library::error::fail;
+use crate::library::program::Symbol;
+use crate::library::queue::refuse_in_host_function;
+use crate::runtime::Error;
+use crate::sys::*;
+
+/// The shape of a launch. Dimensions that are not used are 1.
+fn shape(arguments: &ol_kernel_launch_size_args_t, cooperative: bool) -> Result<Shape, Error> {
+    let ol_kernel_launch_size_args_t { Dimensions: used, NumGroups: groups, GroupSize: size, DynSharedMemory: shared } = *arguments;
+    if !(1..=3).contains(&used) {
+        return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, format!("LaunchSizeArgs->Dimensions is {used}: it must be 1, 2 or 3"));
+    }
+    let cut = |sizes: ol_dimensions_t| {
+        let [_, y, z] = [sizes.x, sizes.y, sizes.z];
+        [sizes.x, if used > 1 { y } else { 1 }, if used > 2 { z } else { 1 }]
+    };
+    let (groups, size) = (cut(groups), cut(size));
+    for (what, sizes) in [("NumGroups", groups), ("GroupSize", size)] {
+        if sizes.contains(&0) {
+            return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, format!("LaunchSizeArgs->{what} is {sizes:?}: no dimension may be 0"));
+        }
+    }
+    let Ok(shared) = u32::try_from(shared) else {
+        return fail(ol_errc_t::OL_ERRC_INVALID_SIZE, format!("LaunchSizeArgs->DynSharedMemory is {shared}, more than any device has"));
+    };
+    Ok(Shape { groups, size, shared, cooperative })
+}
+
+/// What a list of properties says: whether the launch is cooperative.
+///
+/// # Safety
+/// `properties` is null or a list that ends with `OL_KERNEL_LAUNCH_PROP_END`, whose values are of the types that go with them.
+pub(in crate::library) unsafe fn is_cooperative(mut properties: *const ol_kernel_launch_prop_t) -> Result<bool, Error> {
+    let mut cooperative = false;
+    while !properties.is_null() {
+        // SAFETY: the caller says that the list goes on to its end.
+        let property = unsafe { properties.read_unaligned() };
+        match property.type_ {
+            ol_kernel_launch_prop_type_t::OL_KERNEL_LAUNCH_PROP_TYPE_NONE => break,
+            ol_kernel_launch_prop_type_t::OL_KERNEL_LAUNCH_PROP_TYPE_IS_COOPERATIVE if property.data.is_null() => {
+                return fail(
+                    ol_errc_t::OL_ERRC_INVALID_NULL_POINTER,
+                    "the data of OL_KERNEL_LAUNCH_PROP_TYPE_IS_COOPERATIVE must not be NULL",
+                );
+            }
+            ol_kernel_launch_prop_type_t::OL_KERNEL_LAUNCH_PROP_TYPE_IS_COOPERATIVE => {
+                // Any byte but 0 is taken for true.
+                // SAFETY: the value is a C `bool`, of one byte.
+                cooperative = unsafe { property.data.cast::<u8>().read() } != 0;
+            }
+            other => return fail(ol_errc_t::OL_ERRC_INVALID_ENUMERATION, format!("Properties: {} is no property of launches", other.0)),
+        }
+        // SAFETY: this was not the end.
+        properties = unsafe { properties.add(1) };
+    }
+    Ok(cooperative)
+}
+
+/// The kernel that a symbol is, which must be one of the device.
+fn kernel_of<'a>(symbol: &'a Symbol, device: &Device) -> Result<&'a Arc<dyn Kernel>, Error> {
+    let kernel = symbol.kernel()?;
+    if !symbol.device.is(device) {
+        return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, format!("`{}` is a kernel of a program on another device", symbol.name));
+    }
+    Ok(kernel)
+}
+
+impl Core {
+    /// # Safety
+    /// As `olLaunchKernel` says.
+    #[expect(clippy::too_many_arguments, reason = "those of the function")]
+    pub(in crate::library) unsafe fn launch_kernel(
+        &self,
+        queue: ol_queue_handle_t,
+        device: ol_device_handle_t,
+        kernel: ol_symbol_handle_t,
+        launch_size_args: *const ol_kernel_launch_size_args_t,
+        properties: *const ol_kernel_launch_prop_t,
+        num_args: usize,
+        arg_ptrs: *mut *mut c_void,
+        arg_sizes: *const usize,
+    ) -> Result<(), Error> {
+        let (queue, device, symbol) = (self.optional_queue(queue)?, self.device(device)?, self.symbol_of(kernel)?);
+        if queue.as_ref().is_some_and(|queue| !queue.device.is(device)) {
+            return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "Device is not the device of Queue");
+        }
+        let kernel = kernel_of(&symbol, device)?;
+        // SAFETY: the caller's structure, list and arrays; the entry point checked which of them may be null.
+        let (shape, arguments) = unsafe {
+            (shape(&launch_size_args.read_unaligned(), is_cooperative(properties)?)?, Arguments::copy(num_args, arg_ptrs, arg_sizes)?)
+        };
+        match queue {
+            // SAFETY: the caller says what kernels do with their arguments.
+            Some(queue) => unsafe { queue.launch(kernel, &shape, arguments) },
+            None => {
+                refuse_in_host_function("olLaunchKernel without a queue")?;
+                // SAFETY: as above.
+                let done = device.at_once(|queue| unsafe { queue.launch(kernel, &shape, arguments) });
+                kernel.host_calls().map_or(done.clone(), |calls| calls.collected(done))
+            }
+        }
+    }
+
+    pub(in crate::library) fn optimal_group_size(
+        &self,
+        device: ol_device_handle_t,
+        kernel: ol_symbol_handle_t,
+        shared_memory: usize,
+    ) -> Result<usize, Error> {
+        let (device, symbol) = (self.device(device)?, self.symbol_of(kernel)?);
+        kernel_of(&symbol, device)?.optimal_group_size(shared_memory)
+    }
+
+    pub(in crate::library) fn max_cooperative_groups(
+        &self,
+        device: ol_device_handle_t,
+        kernel: ol_symbol_handle_t,
+        mut size: ol_kernel_launch_size_args_t,
+    ) -> Result<u32, Error> {
+        let (device, symbol) = (self.device(device)?, self.symbol_of(kernel)?);
+        // The number of groups does not matter, so it may be anything.
+        size.NumGroups = ol_dimensions_t { x: 1, y: 1, z: 1 };
+        kernel_of(&symbol, device)?.max_cooperative_groups(&shape(&size, true)?)
+    }
+}
