@@ -2,6 +2,7 @@
 //!
 //! ```
 //! # extern crate hostcall_device as hostcall; // what `hostcall` is in kernels
+//! # use hostcall::println; // kernels have no std, whose own this test has too
 //! use hostcall::prelude::*;
 //!
 //! #[hostcall::service]
