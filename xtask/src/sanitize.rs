@@ -35,7 +35,7 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
     let mut steps = Steps::begin();
     for (name, sanitizer) in [("ThreadSanitizer", "thread"), ("AddressSanitizer", "address")] {
         if only.is_none_or(|only| only == sanitizer) {
-            steps.tests(&format!("the packet library under {name}"), [tests(sanitizer)]);
+            steps.tests(format!("the packet library under {name}"), [tests(sanitizer)]);
         }
     }
     steps.finish()

@@ -95,7 +95,10 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     let library = sh.current_dir().join("target/debug/deps/libhsa_on_sim.so");
     let mut stand_in = tests("--test behaviours --test calls --test programs --test demo");
     stand_in.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", &library).env("HSA_ON_SIM", "stack=1m");
-    steps.tests("every behaviour, the programs with std and the demo through the HSA plugin, over the stand-in for AMD's runtime", [stand_in]);
+    steps.tests(
+        "every behaviour, the programs with std and the demo through the HSA plugin, over the stand-in for AMD's runtime",
+        [stand_in],
+    );
     steps.run("the soak through the HSA plugin", || {
         // Built with the tests of its package.
         let mut soak = Command::new(super::target_directory().join("debug/soak"));

@@ -33,7 +33,7 @@ thread_local! {
 fn with<R>(buffer: usize, run: impl FnOnce(&Client) -> Result<R, Error>) -> Result<R, Error> {
     LAST.with_borrow_mut(|last| {
         let now = tables::registrations();
-        if !last.as_ref().is_some_and(|(then, client)| (*then, client.served.address()) == (now, buffer)) {
+        if last.as_ref().is_none_or(|(then, client)| (*then, client.served.address()) != (now, buffer)) {
             // What it was is forgotten first: it keeps nothing alive that is gone.
             *last = None;
         }

@@ -198,6 +198,27 @@ fn invoke(service: &mock::host::__private::Service, units: &[u32], vars: &[&[u8]
 }
 
 #[test]
+fn a_closure_for_a_whole_message_becomes_a_service() {
+    let service = hosting::host::add42_batch(|calls| {
+        let (x,) = calls.arguments.take().expect("one lane's");
+        calls.result = Some(x + 42.0);
+    });
+    assert_eq!(invoke(&service, &[1.0f32.to_bits()], &[]), Ok((vec![43.0f32.to_bits()], vec![])));
+    let tick = hosting::host::tick_batch(|calls| calls.result = calls.arguments.take());
+    assert_eq!(invoke(&tick, &[], &[]), Ok((vec![], vec![])));
+    assert_eq!(tick.definition.name, hosting::host::definition::tick().name);
+}
+
+#[test]
+fn bytes_come_back_through_a_writer() {
+    let service = hosting::host::fill_out(|block, out| {
+        out.write(&[block as u8; 2]);
+        Ok(out.len() as u32)
+    });
+    assert_eq!(invoke(&service, &[7, 3], &[]), Ok((vec![0, 3], vec![vec![7, 7]])));
+}
+
+#[test]
 fn a_closure_becomes_a_service() {
     let service = hosting::host::add42(|x| x + 42.0);
     assert_eq!(service.definition.name, "Host__add42");

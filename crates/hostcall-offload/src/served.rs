@@ -30,7 +30,8 @@ impl HostCalls for Servers {
         server.attach(program).map_err(refusal)?;
         let asked = number_others(program, &server)?;
         if !asked.is_empty() {
-            let definition = Definition { name: "(asked)".into(), signature: 0, takes_var: false, units: 0, reply_dwords: None };
+            let definition =
+                Definition { name: "(asked)".into(), signature: 0, text: "".into(), takes_var: false, units: 0, reply_dwords: None };
             let handler = move |call: &mut Invocation<'_>| {
                 let name = call.service().checked_sub(FIRST_ASKED).and_then(|index| asked.get(usize::from(index)));
                 match name {

@@ -1,5 +1,7 @@
 //! What generated code and the crates beside this one use. Not part of the public interface.
 
+use abi::codec::Fixed;
+
 /// For crates beside this one: port buffers of their own, and arguments where they lie.
 pub use crate::{
     record::Report,
@@ -8,11 +10,29 @@ pub use crate::{
 };
 pub use hostcall_abi::{Geometry, descriptor::FirstPoll};
 
-pub use crate::service::{Completion, Deferred, Definition, Failure, HandlerError, HandlerResult, IntoReply, Invocation, Service};
+pub use crate::service::{
+    Calls, Completion, Deferred, Definition, Failure, HandlerError, HandlerResult, IntoReply, Invocation, Out, Service,
+};
 pub use crate::{__if_device as if_device, __if_host as if_host, __if_tokio as if_tokio};
 /// For shared crates that are `no_std`.
 pub use ::std;
 pub use hostcall_abi as abi;
+
+/// A service of fixed-size arguments, a tuple of them, and a fixed-size result.
+pub fn typed<A: Fixed + 'static, R: Fixed + 'static>(
+    definition: Definition,
+    handler: impl Fn(A) -> Result<R, Failure> + Send + Sync + 'static,
+) -> Service {
+    Service::typed(definition, handler)
+}
+
+/// The same for whole messages.
+pub fn batch<A: Fixed + 'static, R: Fixed + 'static>(
+    definition: Definition,
+    handler: impl Fn(&mut Calls<'_, '_, A, R>) + Send + Sync + 'static,
+) -> Service {
+    Service::batch(definition, move |batch| handler(&mut batch.typed()))
+}
 
 /// Keeps its input on the device face: here, nothing.
 #[doc(hidden)]

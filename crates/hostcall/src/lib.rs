@@ -95,9 +95,11 @@ pub use {
     record::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, OpenCall, UnknownService},
     server::std_programs,
     server::{AttachError, Awake, BufferHandle, Server, ServerBuilder, ServerError, Signature, WaitError},
-    service::Invocation,
     service::registry::{RegisterError, ServiceHandle},
+    service::{Arguments, Invocation, Out, Written},
+    service::{Batch, Calls, Column, DeferredBatch, Requests, Rows, RowsMut},
     service::{Completion, Deferred, Definition, Failure, HandlerError, HandlerResult, IntoReply, Service},
+    service::{DefinitionBuilder, DefinitionError},
     wire::BufferError,
 };
 

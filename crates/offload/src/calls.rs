@@ -178,9 +178,9 @@ mod tests {
         let inner = device.clone();
         let function = move || {
             let memory = inner.alloc::<u32>(4).unwrap();
-            other.copy_to(&memory, &[1, 2, 3, 4]).unwrap();
+            other.copy_to(&memory, 0, &[1, 2, 3, 4]).unwrap();
             let mut back = [0; 4];
-            other.copy_from(&mut back, &memory).unwrap();
+            other.copy_from(&mut back, &memory, 0).unwrap();
             sender.send(back).unwrap();
         };
         calls.add(|| stop(&queue), Box::new(function)).unwrap();

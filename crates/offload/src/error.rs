@@ -48,7 +48,7 @@ pub enum Error {
     /// Device memory is exhausted.
     #[error(
         "out of device memory on {device}: {asked} bytes asked, {available} available; free some, or ask for less{}",
-        more_memory(device)
+        crate::sim::more_memory(device)
     )]
     OutOfMemory {
         /// The device's name.
@@ -324,9 +324,4 @@ impl fmt::Display for FaultKind {
             Self::Misuse(text) => f.write_str(text),
         }
     }
-}
-
-/// What gives a device more memory, if anything does.
-fn more_memory(device: &str) -> &'static str {
-    if device.starts_with(crate::sim::NAME) { "; the simulator has as much as its setting `sim:memory=BYTES` says" } else { "" }
 }

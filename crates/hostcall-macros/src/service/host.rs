@@ -22,6 +22,7 @@ impl Service {
             }
         });
         let constructors = self.functions.iter().map(|function| self.constructor(function));
+        let definitions = self.functions.iter().map(|function| self.definition(function));
         let shared = local("implementation");
         let each = self.functions.iter().map(|function| {
             let name = &function.ident;
@@ -32,9 +33,10 @@ impl Service {
                 #name(move |#(#declared),*| <__T as #ident>::#name(&*#shared, #(#names),*))
             }}
         });
-        let (about_module, about_all) = (
+        let (about_module, about_all, about_definitions) = (
             format!("Makes services of closures, one function for each of [`{}`]'s.", ident.unraw()),
             format!("Every function of an implementation of [`{}`].", ident.unraw()),
+            format!("What each function of [`{}`](super::{ident}) is, for handlers that are made without its types.", ident.unraw()),
         );
         quote! {
             #(#attrs)*
@@ -46,6 +48,14 @@ impl Service {
             #vis mod #module {
                 #[allow(unused_imports, reason = "the types of the definition, if it names any")]
                 use super::*;
+
+                #[doc = #about_definitions]
+                pub mod definition {
+                    #[allow(unused_imports, reason = "the types of the definition, if it names any")]
+                    use super::super::*;
+
+                    #(#definitions)*
+                }
 
                 #(#constructors)*
 
@@ -63,39 +73,83 @@ impl Service {
     }
 
     fn constructor(&self, function: &Function) -> TokenStream {
+        let plain = match function.tuple() {
+            Some(tuple) => self.of_fixed(function, &tuple),
+            None => self.of_call(function, &function.ident, false),
+        };
+        let has_out = function.args.iter().any(|arg| matches!(arg.kind, Kind::SliceMut(_)));
+        let other = if has_out {
+            let name = format_ident!("{}_out", function.ident.unraw(), span = function.ident.span());
+            self.of_call(function, &name, true)
+        } else {
+            let owned = self.owned(function);
+            let (deferred, asynchronous) = (self.deferred(function, &owned), self.asynchronous(function, &owned));
+            quote!(#deferred #asynchronous)
+        };
+        quote!(#plain #other)
+    }
+
+    /// The constructors of a function whose arguments are all of fixed size: for a closure that takes one lane's, and for one that takes a message.
+    fn of_fixed(&self, function: &Function, tuple: &TokenStream) -> TokenStream {
         let private = &self.private;
         let Function { attrs, ident, .. } = function;
-        let kinds: Vec<_> = function.args.iter().map(|arg| &arg.kind).collect();
+        let batch = format_ident!("{}_batch", ident.unraw(), span = ident.span());
+        let kinds = function.args.iter().map(|arg| &arg.kind);
         let result = function.result();
-        let definition = self.definition(function);
-
-        let (mut decoded, mut given, mut outs) = (Vec::new(), Vec::new(), Vec::new());
-        for (i, Arg { kind, .. }) in function.args.iter().enumerate() {
-            let value = local(i);
-            match kind {
-                Kind::Fixed(ty) => {
-                    decoded.push(quote!(let #value = call.fixed::<#ty>()?;));
-                    given.push(quote!(#value));
-                }
-                Kind::Str => {
-                    decoded.push(quote!(let #value = call.str()?;));
-                    given.push(quote!(#value));
-                }
-                Kind::Slice(elem) => {
-                    decoded.push(quote!(let #value = call.slice::<#elem>()?;));
-                    given.push(quote!(&#value));
-                }
-                Kind::SliceMut(elem) => {
-                    decoded.push(quote!(let mut #value = call.out::<#elem>()?;));
-                    given.push(quote!(&mut #value));
-                    let codec = self.codec();
-                    outs.push(quote!(#codec::bytes::<#elem>(&#value)));
-                }
-            }
-        }
-        let plain = quote! {
+        let definition = self.defined(function);
+        let values: Vec<_> = (0..function.args.len()).map(local).collect();
+        let pattern = if values.is_empty() { quote!(()) } else { quote!((#(#values,)*)) };
+        quote! {
             #(#attrs)*
             pub fn #ident<__F, __O>(f: __F) -> #private::Service
+            where
+                __F: ::core::ops::Fn(#(#kinds),*) -> __O + ::core::marker::Send + ::core::marker::Sync + 'static,
+                __O: #private::IntoReply<#result>,
+            {
+                #private::typed::<#tuple, #result>(#definition, move |#pattern| #private::IntoReply::<#result>::into_reply(f(#(#values),*)))
+            }
+
+            #(#attrs)*
+            pub fn #batch<__F>(f: __F) -> #private::Service
+            where
+                __F: ::core::ops::Fn(&mut #private::Calls<'_, '_, #tuple, #result>) + ::core::marker::Send + ::core::marker::Sync + 'static,
+            {
+                #private::batch::<#tuple, #result>(#definition, f)
+            }
+        }
+    }
+
+    /// The constructor `name` for a closure that takes one lane's arguments, decoded one after another; `&mut [T]` as writers, or as slices.
+    fn of_call(&self, function: &Function, name: &Ident, writers: bool) -> TokenStream {
+        let private = &self.private;
+        let attrs = &function.attrs;
+        let result = function.result();
+        let definition = self.defined(function);
+        let codec = self.codec();
+        let (mut kinds, mut decoded, mut given, mut outs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (i, Arg { kind, .. }) in function.args.iter().enumerate() {
+            let value = local(i);
+            let (taken, decode, give) = match kind {
+                Kind::Fixed(ty) => (quote!(#kind), quote!(let #value = call.fixed::<#ty>()?;), quote!(#value)),
+                Kind::Str => (quote!(#kind), quote!(let #value = call.str()?;), quote!(#value)),
+                Kind::Slice(elem) => (quote!(#kind), quote!(let #value = call.slice::<#elem>()?;), quote!(&#value)),
+                Kind::SliceMut(elem) if writers => {
+                    outs.push(quote!(#value.finish()));
+                    (quote!(&mut #private::Out<'_, #elem>), quote!(let mut #value = call.writer::<#elem>()?;), quote!(&mut #value))
+                }
+                Kind::SliceMut(elem) => {
+                    outs.push(quote!(#codec::bytes::<#elem>(&#value)));
+                    (quote!(#kind), quote!(let mut #value = call.out::<#elem>()?;), quote!(&mut #value))
+                }
+            };
+            kinds.push(taken);
+            decoded.push(decode);
+            given.push(give);
+        }
+        let reply = if writers { quote!(reply_written) } else { quote!(reply) };
+        quote! {
+            #(#attrs)*
+            pub fn #name<__F, __O>(f: __F) -> #private::Service
             where
                 __F: ::core::ops::Fn(#(#kinds),*) -> __O + ::core::marker::Send + ::core::marker::Sync + 'static,
                 __O: #private::IntoReply<#result>,
@@ -103,17 +157,17 @@ impl Service {
                 #private::Service::new(#definition, move |call: &mut #private::Invocation<'_>| {
                     #(#decoded)*
                     let reply: #result = #private::IntoReply::<#result>::into_reply(f(#(#given),*))?;
-                    call.reply::<#result>(&reply, &[#(#outs),*]);
+                    call.#reply::<#result>(&reply, &[#(#outs),*]);
                     ::core::result::Result::Ok(())
                 })
             }
-        };
-        let later = outs.is_empty().then(|| {
-            let owned = self.owned(function);
-            let (deferred, asynchronous) = (self.deferred(function, &definition, &owned), self.asynchronous(function, &definition, &owned));
-            quote!(#deferred #asynchronous)
-        });
-        quote!(#plain #later)
+        }
+    }
+
+    /// The function's definition, as an expression in the host's module.
+    fn defined(&self, function: &Function) -> TokenStream {
+        let ident = &function.ident;
+        quote!(definition::#ident())
     }
 
     /// The arguments of a handler that runs on when the call's copy of them is gone.
@@ -137,8 +191,9 @@ impl Service {
     }
 
     /// The constructor for a closure that answers through a token, whenever it likes.
-    fn deferred(&self, function: &Function, definition: &TokenStream, Owned { types, decoded, given }: &Owned) -> TokenStream {
+    fn deferred(&self, function: &Function, Owned { types, decoded, given }: &Owned) -> TokenStream {
         let private = &self.private;
+        let definition = self.defined(function);
         let Function { attrs, ident, .. } = function;
         let name = format_ident!("{}_deferred", ident.unraw(), span = ident.span());
         let result = function.result();
@@ -169,8 +224,9 @@ impl Service {
     }
 
     /// The constructor for a closure that returns a future.
-    fn asynchronous(&self, function: &Function, definition: &TokenStream, Owned { types, decoded, given }: &Owned) -> TokenStream {
+    fn asynchronous(&self, function: &Function, Owned { types, decoded, given }: &Owned) -> TokenStream {
         let private = &self.private;
+        let definition = self.defined(function);
         let Function { attrs, ident, .. } = function;
         let name = format_ident!("{}_async", ident.unraw(), span = ident.span());
         let result = function.result();
@@ -193,6 +249,7 @@ impl Service {
         }
     }
 
+    /// The function that gives its definition.
     fn definition(&self, function: &Function) -> TokenStream {
         let private = &self.private;
         let codec = self.codec();
@@ -210,14 +267,19 @@ impl Service {
             Output::Posted => quote!(::core::option::Option::None),
             Output::Reply(ty) => quote!(::core::option::Option::Some(<#ty as #codec::Fixed>::DWORDS)),
         };
+        let ident = &function.ident;
+        let about = format!("What [`{}`](super::{ident}) is.", ident.unraw());
         quote! {
-            #private::Definition {
+            #[doc = #about]
+            pub fn #ident() -> #private::Definition {
+                #private::Definition {
                 name: #private::std::borrow::Cow::Borrowed(#name),
                 signature: const { #signature },
                 text: #private::std::borrow::Cow::Borrowed(#text),
                 takes_var: #takes_var,
                 units: #units,
                 reply_dwords: #reply_dwords,
+                }
             }
         }
     }

@@ -218,6 +218,16 @@ impl Function {
         self.args.iter().any(|arg| !matches!(arg.kind, Kind::Fixed(_)))
     }
 
+    /// The arguments as a tuple, if all are of fixed size and there is a tuple of so many.
+    fn tuple(&self) -> Option<TokenStream> {
+        let types: Option<Vec<_>> = self.args.iter().map(|arg| if let Kind::Fixed(ty) = &arg.kind { Some(ty) } else { None }).collect();
+        match types?.as_slice() {
+            [] => Some(quote!(())),
+            types if types.len() <= 8 => Some(quote!((#(#types,)*))),
+            _ => None,
+        }
+    }
+
     /// The result's type, `()` for a posted function.
     fn result(&self) -> TokenStream {
         match &self.output {

@@ -113,6 +113,63 @@ pub mod __private {
         }
     }
 
+    /// A `&mut [T]` argument as a writer.
+    pub struct Out<'a, T> {
+        elements: Vec<T>,
+        len: usize,
+        call: std::marker::PhantomData<&'a ()>,
+    }
+
+    impl<T: Plain> Out<'_, T> {
+        pub fn len(&self) -> usize {
+            self.len
+        }
+
+        pub fn write(&mut self, elements: &[T]) {
+            self.elements.extend_from_slice(elements);
+        }
+
+        pub fn finish(self) -> Vec<u8> {
+            hostcall_abi::codec::bytes(&self.elements).to_vec()
+        }
+    }
+
+    impl<'a> Invocation<'a> {
+        pub fn writer<T: Plain>(&mut self) -> Result<Out<'a, T>, DecodeError> {
+            let len = self.fixed::<u32>()? as usize / size_of::<T>();
+            Ok(Out { elements: Vec::new(), len, call: std::marker::PhantomData })
+        }
+
+        pub fn reply_written<R: Fixed>(&mut self, value: &R, outs: &[Vec<u8>]) {
+            let outs: Vec<&[u8]> = outs.iter().map(|out| &out[..]).collect();
+            self.reply(value, &outs);
+        }
+    }
+
+    /// The calls of a message: here, of one lane.
+    pub struct Calls<'b, 'a, A, R> {
+        pub arguments: Option<A>,
+        pub result: Option<R>,
+        call: std::marker::PhantomData<(&'b (), &'a ())>,
+    }
+
+    pub fn typed<A: Fixed, R: Fixed>(definition: Definition, f: impl Fn(A) -> Result<R, Failure> + Send + Sync + 'static) -> Service {
+        Service::new(definition, move |call| {
+            let value = f(call.fixed::<A>()?)?;
+            call.reply(&value, &[]);
+            Ok(())
+        })
+    }
+
+    pub fn batch<A: Fixed, R: Fixed>(definition: Definition, f: impl Fn(&mut Calls<'_, '_, A, R>) + Send + Sync + 'static) -> Service {
+        Service::new(definition, move |call| {
+            let mut calls = Calls { arguments: Some(call.fixed::<A>()?), result: None, call: std::marker::PhantomData };
+            f(&mut calls);
+            call.reply(&calls.result.expect("the lane is answered"), &[]);
+            Ok(())
+        })
+    }
+
     pub struct Completion(std::sync::mpsc::Sender<Result<(Vec<u32>, ()), Failure>>);
 
     impl Completion {

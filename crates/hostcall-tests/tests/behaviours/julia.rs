@@ -11,7 +11,7 @@ use offload::{Args, Device, Launch};
 #[test]
 fn a_hostcall_is_asynchronous_the_host_goes_on_while_a_kernel_waits_for_its_answer() {
     // The handler waits for the thread that launched the kernel: were that one stopped by the launch, neither would go on.
-    let (work, done) = mpsc::channel::<u64>();
+    let (work, done) = mpsc::channel::<u32>();
     let done = std::sync::Mutex::new(done);
     let bench = Bench::new(|b| b.service(gate::held_back(move |x| x + done.lock().unwrap().recv().unwrap()).blocking()));
     let memory = bench.device.alloc::<u64>(1).unwrap();

@@ -4,15 +4,18 @@ use std::fs;
 use std::path::Path;
 use std::ptr::NonNull;
 
-use hostcall_abi::codec::{Fixed, VarHead, bytes};
+use hostcall_abi::codec::{Fixed, VarHead, bytes, bytes_mut};
 use hostcall_abi::services::{kind, open};
-use hostcall_abi::{CallError, Status};
+use hostcall_abi::{CallError, ReplyHead, Status};
 
 use super::*;
 use crate::policy::{Access, DirGrant, Limits};
-use crate::service::call::{Caller, Finished, Invocation, Scratch, Var};
-use crate::service::{Failure, Run};
-use crate::wire::StagedRegion;
+use crate::service::Run;
+use crate::service::call::Scratch;
+use crate::service::closing::Closing;
+use crate::service::lanes::{Answers, Facts, LaneCalls, Payload, Progress};
+use crate::service::registry::Registered;
+use crate::wire::{StagedRegion, Staging};
 
 /// The services with a directory to play in, and a program's report.
 struct World {
@@ -104,25 +107,34 @@ impl World {
         let service = self.services.iter().find(|service| service.name() == name).unwrap();
         let (Run::Inline(handler) | Run::Blocking(handler) | Run::Adaptive(handler)) = &service.run else { panic!("{name} is deferred") };
         let mut units = args.units.clone();
-        if service.definition().takes_var {
-            units.splice(0..0, [0; VarHead::DWORDS]);
-        }
-        assert_eq!(units.len(), service.definition().units, "arguments of {name}");
-        let mut area = vec![0u8; args.ins.len().max(args.out) + 64];
+        let takes_var = service.definition().takes_var;
+        let mut area = vec![0u8; (args.ins.len().max(args.out) + 64).next_multiple_of(16)];
         area[..args.ins.len()].copy_from_slice(&args.ins);
         // SAFETY: `area` outlives the call, which alone touches it.
         let region = unsafe { StagedRegion::new(NonNull::new(area.as_mut_ptr()).unwrap(), area.len()) };
-        let var = if staged { Var::Staged { rest: region, bytes: args.ins.len() } } else { Var::Copied(&args.ins) };
-        let mut scratch = Scratch::default();
-        let caller = Caller { service: 1, port: 0, lane: 0, post: false, may_block, report };
-        let mut stream = vec![0; 4097];
-        let mut call = Invocation::new(&units, service.definition().shape(), var, &mut stream, true, &mut scratch, caller);
-        let result = handler.call(&mut call);
-        if matches!(result, Err(Failure::WouldBlock)) {
+        if takes_var {
+            units.splice(0..0, [if staged { 0 } else { VarHead::INLINE }, args.ins.len() as u32]);
+        }
+        assert_eq!(units.len(), service.definition().units, "arguments of {name}");
+        if takes_var && !staged {
+            units.resize(units.len() + args.ins.len().div_ceil(4), 0);
+            bytes_mut(&mut units[service.definition().units..])[..args.ins.len()].copy_from_slice(&args.ins);
+        }
+        let registered = Registered::new(1, service.clone(), 1, false);
+        let staged_in = (takes_var && staged).then(|| Staging::new(region, area.len()));
+        let payload = Payload { units: &units, stride: units.len(), lane_units: units.len(), staged: staged_in };
+        let closing = Closing::default();
+        let facts =
+            Facts { service: &registered, number: 1, report, closing: &closing, port: 0, mask: 1, post: false, payload, copies: &[] };
+        let (mut streams, mut scratch, mut progress) = (vec![0; 4097], Scratch::default(), Progress { left: 1, late: 0 });
+        let stride = streams.len();
+        let answers = Answers { facts, progress: &mut progress, streams: &mut streams, stride, may_block };
+        handler.serve(&mut LaneCalls { answers, scratch: &mut scratch });
+        if progress.late != 0 {
             return Err(None);
         }
-        let Finished { status, units } = call.finish(&result);
-        let reply = stream[1..=units].to_vec();
+        let ReplyHead { status, dwords } = ReplyHead::decode(streams[0]);
+        let reply = streams[1..=usize::from(dwords)].to_vec();
         if status != Status::OK {
             return Err(Some(CallError::from_status(status, reply[0])));
         }

@@ -74,13 +74,13 @@ impl Counters {
         }
     }
 
-    /// A lane's call that was answered by another thread.
-    pub(crate) fn answered(&self, failed: bool, bytes_out: u64, latency: Option<Duration>) {
+    /// Calls of `lanes` lanes that were answered by another thread, `failed` of them without a result.
+    pub(crate) fn answered(&self, lanes: u64, failed: u64, bytes_out: u64, latency: Option<Duration>) {
         // Pairs with the loads in `sum`. Many threads write here, so these are read-modify-writes.
-        self.elsewhere.failed.fetch_add(u64::from(failed), Ordering::Relaxed);
+        self.elsewhere.failed.fetch_add(failed, Ordering::Relaxed);
         self.elsewhere.bytes_out.fetch_add(bytes_out, Ordering::Relaxed);
         if let Some(latency) = latency {
-            self.latency(usize::MAX, latency, 1);
+            self.latency(usize::MAX, latency, lanes);
         }
     }
 

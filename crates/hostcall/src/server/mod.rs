@@ -327,7 +327,7 @@ impl Server {
     /// Starts the threads that a service runs on besides the serving ones.
     fn warm_up(&self, run: &Run) -> std::io::Result<()> {
         match run {
-            Run::Inline(_) | Run::Later(_) => Ok(()),
+            Run::Inline(_) | Run::Later(_) | Run::LaterBatch(_) => Ok(()),
             Run::Blocking(_) | Run::Adaptive(_) => self.core.pool.warm_up(),
             #[cfg(feature = "tokio")]
             Run::Future(_) => self.core.runtime.warm_up(),

@@ -1,87 +1,22 @@
 //! One lane's call, as its handler sees it: arguments decoded one after another, and the result.
-//!
-//! Everything decided here is decided on a copy. The payload was copied out of shared memory before the invocation
-//! was made; staged strings and slices are copied once, when they are decoded, into memory that lives as long as the
-//! call. The exceptions are [`Invocation::raw_slice`] and [`Invocation::raw_out`], which give services that only move
-//! bytes (files) the staged region itself.
-
-use std::ptr::NonNull;
 
 use bumpalo::Bump;
-use hostcall_abi::codec::{self, DecodeError, Fixed, Plain, VarHead};
+use hostcall_abi::codec::{DecodeError, Fixed, Plain};
 use hostcall_abi::{ReplyHead, Status};
 
+use super::arguments::{Arguments, RawSlice, Var};
 use super::definition::Shape;
 use super::failure::{Failure, HandlerResult};
+use super::out::{Out, OutSlice, Outs, RawOut, Written, push, put_slices, put_written};
 use crate::record::Report;
-use crate::wire::{StagedRegion, Staging};
-
-/// A string or slice argument without a copy: see [`Invocation::raw_slice`].
-#[derive(Clone, Copy, Debug)]
-pub enum RawSlice<'a> {
-    /// It came with the message, and was copied with it.
-    Copied(&'a [u8]),
-    /// It lies in the staging area.
-    Staged(StagedRegion<'a>),
-}
-
-/// A `&mut [T]` argument without scratch: see [`Invocation::raw_out`].
-#[derive(Debug)]
-pub enum RawOut<'a> {
-    /// It travels with the reply: write it here.
-    Scratch(&'a mut [u8]),
-    /// It lies in the staging area: write it there, after all arguments were read.
-    Staged(StagedRegion<'a>),
-}
-
-/// A `&mut [T]` argument: zeroed scratch that is sent back when the handler has returned.
-pub type OutSlice<'a, T> = &'a mut [T];
-
-/// Where the bytes of a call's strings and slices are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Var<'a> {
-    /// Copied with the message (or, of a staged post, before it was acknowledged).
-    Copied(&'a [u8]),
-    /// In the staging area: everything from the lane's offset to the end of its slot, and how many bytes of it the arguments are.
-    Staged { rest: StagedRegion<'a>, bytes: usize },
-}
-
-impl<'a> Var<'a> {
-    /// The variable part of a post that was staged: its bytes have been copied.
-    pub(crate) fn of_copy(units: &[u32], copy: &'a [u8]) -> Result<Self, DecodeError> {
-        let &[offset, bytes] = units.first_chunk::<2>().ok_or(DecodeError::Short)?;
-        if bytes as usize == copy.len() { Ok(Self::Copied(copy)) } else { Err(DecodeError::Region { offset, bytes }) }
-    }
-
-    /// Reads a lane's [`VarHead`] and checks it against the message and the staging area.
-    pub(crate) fn of(units: &'a [u32], shape: Shape, staged: Option<Staging<'a>>) -> Result<Self, DecodeError> {
-        if !shape.takes_var {
-            // A region that nobody reads would be a client's mistake at best.
-            return if staged.is_none() { Ok(Self::Copied(&[])) } else { Err(DecodeError::Value(VarHead::DWORDS as u32)) };
-        }
-        let (&[offset, bytes], rest) =
-            (units.first_chunk::<2>().ok_or(DecodeError::Short)?, units.get(shape.units..).ok_or(DecodeError::Short)?);
-        match staged {
-            None if offset == VarHead::INLINE => Ok(Self::Copied(codec::bytes(rest).get(..bytes as usize).ok_or(DecodeError::Short)?)),
-            None => Err(DecodeError::Region { offset, bytes }),
-            Some(area) => {
-                let outside = DecodeError::Region { offset, bytes };
-                let rest = area.region(offset).ok_or(outside)?;
-                if bytes as usize > rest.len() {
-                    return Err(outside);
-                }
-                Ok(Self::Staged { rest, bytes: bytes as usize })
-            }
-        }
-    }
-}
+use crate::wire::StagedRegion;
 
 /// Memory that a thread reuses from call to call.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    arena: Bump,
+    pub(crate) arena: Bump,
     /// Lengths of the call's `&mut [T]` arguments in bytes.
-    outs: Vec<u32>,
+    pub(crate) outs: Vec<u32>,
 }
 
 impl Scratch {
@@ -103,7 +38,9 @@ impl Scratch {
 pub(crate) struct Caller<'a> {
     pub(crate) service: u16,
     pub(crate) port: u32,
-    pub(crate) lane: u32,
+    /// The lanes of the message, and which of them this is.
+    pub(crate) mask: u64,
+    pub(crate) rank: u32,
     pub(crate) post: bool,
     pub(crate) may_block: bool,
     pub(crate) report: &'a Report,
@@ -114,40 +51,31 @@ pub(crate) struct Caller<'a> {
 /// Arguments are decoded in order, each exactly once; what they borrow lives as long as the call.
 #[derive(Debug)]
 pub struct Invocation<'a> {
-    units: &'a [u32],
-    at: usize,
-    fixed_end: usize,
-    var: Var<'a>,
-    /// Bytes of the variable arguments consumed.
-    var_at: usize,
-    /// Bytes of `&mut [T]` arguments given out, each padded.
-    out_at: usize,
-    outs_allowed: bool,
-    arena: &'a Bump,
+    arguments: Arguments<'a>,
+    outs: Outs<'a>,
     /// The lane's reply: its head, and as many units behind it as there is room for.
     stream: &'a mut [u32],
     /// Units of the reply, the head not counted; more than there is room for if it does not fit.
     reply_len: usize,
-    outs: &'a mut Vec<u32>,
     caller: Caller<'a>,
 }
 
 impl<'a> Invocation<'a> {
     /// A lane's call with payload `units`, whose reply goes to `stream`: a unit for its head, and the room that it has behind.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "the facts of one call, each borrowed from elsewhere")]
     pub(crate) fn new(
         units: &'a [u32],
         shape: Shape,
         var: Var<'a>,
         stream: &'a mut [u32],
         outs_allowed: bool,
-        scratch: &'a mut Scratch,
+        arena: &'a Bump,
+        outs: &'a mut Vec<u32>,
         caller: Caller<'a>,
     ) -> Self {
-        let Scratch { arena, outs } = scratch;
-        outs.clear();
-        let at = if shape.takes_var { VarHead::DWORDS } else { 0 };
-        Self { units, at, fixed_end: shape.units, var, var_at: 0, out_at: 0, outs_allowed, arena, stream, reply_len: 0, outs, caller }
+        let (arguments, outs) = (Arguments::new(units, shape, var, arena), Outs::new(outs, outs_allowed));
+        Self { arguments, outs, stream, reply_len: 0, caller }
     }
 
     /// Units that the reply may have.
@@ -168,7 +96,7 @@ impl<'a> Invocation<'a> {
 
     /// The calling lane's number in its wave.
     pub fn lane(&self) -> u32 {
-        self.caller.lane
+        lane_number(self.caller.mask, self.caller.rank)
     }
 
     /// Whether nobody waits for a result.
@@ -189,7 +117,7 @@ impl<'a> Invocation<'a> {
 
     /// The lane's payload as it came, for default handlers, which know no shape.
     pub fn payload(&self) -> &'a [u32] {
-        self.units
+        self.arguments.payload()
     }
 
     /// The next argument, of a fixed-size type.
@@ -198,13 +126,7 @@ impl<'a> Invocation<'a> {
     /// When the payload is shorter or holds no value of the type.
     #[inline]
     pub fn fixed<T: Fixed>(&mut self) -> Result<T, DecodeError> {
-        let end = self.at + T::DWORDS;
-        if end > self.fixed_end {
-            return Err(DecodeError::Short);
-        }
-        let value = T::get(self.units.get(self.at..end).ok_or(DecodeError::Short)?)?;
-        self.at = end;
-        Ok(value)
+        self.arguments.fixed()
     }
 
     /// The next argument, a string.
@@ -212,7 +134,7 @@ impl<'a> Invocation<'a> {
     /// # Errors
     /// When it is not there whole, or not UTF-8.
     pub fn str(&mut self) -> Result<&'a str, DecodeError> {
-        std::str::from_utf8(self.slice::<u8>()?).map_err(|_| DecodeError::Utf8)
+        self.arguments.str()
     }
 
     /// The next argument, a slice, aligned for its type.
@@ -220,31 +142,7 @@ impl<'a> Invocation<'a> {
     /// # Errors
     /// When it is not there whole, or no whole number of elements.
     pub fn slice<T: Plain>(&mut self) -> Result<&'a [T], DecodeError> {
-        let raw = self.raw_slice()?;
-        let bytes = match raw {
-            RawSlice::Copied(bytes) => bytes.len(),
-            RawSlice::Staged(region) => region.len(),
-        };
-        let count = count_of::<T>(bytes)?;
-        if count == 0 {
-            return Ok(&[]);
-        }
-        let start = match raw {
-            RawSlice::Copied(bytes) if bytes.as_ptr().cast::<T>().is_aligned() => bytes.as_ptr().cast::<T>(),
-            raw => {
-                let from = match raw {
-                    RawSlice::Copied(bytes) => bytes.as_ptr(),
-                    RawSlice::Staged(region) => region.as_ptr(),
-                };
-                let to = self.scratch::<T>(count);
-                // SAFETY: both are valid for `bytes` bytes, which are `count` elements; `to` is fresh. What is staged is read once.
-                unsafe { std::ptr::copy_nonoverlapping(from, to.as_ptr().cast::<u8>(), bytes) };
-                to.as_ptr()
-            }
-        };
-        // SAFETY: `start` is aligned for `T` and valid for `count` initialised elements during `'a` (the message's copy and the
-        // arena both live that long); every bit pattern is a `T: Plain`; nobody writes there any more.
-        Ok(unsafe { std::slice::from_raw_parts(start, count) })
+        self.arguments.slice()
     }
 
     /// The next argument, a string or slice, as bytes where they are: a staged one is *not* copied, and the device may change
@@ -254,21 +152,7 @@ impl<'a> Invocation<'a> {
     /// When it is not there whole.
     #[doc(hidden)]
     pub fn raw_slice(&mut self) -> Result<RawSlice<'a>, DecodeError> {
-        let len = self.fixed::<u32>()?;
-        let start = self.var_at;
-        let end = start.checked_add(len as usize).ok_or(DecodeError::Short)?;
-        let raw = match self.var {
-            Var::Copied(bytes) => RawSlice::Copied(bytes.get(start..end).ok_or(DecodeError::Short)?),
-            Var::Staged { rest, bytes } => {
-                if end > bytes {
-                    return Err(DecodeError::Short);
-                }
-                RawSlice::Staged(rest.part(start, len as usize).ok_or(DecodeError::Short)?)
-            }
-        };
-        // `end` is at most a length in memory, so rounding up cannot overflow.
-        self.var_at = end.next_multiple_of(4);
-        Ok(raw)
+        self.arguments.raw_slice()
     }
 
     /// The next argument, a `&mut [T]`: zeroed scratch, whose bytes the glue hands to [`Invocation::reply`].
@@ -276,17 +160,16 @@ impl<'a> Invocation<'a> {
     /// # Errors
     /// When its length is no whole number of elements, or does not fit into a reply or into the lane's staged region.
     pub fn out<T: Plain>(&mut self) -> Result<OutSlice<'a, T>, Failure> {
-        let bytes = self.out_len()?;
-        let count = count_of::<T>(bytes as usize)?;
-        if count == 0 {
-            return Ok(&mut []);
-        }
-        let start = self.scratch::<T>(count);
-        // SAFETY: `start` is fresh, aligned, valid for `count` elements during `'a`, and zeroed here, which is a value of any `T: Plain`.
-        Ok(unsafe {
-            start.write_bytes(0, count);
-            std::slice::from_raw_parts_mut(start.as_ptr(), count)
-        })
+        self.outs.slice(&mut self.arguments, self.stream.len() - 1)
+    }
+
+    /// The next argument, a `&mut [T]`, as a writer: of a staged call into the region itself. The arguments lie in the same bytes, so write when
+    /// all of them have been read. Answer with [`Invocation::reply_written`].
+    ///
+    /// # Errors
+    /// When its length is no whole number of elements, or does not fit into a reply or into the lane's staged region.
+    pub fn writer<T: Plain>(&mut self) -> Result<Out<'a, T>, Failure> {
+        self.outs.writer(&mut self.arguments, self.stream.len() - 1)
     }
 
     /// The next argument, a `&mut [u8]`, as memory to fill: of a staged call the region itself, into which a file can be read
@@ -297,21 +180,12 @@ impl<'a> Invocation<'a> {
     /// When it does not fit into a reply or into the lane's staged region.
     #[doc(hidden)]
     pub fn raw_out(&mut self) -> Result<RawOut<'a>, Failure> {
-        let at = self.out_at;
-        if let Var::Staged { rest, .. } = self.var {
-            let bytes = self.out_len()?;
-            let region = rest.part(at, bytes as usize).ok_or(DecodeError::Region { offset: (at / 16) as u32, bytes })?;
-            return Ok(RawOut::Staged(region));
-        }
-        Ok(RawOut::Scratch(self.out::<u8>()?))
+        self.outs.raw(&mut self.arguments, self.stream.len() - 1)
     }
 
     /// The whole staged region of this call, from its start to the end of what the arguments take; `None` if they came with the message.
     pub fn staged_region(&self) -> Option<StagedRegion<'a>> {
-        match self.var {
-            Var::Copied(_) => None,
-            Var::Staged { rest, bytes } => rest.part(0, bytes),
-        }
+        self.arguments.staged_region()
     }
 
     /// The result, and the bytes that are sent back of each `&mut [T]` argument, in order; for none of them, or a post, `&[]`.
@@ -320,10 +194,16 @@ impl<'a> Invocation<'a> {
     #[inline]
     pub fn reply<R: Fixed>(&mut self, value: &R, outs: &[&[u8]]) {
         self.put_value(value);
-        if !self.outs.is_empty() {
+        if !self.outs.lengths.is_empty() {
             // By values, so that a call without `&mut [T]` arguments need not be in memory.
-            self.reply_len = put_outs(self.stream, self.reply_len, self.var, self.outs, outs);
+            self.reply_len = put_slices(self.stream, self.reply_len, self.arguments.var, self.outs.lengths, outs);
         }
+    }
+
+    /// The result, and what was written to each [`writer`](Invocation::writer), in order.
+    pub fn reply_written<R: Fixed>(&mut self, value: &R, outs: &[Written<'_>]) {
+        self.put_value(value);
+        self.reply_len = put_written(self.stream, self.reply_len, self.arguments.var, self.outs.lengths, outs);
     }
 
     /// The result, and how many bytes of each `&mut [T]` argument are sent back, all of them from [`RawOut::Staged`] regions,
@@ -331,7 +211,7 @@ impl<'a> Invocation<'a> {
     #[doc(hidden)]
     pub fn reply_in_place<R: Fixed>(&mut self, value: &R, returned: &[usize]) {
         self.put_value(value);
-        for (i, &len) in self.outs.iter().enumerate() {
+        for (i, &len) in self.outs.lengths.iter().enumerate() {
             push(self.stream, &mut self.reply_len, returned.get(i).map_or(0, |&n| n.min(len as usize) as u32));
         }
     }
@@ -359,130 +239,57 @@ impl<'a> Invocation<'a> {
         }
     }
 
-    /// Decodes the length of the next `&mut [T]` argument and checks that it fits where it goes.
-    fn out_len(&mut self) -> Result<u32, Failure> {
-        if !self.outs_allowed {
-            return Err(Failure::HandlerFailed { code: 0, message: "deferred and async services have no `&mut [T]` arguments".into() });
-        }
-        let bytes = self.fixed::<u32>()?;
-        let end = self.out_at + bytes as usize;
-        match self.var {
-            Var::Staged { rest, .. } if end > rest.len() => {
-                return Err(DecodeError::Region { offset: (self.out_at / 16) as u32, bytes }.into());
-            }
-            Var::Copied(_) if end > self.room() * 4 => return Err(Failure::TooLarge { max: (self.room() * 4) as u32 }),
-            _ => {}
-        }
-        self.out_at += padded_len(bytes);
-        self.outs.push(bytes);
-        Ok(bytes)
-    }
-
-    /// Fresh memory, not yet initialised.
-    fn scratch<T: Plain>(&self, count: usize) -> NonNull<T> {
-        // `count * size_of::<T>()` is the length of bytes that exist (or fit a region that does), so the layout is valid.
-        let layout = std::alloc::Layout::array::<T>(count).expect("no longer than the staging area");
-        self.arena.alloc_layout(layout).cast()
-    }
-
     /// Turns what the handler returned into the lane's reply: its head, and if it failed, the detail.
     #[inline(always)]
-    pub(crate) fn finish(&mut self, result: &HandlerResult) -> Finished {
+    pub(crate) fn finish(&mut self, result: &HandlerResult) {
         match result {
             Ok(()) if self.reply_len <= self.room() => put_head(self.stream, Status::OK, self.reply_len),
-            _ => put_failure(self.stream, self.room(), result),
+            Ok(()) => put_status(self.stream, Status::TOO_LARGE, (self.room() * 4) as u32),
+            Err(failure) => put_failure(self.stream, failure),
         }
     }
-}
-
-/// One more unit of a reply of `len` units.
-fn push(stream: &mut [u32], len: &mut usize, unit: u32) {
-    *len += 1;
-    if let Some(place) = stream.get_mut(*len) {
-        *place = unit;
-    }
-}
-
-/// The lengths of what comes back of `&mut [T]` arguments of so many bytes, and what comes back: in the reply, whose length is returned, or in the
-/// lane's region.
-fn put_outs(stream: &mut [u32], mut len: usize, var: Var<'_>, lengths: &[u32], outs: &[&[u8]]) -> usize {
-    for (i, &bytes) in lengths.iter().enumerate() {
-        push(stream, &mut len, returned(outs, i, bytes).len() as u32);
-    }
-    if let Var::Staged { rest, .. } = var {
-        let mut at = 0;
-        for (i, &bytes) in lengths.iter().enumerate() {
-            let out = returned(outs, i, bytes);
-            // Each argument's place follows from their lengths, so that it does not move when an earlier one comes back short.
-            // `out_len` has checked that it fits.
-            if let Some(place) = rest.part(at, out.len()) {
-                place.copy_from(out);
-            }
-            at += padded_len(bytes);
-        }
-        return len;
-    }
-    for (i, &bytes) in lengths.iter().enumerate() {
-        for chunk in returned(outs, i, bytes).chunks(4) {
-            let mut unit = [0; 4];
-            unit[..chunk.len()].copy_from_slice(chunk);
-            push(stream, &mut len, u32::from_ne_bytes(unit));
-        }
-    }
-    len
-}
-
-/// How a lane's call ended: what its stream holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Finished {
-    pub(crate) status: Status,
-    /// Units of the reply, the head not counted.
-    pub(crate) units: usize,
 }
 
 /// The head of a reply whose `units` units are in `stream`.
 #[inline(always)]
-fn put_head(stream: &mut [u32], status: Status, units: usize) -> Finished {
+pub(crate) fn put_head(stream: &mut [u32], status: Status, units: usize) {
     stream[0] = ReplyHead { status, dwords: units as u16 }.encode();
-    Finished { status, units }
 }
 
 /// A reply of a status and one unit of detail; what an earlier reply left behind it is not sent along.
 #[cold]
-pub(crate) fn put_status(stream: &mut [u32], status: Status, detail: u32) -> Finished {
+pub(crate) fn put_status(stream: &mut [u32], status: Status, detail: u32) {
     stream.fill(0);
     let units = usize::from(stream.len() > 1);
     if units == 1 {
         stream[1] = detail;
     }
-    put_head(stream, status, units)
+    put_head(stream, status, units);
 }
 
+/// The reply of a call that failed.
 #[cold]
-fn put_failure(stream: &mut [u32], room: usize, result: &HandlerResult) -> Finished {
-    let (status, detail) = match result {
-        Ok(()) => (Status::TOO_LARGE, (room * 4) as u32),
-        Err(failure) => failure.to_status(),
-    };
-    put_status(stream, status, detail)
+pub(crate) fn put_failure(stream: &mut [u32], failure: &Failure) {
+    let (status, detail) = failure.to_status();
+    put_status(stream, status, detail);
 }
 
-/// What comes back of `&mut [T]` argument `i`, which is `len` bytes long.
-fn returned<'o>(outs: &[&'o [u8]], i: usize, len: u32) -> &'o [u8] {
-    outs.get(i).map_or(&[], |out| &out[..out.len().min(len as usize)])
-}
-
-fn padded_len(bytes: u32) -> usize {
-    (bytes as usize).next_multiple_of(4)
-}
-
-fn count_of<T>(bytes: usize) -> Result<usize, DecodeError> {
-    let element = size_of::<T>();
-    if bytes == 0 {
-        return Ok(0);
+/// Number of the `rank`-th lane of a mask.
+pub(crate) fn lane_number(mut mask: u64, rank: u32) -> u32 {
+    for _ in 0..rank {
+        mask &= mask.wrapping_sub(1);
     }
-    if element == 0 || !bytes.is_multiple_of(element) {
-        return Err(DecodeError::Length { bytes: bytes as u32, element: element as u32 });
+    mask.trailing_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lane_number;
+
+    #[test]
+    fn lanes_are_numbered_by_their_rank() {
+        let mask = 1 << 3 | 1 << 40 | 1 << 63;
+        assert_eq!([0, 1, 2].map(|rank| lane_number(mask, rank)), [3, 40, 63]);
+        assert_eq!(lane_number(u64::MAX, 63), 63);
     }
-    Ok(bytes / element)
 }

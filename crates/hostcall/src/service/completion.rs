@@ -4,46 +4,33 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hostcall_abi::Status;
 use hostcall_abi::codec::Fixed;
+use hostcall_abi::{ReplyHead, Status};
 
-use super::answer::{Answer, Timing};
+use super::answer::{Answer, LaneReply, Timing};
 use super::failure::{Failure, IntoReply};
 
-/// Answers one lane's call, once. Dropped unanswered, it answers [`Status::HANDLER_FAILED`].
-///
-/// A message is answered as a whole: its lanes' replies leave when the last of them is given.
+/// Lanes of one message to which answers are owed. Dropped, it answers those that have none: [`Status::HANDLER_FAILED`], or what ends them.
 #[derive(Debug)]
-#[must_use = "dropping it fails the call"]
-pub struct Completion {
-    message: Arc<dyn Answer>,
-    rank: u32,
+pub(crate) struct Owed {
+    pub(crate) message: Arc<dyn Answer>,
+    /// By rank.
+    left: u64,
     timing: Option<Timing>,
-    answered: bool,
 }
 
-impl Completion {
-    /// Of the `rank`-th lane.
-    pub(crate) fn new(message: Arc<dyn Answer>, rank: u32, timing: Option<Timing>) -> Self {
-        Self { message, rank, timing, answered: false }
+impl Owed {
+    /// To the lanes `ranks` of a message.
+    pub(crate) fn new(message: Arc<dyn Answer>, ranks: u64, timing: Option<Timing>) -> Self {
+        Self { message, left: ranks, timing }
     }
 
-    /// Whether nobody waits for the result (it was posted).
-    pub fn is_post(&self) -> bool {
-        self.message.is_post()
+    /// The lanes, by rank.
+    pub(crate) fn ranks(&self) -> u64 {
+        self.left
     }
 
-    /// The call's result.
-    pub fn reply<R: Fixed>(self, value: &R) {
-        self.reply_units(&super::units_of(value));
-    }
-
-    /// There is no result.
-    pub fn fail(mut self, failure: impl Into<Failure>) {
-        self.fail_with(&failure.into());
-    }
-
-    /// Its handling begins now.
+    /// Their handling begins now.
     pub(crate) fn start(&mut self) {
         if let Some(timing) = &mut self.timing {
             timing.started = Instant::now();
@@ -55,29 +42,123 @@ impl Completion {
         Some(self.message.ending()).filter(|&status| status != Status::OK)
     }
 
-    /// Answers with a status and no result.
-    pub(crate) fn end(mut self, status: Status) {
+    /// Hands over what is owed to one of them.
+    pub(crate) fn part(&mut self, rank: u32) -> Completion {
+        let mine = self.left & 1 << rank;
+        self.left &= !mine;
+        Completion { rank, owed: Self::new(self.message.clone(), mine, self.timing) }
+    }
+
+    /// All that are left end with this status.
+    pub(crate) fn end(&mut self, status: Status) {
         self.send(status, &[0]);
     }
 
-    pub(crate) fn reply_units(mut self, units: &[u32]) {
-        let room = self.message.room();
-        if units.len() > room {
-            self.fail_with(&Failure::TooLarge { max: (room * 4) as u32 });
-        } else {
-            self.send(Status::OK, units);
-        }
-    }
-
-    fn fail_with(&mut self, failure: &Failure) {
-        self.message.note(failure);
+    /// All that are left failed.
+    pub(crate) fn fail(&mut self, failure: &Failure) {
+        (0..self.left.count_ones()).for_each(|_| self.message.note(failure));
         let (status, detail) = failure.to_status();
         self.send(status, &[detail]);
     }
 
-    pub(crate) fn send(&mut self, status: Status, payload: &[u32]) {
-        self.answered = true;
-        self.message.answer(self.rank, status, payload, self.timing);
+    /// All that are left get the same reply.
+    fn send(&mut self, status: Status, payload: &[u32]) {
+        let ranks = std::mem::take(&mut self.left);
+        self.message.answer(&mut bits(ranks).map(|rank| LaneReply { rank, status, payload }), self.timing);
+    }
+
+    /// Those of `ranks` that are left get the replies that are in their streams, `stride` units apart.
+    pub(crate) fn send_streams(&mut self, ranks: u64, streams: &[u32], stride: usize) {
+        let ranks = ranks & self.left;
+        if ranks == 0 {
+            return;
+        }
+        self.left &= !ranks;
+        let reply = |rank: u32| {
+            let stream = &streams[rank as usize * stride..][..stride];
+            let ReplyHead { status, dwords } = ReplyHead::decode(stream[0]);
+            LaneReply { rank, status, payload: &stream[1..=usize::from(dwords)] }
+        };
+        self.message.answer(&mut bits(ranks).map(reply), self.timing);
+    }
+}
+
+fn bits(mut mask: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (bit < 64).then_some(bit)
+    })
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        if self.left == 0 {
+            return;
+        }
+        if let Some(status) = self.message.closing() {
+            self.end(status);
+        } else if std::thread::panicking() {
+            self.fail(&Failure::Panicked);
+        } else {
+            self.fail(&Failure::HandlerFailed { code: 0, message: "the handler dropped its completion unanswered".into() });
+        }
+    }
+}
+
+/// Answers one lane's call, once. Dropped unanswered, it answers [`Status::HANDLER_FAILED`].
+///
+/// A message is answered as a whole: its lanes' replies leave when the last of them is given.
+#[derive(Debug)]
+#[must_use = "dropping it fails the call"]
+pub struct Completion {
+    owed: Owed,
+    rank: u32,
+}
+
+impl Completion {
+    /// Whether nobody waits for the result (it was posted).
+    pub fn is_post(&self) -> bool {
+        self.owed.message.facts().post
+    }
+
+    /// The calling lane's number in its wave.
+    pub fn lane(&self) -> u32 {
+        super::call::lane_number(self.owed.message.facts().mask, self.rank)
+    }
+
+    /// The call's result.
+    pub fn reply<R: Fixed>(self, value: &R) {
+        self.reply_units(&super::units_of(value));
+    }
+
+    /// There is no result.
+    pub fn fail(mut self, failure: impl Into<Failure>) {
+        self.owed.fail(&failure.into());
+    }
+
+    /// Its handling begins now.
+    pub(crate) fn start(&mut self) {
+        self.owed.start();
+    }
+
+    /// The status with which calls end instead of being handled, if the kernel is being ended or the server is going.
+    pub(crate) fn verdict(&self) -> Option<Status> {
+        self.owed.verdict()
+    }
+
+    /// Answers with a status and no result.
+    pub(crate) fn end(mut self, status: Status) {
+        self.owed.end(status);
+    }
+
+    pub(crate) fn reply_units(mut self, units: &[u32]) {
+        let room = self.owed.message.room();
+        if units.len() > room {
+            self.owed.fail(&Failure::TooLarge { max: (room * 4) as u32 });
+        } else {
+            self.owed.send(Status::OK, units);
+        }
     }
 }
 
@@ -107,21 +188,6 @@ impl<R: Fixed> Deferred<R> {
         match result.into_reply() {
             Ok(value) => self.completion.reply(&value),
             Err(failure) => self.completion.fail(failure),
-        }
-    }
-}
-
-impl Drop for Completion {
-    fn drop(&mut self) {
-        if self.answered {
-            return;
-        }
-        if let Some(status) = self.message.closing() {
-            self.send(status, &[0]);
-        } else if std::thread::panicking() {
-            self.fail_with(&Failure::Panicked);
-        } else {
-            self.fail_with(&Failure::HandlerFailed { code: 0, message: "the handler dropped its completion unanswered".into() });
         }
     }
 }

@@ -2,37 +2,81 @@
 
 #[cfg(feature = "tokio")]
 use std::future::Future;
+use std::marker::PhantomData;
 #[cfg(feature = "tokio")]
 use std::pin::Pin;
 use std::sync::Arc;
 
-#[cfg(feature = "tokio")]
-use super::Failure;
+use hostcall_abi::codec::Fixed;
+
+use super::batch::Batch;
 use super::call::Invocation;
 use super::completion::Completion;
-use super::failure::HandlerResult;
+use super::deferred::DeferredBatch;
+use super::failure::{Failure, HandlerResult};
 use super::lanes::LaneCalls;
+use super::messages::Messages;
 
-/// A handler that answers before it returns.
+/// A handler that answers before it returns: all that is left of a message.
 pub(crate) trait Handler: Send + Sync {
-    /// Handles one lane's call.
-    fn call(&self, call: &mut Invocation<'_>) -> HandlerResult;
-    /// Handles all lanes of a message that are left: a loop into which the handler is compiled. After a panic it is called again.
-    fn serve(&self, lanes: &mut LaneCalls<'_>);
-}
+    /// Handles the lanes that are left. After a panic, it is called again for those that are left then.
+    fn serve(&self, calls: &mut LaneCalls<'_>);
 
-impl<F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync> Handler for F {
-    fn call(&self, call: &mut Invocation<'_>) -> HandlerResult {
-        self(call)
+    /// Handles message after message: a loop into which the handler is compiled.
+    #[inline]
+    fn serve_all(&self, messages: &mut Messages<'_>) {
+        messages.each(self);
     }
 
-    fn serve(&self, lanes: &mut LaneCalls<'_>) {
-        lanes.each(self);
+    /// Whether the user's code answers all lanes of a message at once: what is one piece stays so.
+    fn is_whole(&self) -> bool {
+        false
+    }
+}
+
+/// Handles lane after lane.
+pub(super) struct EachLane<F>(pub(super) F);
+
+impl<F: Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync> Handler for EachLane<F> {
+    #[inline(always)]
+    fn serve(&self, calls: &mut LaneCalls<'_>) {
+        calls.each(&self.0);
+    }
+}
+
+/// Handles lane after lane, with arguments and result of fixed size.
+pub(super) struct Typed<A, R, F>(F, PhantomData<fn(A) -> R>);
+
+impl<A, R, F> Typed<A, R, F> {
+    pub(super) const fn new(f: F) -> Self {
+        Self(f, PhantomData)
+    }
+}
+
+impl<A: Fixed, R: Fixed, F: Fn(A) -> Result<R, Failure> + Send + Sync> Handler for Typed<A, R, F> {
+    #[inline(always)]
+    fn serve(&self, calls: &mut LaneCalls<'_>) {
+        calls.typed(&self.0);
+    }
+}
+
+/// Handles a message at once.
+pub(super) struct Whole<F>(pub(super) F);
+
+impl<F: Fn(&mut Batch<'_>) + Send + Sync> Handler for Whole<F> {
+    #[inline(always)]
+    fn serve(&self, calls: &mut LaneCalls<'_>) {
+        calls.whole(&self.0);
+    }
+
+    fn is_whole(&self) -> bool {
+        true
     }
 }
 
 pub(crate) type NowFn = dyn Handler;
 pub(crate) type LaterFn = dyn Fn(&mut Invocation<'_>, Completion) + Send + Sync;
+pub(crate) type LaterBatchFn = dyn Fn(DeferredBatch) + Send + Sync;
 /// A lane's async call: its result as wire units.
 #[cfg(feature = "tokio")]
 pub(crate) type ReplyFuture = Pin<Box<dyn Future<Output = Result<Vec<u32>, Failure>> + Send>>;
@@ -44,12 +88,14 @@ pub(crate) type FutureFn = dyn Fn(&mut Invocation<'_>) -> Result<ReplyFuture, Fa
 pub(crate) enum Run {
     /// On the serving thread.
     Inline(Arc<NowFn>),
-    /// On the blocking pool, one job per lane.
+    /// On the blocking pool, one job per lane, or per message if the handler is whole.
     Blocking(Arc<NowFn>),
     /// On the serving thread, and if it would block, again on the blocking pool.
     Adaptive(Arc<NowFn>),
     /// Starts on the serving thread and answers whenever it likes.
     Later(Arc<LaterFn>),
+    /// The same, for a whole message.
+    LaterBatch(Arc<LaterBatchFn>),
     /// A future per lane, on the async runtime.
     #[cfg(feature = "tokio")]
     Future(Arc<FutureFn>),
@@ -67,7 +113,7 @@ impl Run {
             Self::Inline(_) => "inline",
             Self::Blocking(_) => "blocking",
             Self::Adaptive(_) => "adaptive",
-            Self::Later(_) => "deferred",
+            Self::Later(_) | Self::LaterBatch(_) => "deferred",
             #[cfg(feature = "tokio")]
             Self::Future(_) => "async",
         }

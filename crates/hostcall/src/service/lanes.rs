@@ -1,18 +1,19 @@
-//! All calls of one message, handled one after another by one call of the service's own loop.
+//! The calls of the lanes of one message, and the loops over them.
 //!
-//! The loop is compiled once for each handler, which is inlined into it; what is the same for all lanes is worked out once. A panic ends the
-//! loop, fails the lane that it happened in, and the loop goes on with the next.
+//! Every handler gets a message so, wherever it runs: on a serving thread all lanes of one, on the blocking pool those that a job is for. The loop over
+//! the lanes is compiled once for each handler, which is inlined into it; what is the same for all lanes is worked out once. Where the reply of a lane
+//! is not there yet is kept outside the loop, so that a panic fails what it happened in, and the loop goes on behind it.
 
-use hostcall_abi::codec::DecodeError;
-use hostcall_abi::port::Message;
-use hostcall_abi::{Flags, ReplyHead, Status, Tag};
+use bumpalo::Bump;
+use hostcall_abi::Status;
+use hostcall_abi::codec::{DecodeError, Fixed};
 
-use super::call::{Caller, Finished, Invocation, Scratch, Var, put_status};
+use super::arguments::Var;
+use super::call::{Caller, Invocation, Scratch, put_failure, put_head, put_status};
 use super::closing::Closing;
 use super::failure::{Failure, HandlerResult};
 use super::handler::NowFn;
 use super::registry::Registered;
-use crate::record::stats::Sample;
 use crate::record::{Report, guard};
 use crate::wire::Staging;
 
@@ -37,218 +38,298 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// Where replies are put: a stream for each lane, its head first.
-#[derive(Debug)]
-pub(crate) struct Streams<'a> {
-    pub(crate) units: &'a mut [u32],
-    /// Units from one to the next.
-    pub(crate) stride: usize,
-}
-
-impl Streams<'_> {
-    /// The `rank`-th lane's of those that begin at `at`.
-    #[inline(always)]
-    pub(crate) fn lane(&mut self, at: usize, rank: u32) -> &mut [u32] {
-        let start = at + rank as usize * self.stride;
-        &mut self.units[start..start + self.stride]
-    }
-}
-
-/// A message that was taken: copied and checked.
+/// What is known of a message, wherever it is kept.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Taken {
-    pub(crate) port: u32,
-    /// Where its payload begins among all that were taken.
-    pub(crate) at: usize,
-    pub(crate) message: Message,
-}
-
-/// The replies to one message, as they will be written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reply {
-    pub(crate) port: u32,
-    pub(crate) tag: Tag,
-    pub(crate) lanes: u32,
-    /// Words of each.
-    pub(crate) words: u32,
-    /// Where the first lane's stream begins, and units from one to the next.
-    pub(crate) at: usize,
-    pub(crate) stride: usize,
-}
-
-/// The calls of the lanes of some messages, all of one service, all posts or none.
-pub(crate) struct LaneCalls<'a> {
+pub(crate) struct Facts<'a> {
     pub(crate) service: &'a Registered,
+    /// The number that was called: the service's, but of a default handler.
+    pub(crate) number: u16,
     pub(crate) report: &'a Report,
     pub(crate) closing: &'a Closing,
-    pub(crate) messages: &'a [Taken],
-    /// The payloads of all.
-    pub(crate) units: &'a [u32],
-    pub(crate) staging: Staging<'a>,
-    /// Room for the streams of all replies, and where those of the present message begin.
-    pub(crate) streams: Streams<'a>,
-    pub(crate) stream_at: usize,
-    pub(crate) replies: &'a mut Vec<Reply>,
-    pub(crate) scratch: &'a mut Scratch,
-    /// Of the present message: lanes left, by number; the rank of the next; units of the longest reply.
-    left: u64,
-    rank: u32,
-    longest: usize,
-    /// Lanes of the last message, by rank, whose handlers would block, if the service is one that goes on elsewhere then. They have no reply yet.
-    pub(crate) late: u64,
-    pub(crate) sample: Sample,
+    pub(crate) port: u32,
+    /// The lanes that call, by number. Elsewhere lanes go by *rank*: the how-manieth of these it is.
+    pub(crate) mask: u64,
+    pub(crate) post: bool,
+    pub(crate) payload: Payload<'a>,
+    /// Of a staged post: each lane's bytes, copied before it was acknowledged.
+    pub(crate) copies: &'a [Box<[u8]>],
 }
 
-impl<'a> LaneCalls<'a> {
-    /// The calls of `messages`, whose streams begin at `stream_at`.
+impl<'a> Facts<'a> {
+    /// Whether the payload is shorter than the service's shape. The default handler has no shape.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "the facts of some messages, which nobody else keeps together")]
-    pub(crate) fn new(
-        service: &'a Registered,
-        report: &'a Report,
-        closing: &'a Closing,
-        messages: &'a [Taken],
-        units: &'a [u32],
-        staging: Staging<'a>,
-        streams: Streams<'a>,
-        stream_at: usize,
-        replies: &'a mut Vec<Reply>,
-        scratch: &'a mut Scratch,
-    ) -> Self {
-        let left = messages.first().map_or(0, |taken| taken.message.header.mask);
-        let sample = Sample::default();
-        Self {
-            service,
-            report,
-            closing,
-            messages,
-            units,
-            staging,
-            streams,
-            stream_at,
-            replies,
-            scratch,
-            left,
-            rank: 0,
-            longest: 0,
-            late: 0,
-            sample,
+    fn is_short(&self) -> bool {
+        self.service.number != 0 && self.payload.lane_units < self.service.shape.units
+    }
+
+    /// The status with which calls that have not begun end: whoever takes the buffer out of service does not wait for them. Posts are handled all the
+    /// same.
+    #[inline(always)]
+    pub(super) fn ended(&self) -> Option<Status> {
+        if self.post { None } else { self.closing.get() }
+    }
+
+    /// Whether the payload is arguments of fixed size, all there, and nothing else.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        !(self.service.shape.takes_var | self.is_short() | self.payload.staged.is_some())
+    }
+
+    /// Why no lane's arguments can be decoded, if so.
+    pub(super) fn malformed(&self) -> Option<DecodeError> {
+        match (self.service.number, self.payload.staged) {
+            _ if self.is_short() => Some(DecodeError::Short),
+            (0, _) => None,
+            // As the decoding of each lane would say.
+            (_, staged) if !self.service.shape.takes_var => Var::of(&[], self.service.shape, staged).err(),
+            _ => None,
         }
     }
 
-    /// Handles all of them.
+    /// The strings and slices of a lane's call, if the payload is as long as the service's shape and they are inside.
+    #[inline]
+    pub(super) fn variable_part(&self, rank: u32) -> Result<Var<'a>, DecodeError> {
+        let units = self.payload.lane(rank);
+        match (self.service.number, self.copies.get(rank as usize)) {
+            (0, _) => Ok(Var::NONE),
+            _ if self.is_short() => Err(DecodeError::Short),
+            (_, Some(copy)) => Var::of_copy(units, copy),
+            (_, None) => Var::of(units, self.service.shape, self.payload.staged),
+        }
+    }
+
     #[inline(always)]
+    fn caller(&self, rank: u32, may_block: bool) -> Caller<'a> {
+        let Self { number, report, port, mask, post, .. } = *self;
+        Caller { service: number, port, mask, rank, post, may_block, report }
+    }
+
+    /// The `rank`-th lane's call, which is answered later and elsewhere, or why it cannot be decoded. Its reply does not go to `stream`.
+    pub(crate) fn later<'c>(&self, rank: u32, stream: &'c mut [u32], scratch: &'c mut Scratch) -> Result<Invocation<'c>, Failure>
+    where
+        'a: 'c,
+    {
+        let var = self.variable_part(rank)?;
+        scratch.clear();
+        let Scratch { arena, outs } = scratch;
+        Ok(Invocation::new(self.payload.lane(rank), self.service.shape, var, stream, false, arena, outs, self.caller(rank, false)))
+    }
+}
+
+/// How far the handling of a message has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    /// Lanes that have no reply yet, by rank.
+    pub(crate) left: u64,
+    /// Lanes whose handlers would block, if the service is one that goes on elsewhere then. What their streams hold is no reply.
+    pub(crate) late: u64,
+}
+
+/// The lanes of these ranks, as bits.
+#[inline(always)]
+pub(crate) fn bits_of(first: u32, lanes: u32) -> u64 {
+    if lanes == 0 { 0 } else { u64::MAX >> (64 - lanes) << first }
+}
+
+/// The replies to some lanes of one message: those left in its [`Progress`].
+#[derive(Debug)]
+pub(crate) struct Answers<'a> {
+    pub(crate) facts: Facts<'a>,
+    pub(crate) progress: &'a mut Progress,
+    /// The message's streams of replies, one for each lane, `stride` units from one to the next.
+    pub(crate) streams: &'a mut [u32],
+    pub(crate) stride: usize,
+    pub(crate) may_block: bool,
+}
+
+impl Answers<'_> {
+    /// Begins with `lanes` lanes, the first of rank `first`: those that the service still takes are left, the others are refused.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, first: u32, lanes: u32) {
+        let admitted = self.facts.service.admit(lanes);
+        *self.progress = Progress { left: bits_of(first, admitted), late: 0 };
+        if admitted < lanes {
+            self.refuse(first + admitted, lanes - admitted);
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, first: u32, lanes: u32) {
+        let (status, detail) = self.facts.service.refusal().to_status();
+        for rank in first..first + lanes {
+            put_status(self.stream(rank), status, detail);
+        }
+    }
+
+    /// The next lane that has no reply.
+    #[inline(always)]
+    pub(super) fn next(&self) -> Option<u32> {
+        let left = self.progress.left;
+        (left != 0).then(|| left.trailing_zeros())
+    }
+
+    /// A lane's reply is there.
+    #[inline(always)]
+    pub(super) fn done(&mut self, rank: u32) {
+        self.progress.left &= !(1 << rank);
+    }
+
+    #[inline(always)]
+    pub(super) fn stream(&mut self, rank: u32) -> &mut [u32] {
+        let start = rank as usize * self.stride;
+        &mut self.streams[start..start + self.stride]
+    }
+
+    /// Bytes that a lane's reply may have.
+    pub(super) fn room(&self) -> u32 {
+        (self.stride as u32 - 1) * 4
+    }
+
+    /// A lane's call has no result.
+    #[cold]
+    pub(super) fn fail(&mut self, rank: u32, failure: &Failure) {
+        put_failure(self.stream(rank), failure);
+        self.note(rank, failure);
+        self.done(rank);
+    }
+
+    /// Those that are left have none.
+    #[cold]
+    pub(super) fn fail_left(&mut self, failure: &Failure) {
+        while let Some(rank) = self.next() {
+            self.fail(rank, failure);
+        }
+    }
+
+    /// Those that are left end with this status.
+    #[cold]
+    pub(super) fn end_left(&mut self, status: Status) {
+        while let Some(rank) = self.next() {
+            put_status(self.stream(rank), status, 0);
+            self.done(rank);
+        }
+    }
+
+    /// Whoever handled the next lane (or, if so, all that are left) panicked; `guard` has reported it.
+    #[cold]
+    pub(crate) fn panicked(&mut self, whole: bool) {
+        loop {
+            let Some(rank) = self.next() else { return };
+            self.fail(rank, &Failure::Panicked);
+            if !whole {
+                return;
+            }
+        }
+    }
+
+    /// A lane's call failed: it goes on elsewhere, or is reported.
+    #[cold]
+    fn note(&mut self, rank: u32, failure: &Failure) {
+        if !self.may_block && self.facts.service.goes_on_elsewhere(failure) {
+            self.progress.late |= 1 << rank;
+        } else {
+            self.progress.late &= !(1 << rank);
+            note_failure(self.facts.report, self.facts.service, failure, self.facts.post);
+        }
+    }
+
+    /// One lane's call, as handlers of single lanes see it.
+    #[inline(always)]
+    pub(super) fn call(
+        &mut self,
+        rank: u32,
+        var: Var<'_>,
+        arena: &Bump,
+        outs: &mut Vec<u32>,
+        handler: impl FnOnce(&mut Invocation<'_>) -> HandlerResult,
+    ) {
+        let Facts { payload, service, .. } = self.facts;
+        let caller = self.facts.caller(rank, self.may_block);
+        let start = rank as usize * self.stride;
+        let stream = &mut self.streams[start..start + self.stride];
+        let mut call = Invocation::new(payload.lane(rank), service.shape, var, stream, true, arena, outs, caller);
+        let result = handler(&mut call);
+        call.finish(&result);
+        if let Err(failure) = result {
+            self.note(rank, &failure);
+        }
+        self.done(rank);
+    }
+}
+
+/// The calls of some lanes of one message.
+#[derive(Debug)]
+pub(crate) struct LaneCalls<'a> {
+    pub(crate) answers: Answers<'a>,
+    pub(crate) scratch: &'a mut Scratch,
+}
+
+impl LaneCalls<'_> {
+    /// Handles all that are left.
     pub(crate) fn handle(&mut self, handler: &NowFn) {
-        let (report, service) = (self.report, self.service);
+        let Facts { report, service, .. } = self.answers.facts;
         while guard(report, service.name(), || handler.serve(self)).is_none() {
-            self.panicked();
+            self.answers.panicked(handler.is_whole());
         }
     }
 
-    /// The loop, for [`Handler::serve`](super::handler::Handler::serve).
+    /// Handles lane after lane.
     #[inline(always)]
     pub(crate) fn each(&mut self, handler: impl Fn(&mut Invocation<'_>) -> HandlerResult) {
-        let Self { service, report, closing, units, staging, .. } = *self;
-        let shape = service.shape;
-        while let Some(&Taken { port, at, ref message }) = self.messages.first() {
-            let post = message.is_post();
-            let staged = message.header.flags.has(Flags::STAGED);
-            let (stride, lane_units) = (message.stride(), message.lane_units());
-            // The default handler has no shape.
-            let short = service.number != 0 && lane_units < shape.units;
-            let plain = !(shape.takes_var | short | staged);
-            while self.left != 0 {
-                let stream = self.streams.lane(self.stream_at, self.rank);
-                // Whoever takes the buffer out of service does not wait for handlers that have not begun; posts are handled all the same.
-                let finished = if let (false, Some(status)) = (post, closing.get()) {
-                    put_status(stream, status, 0)
-                } else if service.admit() {
-                    let start = at + self.rank as usize * stride;
-                    let units = &units[start..start + lane_units];
-                    let var = if plain { Ok(Var::Copied(&[])) } else { variable_part(service, units, staged.then_some(staging), short) };
-                    let caller =
-                        Caller { service: message.header.service, port, lane: self.left.trailing_zeros(), post, may_block: false, report };
-                    if !plain {
-                        self.scratch.clear();
-                    }
-                    let var_or_none = var.as_ref().copied().unwrap_or(Var::Copied(&[]));
-                    let mut call = Invocation::new(units, shape, var_or_none, stream, true, self.scratch, caller);
-                    let result = match var {
-                        Ok(_) => handler(&mut call),
-                        Err(error) => Err(Failure::Decode(error)),
-                    };
-                    if let Err(failure) = &result {
-                        if service.goes_on_elsewhere(failure) {
-                            self.late |= 1 << self.rank;
-                        } else {
-                            note_failure(report, service, failure, post);
-                        }
-                    }
-                    call.finish(&result)
-                } else {
-                    refused(service, stream)
-                };
-                self.count(finished);
+        let facts = self.answers.facts;
+        let plain = facts.is_plain();
+        while let Some(rank) = self.answers.next() {
+            if let Some(status) = facts.ended() {
+                return self.answers.end_left(status);
             }
-            self.next(port, message);
+            if !plain {
+                self.scratch.clear();
+            }
+            let Scratch { arena, outs } = &mut *self.scratch;
+            match if plain { Ok(Var::NONE) } else { facts.variable_part(rank) } {
+                Ok(var) => self.answers.call(rank, var, arena, outs, &handler),
+                Err(error) => self.answers.fail(rank, &Failure::Decode(error)),
+            }
         }
     }
 
-    /// On to the next lane.
+    /// Handles lane after lane, for a handler that takes all its arguments as one value of fixed size and gives the result: nothing but what the
+    /// handler does is done for each lane.
     #[inline(always)]
-    fn count(&mut self, finished: Finished) {
-        self.sample.failed += u32::from(finished.status != Status::OK);
-        self.sample.bytes_out += finished.units as u64 * 4;
-        self.longest = self.longest.max(finished.units);
-        self.rank += 1;
-        self.left &= self.left.wrapping_sub(1);
-    }
-
-    /// On to the next message.
-    #[inline(always)]
-    fn next(&mut self, port: u32, message: &Message) {
-        let (lanes, stride) = (message.lanes(), self.streams.stride);
-        self.sample.messages += 1;
-        self.sample.calls += lanes;
-        self.sample.bytes_in += (lanes as usize * message.lane_units() * 4) as u64;
-        if !message.is_post() && self.late == 0 {
-            let words = ReplyHead::words(self.longest as u32);
-            self.replies.push(Reply { port, tag: message.tag, lanes, words, at: self.stream_at, stride });
-            self.stream_at += lanes as usize * stride;
+    pub(crate) fn typed<A: Fixed, R: Fixed>(&mut self, handler: impl Fn(A) -> Result<R, Failure>) {
+        let answers = &mut self.answers;
+        let (facts, stride) = (answers.facts, answers.stride);
+        if !facts.is_plain() || A::DWORDS > facts.payload.lane_units {
+            return answers.fail_left(&Failure::Decode(facts.malformed().unwrap_or(DecodeError::Short)));
         }
-        self.messages = &self.messages[1..];
-        self.left = self.messages.first().map_or(0, |taken| taken.message.header.mask);
-        (self.rank, self.longest) = (0, 0);
+        let Payload { units, stride: apart, .. } = facts.payload;
+        let fits = R::DWORDS < stride;
+        // In a register; the one in memory is for whoever goes on after a panic.
+        let mut left = answers.progress.left;
+        while left != 0 {
+            if let Some(status) = facts.ended() {
+                return answers.end_left(status);
+            }
+            let rank = left.trailing_zeros();
+            let start = rank as usize * apart;
+            let result = match A::get(&units[start..start + A::DWORDS]) {
+                Ok(arguments) => handler(arguments),
+                Err(error) => Err(Failure::Decode(error)),
+            };
+            match result {
+                Ok(value) if fits => {
+                    let start = rank as usize * stride;
+                    let stream = &mut answers.streams[start..=start + R::DWORDS];
+                    put_head(stream, Status::OK, R::DWORDS);
+                    value.put(&mut stream[1..]);
+                }
+                Ok(_) => answers.fail(rank, &Failure::TooLarge { max: answers.room() }),
+                Err(failure) => answers.fail(rank, &failure),
+            }
+            left &= left - 1;
+            answers.progress.left = left;
+        }
     }
-
-    /// Fails the lane whose handler panicked, which `guard` has reported.
-    #[cold]
-    fn panicked(&mut self) {
-        let (status, detail) = Failure::Panicked.to_status();
-        let finished = put_status(self.streams.lane(self.stream_at, self.rank), status, detail);
-        self.count(finished);
-    }
-}
-
-/// The strings and slices of a lane's call, if the payload is as long as the service's shape and they are inside.
-#[inline]
-pub(crate) fn variable_part<'a>(
-    service: &Registered,
-    units: &'a [u32],
-    staged: Option<Staging<'a>>,
-    short: bool,
-) -> Result<Var<'a>, DecodeError> {
-    match service.number {
-        0 => Ok(Var::Copied(&[])),
-        _ if short => Err(DecodeError::Short),
-        _ => Var::of(units, service.shape, staged),
-    }
-}
-
-#[cold]
-fn refused(service: &Registered, stream: &mut [u32]) -> Finished {
-    let (status, detail) = service.refusal().to_status();
-    put_status(stream, status, detail)
 }
 
 /// Reports what the host must learn of a failed call: a handler's error always, and of a post anything, since no lane learns it.

@@ -2,22 +2,31 @@
 //!
 //! * [`definition`]: what both sides agree on.
 //! * [`handler`]: the code, by where it runs.
-//! * [`call`]: one lane's call, as its handler sees it.
-//! * [`lanes`]: all calls of one message, in one loop.
+//! * [`arguments`], [`out`], [`call`]: one lane's call, as its handler sees it.
+//! * [`lanes`]: the calls of one message, in one loop. [`messages`]: message after message.
+//! * [`batch`], [`rows`], [`typed`], [`deferred`]: the calls of one message, as a handler of whole messages sees them.
 //! * [`failure`]: why a call has no result.
 //! * [`registry`]: services by number.
 //! * [`completion`], [`answer`]: a call that is answered later.
 //! * [`closing`]: whether calls are handled at all.
 
 pub(crate) mod answer;
+pub(crate) mod arguments;
+mod batch;
 pub(crate) mod call;
 pub(crate) mod closing;
 pub(crate) mod completion;
+mod deferred;
 pub(crate) mod definition;
+mod describe;
 pub(crate) mod failure;
 pub(crate) mod handler;
 pub(crate) mod lanes;
+pub(crate) mod messages;
+mod out;
 pub(crate) mod registry;
+mod rows;
+mod typed;
 
 use std::fmt;
 #[cfg(feature = "tokio")]
@@ -26,14 +35,22 @@ use std::sync::Arc;
 
 use hostcall_abi::codec::Fixed;
 
-pub use call::{Invocation, OutSlice, RawOut, RawSlice};
+pub use arguments::{Arguments, RawSlice};
+pub use batch::{Batch, Requests};
+pub use call::Invocation;
+pub use deferred::DeferredBatch;
 pub use definition::Definition;
+pub use describe::{DefinitionBuilder, DefinitionError};
 pub use failure::{Failure, HandlerError, HandlerResult, IntoReply};
 #[cfg(feature = "tokio")]
 pub(crate) use handler::FutureFn;
 pub(crate) use handler::Run;
+use handler::{EachLane, Typed, Whole};
 
 pub use completion::{Completion, Deferred};
+pub use out::{Out, OutSlice, RawOut, Written};
+pub use rows::{Column, Rows, RowsMut};
+pub use typed::Calls;
 
 /// Something a kernel can call. Made by the functions that `#[hostcall::service]` generates, refined here, and
 /// registered with [`ServerBuilder::service`](crate::ServerBuilder::service) or [`Server::register`](crate::Server::register).
@@ -51,14 +68,39 @@ impl Service {
     ///
     /// Such a handler must be quick: it delays the calls of all ports of its thread. Say [`Service::blocking`] if it is not.
     pub fn new(definition: Definition, handler: impl Fn(&mut Invocation<'_>) -> HandlerResult + Send + Sync + 'static) -> Self {
-        Self { definition, run: Run::Inline(Arc::new(handler)), once: false, after: None }
+        Self::of(definition, Run::Inline(Arc::new(EachLane(handler))))
+    }
+
+    /// A service of arguments and a result of fixed size, by their types: the arguments are one value, such as a tuple.
+    pub(crate) fn typed<A: Fixed + 'static, R: Fixed + 'static>(
+        definition: Definition,
+        handler: impl Fn(A) -> Result<R, Failure> + Send + Sync + 'static,
+    ) -> Self {
+        Self::of(definition, Run::Inline(Arc::new(Typed::new(handler))))
+    }
+
+    /// A service whose handler takes a whole message: the calls that lanes of a wave made together. It runs on the serving thread; say
+    /// [`Service::blocking`] if it is not quick, and the message goes to the blocking pool in one piece.
+    ///
+    /// A panic fails the lanes that have no answer yet.
+    pub fn batch(definition: Definition, handler: impl Fn(&mut Batch<'_>) + Send + Sync + 'static) -> Self {
+        Self::of(definition, Run::Inline(Arc::new(Whole(handler))))
+    }
+
+    /// A service whose handler gets a whole message to keep, and answers it later, from any thread.
+    pub fn batch_deferred(definition: Definition, handler: impl Fn(DeferredBatch) + Send + Sync + 'static) -> Self {
+        Self::of(definition, Run::LaterBatch(Arc::new(handler)))
+    }
+
+    fn of(definition: Definition, run: Run) -> Self {
+        Self { definition, run, once: false, after: None }
     }
 
     /// A service whose handler takes a [`Completion`] along and answers it later, from any thread.
     ///
     /// The handler decodes its arguments before it returns; it can ask for no `&mut [T]` scratch.
     pub fn deferred(definition: Definition, handler: impl Fn(&mut Invocation<'_>, Completion) + Send + Sync + 'static) -> Self {
-        Self { definition, run: Run::Later(Arc::new(handler)), once: false, after: None }
+        Self::of(definition, Run::Later(Arc::new(handler)))
     }
 
     /// A service whose handler decodes its arguments at once and gives a future, which runs on the server's tokio runtime.
@@ -78,10 +120,11 @@ impl Service {
                 Ok(units_of(&value))
             }))
         });
-        Self { definition, run: Run::Future(run), once: false, after: None }
+        Self::of(definition, Run::Future(run))
     }
 
-    /// Runs the handler on the server's blocking pool, one job per lane: it may sleep, read a disk or wait for
+    /// Runs the handler on the server's blocking pool, one job per lane (of a batch service per
+    /// message): it may sleep, read a disk or wait for
     /// another kernel without delaying any other call. No effect on deferred and async services, which never block.
     #[must_use]
     pub fn blocking(mut self) -> Self {

@@ -86,14 +86,14 @@ impl Registered {
         self.number == 0 || self.definition.reply_dwords.is_none() == post
     }
 
-    /// Whether one more lane's call may be handled; if not, [`refusal`](Registered::refusal) says how it ends.
+    /// How many of the next `lanes` calls may be handled, from the first on; [`refusal`](Registered::refusal) says how the others end.
     #[inline(always)]
-    pub(crate) fn admit(&self) -> bool {
+    pub(crate) fn admit(&self, lanes: u32) -> u32 {
         // Pairs with `close` and `finish_after_next`. Relaxed: the word orders nothing but itself.
         match self.state.load(Ordering::Relaxed) {
-            OPEN => true,
-            LAST => self.state.compare_exchange(LAST, FINISHED, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
-            _ => false,
+            OPEN => lanes,
+            LAST if lanes > 0 => u32::from(self.state.compare_exchange(LAST, FINISHED, Ordering::Relaxed, Ordering::Relaxed).is_ok()),
+            _ => 0,
         }
     }
 
@@ -446,13 +446,13 @@ mod tests {
         registry.refresh(&mut old);
         registry.unregister(&gone);
         let seen = old.table.get(gone.number).expect("the snapshot is from before");
-        assert!(!seen.admit());
+        assert_eq!(seen.admit(32), 0);
         assert_eq!(seen.refusal(), CallError::UnknownService);
         seen.close(FINISHED);
         assert_eq!(seen.refusal(), CallError::UnknownService, "it stays unregistered");
         let finished = registry.register(service()).unwrap();
         finished.close(FINISHED);
-        assert!(!finished.admit());
+        assert_eq!(finished.admit(1), 0);
         assert_eq!(finished.refusal(), CallError::Finished);
     }
 }

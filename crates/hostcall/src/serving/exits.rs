@@ -12,10 +12,12 @@ use super::pool::{Attempt, Job};
 use super::served::Served;
 use super::threads::Core;
 use crate::record::guard;
+use crate::service::answer::Answer;
 use crate::service::call::Scratch;
-use crate::service::lanes::Payload;
+use crate::service::completion::Owed;
+use crate::service::lanes::{Payload, bits_of};
 use crate::service::registry::Registered;
-use crate::service::{Completion, Failure, Run};
+use crate::service::{Completion, DeferredBatch, Failure, Run};
 
 /// A message some of whose lanes are answered later.
 pub(super) struct Late<'a> {
@@ -36,32 +38,51 @@ pub(super) struct Late<'a> {
 pub(super) fn leave(core: &Arc<Core>, served: &Arc<Served>, service: &Arc<Registered>, scratch: &mut Scratch, late: Late<'_>) {
     let Late { message, port, payload, late, streams, found } = late;
     let open = Open::new(served, service, core.trace.clone(), message, port, payload, late, streams, found);
-    for rank in (0..message.lanes()).filter(|rank| late >> rank & 1 == 1) {
-        let mut done = Completion::new(open.clone(), rank, open.timing());
-        let attempt = match &service.run {
-            Run::Blocking(_) => Attempt::First,
-            // It was admitted when it was tried.
-            Run::Adaptive(_) => Attempt::Again,
-            _ => {
-                if !service.admit() {
-                    done.end(service.refusal().to_status().0);
-                    continue;
-                }
-                done.start();
-                begin(core, &open, rank, scratch, done);
-                continue;
-            }
-        };
-        core.pool.submit(Job { message: open.clone(), rank, done, attempt });
+    let (handler, attempt) = match &service.run {
+        Run::Blocking(handler) => (handler, Attempt::First),
+        // Those that are late were admitted when they were tried.
+        Run::Adaptive(handler) => (handler, Attempt::Again),
+        _ => return begin(core, &open, message.lanes(), scratch),
+    };
+    let mut left = late;
+    while left != 0 {
+        let first = left.trailing_zeros();
+        // Lanes that follow one another go together to a handler of whole messages.
+        let lanes = if handler.is_whole() { (left >> first).trailing_ones() } else { 1 };
+        left &= !bits_of(first, lanes);
+        let done = Owed::new(open.clone(), bits_of(first, lanes), open.timing());
+        core.pool.submit(Job { message: open.clone(), first, lanes, done, attempt });
+    }
+}
+
+/// Starts deferred or async handlers for all lanes of a message.
+fn begin(core: &Core, open: &Arc<Open>, lanes: u32, scratch: &mut Scratch) {
+    if let Run::LaterBatch(handler) = &open.service.run {
+        if let Some(mut batch) = DeferredBatch::new(open.clone(), lanes, open.timing()) {
+            batch.start();
+            // A panic drops the batch, which sees that and says so to the lanes.
+            guard(open.report(), open.service.name(), || handler(batch));
+        }
+        return;
+    }
+    let mut owed = Owed::new(open.clone(), bits_of(0, lanes), open.timing());
+    for rank in 0..lanes {
+        let mut done = owed.part(rank);
+        if open.service.admit(1) == 0 {
+            done.end(open.service.refusal().to_status().0);
+            continue;
+        }
+        done.start();
+        begin_lane(core, open, rank, scratch, done);
     }
 }
 
 /// Starts a deferred or async handler.
-fn begin(core: &Core, open: &Arc<Open>, rank: u32, scratch: &mut Scratch, done: Completion) {
+fn begin_lane(core: &Core, open: &Arc<Open>, rank: u32, scratch: &mut Scratch, done: Completion) {
     let service = &open.service;
     // Its reply is not made here.
     let mut stream = [0; 1];
-    let mut call = match open.call(rank, &mut stream, scratch, false, false) {
+    let mut call = match open.facts().later(rank, &mut stream, scratch) {
         Ok(call) => call,
         Err(failure) => return done.fail(failure),
     };
@@ -76,7 +97,7 @@ fn begin(core: &Core, open: &Arc<Open>, rank: u32, scratch: &mut Scratch, done: 
             Some(Err(failure)) => done.fail(failure),
             None => done.fail(Failure::Panicked),
         },
-        Run::Inline(_) | Run::Blocking(_) | Run::Adaptive(_) => done.fail(Failure::WouldBlock),
+        Run::Inline(_) | Run::Blocking(_) | Run::Adaptive(_) | Run::LaterBatch(_) => done.fail(Failure::WouldBlock),
     }
     #[cfg(not(feature = "tokio"))]
     let _ = core;

@@ -19,7 +19,8 @@ use crate::record::stats::Sample;
 use crate::record::trace::Span;
 use crate::service::Run;
 use crate::service::call::{Scratch, put_status};
-use crate::service::lanes::{LaneCalls, Payload, Reply, Streams, Taken};
+use crate::service::lanes::Payload;
+use crate::service::messages::{Messages, Reply, Streams, Taken};
 use crate::service::registry::{Registered, Registry, Snapshot};
 
 /// Messages that are taken at most before they are handled. Replies through a window are ordered behind what handlers wrote by a fence that waits for
@@ -232,7 +233,7 @@ impl Worker {
             let (units, staging) = (&inbox.units[..inbox.used], served.memory.staging());
             let replies = &mut outbox.answers;
             let (report, closing) = (&served.report, &served.closing);
-            let mut calls = LaneCalls::new(service, report, closing, messages, units, staging, streams, stream_at, replies, scratch);
+            let mut calls = Messages::new(service, report, closing, messages, units, staging, streams, stream_at, replies, scratch);
             let running = core.running_of(*index);
             *turn = turn.wrapping_add(1);
             running.enter(*turn, service.number, port, header.mask);

@@ -13,9 +13,10 @@ use super::served::Served;
 use crate::record::OpenCall;
 use crate::record::trace::{Span, Trace};
 use crate::service::Failure;
-use crate::service::answer::{Answer, Timing};
-use crate::service::call::{Caller, Invocation, Scratch, Var};
-use crate::service::lanes::{Payload, note_failure, variable_part};
+use crate::service::answer::{Answer, LaneReply, Timing};
+use crate::service::arguments::Var;
+use crate::service::call::lane_number;
+use crate::service::lanes::{Facts, Payload, note_failure};
 use crate::service::registry::Registered;
 
 /// An open message.
@@ -109,37 +110,6 @@ impl Open {
         &self.served.report
     }
 
-    /// The `rank`-th lane's call as its handler sees it, or why it cannot be decoded. Its reply goes to `stream`.
-    pub(crate) fn call<'a>(
-        &'a self,
-        rank: u32,
-        stream: &'a mut [u32],
-        scratch: &'a mut Scratch,
-        outs_allowed: bool,
-        may_block: bool,
-    ) -> Result<Invocation<'a>, Failure> {
-        let service = &*self.service;
-        let staged = (self.message.header.flags.has(Flags::STAGED) && !self.message.is_post()).then(|| self.served.memory.staging());
-        let payload = Payload { units: &self.units, stride: self.message.stride(), lane_units: self.message.lane_units(), staged };
-        let units = payload.lane(rank);
-        let short = service.number != 0 && units.len() < service.shape.units;
-        let var = match self.copies.get(rank as usize) {
-            Some(copy) => Var::of_copy(units, copy)?,
-            None => variable_part(service, units, payload.staged, short)?,
-        };
-        scratch.clear();
-        let lane = lane_number(self.message.header.mask, rank);
-        let caller = Caller {
-            service: self.message.header.service,
-            port: self.port,
-            lane,
-            post: self.message.is_post(),
-            may_block,
-            report: &self.served.report,
-        };
-        Ok(Invocation::new(units, service.shape, var, stream, outs_allowed, scratch, caller))
-    }
-
     /// All replies are there: writes them.
     fn finish(&self, replies: &Replies) {
         self.served.note_answered(self);
@@ -161,8 +131,21 @@ impl Open {
 }
 
 impl Answer for Open {
-    fn is_post(&self) -> bool {
-        self.message.is_post()
+    fn facts(&self) -> Facts<'_> {
+        let Self { served, service, message, port, units, copies, .. } = self;
+        let staged = (message.header.flags.has(Flags::STAGED) && !message.is_post()).then(|| served.memory.staging());
+        let payload = Payload { units, stride: message.stride(), lane_units: message.lane_units(), staged };
+        Facts {
+            service,
+            number: message.header.service,
+            report: &served.report,
+            closing: &served.closing,
+            port: *port,
+            mask: message.header.mask,
+            post: message.is_post(),
+            payload,
+            copies,
+        }
     }
 
     fn room(&self) -> usize {
@@ -181,18 +164,23 @@ impl Answer for Open {
         note_failure(&self.served.report, &self.service, failure, self.message.is_post());
     }
 
-    fn answer(&self, rank: u32, status: Status, payload: &[u32], timing: Option<Timing>) {
+    fn answer(&self, given: &mut dyn Iterator<Item = LaneReply<'_>>, timing: Option<Timing>) {
         let done = timing.map(|_| Instant::now());
         let latency = timing.zip(done).map(|(timing, done)| done - timing.found);
-        // Before anybody learns of the answer: who waited for it finds it counted.
-        self.service.counters.answered(status != Status::OK, size_of_val(payload) as u64, latency);
-        if let (Some(Timing { found, started }), Some(done), Some(trace)) = (timing, done, &self.trace) {
-            let service = self.service.name().clone();
-            trace.span(Span { service, port: self.port, lanes: 1, bytes: size_of_val(payload) as u64, found, started, done });
-        }
+        let (mut lanes, mut failed, mut bytes) = (0, 0, 0);
         let mut replies = self.replies();
-        replies.put(rank, status, payload);
-        replies.missing &= !(1 << rank);
+        for LaneReply { rank, status, payload } in given {
+            lanes += 1;
+            failed += u64::from(status != Status::OK);
+            bytes += size_of_val(payload) as u64;
+            replies.put(rank, status, payload);
+            replies.missing &= !(1 << rank);
+        }
+        // Before anybody learns of the answers: who waited for one finds it counted.
+        self.service.counters.answered(u64::from(lanes), failed, bytes, latency);
+        if let (Some(Timing { found, started }), Some(done), Some(trace)) = (timing, done, &self.trace) {
+            trace.span(Span { service: self.service.name().clone(), port: self.port, lanes, bytes, found, started, done });
+        }
         if replies.missing == 0 {
             self.finish(&replies);
         }
@@ -223,14 +211,6 @@ impl Replies {
     }
 }
 
-/// Number of the `rank`-th lane of a mask.
-fn lane_number(mut mask: u64, rank: u32) -> u32 {
-    for _ in 0..rank {
-        mask &= mask.wrapping_sub(1);
-    }
-    mask.trailing_zeros()
-}
-
 /// The staged bytes of each lane of a post, which are the device's again once it is acknowledged.
 ///
 /// Lanes' regions do not overlap, so all together are no longer than a slot; what a client says beyond that is not copied, and its decoding fails.
@@ -251,13 +231,6 @@ fn copy_staged(message: &Message, service: &Registered, payload: Payload<'_>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lanes_are_numbered_by_their_rank() {
-        let mask = 1 << 3 | 1 << 40 | 1 << 63;
-        assert_eq!([0, 1, 2].map(|rank| lane_number(mask, rank)), [3, 40, 63]);
-        assert_eq!(lane_number(u64::MAX, 63), 63);
-    }
 
     #[test]
     fn a_reply_longer_than_expected_makes_room_for_itself() {

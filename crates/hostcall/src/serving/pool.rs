@@ -14,10 +14,11 @@ use std::time::Duration;
 use hostcall_abi::Status;
 
 use super::open::Open;
-use crate::record::guard;
 use crate::service::answer::Answer;
 use crate::service::call::Scratch;
-use crate::service::{Completion, Failure, Run};
+use crate::service::completion::Owed;
+use crate::service::lanes::{Answers, LaneCalls, Progress, bits_of};
+use crate::service::{Failure, Run};
 
 /// Whether a lane's handler has been run before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +28,13 @@ pub(crate) enum Attempt {
     Again,
 }
 
-/// One lane's call, for a pool thread.
+/// Calls of lanes of one message that follow one another, for a pool thread: one lane's, or of a handler of whole messages all that are to be handled.
 pub(crate) struct Job {
     pub(crate) message: Arc<Open>,
-    pub(crate) rank: u32,
-    pub(crate) done: Completion,
+    /// The rank of the first, and how many.
+    pub(crate) first: u32,
+    pub(crate) lanes: u32,
+    pub(crate) done: Owed,
     pub(crate) attempt: Attempt,
 }
 
@@ -39,43 +42,35 @@ pub(crate) struct Job {
 #[derive(Default)]
 struct Memory {
     scratch: Scratch,
-    stream: Vec<u32>,
+    streams: Vec<u32>,
 }
 
 impl Job {
     /// Runs the handler, then `finish`, then answers.
     fn run(mut self, memory: &mut Memory, finish: impl FnOnce()) {
         self.done.start();
-        let Memory { scratch, stream } = memory;
-        stream.resize(1 + self.message.room(), 0);
-        let service = &self.message.service;
-        if let (false, Some(status)) = (self.message.is_post(), self.done.verdict()) {
+        let Memory { scratch, streams } = memory;
+        let facts = self.message.facts();
+        if let (false, Some(status)) = (facts.post, self.done.verdict()) {
             finish();
             return self.done.end(status);
         }
-        let (Run::Blocking(handler) | Run::Adaptive(handler)) = &service.run else { return self.done.fail(Failure::WouldBlock) };
-        if self.attempt == Attempt::First && !service.admit() {
-            let status = service.refusal().to_status().0;
-            finish();
-            return self.done.end(status);
+        let (Run::Blocking(handler) | Run::Adaptive(handler)) = &facts.service.run else { return self.done.fail(&Failure::WouldBlock) };
+        let stride = self.message.stride();
+        let needed = (self.first + self.lanes) as usize * stride;
+        if streams.len() < needed {
+            streams.resize(needed, 0);
         }
-        let finished = match self.message.call(self.rank, stream, scratch, true, true) {
-            Err(failure) => Err(failure),
-            Ok(mut call) => {
-                let result = guard(self.message.report(), service.name(), || handler.call(&mut call)).unwrap_or(Err(Failure::Panicked));
-                let finished = call.finish(&result);
-                if let Err(failure) = &result {
-                    self.message.note(failure);
-                }
-                Ok(finished)
-            }
-        };
+        let mut progress = Progress { left: bits_of(self.first, self.lanes), late: 0 };
+        let answers = Answers { facts, progress: &mut progress, streams, stride, may_block: true };
+        let mut calls = LaneCalls { answers, scratch };
+        if self.attempt == Attempt::First {
+            calls.answers.begin(self.first, self.lanes);
+        }
+        calls.handle(&**handler);
         scratch.clear();
         finish();
-        match finished {
-            Ok(finished) => self.done.send(finished.status, &stream[1..=finished.units]),
-            Err(failure) => self.done.fail(failure),
-        }
+        self.done.send_streams(u64::MAX, streams, stride);
     }
 }
 
@@ -139,7 +134,7 @@ impl Pool {
         let jobs = std::mem::take(&mut state.jobs);
         drop(state);
         self.0.wake.notify_all();
-        for job in jobs {
+        for mut job in jobs {
             job.done.end(Status::SERVER_GONE);
         }
         let mut state = self.0.lock();

@@ -277,19 +277,15 @@ fn unit_of(units: &[u32]) -> impl Fn(u32) -> u32 {
     |i| units.get(i as usize).copied().unwrap_or(0)
 }
 
-/// A service of fixed-size arguments `A` and result `R`, without the macro.
-pub fn fixed_service<A: Fixed, R: Fixed>(name: &'static str, f: impl Fn(A) -> R + Send + Sync + 'static) -> Service {
-    Service::new(definition::<A>(name, Some(R::DWORDS)), move |call| {
-        let arguments = call.fixed::<A>()?;
-        call.reply(&f(arguments), &[]);
-        Ok(())
-    })
+/// A service of fixed-size arguments `A` and result `R`, as the macro makes it.
+pub fn fixed_service<A: Fixed + 'static, R: Fixed + 'static>(name: &'static str, f: impl Fn(A) -> R + Send + Sync + 'static) -> Service {
+    Service::typed(definition::<A>(name, Some(R::DWORDS)), move |arguments| Ok(f(arguments)))
 }
 
-/// A posted service of fixed-size arguments `A`, without the macro.
-pub fn posted_service<A: Fixed>(name: &'static str, f: impl Fn(A) + Send + Sync + 'static) -> Service {
-    Service::new(definition::<A>(name, None), move |call| {
-        f(call.fixed::<A>()?);
+/// A posted service of fixed-size arguments `A`, as the macro makes it.
+pub fn posted_service<A: Fixed + 'static>(name: &'static str, f: impl Fn(A) + Send + Sync + 'static) -> Service {
+    Service::typed(definition::<A>(name, None), move |arguments| {
+        f(arguments);
         Ok(())
     })
 }

@@ -28,7 +28,7 @@ pub enum BufferError {
     #[error("port buffer: {0}")]
     Geometry(#[from] GeometryError),
     /// A heap that no device of this kind has room for.
-    #[error("{device} has {available} bytes of memory, and `.heap({heap})` asks for more: give less")]
+    #[error("{device} has {available} bytes of memory, and `.heap({heap})` asks for more: give less{}", offload::sim::more_memory(device))]
     Heap {
         /// The device's name.
         device: String,

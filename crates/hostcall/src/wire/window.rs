@@ -60,6 +60,15 @@ impl WindowWords {
         }
         let total = (replies.lanes * replies.words) as usize;
         let lines = total.div_ceil(WORDS);
+        if replies.lanes.is_multiple_of(Geometry::LINE_WORDS) && !tag.scrubs() {
+            // Most waves: the words of a line are of lanes that follow one another.
+            let in_row = replies.lanes as usize / WORDS;
+            for line in 0..lines {
+                let (j, rank) = ((line / in_row) as u32, (line % in_row * WORDS) as u32);
+                self.put(port, line, [0, 1, 2, 3].map(|i| replies.word(rank + i, j, tag)));
+            }
+            return;
+        }
         let (mut rank, mut j) = (0, 0);
         for line in 0..lines {
             let mut words = [Word::new([0; 4], tag.payload()); WORDS];

@@ -142,8 +142,7 @@ mod tests {
 
     #[test]
     fn threads_share_the_structures_of_equal_errors_however_many_came_between() {
-        let error = |n: usize| Error::new(ol_errc_t::OL_ERRC_INVALID_SIZE, format!("shared, {n} bytes"));
-        let address = |n: usize| publish(&error(n), None).addr();
+        let address = |n: usize| publish(&Error::new(ol_errc_t::OL_ERRC_INVALID_SIZE, format!("shared, {n} bytes")), None).addr();
         let first: Vec<_> = (0..100).map(address).collect();
         let again: Vec<_> = (0..100).map(address).collect();
         let elsewhere = std::thread::spawn(move || (0..100).map(address).collect::<Vec<_>>()).join().unwrap();

@@ -57,7 +57,12 @@ use crate::program::{Kernel, Program};
 use crate::queue::{Launch, Queue};
 
 /// What its device's name begins with.
-pub(crate) const NAME: &str = "simulator";
+const NAME: &str = "simulator";
+
+/// What gives a device of this name more memory, as the end of a message about too little: nothing, if it is not the simulator.
+pub fn more_memory(device: &str) -> &'static str {
+    if device.starts_with(NAME) { "; the simulator has as much as its setting `sim:memory=BYTES` says" } else { "" }
+}
 
 /// The simulator as a plugin: one device, with default settings.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,203 @@
+//! Arguments and results of many lanes, where they are: rows of 32-bit units, one for each lane, at equal distances.
+
+use std::marker::PhantomData;
+
+use hostcall_abi::codec::{Plain, bytes};
+
+/// The fixed part of the arguments of all lanes of a batch: a row of units for each, at equal distances. A strided view of it, such as a NumPy array,
+/// needs no copy.
+///
+/// Row `i` begins `i * stride()` units behind [`as_ptr`](Rows::as_ptr). It holds what the service takes, in order: a
+/// [`VarHead`](hostcall_abi::codec::VarHead) if there are strings or slices, each fixed argument, the length in bytes of each string or slice.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// From the first row on.
+    units: &'a [u32],
+    stride: usize,
+    width: usize,
+    len: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// `len` rows of `width` units, `stride` units apart.
+    pub(super) fn new(units: &'a [u32], stride: usize, width: usize, len: usize) -> Self {
+        assert!(len == 0 || (len - 1) * stride + width <= units.len(), "rows lie inside the payload");
+        Self { units, stride, width, len }
+    }
+
+    /// How many rows there are.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Units of a row.
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Units from one row to the next.
+    pub const fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The first unit of the first row.
+    pub const fn as_ptr(&self) -> *const u32 {
+        self.units.as_ptr()
+    }
+
+    /// Row `i`.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn row(&self, i: usize) -> &'a [u32] {
+        assert!(i < self.len, "row {i} of {}", self.len);
+        &self.units[i * self.stride..][..self.width]
+    }
+
+    /// All rows.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u32]> + use<'a> {
+        let rows = *self;
+        (0..rows.len).map(move |i| rows.row(i))
+    }
+
+    /// One argument of all lanes: the values of type `T` that begin at unit `at` of each row. `None` if a row ends before they do.
+    pub fn column<T: Plain>(&self, at: usize) -> Option<Column<'a, T>> {
+        let end = at.checked_mul(4)?.checked_add(size_of::<T>())?;
+        (end <= self.width * 4).then_some(Column { rows: *self, at, element: PhantomData })
+    }
+}
+
+/// One argument of all lanes of a batch, where it is: values at equal distances, aligned to 4 bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'a, T> {
+    rows: Rows<'a>,
+    /// The value's first unit in each row.
+    at: usize,
+    element: PhantomData<T>,
+}
+
+impl<'a, T: Plain> Column<'a, T> {
+    /// How many values there are.
+    pub const fn len(&self) -> usize {
+        self.rows.len
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.rows.len == 0
+    }
+
+    /// The first byte of the first value. It may be aligned to 4 bytes only.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.rows.units.get(self.at..).map_or(std::ptr::null(), <[u32]>::as_ptr).cast()
+    }
+
+    /// Bytes from one value to the next.
+    pub const fn stride_bytes(&self) -> usize {
+        self.rows.stride * 4
+    }
+
+    /// Value `i`.
+    ///
+    /// # Panics
+    /// When there is no such value.
+    pub fn get(&self, i: usize) -> T {
+        let bytes = &bytes(self.rows.row(i))[self.at * 4..][..size_of::<T>()];
+        // SAFETY: as many bytes as a `T` has, all initialised, and every bit pattern is a `T: Plain`; read at any alignment.
+        unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
+    }
+
+    /// All values.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + use<'a, T> {
+        let column = *self;
+        (0..column.len()).map(move |i| column.get(i))
+    }
+}
+
+/// The results of all lanes of a batch, to be filled in place: a row of units for each, at equal distances.
+#[derive(Debug)]
+pub struct RowsMut<'a> {
+    /// From the first row on.
+    units: &'a mut [u32],
+    stride: usize,
+    width: usize,
+    len: usize,
+}
+
+impl<'a> RowsMut<'a> {
+    /// `len` rows of `width` units, `stride` units apart, all zero.
+    pub(super) fn zeroed(units: &'a mut [u32], stride: usize, width: usize, len: usize) -> Self {
+        let mut rows = Self { units, stride, width, len };
+        (0..len).for_each(|i| rows.row_mut(i).fill(0));
+        rows
+    }
+
+    /// How many rows there are.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Units of a row: those of the service's result.
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Units from one row to the next. What lies between belongs to nobody else, but must be left alone.
+    pub const fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The first unit of the first row.
+    pub const fn as_mut_ptr(&mut self) -> *mut u32 {
+        self.units.as_mut_ptr()
+    }
+
+    /// Row `i`.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn row_mut(&mut self, i: usize) -> &mut [u32] {
+        assert!(i < self.len, "row {i} of {}", self.len);
+        &mut self.units[i * self.stride..][..self.width]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_read_where_they_are() {
+        let units: Vec<u32> = (0..12).collect();
+        let rows = Rows::new(&units, 5, 3, 2);
+        assert_eq!((rows.row(0), rows.row(1)), (&[0, 1, 2][..], &[5, 6, 7][..]));
+        let wide = rows.column::<u64>(1).unwrap();
+        assert_eq!(wide.iter().collect::<Vec<_>>(), [1 | 2 << 32, 6 | 7 << 32]);
+        assert_eq!((wide.as_ptr(), wide.stride_bytes()), (units[1..].as_ptr().cast(), 20));
+        assert!(rows.column::<u64>(2).is_none() && rows.column::<u8>(3).is_none() && rows.column::<u8>(usize::MAX).is_none());
+    }
+
+    #[test]
+    #[should_panic(expected = "row 2 of 2")]
+    fn there_are_no_rows_behind_the_last() {
+        Rows::new(&[0; 6], 3, 3, 2).row(2);
+    }
+
+    #[test]
+    fn results_begin_as_zero_and_what_lies_between_is_left_alone() {
+        let mut units = [7; 8];
+        let mut rows = RowsMut::zeroed(&mut units, 4, 2, 2);
+        rows.row_mut(1)[0] = 9;
+        assert_eq!(units, [0, 0, 7, 7, 9, 0, 7, 7]);
+    }
+}
