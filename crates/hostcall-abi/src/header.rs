@@ -164,7 +164,7 @@ impl ReplyHead {
     #[inline(always)]
     pub const fn words(dwords: u32) -> u32 {
         // The head is a unit too.
-        words_of(dwords.saturating_add(1))
+        words_of(if dwords < 1 << 30 { 1 + dwords } else { 1 << 30 })
     }
 
     /// Whether a reply that carries `dwords` 32-bit units has a word `j`: `j < words(dwords)`, by one comparison where `j` is known.

@@ -9,8 +9,6 @@
 
 pub mod generated;
 pub mod library;
-pub mod recording;
-pub mod replay;
 pub mod runtime;
 
 /// The version of LLVM whose API this is.

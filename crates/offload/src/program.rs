@@ -28,15 +28,21 @@ struct Inner {
 }
 
 impl Program {
-    /// Keeps something alive as long as the program is loaded: memory whose address was written into it.
-    pub fn keep(&self, it: Arc<dyn Any + Send + Sync>) {
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).push(it);
+    /// Keeps something alive as long as the program is loaded, or until something else of its type is to be kept: memory whose address was written
+    /// into it, over that of another one.
+    pub fn keep<T: Any + Send + Sync>(&self, it: Arc<T>) {
+        let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = kept.iter().position(|other| (**other).is::<T>()).map(|place| kept.swap_remove(place));
+        kept.push(it);
+        // What it owns may take its time, and it may ask what is kept.
+        drop(kept);
+        drop(before);
     }
 
-    /// What was last [kept](Program::keep) of this type.
+    /// What is [kept](Program::keep) of this type.
     pub fn kept<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         let kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().rev().find_map(|it| it.clone().downcast().ok())
+        kept.iter().find_map(|it| it.clone().downcast().ok())
     }
 
     /// A program from a plugin's own object, for example of a module that was loaded elsewhere.

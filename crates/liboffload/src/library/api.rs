@@ -1,8 +1,7 @@
-//! The functions of LLVM 23's API: what the calls give is written where the caller wants it, and recorded if that is asked for.
+//! The functions of LLVM 23's API: what the calls give is written where the caller wants it.
 
 use std::ffi::{c_char, c_void};
 
-use super::record::{Fields, recorded};
 use super::{Core, HostCallsOf, Library};
 use crate::runtime::{Error, HandleState};
 use crate::sys::*;
@@ -16,8 +15,6 @@ unsafe fn put<T>(to: *mut T, value: T) -> Result<(), Error> {
     unsafe { to.write_unaligned(value) };
     Ok(())
 }
-
-fn nothing<T>(_: &mut Fields<'_>, _: &T) {}
 
 impl<S: HostCallsOf> Api for Library<S> {
     fn instance() -> &'static Library<S> {
@@ -38,16 +35,16 @@ impl<S: HostCallsOf> Api for Library<S> {
         super::host_calls::provide(S::host_calls());
         // SAFETY: null, or the caller's structure.
         let arguments = unsafe { init_args.as_ref() };
-        recorded("olInit", |_| {}, || Core::get().session.start(arguments), nothing)
+        Core::get().session.start(arguments)
     }
 
     unsafe fn shut_down(&self) -> Result<(), Error> {
-        recorded("olShutDown", |f| f.ending(), || Core::get().session.end(Core::get()), nothing)
+        Core::get().session.end(Core::get())
     }
 
     unsafe fn iterate_devices(&self, callback: ol_device_iterate_cb_t, user_data: *mut c_void) -> Result<(), Error> {
         // SAFETY: the caller's.
-        recorded("olIterateDevices", |f| f.devices(), || unsafe { Core::get().iterate_devices(callback, user_data) }, nothing)
+        unsafe { Core::get().iterate_devices(callback, user_data) }
     }
 
     #[inline]
@@ -59,8 +56,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_value: *mut c_void,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is room.
-        let get = || unsafe { Core::get().device_info(device, prop_name)?.write(prop_size, prop_value) };
-        recorded("olGetDeviceInfo", |f| f.property(device.cast(), prop_name.0, prop_size), get, nothing)
+        unsafe { Core::get().device_info(device, prop_name)?.write(prop_size, prop_value) }
     }
 
     unsafe fn get_device_info_size(
@@ -69,8 +65,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_name: ol_device_info_t,
         prop_size_ret: *mut usize,
     ) -> Result<(), Error> {
-        let get = || Ok(Core::get().device_info(device, prop_name)?.size());
-        let size = recorded("olGetDeviceInfoSize", |f| f.property(device.cast(), prop_name.0, 0), get, nothing)?;
+        let size = Core::get().device_info(device, prop_name)?.size();
         // SAFETY: the caller's.
         unsafe { put(prop_size_ret, size) }
     }
@@ -83,8 +78,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_value: *mut c_void,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is room.
-        let get = || Core::get().platform_info(platform, prop_name, |value| unsafe { value.write(prop_size, prop_value) });
-        recorded("olGetPlatformInfo", |f| f.property(platform.cast(), prop_name.0, prop_size), get, nothing)
+        Core::get().platform_info(platform, prop_name, |value| unsafe { value.write(prop_size, prop_value) })
     }
 
     unsafe fn get_platform_info_size(
@@ -93,47 +87,38 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_name: ol_platform_info_t,
         prop_size_ret: *mut usize,
     ) -> Result<(), Error> {
-        let get = || Core::get().platform_info(platform, prop_name, |value| Ok(value.size()));
-        let size = recorded("olGetPlatformInfoSize", |f| f.property(platform.cast(), prop_name.0, 0), get, nothing)?;
+        let size = Core::get().platform_info(platform, prop_name, |value| Ok(value.size()))?;
         // SAFETY: the caller's.
         unsafe { put(prop_size_ret, size) }
     }
 
     unsafe fn platform_register_rpc_callback(&self, platform: ol_platform_handle_t, callback: ol_platform_rpc_cb_t) -> Result<(), Error> {
-        let register = || Core::get().register_rpc_callback(platform, callback);
-        recorded("olPlatformRegisterRPCCallback", |f| f.handle("Platform", platform.cast()), register, nothing)
+        Core::get().register_rpc_callback(platform, callback)
     }
 
     unsafe fn create_queue(&self, device: ol_device_handle_t, queue: *mut ol_queue_handle_t) -> Result<(), Error> {
-        let create = || Core::get().create_queue(device);
-        let made = recorded("olCreateQueue", |f| f.handle("Device", device.cast()), create, |f, &made| f.handle("Queue", made.cast()))?;
+        let made = Core::get().create_queue(device)?;
         // SAFETY: the caller's.
         unsafe { put(queue, made) }
     }
 
     unsafe fn destroy_queue(&self, queue: ol_queue_handle_t) -> Result<(), Error> {
-        recorded("olDestroyQueue", |f| f.handle("Queue", queue.cast()), || Core::get().destroy_queue(queue), nothing)
+        Core::get().destroy_queue(queue)
     }
 
     unsafe fn sync_queue(&self, queue: ol_queue_handle_t) -> Result<(), Error> {
-        let sync = || Core::get().sync_queue(queue);
-        recorded("olSyncQueue", |f| f.handle("Queue", queue.cast()), sync, |f, ()| f.copied_by(queue.cast()))
+        Core::get().sync_queue(queue)
     }
 
     unsafe fn query_queue(&self, queue: ol_queue_handle_t, is_queue_work_completed: *mut bool) -> Result<(), Error> {
-        let idle = recorded("olQueryQueue", |f| f.handle("Queue", queue.cast()), || Core::get().query_queue(queue), nothing)?;
+        let idle = Core::get().query_queue(queue)?;
         // SAFETY: the caller's.
         if is_queue_work_completed.is_null() { Ok(()) } else { unsafe { put(is_queue_work_completed, idle) } }
     }
 
     unsafe fn wait_events(&self, queue: ol_queue_handle_t, events: *mut ol_event_handle_t, num_events: usize) -> Result<(), Error> {
-        let record = |f: &mut Fields<'_>| {
-            f.handle("Queue", queue.cast());
-            // SAFETY: the caller says that there are that many.
-            unsafe { f.handles("Events", events.cast_const().cast(), num_events) };
-        };
         // SAFETY: as above.
-        recorded("olWaitEvents", record, || unsafe { Core::get().wait_events(queue, events, num_events) }, nothing)
+        unsafe { Core::get().wait_events(queue, events, num_events) }
     }
 
     unsafe fn get_queue_info(
@@ -144,8 +129,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_value: *mut c_void,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is room.
-        let get = || unsafe { Core::get().queue_info(queue, prop_name)?.write(prop_size, prop_value) };
-        recorded("olGetQueueInfo", |f| f.property(queue.cast(), prop_name.0, prop_size), get, nothing)
+        unsafe { Core::get().queue_info(queue, prop_name)?.write(prop_size, prop_value) }
     }
 
     unsafe fn get_queue_info_size(
@@ -154,8 +138,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_name: ol_queue_info_t,
         prop_size_ret: *mut usize,
     ) -> Result<(), Error> {
-        let get = || Ok(Core::get().queue_info(queue, prop_name)?.size());
-        let size = recorded("olGetQueueInfoSize", |f| f.property(queue.cast(), prop_name.0, 0), get, nothing)?;
+        let size = Core::get().queue_info(queue, prop_name)?.size();
         // SAFETY: the caller's.
         unsafe { put(prop_size_ret, size) }
     }
@@ -167,27 +150,21 @@ impl<S: HostCallsOf> Api for Library<S> {
         user_data: *mut c_void,
     ) -> Result<(), Error> {
         // SAFETY: the caller's.
-        let launch = || unsafe { Core::get().launch_host_function(queue, callback, user_data) };
-        recorded("olLaunchHostFunction", |f| f.handle("Queue", queue.cast()), launch, nothing)
+        unsafe { Core::get().launch_host_function(queue, callback, user_data) }
     }
 
     unsafe fn create_event(&self, queue: ol_queue_handle_t, flags: ol_event_flags_t, event: *mut ol_event_handle_t) -> Result<(), Error> {
-        let record = |f: &mut Fields<'_>| {
-            f.handle("Queue", queue.cast());
-            f.number("Flags", u64::from(flags.0));
-        };
-        let create = || Core::get().create_event(queue, flags);
-        let made = recorded("olCreateEvent", record, create, |f, &made| f.made_event(made, queue))?;
+        let made = Core::get().create_event(queue, flags)?;
         // SAFETY: the caller's.
         unsafe { put(event, made) }
     }
 
     unsafe fn destroy_event(&self, event: ol_event_handle_t) -> Result<(), Error> {
-        recorded("olDestroyEvent", |f| f.handle("Event", event.cast()), || Core::get().destroy_event(event), nothing)
+        Core::get().destroy_event(event)
     }
 
     unsafe fn sync_event(&self, event: ol_event_handle_t) -> Result<(), Error> {
-        recorded("olSyncEvent", |f| f.handle("Event", event.cast()), || Core::get().sync_event(event), |f, ()| f.happened(event))
+        Core::get().sync_event(event)
     }
 
     unsafe fn get_event_elapsed_time(
@@ -196,11 +173,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         end_event: ol_event_handle_t,
         elapsed_time: *mut f32,
     ) -> Result<(), Error> {
-        let record = |f: &mut Fields<'_>| {
-            f.handle("StartEvent", start_event.cast());
-            f.handle("EndEvent", end_event.cast());
-        };
-        let time = recorded("olGetEventElapsedTime", record, || Core::get().elapsed_time(start_event, end_event), nothing)?;
+        let time = Core::get().elapsed_time(start_event, end_event)?;
         // SAFETY: the caller's.
         unsafe { put(elapsed_time, time) }
     }
@@ -213,8 +186,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_value: *mut c_void,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is room.
-        let get = || unsafe { Core::get().event_info(event, prop_name)?.write(prop_size, prop_value) };
-        recorded("olGetEventInfo", |f| f.property(event.cast(), prop_name.0, prop_size), get, nothing)
+        unsafe { Core::get().event_info(event, prop_name)?.write(prop_size, prop_value) }
     }
 
     unsafe fn get_event_info_size(
@@ -223,8 +195,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_name: ol_event_info_t,
         prop_size_ret: *mut usize,
     ) -> Result<(), Error> {
-        let get = || Ok(Core::get().event_info(event, prop_name)?.size());
-        let size = recorded("olGetEventInfoSize", |f| f.property(event.cast(), prop_name.0, 0), get, nothing)?;
+        let size = Core::get().event_info(event, prop_name)?.size();
         // SAFETY: the caller's.
         unsafe { put(prop_size_ret, size) }
     }
@@ -236,9 +207,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         size: usize,
         allocation_out: *mut *mut c_void,
     ) -> Result<(), Error> {
-        let alloc = || Core::get().mem_alloc(device, r#type, size, 1);
-        let record = |f: &mut Fields<'_>| f.allocation(device, r#type, size, None);
-        let made = recorded("olMemAlloc", record, alloc, |f, &made| f.allocated(made, device, r#type, size))?;
+        let made = Core::get().mem_alloc(device, r#type, size, 1)?;
         // SAFETY: the caller's.
         unsafe { put(allocation_out, made) }
     }
@@ -251,15 +220,13 @@ impl<S: HostCallsOf> Api for Library<S> {
         alignment: usize,
         allocation_out: *mut *mut c_void,
     ) -> Result<(), Error> {
-        let alloc = || Core::get().mem_alloc(device, r#type, size, alignment);
-        let record = |f: &mut Fields<'_>| f.allocation(device, r#type, size, Some(alignment));
-        let made = recorded("olMemAllocAligned", record, alloc, |f, &made| f.allocated(made, device, r#type, size))?;
+        let made = Core::get().mem_alloc(device, r#type, size, alignment)?;
         // SAFETY: the caller's.
         unsafe { put(allocation_out, made) }
     }
 
     unsafe fn mem_free(&self, address: *mut c_void) -> Result<(), Error> {
-        recorded("olMemFree", |f| f.freed(address), || Core::get().mem_free(address), nothing)
+        Core::get().mem_free(address)
     }
 
     unsafe fn get_mem_info(
@@ -269,21 +236,12 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_size: usize,
         prop_value: *mut c_void,
     ) -> Result<(), Error> {
-        let record = |f: &mut Fields<'_>| {
-            f.address("Ptr", ptr);
-            f.number("PropName", u64::from(prop_name.0));
-            f.number("PropSize", prop_size as u64);
-        };
         // SAFETY: the caller says that there is room.
-        recorded("olGetMemInfo", record, || unsafe { Core::get().mem_info(ptr, prop_name)?.write(prop_size, prop_value) }, nothing)
+        unsafe { Core::get().mem_info(ptr, prop_name)?.write(prop_size, prop_value) }
     }
 
     unsafe fn get_mem_info_size(&self, ptr: *const c_void, prop_name: ol_mem_info_t, prop_size_ret: *mut usize) -> Result<(), Error> {
-        let record = |f: &mut Fields<'_>| {
-            f.address("Ptr", ptr);
-            f.number("PropName", u64::from(prop_name.0));
-        };
-        let size = recorded("olGetMemInfoSize", record, || Ok(Core::get().mem_info(ptr, prop_name)?.size()), nothing)?;
+        let size = Core::get().mem_info(ptr, prop_name)?.size();
         // SAFETY: the caller's.
         unsafe { put(prop_size_ret, size) }
     }
@@ -298,11 +256,10 @@ impl<S: HostCallsOf> Api for Library<S> {
         size: usize,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is such memory.
-        let record = |f: &mut Fields<'_>| unsafe { f.copy(queue, (dst_ptr, dst_device), (src_ptr, src_device), size) };
         // SAFETY: as above.
         let copy = || unsafe { Core::get().memcpy(queue, dst_ptr, dst_device, src_ptr, src_device, size) };
         // SAFETY: as above.
-        recorded("olMemcpy", record, copy, |f, ()| unsafe { f.copied(queue, dst_ptr, size) })
+        copy()
     }
 
     unsafe fn mem_fill(
@@ -314,10 +271,8 @@ impl<S: HostCallsOf> Api for Library<S> {
         fill_size: usize,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is such a pattern.
-        let record = |f: &mut Fields<'_>| unsafe { f.fill(queue, ptr, (pattern_ptr, pattern_size), fill_size) };
         // SAFETY: the caller's.
-        let fill = || unsafe { Core::get().mem_fill(queue, ptr, pattern_size, pattern_ptr, fill_size) };
-        recorded("olMemFill", record, fill, |f, ()| f.done_at_once(queue))
+        unsafe { Core::get().mem_fill(queue, ptr, pattern_size, pattern_ptr, fill_size) }
     }
 
     unsafe fn mem_prefetch(
@@ -329,9 +284,8 @@ impl<S: HostCallsOf> Api for Library<S> {
         flags: ol_mem_migration_flags_t,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there are that many.
-        let record = |f: &mut Fields<'_>| unsafe { f.prefetch(queue, count, mems, sizes, flags) };
         // SAFETY: the caller's.
-        recorded("olMemPrefetch", record, || unsafe { Core::get().mem_prefetch(queue, count, mems, sizes, flags) }, nothing)
+        unsafe { Core::get().mem_prefetch(queue, count, mems, sizes, flags) }
     }
 
     unsafe fn mem_register(
@@ -342,16 +296,13 @@ impl<S: HostCallsOf> Api for Library<S> {
         flags: ol_memory_register_flags_t,
         pinned_ptr: *mut *mut c_void,
     ) -> Result<(), Error> {
-        let record = |f: &mut Fields<'_>| f.registration(device, ptr, Some(size), flags);
-        let register = || Core::get().mem_register(device, ptr, size, flags);
-        let pinned = recorded("olMemRegister", record, register, |f, &pinned| f.registered(ptr, pinned, size))?;
+        let pinned = Core::get().mem_register(device, ptr, size, flags)?;
         // SAFETY: the caller's.
         unsafe { put(pinned_ptr, pinned) }
     }
 
     unsafe fn mem_unregister(&self, device: ol_device_handle_t, ptr: *mut c_void, flags: ol_memory_register_flags_t) -> Result<(), Error> {
-        let record = |f: &mut Fields<'_>| f.registration(device, ptr, None, flags);
-        recorded("olMemUnregister", record, || Core::get().mem_unregister(device, ptr, flags), nothing)
+        Core::get().mem_unregister(device, ptr, flags)
     }
 
     unsafe fn create_program(
@@ -362,10 +313,8 @@ impl<S: HostCallsOf> Api for Library<S> {
         program: *mut ol_program_handle_t,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is such an image.
-        let record = |f: &mut Fields<'_>| unsafe { f.image(device, prog_data, prog_data_size) };
         // SAFETY: as above.
-        let create = || unsafe { Core::get().create_program(device, prog_data, prog_data_size) };
-        let made = recorded("olCreateProgram", record, create, |f, &made| f.handle("Program", made.cast()))?;
+        let made = unsafe { Core::get().create_program(device, prog_data, prog_data_size) }?;
         // SAFETY: the caller's.
         unsafe { put(program, made) }
     }
@@ -378,16 +327,14 @@ impl<S: HostCallsOf> Api for Library<S> {
         valid: *mut bool,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is such an image.
-        let record = |f: &mut Fields<'_>| unsafe { f.image(device, prog_data, prog_data_size) };
         // SAFETY: as above.
-        let fits =
-            recorded("olIsValidBinary", record, || unsafe { Core::get().is_valid_binary(device, prog_data, prog_data_size) }, nothing)?;
+        let fits = unsafe { Core::get().is_valid_binary(device, prog_data, prog_data_size) }?;
         // SAFETY: the caller's.
         unsafe { put(valid, fits) }
     }
 
     unsafe fn destroy_program(&self, program: ol_program_handle_t) -> Result<(), Error> {
-        recorded("olDestroyProgram", |f| f.destroyed(program), || Core::get().destroy_program(program.cast()), nothing)
+        Core::get().destroy_program(program.cast())
     }
 
     unsafe fn get_symbol(
@@ -397,15 +344,8 @@ impl<S: HostCallsOf> Api for Library<S> {
         kind: ol_symbol_kind_t,
         symbol: *mut ol_symbol_handle_t,
     ) -> Result<(), Error> {
-        let record = |f: &mut Fields<'_>| {
-            f.handle("Program", program.cast());
-            // SAFETY: the caller's text, which ends in a zero.
-            unsafe { f.text("Name", name) };
-            f.number("Kind", u64::from(kind.0));
-        };
         // SAFETY: as above.
-        let get = || unsafe { Core::get().get_symbol(program, name, kind) };
-        let found = recorded("olGetSymbol", record, get, |f, &found| f.handle("Symbol", found.cast()))?;
+        let found = unsafe { Core::get().get_symbol(program, name, kind) }?;
         // SAFETY: the caller's.
         unsafe { put(symbol, found) }
     }
@@ -418,9 +358,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_value: *mut c_void,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is room.
-        let get = || unsafe { Core::get().symbol_info(symbol, prop_name)?.write(prop_size, prop_value) };
-        let record = |f: &mut Fields<'_>| f.property(symbol.cast(), prop_name.0, prop_size);
-        recorded("olGetSymbolInfo", record, get, |f, ()| f.found(symbol, prop_name))
+        unsafe { Core::get().symbol_info(symbol, prop_name)?.write(prop_size, prop_value) }
     }
 
     unsafe fn get_symbol_info_size(
@@ -429,8 +367,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_name: ol_symbol_info_t,
         prop_size_ret: *mut usize,
     ) -> Result<(), Error> {
-        let get = || Ok(Core::get().symbol_info(symbol, prop_name)?.size());
-        let size = recorded("olGetSymbolInfoSize", |f| f.property(symbol.cast(), prop_name.0, 0), get, nothing)?;
+        let size = Core::get().symbol_info(symbol, prop_name)?.size();
         // SAFETY: the caller's.
         unsafe { put(prop_size_ret, size) }
     }
@@ -446,17 +383,10 @@ impl<S: HostCallsOf> Api for Library<S> {
         arg_ptrs: *mut *mut c_void,
         arg_sizes: *const usize,
     ) -> Result<(), Error> {
-        let record = |f: &mut Fields<'_>| {
-            f.handle("Queue", queue.cast());
-            f.handle("Device", device.cast());
-            f.handle("Kernel", kernel.cast());
-            // SAFETY: the caller's structure, list and arrays.
-            unsafe { f.launch(launch_size_args, properties, num_args, arg_ptrs, arg_sizes) };
-        };
         // SAFETY: the caller's.
         let launch =
             || unsafe { Core::get().launch_kernel(queue, device, kernel, launch_size_args, properties, num_args, arg_ptrs, arg_sizes) };
-        recorded("olLaunchKernel", record, launch, |f, ()| f.done_at_once(queue))
+        launch()
     }
 
     unsafe fn calculate_optimal_occupancy(
@@ -466,13 +396,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         shared_memory: usize,
         group_size: *mut usize,
     ) -> Result<(), Error> {
-        let record = |f: &mut Fields<'_>| {
-            f.handle("Device", device.cast());
-            f.handle("Kernel", kernel.cast());
-            f.number("SharedMemory", shared_memory as u64);
-        };
-        let ask = || Core::get().optimal_group_size(device, kernel, shared_memory);
-        let size = recorded("olCalculateOptimalOccupancy", record, ask, nothing)?;
+        let size = Core::get().optimal_group_size(device, kernel, shared_memory)?;
         // SAFETY: the caller's.
         unsafe { put(group_size, size) }
     }
@@ -486,13 +410,7 @@ impl<S: HostCallsOf> Api for Library<S> {
     ) -> Result<(), Error> {
         // SAFETY: the caller's structure.
         let size = unsafe { launch_size_args.read_unaligned() };
-        let record = |f: &mut Fields<'_>| {
-            f.handle("Device", device.cast());
-            f.handle("Kernel", kernel.cast());
-            f.shape(&size);
-        };
-        let ask = || Core::get().max_cooperative_groups(device, kernel, size);
-        let count = recorded("olGetKernelMaxCooperativeGroupCount", record, ask, nothing)?;
+        let count = Core::get().max_cooperative_groups(device, kernel, size)?;
         // SAFETY: the caller's.
         unsafe { put(max_group_count, count) }
     }

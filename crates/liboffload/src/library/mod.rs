@@ -1,8 +1,8 @@
 //! The implementation of the API over devices.
 //!
-//! A call goes through three layers. The [entry point](crate::entry) has checked the arguments and asked whether handles are live. [`Library`]
-//! records the call if that is asked for; its core turns handles into objects and knows what belongs to what: sessions, allocations, which device a queue is of. A back end drives devices:
-//! `host`, on the processor, and `cuda`.
+//! A call goes through three layers. The [entry point](crate::entry) has checked the arguments and asked whether handles are live. The core
+//! of [`Library`] turns handles into objects and knows what belongs to what: sessions, allocations, which device a queue is of. A back end drives
+//! devices: `host`, on the processor, and `cuda`.
 //!
 //! * **Handles are numbers**, never addresses: a kind, a slot and how many times the slot was used (`table`). A stale handle is told from a
 //!   live one without touching what it named, and an object that another thread destroys during a call lives until the call ends.
@@ -25,7 +25,6 @@ mod leaks;
 mod memory;
 mod program;
 mod queue;
-mod record;
 mod session;
 mod table;
 

@@ -41,12 +41,6 @@ impl Program {
     pub(super) fn new(device: &'static Device, driver: Arc<dyn backend::Program>) -> Program {
         Program { device, driver, symbols: Mutex::new(Some(HashMap::new())), origin: Origin::here() }
     }
-
-    /// The handles of its symbols, as numbers.
-    pub(super) fn symbol_handles(&self) -> Vec<usize> {
-        let symbols = self.symbols.lock().unwrap_or_else(PoisonError::into_inner);
-        symbols.iter().flatten().map(|(_, handle)| *handle).collect()
-    }
 }
 
 impl Symbol {

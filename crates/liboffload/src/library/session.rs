@@ -76,11 +76,6 @@ impl Session {
         self.current.load(Ordering::Acquire) != 0
     }
 
-    /// Whether the next `olShutDown` ends the library.
-    pub(super) fn has_one_user(&self) -> bool {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).users == 1
-    }
-
     /// Starts the library, or counts one more user.
     pub(super) fn start(&self, arguments: Option<&ol_init_args_t>) -> Result<(), Error> {
         // The end of a session waits for such functions, with the lock held.
@@ -263,11 +258,6 @@ pub fn platform_reports() -> Vec<PlatformReport> {
         devices: session.open(index).map(Vec::len).map_err(|error| error.details.into_owned()),
     };
     PLATFORMS.iter().enumerate().map(report).collect()
-}
-
-/// What a platform is called.
-pub(super) fn platform_name(platform: usize) -> &'static str {
-    PLATFORMS[platform].driver.name()
 }
 
 /// Whether a device is the host's.

@@ -10,8 +10,6 @@ mod queue;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-pub(super) use launch::is_cooperative;
-
 use super::Core;
 use super::device::Device;
 use super::error::fail;
