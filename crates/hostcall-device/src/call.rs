@@ -34,7 +34,11 @@ impl Port {
     pub fn hold() -> Result<Self, CallError> {
         // Lanes that hold at different places hold different ports.
         let group = group_at(core::ptr::from_ref(core::panic::Location::caller()) as usize, 0);
-        let held = client().acquire(&group, false).map_err(no_port)?;
+        let held = match client().acquire(&group, false) {
+            Ok(held) => held,
+            // (Not by `map_err`, which makes it a value in memory.)
+            Err(why) => return Err(no_port(why)),
+        };
         Ok(Self { group, held })
     }
 }
@@ -226,7 +230,11 @@ pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
 ) -> Result<Started<R, REPLY_WORDS>, CallError> {
     let number = service.known()?;
     let group = group_at(service.site(), number);
-    let mut held = client().acquire(&group, false).map_err(no_port)?;
+    let mut held = match client().acquire(&group, false) {
+        Ok(held) => held,
+        // (Not by `map_err`, which makes it a value in memory.)
+        Err(why) => return Err(no_port(why)),
+    };
     let status = client().send(&group, &mut held, number as u16, Flags::REPLY, UNITS as u32, |i| unit_of(units, i));
     if status != Status::OK {
         client().release(&group, held);

@@ -65,7 +65,11 @@ pub fn call_fixed_together<R: Fixed, const UNITS: usize, const REPLY_WORDS: usiz
     let group = lanes_here(number);
     let mut reply = Raw::<REPLY_WORDS>::without(Status::TOO_LARGE);
     if fits(UNITS as u32, REPLY_WORDS as u32, 1) {
-        let mut held = client().acquire(&group, true).map_err(no_port)?;
+        let mut held = match client().acquire(&group, true) {
+            Ok(held) => held,
+            // (Not by `map_err`, which makes it a value in memory.)
+            Err(why) => return Err(no_port(why)),
+        };
         reply = exchange_together(&group, &mut held, number, units);
         client().release(&group, held);
     }
@@ -98,7 +102,11 @@ pub fn call_fixed_together_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: u
 pub fn post_fixed_together<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
     let number = service.known()?;
     let group = lanes_here(number);
-    let mut held = client().acquire(&group, true).map_err(no_port)?;
+    let mut held = match client().acquire(&group, true) {
+        Ok(held) => held,
+        // (Not by `map_err`, which makes it a value in memory.)
+        Err(why) => return Err(no_port(why)),
+    };
     let status = send_together(&group, &mut held, number, Flags::default(), units);
     client().release(&group, held);
     check(status, 0)
