@@ -67,7 +67,12 @@ impl Header {
     /// Words behind the header word that carry `units` units of each of `lanes` lanes.
     #[inline(always)]
     pub const fn words_for(units: u32, lanes: u32) -> u32 {
-        words_of(if lanes == 1 { units.saturating_sub(Self::LONE_UNITS) } else { units })
+        if lanes != 1 {
+            return words_of(units);
+        }
+        // `words_of` of the units but the first two, or of none; from 2³⁰ units on, of more than any area has.
+        let units = if units < (1 << 30) - 1 { units } else { (1 << 30) - 2 };
+        (units * 4 + (WORD_BYTES - 1 - Self::LONE_UNITS * 4)) / WORD_BYTES
     }
 
     /// Whole units of payload of each lane, of a message with `words` words for each of `lanes` lanes.
@@ -221,6 +226,9 @@ mod tests {
 
     #[test]
     fn sixty_four_bytes_are_five_words_of_a_lone_lane_and_161_of_a_wave() {
+        for units in (0..1000).chain([(1 << 30) - 2]) {
+            assert_eq!(Header::words_for(units, 1), words_of(units.saturating_sub(2)), "{units} units");
+        }
         assert_eq!(1 + Header::words_for(16, 1), 5);
         assert_eq!(1 + 32 * Header::words_for(16, 32), 161);
         assert!(Header::units_in(4, 1) == 16 && Header::units_in(5, 32) == 17);

@@ -60,7 +60,6 @@ pub fn unpack(index: u32, word: impl Fn(u32) -> Word) -> u32 {
 /// Words that carry `units` units. From 2³⁰ units on it is those of 2³⁰ − 1: more than any area has.
 #[inline(always)]
 pub const fn words_of(units: u32) -> u32 {
-    // (Not by saturating operations: LLVM 22 has no instruction for some of them on AMD GPUs, and says so by a crash.)
     let units = if units < 1 << 30 { units } else { (1 << 30) - 1 };
     (units * 4).div_ceil(WORD_BYTES)
 }

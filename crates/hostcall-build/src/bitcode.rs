@@ -121,7 +121,7 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
     };
     fs::write(&replaced, &*text).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
-    fs::write(&small, small_attributes(&module, style) + &kernels).map_err(BuildError::io("write", &small))?;
+    fs::write(&small, small_attributes(&module, style, gpu.triple.starts_with("nvptx")) + &kernels).map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
     // are not convergent, like memcpy's.
     toolchain
@@ -194,14 +194,15 @@ pub(crate) fn is_small(name: &str) -> Option<bool> {
     SMALL.iter().find(|(part, _)| name.contains(part)).map(|(_, all)| *all)
 }
 
-/// For `opt`: a line `name,attribute` for each attribute of each function that is to be small.
-fn small_attributes(module: &str, style: Style) -> String {
+/// For `opt`: a line `name,attribute` for each attribute of each function that is to be small; some of them `at_any_price`. (Not on AMD GPUs: for such
+/// functions LLVM 22 leaves a division by a constant as it is, and then selects no instruction for one of 16 bits.)
+fn small_attributes(module: &str, style: Style, at_any_price: bool) -> String {
     let mut lines = String::new();
     let in_program = |name: &str| style == Style::Program && SMALL_IN_PROGRAMS.iter().any(|part| name.contains(part));
     for (_, name) in module.lines().filter_map(definition) {
         let Some(all) = is_small(name).or_else(|| in_program(name).then_some(true)) else { continue };
         lines.extend([name, ",optsize\n"]);
-        if all {
+        if all && at_any_price {
             lines.extend([name, ",minsize\n"]);
         }
     }
@@ -263,8 +264,9 @@ mod tests {
     fn code_that_writes_text_is_marked_small_and_other_code_is_not() {
         let module = "define internal void @_RNvNtNtCs8Y_4core3fmt5float3foo(ptr %0) {\ndefine void @_RNvCs8Y_4user4work() {\n";
         assert_eq!(
-            small_attributes(module, Style::Kernels),
+            small_attributes(module, Style::Kernels, true),
             "_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n_RNvNtNtCs8Y_4core3fmt5float3foo,minsize\n"
         );
+        assert_eq!(small_attributes(module, Style::Kernels, false), "_RNvNtNtCs8Y_4core3fmt5float3foo,optsize\n");
     }
 }
