@@ -51,8 +51,6 @@ pub enum Without {
     Nothing,
     /// The bound of posts that are queued.
     PostBounds,
-    /// The bound of unfinished texts.
-    TextBounds,
     /// The memory of how much of a message has been found.
     WhatWasFound,
 }
@@ -131,13 +129,13 @@ pub fn play(data: &[u8], without: Without) {
     let geometry = Geometry { slots: 2, slot_bytes: 4096, request_words: 48, reply_words: 64, ..Geometry::new(PORTS, 32) };
     let buffer = PortBuffer::in_process(geometry).expect("a good geometry");
     let ran = Arc::new(AtomicU32::new(0));
-    let most = |bounded: usize, what| if without == what { usize::MAX } else { bounded };
+    let most = |bounded: usize| if without == Without::PostBounds { usize::MAX } else { bounded };
     let services = shapes::all(Honest)
         .into_iter()
         .chain(noting::all(Notes(ran.clone())))
         .chain(queueing::all(Queue).into_iter().map(Service::blocking))
-        .chain([pieces_service(most(512, Without::TextBounds), most(64 << 10, Without::TextBounds))]);
-    let (messages, bytes) = (most(256, Without::PostBounds) as u64, most(256 << 10, Without::PostBounds) as u64);
+        .chain([pieces_service(512, 64 << 10)]);
+    let (messages, bytes) = (most(256) as u64, most(256 << 10) as u64);
     let server = Sweeper::bounded(buffer, services, messages, bytes).expect("each name once");
     let device = server.device();
     let (ports, wave) = (device.raw(), device.wave(0));

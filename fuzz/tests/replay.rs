@@ -50,12 +50,6 @@ fn a_queue_of_posts_without_bounds_would_be_noticed() {
 }
 
 #[test]
-#[should_panic(expected = "bytes are kept")]
-fn unfinished_texts_without_bounds_would_be_noticed() {
-    hostile_device_without(Without::TextBounds, "flood_of_unfinished_texts");
-}
-
-#[test]
 #[should_panic(expected = "words loaded where there is nothing new")]
 fn a_message_that_never_ends_and_is_copied_at_each_look_would_be_noticed() {
     hostile_device_without(Without::WhatWasFound, "message_that_never_ends");
