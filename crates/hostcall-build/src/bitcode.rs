@@ -121,7 +121,8 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
     };
     fs::write(&replaced, &*text).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
-    fs::write(&small, small_attributes(&module, style, gpu.triple.starts_with("nvptx")) + &kernels).map_err(BuildError::io("write", &small))?;
+    fs::write(&small, small_attributes(&module, style, gpu.triple.starts_with("nvptx")) + &kernels)
+        .map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
     // are not convergent, like memcpy's.
     toolchain

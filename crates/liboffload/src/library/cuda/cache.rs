@@ -199,10 +199,12 @@ mod tests {
         work.close(&done);
         work.close(&busy);
         cache.keep(256, (), &work);
-        assert_eq!((work.queues().len(), cache.take(256, &work)), (1, None));
+        assert_eq!(work.queues().len(), 1);
+        assert_eq!(cache.take(256, &work), None);
         busy.waited(busy.latest());
         work.close(&busy);
-        assert_eq!((work.queues().len(), cache.take(256, &work)), (0, Some(())));
+        assert_eq!(work.queues().len(), 0);
+        assert_eq!(cache.take(256, &work), Some(()));
         // What was never waited for is forgotten at the end.
         work.begin(&work.queue());
         cache.keep(256, (), &work);
