@@ -68,6 +68,11 @@ impl MockDevice {
         &self.buffer.0.memory
     }
 
+    /// Whether the server is about to leave the buffer, or has left it.
+    pub fn is_being_left(&self) -> bool {
+        self.buffer.0.ending() != Status::OK
+    }
+
     /// The buffer.
     pub fn buffer(&self) -> &BufferHandle {
         &self.buffer
