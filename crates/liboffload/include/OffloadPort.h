@@ -33,7 +33,7 @@ struct offload_port {
     uint32_t lane;        /* the calling lane's number in its wave */
     uint32_t posted;      /* not 0: nobody waits for a reply */
     const uint32_t *request; /* the arguments, in units of 32 bits, as the protocol lays them out */
-    size_t request_units;
+    size_t request_units; /* the arguments, and zeros up to the end of the last word of the message */
     uint32_t *reply;      /* room for the result */
     size_t reply_capacity; /* in units */
     size_t reply_units;   /* how many were written: 0 until the function says so */

@@ -39,7 +39,7 @@ static unsigned answer(void *data, unsigned lanes) {
     struct offload_port *port = data;
     if (lanes != 1 || port->size < sizeof *port)
         return OFFLOAD_PORT_ERROR;
-    if (strcmp(port->service, "Host__add42") == 0 && !port->posted && port->request_units == 1 && port->reply_capacity >= 1) {
+    if (strcmp(port->service, "Host__add42") == 0 && !port->posted && port->request_units >= 1 && port->reply_capacity >= 1) {
         float x;
         memcpy(&x, port->request, sizeof x);
         x += 42;

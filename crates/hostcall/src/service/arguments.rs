@@ -83,7 +83,7 @@ impl<'a> Arguments<'a> {
         Self { units, at, fixed_end: shape.units, var, var_at: 0, arena }
     }
 
-    /// The lane's payload as it came, for default handlers, which know no shape.
+    /// The lane's payload as it came, for default handlers, which know no shape: the arguments, and zeros up to the end of the last word.
     pub fn payload(&self) -> &'a [u32] {
         self.units
     }

@@ -115,7 +115,7 @@ impl<'a> Invocation<'a> {
         self.caller.report
     }
 
-    /// The lane's payload as it came, for default handlers, which know no shape.
+    /// The lane's payload as it came, for default handlers, which know no shape: the arguments, and zeros up to the end of the last word.
     pub fn payload(&self) -> &'a [u32] {
         self.arguments.payload()
     }
