@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use common::{eventually, serve};
-use hostcall::test_utils::{definition, fixed_service, posted_service};
+use hostcall::test_utils::{definition, fixed_service, posted_service, turns};
 use hostcall::{CallError, Completion, Failure, RegisterError, Server, ServerError, Service};
 use hostcall_abi::Flags;
 
@@ -33,6 +33,33 @@ fn a_sleeping_handler_delays_no_other_call() {
         for wave in waves {
             assert_eq!(wave.join().unwrap(), (0..32).map(Ok).collect::<Vec<_>>());
         }
+    });
+}
+
+#[test]
+fn while_a_handler_keeps_the_watch_another_thread_watches() {
+    let (begin, beginning) = mpsc::channel();
+    let (go, gate) = mpsc::channel();
+    let gate = Mutex::new(gate);
+    let waiting = fixed_service("waiting", move |x: u32| {
+        begin.send(()).unwrap();
+        gate.lock().unwrap().recv().unwrap();
+        x
+    });
+    let s = serve(Server::without_device().threads(2).service(waiting).service(fixed_service("quick", |x: u32| x)));
+    // The kernel has been silent for so long that one thread watches the ports of both.
+    eventually("one thread watches", || {
+        let before = turns(&s.server);
+        std::thread::sleep(Duration::from_millis(5));
+        turns(&s.server).iter().zip(&before).filter(|(now, before)| now.turns > before.turns).count() == 1
+    });
+    std::thread::scope(|scope| {
+        let kept = scope.spawn(|| s.device.wave(0).at_port(0).call(1, &[1]));
+        beginning.recv().unwrap();
+        // Ports from 16 on are of another share.
+        assert_eq!(s.device.wave(1).at_port(20).call(2, &[2]), Ok(vec![2]));
+        go.send(()).unwrap();
+        assert_eq!(kept.join().unwrap(), Ok(vec![1]));
     });
 }
 

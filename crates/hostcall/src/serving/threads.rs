@@ -13,7 +13,7 @@ use super::pool::Pool;
 use super::ports::{Audit, Swept};
 use super::running::Running;
 use super::served::Served;
-use super::wake::{Pace, Wake};
+use super::wake::{Pace, Wake, Watch};
 use crate::record::stats::Padded;
 use crate::record::trace::Trace;
 use crate::service::registry::{Registry, Snapshot};
@@ -294,14 +294,10 @@ impl Core {
                 }
                 seat.rest();
                 worker.rest();
-            } else if let Some(watch) = self.wake.take_watch() {
-                self.watch(worker, view, seat);
+            } else if let Some(watch) = self.wake.take_watch(index, None).or_else(|| self.stand_by(index, worker, view, seat)) {
+                self.watch(&watch, worker, view, seat);
                 drop(watch);
                 self.wake_all();
-            } else {
-                // Another thread watches our ports too, and wakes us. (If it has just stopped, it has left us a token.)
-                seat.rest();
-                worker.rest();
             }
             pace = Pace::new(self.modest);
         }
@@ -320,11 +316,36 @@ impl Core {
         }
     }
 
+    /// Parks while another thread watches this one's ports too. Ends when this thread is woken, or should look at the ports; as the watch if the other one
+    /// stands still, because a handler keeps it.
+    fn stand_by(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) -> Option<Watch<'_>> {
+        worker.forget();
+        loop {
+            let (beats, parked) = (self.wake.beats(), Instant::now());
+            seat.rest();
+            // (If the watch has just stopped, it has left us a token.)
+            std::thread::park_timeout(Wake::HEARTBEAT);
+            if parked.elapsed() < Wake::HEARTBEAT {
+                return None;
+            }
+            // If somebody has woken us in the very moment in which the time was over, this is what they may have wanted.
+            self.refresh(view, seat);
+            // Pairs with the store in `stop`.
+            if self.stop.load(Ordering::Acquire) || !self.wake.is_armed() {
+                return None;
+            }
+            let watch = self.wake.take_watch(index, Some(beats));
+            if watch.is_some() {
+                return watch;
+            }
+        }
+    }
+
     /// Looks after all ports, sleeping in between, until there is more to do than one thread should.
-    fn watch(&self, worker: &mut Worker, view: &mut View, seat: &Seat) {
+    fn watch(&self, watch: &Watch<'_>, worker: &mut Worker, view: &mut View, seat: &Seat) {
         let mut pace = Pace::new(self.modest);
         // Pairs with the store in `stop`.
-        while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() {
+        while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() && watch.goes_on() {
             self.refresh(view, seat);
             seat.turn();
             worker.found = self.timed.then(Instant::now);
@@ -404,11 +425,11 @@ mod tests {
     fn a_watch_that_panics_is_no_longer_the_watch() {
         let wake = Wake::default();
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            let _watch = wake.take_watch().expect("nobody watches yet");
-            assert!(wake.take_watch().is_none());
+            let _watch = wake.take_watch(0, None).expect("nobody watches yet");
+            assert!(wake.take_watch(1, None).is_none());
             panic!("as it should");
         }));
-        assert!(panicked.is_err() && wake.take_watch().is_some());
+        assert!(panicked.is_err() && wake.take_watch(1, None).is_some());
     }
 
     #[test]

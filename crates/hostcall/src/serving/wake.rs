@@ -3,16 +3,20 @@
 //! While calls arrive, threads spin, so that the next call is answered at once. After [`Pace::SPIN`] without a call
 //! they yield their processor after each sweep. After [`Pace::YIELD`] all but one park. That one, the *watch*, sweeps
 //! the ports of all threads and sleeps [`Wake::NAP`] in between. When it finds more than a trickle it wakes the
-//! others. With no kernel in flight (*disarmed*) all of them park, and cost nothing.
+//! others. When a handler keeps the watch for long, one of the others sees that it stands still
+//! ([`Wake::HEARTBEAT`]), and is the watch from then on. With no kernel in flight (*disarmed*) all of them park, and cost nothing.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Whether kernels are in flight, and who watches.
 #[derive(Debug, Default)]
 pub(crate) struct Wake {
     armed: AtomicUsize,
-    watched: AtomicBool,
+    /// Which thread watches, counted from 1; 0: none.
+    watch: AtomicUsize,
+    /// Turns of the watches so far.
+    beats: AtomicU64,
 }
 
 impl Wake {
@@ -22,6 +26,9 @@ impl Wake {
     pub(crate) const ALONE: u32 = 4;
     /// Time without a pause in calls after which the watch wakes the others.
     pub(crate) const BUSY: Duration = Duration::from_micros(200);
+
+    /// How often a thread that leaves its ports to the watch looks whether the watch goes on.
+    pub(crate) const HEARTBEAT: Duration = Duration::from_millis(10);
 
     /// One more reason to be awake. The caller then wakes the threads.
     pub(crate) fn arm(&self) {
@@ -41,22 +48,44 @@ impl Wake {
         self.armed.load(Ordering::Acquire) > 0
     }
 
-    /// The caller is now the watch, unless another thread is.
-    pub(crate) fn take_watch(&self) -> Option<Watch<'_>> {
+    /// Turns of the watches so far: the same number as a while ago, if there is none that goes on.
+    pub(crate) fn beats(&self) -> u64 {
+        // Pairs with nothing: who sees an old number takes over from a watch that goes on, which is then no longer the watch.
+        self.beats.load(Ordering::Relaxed)
+    }
+
+    /// Thread `index` is now the watch: if there is none, or in place of one that has not moved since it was at `beats`.
+    pub(crate) fn take_watch(&self, index: usize, still_at: Option<u64>) -> Option<Watch<'_>> {
+        let me = index + 1;
         // Pairs with `Watch::drop`.
+        let other = self.watch.load(Ordering::Acquire);
+        let is_free = other == 0 || (other != me && still_at == Some(self.beats()));
         // (Made only then: one that is dropped would end the other thread's watch.)
-        (!self.watched.swap(true, Ordering::AcqRel)).then(|| Watch(self))
+        (is_free && self.watch.compare_exchange(other, me, Ordering::AcqRel, Ordering::Relaxed).is_ok()).then(|| Watch { wake: self, me })
     }
 }
 
-/// While it lives, its thread is the watch.
+/// While it lives, its thread is the watch, unless another thread took over.
 #[derive(Debug)]
-pub(crate) struct Watch<'a>(&'a Wake);
+pub(crate) struct Watch<'a> {
+    wake: &'a Wake,
+    me: usize,
+}
+
+impl Watch<'_> {
+    /// One more turn. False: another thread has taken over.
+    pub(crate) fn goes_on(&self) -> bool {
+        // As in `beats`.
+        self.wake.beats.fetch_add(1, Ordering::Relaxed);
+        // Pairs with `take_watch`: what the other thread was given is not ours.
+        self.wake.watch.load(Ordering::Acquire) == self.me
+    }
+}
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
-        // Pairs with `take_watch`.
-        self.0.watched.store(false, Ordering::Release);
+        // Pairs with `take_watch`. If another thread has taken over, it stays.
+        let _ = self.wake.watch.compare_exchange(self.me, 0, Ordering::Release, Ordering::Relaxed);
     }
 }
 
@@ -134,4 +163,24 @@ pub(crate) fn exact_sleeps() {
     #[cfg(target_os = "linux")]
     // A failure costs latency only.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watch_that_stands_still_is_replaced_and_ends_no_other_watch() {
+        let wake = Wake::default();
+        let first = wake.take_watch(0, None).expect("nobody watches");
+        let before = wake.beats();
+        assert!(first.goes_on());
+        assert!(wake.take_watch(1, Some(before)).is_none(), "it has moved since");
+        let second = wake.take_watch(1, Some(wake.beats())).expect("it has not moved");
+        assert!(!first.goes_on() && second.goes_on());
+        drop(first);
+        assert!(second.goes_on() && wake.take_watch(2, None).is_none(), "the second watch is not the first one's to end");
+        drop(second);
+        assert!(wake.take_watch(2, None).is_some());
+    }
 }
