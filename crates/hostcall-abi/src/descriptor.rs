@@ -193,6 +193,33 @@ impl<const TEXT: usize> SignatureWord<TEXT> {
     }
 }
 
+/// A service as a value: what the host passes to a kernel that is to call this service, and not the one that has the name. The host's
+/// `ServiceHandle::callee` makes it.
+///
+/// The default is nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Callee {
+    number: u32,
+    check: u32,
+}
+
+// SAFETY: two `u32`, without padding, and every bit pattern is one.
+unsafe impl crate::Plain for Callee {}
+
+impl Callee {
+    /// Service `number`, whose definition has this [signature](crate::codec::signature).
+    pub const fn new(number: u16, signature: u64) -> Self {
+        Self { number: number as u32, check: signature as u32 }
+    }
+
+    /// Its number, if its definition's signature is `signature`; else 0, which is nobody's.
+    #[inline(always)]
+    pub const fn number(self, signature: u64) -> u32 {
+        if self.check == signature as u32 { self.number } else { 0 }
+    }
+}
+
 /// What a kernel says of its parameters, under [`KERNEL_PREFIX`] + name, so that a launch with the
 /// wrong arguments is an error instead of undefined behaviour.
 #[derive(Clone, Copy, Debug)]

@@ -39,7 +39,7 @@ pub mod std_services;
 pub mod word;
 
 pub use codec::Plain;
-pub use descriptor::Descriptor;
+pub use descriptor::{Callee, Descriptor};
 pub use geometry::{Geometry, GeometryError};
 pub use header::{Flags, Header, ReplyHead};
 pub use status::{CallError, Status};

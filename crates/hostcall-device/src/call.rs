@@ -6,7 +6,7 @@
 //! has the calls with strings and slices.
 
 use crate::arch::current as arch;
-use crate::context::{ServiceWord, client, descriptor, group_at, machine};
+use crate::context::{Called, ServiceWord, client, descriptor, group_at, machine};
 use crate::outcome::{Raw, check, decode, no_port};
 use crate::pending::Started;
 use hostcall_abi::codec::Fixed;
@@ -146,12 +146,12 @@ fn first_turn(rest: u64, units: u32, reply_words: u32) -> u64 {
 /// Whatever ended the call, see [`CallError`].
 #[inline(always)]
 pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
-    service: &ServiceWord,
+    service: impl Called,
     units: &[u32; UNITS],
 ) -> Result<R, CallError> {
     let number = service.known()?;
     let mut reply = Raw::<REPLY_WORDS>::without(Status::TOO_LARGE);
-    let mut turns = Turns::new(group_at(service.site(), number), UNITS as u32, REPLY_WORDS as u32);
+    let mut turns = Turns::new(group_at(service.word().site(), number), UNITS as u32, REPLY_WORDS as u32);
     loop {
         let (group, mine) = turns.next();
         if mine {
@@ -188,10 +188,10 @@ pub fn call_fixed_on<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
 /// # Errors
 /// What keeps it from being sent.
 #[inline(always)]
-pub fn post_fixed<const UNITS: usize>(service: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
+pub fn post_fixed<const UNITS: usize>(service: impl Called, units: &[u32; UNITS]) -> Result<(), CallError> {
     let number = service.known()?;
     let mut status = Status::TOO_LARGE;
-    let mut turns = Turns::new(group_at(service.site(), number), UNITS as u32, 1);
+    let mut turns = Turns::new(group_at(service.word().site(), number), UNITS as u32, 1);
     loop {
         let (group, mine) = turns.next();
         if mine {

@@ -4,8 +4,8 @@ use crate::arch::current::{self as arch, Machine};
 use core::cell::UnsafeCell;
 #[cfg(not(target_os = "hermit"))]
 use hostcall_abi::ABI_VERSION;
-use hostcall_abi::CallError;
 use hostcall_abi::port::{Arch, Client, Group, first_lane};
+use hostcall_abi::{CallError, Callee};
 
 /// The wire's version that this program was built with, for the host to compare.
 #[cfg(not(target_os = "hermit"))]
@@ -40,19 +40,67 @@ impl ServiceWord {
         unsafe { arch::load_number(self.0.get()) }
     }
 
-    /// The number, if the server has such a service.
+    /// Names the service for `arch::converged_at`.
     #[inline(always)]
-    pub(crate) fn known(&self) -> Result<u32, CallError> {
+    pub(crate) fn site(&self) -> usize {
+        core::ptr::from_ref(self) as usize
+    }
+}
+
+/// Which service a stub calls: the one that has its name, or another that the kernel was given.
+pub trait Called: Copy {
+    /// The word of the stub.
+    fn word(&self) -> &ServiceWord;
+
+    /// The service's number; 0: nobody's.
+    fn number(&self) -> u32;
+
+    /// The number, if there is such a service.
+    #[inline(always)]
+    fn known(&self) -> Result<u32, CallError> {
         match self.number() {
             0 => Err(CallError::UnknownService),
             number => Ok(number),
         }
     }
+}
 
-    /// Names the service for `arch::converged_at`.
+impl Called for &ServiceWord {
     #[inline(always)]
-    pub(crate) fn site(&self) -> usize {
-        core::ptr::from_ref(self) as usize
+    fn word(&self) -> &ServiceWord {
+        self
+    }
+
+    #[inline(always)]
+    fn number(&self) -> u32 {
+        ServiceWord::number(self)
+    }
+}
+
+/// A service that came as a value.
+#[derive(Clone, Copy)]
+pub struct Given {
+    word: &'static ServiceWord,
+    number: u32,
+}
+
+impl Given {
+    /// The service `callee`, if it has the definition of the stub.
+    #[inline(always)]
+    pub fn new(word: &'static ServiceWord, signature: u64, callee: Callee) -> Self {
+        Self { word, number: callee.number(signature) }
+    }
+}
+
+impl Called for Given {
+    #[inline(always)]
+    fn word(&self) -> &ServiceWord {
+        self.word
+    }
+
+    #[inline(always)]
+    fn number(&self) -> u32 {
+        self.number
     }
 }
 

@@ -85,14 +85,14 @@ pub mod wave;
 
 pub use call::Port;
 pub use context::ServiceWord;
-pub use hostcall_abi::{CallError, Plain, Status};
+pub use hostcall_abi::{CallError, Callee, Plain, Status};
 pub use hostcall_macros::{Plain, kernel, service};
 pub use pending::Pending;
 
 /// What most kernels want: `use hostcall::prelude::*;`.
 pub mod prelude {
     pub use crate::wave::{global_id, global_size, group_id, group_index, lane_id, local_id, local_index, sync_workgroup, wave_index};
-    pub use crate::{CallError, Pending, Plain, Port, kernel, service};
+    pub use crate::{CallError, Callee, Pending, Plain, Port, kernel, service};
     // Where `std` is, its own are better: they also know of what was printed through `io::stdout()`.
     #[cfg(not(target_os = "hermit"))]
     pub use crate::{eprint, eprintln, print, println};
@@ -198,7 +198,7 @@ pub mod __runtime {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::call::{Port, call_fixed, call_fixed_on, post_fixed, post_fixed_on, start_fixed};
-    pub use crate::context::ServiceWord;
+    pub use crate::context::{Given, ServiceWord};
     pub use crate::failure::{Failed, Fails, call_failed, failed};
     pub use crate::pending::Pending;
     pub use crate::staging::{call_var, call_var_together, post_var, post_var_together};

@@ -16,7 +16,7 @@ pub use together::{call_var_together, post_var_together};
 
 use crate::arch::current as arch;
 use crate::call::{fits, unit_of};
-use crate::context::{ServiceWord, client, descriptor, group_at, machine};
+use crate::context::{Called, ServiceWord, client, descriptor, group_at, machine};
 use crate::copy::{self, Way};
 use crate::outcome::{Outcome, Raw};
 use hostcall_abi::codec::{Fixed, VarHead, padded};
@@ -438,14 +438,14 @@ fn perform(service: &ServiceWord, call: &mut Call<'_, '_, '_, '_>) -> Outcome {
 /// Whatever ended the call.
 #[inline(always)]
 pub fn call_var<R: Fixed, const UNITS: usize>(
-    service: &ServiceWord,
+    service: impl Called,
     fixed: &mut [u32; UNITS],
     ins: &[&[u8]],
     outs: &mut [&mut [u8]],
     returned: &mut [u32],
 ) -> Result<R, CallError> {
     let number = service.known()?;
-    call(number, fixed, Slices { ins, outs }, returned, |call| perform(service, call))
+    call(number, fixed, Slices { ins, outs }, returned, |call| perform(service.word(), call))
 }
 
 /// Makes the call by `perform`, and decodes what came of it.
@@ -469,9 +469,9 @@ fn call<R: Fixed>(
 /// # Errors
 /// What keeps it from being sent.
 #[inline(always)]
-pub fn post_var<const UNITS: usize>(service: &ServiceWord, fixed: &mut [u32; UNITS], ins: &[&[u8]]) -> Result<(), CallError> {
+pub fn post_var<const UNITS: usize>(service: impl Called, fixed: &mut [u32; UNITS], ins: &[&[u8]]) -> Result<(), CallError> {
     let number = service.known()?;
-    post(number, fixed, ins, |call| perform(service, call))
+    post(number, fixed, ins, |call| perform(service.word(), call))
 }
 
 /// Posts the message by `perform`.

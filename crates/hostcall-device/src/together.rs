@@ -6,7 +6,7 @@
 //! calls with strings and slices.
 
 use crate::call::{Port, fits, unit_of};
-use crate::context::{ServiceWord, client, group_at, machine};
+use crate::context::{Called, ServiceWord, client, group_at, machine};
 use crate::outcome::{Raw, check, decode, no_port};
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::{Arch, Group, Held};

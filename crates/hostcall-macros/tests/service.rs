@@ -3,6 +3,7 @@
 
 mod mock;
 
+use hostcall_abi::Callee;
 use hostcall_macros::Plain;
 
 use mock::CallError;
@@ -120,6 +121,20 @@ fn calls_and_posts_can_go_over_a_held_port() {
     assert_eq!(recorded().units, [2.0f32.to_bits()]);
     assert_eq!(Host::tick_on(&mut port), Ok(()));
     assert_eq!((recorded().kind, port.0), ("post_fixed", 2));
+}
+
+#[test]
+fn every_function_can_be_called_of_a_service_that_came_as_a_value() {
+    answer(Ok(vec![5.0f32.to_bits()]));
+    let signature = hosting::host::definition::add42().signature;
+    assert_eq!(Host::add42_by(Callee::new(7, signature), 2.0), Ok(5.0));
+    let call = recorded();
+    assert_eq!(Host::add42(2.0), Ok(5.0));
+    assert_eq!(call, Recorded { given: Some(7), ..recorded() }, "but for the number it is the same call");
+    // Nobody's: the definition is another one.
+    assert_eq!(Host::log_by(Callee::new(7, signature), "text"), Ok(()));
+    let call = recorded();
+    assert_eq!((call.kind, call.given), ("post_var", Some(0)));
 }
 
 #[test]

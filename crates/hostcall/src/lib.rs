@@ -88,7 +88,7 @@ mod wire;
 #[cfg(not(hostcall_device))]
 pub use {
     builtin::{Builtins, Console, ConsoleError, Input, Sink},
-    hostcall_abi::{CallError, Plain, Status},
+    hostcall_abi::{CallError, Callee, Plain, Status},
     hostcall_macros::{Plain, service},
     policy::{Access, Denial, DirGrant, GrantError, Limits, NetGrant, NetGrantError, Policy},
     record::stats::{Latency, ServiceStats, Stats},

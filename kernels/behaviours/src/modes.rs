@@ -15,6 +15,25 @@ pub fn two_services(results: &mut [u64]) {
     }
 }
 
+/// Calls two services that it is given, one after the other; how the calls end if they end otherwise.
+#[kernel]
+pub fn given(first: Callee, second: Callee, results: &mut [u64]) {
+    let i = global_id();
+    if i < results.len() {
+        let triple = |callee, x| Second::triple_by(callee, x).map_or_else(code, u64::from);
+        results[i] = triple(first, i as u32) * 1000 + triple(second, i as u32);
+    }
+}
+
+/// Calls a service that it is given, with a text and numbers.
+#[kernel]
+pub fn given_slices(callee: Callee, results: &mut [u64]) {
+    let i = global_id();
+    if i < results.len() {
+        results[i] = Typed::measure_by(callee, "four", &[i as u32, 1]).map_or_else(code, |(text, sum)| sum * 1000 + u64::from(text));
+    }
+}
+
 /// One call of a service that may be finished.
 #[kernel]
 pub fn ticks(results: &mut [u64]) {

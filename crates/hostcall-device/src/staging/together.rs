@@ -3,7 +3,7 @@
 
 use super::{Call, Incoming, Kind, NO_SLOT, Slices, posted, release_slot, take_slot};
 use crate::call::fits;
-use crate::context::{ServiceWord, client, descriptor, machine};
+use crate::context::{Called, ServiceWord, client, descriptor, machine};
 use crate::outcome::Outcome;
 use crate::together::lanes_here;
 use hostcall_abi::codec::{Fixed, VarHead};

@@ -9,18 +9,20 @@ use crate::common::{local, tidy};
 
 /// Who calls.
 #[derive(Clone, Copy)]
-enum Form {
+enum Form<'a> {
     /// Each lane, with its own arguments.
     Each,
     /// The first lane, for all.
     Together,
+    /// Each lane, of the service that this parameter says.
+    Given(&'a Ident),
 }
 
-impl Form {
+impl Form<'_> {
     /// How the names of the functions that make such a call end.
     fn suffix(self) -> &'static str {
         match self {
-            Self::Each => "",
+            Self::Each | Self::Given(_) => "",
             Self::Together => "_together",
         }
     }
@@ -78,6 +80,7 @@ impl Service {
         let (filled, call) = self.call(function, Form::Each);
         let finish = self.finish(function, call);
         let together = self.together(function);
+        let given = self.given(function);
         let rest = (!function.takes_var()).then(|| self.on_port_and_started(function));
         quote! {
             #(#attrs)*
@@ -90,7 +93,35 @@ impl Service {
                 #finish
             }
             #together
+            #given
             #rest
+        }
+    }
+
+    /// The function that calls a service which the kernel was given.
+    fn given(&self, function: &Function) -> TokenStream {
+        let private = &self.private;
+        let ident = function.ident.unraw();
+        let declared: Vec<_> = function.declared().collect();
+        let (returned, errors) = self.returned(function);
+        let callee = local("callee");
+        let (filled, call) = self.call(function, Form::Given(&callee));
+        let finish = self.finish(function, call);
+        let name = format_ident!("{ident}_by");
+        let about = format!("As [`{ident}`](Self::{ident}), of the service that the host passed to the kernel: `ServiceHandle::callee`.");
+        let deprecated = function.attrs.iter().filter(|attr| attr.path().is_ident("deprecated"));
+        quote! {
+            #[doc = #about]
+            #[doc = ""]
+            #[doc = #errors]
+            #(#deprecated)*
+            #[inline(always)]
+            #[track_caller]
+            #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
+            pub fn #name(#callee: #private::abi::Callee, #(#declared),*) -> #returned {
+                #filled
+                #finish
+            }
         }
     }
 
@@ -211,15 +242,15 @@ impl Service {
     }
 
     /// Code that fills the units, and the call.
-    fn call(&self, function: &Function, form: Form) -> (TokenStream, TokenStream) {
+    fn call(&self, function: &Function, form: Form<'_>) -> (TokenStream, TokenStream) {
         if function.takes_var() { self.call_var(function, form) } else { self.call_fixed(function, form, None) }
     }
 
     /// Code that fills the units, and the call (over `port`, if the wave holds one), for a function of fixed-size
     /// arguments.
-    fn call_fixed(&self, function: &Function, form: Form, port: Option<&Ident>) -> (TokenStream, TokenStream) {
+    fn call_fixed(&self, function: &Function, form: Form<'_>, port: Option<&Ident>) -> (TokenStream, TokenStream) {
         let private = &self.private;
-        let word = word(function);
+        let service = self.called(function, form);
         let filled = self.fill(function, &quote!(0), false);
         let units = units_const();
         let suffix = format!("{}{}", form.suffix(), if port.is_some() { "_on" } else { "" });
@@ -227,22 +258,22 @@ impl Service {
         let call = match &function.output {
             Output::Posted => {
                 let post = format_ident!("post_fixed{suffix}");
-                quote!(#private::#post::<#units>(#port &#word, &__hostcall_units))
+                quote!(#private::#post::<#units>(#port #service, &__hostcall_units))
             }
             Output::Reply(ty) => {
                 let call = format_ident!("call_fixed{suffix}");
                 let reply_words = self.reply_words(function);
-                quote!(#private::#call::<#ty, #units, { #reply_words }>(#port &#word, &__hostcall_units))
+                quote!(#private::#call::<#ty, #units, { #reply_words }>(#port #service, &__hostcall_units))
             }
         };
         (filled, call)
     }
 
     /// The same for a function that takes strings or slices.
-    fn call_var(&self, function: &Function, form: Form) -> (TokenStream, TokenStream) {
+    fn call_var(&self, function: &Function, form: Form<'_>) -> (TokenStream, TokenStream) {
         let private = &self.private;
         let codec = self.codec();
-        let word = word(function);
+        let service = self.called(function, form);
         let filled = self.fill(function, &quote!(#codec::VarHead::DWORDS), true);
         let mut ins = Vec::new();
         let mut outs = Vec::new();
@@ -259,14 +290,14 @@ impl Service {
         let call = match &function.output {
             Output::Posted => {
                 let post = format_ident!("post_var{}", form.suffix());
-                quote!(#private::#post::<#units>(&#word, &mut __hostcall_units, &[#(#ins),*]))
+                quote!(#private::#post::<#units>(#service, &mut __hostcall_units, &[#(#ins),*]))
             }
             Output::Reply(ty) => {
                 let call = format_ident!("call_var{}", form.suffix());
                 let returned = Literal::usize_unsuffixed(outs.len());
                 quote! {
                     #private::#call::<#ty, #units>(
-                        &#word,
+                        #service,
                         &mut __hostcall_units,
                         &[#(#ins),*],
                         &mut [#(#outs),*],
@@ -276,6 +307,14 @@ impl Service {
             }
         };
         (filled, call)
+    }
+
+    /// The service that is called.
+    fn called(&self, function: &Function, form: Form<'_>) -> TokenStream {
+        let (private, word) = (&self.private, word(function));
+        let Form::Given(callee) = form else { return quote!(&#word) };
+        let signature = function.signature(&self.codec());
+        quote!(#private::Given::new(&#word, const { #signature }, #callee))
     }
 
     /// Declares the units, of which `head` come first, and puts each argument at its constant offset.

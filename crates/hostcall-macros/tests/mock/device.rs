@@ -72,6 +72,7 @@ pub mod __private {
     pub struct Recorded {
         pub kind: &'static str,
         pub word: usize,
+        pub given: Option<u32>,
         pub units: Vec<u32>,
         pub reply_words: usize,
         pub ins: Vec<Vec<u8>>,
@@ -89,34 +90,80 @@ pub mod __private {
         ANSWER.with_borrow(Clone::clone)
     }
 
-    fn place(word: &ServiceWord) -> usize {
-        std::ptr::from_ref(word) as usize
+    /// Which service is called.
+    pub trait Called: Copy {
+        fn place(self) -> usize;
+        /// The number that came as a value.
+        fn number(self) -> Option<u32> {
+            None
+        }
+    }
+
+    impl Called for &ServiceWord {
+        fn place(self) -> usize {
+            std::ptr::from_ref(self) as usize
+        }
+    }
+
+    #[derive(Clone, Copy)]
+    pub struct Given {
+        word: &'static ServiceWord,
+        number: u32,
+    }
+
+    impl Given {
+        pub fn new(word: &'static ServiceWord, signature: u64, callee: abi::Callee) -> Self {
+            Self { word, number: callee.number(signature) }
+        }
+    }
+
+    impl Called for Given {
+        fn place(self) -> usize {
+            self.word.place()
+        }
+
+        fn number(self) -> Option<u32> {
+            Some(self.number)
+        }
     }
 
     pub fn call_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
-        word: &ServiceWord,
+        word: impl Called,
         units: &[u32; UNITS],
     ) -> Result<R, CallError> {
-        let call =
-            Recorded { kind: "call_fixed", word: place(word), units: units.to_vec(), reply_words: REPLY_WORDS, ..Default::default() };
+        let call = Recorded {
+            kind: "call_fixed",
+            word: word.place(),
+            given: word.number(),
+            units: units.to_vec(),
+            reply_words: REPLY_WORDS,
+            ..Default::default()
+        };
         record(call).map(|answer| R::get(&answer).unwrap())
     }
 
-    pub fn post_fixed<const UNITS: usize>(word: &ServiceWord, units: &[u32; UNITS]) -> Result<(), CallError> {
-        record(Recorded { kind: "post_fixed", word: place(word), units: units.to_vec(), ..Default::default() }).map(drop)
+    pub fn post_fixed<const UNITS: usize>(word: impl Called, units: &[u32; UNITS]) -> Result<(), CallError> {
+        record(Recorded { kind: "post_fixed", word: word.place(), given: word.number(), units: units.to_vec(), ..Default::default() })
+            .map(drop)
     }
 
     pub fn start_fixed<R: Fixed, const UNITS: usize, const REPLY_WORDS: usize>(
         word: &ServiceWord,
         units: &[u32; UNITS],
     ) -> Result<Started<R>, CallError> {
-        let call =
-            Recorded { kind: "start_fixed", word: place(word), units: units.to_vec(), reply_words: REPLY_WORDS, ..Default::default() };
+        let call = Recorded {
+            kind: "start_fixed",
+            word: word.place(),
+            given: word.number(),
+            units: units.to_vec(),
+            reply_words: REPLY_WORDS,
+            ..Default::default()
+        };
         record(call).map(|_| Started(PhantomData))
     }
 
     pub fn call_var<R: Fixed, const UNITS: usize>(
-        word: &ServiceWord,
+        word: impl Called,
         fixed: &mut [u32; UNITS],
         ins: &[&[u8]],
         outs: &mut [&mut [u8]],
@@ -128,7 +175,8 @@ pub mod __private {
         }
         let call = Recorded {
             kind: "call_var",
-            word: place(word),
+            word: word.place(),
+            given: word.number(),
             units: fixed.to_vec(),
             ins: ins.iter().map(|bytes| bytes.to_vec()).collect(),
             outs: outs.len(),
@@ -137,9 +185,10 @@ pub mod __private {
         record(call).map(|answer| R::get(&answer).unwrap())
     }
 
-    pub fn post_var<const UNITS: usize>(word: &ServiceWord, fixed: &mut [u32; UNITS], ins: &[&[u8]]) -> Result<(), CallError> {
+    pub fn post_var<const UNITS: usize>(word: impl Called, fixed: &mut [u32; UNITS], ins: &[&[u8]]) -> Result<(), CallError> {
         let ins = ins.iter().map(|bytes| bytes.to_vec()).collect();
-        record(Recorded { kind: "post_var", word: place(word), units: fixed.to_vec(), ins, ..Default::default() }).map(drop)
+        record(Recorded { kind: "post_var", word: word.place(), given: word.number(), units: fixed.to_vec(), ins, ..Default::default() })
+            .map(drop)
     }
 
     /// A call is the same whoever makes it: only its kind says who did.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::time::{Duration, Instant};
 
 use behaviours_services::{gate, late, second, strict, tally, typed};
-use hostcall::{Invocation, Service, Status};
+use hostcall::{Callee, Invocation, Service, ServiceHandle, Status};
 use hostcall_tests::{Bench, Counter, device, status, with_ports};
 use offload::{Args, Device, Launch};
 
@@ -26,6 +26,35 @@ fn two_services_in_one_kernel_answer_their_own_calls() {
     let results: Vec<u64> = bench.results("two_services", 200, 64, Args::new());
     for (i, r) in results.into_iter().enumerate() {
         assert_eq!(r, (i as u64 + 1) * 1000 + 3 * i as u64);
+    }
+}
+
+#[test]
+fn services_of_one_definition_are_told_apart_by_the_values_that_a_kernel_is_given() {
+    let bench = Bench::new(|b| b.service(second::triple(|_| 9)));
+    let server = &bench.server;
+    let [triple, halve] = [second::triple(|x| 3 * x), second::triple(|x| x / 2)].map(|service| server.register_unnamed(service).unwrap());
+    let named = server.service_handle("Second::triple").unwrap();
+    let run = |first: &ServiceHandle, other: &ServiceHandle| {
+        bench.results::<u64>("given", 64, 64, Args::new().value(first.callee()).value(other.callee()))
+    };
+    for (i, result) in run(&triple, &halve).into_iter().enumerate() {
+        assert_eq!(result, 3000 * i as u64 + i as u64 / 2);
+    }
+    // The next launch is given others; one that has a name is one of them.
+    for (i, result) in run(&halve, &named).into_iter().enumerate() {
+        assert_eq!(result, i as u64 / 2 * 1000 + 9);
+    }
+    let measure =
+        server.register_unnamed(typed::measure(|text, numbers| (text.len() as u32, numbers.iter().map(|&n| u64::from(n)).sum()))).unwrap();
+    for (i, result) in bench.results::<u64>("given_slices", 64, 64, Args::new().value(measure.callee())).into_iter().enumerate() {
+        assert_eq!(result, (i as u64 + 1) * 1000 + 4);
+    }
+    // A service of another definition, and one that is gone, are nobody's.
+    triple.unregister();
+    for callee in [measure.callee(), triple.callee(), Callee::default()] {
+        let results: Vec<u64> = bench.results("given", 1, 32, Args::new().value(halve.callee()).value(callee));
+        assert_eq!(status(results[0]), Status::UNKNOWN_SERVICE, "{callee:?}");
     }
 }
 

@@ -303,13 +303,36 @@ impl Server {
         Ok(ServiceHandle::new(&slot, &self.core.registry))
     }
 
+    /// Registers a service without its name, for kernels that are given it as a value ([`ServiceHandle::callee`]). Any number of services may have one
+    /// definition. It stays until it is [unregistered](ServiceHandle::unregister).
+    ///
+    /// ```
+    /// # #[hostcall::service] trait Host { fn apply(x: f32) -> f32; }
+    /// # let server = hostcall::Server::without_device().start().unwrap();
+    /// let double = server.register_unnamed(host::apply(|x| x * 2.0))?;
+    /// let square = server.register_unnamed(host::apply(|x| x * x))?;
+    /// // `#[kernel] fn map(y: &mut [f32], f: Callee)` calls `Host::apply_by(f, y[i])`.
+    /// let args = offload::Args::new().value(square.callee());
+    /// # assert_ne!(double.number(), square.number());
+    /// # Ok::<(), hostcall::ServerError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a program was built with another definition of it, or all numbers are taken.
+    pub fn register_unnamed(&self, service: Service) -> Result<ServiceHandle, ServerError> {
+        self.warm_up(&service.run).map_err(ServerError::Thread)?;
+        for program in self.attached().iter() {
+            program.check(service.definition())?;
+        }
+        let slot = self.core.registry.register_unnamed(service)?;
+        Ok(ServiceHandle::new(&slot, &self.core.registry))
+    }
+
     /// The service registered under this name, to finish or unregister it: one that the builder registered, too. The name is that on the wire
     /// ([`Service::name`]), `Host__add42`, or as the kernel says it, `Host::add42`.
     pub fn service_handle(&self, name: &str) -> Option<ServiceHandle> {
         let name = name.replacen("::", "__", 1);
-        let table = self.core.registry.table();
-        let slot = table.iter().find(|slot| slot.number != 0 && **slot.name() == *name)?;
-        Some(ServiceHandle::new(slot, &self.core.registry))
+        Some(ServiceHandle::new(&self.core.registry.named(&name)?, &self.core.registry))
     }
 
     /// Sets the handler of calls that no service takes, or removes it.

@@ -5,11 +5,11 @@
 //! under that lock. A name keeps its number for the server's life. So programs patched with the number stay right when
 //! the service is unregistered and comes back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use hostcall_abi::CallError;
+use hostcall_abi::{CallError, Callee};
 
 use super::Service;
 use super::definition::{Definition, Shape};
@@ -200,6 +200,22 @@ impl Table {
 struct State {
     table: Arc<Table>,
     numbers: HashMap<Arc<str>, u16>,
+    /// How many numbers were given out, from 1 on.
+    numbered: u16,
+    /// Numbers of services without a name that are unregistered, the oldest first: given out again only when there are no others, so that a kernel
+    /// which still has one finds nobody.
+    free: VecDeque<u16>,
+}
+
+impl State {
+    /// A number that nobody has.
+    fn number(&mut self) -> Option<u16> {
+        if let Some(next) = self.numbered.checked_add(1) {
+            self.numbered = next;
+            return Some(next);
+        }
+        self.free.pop_front()
+    }
 }
 
 /// Everything registered with one server.
@@ -224,7 +240,6 @@ impl Registry {
     pub(crate) fn register(&self, service: Service) -> Result<Arc<Registered>, RegisterError> {
         let name: Arc<str> = service.definition.name.as_ref().into();
         let mut state = self.lock();
-        let next = state.numbers.len() + 1;
         let number = match state.numbers.get(&*name) {
             Some(&number) => {
                 if state.table.own(number).is_some_and(|slot| !slot.is_finished()) {
@@ -232,13 +247,24 @@ impl Registry {
                 }
                 number
             }
-            None => u16::try_from(next).map_err(|_| RegisterError::TooMany { name: name.to_string() })?,
+            None => state.number().ok_or_else(|| RegisterError::TooMany { name: name.to_string() })?,
         };
         state.numbers.insert(name, number);
+        Ok(self.put(state, number, service))
+    }
+
+    /// Numbers a service that only kernels call which are given its number.
+    pub(crate) fn register_unnamed(&self, service: Service) -> Result<Arc<Registered>, RegisterError> {
+        let mut state = self.lock();
+        let number = state.number().ok_or_else(|| RegisterError::TooMany { name: service.definition.name.to_string() })?;
+        Ok(self.put(state, number, service))
+    }
+
+    fn put(&self, state: MutexGuard<'_, State>, number: u16, service: Service) -> Arc<Registered> {
         let slot = Arc::new(Registered::new(number, service, self.threads, self.histograms));
         let table = state.table.with(number, Some(slot.clone()));
         self.publish(state, table);
-        Ok(slot)
+        slot
     }
 
     /// The number of a name that nobody has registered, for programs that call it all the same; `None` if it is registered, or numbers are out.
@@ -247,9 +273,15 @@ impl Registry {
         if let Some(&number) = state.numbers.get(name) {
             return state.table.own(number).is_none().then_some(number);
         }
-        let number = u16::try_from(state.numbers.len() + 1).ok()?;
+        let number = state.number()?;
         state.numbers.insert(name.into(), number);
         Some(number)
+    }
+
+    /// The service that is registered under this name.
+    pub(crate) fn named(&self, name: &str) -> Option<Arc<Registered>> {
+        let state = self.lock();
+        state.numbers.get(name).and_then(|&number| state.table.own(number)).cloned()
     }
 
     /// The name that has this number, registered or not.
@@ -268,8 +300,11 @@ impl Registry {
 
     pub(crate) fn unregister(&self, slot: &Registered) {
         slot.close(UNREGISTERED);
-        let state = self.lock();
+        let mut state = self.lock();
         if state.table.own(slot.number).is_some_and(|current| std::ptr::eq(&**current, slot)) {
+            if state.numbers.get(slot.name()) != Some(&slot.number) {
+                state.free.push_back(slot.number);
+            }
             let table = state.table.with(slot.number, None);
             self.publish(state, table);
         }
@@ -325,6 +360,7 @@ pub struct ServiceHandle {
     slot: Weak<Registered>,
     registry: Weak<Registry>,
     name: Arc<str>,
+    callee: Callee,
     number: u16,
 }
 
@@ -336,7 +372,13 @@ impl std::fmt::Debug for ServiceHandle {
 
 impl ServiceHandle {
     pub(crate) fn new(slot: &Arc<Registered>, registry: &Arc<Registry>) -> Self {
-        Self { slot: Arc::downgrade(slot), registry: Arc::downgrade(registry), name: slot.name().clone(), number: slot.number }
+        Self {
+            slot: Arc::downgrade(slot),
+            registry: Arc::downgrade(registry),
+            name: slot.name().clone(),
+            callee: Callee::new(slot.number, slot.definition.signature),
+            number: slot.number,
+        }
     }
 
     /// The service's name on the wire.
@@ -347,6 +389,12 @@ impl ServiceHandle {
     /// The number under which programs know it, for the server's life.
     pub fn number(&self) -> u16 {
         self.number
+    }
+
+    /// The service as an argument of a kernel, which calls it by the function whose name ends in `_by`:
+    /// `Args::new().value(handle.callee())` for a parameter `callee: Callee`.
+    pub fn callee(&self) -> Callee {
+        self.callee
     }
 
     /// Takes no more calls: they end as [`CallError::Finished`](crate::CallError::Finished). Calls in flight go on.
