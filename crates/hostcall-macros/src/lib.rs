@@ -39,6 +39,7 @@ use proc_macro::TokenStream;
 ///
 /// *Kernels* call `Host::add42(1.0)`, which returns `Result<f32, CallError>`, and for functions of fixed-size arguments
 /// with a result `Host::start_add42(1.0)`, which returns an `impl Pending<f32>`.
+/// `Host::add42_by(callee, 1.0)` calls the service that the host passed to the kernel as a value.
 ///
 /// *Hosts* register `host::add42(|x| x + 42.0)` (a module named like the trait, in snake case), or
 /// implement the trait for a type and register `host::all(value)`. With the host's feature `tokio` there is also
