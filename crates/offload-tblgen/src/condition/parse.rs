@@ -24,14 +24,14 @@ const MAX_TOKENS: usize = 300;
 ///
 /// # Errors
 ///
-/// Text that is no expression of the operators, names and numbers that conditions are made of; calls, assignments and casts are none.
+/// Text that is not an expression of the operators, names and numbers that conditions are made of; calls, assignments and casts are not.
 pub fn parse(text: &str) -> Result<Expr, ParseError> {
     let tokens = tokens(text)?;
     let mut parser = Parser { text, tokens: &tokens, next: 0 };
     let expr = parser.binary(0, 0)?;
     match parser.peek() {
         None => Ok(expr),
-        Some("=") => Err(parser.error("an assignment is no condition; did you mean `==`?")),
+        Some("=") => Err(parser.error("an assignment is not a condition; did you mean `==`?")),
         Some("(") => Err(parser.error("calls are not supported in conditions")),
         Some("?") => Err(parser.error("`?:` is not supported in conditions; use `&&` and `||`")),
         Some(_) => Err(parser.error("expected an operator or the end of the condition")),
@@ -129,7 +129,7 @@ impl<'a> Parser<'a> {
             return Ok(inner);
         }
         if token.starts_with(|c: char| c.is_ascii_digit()) {
-            let Some(value) = number(token) else { return Err(self.error("this is no number")) };
+            let Some(value) = number(token) else { return Err(self.error("this is not a number")) };
             self.next += 1;
             return Ok(Expr::Int { value });
         }

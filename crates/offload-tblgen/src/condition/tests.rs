@@ -54,8 +54,8 @@ fn text_that_is_no_expression_says_where_and_why() {
         ("a b", "expected an operator"),
         ("(a", "expected `)`"),
         ("a->", "name of a member"),
-        ("012 == a", "no number"),
-        ("99999999999999999999", "no number"),
+        ("012 == a", "not a number"),
+        ("99999999999999999999", "not a number"),
         ("sizeof(void (*)())", "callbacks"),
         ("a == 'x'", "`'` cannot be part"),
         ("a == é", "`é` cannot be part"),
@@ -175,7 +175,7 @@ fn kinds_follow_from_the_parameters() {
 #[test]
 fn what_means_nothing_is_refused_with_its_reason() {
     for (text, part) in [
-        ("Sizes == 0", "`Sizes` is no parameter of olDo"),
+        ("Sizes == 0", "`Sizes` is neither a parameter of olDo"),
         ("Queue == 1", "compare pointers with `NULL`"),
         ("Size == NULL", "compare pointers with `NULL`"),
         ("Data + 1 == 0", "compare pointers with `NULL`"),
@@ -183,7 +183,7 @@ fn what_means_nothing_is_refused_with_its_reason() {
         ("(*Args)->Size == 0", "use `.`"),
         ("Args->Length == 0", "no member `Length`"),
         ("*Data == 0", "points to nothing"),
-        ("Size->x", "no structure"),
+        ("Size->x", "not a structure"),
         ("Ratio == 0", "not floating point"),
         ("Args->Ratio == 0", "not floating point"),
         ("sizeof(ol_no_t) == Size", "unknown type"),
@@ -262,10 +262,13 @@ fn conditions_that_cannot_be_checked_are_named_and_left_out() {
         planned(&[("OL_A", "`Size = 0`"), ("OL_A", "`Sise == 0`"), ("OL_A", "prose `Size`"), ("OL_A", "`Size` and `Count`")]);
     assert!(checks.is_empty());
     assert_eq!(problems.len(), 2);
-    assert!(problems[0].starts_with("fatal: an assignment") && problems[1].starts_with("fatal: `Sise` is no parameter"), "{problems:?}");
+    assert!(
+        problems[0].starts_with("fatal: an assignment") && problems[1].starts_with("fatal: `Sise` is neither a parameter"),
+        "{problems:?}"
+    );
 }
 
-/// Text made of the pieces that conditions are made of, most of which is no condition.
+/// Text made of the pieces that conditions are made of, most of which is not a condition.
 fn random_text(seed: &mut u64) -> String {
     const PIECES: &str = "a Size 0 17 0x1f NULL true ( ) == != < && || & | ~ ! - * ->x .y % sizeof(int)";
     let pieces: Vec<_> = PIECES.split(' ').collect();

@@ -73,7 +73,7 @@ impl<'a> Scope<'a> {
                     (Kind::Pointer(Some(CType::Named { name, .. })), true) => name,
                     (Kind::Struct(_), true) => return fail(format!("`{of}` is a structure; use `.`")),
                     (Kind::Pointer(_), false) => return fail(format!("`{of}` is a pointer; use `->`")),
-                    _ => return fail(format!("`{of}` is no structure")),
+                    _ => return fail(format!("`{of}` is not a structure")),
                 };
                 let Some(Named::Struct(object)) = self.api.named(&name) else { return fail(format!("`{name}` has no members")) };
                 match object.members.iter().find(|known| known.name == *member) {
@@ -144,7 +144,7 @@ impl<'a> Scope<'a> {
         }
         let params: Vec<_> = self.function.params.iter().map(|param| param.name.as_str()).collect();
         let known = if params.is_empty() { "it has no parameters".to_owned() } else { format!("its parameters are {}", params.join(", ")) };
-        let message = format!("`{name}` is no parameter of {}, enumerator or numeric macro; {known}", self.function.name);
+        let message = format!("`{name}` is neither a parameter of {} nor an enumerator or a numeric macro; {known}", self.function.name);
         Err(TypeError { message, at: name.to_owned() })
     }
 

@@ -130,7 +130,7 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
 ///
 /// # Errors
 ///
-/// Text that is no record, or one of another format.
+/// Text that is not a record, or one of another format.
 pub fn compare(api: &Api, lock_text: &str) -> Result<Vec<Change>, GenError> {
     let old: Lock = serde_json::from_str(lock_text).map_err(|error| GenError::Lock { reason: error.to_string() })?;
     if !(1..=FORMAT).contains(&old.format) {

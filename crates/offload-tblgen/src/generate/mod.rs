@@ -81,7 +81,7 @@ pub enum GenError {
         reason: String,
     },
     /// An ABI lock that this program did not write.
-    #[error("this is no ABI lock: {reason}")]
+    #[error("this is not an ABI lock: {reason}")]
     Lock {
         /// What is wrong.
         reason: String,

@@ -25,7 +25,7 @@ pub(super) fn rust_type(ty: &CType, place: &str) -> Result<String, GenError> {
             return Err(GenError::Unsupported { place: place.to_owned(), reason: format!("`{ty}` has no length") });
         }
         CType::Opaque { text } => {
-            let reason = CType::parse(text).err().map_or_else(|| format!("`{text}` is no type"), |error| error.to_string());
+            let reason = CType::parse(text).err().map_or_else(|| format!("`{text}` is not a type"), |error| error.to_string());
             return Err(GenError::Unsupported { place: place.to_owned(), reason });
         }
     })

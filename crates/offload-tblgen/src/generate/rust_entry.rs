@@ -120,7 +120,7 @@ fn refusal(text: &mut Text, scope: Scope<'_>, check: &crate::condition::Check<'_
     let Some((object, etor)) = code else {
         return Err(GenError::Unsupported {
             place: scope.function.name.clone(),
-            reason: format!("`{}` is no error code, and has the condition {}", check.ret.value, check.condition.text),
+            reason: format!("`{}` is not an error code, and has the condition {}", check.ret.value, check.condition.text),
         });
     };
     let condition = rust_expr::truth(scope, check.expr)?;
@@ -297,7 +297,7 @@ fn argument(text: &mut Text, api: &Api, function: &Function, param: &Param) -> R
         let Some(object) = object else {
             return Err(GenError::Unsupported {
                 place: format!("{}.{}", function.name, param.name),
-                reason: format!("its type depends on `{}`, which is no parameter of a typed enumeration", tag.tag),
+                reason: format!("its type depends on `{}`, which is not a parameter of a typed enumeration", tag.tag),
             });
         };
         text.line("// SAFETY: the caller says so.");

@@ -18,7 +18,7 @@ const FUEL: u64 = 10_000_000;
 ///
 /// # Errors
 ///
-/// Text that is no template, names that are not there, and templates that do not end.
+/// Text that is not a template, names that are not there, and templates that do not end.
 pub fn render(api: &Api, name: &str, source: &str) -> Result<String, GenError> {
     let fail = |error: Error| GenError::Template { name: name.to_owned(), reason: reason(&error) };
     let mut environment = Environment::new();

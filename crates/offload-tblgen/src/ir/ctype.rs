@@ -44,7 +44,7 @@ pub enum CType {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         len: Option<u64>,
     },
-    /// Text that is no type this program knows.
+    /// Text that is not a type this program knows.
     Opaque {
         /// The text.
         text: String,
@@ -93,7 +93,7 @@ pub enum NamedKind {
     Unknown,
 }
 
-/// Why C text is no type that this program knows.
+/// Why C text is not a type that this program knows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read the C type `{text}`: {reason}")]
 pub struct CTypeError {
@@ -158,7 +158,7 @@ impl CType {
     ///
     /// # Errors
     ///
-    /// Text that is no type, or one that does not belong at an API boundary (function pointers, `volatile`, bit fields…).
+    /// Text that is not a type, or one that does not belong at an API boundary (function pointers, `volatile`, bit fields…).
     pub fn parse(text: &str) -> Result<CType, CTypeError> {
         let fail = |reason: String| CTypeError { text: text.to_owned(), reason };
         let tokens = tokens(text).map_err(fail)?;
@@ -193,7 +193,7 @@ impl CType {
                 "[" => {
                     let len = match rest {
                         ["]"] => None,
-                        [len, "]"] => Some(len.parse().map_err(|_| fail(format!("`{len}` is no length of an array")))?),
+                        [len, "]"] => Some(len.parse().map_err(|_| fail(format!("`{len}` is not the length of an array")))?),
                         _ => return Err(fail("an array ends in `[]` or `[N]`".into())),
                     };
                     rest = &[];
@@ -283,7 +283,7 @@ fn base(words: &[&str], keyword: Option<String>) -> Result<CType, String> {
         ([name], Some(_)) => Ok(CType::Named { name: (*name).to_owned(), of: NamedKind::Unknown, keyword }),
         (["unsigned", "int"], None) => primitive(Primitive::Unsigned),
         (["signed", "int"], None) => primitive(Primitive::Int),
-        _ => Err(format!("`{}` is no single type", words.join(" "))),
+        _ => Err(format!("`{}` is not a single type", words.join(" "))),
     }
 }
 
@@ -342,10 +342,10 @@ mod tests {
             ("", "names no type"),
             ("void (*)(int)", "callbacks"),
             ("long", "int64_t"),
-            ("unsigned char", "no single type"),
+            ("unsigned char", "not a single type"),
             ("volatile int", "volatile"),
             ("void[]", "elements"),
-            ("int[x]", "no length"),
+            ("int[x]", "not the length"),
             ("int[1][2]", "ends in"),
             ("ol_a_t;", "`;`"),
             ("é*", "`é`"),

@@ -357,7 +357,7 @@ impl Condition {
 pub struct Type {
     /// C text as written in the definition.
     pub text: String,
-    /// What it says. The kind `opaque` is text that is no type this program knows; the lints report it.
+    /// What it says. The kind `opaque` is text that is not a type this program knows; the lints report it.
     pub form: CType,
 }
 

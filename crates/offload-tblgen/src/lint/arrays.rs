@@ -24,7 +24,7 @@ fn find<'a>(function: &'a Function, name: &str) -> Option<&'a Param> {
     function.params.iter().find(|param| param.name == name)
 }
 
-/// What to write instead of a name that is no parameter.
+/// What to write instead of a name that is not a parameter.
 fn remedy(api: &Api, function: &Function, wrong: &str) -> String {
     let counting = function.params.iter().filter(|param| counts(api, &param.ty.form)).map(|param| param.name.as_str());
     match nearest(wrong, counting.clone()) {
@@ -46,16 +46,16 @@ fn ranged(api: &Api, function: &Function, param: &Param, range: &Range, findings
                 continue;
             }
             format!(
-                "the {which} of the range of `{}` in `{}` is `{text}`, which is no integer but `{}`",
+                "the {which} of the range of `{}` in `{}` is `{text}`, which is not an integer but `{}`",
                 param.name, function.name, count.ty.text
             )
         } else {
-            format!("the {which} of the range of `{}` in `{}` is `{text}`, which is no parameter", param.name, function.name)
+            format!("the {which} of the range of `{}` in `{}` is `{text}`, which is not a parameter", param.name, function.name)
         };
         findings.add(Lint::UnknownRange, span, message, remedy(api, function, text));
     }
     if param.ty.form.pointee().is_none() {
-        let message = format!("`{}` of `{}` has a range, but `{}` is no pointer", param.name, function.name, param.ty.text);
+        let message = format!("`{}` of `{}` has a range, but `{}` is not a pointer", param.name, function.name, param.ty.text);
         findings.add(Lint::UnknownRange, span, message, "use Param, or make it a pointer");
     }
 }
@@ -70,23 +70,23 @@ fn tagged(api: &Api, function: &Function, param: &Param, tag: &TypeTag, findings
             let enums = function.params.iter().filter(|param| matches!(param.ty.form.named(), Some((_, NamedKind::Enum))));
             let fix = nearest(&tag.tag, enums.map(|param| param.name.as_str()))
                 .map_or_else(|| "name the parameter that is an enumerator".to_owned(), |name| format!("did you mean `{name}`?"));
-            add(format!("{who} is said by `{}`, which is no parameter", tag.tag), fix);
+            add(format!("{who} is said by `{}`, which is not a parameter", tag.tag), fix);
         }
         Some(property) if !matches!(property.ty.form.named(), Some((name, NamedKind::Enum)) if typed(name)) => add(
-            format!("{who} is said by `{}`, but `{}` is no typed enumeration", tag.tag, property.ty.text),
+            format!("{who} is said by `{}`, but `{}` is not a typed enumeration", tag.tag, property.ty.text),
             "use an enumeration with `let is_typed = 1;` and TaggedEtor".to_owned(),
         ),
         Some(_) => {}
     }
     match find(function, &tag.size) {
         None => {
-            add(format!("the size of what `{}` of `{}` points to is `{}`, which is no parameter", param.name, function.name, tag.size), {
-                remedy(api, function, &tag.size)
-            })
+            let message =
+                format!("the size of what `{}` of `{}` points to is `{}`, which is not a parameter", param.name, function.name, tag.size);
+            add(message, remedy(api, function, &tag.size));
         }
         Some(size) if !counts(api, &size.ty.form) => add(
             format!(
-                "the size of what `{}` of `{}` points to is `{}`, which is no integer but `{}`",
+                "the size of what `{}` of `{}` points to is `{}`, which is not an integer but `{}`",
                 param.name, function.name, tag.size, size.ty.text
             ),
             remedy(api, function, &tag.size),

@@ -33,7 +33,7 @@ fn types(object: &Enum, findings: &mut Findings) {
                 findings.add(Lint::UntypedEnumerator, span, message, "use TaggedEtor<name, type, description>");
             }
             (false, true) => {
-                let message = format!("`{}` has a type, though `{}` is no typed enumeration", etor.c_name, object.name);
+                let message = format!("`{}` has a type, though `{}` is not a typed enumeration", etor.c_name, object.name);
                 findings.add(Lint::UntypedEnumerator, span, message, "write `let is_typed = 1;` in the enumeration, or use Etor");
             }
             _ => {}

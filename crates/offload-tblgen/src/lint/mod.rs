@@ -19,13 +19,13 @@ use crate::ir::{Api, Param, Span};
 pub enum Lint {
     /// A function returns a code that no enumeration has.
     UnknownReturnCode,
-    /// A type that is neither defined here nor C's, or text that is no type.
+    /// A type that is neither defined here nor C's, or text that is not a type.
     UnknownType,
     /// A range names something that is not an integer parameter of the function.
     UnknownRange,
     /// A type tag names parameters that do not say a type and a size.
     InvalidTypeTag,
-    /// A condition between backticks is no expression over the parameters.
+    /// A condition between backticks is not an expression over the parameters.
     InvalidCondition,
     /// A condition divides by what may be zero, or reads through what may be null.
     UnguardedCondition,

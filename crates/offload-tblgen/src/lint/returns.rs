@@ -24,7 +24,7 @@ pub(super) fn check(api: &Api, findings: &mut Findings) {
                 let known = nearest(&result.value, codes.iter().copied());
                 known.map_or_else(|| format!("use an enumerator of `{errors}`, or add one"), |known| format!("did you mean `{known}`?"))
             };
-            let message = format!("`{}`, which {who} may return, is no error code", result.value);
+            let message = format!("`{}`, which {who} may return, is not an error code", result.value);
             findings.add(Lint::UnknownReturnCode, result.span.as_ref().or(function.span.as_ref()), message, fix);
         }
         conditions(api, function, findings);

@@ -69,7 +69,7 @@ fn exists(api: &Api, used: &Use<'_>, findings: &mut Findings) {
     match innermost(&used.ty.form) {
         CType::Opaque { text } => {
             let reason = CType::parse(text).err().map_or_else(String::new, |error| format!(": {}", error.reason));
-            let message = format!("`{}`, the type of {}, is no type{reason}", used.ty.text, used.place);
+            let message = format!("`{}`, the type of {}, is not a type{reason}", used.ty.text, used.place);
             findings.add(Lint::UnknownType, used.span, message, "write a C type of which every name is defined");
         }
         CType::Named { name, of: NamedKind::Unknown, .. } => {

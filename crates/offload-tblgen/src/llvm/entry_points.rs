@@ -37,7 +37,7 @@ fn validation(out: &mut String, function: &Function) {
     put!(out, "  return llvm::offload::{name}_impl({});\n\n}}\n", argument_list(&function.params));
 }
 
-/// `FOO` of `OL_ERRC_FOO`. Of a value that is no error code, what follows its fourth character.
+/// `FOO` of `OL_ERRC_FOO`. Of a value that is not an error code, what follows its fourth character.
 fn unprefixed(value: &str) -> &str {
     let start = value.find("ERRC_").map_or(4, |at| at + "ERRC_".len());
     value.get(start..).unwrap_or_default()

@@ -80,7 +80,7 @@ actions! {
 #[non_exhaustive]
 pub enum Error {
     /// The back end is about an enumeration that is not there.
-    #[error("the API has no enumeration `{name}`, of which this back end writes the enumerators; define it")]
+    #[error("the API has no enumeration `{name}`, whose enumerators this back end writes; define it")]
     MissingEnum {
         /// Its name.
         name: String,
@@ -92,7 +92,7 @@ pub enum Error {
         name: String,
     },
     /// A property without a type, where types are written.
-    #[error("`{name}` is of a typed enumeration and has no type; use TaggedEtor")]
+    #[error("`{name}` belongs to a typed enumeration but has no type; use TaggedEtor")]
     UntypedEnumerator {
         /// Its name.
         name: String,
