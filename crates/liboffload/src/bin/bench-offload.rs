@@ -45,7 +45,13 @@ unsafe extern "C" fn take_last(device: sys::ol_device_handle_t, data: *mut c_voi
     true
 }
 
+/// Set in a process of this program that measures traced calls only: whether calls are traced is decided at the first one.
+const TRACED: &str = "BENCH_OFFLOAD_TRACED";
+
 fn main() {
+    if let Some(name) = std::env::var_os(TRACED) {
+        return traced_call(&name.to_string_lossy());
+    }
     let none = ptr::null();
     measure("olInit and olShutDown, no platform asked for", 1000, || {
         // SAFETY: null is allowed.
@@ -55,10 +61,7 @@ fn main() {
     });
     // SAFETY: null is allowed.
     must(unsafe { entry::init::<Library>(ptr::null(), none) });
-    // The host is the last.
-    let mut device: sys::ol_device_handle_t = ptr::null_mut();
-    // SAFETY: `take_last` writes a handle to where the data points.
-    must(unsafe { entry::iterate_devices::<Library>(Some(take_last), (&raw mut device).cast(), none) });
+    let device = host();
 
     let (mut word, what) = (0u32, sys::ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE);
     // SAFETY: room for the property.
@@ -73,6 +76,7 @@ fn main() {
     measure("an error whose text is made for the call", 20_000, || unsafe {
         black_box(entry::get_device_info::<Library>(black_box(device), what, 3, (&raw mut word).cast(), none));
     });
+    traced_calls();
     for size in [64, 1 << 20] {
         measure(&format!("olMemAlloc and olMemFree, {size} bytes, host"), 2000, || {
             let mut address = ptr::null_mut();
@@ -106,6 +110,45 @@ fn main() {
     if first != device {
         allocations(first);
     }
+    // SAFETY: no arguments.
+    must(unsafe { entry::shut_down::<Library>(none) });
+}
+
+/// The host's device, which is the last.
+fn host() -> sys::ol_device_handle_t {
+    let mut device: sys::ol_device_handle_t = ptr::null_mut();
+    // SAFETY: `take_last` writes a handle to where the data points.
+    must(unsafe { entry::iterate_devices::<Library>(Some(take_last), (&raw mut device).cast(), ptr::null()) });
+    device
+}
+
+/// Calls that are traced into a file, as text and as JSON, each in a process of its own.
+fn traced_calls() {
+    for ending in ["txt", "json"] {
+        let file = std::env::temp_dir().join(format!("bench-offload-{}.{ending}", std::process::id()));
+        let child = std::env::current_exe().and_then(|program| {
+            let name = format!("olGetDeviceInfo, traced into a file (.{ending})");
+            std::process::Command::new(program).env("OFFLOAD_TRACE", &file).env(TRACED, name).status()
+        });
+        if let Err(error) = child {
+            println!("a traced call was not measured: {error}");
+        }
+        // What is not there need not be removed.
+        let _ = std::fs::remove_file(file);
+    }
+}
+
+/// The benchmark in such a process.
+fn traced_call(name: &str) {
+    let none = ptr::null();
+    // SAFETY: null is allowed.
+    must(unsafe { entry::init::<Library>(ptr::null(), none) });
+    let (device, what) = (host(), sys::ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE);
+    let mut word = 0u32;
+    // SAFETY: room for the property.
+    measure(name, 2000, || unsafe {
+        must(entry::get_device_info::<Library>(device, what, 4, (&raw mut word).cast(), none));
+    });
     // SAFETY: no arguments.
     must(unsafe { entry::shut_down::<Library>(none) });
 }

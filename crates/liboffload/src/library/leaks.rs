@@ -1,15 +1,7 @@
 //! What was not destroyed, and where it was made (`OFFLOAD_CHECK=leaks`).
 
-use std::sync::OnceLock;
-
 use super::Core;
-use crate::runtime::current_place;
-
-/// Whether places are remembered: `OFFLOAD_CHECK` is read when the first object is made.
-fn enabled() -> bool {
-    static ENABLED: OnceLock<bool> = OnceLock::new();
-    *ENABLED.get_or_init(|| std::env::var("OFFLOAD_CHECK").is_ok_and(|value| value.split(',').any(|word| word.trim() == "leaks")))
-}
+use crate::runtime::{current_place, remembers_places};
 
 /// Where an object was made, if that is remembered.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +10,7 @@ pub(super) struct Origin(Option<Box<str>>);
 impl Origin {
     /// This call.
     pub(super) fn here() -> Origin {
-        Origin(enabled().then(|| current_place().into_boxed_str()))
+        Origin(remembers_places().then(|| current_place().into_boxed_str()))
     }
 
     fn text(&self) -> &str {
@@ -28,7 +20,7 @@ impl Origin {
 
 /// Writes what is there to standard error, in one piece.
 pub(super) fn report(library: &Core) {
-    if !enabled() {
+    if !remembers_places() {
         return;
     }
     let mut lines = Vec::new();

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
+use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
 use super::location::Location;
@@ -41,7 +42,10 @@ impl std::error::Error for Error {}
 const LIMIT: usize = 1 << 16;
 
 /// An error that was handed out.
-struct Published(ol_error_struct_t);
+struct Published {
+    error: ol_error_struct_t,
+    text: &'static CStr,
+}
 
 // SAFETY: the text that it points to is never written again, nor freed.
 unsafe impl Send for Published {}
@@ -52,60 +56,95 @@ type Key = (ol_errc_t, Cow<'static, CStr>);
 
 static PUBLISHED: Mutex<Option<HashMap<Key, &'static Published>>> = Mutex::new(None);
 
+/// An error that a thread got lately, and the text that it was made of.
+#[derive(Clone, Copy)]
+struct Recent {
+    published: &'static Published,
+    /// Where the text is, if it stays there: then another text at this place, of this length, is the same.
+    constant: Option<*const [u8]>,
+}
+
 /// Errors that a thread got lately, by their hash: what fails once mostly fails again, and then neither locks nor copies.
 const RECENT: usize = 16;
 
 thread_local! {
-    static LATELY: [Cell<Option<&'static Published>>; RECENT] = const { [const { Cell::new(None) }; RECENT] };
+    static LATELY: [Cell<Option<Recent>>; RECENT] = const { [const { Cell::new(None) }; RECENT] };
 }
 
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// A place among the recent ones for a code and a text.
-fn place(code: ol_errc_t, text: &[u8]) -> usize {
+fn place_of_text(code: ol_errc_t, text: &[u8]) -> usize {
     let mut hash = u64::from(code.0) ^ text.len() as u64;
     let (words, rest) = text.as_chunks::<8>();
     for word in words {
-        hash = (hash.rotate_left(5) ^ u64::from_ne_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash = (hash.rotate_left(5) ^ u64::from_ne_bytes(*word)).wrapping_mul(SPREAD);
     }
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
-    hash = (hash.rotate_left(5) ^ u64::from_ne_bytes(last)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash = (hash.rotate_left(5) ^ u64::from_ne_bytes(last)).wrapping_mul(SPREAD);
     (hash >> 60) as usize % RECENT
 }
 
-impl Published {
-    /// Whether it is this error.
-    fn is(&self, code: ol_errc_t, text: &[u8]) -> bool {
-        // SAFETY: made in `publish_new` of a C string, and never freed.
-        self.0.Code == code && unsafe { CStr::from_ptr(self.0.Details) }.to_bytes() == text
-    }
+/// A place among the recent ones for a text that stays where it is.
+#[inline]
+fn place_of_constant(text: &'static [u8]) -> usize {
+    ((text.as_ptr().addr() as u64).wrapping_mul(SPREAD) >> 60) as usize % RECENT
+}
+
+/// The recent error at a place.
+#[inline]
+fn lately(place: usize) -> Option<Recent> {
+    // (A thread that is ending may have no recent ones any more.)
+    LATELY.try_with(|lately| lately[place].get()).ok().flatten()
 }
 
 /// The structure that a caller gets for an error.
 pub(super) fn publish(error: &Error, location: Option<&Location>) -> ol_result_t {
     // The structure says that something failed, so it must not say `SUCCESS`.
     let code = if error.code == ol_errc_t::OL_ERRC_SUCCESS { ol_errc_t::OL_ERRC_UNKNOWN } else { error.code };
-    let with_place;
-    let text = match location {
-        Some(location) => {
-            with_place = format!("{location}: {}", error.details);
-            &*with_place
-        }
-        None => &*error.details,
-    };
-    let place = place(code, text.as_bytes());
-    // (A thread that is ending may have no recent ones any more.)
-    let lately = LATELY.try_with(|lately| lately[place].get()).ok().flatten();
-    if let Some(known) = lately.filter(|known| known.is(code, text.as_bytes())) {
-        return &raw const known.0;
+    match (location, &error.details) {
+        (Some(location), details) => publish_text(code, &format!("{location}: {details}")),
+        (None, Cow::Owned(details)) => publish_text(code, details),
+        (None, Cow::Borrowed(details)) => publish_constant(code, details),
     }
-    let published = publish_new(code, text);
-    let _ = LATELY.try_with(|lately| lately[place].set(Some(published)));
-    &raw const published.0
+}
+
+/// The structure for a text that stays where it is, and so is known by its place.
+#[inline]
+fn publish_constant(code: ol_errc_t, text: &'static str) -> ol_result_t {
+    let (constant, place) = (ptr::from_ref(text.as_bytes()), place_of_constant(text.as_bytes()));
+    if let Some(recent) = lately(place)
+        && recent.constant.is_some_and(|known| ptr::eq(known, constant))
+        && recent.published.error.Code == code
+    {
+        return &raw const recent.published.error;
+    }
+    publish_new(code, text, place, Some(constant))
+}
+
+/// The structure for a text.
+fn publish_text(code: ol_errc_t, text: &str) -> ol_result_t {
+    let place = place_of_text(code, text.as_bytes());
+    if let Some(Recent { published, .. }) = lately(place)
+        && published.error.Code == code
+        && published.text.to_bytes() == text.as_bytes()
+    {
+        return &raw const published.error;
+    }
+    publish_new(code, text, place, None)
 }
 
 /// The structure of an error that this thread did not get lately.
 #[cold]
-fn publish_new(code: ol_errc_t, text: &str) -> &'static Published {
+fn publish_new(code: ol_errc_t, text: &str, place: usize, constant: Option<*const [u8]>) -> ol_result_t {
+    let published = shared(code, text);
+    let _ = LATELY.try_with(|lately| lately[place].set(Some(Recent { published, constant })));
+    &raw const published.error
+}
+
+/// The structure of an error that all threads share.
+fn shared(code: ol_errc_t, text: &str) -> &'static Published {
     let mut text = text.to_owned();
     text.retain(|c| c != '\0');
     let text = CString::new(text).unwrap_or_default();
@@ -120,7 +159,8 @@ fn publish_new(code: ol_errc_t, text: &str) -> &'static Published {
         return known;
     }
     let details: &'static CStr = Box::leak(key.1.into_owned().into_boxed_c_str());
-    let error: &'static Published = Box::leak(Box::new(Published(ol_error_struct_t { Code: code, Details: details.as_ptr() })));
+    let error = ol_error_struct_t { Code: code, Details: details.as_ptr() };
+    let error: &'static Published = Box::leak(Box::new(Published { error, text: details }));
     published.insert((code, Cow::Borrowed(details)), error);
     error
 }
@@ -138,6 +178,21 @@ mod tests {
         // SAFETY: published errors stay for as long as the process runs.
         let (code, details) = unsafe { ((*first).Code, CStr::from_ptr((*first).Details)) };
         assert_eq!((code, details), (ol_errc_t::OL_ERRC_INVALID_SIZE, c"`Size == 0`"));
+    }
+
+    #[test]
+    fn parts_of_one_constant_text_are_told_apart_by_length_and_code() {
+        const TEXT: &str = "one and two";
+        let code = ol_errc_t::OL_ERRC_INVALID_SIZE;
+        for _ in 0..2 {
+            let [whole, part, owned] = [Error::new(code, TEXT), Error::new(code, &TEXT[..3]), Error::new(code, TEXT.to_owned())]
+                .map(|error| publish(&error, None));
+            assert_eq!(whole, owned, "where a text came from is no part of an error");
+            // SAFETY: published errors stay for as long as the process runs.
+            let texts = [whole, part].map(|error| unsafe { CStr::from_ptr((*error).Details) });
+            assert_eq!(texts, [c"one and two", c"one"]);
+            assert_ne!(whole, publish(&Error::new(ol_errc_t::OL_ERRC_INVALID_VALUE, TEXT), None));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::fmt;
 use std::ptr;
+use std::sync::OnceLock;
 
 use crate::sys::ol_code_location_t;
 
@@ -66,24 +67,34 @@ thread_local! {
     static CURRENT: Cell<(&'static str, *const ol_code_location_t)> = const { Cell::new(("", ptr::null())) };
 }
 
-/// Keeps where a call is made, for as long as the call lasts.
-pub(super) struct CallPlace((&'static str, *const ol_code_location_t));
+/// Whether it is remembered where calls are made: `OFFLOAD_CHECK` is read when the first call is made.
+#[inline]
+pub(crate) fn remembers_places() -> bool {
+    static REMEMBERS: OnceLock<bool> = OnceLock::new();
+    *REMEMBERS.get_or_init(|| std::env::var("OFFLOAD_CHECK").is_ok_and(|value| value.split(',').any(|word| word.trim() == "leaks")))
+}
+
+/// Keeps where a call is made, for as long as the call lasts, if that is remembered. It holds what was there before.
+pub(super) struct CallPlace(Option<(&'static str, *const ol_code_location_t)>);
 
 impl CallPlace {
     #[inline]
     pub(super) fn new(name: &'static str, location: *const ol_code_location_t) -> CallPlace {
-        CallPlace(CURRENT.replace((name, location)))
+        CallPlace(remembers_places().then(|| CURRENT.replace((name, location))))
     }
 }
 
 impl Drop for CallPlace {
     #[inline]
     fn drop(&mut self) {
-        CURRENT.set(self.0);
+        if let Some(before) = self.0 {
+            CURRENT.set(before);
+        }
     }
 }
 
-/// Which function this thread is in, and where it was called: `olMemAlloc at main.c:12:3 (main)`.
+/// Which function this thread is in, and where it was called: `olMemAlloc at main.c:12:3 (main)`. Empty unless places are
+/// [remembered](remembers_places).
 pub(crate) fn current_place() -> String {
     let (name, location) = CURRENT.get();
     // SAFETY: the pointer is that of the call that this thread is in, which lasts.

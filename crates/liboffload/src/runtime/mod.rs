@@ -17,5 +17,5 @@ pub mod trace;
 pub use call::call;
 pub use error::Error;
 pub use handle::{HandleState, HandleTable, LiveHandle};
-pub(crate) use location::current_place;
+pub(crate) use location::{current_place, remembers_places};
 pub use print::{Bool, Bytes, Print, Shown};

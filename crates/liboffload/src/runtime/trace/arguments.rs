@@ -1,7 +1,8 @@
 //! A call's arguments as text.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_void};
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 use std::ops::Range;
 
 use crate::runtime::{Bytes, Print, Shown};
@@ -40,16 +41,40 @@ pub unsafe fn elements<T: Print>(bytes: &[u8]) -> String {
 #[derive(Debug)]
 pub struct Arguments {
     succeeded: bool,
-    list: Vec<(&'static str, String)>,
+    /// The texts of all values, one behind the other.
+    text: String,
+    /// The arguments' names, and where their texts end.
+    ends: Vec<(&'static str, usize)>,
 }
+
+thread_local! {
+    /// Room for the arguments of this thread's next call.
+    static ROOM: Cell<(String, Vec<(&'static str, usize)>)> = const { Cell::new((String::new(), Vec::new())) };
+}
+
+/// How much room is kept from one call to the next.
+const MOST_ROOM: usize = 64 << 10;
 
 impl Arguments {
     pub(in crate::runtime) fn new(succeeded: bool) -> Arguments {
-        Arguments { succeeded, list: Vec::new() }
+        // (A thread that is ending may have no room any more.)
+        let (mut text, mut ends) = ROOM.try_with(Cell::take).unwrap_or_default();
+        text.clear();
+        ends.clear();
+        Arguments { succeeded, text, ends }
     }
 
-    pub(super) fn list(&self) -> &[(&'static str, String)] {
-        &self.list
+    /// Names and texts.
+    pub(super) fn list(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let begins = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
+        begins.zip(&self.ends).map(|(begin, (name, end))| (*name, &self.text[begin..*end]))
+    }
+
+    /// Adds an argument, whose text `write` writes.
+    fn add(&mut self, name: &'static str, write: impl FnOnce(&mut String) -> std::fmt::Result) {
+        // Writing to a `String` does not fail.
+        let _ = write(&mut self.text);
+        self.ends.push((name, self.text.len()));
     }
 
     /// Whether the call succeeded, and so what it writes can be read.
@@ -59,12 +84,12 @@ impl Arguments {
 
     /// Adds a value.
     pub fn value<T: Print>(&mut self, name: &'static str, value: &T) {
-        self.list.push((name, Shown(value).to_string()));
+        self.add(name, |to| write!(to, "{}", Shown(value)));
     }
 
     /// Adds an address, and the text of what is there.
     pub fn described(&mut self, name: &'static str, address: *const c_void, text: impl Display) {
-        self.list.push((name, format!("{} ({text})", Shown(&address))));
+        self.add(name, |to| write!(to, "{} ({text})", Shown(&address)));
     }
 
     /// Adds an address, and what the caller put there.
@@ -172,6 +197,15 @@ impl Arguments {
         match show(bytes) {
             Some(text) => self.described(name, address, text),
             None => self.value(name, &address),
+        }
+    }
+}
+
+impl Drop for Arguments {
+    fn drop(&mut self) {
+        if self.text.capacity() <= MOST_ROOM {
+            let room = (std::mem::take(&mut self.text), std::mem::take(&mut self.ends));
+            let _ = ROOM.try_with(|kept| kept.set(room));
         }
     }
 }

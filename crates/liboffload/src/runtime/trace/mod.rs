@@ -95,7 +95,7 @@ impl Traced {
             depth: self.depth,
             start: self.start.saturating_duration_since(self.tracer.epoch),
             duration: self.start.elapsed(),
-            arguments: arguments.list(),
+            arguments,
             result,
             location,
         });

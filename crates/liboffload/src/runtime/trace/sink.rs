@@ -1,13 +1,13 @@
 //! Writing events, each as a whole.
 
-use std::fmt::{Display, Write as _};
+use std::borrow::Cow;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
-
+use super::Arguments;
 use super::config::{Config, Target};
 use crate::runtime::Error;
 
@@ -19,7 +19,7 @@ pub(super) struct Event<'a> {
     /// Since the trace began.
     pub(super) start: Duration,
     pub(super) duration: Duration,
-    pub(super) arguments: &'a [(&'static str, String)],
+    pub(super) arguments: &'a Arguments,
     pub(super) result: &'a Result<(), Error>,
     pub(super) location: Option<&'a dyn Display>,
 }
@@ -32,7 +32,12 @@ pub(super) struct Sink {
 struct Output {
     writer: Box<dyn Write + Send>,
     is_empty: bool,
+    /// Room for a line.
+    line: Vec<u8>,
 }
+
+/// How much room is kept from one line to the next.
+const MOST_ROOM: usize = 64 << 10;
 
 /// Why no trace can be written.
 #[derive(Debug)]
@@ -53,68 +58,133 @@ impl Sink {
             Target::Stderr => Box::new(io::stderr()),
             Target::File(path) => Box::new(File::create(path).map_err(|error| OpenError { path: path.clone(), error })?),
         };
-        Ok(Sink { is_json: config.is_json, output: Mutex::new(Output { writer, is_empty: true }) })
+        Ok(Sink { is_json: config.is_json, output: Mutex::new(Output { writer, is_empty: true, line: Vec::new() }) })
     }
 
     /// Writes an event: one line, in one piece. A trace that cannot be written (a full disk, a closed pipe) is no reason for a call to fail.
     pub(super) fn write(&self, event: &Event<'_>) {
-        let text = if self.is_json { json(event) } else { text(event) };
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = match (self.is_json, output.is_empty) {
-            (true, true) => format!("[\n{text}"),
-            (true, false) => format!(",\n{text}"),
-            (false, _) => format!("{text}\n"),
-        };
-        output.is_empty = false;
-        let _ = output.writer.write_all(line.as_bytes());
+        let Output { writer, is_empty, line } = &mut *output;
+        line.clear();
+        let _ = if self.is_json { json(line, event, *is_empty) } else { text(line, event) }.and_then(|()| writer.write_all(line));
+        *is_empty = false;
+        line.shrink_to(MOST_ROOM);
     }
 }
 
-fn text(event: &Event<'_>) -> String {
-    let mut line = format!(
-        "offload: thread={} depth={} start={:.6}s duration={:.1}us {}(",
-        event.thread,
-        event.depth,
-        event.start.as_secs_f64(),
-        event.duration.as_secs_f64() * 1e6,
-        event.name
-    );
-    for (index, (name, value)) in event.arguments.iter().enumerate() {
-        let _ = write!(line, "{}.{name} = {value}", if index == 0 { "" } else { ", " });
-    }
-    let _ = match event.result {
-        Ok(()) => write!(line, ") -> OL_SUCCESS"),
-        Err(error) => write!(line, ") -> {} \"{}\"", error.code, details(event, error).escape_debug()),
-    };
-    line
+/// A number with `digits` digits behind its point; `value` is the number without the point.
+struct Decimal {
+    value: u64,
+    digits: u32,
 }
 
-fn details(event: &Event<'_>, error: &Error) -> String {
-    event.location.map_or_else(|| error.details.clone().into_owned(), |location| format!("{location}: {}", error.details))
+impl Display for Decimal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let one = 10u64.pow(self.digits);
+        write!(f, "{}.{:0width$}", self.value / one, self.value % one, width = self.digits as usize)
+    }
 }
 
-fn json(event: &Event<'_>) -> String {
-    let mut args = Map::new();
-    for (name, value) in event.arguments {
-        args.insert((*name).to_owned(), value.as_str().into());
+fn text(to: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
+    let Event { name, thread, depth, .. } = event;
+    let start = Decimal { value: event.start.as_micros() as u64, digits: 6 };
+    let duration = Decimal { value: (event.duration.as_nanos() as u64 + 50) / 100, digits: 1 };
+    write!(to, "offload: thread={thread} depth={depth} start={start}s duration={duration}us {name}(")?;
+    for (index, (name, value)) in event.arguments.list().enumerate() {
+        to.extend_from_slice(if index == 0 { b"." } else { b", ." });
+        to.extend_from_slice(name.as_bytes());
+        to.extend_from_slice(b" = ");
+        to.extend_from_slice(value.as_bytes());
     }
+    match event.result {
+        Ok(()) => to.extend_from_slice(b") -> OL_SUCCESS"),
+        Err(error) => write!(to, ") -> {} \"{}\"", error.code, details(event, error).escape_debug())?,
+    }
+    to.push(b'\n');
+    Ok(())
+}
+
+fn details<'a>(event: &Event<'_>, error: &'a Error) -> Cow<'a, str> {
+    event.location.map_or(Cow::Borrowed(&*error.details), |location| format!("{location}: {}", error.details).into())
+}
+
+/// A member of an object behind others, whose value is text.
+fn member(to: &mut Vec<u8>, name: &str, value: &str) -> io::Result<()> {
+    to.push(b',');
+    serde_json::to_writer(&mut *to, name)?;
+    to.push(b':');
+    serde_json::to_writer(to, value)?;
+    Ok(())
+}
+
+fn json(to: &mut Vec<u8>, event: &Event<'_>, is_first: bool) -> io::Result<()> {
+    let Event { name, thread, depth, .. } = event;
+    let micros = |time: Duration| Decimal { value: time.as_nanos() as u64, digits: 3 };
+    let (start, duration) = (micros(event.start), micros(event.duration));
+    to.extend_from_slice(if is_first { b"[\n" } else { b",\n" });
+    let process = std::process::id();
+    write!(to, r#"{{"cat":"offload","ph":"X","ts":{start},"dur":{duration},"pid":{process},"tid":{thread}"#)?;
+    member(to, "name", name)?;
     // Parameters begin with a capital letter, so that these are names of their own.
-    args.insert("depth".into(), event.depth.into());
-    let result = match event.result {
-        Ok(()) => "OL_SUCCESS".to_owned(),
-        Err(error) => error.code.to_string(),
-    };
-    args.insert("result".into(), result.into());
-    if let Err(error) = event.result {
-        args.insert("details".into(), details(event, error).into());
+    write!(to, r#","args":{{"depth":{depth}"#)?;
+    match event.result {
+        Ok(()) => member(to, "result", "OL_SUCCESS")?,
+        Err(error) => {
+            member(to, "result", &error.code.to_string())?;
+            member(to, "details", &details(event, error))?;
+        }
     }
     if let Some(location) = event.location {
-        args.insert("location".into(), location.to_string().into());
+        member(to, "location", &location.to_string())?;
     }
-    let micros = |duration: Duration| Value::from(duration.as_nanos() as f64 / 1e3);
-    json!({
-        "name": event.name, "cat": "offload", "ph": "X", "ts": micros(event.start), "dur": micros(event.duration),
-        "pid": std::process::id(), "tid": event.thread, "args": args,
-    })
-    .to_string()
+    for (name, value) in event.arguments.list() {
+        member(to, name, value)?;
+    }
+    to.extend_from_slice(b"}}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_all_their_digits() {
+        let shown = |value, digits| Decimal { value, digits }.to_string();
+        assert_eq!([shown(42, 6), shown(31, 1), shown(5, 3), shown(12_000_042, 6)], ["0.000042", "3.1", "0.005", "12.000042"]);
+    }
+
+    #[test]
+    fn an_event_is_one_object_whatever_its_texts_hold() {
+        let mut arguments = Arguments::new(true);
+        arguments.value("Size", &7usize);
+        // SAFETY: text that ends in a zero.
+        unsafe { arguments.text("Name", c"a \"name\"\n".as_ptr()) };
+        let result = Err(Error::new(crate::sys::ol_errc_t::OL_ERRC_INVALID_SIZE, "\"7\"\n"));
+        let event = Event {
+            name: "olX",
+            thread: 1,
+            depth: 2,
+            start: Duration::from_nanos(1_500),
+            duration: Duration::from_nanos(1_250),
+            arguments: &arguments,
+            result: &result,
+            location: Some(&"main.c:1"),
+        };
+        let mut line = Vec::new();
+        json(&mut line, &event, true).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        let object: serde_json::Value = serde_json::from_str(line.strip_prefix("[\n").unwrap()).unwrap();
+        assert_eq!((&object["name"], object["ts"].as_f64(), object["dur"].as_f64()), (&"olX".into(), Some(1.5), Some(1.25)));
+        let args = &object["args"];
+        assert_eq!((&args["Size"], &args["depth"], &args["result"]), (&"7".into(), &2.into(), &"OL_ERRC_INVALID_SIZE".into()));
+        assert_eq!((&args["details"], &args["location"]), (&"main.c:1: \"7\"\n".into(), &"main.c:1".into()));
+        assert!(args["Name"].as_str().unwrap().ends_with(r#"("a \"name\"\n")"#), "{line}");
+
+        let mut line = Vec::new();
+        text(&mut line, &event).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        assert!(line.starts_with("offload: thread=1 depth=2 start=0.000001s duration=1.3us olX(.Size = 7, .Name = 0x"), "{line}");
+        assert!(line.ends_with("-> OL_ERRC_INVALID_SIZE \"main.c:1: \\\"7\\\"\\n\"\n") && line.matches('\n').count() == 1, "{line}");
+    }
 }
