@@ -127,29 +127,25 @@ impl PortWords {
         }
     }
 
-    /// Asks for the start of a request, from word `index` on, ahead of time: a hint.
+    /// Asks for two lines of a port's request, from word `index` on, ahead of time, and for that of its first reply word, which will be stored: the device's
+    /// loads have left it with nobody, or shared. All of it is a hint.
     #[inline(always)]
-    pub(crate) fn expect_request(&self, port: u32, index: u32) {
+    pub(crate) fn expect(&self, port: u32, index: u32) {
         #[cfg(target_arch = "x86_64")]
-        if port < self.ports && index < self.request_words {
+        {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let at =
-                self.requests.as_ptr().wrapping_add((port as usize * self.request_words as usize + index as usize) * size_of::<Word>());
-            // SAFETY: a hint; it faults on no address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = (port, index);
-    }
-
-    /// Asks for the line of a port's first reply word, which will be stored: the device's loads have left it with nobody, or shared.
-    #[inline(always)]
-    pub(crate) fn expect_reply(&self, port: u32, index: u32) {
-        #[cfg(target_arch = "x86_64")]
-        if self.window.is_none() && port < self.ports && index < self.reply_words {
-            let at = self.replies.as_ptr().wrapping_add((port as usize * self.reply_words as usize + index as usize) * size_of::<Word>());
-            // SAFETY: a hint; it faults on no address, and processors that do not know it take it for a `nop`.
-            unsafe { std::arch::asm!("prefetchw [{at}]", at = in(reg) at, options(nostack, preserves_flags, readonly)) };
+            let (port, word) = (port as usize, size_of::<Word>());
+            let at = self.requests.as_ptr().wrapping_add((port * self.request_words as usize + index as usize) * word);
+            // SAFETY: hints; they fault on no address.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(at.cast());
+                _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(Geometry::LINE_WORDS as usize * word).cast());
+            }
+            if self.window.is_none() {
+                let at = self.replies.as_ptr().wrapping_add(port * self.reply_words as usize * word);
+                // SAFETY: a hint; it faults on no address, and processors that do not know it take it for a `nop`.
+                unsafe { std::arch::asm!("prefetchw [{at}]", at = in(reg) at, options(nostack, preserves_flags, readonly)) };
+            }
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = (port, index);
