@@ -93,10 +93,10 @@ impl PortWords {
             let mut from = streams.as_ptr().cast::<u8>().wrapping_add((j * WORD_BYTES) as usize);
             let mut to = base.wrapping_add(j as usize * lanes * size_of::<Word>());
             for _ in 0..lanes {
-                // SAFETY: 16 bytes of the streams, of which the last lane's last word ends at `end`. They are plain integers.
-                let [a, b, c, d] = unsafe { from.cast::<[u32; 4]>().read_unaligned() };
+                // SAFETY: 16 bytes of the streams, of which the last lane's last word ends at `end`.
+                let word = unsafe { word_at(from, tag.payload()) };
                 // SAFETY: a word of the port's reply area, of which there are at least `lanes * words`; see `store_reply`.
-                unsafe { store16(to, Word::new([a, b, c, d], tag.payload())) };
+                unsafe { store16(to, word) };
                 from = from.wrapping_add(apart);
                 to = to.wrapping_add(size_of::<Word>());
             }
@@ -149,6 +149,28 @@ impl PortWords {
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = (port, index);
+    }
+}
+
+/// The word of 14 bytes of payload and a tag.
+///
+/// # Safety
+/// `at` is valid for reads of 16 bytes, which nobody else writes.
+#[inline(always)]
+unsafe fn word_at(at: *const u8, tag: u16) -> Word {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_and_si128, _mm_loadu_si128, _mm_or_si128, _mm_set_epi16};
+        // SAFETY: SSE2 is part of x86-64; 16 bytes, as the caller says. `Word` is 16 bytes of plain integers, as vectors are.
+        unsafe {
+            let payload = _mm_and_si128(_mm_loadu_si128(at.cast()), _mm_set_epi16(0, -1, -1, -1, -1, -1, -1, -1));
+            std::mem::transmute::<__m128i, Word>(_mm_or_si128(payload, _mm_set_epi16(tag.cast_signed(), 0, 0, 0, 0, 0, 0, 0)))
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        // SAFETY: 16 bytes, as the caller says, which are plain integers.
+        Word::new(unsafe { at.cast::<[u32; 4]>().read_unaligned() }, tag)
     }
 }
 
