@@ -133,7 +133,10 @@ fn main() -> Result<ExitCode> {
             steps.finish()
         }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
-        Command::Sanitize { kind } => sanitize::run(&sh, kind.as_deref()),
+        Command::Sanitize { kind } => {
+            offload::sanitize(&sh, kind.as_deref())?;
+            sanitize::run(kind.as_deref())
+        }
         Command::Soak { calls, device, seconds } => checks::soak(&sh, calls, &device, seconds),
         Command::Scarcity(arguments) => scarcity::run(&arguments),
         Command::GpuBundle => bundle::make(&sh),

@@ -57,30 +57,33 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     Ok(())
 }
 
-/// The test of a hundred threads, and the suite, under a sanitizer, on the processor. The standard library is built with it, too: otherwise what it orders
-/// would be taken for a race.
-pub(crate) fn sanitize(sh: &Shell, kind: &str) -> Result<()> {
+/// The test of a hundred threads, and the suite, under the sanitizers of addresses and of threads, on the processor. The standard library is built with them, too:
+/// otherwise what it orders would be taken for a race.
+pub(crate) fn sanitize(sh: &Shell, only: Option<&str>) -> Result<()> {
     let (tests, include) = ("crates/liboffload/tests", "-Icrates/liboffload/include");
-    let (machine, to) = (crate::sanitize::TARGET, crate::sanitize::directory(kind));
-    let library = to.join(machine).join("debug");
-    cmd!(sh, "cargo +nightly build -Zbuild-std --target {machine} --target-dir {to} --package hostcall-offload --lib")
-        .env("RUSTFLAGS", format!("-Zsanitizer={kind}"))
-        .env_remove("CARGO")
-        .env_remove("RUSTC")
-        .run()?;
-    for (name, host) in [("sim", None), ("host", Some("-DOFFLOAD_HOST_IMAGE"))] {
-        cmd!(sh, "cc -std=c11 {STRICT...} -shared -fPIC {host...} {include} {tests}/images/kernels.c -o {to}/kernels-{name}.so").run()?;
-    }
-    let path = library.display().to_string();
-    for name in ["stress", "suite"] {
-        cmd!(sh, "cc -std=c11 {STRICT...} -g -fsanitize={kind} {include} {tests}/c/{name}.c -L{path} -Wl,-rpath,{path} -lhostcall_offload -o {to}/{name}")
-            .run()?;
-    }
-    let _host = sh.push_env("OFFLOAD_PLATFORMS", "host");
-    cmd!(sh, "{to}/stress {to}/kernels-host.so 100 400 1").run()?;
-    // The simulator's kernels run on stacks of their own, of which the sanitizer of threads is not told.
-    if kind == "address" {
-        cmd!(sh, "{to}/suite {to}/kernels-sim.so {to}/kernels-host.so").run()?;
+    let machine = cmd!(sh, "rustc --print host-tuple").read()?;
+    for kind in ["address", "thread"].into_iter().filter(|kind| only.is_none_or(|only| only == *kind)) {
+        let to = crate::target_directory().join(format!("sanitize-{kind}"));
+        let library = to.join(&machine).join("debug");
+        cmd!(sh, "cargo +nightly build -Zbuild-std --target {machine} --target-dir {to} --package hostcall-offload --lib")
+            .env("RUSTFLAGS", format!("-Zsanitizer={kind}"))
+            .run()
+            .context("needs a nightly toolchain with rust-src: rustup toolchain install nightly --component rust-src")?;
+        for (name, host) in [("sim", None), ("host", Some("-DOFFLOAD_HOST_IMAGE"))] {
+            cmd!(sh, "cc -std=c11 {STRICT...} -shared -fPIC {host...} {include} {tests}/images/kernels.c -o {to}/kernels-{name}.so")
+                .run()?;
+        }
+        let path = library.display().to_string();
+        for name in ["stress", "suite"] {
+            cmd!(sh, "cc -std=c11 {STRICT...} -g -fsanitize={kind} {include} {tests}/c/{name}.c -L{path} -Wl,-rpath,{path} -lhostcall_offload -o {to}/{name}")
+                .run()?;
+        }
+        let _host = sh.push_env("OFFLOAD_PLATFORMS", "host");
+        cmd!(sh, "{to}/stress {to}/kernels-host.so 100 400 1").run()?;
+        // The simulator's kernels run on stacks of their own, of which the sanitizer of threads is not told.
+        if kind == "address" {
+            cmd!(sh, "{to}/suite {to}/kernels-sim.so {to}/kernels-host.so").run()?;
+        }
     }
     Ok(())
 }
