@@ -88,6 +88,10 @@ impl Bell {
         }
     }
 
+    pub(crate) fn value(&self) -> i64 {
+        self.value.load(Ordering::SeqCst)
+    }
+
     pub(crate) fn wait(&self, seen: i64) -> i64 {
         let in_vain = match self.patience.look(|| Some(self.value.load(Ordering::SeqCst)).filter(|value| *value != seen)) {
             Ok(value) => return value,
