@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::error::Error;
 use super::report::{Against, Figure, Row};
-use super::rig::{Session, median};
+use super::rig::{Rig, Session, median};
 use super::watchdog::Watchdog;
 
 /// Processor time of this process, all threads.
@@ -29,11 +29,19 @@ fn row(name: &'static str, cores: f64, note: String) -> Row {
 
 /// The row `idle.none`: no kernel runs.
 pub(super) fn none(session: &Session<'_>) -> Result<Row, Error> {
-    let rig = session.rig;
+    silent("idle.none", session.rig, format!("processor time of the process in 1 s, {} server thread(s)", session.threads))
+}
+
+/// The row `idle.no_server`: the same where there is no server either. It is what the driver's own threads take.
+pub(super) fn no_server(rig: &Rig) -> Result<Row, Error> {
+    silent("idle.no_server", rig, "processor time of the process in 1 s, without a server".into())
+}
+
+fn silent(name: &'static str, rig: &Rig, note: String) -> Result<Row, Error> {
     // Whatever the last kernel woke has a moment to lie down.
     std::thread::sleep(Duration::from_millis(20));
     let cores = median(rig.scale.samples, || Ok(cores_during(rig.scale.silence)))?;
-    Ok(row("idle.none", cores, format!("processor time of the process in 1 s, {} server thread(s)", session.threads)))
+    Ok(row(name, cores, note))
 }
 
 /// The rows `idle.quiet` and `wake`: a kernel runs without a call, then makes one.

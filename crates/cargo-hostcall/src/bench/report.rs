@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::error::Error;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 47] = [
+pub(super) const NAMES: [&str; 48] = [
     "call.scalar.held",
     "call.scalar.held.no_window",
     "call.scalar",
@@ -32,6 +32,7 @@ pub(super) const NAMES: [&str; 47] = [
     "file.read",
     "malloc",
     "idle.none",
+    "idle.no_server",
     "idle.quiet",
     "wake",
     "closed.call",

@@ -112,15 +112,22 @@ impl CudaDevice {
 
     /// Gives each lane a stack that formatting text and reading files fit into. The driver sizes stacks itself only for kernels whose
     /// need it can tell beforehand, which ends at the first call through a pointer; for others it goes by this limit, 1 KiB at first,
-    /// and a lane that oversteps it is an illegal access.
-    fn make_room_for_stacks(&self) -> Result<(), Error> {
+    /// and a lane that oversteps it is an illegal access. Whoever has asked for more keeps it.
+    pub(super) fn make_room_for_stacks(&self) -> Result<(), Error> {
         // The limit times the lanes that can be resident is set aside in device memory: at most a 32nd of it.
         let lanes = u64::from(self.info.resident_waves) * u64::from(self.info.wave_size);
         let affordable = self.info.memory_bytes / 32 / lanes.max(1);
         let bytes = (affordable as usize).clamp(2 << 10, STACK_BYTES) & !15;
+        let limit = sys::CUlimit::CU_LIMIT_STACK_SIZE as i32;
         let entered = self.context.enter()?;
+        let mut now = 0;
+        // SAFETY: a context is current; an out parameter.
+        entered.check(unsafe { entered.driver.ctx_get_limit(&mut now, limit) })?;
+        if now >= bytes {
+            return Ok(());
+        }
         // SAFETY: a context is current.
-        entered.check(unsafe { entered.driver.ctx_set_limit(sys::CUlimit::CU_LIMIT_STACK_SIZE as i32, bytes) })
+        entered.check(unsafe { entered.driver.ctx_set_limit(limit, bytes) })
     }
 
     /// Somebody else's context.

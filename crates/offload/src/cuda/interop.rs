@@ -24,7 +24,6 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaStream, LaunchArgs, PushKern
 use hostcall_abi::Plain;
 
 use super::device::CudaDevice;
-use super::module::{Loaded, Module};
 use super::raw::cuda;
 use super::stream::Stream;
 use crate::device::Device;
@@ -61,13 +60,13 @@ impl Queue {
 impl Program {
     /// The program that a cudarc function (of the same context) is part of, with all its kernels and globals.
     ///
+    /// The context's [stacks](crate::cuda::Limit::StackBytes) grow to 8 KiB if they are smaller, as for every device that is opened here.
+    ///
     /// # Errors
     /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].
     pub fn from_cudarc(device: &Device, name: &str, function: &CudaFunction) -> Result<Program, Error> {
-        let context = &cuda(device)?.context;
         // SAFETY: a live function, kept so by the clone that goes with it.
-        let module = unsafe { Module::of_function(context, function.cu_function(), Some(Box::new(function.clone()))) }?;
-        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+        unsafe { Program::of_function(device, name, function.cu_function(), Some(Box::new(function.clone()))) }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Raw handles in and out, for code that uses the CUDA driver itself.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use cudarc::driver::sys;
@@ -116,18 +117,23 @@ impl Queue {
 impl Program {
     /// A program of a module that was loaded elsewhere. Its kernels are loaded onto the device now, if they were not yet.
     ///
+    /// The context's [stacks](Limit::StackBytes) grow to 8 KiB if they are smaller, as for every device that is opened here: lanes that format text
+    /// would overstep the driver's 1 KiB.
+    ///
     /// # Safety
     /// * `module` is a live module of the device's context, and outlives the result and its kernels and globals.
     ///
     /// # Errors
     /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].
     pub unsafe fn from_raw_module(device: &Device, name: &str, module: sys::CUmodule) -> Result<Program, Error> {
+        let cuda = cuda(device)?;
+        cuda.make_room_for_stacks()?;
         // SAFETY: the caller's.
-        let module = unsafe { Module::borrowed(&cuda(device)?.context, module, None) }?;
+        let module = unsafe { Module::borrowed(&cuda.context, module, None) }?;
         Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
     }
 
-    /// The program that a function is part of, which was loaded elsewhere.
+    /// The program that a function is part of, which was loaded elsewhere. Stacks are seen to as by [`Program::from_raw_module`].
     ///
     /// # Safety
     /// * `function` is a live function of the device's context, and its module outlives the result and its kernels and globals.
@@ -136,7 +142,21 @@ impl Program {
     /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].
     pub unsafe fn from_raw_function(device: &Device, name: &str, function: sys::CUfunction) -> Result<Program, Error> {
         // SAFETY: the caller's.
-        let module = unsafe { Module::of_function(&cuda(device)?.context, function, None) }?;
+        unsafe { Program::of_function(device, name, function, None) }
+    }
+
+    /// # Safety
+    /// As for [`Program::from_raw_function`], or `keep` sees to it.
+    pub(super) unsafe fn of_function(
+        device: &Device,
+        name: &str,
+        function: sys::CUfunction,
+        keep: Option<Box<dyn Any + Send + Sync>>,
+    ) -> Result<Program, Error> {
+        let cuda = cuda(device)?;
+        cuda.make_room_for_stacks()?;
+        // SAFETY: the caller's.
+        let module = unsafe { Module::of_function(&cuda.context, function, keep) }?;
         Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
     }
 
