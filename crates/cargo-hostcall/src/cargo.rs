@@ -10,7 +10,7 @@ use hostcall_build::{BuildError, Machine, PROGRESS_VARIABLE, Sysroot, Target};
 use offload::{Device, DeviceKind};
 
 use crate::options::Options;
-use crate::{Outcome, exec};
+use crate::{Outcome, environment};
 
 /// What cargo is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection:
         }
     };
     let runner = runner(&[], selection.quiet || verb != Verb::Run)?;
-    command.env(exec::ENCODED, exec::encoded(&[options.to_arguments(), more].concat()));
+    command.env(environment::ENCODED, environment::encoded(&[options.to_arguments(), more].concat()));
     command.arg("--config").arg(format!("target.{}.runner={}", machine.name(), serde_json::Value::from(runner)));
     command.arg("--").args(rest);
     // Ctrl-C reaches the whole group: the runner ends the run and says so, and cargo ends with it.

@@ -9,6 +9,7 @@ mod config;
 mod demo;
 mod device;
 mod doctor;
+mod environment;
 mod exec;
 mod kernel;
 mod launch;
@@ -111,7 +112,7 @@ fn split(mut arguments: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
             (arguments, rest)
         }
         Some("exec") => {
-            arguments.splice(2..2, exec::options_from_environment());
+            arguments.splice(2..2, environment::options_from_environment());
             (arguments, Vec::new())
         }
         _ => (arguments, Vec::new()),

@@ -106,7 +106,9 @@ pub struct Message {
     pub tag: Tag,
     /// Where the next one starts, if this is a post.
     end: u16,
-    /// Bits of the header's mask: counted once, because not every processor has an instruction for it.
+    /// See the methods of these names: worked out once.
+    lane_units: u16,
+    stride: u16,
     lanes: u8,
 }
 
@@ -126,13 +128,13 @@ impl Message {
     /// Payload per lane in whole 32-bit units.
     #[inline(always)]
     pub const fn lane_units(&self) -> usize {
-        Header::units_in(self.header.words as u32, self.lanes()) as usize
+        self.lane_units as usize
     }
 
     /// Units from the start of one lane's payload to the next's.
     #[inline(always)]
     pub const fn stride(&self) -> usize {
-        if self.lanes() == 1 { self.lane_units() } else { lane_stride(self.header.words as u32) }
+        self.stride as usize
     }
 
     /// Units that the whole payload takes.
@@ -220,10 +222,30 @@ impl ServerPort {
             }
         }
         let (header, first) = Header::decode(head);
-        let (lanes, words) = (header.lanes(), header.words as u32);
+        // Two copies of what follows: in one of them nearly everything is known beforehand.
+        match header.lanes() {
+            1 => self.read(memory, geometry, port, base, (header, first), 1, out),
+            lanes => self.read(memory, geometry, port, base, (header, first), lanes, out),
+        }
+    }
+
+    /// Copies the message of `lanes` lanes that begins at `base`, if it is complete.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "the second half of `poll`")]
+    fn read<M: HostMemory>(
+        &mut self,
+        memory: &M,
+        geometry: &Geometry,
+        port: u32,
+        base: u32,
+        (header, first): (Header, [u32; 2]),
+        lanes: u32,
+        out: &mut [u32],
+    ) -> Polled {
+        let (tag, words) = (self.tag.next(), header.words as u32);
         let end = base + 1 + lanes * words;
         if header.mask == 0
-            || header.mask & !geometry.lane_mask() != 0
+            || header.mask >> (geometry.lanes - 1) > 1
             || header.flags.0 & !Flags::KNOWN.0 != 0
             || end > geometry.request_words
         {
@@ -232,10 +254,12 @@ impl ServerPort {
         if self.found != 0 && !self.find_more(memory, port, base, if tag.scrubs() { geometry.request_words } else { end }, tag) {
             return Polled::Nothing;
         }
+        let (lane_units, mut stride) = (Header::units_in(words, lanes), lane_stride(words) as u32);
         let whole = if lanes == 1 {
+            stride = lane_units;
             let (start, rest) = out.split_at_mut(Header::LONE_UNITS as usize);
             start.copy_from_slice(&first);
-            memory.load_payload(port, base + 1, 1, words, tag.payload(), rest)
+            words == 0 || memory.load_payload(port, base + 1, 1, words, tag.payload(), rest)
         } else {
             memory.load_payload(port, base + 1, lanes, words, tag.payload(), out)
         };
@@ -244,7 +268,7 @@ impl ServerPort {
             return Polled::Nothing;
         }
         let end = if tag.scrubs() { geometry.request_words } else { end };
-        Polled::Message(Message { header, tag, end: end as u16, lanes: lanes as u8 })
+        Polled::Message(Message { header, tag, end: end as u16, lane_units: lane_units as u16, stride: stride as u16, lanes: lanes as u8 })
     }
 
     /// Goes on, behind what has been found already, with looking for the words of the message that begins at `base`; whether there are none left before

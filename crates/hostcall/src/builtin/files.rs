@@ -4,12 +4,12 @@ use std::io::{Seek, SeekFrom};
 use std::sync::Arc;
 
 use cap_std::fs::{Metadata, OpenOptions};
-use hostcall_abi::services::{kind, open};
+use hostcall_abi::services::open;
 
 use super::clock::since_epoch;
 use super::context::{Context, answer, owner_of};
 use super::errno::check;
-use super::listing::{Listing, next_entry};
+use super::listing::{Listing, kind_of, next_entry};
 use super::table::{FileTable, Open, OpenFile};
 use super::{define, errno, opening};
 use crate::policy::{Place, Policy};
@@ -55,18 +55,6 @@ fn open_dir(policy: &Policy, files: &FileTable, owner: usize, path: &[u8]) -> Re
     }
     let dir = check(place.dir.open_dir(&place.path))?;
     files.insert(owner, Open::Dir(Arc::new(Listing::new(dir))))
-}
-
-pub(super) fn kind_of(file_type: cap_std::fs::FileType) -> u32 {
-    if file_type.is_file() {
-        kind::FILE
-    } else if file_type.is_dir() {
-        kind::DIR
-    } else if file_type.is_symlink() {
-        kind::SYMLINK
-    } else {
-        kind::OTHER
-    }
 }
 
 fn stat(metadata: &Metadata) -> [u64; 5] {

@@ -8,7 +8,19 @@ use cap_std::fs::{Dir, ReadDir};
 use hostcall_abi::services::kind;
 
 use super::errno::{self, check};
-use super::files::kind_of;
+
+/// See `hostcall_abi::services::kind`.
+pub(super) fn kind_of(file_type: cap_std::fs::FileType) -> u32 {
+    if file_type.is_file() {
+        kind::FILE
+    } else if file_type.is_dir() {
+        kind::DIR
+    } else if file_type.is_symlink() {
+        kind::SYMLINK
+    } else {
+        kind::OTHER
+    }
+}
 
 /// An open directory, and how far its entries have been read.
 #[derive(Debug)]

@@ -58,6 +58,10 @@ impl<A: Fixed, R: Fixed, F: Fn(A) -> Result<R, Failure> + Send + Sync> Handler f
     fn serve(&self, calls: &mut LaneCalls<'_>) {
         calls.typed(&self.0);
     }
+
+    fn serve_all(&self, messages: &mut Messages<'_>) {
+        messages.typed(self, &self.0);
+    }
 }
 
 /// Handles a message at once.

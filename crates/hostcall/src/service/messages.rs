@@ -1,12 +1,14 @@
 //! Some messages of one service, all posts or none, handled by one call of its handler's loop.
 
+use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::Message;
 use hostcall_abi::{Flags, ReplyHead, Status, Tag};
 
-use super::call::Scratch;
+use super::call::{Scratch, put_head};
 use super::closing::Closing;
+use super::failure::Failure;
 use super::handler::{Handler, NowFn};
-use super::lanes::{Answers, Facts, LaneCalls, Payload, Progress};
+use super::lanes::{Answers, Facts, LaneCalls, Payload, Progress, bits_of};
 use super::registry::Registered;
 use crate::record::stats::Sample;
 use crate::record::{Report, guard};
@@ -25,7 +27,7 @@ pub(crate) struct Streams<'a> {
 pub(crate) struct Taken {
     pub(crate) port: u32,
     /// Where its payload begins among all that were taken.
-    pub(crate) at: usize,
+    pub(crate) at: u32,
     pub(crate) message: Message,
 }
 
@@ -120,12 +122,74 @@ impl<'a> Messages<'a> {
         }
     }
 
+    /// The same for a handler of arguments and results of fixed size, of which `one` handles one call. Nothing but that is done for a lane, and little for a
+    /// message, unless there is something special about it: then `handler` gets what is left of it.
+    #[inline(always)]
+    pub(crate) fn typed<A: Fixed, R: Fixed>(&mut self, handler: &impl Handler, one: &impl Fn(A) -> Result<R, Failure>) {
+        let shape = self.service.shape;
+        let plain = self.service.number != 0 && !shape.takes_var && shape.units <= A::DWORDS && R::DWORDS < self.streams.stride;
+        while let Some(taken) = self.left.first() {
+            if plain && self.all_at_once(taken, one) {
+                continue;
+            }
+            if let Some(mut calls) = self.current() {
+                handler.serve(&mut calls);
+            }
+            self.next();
+        }
+    }
+
+    /// Handles the first message. False: it is left, whole or in part, for whoever looks at all that may be special about one.
+    #[inline(always)]
+    fn all_at_once<A: Fixed, R: Fixed>(&mut self, taken: &Taken, one: &impl Fn(A) -> Result<R, Failure>) -> bool {
+        let message = &taken.message;
+        let (lanes, lane_units, apart, stride) = (message.lanes(), message.lane_units(), message.stride(), self.streams.stride);
+        let special = self.begun || message.header.flags.has(Flags::STAGED) || lane_units < A::DWORDS || !self.service.admits_all();
+        if special {
+            return false;
+        }
+        let (post, payload) = (message.is_post(), &self.units[taken.at as usize..]);
+        // Whoever goes on after a panic finds here what is left.
+        (self.begun, self.progress) = (true, Progress { left: bits_of(0, lanes), late: 0 });
+        let mut left = self.progress.left;
+        while left != 0 {
+            if !post && self.closing.get().is_some() {
+                return false;
+            }
+            let rank = left.trailing_zeros() as usize;
+            let arguments = A::get(&payload[rank * apart..rank * apart + A::DWORDS]);
+            let value = match arguments.map_err(Failure::Decode).and_then(one) {
+                Ok(value) => value,
+                // It is counted when all heads of the message are looked at.
+                Err(failure) => return self.failed(rank as u32, &failure),
+            };
+            let stream_at = self.stream_at + rank * stride;
+            let stream = &mut self.streams.units[stream_at..=stream_at + R::DWORDS];
+            put_head(stream, Status::OK, R::DWORDS);
+            value.put(&mut stream[1..]);
+            left &= left - 1;
+            self.progress.left = left;
+        }
+        self.sample.bytes_out += (lanes as usize * R::DWORDS * 4) as u64;
+        self.answered(const { ReplyHead::words(R::DWORDS as u32) });
+        true
+    }
+
+    /// A lane's call has no result; the others are left.
+    #[cold]
+    fn failed(&mut self, rank: u32, failure: &Failure) -> bool {
+        if let Some(mut calls) = self.current() {
+            calls.answers.fail(rank, failure);
+        }
+        false
+    }
+
     /// What is left of the first message that is not handled.
     #[inline(always)]
     fn current(&mut self) -> Option<LaneCalls<'_>> {
         let Taken { port, at, ref message } = *self.left.first()?;
         let staged = message.header.flags.has(Flags::STAGED).then_some(self.staging);
-        let payload = Payload { units: &self.units[at..], stride: message.stride(), lane_units: message.lane_units(), staged };
+        let payload = Payload { units: &self.units[at as usize..], stride: message.stride(), lane_units: message.lane_units(), staged };
         let Self { service, report, closing, .. } = *self;
         let (number, mask, post) = (message.header.service, message.header.mask, message.is_post());
         let facts = Facts { service, number, report, closing, port, mask, post, payload, copies: &[] };
@@ -141,7 +205,7 @@ impl<'a> Messages<'a> {
     /// On to the next message.
     #[inline(always)]
     fn next(&mut self) {
-        let Some((Taken { port, message, .. }, rest)) = self.left.split_first() else { return };
+        let Some(Taken { message, .. }) = self.left.first() else { return };
         let (lanes, stride, late) = (message.lanes(), self.streams.stride, self.progress.late);
         let streams = &self.streams.units[self.stream_at..self.stream_at + lanes as usize * stride];
         let mut longest = 0;
@@ -153,17 +217,22 @@ impl<'a> Messages<'a> {
                 longest = longest.max(u32::from(head.dwords));
             }
         }
+        self.answered(ReplyHead::words(longest));
+    }
+
+    /// All lanes of the first message have their replies, of `words` words, but those that are late: on to the next.
+    #[inline(always)]
+    fn answered(&mut self, words: u32) {
+        let Some((&Taken { port, ref message, .. }, rest)) = self.left.split_first() else { return };
+        let (lanes, stride) = (message.lanes(), self.streams.stride);
         self.sample.messages += 1;
         self.sample.calls += lanes;
         self.sample.bytes_in += (lanes as usize * message.lane_units() * 4) as u64;
-        if late == 0 {
-            if !message.is_post() {
-                let reply = Reply { port: *port, tag: message.tag, lanes, words: ReplyHead::words(longest), at: self.stream_at, stride };
-                self.replies.push(reply);
-                self.stream_at += lanes as usize * stride;
-            }
-        } else {
-            self.late = late;
+        if self.progress.late != 0 {
+            self.late = self.progress.late;
+        } else if !message.is_post() {
+            self.replies.push(Reply { port, tag: message.tag, lanes, words, at: self.stream_at, stride });
+            self.stream_at += lanes as usize * stride;
         }
         (self.left, self.begun) = (rest, false);
     }

@@ -98,6 +98,13 @@ impl Registered {
         }
     }
 
+    /// Whether all calls may be handled, as nearly always.
+    #[inline(always)]
+    pub(crate) fn admits_all(&self) -> bool {
+        // As in `admit`.
+        self.state.load(Ordering::Relaxed) == OPEN
+    }
+
     /// How a call ends that was not admitted. A thread whose snapshot is old may have asked a slot that is unregistered.
     #[cold]
     pub(crate) fn refusal(&self) -> CallError {

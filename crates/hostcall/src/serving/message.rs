@@ -147,7 +147,7 @@ impl Worker {
                 }
                 state.consume(&message, geometry);
                 self.inbox.used += message.units();
-                self.inbox.messages.push(Taken { port, message, at });
+                self.inbox.messages.push(Taken { port, at: at as u32, message });
                 self.outbox.acknowledge(port, message.tag, post);
                 if post { Took::Post } else { Took::Call }
             }
@@ -252,7 +252,7 @@ impl Worker {
         service.counters.messages(*index, sample);
         if late != 0 {
             let payload = Payload {
-                units: &inbox.units[at..at + message.units()],
+                units: &inbox.units[at as usize..at as usize + message.units()],
                 stride: message.stride(),
                 lane_units: message.lane_units(),
                 staged: header.flags.has(Flags::STAGED).then(|| served.memory.staging()),

@@ -12,8 +12,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 
+use hostcall_abi::Tag;
 use hostcall_abi::port::ServerPort;
-use hostcall_abi::{Geometry, Tag};
 
 use super::message::{Took, Worker};
 use super::served::Served;
@@ -206,11 +206,7 @@ impl Ports {
     /// Asks for the first two lines of a port's next message, and for the line of its reply.
     #[inline(always)]
     fn expect(&self, served: &Served, i: usize) {
-        let (port, words) = (self.first + i as u32, served.memory.words());
-        let start = self.ports[i].position();
-        words.expect_request(port, start);
-        words.expect_request(port, start + Geometry::LINE_WORDS);
-        words.expect_reply(port, 0);
+        served.memory.words().expect(self.first + i as u32, self.ports[i].position());
     }
 
     /// Takes the messages of one port.

@@ -44,6 +44,16 @@ impl Seat {
     }
 }
 
+#[cfg(feature = "test-utils")]
+/// What one serving thread has done since its server began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turns {
+    /// Times it looked at ports.
+    pub turns: u64,
+    /// Times it slept or parked.
+    pub rests: u64,
+}
+
 /// A serving thread that ends, by whatever way.
 struct Leaving<'a>(&'a Seat);
 
@@ -227,10 +237,9 @@ impl Core {
 
     /// What each serving thread has done so far: its turns over the ports, and the times it slept.
     #[cfg(feature = "test-utils")]
-    pub(crate) fn turns_so_far(&self) -> Vec<crate::test_utils::Turns> {
+    pub(crate) fn turns_so_far(&self) -> Vec<Turns> {
         // Pair with nothing: numbers to be shown.
-        let turns =
-            |seat: &Seat| crate::test_utils::Turns { turns: seat.turns.load(Ordering::Relaxed), rests: seat.rests.load(Ordering::Relaxed) };
+        let turns = |seat: &Seat| Turns { turns: seat.turns.load(Ordering::Relaxed), rests: seat.rests.load(Ordering::Relaxed) };
         self.seats.iter().map(|Padded(seat)| turns(seat)).collect()
     }
 

@@ -18,6 +18,7 @@ use hostcall_abi::{CallError, Flags, ReplyHead, Status};
 
 use crate::server::BufferHandle;
 use crate::service::{Definition, Service};
+pub use crate::serving::threads::Turns;
 use crate::wire::PortBuffer;
 
 pub use arch::{Lanes, MockArch};
@@ -244,15 +245,6 @@ impl MockWave {
         assert_eq!(area.part(at, len).map(|region| region.copy_to(&mut bytes)), Some(len), "bytes lie inside the staging area");
         bytes
     }
-}
-
-/// What one serving thread has done since its server began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turns {
-    /// Times it looked at ports.
-    pub turns: u64,
-    /// Times it slept or parked.
-    pub rests: u64,
 }
 
 /// What each serving thread of a server has done.

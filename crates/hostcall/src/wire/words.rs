@@ -93,10 +93,10 @@ impl PortWords {
             let mut from = streams.as_ptr().cast::<u8>().wrapping_add((j * WORD_BYTES) as usize);
             let mut to = base.wrapping_add(j as usize * lanes * size_of::<Word>());
             for _ in 0..lanes {
-                // SAFETY: 16 bytes of the streams, of which the last lane's last word ends at `end`. They are plain integers.
-                let [a, b, c, d] = unsafe { from.cast::<[u32; 4]>().read_unaligned() };
+                // SAFETY: 16 bytes of the streams, of which the last lane's last word ends at `end`.
+                let word = unsafe { word_at(from, tag.payload()) };
                 // SAFETY: a word of the port's reply area, of which there are at least `lanes * words`; see `store_reply`.
-                unsafe { store16(to, Word::new([a, b, c, d], tag.payload())) };
+                unsafe { store16(to, word) };
                 from = from.wrapping_add(apart);
                 to = to.wrapping_add(size_of::<Word>());
             }
@@ -127,32 +127,50 @@ impl PortWords {
         }
     }
 
-    /// Asks for the start of a request, from word `index` on, ahead of time: a hint.
+    /// Asks for two lines of a port's request, from word `index` on, ahead of time, and for that of its first reply word, which will be stored: the device's
+    /// loads have left it with nobody, or shared. All of it is a hint.
     #[inline(always)]
-    pub(crate) fn expect_request(&self, port: u32, index: u32) {
+    pub(crate) fn expect(&self, port: u32, index: u32) {
         #[cfg(target_arch = "x86_64")]
-        if port < self.ports && index < self.request_words {
+        {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let at =
-                self.requests.as_ptr().wrapping_add((port as usize * self.request_words as usize + index as usize) * size_of::<Word>());
-            // SAFETY: a hint; it faults on no address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+            let (port, word) = (port as usize, size_of::<Word>());
+            let at = self.requests.as_ptr().wrapping_add((port * self.request_words as usize + index as usize) * word);
+            // SAFETY: hints; they fault on no address.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(at.cast());
+                _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(Geometry::LINE_WORDS as usize * word).cast());
+            }
+            if self.window.is_none() {
+                let at = self.replies.as_ptr().wrapping_add(port * self.reply_words as usize * word);
+                // SAFETY: a hint; it faults on no address, and processors that do not know it take it for a `nop`.
+                unsafe { std::arch::asm!("prefetchw [{at}]", at = in(reg) at, options(nostack, preserves_flags, readonly)) };
+            }
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = (port, index);
     }
+}
 
-    /// Asks for the line of a port's first reply word, which will be stored: the device's loads have left it with nobody, or shared.
-    #[inline(always)]
-    pub(crate) fn expect_reply(&self, port: u32, index: u32) {
-        #[cfg(target_arch = "x86_64")]
-        if self.window.is_none() && port < self.ports && index < self.reply_words {
-            let at = self.replies.as_ptr().wrapping_add((port as usize * self.reply_words as usize + index as usize) * size_of::<Word>());
-            // SAFETY: a hint; it faults on no address, and processors that do not know it take it for a `nop`.
-            unsafe { std::arch::asm!("prefetchw [{at}]", at = in(reg) at, options(nostack, preserves_flags, readonly)) };
+/// The word of 14 bytes of payload and a tag.
+///
+/// # Safety
+/// `at` is valid for reads of 16 bytes, which nobody else writes.
+#[inline(always)]
+unsafe fn word_at(at: *const u8, tag: u16) -> Word {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_and_si128, _mm_loadu_si128, _mm_or_si128, _mm_set_epi16};
+        // SAFETY: SSE2 is part of x86-64; 16 bytes, as the caller says. `Word` is 16 bytes of plain integers, as vectors are.
+        unsafe {
+            let payload = _mm_and_si128(_mm_loadu_si128(at.cast()), _mm_set_epi16(0, -1, -1, -1, -1, -1, -1, -1));
+            std::mem::transmute::<__m128i, Word>(_mm_or_si128(payload, _mm_set_epi16(tag.cast_signed(), 0, 0, 0, 0, 0, 0, 0)))
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = (port, index);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        // SAFETY: 16 bytes, as the caller says, which are plain integers.
+        Word::new(unsafe { at.cast::<[u32; 4]>().read_unaligned() }, tag)
     }
 }
 

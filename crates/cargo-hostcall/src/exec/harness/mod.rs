@@ -23,7 +23,8 @@ use hostcall_build::Machine;
 use plan::{Job, Plan};
 use wanted::Wanted;
 
-use crate::exec::{Threads, without_environment};
+use crate::environment::without_environment;
+use crate::exec::Threads;
 use crate::launch::TIMED_OUT;
 use crate::options::Options;
 use crate::{Outcome, cargo};
