@@ -20,7 +20,7 @@ fn missing() -> Option<&'static str> {
 fn tests(sanitizer: &str) -> Command {
     let mut command = Command::new("cargo");
     command.args(["+nightly", "test", "-Zbuild-std", "--target", TARGET, "--package", "amd-hostcall", "--quiet"]);
-    command.args(["--lib", "--test", "consumers", "--test", "hostile"]).current_dir(crate::root());
+    command.args(["--lib", "--test", "interface", "--test", "races", "--test", "hostile"]).current_dir(crate::root());
     // A directory for each: builds that differ in flags alone have the same names.
     command.arg("--target-dir").arg(crate::root().join("target/sanitizer").join(sanitizer));
     command.env("RUSTFLAGS", format!("-Zsanitizer={sanitizer}")).env("HOSTCALL_AMD_DOORBELL", "own");

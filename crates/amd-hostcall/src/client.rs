@@ -114,13 +114,15 @@ impl Client {
 fn await_answer(word: &AtomicU32) -> u32 {
     // Acquire: pairs with the host's release when it answers.
     let answer = || Some(word.load(Ordering::Acquire)).filter(|now| now & control::READY == 0);
-    if let Some(now) = PATIENCE.with(|patience| patience.look(answer)) {
-        return now;
-    }
+    let in_vain = match PATIENCE.with(|patience| patience.look(answer)) {
+        Ok(now) => return now,
+        Err(in_vain) => in_vain,
+    };
     loop {
         // Acquire: as above.
         let now = word.load(Ordering::Acquire);
         if now & control::READY == 0 {
+            PATIENCE.with(|patience| patience.slept(in_vain));
             return now;
         }
         let sleeping = now | control::SLEEPER;

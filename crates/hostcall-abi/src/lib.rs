@@ -16,6 +16,7 @@
 //! * [`services`]: the table of built-in services.
 //! * [`mod@std_services`]: those that only programs with Rust's `std` call.
 //! * [`stacks`]: where the threads of such a program have their stacks, on a GPU.
+//! * [`tick`]: how long a tick of a device's counter is, where it does not count nanoseconds.
 //! * [`sim`]: what a kernel built for the CPU simulator asks of the simulator.
 //!
 //! `docs/protocol.md` has the numbered steps, the state table and the memory-model argument.
@@ -36,6 +37,7 @@ pub mod sim;
 pub mod stacks;
 pub mod status;
 pub mod std_services;
+pub mod tick;
 pub mod word;
 
 pub use codec::Plain;

@@ -278,7 +278,15 @@ fn a_kernel_as_users_write_it_builds_for_each_amd_architecture() {
         let image = image("calls", Target::Amdgpu { arch: arch.into() });
         assert_eq!((image.kind, &*image.arch), (ImageKind::AmdCodeObject, arch));
         let exported = exported(&image.bytes);
-        for name in ["demo", "demo.kd", "__HOSTCALL_KERNEL__demo", "__HOSTCALL__Host__add42", "__hostcall_device", "__hostcall_abi"] {
+        for name in [
+            "demo",
+            "demo.kd",
+            "__HOSTCALL_KERNEL__demo",
+            "__HOSTCALL__Host__add42",
+            "__hostcall_device",
+            "__hostcall_tick",
+            "__hostcall_abi",
+        ] {
             assert!(exported.iter().any(|found| found == name), "{arch}: {name} not in {exported:?}");
         }
     }

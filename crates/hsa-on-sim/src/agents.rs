@@ -58,7 +58,7 @@ pub unsafe extern "C" fn hsa_agent_get_info(agent: hsa_agent_t, attribute: u32, 
             }
         };
     }
-    let Some(Gpu { device, agent, .. }) = world().gpu(agent) else { return hsa_status_t::INVALID_AGENT };
+    let Some(Gpu { device, agent, counter_hz, .. }) = world().gpu(agent) else { return hsa_status_t::INVALID_AGENT };
     let info = device.info();
     // SAFETY: (all) the caller's.
     unsafe {
@@ -73,7 +73,10 @@ pub unsafe extern "C" fn hsa_agent_get_info(agent: hsa_agent_t, attribute: u32, 
             agent_info::WAVES_PER_UNIT => put(value, info.resident_waves / info.sms.max(1)),
             agent_info::BDFID => put(value, (agent.handle as u32) << 8),
             agent_info::DOMAIN => put(value, 0u32),
-            agent_info::TIMESTAMP_FREQUENCY => put(value, TIMESTAMP_HZ),
+            agent_info::TIMESTAMP_FREQUENCY => match counter_hz {
+                Some(hz) => put(value, *hz),
+                None => hsa_status_t::INVALID_ARGUMENT,
+            },
             // There is nothing to flush.
             agent_info::HDP_FLUSH => put(value, hsa_amd_hdp_flush_t { memory: std::ptr::null_mut(), registers: std::ptr::null_mut() }),
             _ => hsa_status_t::INVALID_ARGUMENT,

@@ -22,7 +22,12 @@ const UNKNOWN_ARGUMENTS: usize = 256;
 pub(crate) struct Code {
     pub(crate) kernel: Kernel,
     pub(crate) kernarg_bytes: usize,
+    /// Whether its metadata says that more stack may be needed than it names.
+    dynamic: bool,
 }
+
+/// Begins the name of the word by which the build says so of a kernel of which the compiler did not: one that calls itself.
+const STACK_PREFIX: &str = "__HOSTCALL_STACK__";
 
 #[derive(Default)]
 struct Executable {
@@ -236,7 +241,8 @@ fn look_up(program: &Program, name: &str) -> Option<Symbol> {
         // As the arguments are laid out.
         let place = |end, &size: &u32| hostcall_abi::descriptor::KernelParams::place(end, size as usize) + size as usize;
         let kernarg_bytes = kernel.params().map_or(UNKNOWN_ARGUMENTS, |sizes| sizes.iter().fold(0, place));
-        return Some(Symbol::Kernel(Arc::new(Code { kernel, kernarg_bytes })));
+        let dynamic = program.find_global(&format!("{STACK_PREFIX}{name}")).ok()?.is_none();
+        return Some(Symbol::Kernel(Arc::new(Code { kernel, kernarg_bytes, dynamic })));
     }
     let global = program.find_global(name).ok()??;
     Some(Symbol::Variable { address: global.address() as usize, bytes: global.size() })
@@ -263,7 +269,7 @@ pub unsafe extern "C" fn hsa_executable_symbol_get_info(
             (Symbol::Kernel(code), symbol_info::KERNARG_SIZE) => put(value, code.kernarg_bytes as u32),
             (Symbol::Kernel(_), symbol_info::GROUP_SIZE) => put(value, 64u32),
             (Symbol::Kernel(_), symbol_info::PRIVATE_SIZE) => put(value, PRIVATE_BYTES),
-            (Symbol::Kernel(_), symbol_info::DYNAMIC_CALLSTACK) => put(value, true),
+            (Symbol::Kernel(code), symbol_info::DYNAMIC_CALLSTACK) => put(value, code.dynamic),
             (Symbol::Variable { .. }, symbol_info::TYPE) => put(value, SYMBOL_VARIABLE),
             (Symbol::Variable { address, .. }, symbol_info::VARIABLE_ADDRESS) => put(value, address as u64),
             (Symbol::Variable { bytes, .. }, symbol_info::VARIABLE_SIZE) => put(value, bytes as u32),

@@ -17,7 +17,7 @@
 //! anything.
 //!
 //! `HSA_ON_SIM` lists the GPUs, separated by semicolons: each is a simulator's settings (`offload::SimConfig` as text), with the word `nobar` for one
-//! whose memory the host cannot reach. The default is `;nobar;lanes=64`.
+//! whose memory the host cannot reach, and `counter=HZ` for one whose constant counter has so many ticks a second (0: it does not say). The default is `;nobar;lanes=64`.
 
 pub mod agents;
 pub mod code;

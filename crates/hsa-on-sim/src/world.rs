@@ -16,6 +16,8 @@ pub(crate) struct Gpu {
     pub(crate) device: Device,
     /// Whether the host can be allowed to reach its memory.
     pub(crate) host_reaches: bool,
+    /// Ticks a second of its constant counter, if it says.
+    pub(crate) counter_hz: Option<u64>,
     /// Queues of the simulator that run nothing at the moment.
     pub(crate) idle: Mutex<Vec<Queue>>,
     /// Kernels that run.
@@ -32,6 +34,8 @@ static WORLD: OnceLock<World> = OnceLock::new();
 
 /// The variable that lists GPUs.
 const VARIABLE: &str = "HSA_ON_SIM";
+/// Begins the word that says at which rate a GPU's counter runs.
+const COUNTER: &str = "counter=";
 const DEFAULT: &str = ";nobar;lanes=64";
 /// Ticks a second of the runtime's times: not nanoseconds, so that nobody takes one for the other.
 pub(crate) const TIMESTAMP_HZ: u64 = 100_000_000;
@@ -47,12 +51,19 @@ pub(crate) fn start() -> hsa_status_t {
     let mut gpus = Vec::new();
     for text in list.split(';') {
         let (nobar, rest): (Vec<&str>, Vec<&str>) = text.split(',').map(str::trim).partition(|word| *word == "nobar");
+        let (counter, rest): (Vec<&str>, Vec<&str>) = rest.into_iter().partition(|word| word.starts_with(COUNTER));
+        let counter_hz = counter.first().map_or(Ok(TIMESTAMP_HZ), |word| word[COUNTER.len()..].parse());
+        let Ok(counter_hz) = counter_hz else {
+            eprintln!("hsa-on-sim: {VARIABLE}: `{text}`: `{COUNTER}` takes ticks a second, or 0 for a counter of which nothing is known");
+            return hsa_status_t::OUT_OF_RESOURCES;
+        };
         let opened = rest.join(",").parse::<SimConfig>().and_then(Device::sim);
         match opened {
             Ok(device) => gpus.push(Gpu {
                 agent: hsa_agent_t { handle: 2 + gpus.len() as u64 },
                 device,
                 host_reaches: nobar.is_empty(),
+                counter_hz: Some(counter_hz).filter(|&hz| hz > 0),
                 idle: Mutex::default(),
                 running: AtomicUsize::new(0),
             }),

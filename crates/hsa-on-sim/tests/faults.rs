@@ -95,6 +95,24 @@ fn a_kernel_without_the_stack_it_needs_loses_the_device_and_the_default_is_enoug
 }
 
 #[test]
+fn a_kernel_that_calls_itself_gets_stack_although_its_metadata_says_that_it_needs_none() {
+    let enough = device(0);
+    let lost = device(2);
+    for (device, bytes) in [(&enough, hsa::stack(&enough).unwrap()), (&lost, 0)] {
+        hsa::set_stack(device, bytes).unwrap();
+        let (queue, program) = (device.queue().unwrap(), program(device));
+        let to = device.alloc::<u32>(2).unwrap();
+        // Only the build's word says of this kernel that it needs more; the stand-in runs it only if it gets it.
+        launch(&queue, &program.kernel("tick").unwrap(), Launch::linear(1, 1), Args::new().address(to.address()));
+        if bytes > 0 {
+            assert_eq!(queue.read(&to).unwrap(), [10, 0]);
+        } else {
+            is_lost(device, &queue, &program, "a queue failed: a packet makes no sense");
+        }
+    }
+}
+
+#[test]
 fn a_thread_that_waits_learns_that_the_device_was_lost_by_another_queue() {
     let lost = device(0);
     let (queue, other, program) = (lost.queue().unwrap(), lost.queue().unwrap(), program(&lost));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use common::{bundle, device, in_child, launch, library, program};
+use hostcall_abi::tick::Tick;
 use offload::{Args, Device, DeviceKind, Error, HostMemory, Image, ImageKind, Launch, ProgramBundle, hsa};
 
 /// A word of host memory, as an atomic.
@@ -89,6 +90,27 @@ fn shapes_of_three_dimensions_arrive() {
     launch(&queue, &program.kernel("shape").unwrap(), shape, Args::new().address(to.address()));
     let info = queue.read(&to).unwrap();
     assert_eq!((&info[7..10], &info[13..16]), (&[2, 3, 4][..], &[8, 2, 3][..]));
+}
+
+#[test]
+fn kernels_learn_how_long_a_tick_of_their_gpus_counter_is() {
+    let gpus = "counter=25000000;counter=27000000,nobar;counter=0;";
+    in_child("kernels_learn_how_long_a_tick_of_their_gpus_counter_is", &[("HSA_ON_SIM", gpus)], || {
+        let of = |nanos, fraction| Tick { nanos, fraction };
+        // A second of the counter is a second, where the plugin could write by the window and where it could not. Who is not told believes in 100 MHz.
+        for (number, hz, tick) in
+            [(0, 25_000_000, of(40, 0)), (1, 27_000_000, of(37, 159_072_862)), (2, 100_000_000, of(10, 0)), (3, 100_000_000, of(10, 0))]
+        {
+            let device = device(number);
+            assert_eq!(hsa::info(&device).unwrap().counter_hz, (number != 2).then_some(hz));
+            let (queue, program) = (device.queue().unwrap(), program(&device));
+            let to = device.alloc::<u32>(2).unwrap();
+            launch(&queue, &program.kernel("tick").unwrap(), Launch::linear(1, 1), Args::new().address(to.address()));
+            let read = queue.read(&to).unwrap();
+            assert_eq!(of(read[0], read[1]), tick, "device {number}");
+            assert!(tick.nanoseconds(hz).abs_diff(1_000_000_000) <= 1, "{hz} ticks are a second");
+        }
+    });
 }
 
 #[test]

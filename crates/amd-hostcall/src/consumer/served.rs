@@ -12,18 +12,24 @@ use crate::layout::{HeaderWords, LANES, QWORDS, control};
 use crate::memory::Map;
 use crate::stacks::{self, Held, Packets};
 
-/// Set in `Served::inside` when the buffer is closed.
+/// Set in a [`Gate`] when the buffer is closed.
 const CLOSED: u32 = 1 << 31;
+
+/// How many look into the memory, and whether it is closed. Serving threads have one, and clients have another: they count for each packet,
+/// and would take the line from each other.
+#[repr(align(128))]
+#[derive(Debug, Default)]
+struct Gate(AtomicU32);
 
 /// A registered buffer.
 #[derive(Debug)]
 pub(crate) struct Served {
     map: Map,
-    /// How many look into the memory, and whether it is closed.
-    inside: AtomicU32,
     /// For each packet, whether it was taken and not answered. A packet that is ready twice is one.
     taken: Box<[AtomicBool]>,
-    /// How many are.
+    serving: Gate,
+    clients: Gate,
+    /// How many packets were taken and not answered.
     open: AtomicU32,
 }
 
@@ -54,19 +60,41 @@ pub(crate) fn lanes(mut mask: u64) -> impl Iterator<Item = usize> {
 }
 
 /// The right to look into the memory.
-struct Inside<'a>(&'a Served);
+struct Inside<'a>(&'a Gate);
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
         // Release: pairs with the acquire in `shut`: what was done inside is done before the memory is given up.
-        self.0.inside.fetch_sub(1, Ordering::Release);
+        self.0.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl Gate {
+    fn enter(&self) -> Option<Inside<'_>> {
+        // Acquire: pairs with the acquire-release in `close`. Either this count is seen there, or the closing here.
+        let before = self.0.fetch_add(1, Ordering::AcqRel);
+        let inside = Inside(self);
+        (before & CLOSED == 0).then_some(inside)
+    }
+
+    /// Lets nobody in any more; `false` if somebody else closed it.
+    fn close(&self) -> bool {
+        self.0.fetch_or(CLOSED, Ordering::AcqRel) & CLOSED == 0
+    }
+
+    /// Waits until nobody is inside.
+    fn wait(&self) {
+        // Acquire: pairs with the release of `Inside`'s end.
+        while self.0.load(Ordering::Acquire) != CLOSED {
+            std::thread::yield_now();
+        }
     }
 }
 
 impl Served {
     pub(crate) fn new(map: Map) -> Served {
         let taken = (0..map.count()).map(|_| AtomicBool::new(false)).collect();
-        Served { map, inside: AtomicU32::new(0), taken, open: AtomicU32::new(0) }
+        Served { map, taken, serving: Gate::default(), clients: Gate::default(), open: AtomicU32::new(0) }
     }
 
     pub(crate) fn address(&self) -> usize {
@@ -80,16 +108,13 @@ impl Served {
 
     /// Hands a packet of a client on the processor to the host, unless the buffer is closed: then nobody would ever answer it.
     pub(crate) fn push(&self, held: Held, contended: impl FnMut()) -> bool {
-        let Some(_inside) = self.enter() else { return false };
+        let Some(_inside) = self.clients.enter() else { return false };
         stacks::push_ready(&self.map, held, contended);
         true
     }
 
     fn enter(&self) -> Option<Inside<'_>> {
-        // Acquire: pairs with the acquire-release in `shut`. Either this count is seen there, or the closing here.
-        let before = self.inside.fetch_add(1, Ordering::AcqRel);
-        let inside = Inside(self);
-        (before & CLOSED == 0).then_some(inside)
+        self.serving.enter()
     }
 
     /// Writes the doorbell's handle.
@@ -190,13 +215,13 @@ impl Served {
 
     /// Closes the buffer and refuses what is ready or being served. Afterwards nothing here looks into the memory.
     pub(crate) fn shut(&self) {
-        if self.inside.fetch_or(CLOSED, Ordering::AcqRel) & CLOSED != 0 {
+        // In this order: of two that shut it at once, one goes on.
+        if !self.serving.close() {
             return;
         }
-        // Acquire: pairs with the release of `Inside`'s end.
-        while self.inside.load(Ordering::Acquire) != CLOSED {
-            std::thread::yield_now();
-        }
+        self.clients.close();
+        self.serving.wait();
+        self.clients.wait();
         // Nobody else is inside now, and the memory is the client's until this returns.
         let mut ready = Vec::new();
         stacks::take_ready(&self.map, &mut ready);

@@ -7,7 +7,7 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -65,6 +65,8 @@ struct Roles {
 pub(crate) struct Crew {
     roles: Mutex<Roles>,
     changed: Condvar,
+    /// Whether the phase is `Ending`, for the leader, which asks each time that nothing is left.
+    ending: AtomicBool,
     /// Packets that were taken and not begun.
     queue: Mutex<VecDeque<(Arc<Served>, u32)>>,
     /// How many they are. Only who leads changes it; the next leader sees it by way of `pulse`.
@@ -116,6 +118,8 @@ impl Crew {
             return true;
         }
         roles.phase = Phase::Ending;
+        // Release: pairs with the acquire in `ended`.
+        self.ending.store(true, Ordering::Release);
         drop(roles);
         self.changed.notify_all();
         let end = Instant::now() + limit;
@@ -236,7 +240,7 @@ struct Worker {
     buffers: Vec<Arc<Served>>,
     changes: u64,
     taken: Vec<u32>,
-    /// The doorbell's value when it was last waited for.
+    /// The doorbell's value before the last sweep, as far as it is known.
     seen: i64,
 }
 
@@ -297,6 +301,10 @@ impl Worker {
 
     /// Whether the consumer ends. Nothing was left when this is asked.
     fn ended(&self) -> bool {
+        // Acquire: pairs with the release in `end`, which rings until the threads have ended.
+        if !self.consumer.crew.ending.load(Ordering::Acquire) {
+            return false;
+        }
         let mut roles = lock(&self.consumer.crew.roles);
         roles.drained = roles.phase != Phase::Serving;
         if roles.drained {
@@ -313,6 +321,8 @@ impl Worker {
             self.buffers.clone_from(&lock(&self.consumer.buffers));
             self.changes = changes;
         }
+        // Before the stacks: who pushes after the look at them also rings after it.
+        self.seen = self.consumer.doorbell.value(self.seen);
         let mut first = None;
         for buffer in &self.buffers {
             self.taken.clear();

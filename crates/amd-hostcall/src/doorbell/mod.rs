@@ -116,6 +116,14 @@ impl Doorbell {
         }
     }
 
+    /// The value, if it can be had without a call of AMD's runtime; else `last`.
+    pub(crate) fn value(self, last: i64) -> i64 {
+        match self {
+            Doorbell::Own(bell) => bell.value(),
+            Doorbell::Hsa(_) => last,
+        }
+    }
+
     /// Sleeps until the value is another than `seen`, or for a while; returns the value.
     pub(crate) fn wait(self, seen: i64) -> i64 {
         match self {

@@ -88,10 +88,15 @@ impl Bell {
         }
     }
 
+    pub(crate) fn value(&self) -> i64 {
+        self.value.load(Ordering::SeqCst)
+    }
+
     pub(crate) fn wait(&self, seen: i64) -> i64 {
-        if let Some(value) = self.patience.look(|| Some(self.value.load(Ordering::SeqCst)).filter(|value| *value != seen)) {
-            return value;
-        }
+        let in_vain = match self.patience.look(|| Some(self.value.load(Ordering::SeqCst)).filter(|value| *value != seen)) {
+            Ok(value) => return value,
+            Err(in_vain) => in_vain,
+        };
         self.sleeping.store(1, Ordering::SeqCst);
         let value = self.value.load(Ordering::SeqCst);
         if value != seen {
@@ -102,6 +107,7 @@ impl Bell {
         let limit = futex::Timespec { tv_sec: 0, tv_nsec: (micros * 1000) as _ };
         // Woken, interrupted or too late: the words say which.
         let _ = futex::wait(&self.sleeping, futex::Flags::PRIVATE, 1, Some(&limit));
+        self.patience.slept(in_vain);
         let woken = self.sleeping.swap(0, Ordering::SeqCst) == 0;
         let value = self.value.load(Ordering::SeqCst);
         self.choose_sleep(value != seen && !woken);

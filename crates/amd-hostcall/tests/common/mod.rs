@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses some of it")]
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -12,6 +12,7 @@ use amd_hostcall::Error;
 use amd_hostcall::api::*;
 use amd_hostcall::layout;
 use amd_hostcall::memory::Map;
+use amd_hostcall::stacks;
 
 /// Memory of a buffer. A device writes into it, so it is atomics.
 pub(crate) struct Buffer {
@@ -225,4 +226,49 @@ pub(crate) fn command(program: &Path) -> Command {
     }
     command.env("HOSTCALL_AMD_DOORBELL", "own");
     command
+}
+
+/// A service that adds one to its first word.
+pub(crate) unsafe extern "C-unwind" fn add_one(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
+    // SAFETY: eight words.
+    unsafe { *payload = (*payload).wrapping_add(1) };
+    0
+}
+
+/// Its number.
+pub(crate) const ADD_ONE: u32 = 100;
+
+/// Registers it.
+pub(crate) fn with_add_one() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| service(ADD_ONE, add_one));
+}
+
+/// Eight words that differ.
+pub(crate) fn echo_words(n: u64) -> [u64; 8] {
+    std::array::from_fn(|i| n.wrapping_mul(i as u64 + 1))
+}
+
+/// Pushes a packet as a wave does that nobody helps, without ringing; its control word.
+pub(crate) fn submit(buffer: &Buffer, service: u32) -> (Map, u32) {
+    let map = buffer.map();
+    let held = stacks::pop_free(&map, || {}).unwrap();
+    let index = held.index(&map) as u32;
+    let header = map.header(index).unwrap();
+    header.service.store(service, Ordering::Relaxed);
+    header.active_mask.store(1, Ordering::Relaxed);
+    header.control.store(layout::control::READY, Ordering::Relaxed);
+    stacks::push_ready(&map, held, || {});
+    (map, index)
+}
+
+/// Waits until something holds. The limit only ends a test that would hang.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..60_000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    panic!("{what} did not come about");
 }

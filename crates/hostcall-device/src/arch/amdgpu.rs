@@ -9,6 +9,7 @@ use core::arch::amdgpu as isa;
 use core::sync::atomic::{AtomicU32, Ordering, fence};
 use hostcall_abi::descriptor::Control;
 use hostcall_abi::port::Arch;
+use hostcall_abi::tick::Tick;
 use hostcall_abi::{Descriptor, Tag, Word};
 
 unsafe extern "C" {
@@ -205,17 +206,28 @@ pub(crate) unsafe fn unlock_word(word: *mut u32) {
 
 /// Written by the host while no kernel of the program runs.
 #[repr(transparent)]
-struct HostWritten(core::cell::UnsafeCell<Descriptor>);
+struct HostWritten<T>(core::cell::UnsafeCell<T>);
 
 // SAFETY: lanes only read it; the host writes it between kernels.
-unsafe impl Sync for HostWritten {}
+unsafe impl<T> Sync for HostWritten<T> {}
 
 #[cfg(not(target_os = "hermit"))]
 #[unsafe(no_mangle)]
-static __hostcall_device: HostWritten = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
+static __hostcall_device: HostWritten<Descriptor> = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
+#[cfg(not(target_os = "hermit"))]
+#[unsafe(no_mangle)]
+static __hostcall_tick: HostWritten<Tick> = HostWritten(core::cell::UnsafeCell::new(Tick::DEFAULT));
 #[cfg(target_os = "hermit")]
 unsafe extern "C" {
-    safe static __hostcall_device: HostWritten;
+    safe static __hostcall_device: HostWritten<Descriptor>;
+    safe static __hostcall_tick: HostWritten<Tick>;
+}
+
+/// How long a tick of the constant-rate counter is, as the host wrote it when it loaded the program.
+#[inline(always)]
+fn tick() -> Tick {
+    // SAFETY: nobody writes it while a lane runs.
+    unsafe { *__hostcall_tick.0.get() }
 }
 
 /// The descriptor as the host wrote it.
@@ -289,8 +301,8 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn now_ns(self) -> u64 {
-        // The constant-rate counter runs at 100 MHz on the supported parts.
-        steady_counter() * 10
+        // The rate of the counter is a matter of the part: 25 MHz on some, 100 MHz on others.
+        tick().nanoseconds(steady_counter())
     }
 
     from_descriptor!();

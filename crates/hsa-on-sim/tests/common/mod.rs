@@ -22,7 +22,7 @@ pub(crate) fn device(number: u32) -> Device {
     Device::hsa(number).expect("the stand-in has this device")
 }
 
-/// Kernels: `scale` (table of parameters), and `waits`, `traps`, `wild`, `illegal`, `shape`.
+/// Kernels: `scale` (table of parameters), and `waits`, `traps`, `wild`, `illegal`, `shape`, `tick`.
 const SOURCE: &str = r#"
 #![no_std]
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -32,6 +32,7 @@ fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }
 #[unsafe(no_mangle)] #[used] static __hostcall_sim_version: u32 = VERSION;
 #[unsafe(no_mangle)] #[used] static FACTOR: AtomicU32 = AtomicU32::new(3);
 #[unsafe(no_mangle)] #[used] static CONSTANT: u32 = 7;
+#[unsafe(no_mangle)] #[used] static __hostcall_tick: [AtomicU32; 2] = [AtomicU32::new(10), AtomicU32::new(0)];
 #[repr(C)] pub struct Params { count: u32, sizes: [u32; 31] }
 const fn params(list: &[u32]) -> Params {
     let mut sizes = [0; 31];
@@ -45,6 +46,7 @@ const fn params(list: &[u32]) -> Params {
 #[unsafe(no_mangle)] #[used] static __HOSTCALL_KERNEL__wild: Params = params(&[8]);
 #[unsafe(no_mangle)] #[used] static __HOSTCALL_KERNEL__illegal: Params = params(&[]);
 #[unsafe(no_mangle)] #[used] static __HOSTCALL_KERNEL__shape: Params = params(&[8]);
+#[unsafe(no_mangle)] #[used] static __HOSTCALL_KERNEL__tick: Params = params(&[8]);
 unsafe fn info() -> &'static [u32; 16] {
     unsafe { let info: unsafe extern "C" fn() -> *const [u32; 16] = core::mem::transmute((*__hostcall_sim_ops)[0]); &*info() }
 }
@@ -81,6 +83,16 @@ unsafe extern "C" fn __hostcall_sim_kernel_wild(params: *const u8) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __hostcall_sim_kernel_illegal(_: *const u8) {
     unsafe { core::arch::asm!("ud2") }
+}
+// As the build marks a kernel that calls itself: the compiler says of it that its stack is known.
+#[unsafe(no_mangle)] #[used] static __HOSTCALL_STACK__tick: u32 = 1;
+// What a kernel of an AMD GPU reads when it asks for the time.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __hostcall_sim_kernel_tick(params: *const u8) {
+    unsafe {
+        let to = params.cast::<*mut [u32; 2]>().read();
+        *to = [__hostcall_tick[0].load(SeqCst), __hostcall_tick[1].load(SeqCst)];
+    }
 }
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __hostcall_sim_kernel_shape(params: *const u8) {

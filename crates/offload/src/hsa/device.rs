@@ -17,6 +17,7 @@ use super::target;
 use crate::backend::{BackendDevice, BackendEvent, BackendMemory, BackendProgram, BackendQueue, Plugin};
 use crate::device::{DeviceInfo, DeviceKind};
 use crate::error::Error;
+use hostcall_abi::tick::{TICK_SYMBOL, Tick};
 use offload_image::{Image, ImageKind};
 
 /// AMD GPUs through the HSA runtime.
@@ -75,6 +76,20 @@ impl HsaDevice {
     }
 }
 
+impl HsaDevice {
+    /// Tells a program how long a tick of the device's counter is, if it reads the counter and the runtime knows.
+    fn tell_tick(&self, executable: &Executable) -> Result<(), Error> {
+        let Some(tick) = self.context.found.counter_hz.and_then(Tick::of_rate) else { return Ok(()) };
+        let Some(global) = executable.global(TICK_SYMBOL)?.filter(|global| global.writable) else { return Ok(()) };
+        let bytes = tick.to_bytes();
+        if global.size != bytes.len() {
+            return Ok(());
+        }
+        // SAFETY: all bytes of the global, of which no kernel knows yet.
+        unsafe { self.write(global.address, &bytes) }
+    }
+}
+
 impl BackendDevice for HsaDevice {
     fn info(&self) -> &DeviceInfo {
         &self.context.info
@@ -87,7 +102,9 @@ impl BackendDevice for HsaDevice {
 
     fn load(&self, program: &str, image: &Image) -> Result<Arc<dyn BackendProgram>, Error> {
         self.context.usable()?;
-        Ok(Arc::new(Loaded(Arc::new(Executable::load(&self.context, program, image)?))))
+        let executable = Executable::load(&self.context, program, image)?;
+        self.tell_tick(&executable)?;
+        Ok(Arc::new(Loaded(Arc::new(executable))))
     }
 
     fn queue(&self) -> Result<Box<dyn BackendQueue>, Error> {

@@ -105,7 +105,7 @@ impl Executable {
         }))
     }
 
-    fn global(&self, name: &str) -> Result<Option<GlobalInfo>, Error> {
+    pub(super) fn global(&self, name: &str) -> Result<Option<GlobalInfo>, Error> {
         let Some(symbol) = self.symbol(name)? else { return Ok(None) };
         if self.ask::<u32>(symbol, symbol_info::TYPE)? != SYMBOL_VARIABLE {
             return Ok(None);
