@@ -301,7 +301,7 @@ impl Arch for Machine {
 
     #[inline(always)]
     fn now_ns(self) -> u64 {
-        // The rate of the counter is a matter of the part: 25 MHz on some, 100 MHz on others.
+        // The rate of the counter is a matter of the part.
         tick().nanoseconds(steady_counter())
     }
 
