@@ -307,14 +307,17 @@ impl Server {
     /// definition. It stays until it is [unregistered](ServiceHandle::unregister).
     ///
     /// ```
-    /// # #[hostcall::service] trait Host { fn apply(x: f32) -> f32; }
-    /// # let server = hostcall::Server::without_device().start().unwrap();
+    /// # #[hostcall::service]
+    /// # pub trait Host { fn apply(x: f32) -> f32; }
+    /// # fn main() -> Result<(), hostcall::ServerError> {
+    /// # let server = hostcall::Server::without_device().start()?;
     /// let double = server.register_unnamed(host::apply(|x| x * 2.0))?;
     /// let square = server.register_unnamed(host::apply(|x| x * x))?;
     /// // `#[kernel] fn map(y: &mut [f32], f: Callee)` calls `Host::apply_by(f, y[i])`.
     /// let args = offload::Args::new().value(square.callee());
     /// # assert_ne!(double.number(), square.number());
-    /// # Ok::<(), hostcall::ServerError>(())
+    /// # Ok(())
+    /// # }
     /// ```
     ///
     /// # Errors
