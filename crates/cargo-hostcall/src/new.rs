@@ -77,12 +77,29 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     } else {
         write(&path.join("src/main.rs"), MAIN)?;
     }
-    write(&manifest, &(text + LINTS))?;
+    write(&manifest, &with_lints(text))?;
     let next = if *kernel { "cargo run" } else { "cargo hostcall run" };
     println!("made {0}; now: cd {0} && {next}", path.display());
     Ok(ExitCode::SUCCESS)
 }
 
+/// The manifest with our lints, unless cargo has made the package a member of a workspace whose lints it has: a package cannot have both.
+fn with_lints(manifest: String) -> String {
+    if manifest.lines().any(|line| line.trim() == "[lints]") { manifest } else { manifest + LINTS }
+}
+
 fn write(file: &Path, text: &str) -> Result<(), String> {
     fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_of_a_workspace_with_lints_keeps_those() {
+        let member = "[package]\nname = \"a\"\n\n[lints]\nworkspace = true\n";
+        assert_eq!(with_lints(member.into()), member);
+        assert!(with_lints("[package]\nname = \"a\"\n".into()).ends_with(LINTS));
+    }
 }
