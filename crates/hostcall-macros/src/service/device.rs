@@ -100,39 +100,14 @@ impl Service {
 
     /// The function that calls a service which the kernel was given.
     fn given(&self, function: &Function) -> TokenStream {
-        let private = &self.private;
-        let ident = function.ident.unraw();
-        let declared: Vec<_> = function.declared().collect();
-        let (returned, errors) = self.returned(function);
-        let callee = local("callee");
-        let (filled, call) = self.call(function, Form::Given(&callee));
-        let finish = self.finish(function, call);
-        let name = format_ident!("{ident}_by");
+        let (private, ident, callee) = (&self.private, function.ident.unraw(), local("callee"));
         let about = format!("As [`{ident}`](Self::{ident}), of the service that the host passed to the kernel: `ServiceHandle::callee`.");
-        let deprecated = function.attrs.iter().filter(|attr| attr.path().is_ident("deprecated"));
-        quote! {
-            #[doc = #about]
-            #[doc = ""]
-            #[doc = #errors]
-            #(#deprecated)*
-            #[inline(always)]
-            #[track_caller]
-            #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
-            pub fn #name(#callee: #private::abi::Callee, #(#declared),*) -> #returned {
-                #filled
-                #finish
-            }
-        }
+        self.variant(function, Form::Given(&callee), &format_ident!("{ident}_by"), &about, Some(quote!(#callee: #private::abi::Callee,)))
     }
 
     /// The function that makes one call for a wave.
     fn together(&self, function: &Function) -> TokenStream {
         let ident = function.ident.unraw();
-        let declared: Vec<_> = function.declared().collect();
-        let (returned, errors) = self.returned(function);
-        let (filled, call) = self.call(function, Form::Together);
-        let finish = self.finish(function, call);
-        let name = format_ident!("{ident}_together");
         let outs = function.args.iter().any(|arg| matches!(arg.kind, Kind::SliceMut(_)));
         let about = match (&function.output, outs) {
             (Output::Posted, _) => {
@@ -145,6 +120,15 @@ impl Service {
                 "As [`{ident}`](Self::{ident}), once for all lanes that run converged here: with the first one's arguments, whose slices are filled, and each gets the result."
             ),
         };
+        self.variant(function, Form::Together, &format_ident!("{ident}_together"), &about, None)
+    }
+
+    /// Another function for the same call, with a parameter before the others if it needs one.
+    fn variant(&self, function: &Function, form: Form<'_>, name: &Ident, about: &str, first: Option<TokenStream>) -> TokenStream {
+        let declared = function.declared();
+        let (returned, errors) = self.returned(function);
+        let (filled, call) = self.call(function, form);
+        let finish = self.finish(function, call);
         let deprecated = function.attrs.iter().filter(|attr| attr.path().is_ident("deprecated"));
         quote! {
             #[doc = #about]
@@ -154,7 +138,7 @@ impl Service {
             #[inline(always)]
             #[track_caller]
             #[allow(clippy::too_many_arguments, reason = "as many as the service was defined with")]
-            pub fn #name(#(#declared),*) -> #returned {
+            pub fn #name(#first #(#declared),*) -> #returned {
                 #filled
                 #finish
             }
