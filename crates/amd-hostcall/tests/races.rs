@@ -33,21 +33,25 @@ fn a_thousand_producers_make_ten_calls_each() {
     assert_eq!(buffer.free(), 1000, "every packet came back");
 }
 
-#[test]
-fn more_threads_than_packets_wait_for_one_another() {
-    with_add_one();
-    let buffer = Buffer::new(2);
-    let _consumer = Consumer::new(&[&buffer]);
+/// Threads that make calls at once, each of whose answers must be right.
+fn add_one_at_once(buffer: &Buffer, threads: u64, calls: u64) {
     thread::scope(|scope| {
-        for id in 0..32u64 {
-            let buffer = &buffer;
+        for id in 0..threads {
             scope.spawn(move || {
-                for i in 0..100 {
+                for i in 0..calls {
                     assert_eq!(buffer.call(ADD_ONE, echo_words(id + i)).unwrap()[0], id + i + 1);
                 }
             });
         }
     });
+}
+
+#[test]
+fn more_threads_than_packets_wait_for_one_another() {
+    with_add_one();
+    let buffer = Buffer::new(2);
+    let _consumer = Consumer::new(&[&buffer]);
+    add_one_at_once(&buffer, 32, 100);
     assert_eq!(buffer.free(), 2);
 }
 
@@ -58,16 +62,7 @@ fn tags_that_wrap_lose_no_packet() {
         let buffer = Buffer::new(packets);
         buffer.near_the_wrap(40);
         let consumer = Consumer::new(&[&buffer]);
-        thread::scope(|scope| {
-            for id in 0..4u64 {
-                let buffer = &buffer;
-                scope.spawn(move || {
-                    for i in 0..300 {
-                        assert_eq!(buffer.call(ADD_ONE, echo_words(id + i)).unwrap()[0], id + i + 1);
-                    }
-                });
-            }
-        });
+        add_one_at_once(&buffer, 4, 300);
         assert_eq!(consumer.destroy(), 0);
         assert_eq!(buffer.free(), packets as usize);
     }
