@@ -9,11 +9,13 @@
 use bench_services::{answer, question};
 use core::time::Duration;
 use hostcall::kernel;
-use hostcall::time::Instant;
+use hostcall::time::{Instant, sleep};
 use hostcall::wave::{Converged, lane_id, wave_index};
 use hostcall_abi::header::pack_lone;
 use hostcall_abi::word::pack;
 use hostcall_abi::{Flags, Header, ReplyHead, Status, Tag, Word};
+
+use crate::clock::{REPLIED, Ticks};
 
 /// How long one reply is waited for.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -190,29 +192,97 @@ pub fn plain_pingpong(ping: *mut u32, pong: *mut Word, warm: u32, trips: u32, ou
     out[0] = [start.elapsed().as_nanos() as u64, u64::from(trips)];
 }
 
-/// `calls` calls of one lane of each wave, after `warm` others, the first of them with the tag behind `last`. The other lanes help: the request
-/// leaves by one store. `out`, for each wave: nanoseconds, right answers.
-#[kernel]
-pub fn plain_scalar(
+/// The words that the host passes: an area for each wave, in which its port has its wave's number.
+#[derive(Clone, Copy)]
+struct Area {
     bells: *mut u32,
     requests: *mut Word,
     request_words: u32,
     replies: *mut Word,
     reply_words: u32,
-    last: u32,
-    warm: u32,
-    calls: u32,
-    out: &mut [[u64; 2]],
-) {
+}
+
+impl Area {
+    /// The doorbell, the request and the reply of a port.
+    ///
+    /// # Safety
+    /// The areas have this port.
+    #[inline(always)]
+    unsafe fn of(self, port: usize) -> (*mut u32, *mut Word, *mut Word) {
+        // SAFETY: the caller's.
+        unsafe {
+            (
+                self.bells.add(port),
+                self.requests.add(port * self.request_words as usize),
+                self.replies.add(port * self.reply_words as usize),
+            )
+        }
+    }
+}
+
+/// What is measured: the whole time of the calls, or (`DEVICE`) that of the device's own part of them, for which every reply is there before it is
+/// looked for.
+struct Meter<const DEVICE: bool> {
+    clock: Ticks,
+    start: Instant,
+    first: u64,
+    since: u64,
+    ticks: u64,
+}
+
+impl<const DEVICE: bool> Meter<DEVICE> {
+    #[inline(always)]
+    fn start() -> Self {
+        let clock = Ticks::start();
+        let first = if DEVICE { clock.now() } else { 0 };
+        Self { clock, start: Instant::now(), first, since: first, ticks: 0 }
+    }
+
+    /// A call begins.
+    #[inline(always)]
+    fn begins(&mut self) {
+        if DEVICE {
+            self.since = self.clock.now();
+        }
+    }
+
+    /// Its request has been sent.
+    #[inline(always)]
+    fn sent(&mut self) {
+        if DEVICE {
+            self.ends();
+            sleep(REPLIED);
+            self.begins();
+        }
+    }
+
+    /// It has been answered.
+    #[inline(always)]
+    fn ends(&mut self) {
+        if DEVICE {
+            self.ticks += self.clock.now() - self.since;
+        }
+    }
+
+    /// Nanoseconds.
+    #[inline(always)]
+    fn total(&self) -> u64 {
+        if DEVICE { self.clock.nanoseconds(self.ticks, self.first, self.start) } else { self.start.elapsed().as_nanos() as u64 }
+    }
+}
+
+/// Calls of one lane. The other lanes help: the request leaves by one store.
+#[inline(always)]
+fn scalar<const DEVICE: bool>(area: Area, last: u32, warm: u32, calls: u32, out: &mut [[u64; 2]]) {
     let (lanes, lane, port) = (Converged::here(), lane_id(), wave_index());
     // SAFETY: the host passes areas for every wave; this port is this wave's.
-    let (bell, request, reply) =
-        unsafe { (bells.add(port), requests.add(port * request_words as usize), replies.add(port * reply_words as usize)) };
-    let (mut start, mut right) = (Instant::now(), 0);
+    let (bell, request, reply) = unsafe { area.of(port) };
+    let (mut meter, mut right) = (Meter::<DEVICE>::start(), 0);
     for i in 0..warm + calls {
         if i == warm {
-            (start, right) = (Instant::now(), 0);
+            (meter, right) = (Meter::start(), 0);
         }
+        meter.begins();
         let tag = Tag::new((last + 1 + i) as u16);
         let header = Header { service: 1, words: LONE_WORDS as u8 - 1, flags: Flags::REPLY, mask: 1 };
         let payload = Word::new(pack_lone(lane.wrapping_sub(1) & 3, |k| unit(i, k)), tag.payload());
@@ -227,6 +297,7 @@ pub fn plain_scalar(
             // SAFETY: the port's doorbell.
             unsafe { memory::ring(bell, u32::from(tag.seq())) };
         }
+        meter.sent();
         let (mut arrived, mut is_right) = (true, true);
         if lane < REPLY_WORDS {
             let mut wait = Wait::new();
@@ -243,7 +314,9 @@ pub fn plain_scalar(
                 }
             }
         }
-        if lanes.ballot(!(arrived && is_right)) == 0 {
+        let failed = lanes.ballot(!(arrived && is_right));
+        meter.ends();
+        if failed == 0 {
             right += 1;
         } else if lanes.ballot(!arrived) != 0 {
             if lane == 0 {
@@ -253,33 +326,23 @@ pub fn plain_scalar(
         }
     }
     if lane == 0 {
-        out[port] = [start.elapsed().as_nanos() as u64, right];
+        out[port] = [meter.total(), right];
     }
 }
 
-/// The same with all lanes of each wave calling.
-#[kernel]
-pub fn plain_wide(
-    bells: *mut u32,
-    requests: *mut Word,
-    request_words: u32,
-    replies: *mut Word,
-    reply_words: u32,
-    last: u32,
-    warm: u32,
-    calls: u32,
-    out: &mut [[u64; 2]],
-) {
+/// Calls of all lanes.
+#[inline(always)]
+fn wide<const DEVICE: bool>(area: Area, last: u32, warm: u32, calls: u32, out: &mut [[u64; 2]]) {
     let (lanes, lane, port) = (Converged::here(), lane_id(), wave_index());
     let count = lanes.count();
-    // SAFETY: as in `plain_scalar`.
-    let (bell, request, reply) =
-        unsafe { (bells.add(port), requests.add(port * request_words as usize), replies.add(port * reply_words as usize)) };
-    let (mut start, mut right) = (Instant::now(), 0);
+    // SAFETY: as in `scalar`.
+    let (bell, request, reply) = unsafe { area.of(port) };
+    let (mut meter, mut right) = (Meter::<DEVICE>::start(), 0);
     for i in 0..warm + calls {
         if i == warm {
-            (start, right) = (Instant::now(), 0);
+            (meter, right) = (Meter::start(), 0);
         }
+        meter.begins();
         let tag = Tag::new((last + 1 + i) as u16);
         if lane == 0 {
             let header = Header { service: 1, words: LANE_WORDS as u8, flags: Flags::REPLY, mask: lanes.mask() };
@@ -299,6 +362,7 @@ pub fn plain_wide(
             // SAFETY: the port's doorbell.
             unsafe { memory::ring(bell, u32::from(tag.seq())) };
         }
+        meter.sent();
         let mut wait = Wait::new();
         let is_right = loop {
             // SAFETY: two words of the port's reply.
@@ -316,8 +380,78 @@ pub fn plain_wide(
             }
         };
         right += u64::from(lanes.ballot(!is_right) == 0);
+        meter.ends();
     }
     if lane == 0 {
-        out[port] = [start.elapsed().as_nanos() as u64, right];
+        out[port] = [meter.total(), right];
     }
+}
+
+/// `calls` calls of one lane of each wave, after `warm` others, the first of them with the tag behind `last`. `out`, for each wave: nanoseconds,
+/// right answers.
+#[kernel]
+pub fn plain_scalar(
+    bells: *mut u32,
+    requests: *mut Word,
+    request_words: u32,
+    replies: *mut Word,
+    reply_words: u32,
+    last: u32,
+    warm: u32,
+    calls: u32,
+    out: &mut [[u64; 2]],
+) {
+    let area = Area { bells, requests, request_words, replies, reply_words };
+    scalar::<false>(area, last, warm, calls, out);
+}
+
+/// The same, in nanoseconds of the device's own part.
+#[kernel]
+pub fn plain_scalar_device(
+    bells: *mut u32,
+    requests: *mut Word,
+    request_words: u32,
+    replies: *mut Word,
+    reply_words: u32,
+    last: u32,
+    warm: u32,
+    calls: u32,
+    out: &mut [[u64; 2]],
+) {
+    let area = Area { bells, requests, request_words, replies, reply_words };
+    scalar::<true>(area, last, warm, calls, out);
+}
+
+/// As `plain_scalar`, with all lanes of each wave calling.
+#[kernel]
+pub fn plain_wide(
+    bells: *mut u32,
+    requests: *mut Word,
+    request_words: u32,
+    replies: *mut Word,
+    reply_words: u32,
+    last: u32,
+    warm: u32,
+    calls: u32,
+    out: &mut [[u64; 2]],
+) {
+    let area = Area { bells, requests, request_words, replies, reply_words };
+    wide::<false>(area, last, warm, calls, out);
+}
+
+/// The same, in nanoseconds of the device's own part.
+#[kernel]
+pub fn plain_wide_device(
+    bells: *mut u32,
+    requests: *mut Word,
+    request_words: u32,
+    replies: *mut Word,
+    reply_words: u32,
+    last: u32,
+    warm: u32,
+    calls: u32,
+    out: &mut [[u64; 2]],
+) {
+    let area = Area { bells, requests, request_words, replies, reply_words };
+    wide::<true>(area, last, warm, calls, out);
 }

@@ -22,10 +22,12 @@ impl Shape {
 }
 
 /// The rows: their names with a window and without, the kernels that call, and with how many lanes.
-pub(super) const ROWS: [([&str; 2], &str, Shape); 3] = [
+pub(super) const ROWS: [([&str; 2], &str, Shape); 5] = [
     (["call.scalar.held", "call.scalar.held.no_window"], "call_held", Shape::Scalar),
     (["call.scalar", "call.scalar.no_window"], "call", Shape::Scalar),
     (["call.wide64", "call.wide64.no_window"], "call", Shape::Wide),
+    (["call.scalar.device", "call.scalar.device.no_window"], "call_device", Shape::Scalar),
+    (["call.wide64.device", "call.wide64.device.no_window"], "call_device", Shape::Wide),
 ];
 
 /// The name of row number `i` of [`ROWS`].
@@ -36,7 +38,7 @@ pub(super) fn name(i: usize, window: bool) -> &'static str {
 /// Microseconds of a call of each of the rows that `wants` names: several launches' means, on each of several servers.
 ///
 /// A server's threads, and its buffer, are where they happen to be, so one server's figure is that of one place.
-pub(super) fn measure(rig: &Rig, threads: usize, window: bool, wants: impl Fn(&str) -> bool) -> [Result<Vec<f64>, Error>; 3] {
+pub(super) fn measure(rig: &Rig, threads: usize, window: bool, wants: impl Fn(&str) -> bool) -> [Result<Vec<f64>, Error>; ROWS.len()] {
     let mut all = ROWS.map(|_| Ok(Vec::new()));
     for _ in 0..rig.scale.hosts {
         let session = rig.session_in(threads, window);

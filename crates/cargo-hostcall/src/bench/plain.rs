@@ -43,10 +43,12 @@ pub(super) enum Form {
 }
 
 impl Form {
-    fn kernel(self) -> &'static str {
-        match self {
-            Self::Scalar => "plain_scalar",
-            Self::Wide => "plain_wide",
+    fn kernel(self, device_only: bool) -> &'static str {
+        match (self, device_only) {
+            (Self::Scalar, false) => "plain_scalar",
+            (Self::Scalar, true) => "plain_scalar_device",
+            (Self::Wide, false) => "plain_wide",
+            (Self::Wide, true) => "plain_wide_device",
         }
     }
 }
@@ -55,6 +57,8 @@ impl Form {
 struct Area<'a> {
     rig: &'a Rig,
     form: Form,
+    /// Whether the device's own part of the calls is measured, instead of all of them.
+    device_only: bool,
     waves: u32,
     /// Waves, rounded up to whole lots.
     ports: usize,
@@ -77,7 +81,7 @@ impl<'a> Area<'a> {
             return Err(Error::NotHere("host memory does not begin at a line"));
         }
         let window = if window { Some(rig.device.window(geometry.window_layout().bytes)?) } else { None };
-        Ok(Self { rig, form, waves, ports, geometry, host, window, made: 0 })
+        Ok(Self { rig, form, device_only: false, waves, ports, geometry, host, window, made: 0 })
     }
 
     /// The words as the host sees them.
@@ -104,7 +108,7 @@ impl<'a> Area<'a> {
     /// Each wave makes `warm + calls` calls, answered by `threads` threads. How long the kernel took, and nanoseconds of the first wave's
     /// `calls`.
     fn run(&mut self, threads: usize, warm: u32, calls: u32) -> Result<(Duration, u64), Error> {
-        let (rig, kernel, each) = (self.rig, self.form.kernel(), warm + calls);
+        let (rig, kernel, each) = (self.rig, self.form.kernel(self.device_only), warm + calls);
         let out = rig.zeroed::<[u64; 2]>(self.waves as usize)?;
         let layout = self.geometry.host_layout();
         let replies = match &self.window {
@@ -427,13 +431,13 @@ unsafe fn wide(view: &View, port: usize, tag: Tag) -> bool {
     true
 }
 
-/// Microseconds of a call of one wave on an otherwise idle device.
-pub(super) fn latency(rig: &Rig, form: Form, window: bool) -> Result<f64, Error> {
+/// Microseconds of a call of one wave on an otherwise idle device, or of the device's own part of it.
+fn latency(rig: &Rig, form: Form, device_only: bool, window: bool) -> Result<f64, Error> {
     let (warm, calls) = (rig.scale.calls / 10, rig.scale.calls);
     let mut all = Vec::new();
     // As the floor and the calls are measured: on several threads, with memory of their own.
     for _ in 0..rig.scale.hosts {
-        let mut area = Area::new(rig, form, 1, window)?;
+        let mut area = Area { device_only, ..Area::new(rig, form, 1, window)? };
         for _ in 0..rig.scale.latency_samples {
             all.push(area.run(1, warm, calls)?.1 as f64 / 1e3 / f64::from(calls));
         }
@@ -516,15 +520,19 @@ pub(super) enum What {
     Pingpong,
     /// One wave.
     Held(Form),
+    /// The device's own part of one wave's calls.
+    Device(Form),
     /// All waves, and how many threads answer them.
     Rate(Form, usize),
 }
 
 /// The rows, without and with a window.
-pub(super) const ROWS: [(&str, &str, What); 7] = [
+pub(super) const ROWS: [(&str, &str, What); 9] = [
     ("plain.pingpong", "plain.pingpong.no_window", What::Pingpong),
     ("plain.scalar", "plain.scalar.no_window", What::Held(Form::Scalar)),
     ("plain.wide64", "plain.wide64.no_window", What::Held(Form::Wide)),
+    ("plain.scalar.device", "plain.scalar.device.no_window", What::Device(Form::Scalar)),
+    ("plain.wide64.device", "plain.wide64.device.no_window", What::Device(Form::Wide)),
     ("plain.throughput.scalar.1", "plain.throughput.scalar.1.no_window", What::Rate(Form::Scalar, 1)),
     ("plain.throughput.scalar", "plain.throughput.scalar.no_window", What::Rate(Form::Scalar, 8)),
     ("plain.throughput.wide64", "plain.throughput.wide64.no_window", What::Rate(Form::Wide, 8)),
@@ -546,7 +554,8 @@ pub(super) fn row(rig: &Rig, name: &'static str, what: What, window: bool, floor
     };
     Ok(match what {
         What::Pingpong => us(pingpong(rig, window)?, "words there and back, the one back in a line"),
-        What::Held(form) => us(latency(rig, form, window)?, "calls of one wave"),
+        What::Held(form) => us(latency(rig, form, false, window)?, "calls of one wave"),
+        What::Device(form) => us(latency(rig, form, true, window)?, "requests sent and replies taken that were there"),
         What::Rate(form, threads) => {
             let threads = rig.threads(threads)?;
             let rate = rate(rig, form, threads, window)?;

@@ -9,13 +9,17 @@ use serde_json::{Value as Json, json};
 use super::error::Error;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 48] = [
+pub(super) const NAMES: [&str; 56] = [
     "call.scalar.held",
     "call.scalar.held.no_window",
     "call.scalar",
     "call.scalar.no_window",
     "call.wide64",
     "call.wide64.no_window",
+    "call.scalar.device",
+    "call.scalar.device.no_window",
+    "call.wide64.device",
+    "call.wide64.device.no_window",
     "throughput.scalar.1",
     "throughput.scalar.1.no_window",
     "throughput.scalar",
@@ -50,6 +54,10 @@ pub(super) const NAMES: [&str; 48] = [
     "plain.scalar.no_window",
     "plain.wide64",
     "plain.wide64.no_window",
+    "plain.scalar.device",
+    "plain.scalar.device.no_window",
+    "plain.wide64.device",
+    "plain.wide64.device.no_window",
     "plain.throughput.scalar.1",
     "plain.throughput.scalar.1.no_window",
     "plain.throughput.scalar",
@@ -66,6 +74,7 @@ fn plain_of(name: &str) -> Option<String> {
     Some(match name {
         "call.scalar.held" | "call.scalar" => format!("plain.scalar{suffix}"),
         "call.wide64" => format!("plain.wide64{suffix}"),
+        "call.scalar.device" | "call.wide64.device" => format!("plain{}{suffix}", &name["call".len()..]),
         _ if name.starts_with("throughput.") => format!("plain.{name}{suffix}"),
         _ => return None,
     })
