@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use corosensei::Yielder;
+use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{Arch, PortState};
 use hostcall_abi::{Tag, Word};
 
@@ -110,7 +111,7 @@ impl Lane<'_> {
     }
 }
 
-impl Arch for Lane<'_> {
+impl Lanes for Lane<'_> {
     fn lane(self) -> u32 {
         self.lane
     }
@@ -126,11 +127,14 @@ impl Arch for Lane<'_> {
     fn pause(self, _: u32) {
         self.step();
     }
-    fn first_port(self) -> u32 {
-        self.wave % self.ports()
-    }
     fn now_ns(self) -> u64 {
         self.device.clock.get()
+    }
+}
+
+impl Arch for Lane<'_> {
+    fn first_port(self) -> u32 {
+        self.wave % self.ports()
     }
     fn ports(self) -> u32 {
         self.bus.geometry.ports + self.more_ports
