@@ -109,8 +109,16 @@ impl Reader {
     /// # Panics
     /// When rings cannot have that size, see [`super::MIN_RING_LOG2`] and [`super::MAX_RING_LOG2`].
     pub const fn new(ring_log2: u32, wide: bool) -> Self {
+        Self::behind(0, ring_log2, wide)
+    }
+
+    /// The same for a ring of which `position` granules have been read already: each of its units has the phase of its last lap.
+    ///
+    /// # Panics
+    /// As [`Reader::new`].
+    pub const fn behind(position: u64, ring_log2: u32, wide: bool) -> Self {
         assert!(ring_log2 >= super::MIN_RING_LOG2 && ring_log2 <= super::MAX_RING_LOG2, "a ring of a size that there is not");
-        Self { ring_log2, wide, position: 0, told: 0, copy: [0; MAX_MESSAGE] }
+        Self { ring_log2, wide, position, told: position, copy: [0; MAX_MESSAGE] }
     }
 
     /// Granules read since the ring was attached.

@@ -153,7 +153,7 @@ fn reserve<A: RingLink>(arch: A, ring_log2: u32, granules: u32, policy: Policy) 
     }
     if policy == Policy::Drop {
         // Less than an eighth is free: others that look at the same time may take that much before this one reserves.
-        let full = |freed: u32| arch.head().wrapping_sub(freed) > size - size / 8;
+        let full = |freed: u32| arch.head().wrapping_sub(freed) > size - granules.max(size / 8);
         if full(arch.freed()) {
             arch.learn();
             if full(arch.freed()) {
