@@ -90,11 +90,11 @@ impl Header {
             Some(time) => (time, 0),
             None => (0, NO_TIME),
         };
-        let flags = untimed | if wide { WIDE | (mask >> 63) as u32 * LANE_63 } else { 0 };
+        let flags = untimed | if wide { WIDE | ((mask >> 63) as u32 * LANE_63) } else { 0 };
         [
             stream & MAX_STREAM | (granules & MAX_GRANULES) << 12 | (kind as u32) << 23 | flags << 27,
             mask as u32 & DATA,
-            site & 0xffff | (mask >> 31 & 1) as u32 * (1 << 16) | (weight & 15) << 17 | (from.launch & 0x3ff) << 21,
+            site & 0xffff | ((mask >> 31 & 1) as u32) << 16 | (weight & 15) << 17 | (from.launch & 0x3ff) << 21,
             if wide { (mask >> 32) as u32 & DATA } else { user & DATA },
             time as u32 & DATA,
             (time >> 31) as u32 & DATA,

@@ -1,14 +1,14 @@
 //! Streams: messages of kernels that nobody answers, through rings in host memory.
 //!
 //! A wave reserves room in its ring by one atomic addition in device memory, and stores its message straight into the ring. Every 32-bit *unit* of
-//! the ring carries one *phase* bit, which flips with each lap ([`unit`]). So the reader knows of every unit whether it is there. No store is ordered
+//! the ring carries one *phase* bit, which flips with each lap ([`mod@unit`]). So the reader knows of every unit whether it is there. No store is ordered
 //! against another: there is no fence, no commit and no doorbell. The other 31 bits are the message. The bits that the phase displaces are gathered by
 //! ballots, and travel in the same message ([`layout`]). The reader walks each ring in order, and returns room (*credit*) in one word.
 //!
-//! * [`unit`]: phases.
+//! * [`mod@unit`], the unit with its phase.
 //! * [`header`]: the first two words of a message, who sent what.
 //! * [`layout`]: where the units of each lane lie in a message.
-//! * [`send`]: the device's half.
+//! * [`mod@send`]: the device's half.
 //! * [`receive`]: the host's half.
 //!
 //! # Why it is right
@@ -36,7 +36,7 @@ pub use send::{Counter, Place, Policy, RingLink, Sent, send};
 pub const GRANULE: u32 = 16;
 /// Units that each lane sends at most in one message: as many bits as a unit has for those of lane 31.
 pub const MAX_UNITS: u32 = 31;
-/// The smallest ring, in granules, as a power of two: a message of 64 lanes takes at most a quarter of it.
-pub const MIN_RING_LOG2: u32 = 10;
+/// The smallest ring, in granules, as a power of two: a message of 64 lanes takes at most a quarter of it. (In loom's models one granule does.)
+pub const MIN_RING_LOG2: u32 = if cfg!(loom) { 2 } else { 10 };
 /// The largest ring, in granules, as a power of two: 64 MiB.
 pub const MAX_RING_LOG2: u32 = 20;

@@ -130,7 +130,7 @@ impl Reader {
     /// stores its low 32 bits where the device's [`RingLink::freed`](super::RingLink::freed) finds them, with release: what was read was read before.
     pub const fn credit(&mut self, all: bool) -> Option<u64> {
         let news = self.position - self.told;
-        if news == 0 || (!all && news < 1 << (self.ring_log2 - 3)) {
+        if news == 0 || (!all && news < (1 << self.ring_log2) / 8) {
             return None;
         }
         self.told = self.position;
