@@ -2,7 +2,7 @@
 //!
 //! | part | units |
 //! |---|---|
-//! | [header](super::header) | 8 |
+//! | [`header`] | 8 |
 //! | displaced bits | one lane: 1. Waves of 32: a ballot for each unit that a lane sends, and 1. Waves of 64: two ballots for each, and 2 |
 //! | padding | up to a whole granule |
 //! | columns | those that each lane sends, the lanes side by side |

@@ -42,6 +42,8 @@ pub enum Found<'a> {
 pub struct Message<'a> {
     /// Its header.
     pub header: Header,
+    /// Whether it was found by a search behind a message of unknown length that never became whole. What looks like a message there may be a part of one.
+    pub after_gap: bool,
     layout: Layout,
     units: &'a [u32],
 }
@@ -100,6 +102,8 @@ pub struct Reader {
     position: u64,
     /// Granules of which the device has been told.
     told: u64,
+    /// Where a search for messages ends.
+    gap_end: u64,
     copy: [u32; MAX_MESSAGE],
 }
 
@@ -118,7 +122,7 @@ impl Reader {
     /// As [`Reader::new`].
     pub const fn behind(position: u64, ring_log2: u32, wide: bool) -> Self {
         assert!(ring_log2 >= super::MIN_RING_LOG2 && ring_log2 <= super::MAX_RING_LOG2, "a ring of a size that there is not");
-        Self { ring_log2, wide, position, told: position, copy: [0; MAX_MESSAGE] }
+        Self { ring_log2, wide, position, told: position, gap_end: position, copy: [0; MAX_MESSAGE] }
     }
 
     /// Granules read since the ring was attached.
@@ -153,8 +157,9 @@ impl Reader {
         if !self.copy_units(memory, at, end - QUAD, end) || !self.copy_units(memory, at, header::UNITS, end) {
             return Found::Partial;
         }
+        let after_gap = self.position < self.gap_end;
         self.position += u64::from(layout.granules());
-        Found::Message(Message { header, layout, units: &self.copy[..end as usize] })
+        Found::Message(Message { header, after_gap, layout, units: &self.copy[..end as usize] })
     }
 
     /// The header in the copy, and the layout of its message, if there can be such a message.
@@ -187,18 +192,33 @@ impl Reader {
         differ & PHASE == 0
     }
 
-    /// Goes on behind a granule that will never be whole, and stores what is missing of it, so that the ring's phases are right again. Only for when
-    /// no kernel runs, and the granule was reserved: otherwise its wave may still store it.
-    pub fn give_up(&mut self, memory: &impl RingMemory) {
+    /// Goes on behind a message that will never be whole, and stores what is missing of it, so that the ring's phases are right again. Only for when no
+    /// kernel runs: otherwise its wave may still store it. `head` is what has been reserved ([`RingLink::head`](super::RingLink::head)).
+    ///
+    /// If the message's length is known it is skipped as a whole. Else it is one granule, and messages up to `head` are those of a search
+    /// ([`Message::after_gap`]). Does nothing if everything that was reserved has been read.
+    pub fn give_up(&mut self, memory: &impl RingMemory, head: u32, units: impl FnOnce(u32) -> Option<u32>) {
+        let reserved = head.wrapping_sub(self.position as u32);
+        if reserved == 0 {
+            return;
+        }
         let at = Position::new(self.position as u32, self.ring_log2);
-        for quad in (0..GRANULE).step_by(QUAD as usize) {
-            let units = memory.load_four(at.unit(quad));
-            for (index, unit) in (quad..).zip(units) {
+        // The first quad says how long it is; what is there of the header's second does not matter.
+        let length = if self.copy_units(memory, at, 0, QUAD) { self.plausible(units).map(|(_, layout)| layout.granules()) } else { None };
+        let skipped = match length {
+            Some(granules) if granules <= reserved => granules,
+            _ => {
+                self.gap_end = self.position + u64::from(reserved);
+                1
+            }
+        };
+        for quad in (0..skipped * GRANULE).step_by(QUAD as usize) {
+            for (index, unit) in (quad..).zip(memory.load_four(at.unit(quad))) {
                 if !at.is_there(index, unit) {
                     memory.repair(at.unit(index), at.with_phase(index, 0));
                 }
             }
         }
-        self.position += 1;
+        self.position += u64::from(skipped);
     }
 }

@@ -61,7 +61,7 @@ proptest! {
     }
 
     #[test]
-    fn a_wave_that_ends_between_reserving_and_storing_costs_its_message_alone(program in program(), after in 0..4000u32) {
+    fn a_kernel_that_is_killed_anywhere_costs_what_was_under_way_and_the_ring_goes_on(program in program(), after in 0..4000u32) {
         run(&Program { killed: Some(after), ..program });
     }
 }

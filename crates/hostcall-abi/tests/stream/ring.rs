@@ -103,7 +103,7 @@ impl RingMemory for HostSide<'_> {
         let mut four: [u32; 4] = all[unit as usize..][..4].try_into().expect("four units");
         match self.ring.fault {
             Fault::OnePhaseInFour => four = four.map(|other| other & !PHASE | four[0] & PHASE),
-            Fault::AnyPhase if unit % 16 != 0 => {
+            Fault::AnyPhase if !unit.is_multiple_of(16) => {
                 let lap = self.position >> self.ring.ring_log2;
                 let inside = (self.position as u32 & ((1 << self.ring.ring_log2) - 1)) * 16;
                 let phase = if (lap + u64::from(unit < inside)) & 1 == 0 { PHASE } else { 0 };
@@ -186,7 +186,7 @@ impl RingLink for Lane<'_> {
     fn learn(self) {
         self.step();
         // As if over the bus: perhaps it has not arrived yet.
-        if self.ring.clock.get() % 3 != 0 {
+        if !self.ring.clock.get().is_multiple_of(3) {
             self.ring.deliver_credit();
         }
     }

@@ -29,7 +29,7 @@ impl<A: Arch> Client<A> {
     ///
     /// `N` words of each lane must fit into the reply area ([`ReplyHead::area`]), however short the replies are: all of them are read.
     ///
-    /// `deadline_ns` is a time of [`Arch::now_ns`], 0 for none. If it passes, or the server closes the buffer,
+    /// `deadline_ns` is a time of [`Lanes::now_ns`](crate::lanes::Lanes::now_ns), 0 for none. If it passes, or the server closes the buffer,
     /// the reply's status says so, and the port is left *abandoned*: released as it is, its next owner waits
     /// for the late reply.
     #[inline(always)]
@@ -145,7 +145,7 @@ impl<A: Arch> Client<A> {
     ///
     /// All are asked for before one of them is looked at: over the bus they take the time of one.
     ///
-    /// Before the group sends again over the same port, its lanes must have met ([`Arch::sync`]): a message
+    /// Before the group sends again over the same port, its lanes must have met ([`Lanes::sync`](crate::lanes::Lanes::sync)): a message
     /// without payload is complete with its leader's word, and its replies overwrite these.
     #[inline(always)]
     pub fn reply_words<const N: usize>(self, group: &Group, held: &Held, index: u32, end: u32) -> [Word; N] {
