@@ -307,6 +307,7 @@ fn odd_definitions_become_valid_files_too() {
     for action in [
         "gen-rust-print",
         "gen-impl-trait",
+        "gen-rust-replay",
         "gen-mock",
         "gen-rust-safe",
         "gen-doc",
@@ -347,6 +348,7 @@ fn rust_made_from_odd_definitions_compiles_without_warnings() {
         ("gen-rust-print", "print"),
         ("gen-impl-trait", "api"),
         ("gen-entry-points", "entry"),
+        ("gen-rust-replay", "replay"),
         ("gen-mock", "mock"),
         ("gen-rust-safe", "safe"),
     ] {

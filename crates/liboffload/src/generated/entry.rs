@@ -13,6 +13,7 @@ use super::api::{Api, HandleKind};
 use super::print;
 use super::sys::*;
 use crate::runtime::check::{self, Number};
+use crate::runtime::record::{Access, Element};
 use crate::runtime::{Bool, Error, call};
 
 /// `olCalculateOptimalOccupancy`: Tells the size of work groups with which a device is best used by a kernel.
@@ -57,8 +58,14 @@ pub unsafe fn calculate_optimal_occupancy<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("GroupSize", group_size) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(device.cast());
+        list.handle(kernel.cast());
+        list.number(shared_memory as u64);
+        list.elements(Access::Out, group_size, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olCalculateOptimalOccupancy", location, body, arguments) }
+    unsafe { call::<A>("olCalculateOptimalOccupancy", location, body, arguments, recorded) }
 }
 
 /// `olCreateEvent`: Marks the end of the work that a queue has so far.
@@ -90,8 +97,13 @@ pub unsafe fn create_event<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("Event", event) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+        list.number(u64::from(flags.0));
+        list.memory(Access::OutHandle, event.cast(), size_of::<usize>());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olCreateEvent", location, body, arguments) }
+    unsafe { call::<A>("olCreateEvent", location, body, arguments, recorded) }
 }
 
 /// `olCreateProgram`: Loads an image on a device.
@@ -130,8 +142,14 @@ pub unsafe fn create_program<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("Program", program) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(device.cast());
+        list.memory(Access::Read, prog_data.cast(), check::range(0, prog_data_size.number()).end);
+        list.number(prog_data_size as u64);
+        list.memory(Access::OutHandle, program.cast(), size_of::<usize>());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olCreateProgram", location, body, arguments) }
+    unsafe { call::<A>("olCreateProgram", location, body, arguments, recorded) }
 }
 
 /// `olCreateQueue`: Makes a queue.
@@ -165,8 +183,12 @@ pub unsafe fn create_queue<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("Queue", queue) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(device.cast());
+        list.memory(Access::OutHandle, queue.cast(), size_of::<usize>());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olCreateQueue", location, body, arguments) }
+    unsafe { call::<A>("olCreateQueue", location, body, arguments, recorded) }
 }
 
 /// `olDestroyEvent`: Gives an event back.
@@ -188,8 +210,11 @@ pub unsafe fn destroy_event<A: Api>(event: ol_event_handle_t, location: *const o
     let arguments = |list: &mut crate::runtime::trace::Arguments| {
         list.value("Event", &event);
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(event.cast());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olDestroyEvent", location, body, arguments) }
+    unsafe { call::<A>("olDestroyEvent", location, body, arguments, recorded) }
 }
 
 /// `olDestroyProgram`: Unloads a program.
@@ -216,8 +241,11 @@ pub unsafe fn destroy_program<A: Api>(program: ol_program_handle_t, location: *c
     let arguments = |list: &mut crate::runtime::trace::Arguments| {
         list.value("Program", &program);
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(program.cast());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olDestroyProgram", location, body, arguments) }
+    unsafe { call::<A>("olDestroyProgram", location, body, arguments, recorded) }
 }
 
 /// `olDestroyQueue`: Gives a queue back.
@@ -239,8 +267,11 @@ pub unsafe fn destroy_queue<A: Api>(queue: ol_queue_handle_t, location: *const o
     let arguments = |list: &mut crate::runtime::trace::Arguments| {
         list.value("Queue", &queue);
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olDestroyQueue", location, body, arguments) }
+    unsafe { call::<A>("olDestroyQueue", location, body, arguments, recorded) }
 }
 
 /// `olGetDeviceInfo`: Tells a property of a device.
@@ -280,8 +311,14 @@ pub unsafe fn get_device_info<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_device_info_t(prop_name, bytes)) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(device.cast());
+        list.number(u64::from(prop_name.0));
+        list.number(prop_size as u64);
+        list.memory(Access::Out, prop_value.cast(), prop_size);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetDeviceInfo", location, body, arguments) }
+    unsafe { call::<A>("olGetDeviceInfo", location, body, arguments, recorded) }
 }
 
 /// `olGetDeviceInfoSize`: Tells how many bytes a property of a device needs.
@@ -318,8 +355,13 @@ pub unsafe fn get_device_info_size<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("PropSizeRet", prop_size_ret) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(device.cast());
+        list.number(u64::from(prop_name.0));
+        list.elements(Access::Out, prop_size_ret, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetDeviceInfoSize", location, body, arguments) }
+    unsafe { call::<A>("olGetDeviceInfoSize", location, body, arguments, recorded) }
 }
 
 /// `olGetEventElapsedTime`: Tells how much time lies between two events.
@@ -362,8 +404,13 @@ pub unsafe fn get_event_elapsed_time<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("ElapsedTime", elapsed_time) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(start_event.cast());
+        list.handle(end_event.cast());
+        list.elements(Access::Out, elapsed_time, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetEventElapsedTime", location, body, arguments) }
+    unsafe { call::<A>("olGetEventElapsedTime", location, body, arguments, recorded) }
 }
 
 /// `olGetEventInfo`: Tells a property of an event.
@@ -398,8 +445,14 @@ pub unsafe fn get_event_info<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_event_info_t(prop_name, bytes)) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(event.cast());
+        list.number(u64::from(prop_name.0));
+        list.number(prop_size as u64);
+        list.memory(Access::Out, prop_value.cast(), prop_size);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetEventInfo", location, body, arguments) }
+    unsafe { call::<A>("olGetEventInfo", location, body, arguments, recorded) }
 }
 
 /// `olGetEventInfoSize`: Tells how many bytes a property of an event needs.
@@ -431,8 +484,13 @@ pub unsafe fn get_event_info_size<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("PropSizeRet", prop_size_ret) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(event.cast());
+        list.number(u64::from(prop_name.0));
+        list.elements(Access::Out, prop_size_ret, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetEventInfoSize", location, body, arguments) }
+    unsafe { call::<A>("olGetEventInfoSize", location, body, arguments, recorded) }
 }
 
 /// `olGetKernelMaxCooperativeGroupCount`: Tells how many work groups a cooperative launch of a kernel may have.
@@ -479,8 +537,14 @@ pub unsafe fn get_kernel_max_cooperative_group_count<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("MaxGroupCount", max_group_count) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(device.cast());
+        list.handle(kernel.cast());
+        list.elements(Access::Value, launch_size_args, 1);
+        list.elements(Access::Out, max_group_count, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetKernelMaxCooperativeGroupCount", location, body, arguments) }
+    unsafe { call::<A>("olGetKernelMaxCooperativeGroupCount", location, body, arguments, recorded) }
 }
 
 /// `olGetMemInfo`: Tells a property of an allocation.
@@ -514,8 +578,14 @@ pub unsafe fn get_mem_info<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_mem_info_t(prop_name, bytes)) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.pointer(ptr.cast());
+        list.number(u64::from(prop_name.0));
+        list.number(prop_size as u64);
+        list.memory(Access::Out, prop_value.cast(), prop_size);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetMemInfo", location, body, arguments) }
+    unsafe { call::<A>("olGetMemInfo", location, body, arguments, recorded) }
 }
 
 /// `olGetMemInfoSize`: Tells how many bytes a property of an allocation needs.
@@ -546,8 +616,13 @@ pub unsafe fn get_mem_info_size<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("PropSizeRet", prop_size_ret) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.pointer(ptr.cast());
+        list.number(u64::from(prop_name.0));
+        list.elements(Access::Out, prop_size_ret, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetMemInfoSize", location, body, arguments) }
+    unsafe { call::<A>("olGetMemInfoSize", location, body, arguments, recorded) }
 }
 
 /// `olGetPlatformInfo`: Tells a property of a platform.
@@ -587,8 +662,14 @@ pub unsafe fn get_platform_info<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_platform_info_t(prop_name, bytes)) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(platform.cast());
+        list.number(u64::from(prop_name.0));
+        list.number(prop_size as u64);
+        list.memory(Access::Out, prop_value.cast(), prop_size);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetPlatformInfo", location, body, arguments) }
+    unsafe { call::<A>("olGetPlatformInfo", location, body, arguments, recorded) }
 }
 
 /// `olGetPlatformInfoSize`: Tells how many bytes a property of a platform needs.
@@ -625,8 +706,13 @@ pub unsafe fn get_platform_info_size<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("PropSizeRet", prop_size_ret) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(platform.cast());
+        list.number(u64::from(prop_name.0));
+        list.elements(Access::Out, prop_size_ret, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetPlatformInfoSize", location, body, arguments) }
+    unsafe { call::<A>("olGetPlatformInfoSize", location, body, arguments, recorded) }
 }
 
 /// `olGetQueueInfo`: Tells a property of a queue.
@@ -661,8 +747,14 @@ pub unsafe fn get_queue_info<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_queue_info_t(prop_name, bytes)) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+        list.number(u64::from(prop_name.0));
+        list.number(prop_size as u64);
+        list.memory(Access::Out, prop_value.cast(), prop_size);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetQueueInfo", location, body, arguments) }
+    unsafe { call::<A>("olGetQueueInfo", location, body, arguments, recorded) }
 }
 
 /// `olGetQueueInfoSize`: Tells how many bytes a property of a queue needs.
@@ -694,8 +786,13 @@ pub unsafe fn get_queue_info_size<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("PropSizeRet", prop_size_ret) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+        list.number(u64::from(prop_name.0));
+        list.elements(Access::Out, prop_size_ret, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetQueueInfoSize", location, body, arguments) }
+    unsafe { call::<A>("olGetQueueInfoSize", location, body, arguments, recorded) }
 }
 
 /// `olGetSymbol`: Finds a symbol of a program by its name.
@@ -736,8 +833,14 @@ pub unsafe fn get_symbol<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("Symbol", symbol) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(program.cast());
+        list.text(name);
+        list.number(u64::from(kind.0));
+        list.memory(Access::OutHandle, symbol.cast(), size_of::<usize>());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetSymbol", location, body, arguments) }
+    unsafe { call::<A>("olGetSymbol", location, body, arguments, recorded) }
 }
 
 /// `olGetSymbolInfo`: Tells a property of a symbol.
@@ -777,8 +880,14 @@ pub unsafe fn get_symbol_info<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_symbol_info_t(prop_name, bytes)) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(symbol.cast());
+        list.number(u64::from(prop_name.0));
+        list.number(prop_size as u64);
+        list.memory(Access::Out, prop_value.cast(), prop_size);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetSymbolInfo", location, body, arguments) }
+    unsafe { call::<A>("olGetSymbolInfo", location, body, arguments, recorded) }
 }
 
 /// `olGetSymbolInfoSize`: Tells how many bytes a property of a symbol needs.
@@ -815,8 +924,13 @@ pub unsafe fn get_symbol_info_size<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("PropSizeRet", prop_size_ret) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(symbol.cast());
+        list.number(u64::from(prop_name.0));
+        list.elements(Access::Out, prop_size_ret, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olGetSymbolInfoSize", location, body, arguments) }
+    unsafe { call::<A>("olGetSymbolInfoSize", location, body, arguments, recorded) }
 }
 
 /// `olInit`: Starts the library.
@@ -847,8 +961,11 @@ pub unsafe fn init<A: Api>(init_args: *const ol_init_args_t, location: *const ol
         // SAFETY: the caller says so.
         unsafe { list.input("InitArgs", init_args) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.elements(Access::Value, init_args, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olInit", location, body, arguments) }
+    unsafe { call::<A>("olInit", location, body, arguments, recorded) }
 }
 
 /// `olIsValidBinary`: Tells whether a device can load an image, without loading it.
@@ -887,8 +1004,14 @@ pub unsafe fn is_valid_binary<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("Valid", valid.cast::<Bool>()) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(device.cast());
+        list.memory(Access::Read, prog_data.cast(), check::range(0, prog_data_size.number()).end);
+        list.number(prog_data_size as u64);
+        list.elements(Access::Out, valid, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olIsValidBinary", location, body, arguments) }
+    unsafe { call::<A>("olIsValidBinary", location, body, arguments, recorded) }
 }
 
 /// `olIterateDevices`: Shows every device to a function.
@@ -914,8 +1037,12 @@ pub unsafe fn iterate_devices<A: Api>(
         list.value("Callback", &callback.map_or(std::ptr::null(), |callback| callback as *const c_void));
         list.value("UserData", &user_data);
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.callback(callback.is_some());
+        list.pointer(user_data.cast());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olIterateDevices", location, body, arguments) }
+    unsafe { call::<A>("olIterateDevices", location, body, arguments, recorded) }
 }
 
 /// `olLaunchHostFunction`: Puts a call of a host function into a queue.
@@ -945,8 +1072,13 @@ pub unsafe fn launch_host_function<A: Api>(
         list.value("Callback", &callback.map_or(std::ptr::null(), |callback| callback as *const c_void));
         list.value("UserData", &user_data);
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+        list.callback(callback.is_some());
+        list.pointer(user_data.cast());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olLaunchHostFunction", location, body, arguments) }
+    unsafe { call::<A>("olLaunchHostFunction", location, body, arguments, recorded) }
 }
 
 /// `olLaunchKernel`: Launches a kernel.
@@ -1025,8 +1157,18 @@ pub unsafe fn launch_kernel<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.inputs("ArgSizes", arg_sizes, check::range(0, num_args.number())) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+        list.handle(device.cast());
+        list.handle(kernel.cast());
+        list.elements(Access::Value, launch_size_args, 1);
+        list.elements(Access::Value, properties, 1);
+        list.number(num_args as u64);
+        list.array(Element::Pointer, arg_ptrs.cast(), check::range(0, num_args.number()).end);
+        list.elements(Access::Value, arg_sizes, check::range(0, num_args.number()).end);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olLaunchKernel", location, body, arguments) }
+    unsafe { call::<A>("olLaunchKernel", location, body, arguments, recorded) }
 }
 
 /// `olMemAlloc`: Allocates memory.
@@ -1066,8 +1208,14 @@ pub unsafe fn mem_alloc<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("AllocationOut", allocation_out) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(device.cast());
+        list.number(u64::from(r#type.0));
+        list.number(size as u64);
+        list.memory(Access::OutPointer, allocation_out.cast(), size_of::<usize>());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olMemAlloc", location, body, arguments) }
+    unsafe { call::<A>("olMemAlloc", location, body, arguments, recorded) }
 }
 
 /// `olMemAllocAligned`: Allocates memory at an address that is a multiple of an alignment.
@@ -1115,8 +1263,15 @@ pub unsafe fn mem_alloc_aligned<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("AllocationOut", allocation_out) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(device.cast());
+        list.number(u64::from(r#type.0));
+        list.number(size as u64);
+        list.number(alignment as u64);
+        list.memory(Access::OutPointer, allocation_out.cast(), size_of::<usize>());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olMemAllocAligned", location, body, arguments) }
+    unsafe { call::<A>("olMemAllocAligned", location, body, arguments, recorded) }
 }
 
 /// `olMemFill`: Fills memory with a repeated pattern.
@@ -1163,8 +1318,15 @@ pub unsafe fn mem_fill<A: Api>(
         list.value("PatternPtr", &pattern_ptr);
         list.value("FillSize", &fill_size);
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+        list.memory(Access::Write, ptr.cast(), check::range(0, fill_size.number()).end);
+        list.number(pattern_size as u64);
+        list.memory(Access::Read, pattern_ptr.cast(), check::range(0, pattern_size.number()).end);
+        list.number(fill_size as u64);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olMemFill", location, body, arguments) }
+    unsafe { call::<A>("olMemFill", location, body, arguments, recorded) }
 }
 
 /// `olMemFree`: Gives memory back that olMemAlloc or olMemAllocAligned allocated.
@@ -1185,8 +1347,11 @@ pub unsafe fn mem_free<A: Api>(address: *mut c_void, location: *const ol_code_lo
     let arguments = |list: &mut crate::runtime::trace::Arguments| {
         list.value("Address", &address);
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.pointer(address.cast());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olMemFree", location, body, arguments) }
+    unsafe { call::<A>("olMemFree", location, body, arguments, recorded) }
 }
 
 /// `olMemPrefetch`: Advises that managed memory will be used on the other side.
@@ -1240,8 +1405,15 @@ pub unsafe fn mem_prefetch<A: Api>(
         unsafe { list.inputs("Sizes", sizes, check::range(0, count.number())) };
         list.value("Flags", &ol_mem_migration_flag_t(flags));
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+        list.number(count as u64);
+        list.array(Element::Pointer, mems.cast(), check::range(0, count.number()).end);
+        list.elements(Access::Value, sizes, check::range(0, count.number()).end);
+        list.number(flags as u64);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olMemPrefetch", location, body, arguments) }
+    unsafe { call::<A>("olMemPrefetch", location, body, arguments, recorded) }
 }
 
 /// `olMemRegister`: Lets a device use host memory, and gives the address to use.
@@ -1292,8 +1464,15 @@ pub unsafe fn mem_register<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("PinnedPtr", pinned_ptr) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(device.cast());
+        list.memory(Access::Write, ptr.cast(), check::range(0, size.number()).end);
+        list.number(size as u64);
+        list.number(flags as u64);
+        list.memory(Access::OutPointer, pinned_ptr.cast(), size_of::<usize>());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olMemRegister", location, body, arguments) }
+    unsafe { call::<A>("olMemRegister", location, body, arguments, recorded) }
 }
 
 /// `olMemUnregister`: Takes back what olMemRegister did for one user.
@@ -1337,8 +1516,13 @@ pub unsafe fn mem_unregister<A: Api>(
         list.value("Ptr", &ptr);
         list.value("Flags", &ol_memory_register_flag_t(flags));
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(device.cast());
+        list.pointer(ptr.cast());
+        list.number(flags as u64);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olMemUnregister", location, body, arguments) }
+    unsafe { call::<A>("olMemUnregister", location, body, arguments, recorded) }
 }
 
 /// `olMemcpy`: Copies memory.
@@ -1395,8 +1579,16 @@ pub unsafe fn memcpy<A: Api>(
         list.value("SrcDevice", &src_device);
         list.value("Size", &size);
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+        list.memory(Access::Write, dst_ptr.cast(), check::range(0, size.number()).end);
+        list.handle(dst_device.cast());
+        list.memory(Access::Read, src_ptr.cast(), check::range(0, size.number()).end);
+        list.handle(src_device.cast());
+        list.number(size as u64);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olMemcpy", location, body, arguments) }
+    unsafe { call::<A>("olMemcpy", location, body, arguments, recorded) }
 }
 
 /// `olPlatformRegisterRPCCallback`: Has a function answer the calls that kernels of a platform make to the host.
@@ -1429,8 +1621,12 @@ pub unsafe fn platform_register_rpc_callback<A: Api>(
         list.value("Platform", &platform);
         list.value("Callback", &callback.map_or(std::ptr::null(), |callback| callback as *const c_void));
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(platform.cast());
+        list.callback(callback.is_some());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olPlatformRegisterRPCCallback", location, body, arguments) }
+    unsafe { call::<A>("olPlatformRegisterRPCCallback", location, body, arguments, recorded) }
 }
 
 /// `olQueryQueue`: Tells, without waiting, whether a queue's work is done.
@@ -1458,8 +1654,12 @@ pub unsafe fn query_queue<A: Api>(
         // SAFETY: the caller says so.
         unsafe { list.output("IsQueueWorkCompleted", is_queue_work_completed.cast::<Bool>()) };
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+        list.elements(Access::Out, is_queue_work_completed, 1);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olQueryQueue", location, body, arguments) }
+    unsafe { call::<A>("olQueryQueue", location, body, arguments, recorded) }
 }
 
 /// `olShutDown`: Undoes one call of olInit.
@@ -1475,8 +1675,9 @@ pub unsafe fn shut_down<A: Api>(location: *const ol_code_location_t) -> ol_resul
         unsafe { api.shut_down() }
     };
     let arguments = |_: &mut crate::runtime::trace::Arguments| {};
+    let recorded = |_: &mut crate::runtime::record::Arguments| {};
     // SAFETY: the caller says so.
-    unsafe { call("olShutDown", location, body, arguments) }
+    unsafe { call::<A>("olShutDown", location, body, arguments, recorded) }
 }
 
 /// `olSyncEvent`: Waits until an event is complete.
@@ -1498,8 +1699,11 @@ pub unsafe fn sync_event<A: Api>(event: ol_event_handle_t, location: *const ol_c
     let arguments = |list: &mut crate::runtime::trace::Arguments| {
         list.value("Event", &event);
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(event.cast());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olSyncEvent", location, body, arguments) }
+    unsafe { call::<A>("olSyncEvent", location, body, arguments, recorded) }
 }
 
 /// `olSyncQueue`: Waits until a queue's work is done.
@@ -1521,8 +1725,11 @@ pub unsafe fn sync_queue<A: Api>(queue: ol_queue_handle_t, location: *const ol_c
     let arguments = |list: &mut crate::runtime::trace::Arguments| {
         list.value("Queue", &queue);
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olSyncQueue", location, body, arguments) }
+    unsafe { call::<A>("olSyncQueue", location, body, arguments, recorded) }
 }
 
 /// `olWaitEvents`: Has later work of a queue wait for events.
@@ -1570,8 +1777,13 @@ pub unsafe fn wait_events<A: Api>(
         unsafe { list.inputs("Events", events, check::range(0, num_events.number())) };
         list.value("NumEvents", &num_events);
     };
+    let recorded = |list: &mut crate::runtime::record::Arguments| {
+        list.handle(queue.cast());
+        list.array(Element::Handle, events.cast(), check::range(0, num_events.number()).end);
+        list.number(num_events as u64);
+    };
     // SAFETY: the caller says so.
-    unsafe { call("olWaitEvents", location, body, arguments) }
+    unsafe { call::<A>("olWaitEvents", location, body, arguments, recorded) }
 }
 
 /// Defines the C functions of the API over an implementation: a type that implements [`Api`](crate::Api).

@@ -41,6 +41,11 @@ impl Platform {
 /// The platforms, in the order in which their devices are shown. Programs that look for any device find GPUs first.
 static PLATFORMS: [Platform; PLATFORM_COUNT] = [Platform::new("cuda", &cuda::Cuda), Platform::new("host", &host::Host)];
 
+/// The back end of a device's platform.
+pub(super) fn backend_of(device: &Device) -> ol_platform_backend_t {
+    PLATFORMS[device.platform].driver.backend()
+}
+
 /// How many there are.
 pub(super) const PLATFORM_COUNT: usize = 2;
 
