@@ -74,7 +74,7 @@ fn a_changed_result_is_noticed() {
     let stdout = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(
-        stdout.contains("olGetSymbol: gives OL_ERRC_NOT_FOUND (the program has no kernel `vector_add`); the recording has OL_SUCCESS"),
+        stdout.contains("olGetSymbol: gives OL_ERRC_NOT_FOUND (the program has no kernel `vector_add`); the recording has OL_ERRC_SUCCESS"),
         "{stdout}"
     );
 }
@@ -109,7 +109,7 @@ fn the_whole_suite_of_the_api_replays_as_it_was_recorded() {
     assert!(recorded.ends_with(" 0 failed\n"), "{recorded}");
     let output = replay(&[&file]);
     let [calls, compared, differ] = summary(&output);
-    assert!(output.status.success() && differ == 0 && calls > 1000 && compared > 1000, "{}", text(&output.stdout));
+    assert!(output.status.success() && differ == 0 && calls > 700 && compared > 700, "{}", text(&output.stdout));
 }
 
 #[test]
@@ -181,6 +181,19 @@ fn a_program_that_crashes_leaves_the_call_that_it_crashed_in() {
         output.status.success() && stdout.contains("olIterateDevices: the recording ends in it; here it gives OL_SUCCESS"),
         "{output:?}"
     );
+}
+
+#[test]
+fn calls_of_many_threads_are_recorded_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let stress = program(folder.path(), "stress", &[source("stress.c")]);
+    let image = image(folder.path(), &kernels(), true);
+    let file = folder.path().join("stress.rec");
+    let output = text(&succeed(command(&stress).arg(image).args(["8", "100", "1"]).env("OFFLOAD_RECORD", &file)).stdout);
+    assert!(output.contains("8 threads, 800 steps, 0 surprises"), "{output}");
+    let recording = liboffload::library::Recording::read(&std::fs::read(&file).unwrap()).unwrap();
+    assert!(recording.cut() == 0 && recording.calls() > 800, "{} calls, {} bytes cut", recording.calls(), recording.cut());
+    assert_eq!(recording.open_calls(), 0, "each call has its end");
 }
 
 #[test]

@@ -176,4 +176,113 @@ impl Recording {
     pub fn calls(&self) -> usize {
         self.records.iter().filter(|record| matches!(record, Record::Begin(_))).count()
     }
+
+    /// How many of them have not ended: the recorded program ended in them, or the recording is cut.
+    pub fn open_calls(&self) -> usize {
+        self.calls() - self.records.iter().filter(|record| matches!(record, Record::End(_))).count().min(self.calls())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{Arrived, Begin, End, Memory, Object, Value, header};
+    use super::*;
+
+    fn records() -> Vec<Record> {
+        let inner = Memory { address: 0x2000, size: 9, lasts: true, bytes: vec![1, 2, 3], links: Vec::new() };
+        let outer = Memory {
+            address: 0x1000,
+            size: 8,
+            lasts: false,
+            bytes: vec![0; 8],
+            links: vec![(0, Value::Memory(inner)), (4, Value::Pointer(7)), (8, Value::Handle(u64::MAX))],
+        };
+        vec![
+            Record::Object(Object { handle: 0xf2, is_device: true, backend: 4, ordinal: 1, name: "a processor".into() }),
+            Record::Begin(Begin {
+                call: 0,
+                thread: 3,
+                in_host_function: true,
+                function: "olX".into(),
+                arguments: vec![Value::Number(5), Value::Callback(true), Value::Memory(outer.clone()), Value::Handle(0)],
+                unseen: vec!["this".into(), "that".into()],
+            }),
+            Record::End(End { call: 0, code: 3, details: "wrong".into(), outputs: vec![(2, Value::Memory(outer))], ranges: vec![(1, 2)] }),
+            Record::Arrived(Arrived { call: 0, address: 9, bytes: b"data".to_vec() }),
+        ]
+    }
+
+    fn file() -> Vec<u8> {
+        records().iter().fold(header(), |mut file, record| {
+            file.extend(record.encode());
+            file
+        })
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let read = Recording::read(&file()).unwrap();
+        assert_eq!((read.records, read.cut), (records(), 0));
+    }
+
+    #[test]
+    fn a_file_that_is_cut_anywhere_has_the_records_before_that() {
+        let file = file();
+        let mut whole = 0;
+        for length in 0..file.len() {
+            match Recording::read(&file[..length]) {
+                Err(error) => assert!(length < HEADER && error == FormatError::NoHeader { length }, "{length}: {error}"),
+                Ok(read) => {
+                    assert_eq!(read.records, records()[..read.records.len()], "{length}");
+                    assert!(read.records.len() >= whole && read.records.len() < 4, "{length}");
+                    whole = read.records.len();
+                }
+            }
+        }
+        assert_eq!(whole, 3);
+    }
+
+    #[test]
+    fn no_changed_byte_goes_unnoticed_or_ends_the_reader() {
+        let file = file();
+        for at in 0..file.len() {
+            for bit in 0..8 {
+                let mut changed = file.clone();
+                changed[at] ^= 1 << bit;
+                match Recording::read(&changed) {
+                    Err(_) => {}
+                    // A length that reaches beyond the end looks like a cut.
+                    Ok(read) => assert!(read.cut > 0 && read.records == records()[..read.records.len()], "byte {at}, bit {bit}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_payload_that_says_more_than_it_holds_is_damaged() {
+        let with_payload = |kind: u32, payload: &[u8]| {
+            let mut file = header();
+            file.extend(kind.to_le_bytes());
+            file.extend(crc32fast::hash(payload).to_le_bytes());
+            file.extend((payload.len() as u64).to_le_bytes());
+            file.extend(payload);
+            Recording::read(&file).unwrap_err().to_string()
+        };
+        let mut deep = vec![0; 16 + 1];
+        deep.extend(3u64.to_le_bytes());
+        deep.extend(b"olX");
+        deep.extend(1u32.to_le_bytes());
+        for _ in 0..10 {
+            deep.push(4);
+            deep.extend([0; 17 + 8]);
+            deep.extend(1u32.to_le_bytes());
+            deep.extend([0; 8]);
+        }
+        assert!(with_payload(2, &deep).contains("memory names memory more deeply than any call does"));
+        let mut long = [0; 16].to_vec();
+        long.extend(u64::MAX.to_le_bytes());
+        assert!(with_payload(4, &long).contains("it says that 18446744073709551615 bytes follow, and 0 do"));
+        assert!(with_payload(9, &[]).contains("there are no records of kind 9"));
+        assert!(with_payload(4, &[0; 30]).contains("it is longer than what it holds"));
+    }
 }

@@ -90,6 +90,9 @@ impl Recorder {
     }
 }
 
+/// Values by the number of their argument, and ranges of memory: where each begins, and how many bytes it has.
+type Outputs = (Vec<(u32, Value)>, Vec<(u64, u64)>);
+
 thread_local! {
     static THREAD: u64 = {
         /// Numbers threads in the order in which they first call. Nothing is published by it, so its order against other memory does not matter.
@@ -136,7 +139,7 @@ impl State {
     }
 
     /// What a call wrote, and what that means for later ones.
-    fn outputs(&mut self, call: u64, function: &str, arguments: &[Argument]) -> (Vec<(u32, Value)>, Vec<(u64, u64)>) {
+    fn outputs(&mut self, call: u64, function: &str, arguments: &[Argument]) -> Outputs {
         let (mut outputs, mut ranges) = (Vec::new(), Vec::new());
         let queue = match arguments.first() {
             Some(Argument::Handle(queue)) => *queue,
