@@ -16,7 +16,7 @@ pub mod record;
 pub mod safe;
 pub mod trace;
 
-pub use call::call;
+pub use call::{call, is_watched, watched};
 pub use error::Error;
 pub use handle::{HandleState, HandleTable, LiveHandle};
 pub(crate) use location::{current_place, remembers_places};

@@ -31,7 +31,7 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     text.line("use super::sys::*;");
     text.line("use crate::runtime::check::{self, Number};");
     text.line("use crate::runtime::record::{Access, Element};");
-    text.line("use crate::runtime::{Bool, Error, call};");
+    text.line("use crate::runtime::{Bool, Error, call, is_watched, watched};");
     for function in &api.functions {
         entry(&mut text, api, function, &prefix)?;
     }
@@ -52,16 +52,21 @@ fn entry(text: &mut Text, api: &Api, function: &Function, prefix: &str) -> Resul
     let open =
         format!("pub unsafe fn {name}<A: Api>({parameters}{comma}location: *const {prefix}_code_location_t) -> {prefix}_result_t {{");
     text.block(open, "}", |text| {
-        text.block("let body = || {", "};", |text| body(text, api, function, &name))?;
+        text.block("let body = move || {", "};", |text| body(text, api, function, &name))?;
         let list = if function.params.is_empty() { "_" } else { "list" };
-        text.block(format_args!("let arguments = |{list}: &mut crate::runtime::trace::Arguments| {{"), "};", |text| {
-            function.params.iter().try_for_each(|param| argument(text, api, function, param))
-        })?;
-        text.block(format_args!("let recorded = |{list}: &mut crate::runtime::record::Arguments| {{"), "};", |text| {
-            function.params.iter().try_for_each(|param| rust_record::argument(text, api, function, param))
+        text.block("if is_watched::<A>() {", "}", |text| {
+            text.block(format_args!("let arguments = |{list}: &mut crate::runtime::trace::Arguments| {{"), "};", |text| {
+                function.params.iter().try_for_each(|param| argument(text, api, function, param))
+            })?;
+            text.block(format_args!("let recorded = |{list}: &mut crate::runtime::record::Arguments| {{"), "};", |text| {
+                function.params.iter().try_for_each(|param| rust_record::argument(text, api, function, param))
+            })?;
+            text.line("// SAFETY: the caller says so.");
+            text.line(format_args!("return unsafe {{ watched::<A>(\"{}\", location, body, arguments, recorded) }};", function.name));
+            Ok::<(), GenError>(())
         })?;
         text.line("// SAFETY: the caller says so.");
-        text.line(format_args!("unsafe {{ call::<A>(\"{}\", location, body, arguments, recorded) }}", function.name));
+        text.line(format_args!("unsafe {{ call(\"{}\", location, body) }}", function.name));
         Ok(())
     })
 }
@@ -150,7 +155,7 @@ fn value_check(text: &mut Text, api: &Api, ty: &CType, value: &str, shown: &str)
         && let Some(Named::Enum(object)) = api.named(name)
     {
         let name = enumeration(object)?;
-        text.line(format_args!("check::enumerator(&{value}, {name}::ALL, {shown:?}, {name:?})?;"));
+        text.line(format_args!("check::enumerator(&{value}, {value}.0, {name}::ALL, {shown:?}, {name:?})?;"));
     }
     Ok(())
 }

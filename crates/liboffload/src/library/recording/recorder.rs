@@ -253,7 +253,7 @@ impl record::Recorder for Recorder {
         }
         let (code, details) = match result {
             Ok(()) => (ol_errc_t::OL_ERRC_SUCCESS, String::new()),
-            Err(error) => (error.code, error.details.to_string()),
+            Err(error) => (error.code, error.details().into_owned()),
         };
         state.write(&Record::End(End { call, code: code.0, details, outputs, ranges }));
         if result.is_ok() {

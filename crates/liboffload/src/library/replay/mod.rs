@@ -307,7 +307,7 @@ impl<'a, A: Api> Replay<'a, A> {
         if !(is_about_devices(function) && other_device || function == "olGetEventElapsedTime") {
             self.summary.compared += 1;
             if code.0 != end.code {
-                let details = made.result.as_ref().err().map_or_else(String::new, |error| format!(" ({})", error.details));
+                let details = made.result.as_ref().err().map_or_else(String::new, |error| format!(" ({})", error.details()));
                 let recorded = if end.details.is_empty() { String::new() } else { format!(" ({})", end.details) };
                 self.differs(format!("{place}: gives {code}{details}; the recording has {}{recorded}", ol_errc_t(end.code)));
             }

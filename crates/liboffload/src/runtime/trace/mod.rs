@@ -66,6 +66,11 @@ thread_local! {
     };
 }
 
+/// Whether there is a trace.
+pub(super) fn is_on() -> bool {
+    tracer().is_some()
+}
+
 /// A call that is being traced.
 pub(super) struct Traced {
     tracer: &'static Tracer,

@@ -105,7 +105,7 @@ fn text(to: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
 }
 
 fn details<'a>(event: &Event<'_>, error: &'a Error) -> Cow<'a, str> {
-    event.location.map_or(Cow::Borrowed(&*error.details), |location| format!("{location}: {}", error.details).into())
+    event.location.map_or_else(|| error.details(), |location| format!("{location}: {}", error.details()).into())
 }
 
 /// A member of an object behind others, whose value is text.
