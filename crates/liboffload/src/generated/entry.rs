@@ -338,7 +338,7 @@ pub unsafe fn get_device_info<A: Api>(
             list.value("PropName", &prop_name);
             list.value("PropSize", &prop_size);
             // SAFETY: the caller says so.
-            unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_device_info_t(prop_name, bytes)) };
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_device_info_t(prop_name, bytes, to)) };
         };
         let recorded = |list: &mut crate::runtime::record::Arguments| {
             list.handle(device.cast());
@@ -484,7 +484,7 @@ pub unsafe fn get_event_info<A: Api>(
             list.value("PropName", &prop_name);
             list.value("PropSize", &prop_size);
             // SAFETY: the caller says so.
-            unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_event_info_t(prop_name, bytes)) };
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_event_info_t(prop_name, bytes, to)) };
         };
         let recorded = |list: &mut crate::runtime::record::Arguments| {
             list.handle(event.cast());
@@ -629,7 +629,7 @@ pub unsafe fn get_mem_info<A: Api>(
             list.value("PropName", &prop_name);
             list.value("PropSize", &prop_size);
             // SAFETY: the caller says so.
-            unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_mem_info_t(prop_name, bytes)) };
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_mem_info_t(prop_name, bytes, to)) };
         };
         let recorded = |list: &mut crate::runtime::record::Arguments| {
             list.pointer(ptr.cast());
@@ -721,7 +721,7 @@ pub unsafe fn get_platform_info<A: Api>(
             list.value("PropName", &prop_name);
             list.value("PropSize", &prop_size);
             // SAFETY: the caller says so.
-            unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_platform_info_t(prop_name, bytes)) };
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_platform_info_t(prop_name, bytes, to)) };
         };
         let recorded = |list: &mut crate::runtime::record::Arguments| {
             list.handle(platform.cast());
@@ -814,7 +814,7 @@ pub unsafe fn get_queue_info<A: Api>(
             list.value("PropName", &prop_name);
             list.value("PropSize", &prop_size);
             // SAFETY: the caller says so.
-            unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_queue_info_t(prop_name, bytes)) };
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_queue_info_t(prop_name, bytes, to)) };
         };
         let recorded = |list: &mut crate::runtime::record::Arguments| {
             list.handle(queue.cast());
@@ -959,7 +959,7 @@ pub unsafe fn get_symbol_info<A: Api>(
             list.value("PropName", &prop_name);
             list.value("PropSize", &prop_size);
             // SAFETY: the caller says so.
-            unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_symbol_info_t(prop_name, bytes)) };
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_symbol_info_t(prop_name, bytes, to)) };
         };
         let recorded = |list: &mut crate::runtime::record::Arguments| {
             list.handle(symbol.cast());

@@ -20,4 +20,4 @@ pub use call::{call, is_watched, watched};
 pub use error::Error;
 pub use handle::{HandleState, HandleTable, LiveHandle};
 pub(crate) use location::{current_place, remembers_places};
-pub use print::{Bool, Bytes, Print, Shown};
+pub use print::{Bool, Bytes, Print, Shown, push_formatted};

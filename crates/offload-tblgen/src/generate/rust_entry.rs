@@ -311,7 +311,7 @@ fn argument(text: &mut Text, api: &Api, function: &Function, param: &Param) -> R
         };
         text.line("// SAFETY: the caller says so.");
         text.line(format_args!(
-            "unsafe {{ list.property({name:?}, {value}, {}, |bytes| print::{}({}, bytes)) }};",
+            "unsafe {{ list.property({name:?}, {value}, {}, |bytes, to| print::{}({}, bytes, to)) }};",
             rust_name(&tag.size),
             property_function(object),
             rust_name(&tag.tag)

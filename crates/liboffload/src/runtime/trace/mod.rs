@@ -27,7 +27,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-pub use arguments::{Arguments, element, elements};
+pub use arguments::{Arguments, element, elements, text};
 
 use self::config::Config;
 use self::sink::{Event, Sink};
