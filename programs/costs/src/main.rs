@@ -8,7 +8,7 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Instant;
@@ -28,6 +28,7 @@ fn main() -> io::Result<()> {
     show("read_gb_s", || read(&dir.join("data")))?;
     show("atomic_ns", || Ok(atomic(100_000)))?;
     show("mutex_ns", || Ok(mutex(100_000)))?;
+    show("accesses_ns", || Ok(accesses(100_000)))?;
     show("push_ns", || Ok(work::push(1 << 20)))?;
     show("alloc_ns", || Ok(work::alloc(100_000)))?;
     show("insert_ns", || Ok(work::insert(100_000)))
@@ -95,6 +96,24 @@ fn atomic(count: u32) -> f64 {
             last = number.fetch_add(1 + (last >> 63), Ordering::Relaxed);
         }
         assert_eq!(last + 1, u64::from(count));
+    })
+}
+
+/// What a mutex cannot do without, by hand: a compare-and-swap that acquires, a load and a store of what it guards, and a swap that releases.
+fn accesses(count: u32) -> f64 {
+    let (lock, number) = (Box::new(AtomicU32::new(0)), Box::new(AtomicU64::new(0)));
+    work::each(count, || {
+        for _ in 0..count {
+            // Acquire and release pair with each other, in the next round.
+            if lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+                return;
+            }
+            number.store(number.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            if lock.swap(0, Ordering::Release) != 1 {
+                return;
+            }
+        }
+        assert_eq!(number.load(Ordering::Relaxed), u64::from(count));
     })
 }
 

@@ -58,6 +58,17 @@ impl Fixture {
     pub(super) fn path(&self) -> PathBuf {
         self.dir().join(FILE)
     }
+
+    /// Microseconds of one of many writes of `bytes` bytes by the host to another file beside it.
+    pub(super) fn write(&self, bytes: usize) -> Result<f64, Error> {
+        const WRITES: u32 = 2_000;
+        let path = self.dir().join("written-here");
+        let failed = |source| Error::File { doing: "cannot write", path: path.clone(), source };
+        let (mut file, block) = (File::create(&path).map_err(failed)?, vec![7; bytes]);
+        let start = Instant::now();
+        (0..WRITES).try_for_each(|_| file.write_all(&block)).map_err(failed)?;
+        Ok(start.elapsed().as_secs_f64() * 1e6 / f64::from(WRITES))
+    }
 }
 
 /// The row `file.read`. The session's server must grant the fixture's directory as [`GUEST`].

@@ -58,6 +58,7 @@ fn costs(rig: &Rig, sheet: &mut Sheet, image: &Path) -> Result<(), Error> {
         let into = rig.zeroed(fixture.bytes())?;
         files::pread_and_copy(rig, &fixture.path(), &into)?
     };
+    let write_us = median(rig.scale.samples, || fixture.write(BLOCK))?;
     eprintln!("std: {} …", image.display());
     let figures = figures(rig, image, &fixture)?;
     let figure = |name: &str| figures.get(name).copied().ok_or(Error::NotHere("the program does not measure it"));
@@ -65,7 +66,10 @@ fn costs(rig: &Rig, sheet: &mut Sheet, image: &Path) -> Result<(), Error> {
 
     sheet.row("std.write", |_| {
         let us = figure("write_ns")? / 1e3;
-        let note = format!("4 KiB to a file by one thread; a bare call with 4 KiB by one lane {call_us:.3} us, {threads} server thread(s)");
+        let note = format!(
+            "4 KiB to a file by one thread; a bare call with 4 KiB by one lane {call_us:.3} us, the host's own write {write_us:.3} us, \
+             {threads} server thread(s)"
+        );
         Ok(Row { name: "std.write", figure: Figure::Us(us), ratio: us / call_us, against: Against::Call, note })
     });
     sheet.row("std.file_read", |_| {
@@ -75,7 +79,11 @@ fn costs(rig: &Rig, sheet: &mut Sheet, image: &Path) -> Result<(), Error> {
     });
     sheet.row("std.mutex", |_| {
         let (ns, atomic) = (figure("mutex_ns")?, figure("atomic_ns")?);
-        let note = format!("lock and unlock, nobody else wants it; one atomic addition {atomic:.1} ns");
+        let by_hand = figure("accesses_ns")?;
+        let note = format!(
+            "lock and unlock, nobody else wants it; one atomic addition {atomic:.1} ns; the lock's four accesses to memory by hand \
+             {by_hand:.1} ns"
+        );
         Ok(Row { name: "std.mutex", figure: Figure::Us(ns / 1e3), ratio: ns / atomic, against: Against::Atomic, note })
     });
     for (name, key, what, here) in [
