@@ -11,6 +11,8 @@
 //! * [`geometry`]: sizes of a port buffer and where everything lies in it.
 //! * [`descriptor`]: what the host writes into a loaded program so that it finds its port buffer.
 //! * [`port`]: the state machine, client half and server half, generic over memory and lanes.
+//! * [`stream`]: messages that nobody answers, through rings: layout, and both halves of the state machine.
+//! * [`lanes`]: what lanes of one wave do together.
 //! * [`status`]: how a call ended, as numbers on the wire and as [`CallError`].
 //! * [`codec`]: how typed arguments and results become payload.
 //! * [`services`]: the table of built-in services.
@@ -31,12 +33,14 @@ pub mod failure;
 pub mod file_error;
 pub mod geometry;
 pub mod header;
+pub mod lanes;
 pub mod port;
 pub mod services;
 pub mod sim;
 pub mod stacks;
 pub mod status;
 pub mod std_services;
+pub mod stream;
 pub mod tick;
 pub mod word;
 

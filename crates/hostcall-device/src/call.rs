@@ -10,7 +10,8 @@ use crate::context::{Called, ServiceWord, client, descriptor, group_at, machine}
 use crate::outcome::{Raw, check, decode, no_port};
 use crate::pending::Started;
 use hostcall_abi::codec::Fixed;
-use hostcall_abi::port::{Arch, Group, Held};
+use hostcall_abi::lanes::Lanes;
+use hostcall_abi::port::{Group, Held};
 use hostcall_abi::{CallError, Flags, Header, ReplyHead, Status};
 
 /// A port that a wave keeps for several calls, which saves each call the taking of one.

@@ -4,7 +4,8 @@ use crate::arch::current::{self as arch, Machine};
 use core::cell::UnsafeCell;
 #[cfg(not(target_os = "hermit"))]
 use hostcall_abi::ABI_VERSION;
-use hostcall_abi::port::{Arch, Client, Group, first_lane};
+use hostcall_abi::lanes::Lanes;
+use hostcall_abi::port::{Client, Group, first_lane};
 use hostcall_abi::{CallError, Callee};
 
 /// The wire's version that this program was built with, for the host to compare.

@@ -7,7 +7,8 @@
 use crate::arch::current as arch;
 use crate::context::{descriptor, machine};
 use hostcall_abi::codec::padded;
-use hostcall_abi::port::{Arch, Group};
+use hostcall_abi::lanes::Lanes;
+use hostcall_abi::port::Group;
 
 /// Which way the bytes go.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -102,6 +102,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __runtime {
     pub use crate::builtin::{Clock, Console, Environment, Files, Process};
+    use hostcall_abi::lanes::Lanes;
     use hostcall_abi::port::Arch;
 
     /// Bytes of a staging slot.

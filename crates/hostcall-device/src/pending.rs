@@ -6,7 +6,8 @@ use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use hostcall_abi::CallError;
 use hostcall_abi::codec::Fixed;
-use hostcall_abi::port::{Arch, Group, Held};
+use hostcall_abi::lanes::Lanes;
+use hostcall_abi::port::{Group, Held};
 
 /// A call under way whose result is an `R`: what the stubs `start_…` return. It holds a port until it is waited for or dropped.
 ///

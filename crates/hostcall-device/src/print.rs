@@ -9,7 +9,7 @@ use crate::context::machine;
 use crate::wave;
 use core::fmt::{self, Write};
 use core::mem::MaybeUninit;
-use hostcall_abi::port::Arch;
+use hostcall_abi::lanes::Lanes;
 
 /// Bytes of a text that travel in one call.
 const BUFFER: usize = 512;

@@ -20,6 +20,7 @@ use crate::context::{Called, ServiceWord, client, descriptor, group_at, machine}
 use crate::copy::{self, Way};
 use crate::outcome::{Outcome, Raw};
 use hostcall_abi::codec::{Fixed, VarHead, padded};
+use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{Arch, Group, Held};
 use hostcall_abi::word::{WORD_BYTES, Word};
 use hostcall_abi::{CallError, Flags, ReplyHead, Status};

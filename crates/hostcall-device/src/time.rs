@@ -5,7 +5,7 @@ use crate::context::machine;
 use core::ops::{Add, Sub};
 use core::time::Duration;
 use hostcall_abi::CallError;
-use hostcall_abi::port::Arch;
+use hostcall_abi::lanes::Lanes;
 
 /// A time of the device's clock, which never goes back. Reading it makes no call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

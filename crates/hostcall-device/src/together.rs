@@ -9,7 +9,8 @@ use crate::call::{Port, fits, unit_of};
 use crate::context::{Called, ServiceWord, client, group_at, machine};
 use crate::outcome::{Raw, check, decode, no_port};
 use hostcall_abi::codec::Fixed;
-use hostcall_abi::port::{Arch, Group, Held};
+use hostcall_abi::lanes::Lanes;
+use hostcall_abi::port::{Group, Held};
 use hostcall_abi::{CallError, Flags, Status, unrolled};
 
 /// The lanes that call service `number` together from the caller's place in the source. (Those that call it from elsewhere call for

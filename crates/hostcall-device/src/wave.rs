@@ -11,7 +11,7 @@ use crate::arch::current as arch;
 use crate::context::machine;
 use crate::outcome::Outcome;
 use hostcall_abi::codec::Fixed;
-use hostcall_abi::port::Arch;
+use hostcall_abi::lanes::Lanes;
 use hostcall_abi::{CallError, Plain, Status};
 
 /// Workgroup coordinates.

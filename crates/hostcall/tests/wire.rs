@@ -11,6 +11,7 @@ use hostcall::__private::PortBuffer;
 use hostcall::test_utils::{MockArch, fixed_service, posted_service};
 use hostcall::{CallError, Server, Service};
 use hostcall_abi::header::pack_lone;
+use hostcall_abi::lanes::Lanes as _;
 use hostcall_abi::port::Arch;
 use hostcall_abi::{Flags, Header, Status, Tag, Word};
 

@@ -1,8 +1,9 @@
 //! What a machine is to the client: lanes, and the words of one port buffer.
 
+use crate::lanes::Lanes;
 use crate::word::{Tag, Word};
 
-/// What the client needs of the machine it runs on: lanes, and the words of one port buffer.
+/// What the client needs of the machine it runs on besides lanes: the words of one port buffer.
 ///
 /// Implemented for NVIDIA and AMD GPUs, for the simulator and for loom's model of memory.
 ///
@@ -10,33 +11,15 @@ use crate::word::{Tag, Word};
 ///
 /// `store_request`, `load_reply` and `ring` are *relaxed* and single-copy atomic; tags carry what order
 /// would. `lock_port` and `unlock_port` act on device memory only.
-pub trait Arch: Copy {
-    /// The calling lane's number in its wave.
-    fn lane(self) -> u32;
-    /// Bit per lane of `mask` for which `predicate` holds.
-    fn ballot(self, mask: u64, predicate: bool) -> u64;
-    /// What lane `from` of `mask` passed as `value`.
-    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32;
-    /// Waits for the lanes of `mask`, and orders their memory accesses.
-    fn sync(self, mask: u64);
+pub trait Arch: Lanes {
     /// A request of `lanes` lanes has been sent: waits for as long as no reply can be there.
     #[inline(always)]
     fn before_first_poll(self, lanes: u32) {
         let _ = lanes;
     }
-    /// A lane waits for the host for the `attempt`-th time in a row: back off.
-    fn pause(self, attempt: u32);
-    /// A lane waits for lanes of other waves for the `attempt`-th time in a row: lets them run.
-    #[inline(always)]
-    fn pause_for_waves(self, attempt: u32) {
-        self.pause(attempt);
-    }
     /// The port at which the wave starts looking for a free one, below [`Arch::ports`]: a function of the
     /// wave's place, so that the first look nearly always succeeds.
     fn first_port(self) -> u32;
-    /// Nanoseconds of a clock that never goes back.
-    fn now_ns(self) -> u64;
-
     /// Ports of the buffer; 0 if the program is not attached to a server.
     fn ports(self) -> u32;
     /// Words of a port's request area.

@@ -7,6 +7,7 @@
 use std::cell::Cell;
 use std::sync::Mutex;
 
+use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{
     Arch, Client, Group, HostMemory, LaneReplies, Message, Polled, PortState, ServerPort, largest_reply_dwords, payload_units,
 };
@@ -171,7 +172,7 @@ impl<'a> Wave<'a> {
     }
 }
 
-impl Arch for Wave<'_> {
+impl Lanes for Wave<'_> {
     fn lane(self) -> u32 {
         self.lane
     }
@@ -188,12 +189,15 @@ impl Arch for Wave<'_> {
     fn pause(self, _: u32) {
         loom::thread::yield_now();
     }
-    fn first_port(self) -> u32 {
-        0
-    }
     fn now_ns(self) -> u64 {
         self.clock.set(self.clock.get() + 1);
         self.clock.get()
+    }
+}
+
+impl Arch for Wave<'_> {
+    fn first_port(self) -> u32 {
+        0
     }
     fn ports(self) -> u32 {
         1

@@ -5,7 +5,8 @@ use std::cell::{Cell, RefCell};
 use hostcall_abi::port::{HostMemory, LaneReplies};
 use hostcall_abi::{Geometry, Header, ReplyHead, Tag, Word};
 
-use crate::program::{Fault, Random};
+use crate::common::Random;
+use crate::program::Fault;
 
 /// A place that a store can go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{Arch, Client, Group, PortState};
 use hostcall_abi::{Flags, Status, Tag, Word};
 
@@ -21,7 +22,7 @@ struct Counting<'a> {
     looks: &'a Cell<u32>,
 }
 
-impl Arch for Counting<'_> {
+impl Lanes for Counting<'_> {
     fn lane(self) -> u32 {
         0
     }
@@ -33,11 +34,14 @@ impl Arch for Counting<'_> {
     }
     fn sync(self, _: u64) {}
     fn pause(self, _: u32) {}
-    fn first_port(self) -> u32 {
-        self.ports / 2
-    }
     fn now_ns(self) -> u64 {
         0
+    }
+}
+
+impl Arch for Counting<'_> {
+    fn first_port(self) -> u32 {
+        self.ports / 2
     }
     fn ports(self) -> u32 {
         self.ports

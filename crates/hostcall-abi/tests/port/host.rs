@@ -7,8 +7,9 @@ use hostcall_abi::port::{LaneReplies, Message, Polled, ServerPort, largest_reply
 use hostcall_abi::{Geometry, ReplyHead, Status, Tag, Word};
 
 use crate::bus::{Bus, HostView, stores};
+use crate::common::Random;
 use crate::message::{Op, payload, unit};
-use crate::program::{Fault, Number, Program, Random};
+use crate::program::{Fault, Number, Program};
 
 /// A call that is not answered yet.
 #[derive(Debug)]

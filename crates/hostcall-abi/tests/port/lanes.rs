@@ -4,26 +4,18 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use corosensei::Yielder;
+use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{Arch, PortState};
 use hostcall_abi::{Tag, Word};
 
 use crate::bus::Bus;
+use crate::common::Meetings;
 use crate::program::Fault;
-
-/// What the lanes of `mask` said at one collective operation after another.
-#[derive(Clone, Default)]
-struct Meeting {
-    arrived: u64,
-    values: HashMap<u32, u64>,
-    /// What everybody said last time.
-    last: HashMap<u32, u64>,
-    round: u64,
-}
 
 /// Device memory, and the collectives of every wave.
 pub struct Device {
     states: Vec<Cell<u32>>,
-    meetings: RefCell<HashMap<(u32, u64), Meeting>>,
+    meetings: Meetings,
     pub clock: Cell<u64>,
     /// What was remembered of `closed`.
     known_closed: Cell<u32>,
@@ -37,7 +29,7 @@ impl Device {
     pub fn new(ports: u32, state: PortState) -> Self {
         Self {
             states: (0..ports).map(|_| Cell::new(state.0)).collect(),
-            meetings: RefCell::default(),
+            meetings: Meetings::default(),
             clock: Cell::new(1),
             known_closed: Cell::new(0),
             learnt: Cell::new(false),
@@ -70,31 +62,7 @@ pub struct Lane<'a> {
 
 impl Lane<'_> {
     fn meet(self, mask: u64, value: u64) -> HashMap<u32, u64> {
-        assert!(mask >> self.lane & 1 == 1, "a lane in a collective that is not its own");
-        let key = (self.wave, mask);
-        let round = {
-            let mut meetings = self.device.meetings.borrow_mut();
-            let meeting = meetings.entry(key).or_default();
-            assert!(meeting.arrived >> self.lane & 1 == 0);
-            meeting.arrived |= 1 << self.lane;
-            meeting.values.insert(self.lane, value);
-            let round = meeting.round;
-            if meeting.arrived == mask {
-                meeting.last = std::mem::take(&mut meeting.values);
-                meeting.arrived = 0;
-                meeting.round += 1;
-            }
-            round
-        };
-        loop {
-            let meetings = self.device.meetings.borrow();
-            let meeting = &meetings[&key];
-            if meeting.round != round {
-                return meeting.last.clone();
-            }
-            drop(meetings);
-            self.step();
-        }
+        self.device.meetings.meet(self.wave, mask, self.lane, value, || self.step())
     }
 
     /// Somebody else's turn, perhaps.
@@ -110,7 +78,7 @@ impl Lane<'_> {
     }
 }
 
-impl Arch for Lane<'_> {
+impl Lanes for Lane<'_> {
     fn lane(self) -> u32 {
         self.lane
     }
@@ -126,11 +94,14 @@ impl Arch for Lane<'_> {
     fn pause(self, _: u32) {
         self.step();
     }
-    fn first_port(self) -> u32 {
-        self.wave % self.ports()
-    }
     fn now_ns(self) -> u64 {
         self.device.clock.get()
+    }
+}
+
+impl Arch for Lane<'_> {
+    fn first_port(self) -> u32 {
+        self.wave % self.ports()
     }
     fn ports(self) -> u32 {
         self.bus.geometry.ports + self.more_ports

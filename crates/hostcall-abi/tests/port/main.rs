@@ -10,6 +10,8 @@
 #![allow(missing_docs, unreachable_pub, reason = "a test")]
 
 mod bus;
+#[path = "../common/mod.rs"]
+mod common;
 mod end;
 mod faults;
 mod host;

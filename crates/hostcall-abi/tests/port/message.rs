@@ -1,5 +1,6 @@
 //! What a group of lanes does with one message, and what it must get.
 
+use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{Arch, Client, Group, Held};
 use hostcall_abi::{Flags, Header, ReplyHead, Status, Tag};
 

@@ -9,6 +9,7 @@ use hostcall_abi::port::PortState;
 use hostcall_abi::{Geometry, Status, Tag};
 
 use crate::bus::Bus;
+use crate::common::Random;
 use crate::host::Host;
 use crate::lanes::{Device, Lane};
 use crate::message::{Op, Sent, fetch, message, payload};
@@ -66,19 +67,6 @@ pub struct Program {
     pub close: u32,
     pub seed: u64,
     pub fault: Fault,
-}
-
-/// SplitMix64.
-pub struct Random(Cell<u64>);
-
-impl Random {
-    pub fn below(&self, bound: u32) -> u32 {
-        self.0.set(self.0.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
-        let z = self.0.get();
-        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % u64::from(bound)) as u32
-    }
 }
 
 /// An operation: of which wave, and which of its.

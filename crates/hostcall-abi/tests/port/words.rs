@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{
     Arch, Client, Group, Held, HostMemory, LaneReplies, Polled, PortState, Reply, ServerPort, largest_reply_dwords, payload_units,
 };
@@ -50,7 +51,7 @@ struct Alone<'a> {
     lane: u32,
 }
 
-impl Arch for Alone<'_> {
+impl Lanes for Alone<'_> {
     fn lane(self) -> u32 {
         self.lane
     }
@@ -64,10 +65,13 @@ impl Arch for Alone<'_> {
     fn pause(self, _: u32) {
         panic!("all words are there, so nothing waits");
     }
-    fn first_port(self) -> u32 {
+    fn now_ns(self) -> u64 {
         0
     }
-    fn now_ns(self) -> u64 {
+}
+
+impl Arch for Alone<'_> {
+    fn first_port(self) -> u32 {
         0
     }
     fn ports(self) -> u32 {

@@ -8,6 +8,7 @@
 use core::arch::amdgpu as isa;
 use core::sync::atomic::{AtomicU32, Ordering, fence};
 use hostcall_abi::descriptor::Control;
+use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Arch;
 use hostcall_abi::tick::Tick;
 use hostcall_abi::{Descriptor, Tag, Word};
@@ -259,7 +260,7 @@ impl Machine {
     }
 }
 
-impl Arch for Machine {
+impl Lanes for Machine {
     #[inline(always)]
     fn lane(self) -> u32 {
         isa::mbcnt_hi(u32::MAX, isa::mbcnt_lo(u32::MAX, 0))
@@ -295,14 +296,16 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn first_port(self) -> u32 {
-        resident_wave() % self.ports()
-    }
-
-    #[inline(always)]
     fn now_ns(self) -> u64 {
         // The rate of the counter is a matter of the part.
         tick().nanoseconds(steady_counter())
+    }
+}
+
+impl Arch for Machine {
+    #[inline(always)]
+    fn first_port(self) -> u32 {
+        resident_wave() % self.ports()
     }
 
     from_descriptor!();

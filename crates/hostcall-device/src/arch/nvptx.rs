@@ -12,6 +12,7 @@ mod plain;
 
 use core::arch::asm;
 use hostcall_abi::descriptor::{Control, FirstPoll};
+use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Arch;
 use hostcall_abi::{Descriptor, Tag, Word};
 
@@ -362,22 +363,7 @@ fn sleep(attempt: u32) {
 #[derive(Clone, Copy)]
 pub(crate) struct Machine;
 
-impl Arch for Machine {
-    #[inline(always)]
-    fn before_first_poll(self, lanes: u32) {
-        if self.has_window() {
-            // A look is a load from the GPU's own memory: one that comes too early costs nobody anything.
-            return;
-        }
-        // A poll takes a round trip of 1.2 to 1.4 µs and samples the word half-way. One that is sent right
-        // behind the request always comes too early, and the next one 0.5 µs later than it could: so the
-        // first waits about as long as the host needs to answer.
-        let start = clock();
-        let FirstPoll { clocks, per_lane } = descriptor().first_poll;
-        let wait = clocks + lanes * per_lane;
-        while clock().wrapping_sub(start) < wait {}
-    }
-
+impl Lanes for Machine {
     #[inline(always)]
     fn lane(self) -> u32 {
         laneid()
@@ -407,15 +393,32 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
+    fn now_ns(self) -> u64 {
+        globaltimer()
+    }
+}
+
+impl Arch for Machine {
+    #[inline(always)]
+    fn before_first_poll(self, lanes: u32) {
+        if self.has_window() {
+            // A look is a load from the GPU's own memory: one that comes too early costs nobody anything.
+            return;
+        }
+        // A poll takes a round trip of 1.2 to 1.4 µs and samples the word half-way. One that is sent right
+        // behind the request always comes too early, and the next one 0.5 µs later than it could: so the
+        // first waits about as long as the host needs to answer.
+        let start = clock();
+        let FirstPoll { clocks, per_lane } = descriptor().first_poll;
+        let wait = clocks + lanes * per_lane;
+        while clock().wrapping_sub(start) < wait {}
+    }
+
+    #[inline(always)]
     fn first_port(self) -> u32 {
         let wave = resident_wave();
         let ports = self.ports();
         if wave < ports { wave } else { wave % ports }
-    }
-
-    #[inline(always)]
-    fn now_ns(self) -> u64 {
-        globaltimer()
     }
 
     from_descriptor!();

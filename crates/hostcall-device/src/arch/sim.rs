@@ -2,6 +2,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
 use hostcall_abi::descriptor::Control;
+use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Arch;
 use hostcall_abi::sim::{FOR_WAVES, LaneInfo, SimOps};
 use hostcall_abi::{Descriptor, Tag, Word};
@@ -281,7 +282,7 @@ impl Machine {
     }
 }
 
-impl Arch for Machine {
+impl Lanes for Machine {
     #[inline(always)]
     fn lane(self) -> u32 {
         info().lane
@@ -325,14 +326,16 @@ impl Arch for Machine {
     }
 
     #[inline(always)]
-    fn first_port(self) -> u32 {
-        resident_wave() % self.ports()
-    }
-
-    #[inline(always)]
     fn now_ns(self) -> u64 {
         // SAFETY: called by a simulated lane.
         unsafe { (ops().clock_ns)() }
+    }
+}
+
+impl Arch for Machine {
+    #[inline(always)]
+    fn first_port(self) -> u32 {
+        resident_wave() % self.ports()
     }
 
     from_descriptor!();

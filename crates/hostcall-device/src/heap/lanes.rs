@@ -1,6 +1,6 @@
 //! What the heap needs of the lanes that use it.
 
-use hostcall_abi::port::Arch;
+use hostcall_abi::lanes::Lanes as _;
 
 /// Places where lanes come together; the simulator tells them apart by address.
 pub(crate) static SITES: [u8; 2] = [0, 1];

@@ -7,7 +7,8 @@ use crate::context::{Called, ServiceWord, client, descriptor, machine};
 use crate::outcome::Outcome;
 use crate::together::lanes_here;
 use hostcall_abi::codec::{Fixed, VarHead};
-use hostcall_abi::port::{Arch, Group, PortState};
+use hostcall_abi::lanes::Lanes;
+use hostcall_abi::port::{Group, PortState};
 use hostcall_abi::{CallError, Header, ReplyHead, Status};
 
 /// The most words of a message, or of a reply, that carry bytes themselves: one lane stores them, and word by word they are read.

@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use hostcall_abi::CallError;
 use hostcall_abi::codec::Fixed;
-use hostcall_abi::port::Arch;
+use hostcall_abi::lanes::Lanes;
 
 /// A call made once by a whole grid: a static of the kernel's crate.
 ///

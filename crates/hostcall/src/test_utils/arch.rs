@@ -5,6 +5,7 @@ use std::sync::{Barrier, OnceLock};
 use std::time::{Duration, Instant};
 
 use hostcall_abi::descriptor::{Control, Descriptor};
+use hostcall_abi::lanes;
 use hostcall_abi::port::{Arch, PortState};
 use hostcall_abi::{Tag, Word};
 
@@ -79,7 +80,7 @@ impl<'a> MockArch<'a> {
     }
 }
 
-impl Arch for MockArch<'_> {
+impl lanes::Lanes for MockArch<'_> {
     fn lane(self) -> u32 {
         self.lane
     }
@@ -108,13 +109,15 @@ impl Arch for MockArch<'_> {
         }
     }
 
-    fn first_port(self) -> u32 {
-        self.first
-    }
-
     fn now_ns(self) -> u64 {
         static START: OnceLock<Instant> = OnceLock::new();
         START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    }
+}
+
+impl Arch for MockArch<'_> {
+    fn first_port(self) -> u32 {
+        self.first
     }
 
     fn ports(self) -> u32 {

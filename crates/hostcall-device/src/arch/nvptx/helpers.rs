@@ -13,7 +13,7 @@ use super::{barrier_of_wave, exit_lane, fence_system, is_global, load_bulk, stor
 use crate::pieces::{Cut, Share, WIDEST, apart, forwards};
 use crate::wave;
 use core::arch::asm;
-use hostcall_abi::port::Arch;
+use hostcall_abi::lanes::Lanes;
 
 /// Lanes of a wave.
 const LANES: u32 = 32;

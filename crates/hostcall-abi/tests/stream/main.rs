@@ -1,0 +1,85 @@
+//! Random programs of messages through the real sender and the real reader of a ring, over a bus that delivers every unit by itself, in any order.
+//!
+//! The idea: waves run as fibers, so that a seed decides every step ([`ring`]). Each unit that a lane stores waits in a bag, from which the seed draws.
+//! Credit travels back with a delay of its own. The reader looks when the seed says so. What must come of it is simple ([`program`]): every message
+//! arrives once, whole, in the order of its wave, or its sender was told that it was dropped. [`faults`] breaks one rule at a time, and must be found
+//! out. [`hostile`] has what a device may write that keeps no rule at all.
+#![cfg(not(loom))]
+#![allow(missing_docs, unreachable_pub, reason = "a test")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod faults;
+mod hostile;
+mod program;
+mod ring;
+
+use hostcall_abi::stream::Policy;
+use program::{Op, Program, run};
+use proptest::prelude::*;
+use ring::Fault;
+
+/// The lanes that groups are made of: neither dense nor a prefix, and those whose bits need a place of their own.
+const LANES: [u32; 5] = [0, 2, 13, 30, 31];
+
+fn op(wide: bool) -> impl Strategy<Value = Op> {
+    let some = 1..1u64 << if wide { 2 * LANES.len() } else { LANES.len() };
+    let mask = prop_oneof![
+        8 => some.prop_map(|few| {
+            let lanes = LANES.iter().copied().chain(LANES.iter().map(|lane| lane + 32)).enumerate();
+            lanes.filter(|(bit, _)| few >> bit & 1 == 1).map(|(_, lane)| 1u64 << lane).sum()
+        }),
+        1 => Just(if wide { u64::MAX } else { u64::from(u32::MAX) }),
+    ];
+    let policy = prop_oneof![Just(Policy::Block), Just(Policy::Drop)];
+    (mask, 0..program::UNITS.len(), policy).prop_map(|(mask, units, policy)| Op { mask, units: program::UNITS[units], policy })
+}
+
+pub fn program() -> impl Strategy<Value = Program> {
+    // At the start, before the first lap's end, and where the low bits of positions wrap.
+    let first = prop_oneof![Just(0u64), 1000..1030u64, (1u64 << 32) - 30..(1u64 << 32) + 10];
+    any::<bool>().prop_flat_map(move |wide| {
+        let waves = prop::collection::vec(prop::collection::vec(op(wide), 1..40), 1..5);
+        (waves, first.clone(), any::<u64>(), 1..200u32).prop_map(move |(waves, first, seed, slowness)| Program {
+            waves,
+            wide,
+            first,
+            seed,
+            slowness,
+            fault: Fault::None,
+            killed: None,
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_message_arrives_once_and_whole_in_the_order_of_its_wave_or_is_counted(program in program()) {
+        run(&program);
+    }
+
+    #[test]
+    fn a_wave_that_ends_between_reserving_and_storing_costs_its_message_alone(program in program(), after in 0..4000u32) {
+        run(&Program { killed: Some(after), ..program });
+    }
+}
+
+/// One of these waves alone fills the ring several times.
+fn flood(policy: Policy, slowness: u32) -> Program {
+    let op = Op { mask: u64::from(u32::MAX), units: 31, policy };
+    Program { waves: vec![vec![op; 60]; 3], wide: false, first: 0, seed: 7, slowness, fault: Fault::None, killed: None }
+}
+
+#[test]
+fn waves_wait_for_a_slow_reader_and_lose_nothing() {
+    let counted = run(&flood(Policy::Block, 10_000));
+    assert!(counted.waited > 0 && counted.dropped == 0, "{counted:?}");
+}
+
+#[test]
+fn messages_are_dropped_for_a_slow_reader_and_counted_and_nobody_waits() {
+    let counted = run(&flood(Policy::Drop, 10_000));
+    assert!(counted.dropped > 0 && counted.waited == counted.late, "{counted:?}");
+}

@@ -1,0 +1,215 @@
+//! One ring: device memory, the bus, and the lanes that send.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use corosensei::Yielder;
+use hostcall_abi::lanes::Lanes;
+use hostcall_abi::stream::{Counter, From, Place, RingLink, RingMemory, unit::PHASE};
+
+use crate::common::{Meetings, Random};
+
+/// How something is broken, for the tests that must fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    None,
+    /// Waves do not wait for credit.
+    NoCredit,
+    /// The device is told of more room than there is.
+    TooMuchCredit,
+    /// The reader looks at one phase in four.
+    OnePhaseInFour,
+    /// The reader takes units whatever their phase.
+    AnyPhase,
+    /// Some units that say nothing are not stored.
+    NoPadding,
+    /// The unit behind the ballots is not stored with its bits: lane 31 loses its top bits.
+    NoLastLane,
+}
+
+/// Device memory, and the ring's units on both sides of the bus.
+pub struct Ring {
+    pub units: RefCell<Vec<u32>>,
+    /// Stores on their way: where, and what.
+    pending: RefCell<Vec<(u32, u32)>>,
+    pub head: Cell<u32>,
+    /// Credit as the host has stored it, and as the device sees it.
+    pub credit: Cell<u32>,
+    seen: Cell<u32>,
+    pub meetings: Meetings,
+    pub clock: Cell<u64>,
+    pub counters: [Cell<u32>; 3],
+    pub ring_log2: u32,
+    pub wide: bool,
+    pub fault: Fault,
+}
+
+impl Ring {
+    pub fn new(ring_log2: u32, wide: bool, first: u64, fault: Fault) -> Self {
+        // As the lap before has left it: units before `first` have their lap's phase, those behind it the phase before.
+        let units = 1u32 << (ring_log2 + 4);
+        let lap = first >> ring_log2;
+        let phase = |lap: u64| if lap & 1 == 0 { PHASE } else { 0 };
+        let inside = (first as u32 & ((1 << ring_log2) - 1)) * 16;
+        let before = |unit: u32| phase(if unit < inside { lap } else { lap.wrapping_sub(1) });
+        Self {
+            units: RefCell::new((0..units).map(before).collect()),
+            pending: RefCell::default(),
+            head: Cell::new(first as u32),
+            credit: Cell::new(first as u32),
+            seen: Cell::new(first as u32),
+            meetings: Meetings::default(),
+            clock: Cell::new(1),
+            counters: Default::default(),
+            ring_log2,
+            wide,
+            fault,
+        }
+    }
+
+    /// One of the stores on their way arrives.
+    pub fn deliver(&self, random: &Random) {
+        let mut pending = self.pending.borrow_mut();
+        if !pending.is_empty() {
+            let chosen = random.below(pending.len() as u32) as usize;
+            let (unit, value) = pending.swap_remove(chosen);
+            self.units.borrow_mut()[unit as usize] = value;
+        }
+    }
+
+    /// The device sees the credit that the host has stored.
+    pub fn deliver_credit(&self) {
+        self.seen.set(self.credit.get());
+    }
+
+    pub fn is_quiet(&self) -> bool {
+        self.pending.borrow().is_empty()
+    }
+
+    pub fn counter(&self, what: Counter) -> u32 {
+        self.counters[what as usize].get()
+    }
+}
+
+/// The reader's side. `phase` is that of the message that it looks for, as far as a fault needs to know.
+pub struct HostSide<'a> {
+    pub ring: &'a Ring,
+    pub position: u64,
+}
+
+impl RingMemory for HostSide<'_> {
+    fn load_four(&self, unit: u32) -> [u32; 4] {
+        let all = self.ring.units.borrow();
+        let mut four: [u32; 4] = all[unit as usize..][..4].try_into().expect("four units");
+        match self.ring.fault {
+            Fault::OnePhaseInFour => four = four.map(|other| other & !PHASE | four[0] & PHASE),
+            Fault::AnyPhase if unit % 16 != 0 => {
+                let lap = self.position >> self.ring.ring_log2;
+                let inside = (self.position as u32 & ((1 << self.ring.ring_log2) - 1)) * 16;
+                let phase = if (lap + u64::from(unit < inside)) & 1 == 0 { PHASE } else { 0 };
+                four = four.map(|other| other & !PHASE | phase);
+            }
+            _ => {}
+        }
+        four
+    }
+    fn repair(&self, unit: u32, value: u32) {
+        let mut all = self.ring.units.borrow_mut();
+        assert_ne!(all[unit as usize] & PHASE, value & PHASE, "a unit repaired that was there");
+        all[unit as usize] = value;
+    }
+}
+
+/// One lane.
+#[derive(Clone, Copy)]
+pub struct Lane<'a> {
+    pub ring: &'a Ring,
+    pub fiber: &'a Yielder<(), ()>,
+    pub wave: u32,
+    pub lane: u32,
+}
+
+impl Lane<'_> {
+    fn step(self) {
+        self.fiber.suspend(());
+    }
+
+    fn meet(self, mask: u64, value: u64) -> HashMap<u32, u64> {
+        self.ring.meetings.meet(self.wave, mask, self.lane, value, || self.step())
+    }
+}
+
+impl Lanes for Lane<'_> {
+    fn lane(self) -> u32 {
+        self.lane
+    }
+    fn ballot(self, mask: u64, predicate: bool) -> u64 {
+        self.meet(mask, u64::from(predicate)).iter().map(|(lane, said)| said << lane).sum()
+    }
+    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32 {
+        self.meet(mask, u64::from(value))[&from] as u32
+    }
+    fn sync(self, mask: u64) {
+        self.meet(mask, 0);
+    }
+    fn pause(self, _: u32) {
+        self.step();
+    }
+    fn now_ns(self) -> u64 {
+        self.ring.clock.get()
+    }
+}
+
+impl RingLink for Lane<'_> {
+    fn ring_log2(self) -> Option<u32> {
+        Some(self.ring.ring_log2)
+    }
+    fn place(self) -> Place {
+        Place { from: From { group: 1 << 40 | u64::from(self.wave), wave: self.wave, sm: 3, launch: 5 }, wide: self.ring.wide }
+    }
+    fn head(self) -> u32 {
+        self.step();
+        self.ring.head.get()
+    }
+    fn reserve(self, granules: u32) -> u32 {
+        self.step();
+        self.ring.head.replace(self.ring.head.get().wrapping_add(granules))
+    }
+    fn freed(self) -> u32 {
+        self.step();
+        match self.ring.fault {
+            Fault::NoCredit => self.ring.head.get(),
+            Fault::TooMuchCredit => self.ring.seen.get().wrapping_add(80),
+            _ => self.ring.seen.get(),
+        }
+    }
+    fn learn(self) {
+        self.step();
+        // As if over the bus: perhaps it has not arrived yet.
+        if self.ring.clock.get() % 3 != 0 {
+            self.ring.deliver_credit();
+        }
+    }
+    fn closed(self) -> bool {
+        false
+    }
+    fn count(self, what: Counter) {
+        let counter = &self.ring.counters[what as usize];
+        counter.set(counter.get() + 1);
+    }
+    fn store(self, unit: u32, value: u32) {
+        self.step();
+        let ring = self.ring;
+        match ring.fault {
+            // Padding is all that is zero here: programs' units are not.
+            Fault::NoPadding if value & !PHASE == 0 => return,
+            _ => {}
+        }
+        let breaks_credit = matches!(ring.fault, Fault::NoCredit | Fault::TooMuchCredit);
+        let phase = ring.units.borrow()[unit as usize] & PHASE;
+        assert!(breaks_credit || phase != value & PHASE, "a unit stored twice in a lap");
+        assert!(breaks_credit || ring.pending.borrow().iter().all(|(at, _)| *at != unit), "two stores to a unit on their way");
+        let lost = ring.fault == Fault::NoLastLane && unit % 16 == 9;
+        ring.pending.borrow_mut().push((unit, if lost { value & PHASE } else { value }));
+    }
+}
