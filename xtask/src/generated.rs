@@ -7,7 +7,7 @@ use xshell::{Shell, cmd};
 const API: &str = "crates/liboffload/api";
 
 /// Actions, and the files that they write.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("gen-api", "crates/liboffload/include/OffloadAPI.h"),
     ("gen-print-header", "crates/liboffload/include/OffloadPrint.hpp"),
     ("gen-exports", "crates/liboffload/OffloadAPI.map"),
@@ -15,6 +15,7 @@ const FILES: [(&str, &str); 12] = [
     ("gen-rust-print", "crates/liboffload/src/generated/print.rs"),
     ("gen-impl-trait", "crates/liboffload/src/generated/api.rs"),
     ("gen-entry-points", "crates/liboffload/src/generated/entry.rs"),
+    ("gen-rust-replay", "crates/liboffload/src/generated/replay.rs"),
     ("gen-mock", "crates/liboffload/src/generated/mock.rs"),
     ("gen-rust-safe", "crates/liboffload/src/generated/safe.rs"),
     ("gen-tests", "crates/liboffload/tests/c/conformance.c"),

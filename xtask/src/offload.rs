@@ -57,32 +57,54 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     Ok(())
 }
 
-/// The test of a hundred threads, and the suite, under the sanitizers of addresses and of threads, on the processor. The standard library is built with them, too:
-/// otherwise what it orders would be taken for a race.
+/// The test of a hundred threads, and the suite, under the sanitizers of addresses and of threads, on the processor; both are recorded as well, and a
+/// recording is replayed. The standard library is built with the sanitizer, too: otherwise what it orders would be taken for a race.
+///
+/// The C programs are compiled by clang and linked with the sanitizer's runtime that comes with nightly: a process has one runtime, and that
+/// of another compiler does not know what rustc's LLVM writes.
 pub(crate) fn sanitize(sh: &Shell, only: Option<&str>) -> Result<()> {
     let (tests, include) = ("crates/liboffload/tests", "-Icrates/liboffload/include");
     let machine = cmd!(sh, "rustc --print host-tuple").read()?;
-    for kind in ["address", "thread"].into_iter().filter(|kind| only.is_none_or(|only| only == *kind)) {
+    let sysroot =
+        cmd!(sh, "rustc +nightly --print sysroot").read().context("needs a nightly toolchain: rustup toolchain install nightly")?;
+    for (kind, runtime) in [("address", "asan"), ("thread", "tsan")] {
+        if only.is_some_and(|only| only != kind) {
+            continue;
+        }
         let to = crate::target_directory().join(format!("sanitize-{kind}"));
         let library = to.join(&machine).join("debug");
-        cmd!(sh, "cargo +nightly build -Zbuild-std --target {machine} --target-dir {to} --package hostcall-offload --lib")
+        let packages = ["--package", "hostcall-offload", "--lib", "--package", "liboffload", "--bin", "offload-replay"];
+        cmd!(sh, "cargo +nightly build -Zbuild-std --target {machine} --target-dir {to} {packages...}")
             .env("RUSTFLAGS", format!("-Zsanitizer={kind}"))
             .run()
-            .context("needs a nightly toolchain with rust-src: rustup toolchain install nightly --component rust-src")?;
+            .context("needs nightly's sources: rustup component add rust-src --toolchain nightly")?;
         for (name, host) in [("sim", None), ("host", Some("-DOFFLOAD_HOST_IMAGE"))] {
             cmd!(sh, "cc -std=c11 {STRICT...} -shared -fPIC {host...} {include} {tests}/images/kernels.c -o {to}/kernels-{name}.so")
                 .run()?;
         }
         let path = library.display().to_string();
-        for name in ["stress", "suite"] {
-            cmd!(sh, "cc -std=c11 {STRICT...} -g -fsanitize={kind} {include} {tests}/c/{name}.c -L{path} -Wl,-rpath,{path} -lhostcall_offload -o {to}/{name}")
+        let runtime = format!("{sysroot}/lib/rustlib/{machine}/lib/librustc-nightly_rt.{runtime}.a");
+        for name in ["stress", "suite", "recorded"] {
+            cmd!(sh, "clang-22 -std=c11 {STRICT...} -g -fsanitize={kind} {include} -c {tests}/c/{name}.c -o {to}/{name}.o")
+                .run()
+                .context("needs clang-22: cargo xtask setup installs it")?;
+            // All of the runtime, and visible to the library, which brings none. The library's place counts for more than LD_LIBRARY_PATH, in which
+            // cargo has that of another build.
+            let runtime = ["-Wl,--whole-archive", &runtime, "-Wl,--no-whole-archive", "-rdynamic", "-Wl,--disable-new-dtags"];
+            let system = ["-lpthread", "-ldl", "-lm", "-lrt", "-lresolv"];
+            cmd!(sh, "clang-22 {to}/{name}.o {runtime...} -L{path} -Wl,-rpath,{path} -lhostcall_offload {system...} -o {to}/{name}")
                 .run()?;
         }
         let _host = sh.push_env("OFFLOAD_PLATFORMS", "host");
         cmd!(sh, "{to}/stress {to}/kernels-host.so 100 400 1").run()?;
+        cmd!(sh, "{to}/stress {to}/kernels-host.so 20 200 1").env("OFFLOAD_RECORD", to.join("stress.rec")).run()?;
         // The simulator's kernels run on stacks of their own, of which the sanitizer of threads is not told.
         if kind == "address" {
             cmd!(sh, "{to}/suite {to}/kernels-sim.so {to}/kernels-host.so").run()?;
+            cmd!(sh, "{to}/suite {to}/kernels-sim.so {to}/kernels-host.so").env("OFFLOAD_RECORD", to.join("suite.rec")).run()?;
+            // Without the simulator: the sanitizer takes the stacks of its lanes for overflows now and then.
+            cmd!(sh, "{to}/recorded {to}/kernels-host.so").env("OFFLOAD_RECORD", to.join("recorded.rec")).run()?;
+            cmd!(sh, "{library}/offload-replay --quiet {to}/recorded.rec").run()?;
         }
     }
     Ok(())

@@ -60,7 +60,8 @@ class Param<string Type, string Name, string Desc, bits<3> Flags = 0> {
   bit IsCallback = EndsWith<type, "_cb_t">.yes;
 }
 
-// A pointer to as many elements as other parameters say.
+// A pointer to as many elements as other parameters say; the elements of untyped memory are bytes. The function reads untyped memory if it is
+// `const`, and may write it if not.
 class RangedParam<string Type, string Name, string Desc, bits<3> Flags, Range Elements> : Param<Type, Name, Desc, Flags> {
   let range = Elements;
 }

@@ -107,9 +107,9 @@ def olMemcpy : Function {
   ];
   let params = [
     Param<"ol_queue_handle_t", "Queue", "the queue, or null to wait for the copy", PARAM_IN_OPTIONAL>,
-    Param<"void*", "DstPtr", "where to copy to", PARAM_IN>,
+    RangedParam<"void*", "DstPtr", "where to copy to", PARAM_IN, Range<"0", "Size">>,
     Param<"ol_device_handle_t", "DstDevice", "whose memory that is", PARAM_IN>,
-    Param<"const void*", "SrcPtr", "where to copy from", PARAM_IN>,
+    RangedParam<"const void*", "SrcPtr", "where to copy from", PARAM_IN, Range<"0", "Size">>,
     Param<"ol_device_handle_t", "SrcDevice", "whose memory that is", PARAM_IN>,
     Param<"size_t", "Size", "how many bytes", PARAM_IN>,
   ];
@@ -129,9 +129,9 @@ def olMemFill : Function {
   ];
   let params = [
     Param<"ol_queue_handle_t", "Queue", "the queue, or null to wait for the fill", PARAM_IN_OPTIONAL>,
-    Param<"void*", "Ptr", "the first byte to fill", PARAM_IN>,
+    RangedParam<"void*", "Ptr", "the first byte to fill", PARAM_IN, Range<"0", "FillSize">>,
     Param<"size_t", "PatternSize", "how many bytes the pattern has", PARAM_IN>,
-    Param<"const void*", "PatternPtr", "the pattern, in host memory", PARAM_IN>,
+    RangedParam<"const void*", "PatternPtr", "the pattern, in host memory", PARAM_IN, Range<"0", "PatternSize">>,
     Param<"size_t", "FillSize", "how many bytes to fill: a multiple of PatternSize", PARAM_IN>,
   ];
   let returns = [
@@ -199,7 +199,7 @@ def olMemRegister : Function {
   ];
   let params = [
     Param<"ol_device_handle_t", "Device", "the device", PARAM_IN>,
-    Param<"void*", "Ptr", "the memory's first byte", PARAM_IN>,
+    RangedParam<"void*", "Ptr", "the memory's first byte", PARAM_IN, Range<"0", "Size">>,
     Param<"size_t", "Size", "how many bytes", PARAM_IN>,
     Param<"ol_memory_register_flags_t", "Flags", "whether to lock the pages", PARAM_IN>,
     Param<"void**", "PinnedPtr", "receives the address to use", PARAM_OUT>,

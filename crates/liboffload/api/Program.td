@@ -5,7 +5,7 @@ def olCreateProgram : Function {
   let details = ["The image is copied; the caller may free it when the call returns."];
   let params = [
     Param<"ol_device_handle_t", "Device", "the device", PARAM_IN>,
-    Param<"const void*", "ProgData", "the image", PARAM_IN>,
+    RangedParam<"const void*", "ProgData", "the image", PARAM_IN, Range<"0", "ProgDataSize">>,
     Param<"size_t", "ProgDataSize", "how many bytes it has", PARAM_IN>,
     Param<"ol_program_handle_t*", "Program", "receives the program", PARAM_OUT>,
   ];
@@ -22,7 +22,7 @@ def olIsValidBinary : Function {
   let desc = "Tells whether a device can load an image, without loading it";
   let params = [
     Param<"ol_device_handle_t", "Device", "the device", PARAM_IN>,
-    Param<"const void*", "ProgData", "the image", PARAM_IN>,
+    RangedParam<"const void*", "ProgData", "the image", PARAM_IN, Range<"0", "ProgDataSize">>,
     Param<"size_t", "ProgDataSize", "how many bytes it has", PARAM_IN>,
     Param<"bool*", "Valid", "receives the answer", PARAM_OUT>,
   ];

@@ -15,5 +15,5 @@ pub mod runtime;
 pub const API_VERSION: u32 = 23;
 
 pub use generated::api::{Api, HandleKind};
-pub use generated::{entry, mock, safe, sys};
+pub use generated::{entry, mock, replay, safe, sys};
 pub use runtime::Error;

@@ -58,7 +58,7 @@ fn handles_properties_and_errors_arrive_as_rust_values() {
     assert_eq!(device.info_global_mem_size().unwrap(), 1 << 40);
     assert!(device.info_cooperative_launch_support().unwrap());
     let error = device.info_vendor_id().unwrap_err();
-    assert_eq!((error.code, &*error.details), (ol_errc_t::OL_ERRC_UNSUPPORTED, "the mock has no OL_DEVICE_INFO_VENDOR_ID"));
+    assert_eq!((error.code, &*error.details()), (ol_errc_t::OL_ERRC_UNSUPPORTED, "the mock has no OL_DEVICE_INFO_VENDOR_ID"));
 
     let queue: Queue = device.create_queue().unwrap();
     mock.hooks.get_queue_info.replace(move |call| {

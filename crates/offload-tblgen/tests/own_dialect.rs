@@ -307,6 +307,7 @@ fn odd_definitions_become_valid_files_too() {
     for action in [
         "gen-rust-print",
         "gen-impl-trait",
+        "gen-rust-replay",
         "gen-mock",
         "gen-rust-safe",
         "gen-doc",
@@ -347,13 +348,14 @@ fn rust_made_from_odd_definitions_compiles_without_warnings() {
         ("gen-rust-print", "print"),
         ("gen-impl-trait", "api"),
         ("gen-entry-points", "entry"),
+        ("gen-rust-replay", "replay"),
         ("gen-mock", "mock"),
         ("gen-rust-safe", "safe"),
     ] {
         let text = generate(&[&format!("--{action}"), "--dialect", "hostcall"], &here.join("tests/own/odd.td"));
         std::fs::write(source.join(format!("generated/{file}.rs")), text).expect("written");
     }
-    let manifest = "[package]\nname = \"odd\"\nedition = \"2024\"\n[dependencies]\nserde_json = \"1\"\n[workspace]\n[lints.rust]\nmissing_docs = \"warn\"\n";
+    let manifest = "[package]\nname = \"odd\"\nedition = \"2024\"\n[dependencies]\nitoa = \"1\"\nserde_json = \"1\"\n[workspace]\n[lints.rust]\nmissing_docs = \"warn\"\n";
     std::fs::write(dir.path().join("Cargo.toml"), manifest).expect("written");
     // The versions that are there.
     std::fs::copy(here.join("../../Cargo.lock"), dir.path().join("Cargo.lock")).expect("copied");

@@ -28,6 +28,18 @@ fn artefacts() -> &'static [PathBuf] {
     })
 }
 
+/// A program of `liboffload`.
+pub(crate) fn tool(name: &str) -> PathBuf {
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--package", "liboffload", "--bin", name, "--message-format", "json"]);
+    let output = build.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut executables = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+    executables.next().expect("cargo says what it built")
+}
+
 fn artefact(extension: &str) -> &'static Path {
     artefacts().iter().find(|file| file.extension().is_some_and(|found| found == extension)).expect("cargo built it")
 }
@@ -86,9 +98,15 @@ pub(crate) fn image(folder: &Path, source: &Path, host: bool) -> PathBuf {
 /// A program's run, without what the environment of the tests says to the library.
 pub(crate) fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
-    for name in
-        ["OFFLOAD_TRACE", "OFFLOAD_TRACE_FILTER", "OFFLOAD_DISABLE_VALIDATION", "OFFLOAD_PLATFORMS", "OFFLOAD_CHECK", "OFFLOAD_SIMULATOR"]
-    {
+    for name in [
+        "OFFLOAD_TRACE",
+        "OFFLOAD_TRACE_FILTER",
+        "OFFLOAD_RECORD",
+        "OFFLOAD_DISABLE_VALIDATION",
+        "OFFLOAD_PLATFORMS",
+        "OFFLOAD_CHECK",
+        "OFFLOAD_SIMULATOR",
+    ] {
         command.env_remove(name);
     }
     // These tests are of the processor; the same programs are run on GPUs from the bundle.

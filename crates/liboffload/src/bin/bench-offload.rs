@@ -10,7 +10,10 @@ use std::time::Instant;
 
 use liboffload::library::Library;
 use liboffload::runtime::safe::result;
-use liboffload::{entry, sys};
+use liboffload::sys;
+
+// The calls go through the functions of the C library, as those of other programs do.
+liboffload::export_entry_points!(Library);
 
 const ROUNDS: u32 = 15;
 
@@ -25,7 +28,15 @@ fn measure(name: &str, calls: u32, mut work: impl FnMut()) {
     println!("{name:<58} {least:>10.1} ns");
 }
 
+#[inline]
 fn must(outcome: sys::ol_result_t) {
+    if !outcome.is_null() {
+        failed(outcome);
+    }
+}
+
+#[cold]
+fn failed(outcome: sys::ol_result_t) {
     // SAFETY: a result of the library.
     if let Err(error) = unsafe { result(outcome) } {
         eprintln!("bench-offload: {error}");
@@ -52,29 +63,28 @@ fn main() {
     if let Some(name) = std::env::var_os(TRACED) {
         return traced_call(&name.to_string_lossy());
     }
-    let none = ptr::null();
     measure("olInit and olShutDown, no platform asked for", 1000, || {
         // SAFETY: null is allowed.
-        must(unsafe { entry::init::<Library>(ptr::null(), none) });
+        must(unsafe { sys::olInit(ptr::null()) });
         // SAFETY: no arguments.
-        must(unsafe { entry::shut_down::<Library>(none) });
+        must(unsafe { sys::olShutDown() });
     });
     // SAFETY: null is allowed.
-    must(unsafe { entry::init::<Library>(ptr::null(), none) });
+    must(unsafe { sys::olInit(ptr::null()) });
     let device = host();
 
     let (mut word, what) = (0u32, sys::ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE);
     // SAFETY: room for the property.
     measure("olGetDeviceInfo, a number", 100_000, || unsafe {
-        must(entry::get_device_info::<Library>(black_box(device), what, 4, (&raw mut word).cast(), none));
+        must(sys::olGetDeviceInfo(black_box(device), what, 4, (&raw mut word).cast()));
     });
     // SAFETY: refused before anything is written.
     measure("an error whose text is always the same", 100_000, || unsafe {
-        black_box(entry::get_device_info::<Library>(black_box(device), what, 0, (&raw mut word).cast(), none));
+        black_box(sys::olGetDeviceInfo(black_box(device), what, 0, (&raw mut word).cast()));
     });
     // SAFETY: as above.
     measure("an error whose text is made for the call", 20_000, || unsafe {
-        black_box(entry::get_device_info::<Library>(black_box(device), what, 3, (&raw mut word).cast(), none));
+        black_box(sys::olGetDeviceInfo(black_box(device), what, 3, (&raw mut word).cast()));
     });
     traced_calls();
     for size in [64, 1 << 20] {
@@ -82,43 +92,43 @@ fn main() {
             let mut address = ptr::null_mut();
             // SAFETY: room for the address; freed once.
             unsafe {
-                must(entry::mem_alloc::<Library>(device, sys::ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE, size, &raw mut address, none));
-                must(entry::mem_free::<Library>(address, none));
+                must(sys::olMemAlloc(device, sys::ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE, size, &raw mut address));
+                must(sys::olMemFree(address));
             }
         });
     }
     let mut queue: sys::ol_queue_handle_t = ptr::null_mut();
     // SAFETY: room for the handle.
-    must(unsafe { entry::create_queue::<Library>(device, &raw mut queue, none) });
+    must(unsafe { sys::olCreateQueue(device, &raw mut queue) });
     let (mut to, from) = ([0u8; 4096], [1u8; 4096]);
     let (target, source) = (to.as_mut_ptr().cast::<c_void>(), from.as_ptr().cast::<c_void>());
     // SAFETY: both have as many bytes, and outlive the copies, which are waited for.
     measure("olMemcpy of 4 KiB without a queue, host", 2000, || unsafe {
-        must(entry::memcpy::<Library>(ptr::null_mut(), target, device, source, device, 4096, none));
+        must(sys::olMemcpy(ptr::null_mut(), target, device, source, device, 4096));
     });
     // SAFETY: as above.
     measure("olMemcpy of 4 KiB in a queue and olSyncQueue, host", 2000, || unsafe {
-        must(entry::memcpy::<Library>(queue, target, device, source, device, 4096, none));
-        must(entry::sync_queue::<Library>(queue, none));
+        must(sys::olMemcpy(queue, target, device, source, device, 4096));
+        must(sys::olSyncQueue(queue));
     });
     if let Some(path) = std::env::args().nth(1) {
         launches(device, queue, &path);
     }
     let mut first: sys::ol_device_handle_t = ptr::null_mut();
     // SAFETY: as above.
-    must(unsafe { entry::iterate_devices::<Library>(Some(take_first), (&raw mut first).cast(), none) });
+    must(unsafe { sys::olIterateDevices(Some(take_first), (&raw mut first).cast()) });
     if first != device {
         allocations(first);
     }
     // SAFETY: no arguments.
-    must(unsafe { entry::shut_down::<Library>(none) });
+    must(unsafe { sys::olShutDown() });
 }
 
 /// The host's device, which is the last.
 fn host() -> sys::ol_device_handle_t {
     let mut device: sys::ol_device_handle_t = ptr::null_mut();
     // SAFETY: `take_last` writes a handle to where the data points.
-    must(unsafe { entry::iterate_devices::<Library>(Some(take_last), (&raw mut device).cast(), ptr::null()) });
+    must(unsafe { sys::olIterateDevices(Some(take_last), (&raw mut device).cast()) });
     device
 }
 
@@ -140,29 +150,27 @@ fn traced_calls() {
 
 /// The benchmark in such a process.
 fn traced_call(name: &str) {
-    let none = ptr::null();
     // SAFETY: null is allowed.
-    must(unsafe { entry::init::<Library>(ptr::null(), none) });
+    must(unsafe { sys::olInit(ptr::null()) });
     let (device, what) = (host(), sys::ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE);
     let mut word = 0u32;
     // SAFETY: room for the property.
     measure(name, 2000, || unsafe {
-        must(entry::get_device_info::<Library>(device, what, 4, (&raw mut word).cast(), none));
+        must(sys::olGetDeviceInfo(device, what, 4, (&raw mut word).cast()));
     });
     // SAFETY: no arguments.
-    must(unsafe { entry::shut_down::<Library>(none) });
+    must(unsafe { sys::olShutDown() });
 }
 
 /// Allocation on a GPU: small blocks come from the cache when they were freed before, large ones from the driver.
 fn allocations(gpu: sys::ol_device_handle_t) {
-    let none = ptr::null();
     for size in [64, 64 << 10, 4 << 20] {
         measure(&format!("olMemAlloc and olMemFree, {size} bytes, GPU"), 500, || {
             let mut address = ptr::null_mut();
             // SAFETY: room for the address; freed once.
             unsafe {
-                must(entry::mem_alloc::<Library>(gpu, sys::ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE, size, &raw mut address, none));
-                must(entry::mem_free::<Library>(address, none));
+                must(sys::olMemAlloc(gpu, sys::ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE, size, &raw mut address));
+                must(sys::olMemFree(address));
             }
         });
     }
@@ -213,32 +221,23 @@ fn launches(device: sys::ol_device_handle_t, queue: sys::ol_queue_handle_t, path
     let (mut program, mut kernel): (sys::ol_program_handle_t, sys::ol_symbol_handle_t) = (ptr::null_mut(), ptr::null_mut());
     let one = sys::ol_dimensions_t { x: 1, y: 1, z: 1 };
     let shape = sys::ol_kernel_launch_size_args_t { Dimensions: 1, NumGroups: one, GroupSize: one, DynSharedMemory: 0 };
-    let none = ptr::null();
     // SAFETY: the image outlives the call; room for the handles.
     unsafe {
-        must(entry::create_program::<Library>(device, image.as_ptr().cast(), image.len(), &raw mut program, none));
-        must(entry::get_symbol::<Library>(
-            program,
-            c"nothing".as_ptr(),
-            sys::ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL,
-            &raw mut kernel,
-            none,
-        ));
+        must(sys::olCreateProgram(device, image.as_ptr().cast(), image.len(), &raw mut program));
+        must(sys::olGetSymbol(program, c"nothing".as_ptr(), sys::ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL, &raw mut kernel));
     }
     let launch = || {
         // SAFETY: the kernel has no parameters, and does nothing.
-        must(unsafe {
-            entry::launch_kernel::<Library>(queue, device, kernel, &raw const shape, none.cast(), 0, ptr::null_mut(), ptr::null(), none)
-        });
+        must(unsafe { sys::olLaunchKernel(queue, device, kernel, &raw const shape, ptr::null(), 0, ptr::null_mut(), ptr::null()) });
     };
     measure("olLaunchKernel of a host image and olSyncQueue", 2000, || {
         launch();
         // SAFETY: a live handle.
-        must(unsafe { entry::sync_queue::<Library>(queue, none) });
+        must(unsafe { sys::olSyncQueue(queue) });
     });
     measure("olLaunchKernel of a host image, 100 and one olSyncQueue", 50, || {
         (0..100).for_each(|_| launch());
         // SAFETY: a live handle.
-        must(unsafe { entry::sync_queue::<Library>(queue, none) });
+        must(unsafe { sys::olSyncQueue(queue) });
     });
 }

@@ -131,7 +131,7 @@ fn report() -> Result<Value, liboffload::Error> {
         fields.insert("platform".into(), json!(platform_name(device)?));
         for (name, property, shape) in properties() {
             // A device whose driver fails is listed with what it says.
-            fields.insert(name.into(), value(device, property, shape).unwrap_or_else(|error| json!({ "not_told": error.details })));
+            fields.insert(name.into(), value(device, property, shape).unwrap_or_else(|error| json!({ "not_told": error.details() })));
         }
         described.push(Value::Object(fields));
     }

@@ -7,6 +7,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::sys::*;
+use crate::runtime::record::Recorder;
 use crate::runtime::{Error, HandleState};
 
 /// The kinds of handles.
@@ -44,6 +45,12 @@ pub trait Api: Sync + 'static {
 
     /// What is known of a handle, which may be any address. [`HandleTable`](crate::runtime::HandleTable) knows.
     fn handle_state(&self, kind: HandleKind, handle: *const c_void) -> HandleState<HandleKind>;
+
+    /// What keeps the calls, if they are recorded.
+    #[inline]
+    fn recorder(&self) -> Option<&'static dyn Recorder> {
+        None
+    }
 
     /// Tells the size of work groups with which a device is best used by a kernel (`olCalculateOptimalOccupancy`).
     ///

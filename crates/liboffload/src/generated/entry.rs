@@ -13,7 +13,8 @@ use super::api::{Api, HandleKind};
 use super::print;
 use super::sys::*;
 use crate::runtime::check::{self, Number};
-use crate::runtime::{Bool, Error, call};
+use crate::runtime::record::{Access, Element};
+use crate::runtime::{Bool, Error, call, is_watched, watched};
 
 /// `olCalculateOptimalOccupancy`: Tells the size of work groups with which a device is best used by a kernel.
 ///
@@ -27,7 +28,7 @@ pub unsafe fn calculate_optimal_occupancy<A: Api>(
     group_size: *mut usize,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olCalculateOptimalOccupancy")?;
         if check::enabled() {
@@ -50,15 +51,25 @@ pub unsafe fn calculate_optimal_occupancy<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.calculate_optimal_occupancy(device, kernel, shared_memory, group_size) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Device", &device);
-        list.value("Kernel", &kernel);
-        list.value("SharedMemory", &shared_memory);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Device", &device);
+            list.value("Kernel", &kernel);
+            list.value("SharedMemory", &shared_memory);
+            // SAFETY: the caller says so.
+            unsafe { list.output("GroupSize", group_size) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(device.cast());
+            list.handle(kernel.cast());
+            list.number(shared_memory as u64);
+            list.elements(Access::Out, group_size, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("GroupSize", group_size) };
-    };
+        return unsafe { watched::<A>("olCalculateOptimalOccupancy", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olCalculateOptimalOccupancy", location, body, arguments) }
+    unsafe { call("olCalculateOptimalOccupancy", location, body) }
 }
 
 /// `olCreateEvent`: Marks the end of the work that a queue has so far.
@@ -72,26 +83,35 @@ pub unsafe fn create_event<A: Api>(
     event: *mut ol_event_handle_t,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olCreateEvent")?;
         if check::enabled() {
             check::refuse_if(queue.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Queue must not be NULL")?;
             check::refuse_if(event.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "Event must not be NULL")?;
-            check::enumerator(&flags, ol_event_flags_t::ALL, "Flags", "ol_event_flags_t")?;
+            check::enumerator(&flags, flags.0, ol_event_flags_t::ALL, "Flags", "ol_event_flags_t")?;
             check::handle(api.handle_state(HandleKind::Queue, queue.cast()), HandleKind::Queue, ol_errc_t::OL_ERRC_INVALID_QUEUE, "Queue")?;
         }
         // SAFETY: the caller says so.
         unsafe { api.create_event(queue, flags, event) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
-        list.value("Flags", &flags);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+            list.value("Flags", &flags);
+            // SAFETY: the caller says so.
+            unsafe { list.output("Event", event) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+            list.number(u64::from(flags.0));
+            list.memory(Access::OutHandle, event.cast(), size_of::<usize>());
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("Event", event) };
-    };
+        return unsafe { watched::<A>("olCreateEvent", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olCreateEvent", location, body, arguments) }
+    unsafe { call("olCreateEvent", location, body) }
 }
 
 /// `olCreateProgram`: Loads an image on a device.
@@ -106,7 +126,7 @@ pub unsafe fn create_program<A: Api>(
     program: *mut ol_program_handle_t,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olCreateProgram")?;
         if check::enabled() {
@@ -123,15 +143,25 @@ pub unsafe fn create_program<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.create_program(device, prog_data, prog_data_size, program) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Device", &device);
-        list.value("ProgData", &prog_data);
-        list.value("ProgDataSize", &prog_data_size);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Device", &device);
+            list.value("ProgData", &prog_data);
+            list.value("ProgDataSize", &prog_data_size);
+            // SAFETY: the caller says so.
+            unsafe { list.output("Program", program) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(device.cast());
+            list.memory(Access::Read, prog_data.cast(), check::range(0, prog_data_size.number()).end);
+            list.number(prog_data_size as u64);
+            list.memory(Access::OutHandle, program.cast(), size_of::<usize>());
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("Program", program) };
-    };
+        return unsafe { watched::<A>("olCreateProgram", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olCreateProgram", location, body, arguments) }
+    unsafe { call("olCreateProgram", location, body) }
 }
 
 /// `olCreateQueue`: Makes a queue.
@@ -144,7 +174,7 @@ pub unsafe fn create_queue<A: Api>(
     queue: *mut ol_queue_handle_t,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olCreateQueue")?;
         if check::enabled() {
@@ -160,13 +190,21 @@ pub unsafe fn create_queue<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.create_queue(device, queue) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Device", &device);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Device", &device);
+            // SAFETY: the caller says so.
+            unsafe { list.output("Queue", queue) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(device.cast());
+            list.memory(Access::OutHandle, queue.cast(), size_of::<usize>());
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("Queue", queue) };
-    };
+        return unsafe { watched::<A>("olCreateQueue", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olCreateQueue", location, body, arguments) }
+    unsafe { call("olCreateQueue", location, body) }
 }
 
 /// `olDestroyEvent`: Gives an event back.
@@ -175,7 +213,7 @@ pub unsafe fn create_queue<A: Api>(
 ///
 /// As [`Api::destroy_event`]. `location` is null or points to a location whose texts are null or end in a zero.
 pub unsafe fn destroy_event<A: Api>(event: ol_event_handle_t, location: *const ol_code_location_t) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olDestroyEvent")?;
         if check::enabled() {
@@ -185,11 +223,18 @@ pub unsafe fn destroy_event<A: Api>(event: ol_event_handle_t, location: *const o
         // SAFETY: the caller says so.
         unsafe { api.destroy_event(event) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Event", &event);
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Event", &event);
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(event.cast());
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olDestroyEvent", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olDestroyEvent", location, body, arguments) }
+    unsafe { call("olDestroyEvent", location, body) }
 }
 
 /// `olDestroyProgram`: Unloads a program.
@@ -198,7 +243,7 @@ pub unsafe fn destroy_event<A: Api>(event: ol_event_handle_t, location: *const o
 ///
 /// As [`Api::destroy_program`]. `location` is null or points to a location whose texts are null or end in a zero.
 pub unsafe fn destroy_program<A: Api>(program: ol_program_handle_t, location: *const ol_code_location_t) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olDestroyProgram")?;
         if check::enabled() {
@@ -213,11 +258,18 @@ pub unsafe fn destroy_program<A: Api>(program: ol_program_handle_t, location: *c
         // SAFETY: the caller says so.
         unsafe { api.destroy_program(program) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Program", &program);
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Program", &program);
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(program.cast());
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olDestroyProgram", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olDestroyProgram", location, body, arguments) }
+    unsafe { call("olDestroyProgram", location, body) }
 }
 
 /// `olDestroyQueue`: Gives a queue back.
@@ -226,7 +278,7 @@ pub unsafe fn destroy_program<A: Api>(program: ol_program_handle_t, location: *c
 ///
 /// As [`Api::destroy_queue`]. `location` is null or points to a location whose texts are null or end in a zero.
 pub unsafe fn destroy_queue<A: Api>(queue: ol_queue_handle_t, location: *const ol_code_location_t) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olDestroyQueue")?;
         if check::enabled() {
@@ -236,11 +288,18 @@ pub unsafe fn destroy_queue<A: Api>(queue: ol_queue_handle_t, location: *const o
         // SAFETY: the caller says so.
         unsafe { api.destroy_queue(queue) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olDestroyQueue", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olDestroyQueue", location, body, arguments) }
+    unsafe { call("olDestroyQueue", location, body) }
 }
 
 /// `olGetDeviceInfo`: Tells a property of a device.
@@ -255,13 +314,13 @@ pub unsafe fn get_device_info<A: Api>(
     prop_value: *mut c_void,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetDeviceInfo")?;
         if check::enabled() {
             check::refuse_if(device.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Device must not be NULL")?;
             check::refuse_if(prop_value.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropValue must not be NULL")?;
-            check::enumerator(&prop_name, ol_device_info_t::ALL, "PropName", "ol_device_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_device_info_t::ALL, "PropName", "ol_device_info_t")?;
             check::handle(
                 api.handle_state(HandleKind::Device, device.cast()),
                 HandleKind::Device,
@@ -273,15 +332,25 @@ pub unsafe fn get_device_info<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.get_device_info(device, prop_name, prop_size, prop_value) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Device", &device);
-        list.value("PropName", &prop_name);
-        list.value("PropSize", &prop_size);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Device", &device);
+            list.value("PropName", &prop_name);
+            list.value("PropSize", &prop_size);
+            // SAFETY: the caller says so.
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_device_info_t(prop_name, bytes, to)) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(device.cast());
+            list.number(u64::from(prop_name.0));
+            list.number(prop_size as u64);
+            list.memory(Access::Out, prop_value.cast(), prop_size);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_device_info_t(prop_name, bytes)) };
-    };
+        return unsafe { watched::<A>("olGetDeviceInfo", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetDeviceInfo", location, body, arguments) }
+    unsafe { call("olGetDeviceInfo", location, body) }
 }
 
 /// `olGetDeviceInfoSize`: Tells how many bytes a property of a device needs.
@@ -295,13 +364,13 @@ pub unsafe fn get_device_info_size<A: Api>(
     prop_size_ret: *mut usize,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetDeviceInfoSize")?;
         if check::enabled() {
             check::refuse_if(device.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Device must not be NULL")?;
             check::refuse_if(prop_size_ret.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropSizeRet must not be NULL")?;
-            check::enumerator(&prop_name, ol_device_info_t::ALL, "PropName", "ol_device_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_device_info_t::ALL, "PropName", "ol_device_info_t")?;
             check::handle(
                 api.handle_state(HandleKind::Device, device.cast()),
                 HandleKind::Device,
@@ -312,14 +381,23 @@ pub unsafe fn get_device_info_size<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.get_device_info_size(device, prop_name, prop_size_ret) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Device", &device);
-        list.value("PropName", &prop_name);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Device", &device);
+            list.value("PropName", &prop_name);
+            // SAFETY: the caller says so.
+            unsafe { list.output("PropSizeRet", prop_size_ret) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(device.cast());
+            list.number(u64::from(prop_name.0));
+            list.elements(Access::Out, prop_size_ret, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("PropSizeRet", prop_size_ret) };
-    };
+        return unsafe { watched::<A>("olGetDeviceInfoSize", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetDeviceInfoSize", location, body, arguments) }
+    unsafe { call("olGetDeviceInfoSize", location, body) }
 }
 
 /// `olGetEventElapsedTime`: Tells how much time lies between two events.
@@ -333,7 +411,7 @@ pub unsafe fn get_event_elapsed_time<A: Api>(
     elapsed_time: *mut f32,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetEventElapsedTime")?;
         if check::enabled() {
@@ -356,14 +434,23 @@ pub unsafe fn get_event_elapsed_time<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.get_event_elapsed_time(start_event, end_event, elapsed_time) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("StartEvent", &start_event);
-        list.value("EndEvent", &end_event);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("StartEvent", &start_event);
+            list.value("EndEvent", &end_event);
+            // SAFETY: the caller says so.
+            unsafe { list.output("ElapsedTime", elapsed_time) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(start_event.cast());
+            list.handle(end_event.cast());
+            list.elements(Access::Out, elapsed_time, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("ElapsedTime", elapsed_time) };
-    };
+        return unsafe { watched::<A>("olGetEventElapsedTime", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetEventElapsedTime", location, body, arguments) }
+    unsafe { call("olGetEventElapsedTime", location, body) }
 }
 
 /// `olGetEventInfo`: Tells a property of an event.
@@ -378,28 +465,38 @@ pub unsafe fn get_event_info<A: Api>(
     prop_value: *mut c_void,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetEventInfo")?;
         if check::enabled() {
             check::refuse_if(event.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Event must not be NULL")?;
             check::refuse_if(prop_value.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropValue must not be NULL")?;
-            check::enumerator(&prop_name, ol_event_info_t::ALL, "PropName", "ol_event_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_event_info_t::ALL, "PropName", "ol_event_info_t")?;
             check::handle(api.handle_state(HandleKind::Event, event.cast()), HandleKind::Event, ol_errc_t::OL_ERRC_INVALID_EVENT, "Event")?;
             check::refuse_if(prop_size.number() == 0_i128, ol_errc_t::OL_ERRC_INVALID_SIZE, "`PropSize == 0`")?;
         }
         // SAFETY: the caller says so.
         unsafe { api.get_event_info(event, prop_name, prop_size, prop_value) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Event", &event);
-        list.value("PropName", &prop_name);
-        list.value("PropSize", &prop_size);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Event", &event);
+            list.value("PropName", &prop_name);
+            list.value("PropSize", &prop_size);
+            // SAFETY: the caller says so.
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_event_info_t(prop_name, bytes, to)) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(event.cast());
+            list.number(u64::from(prop_name.0));
+            list.number(prop_size as u64);
+            list.memory(Access::Out, prop_value.cast(), prop_size);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_event_info_t(prop_name, bytes)) };
-    };
+        return unsafe { watched::<A>("olGetEventInfo", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetEventInfo", location, body, arguments) }
+    unsafe { call("olGetEventInfo", location, body) }
 }
 
 /// `olGetEventInfoSize`: Tells how many bytes a property of an event needs.
@@ -413,26 +510,35 @@ pub unsafe fn get_event_info_size<A: Api>(
     prop_size_ret: *mut usize,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetEventInfoSize")?;
         if check::enabled() {
             check::refuse_if(event.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Event must not be NULL")?;
             check::refuse_if(prop_size_ret.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropSizeRet must not be NULL")?;
-            check::enumerator(&prop_name, ol_event_info_t::ALL, "PropName", "ol_event_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_event_info_t::ALL, "PropName", "ol_event_info_t")?;
             check::handle(api.handle_state(HandleKind::Event, event.cast()), HandleKind::Event, ol_errc_t::OL_ERRC_INVALID_EVENT, "Event")?;
         }
         // SAFETY: the caller says so.
         unsafe { api.get_event_info_size(event, prop_name, prop_size_ret) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Event", &event);
-        list.value("PropName", &prop_name);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Event", &event);
+            list.value("PropName", &prop_name);
+            // SAFETY: the caller says so.
+            unsafe { list.output("PropSizeRet", prop_size_ret) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(event.cast());
+            list.number(u64::from(prop_name.0));
+            list.elements(Access::Out, prop_size_ret, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("PropSizeRet", prop_size_ret) };
-    };
+        return unsafe { watched::<A>("olGetEventInfoSize", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetEventInfoSize", location, body, arguments) }
+    unsafe { call("olGetEventInfoSize", location, body) }
 }
 
 /// `olGetKernelMaxCooperativeGroupCount`: Tells how many work groups a cooperative launch of a kernel may have.
@@ -447,7 +553,7 @@ pub unsafe fn get_kernel_max_cooperative_group_count<A: Api>(
     max_group_count: *mut u32,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetKernelMaxCooperativeGroupCount")?;
         if check::enabled() {
@@ -471,16 +577,26 @@ pub unsafe fn get_kernel_max_cooperative_group_count<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.get_kernel_max_cooperative_group_count(device, kernel, launch_size_args, max_group_count) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Device", &device);
-        list.value("Kernel", &kernel);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Device", &device);
+            list.value("Kernel", &kernel);
+            // SAFETY: the caller says so.
+            unsafe { list.input("LaunchSizeArgs", launch_size_args) };
+            // SAFETY: the caller says so.
+            unsafe { list.output("MaxGroupCount", max_group_count) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(device.cast());
+            list.handle(kernel.cast());
+            list.elements(Access::Value, launch_size_args, 1);
+            list.elements(Access::Out, max_group_count, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.input("LaunchSizeArgs", launch_size_args) };
-        // SAFETY: the caller says so.
-        unsafe { list.output("MaxGroupCount", max_group_count) };
-    };
+        return unsafe { watched::<A>("olGetKernelMaxCooperativeGroupCount", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetKernelMaxCooperativeGroupCount", location, body, arguments) }
+    unsafe { call("olGetKernelMaxCooperativeGroupCount", location, body) }
 }
 
 /// `olGetMemInfo`: Tells a property of an allocation.
@@ -495,27 +611,37 @@ pub unsafe fn get_mem_info<A: Api>(
     prop_value: *mut c_void,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetMemInfo")?;
         if check::enabled() {
             check::refuse_if(ptr.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "Ptr must not be NULL")?;
             check::refuse_if(prop_value.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropValue must not be NULL")?;
-            check::enumerator(&prop_name, ol_mem_info_t::ALL, "PropName", "ol_mem_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_mem_info_t::ALL, "PropName", "ol_mem_info_t")?;
             check::refuse_if(prop_size.number() == 0_i128, ol_errc_t::OL_ERRC_INVALID_SIZE, "`PropSize == 0`")?;
         }
         // SAFETY: the caller says so.
         unsafe { api.get_mem_info(ptr, prop_name, prop_size, prop_value) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Ptr", &ptr);
-        list.value("PropName", &prop_name);
-        list.value("PropSize", &prop_size);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Ptr", &ptr);
+            list.value("PropName", &prop_name);
+            list.value("PropSize", &prop_size);
+            // SAFETY: the caller says so.
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_mem_info_t(prop_name, bytes, to)) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.pointer(ptr.cast());
+            list.number(u64::from(prop_name.0));
+            list.number(prop_size as u64);
+            list.memory(Access::Out, prop_value.cast(), prop_size);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_mem_info_t(prop_name, bytes)) };
-    };
+        return unsafe { watched::<A>("olGetMemInfo", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetMemInfo", location, body, arguments) }
+    unsafe { call("olGetMemInfo", location, body) }
 }
 
 /// `olGetMemInfoSize`: Tells how many bytes a property of an allocation needs.
@@ -529,25 +655,34 @@ pub unsafe fn get_mem_info_size<A: Api>(
     prop_size_ret: *mut usize,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetMemInfoSize")?;
         if check::enabled() {
             check::refuse_if(ptr.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "Ptr must not be NULL")?;
             check::refuse_if(prop_size_ret.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropSizeRet must not be NULL")?;
-            check::enumerator(&prop_name, ol_mem_info_t::ALL, "PropName", "ol_mem_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_mem_info_t::ALL, "PropName", "ol_mem_info_t")?;
         }
         // SAFETY: the caller says so.
         unsafe { api.get_mem_info_size(ptr, prop_name, prop_size_ret) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Ptr", &ptr);
-        list.value("PropName", &prop_name);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Ptr", &ptr);
+            list.value("PropName", &prop_name);
+            // SAFETY: the caller says so.
+            unsafe { list.output("PropSizeRet", prop_size_ret) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.pointer(ptr.cast());
+            list.number(u64::from(prop_name.0));
+            list.elements(Access::Out, prop_size_ret, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("PropSizeRet", prop_size_ret) };
-    };
+        return unsafe { watched::<A>("olGetMemInfoSize", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetMemInfoSize", location, body, arguments) }
+    unsafe { call("olGetMemInfoSize", location, body) }
 }
 
 /// `olGetPlatformInfo`: Tells a property of a platform.
@@ -562,13 +697,13 @@ pub unsafe fn get_platform_info<A: Api>(
     prop_value: *mut c_void,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetPlatformInfo")?;
         if check::enabled() {
             check::refuse_if(platform.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Platform must not be NULL")?;
             check::refuse_if(prop_value.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropValue must not be NULL")?;
-            check::enumerator(&prop_name, ol_platform_info_t::ALL, "PropName", "ol_platform_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_platform_info_t::ALL, "PropName", "ol_platform_info_t")?;
             check::handle(
                 api.handle_state(HandleKind::Platform, platform.cast()),
                 HandleKind::Platform,
@@ -580,15 +715,25 @@ pub unsafe fn get_platform_info<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.get_platform_info(platform, prop_name, prop_size, prop_value) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Platform", &platform);
-        list.value("PropName", &prop_name);
-        list.value("PropSize", &prop_size);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Platform", &platform);
+            list.value("PropName", &prop_name);
+            list.value("PropSize", &prop_size);
+            // SAFETY: the caller says so.
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_platform_info_t(prop_name, bytes, to)) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(platform.cast());
+            list.number(u64::from(prop_name.0));
+            list.number(prop_size as u64);
+            list.memory(Access::Out, prop_value.cast(), prop_size);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_platform_info_t(prop_name, bytes)) };
-    };
+        return unsafe { watched::<A>("olGetPlatformInfo", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetPlatformInfo", location, body, arguments) }
+    unsafe { call("olGetPlatformInfo", location, body) }
 }
 
 /// `olGetPlatformInfoSize`: Tells how many bytes a property of a platform needs.
@@ -602,13 +747,13 @@ pub unsafe fn get_platform_info_size<A: Api>(
     prop_size_ret: *mut usize,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetPlatformInfoSize")?;
         if check::enabled() {
             check::refuse_if(platform.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Platform must not be NULL")?;
             check::refuse_if(prop_size_ret.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropSizeRet must not be NULL")?;
-            check::enumerator(&prop_name, ol_platform_info_t::ALL, "PropName", "ol_platform_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_platform_info_t::ALL, "PropName", "ol_platform_info_t")?;
             check::handle(
                 api.handle_state(HandleKind::Platform, platform.cast()),
                 HandleKind::Platform,
@@ -619,14 +764,23 @@ pub unsafe fn get_platform_info_size<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.get_platform_info_size(platform, prop_name, prop_size_ret) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Platform", &platform);
-        list.value("PropName", &prop_name);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Platform", &platform);
+            list.value("PropName", &prop_name);
+            // SAFETY: the caller says so.
+            unsafe { list.output("PropSizeRet", prop_size_ret) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(platform.cast());
+            list.number(u64::from(prop_name.0));
+            list.elements(Access::Out, prop_size_ret, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("PropSizeRet", prop_size_ret) };
-    };
+        return unsafe { watched::<A>("olGetPlatformInfoSize", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetPlatformInfoSize", location, body, arguments) }
+    unsafe { call("olGetPlatformInfoSize", location, body) }
 }
 
 /// `olGetQueueInfo`: Tells a property of a queue.
@@ -641,28 +795,38 @@ pub unsafe fn get_queue_info<A: Api>(
     prop_value: *mut c_void,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetQueueInfo")?;
         if check::enabled() {
             check::refuse_if(queue.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Queue must not be NULL")?;
             check::refuse_if(prop_value.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropValue must not be NULL")?;
-            check::enumerator(&prop_name, ol_queue_info_t::ALL, "PropName", "ol_queue_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_queue_info_t::ALL, "PropName", "ol_queue_info_t")?;
             check::handle(api.handle_state(HandleKind::Queue, queue.cast()), HandleKind::Queue, ol_errc_t::OL_ERRC_INVALID_QUEUE, "Queue")?;
             check::refuse_if(prop_size.number() == 0_i128, ol_errc_t::OL_ERRC_INVALID_SIZE, "`PropSize == 0`")?;
         }
         // SAFETY: the caller says so.
         unsafe { api.get_queue_info(queue, prop_name, prop_size, prop_value) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
-        list.value("PropName", &prop_name);
-        list.value("PropSize", &prop_size);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+            list.value("PropName", &prop_name);
+            list.value("PropSize", &prop_size);
+            // SAFETY: the caller says so.
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_queue_info_t(prop_name, bytes, to)) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+            list.number(u64::from(prop_name.0));
+            list.number(prop_size as u64);
+            list.memory(Access::Out, prop_value.cast(), prop_size);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_queue_info_t(prop_name, bytes)) };
-    };
+        return unsafe { watched::<A>("olGetQueueInfo", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetQueueInfo", location, body, arguments) }
+    unsafe { call("olGetQueueInfo", location, body) }
 }
 
 /// `olGetQueueInfoSize`: Tells how many bytes a property of a queue needs.
@@ -676,26 +840,35 @@ pub unsafe fn get_queue_info_size<A: Api>(
     prop_size_ret: *mut usize,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetQueueInfoSize")?;
         if check::enabled() {
             check::refuse_if(queue.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Queue must not be NULL")?;
             check::refuse_if(prop_size_ret.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropSizeRet must not be NULL")?;
-            check::enumerator(&prop_name, ol_queue_info_t::ALL, "PropName", "ol_queue_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_queue_info_t::ALL, "PropName", "ol_queue_info_t")?;
             check::handle(api.handle_state(HandleKind::Queue, queue.cast()), HandleKind::Queue, ol_errc_t::OL_ERRC_INVALID_QUEUE, "Queue")?;
         }
         // SAFETY: the caller says so.
         unsafe { api.get_queue_info_size(queue, prop_name, prop_size_ret) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
-        list.value("PropName", &prop_name);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+            list.value("PropName", &prop_name);
+            // SAFETY: the caller says so.
+            unsafe { list.output("PropSizeRet", prop_size_ret) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+            list.number(u64::from(prop_name.0));
+            list.elements(Access::Out, prop_size_ret, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("PropSizeRet", prop_size_ret) };
-    };
+        return unsafe { watched::<A>("olGetQueueInfoSize", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetQueueInfoSize", location, body, arguments) }
+    unsafe { call("olGetQueueInfoSize", location, body) }
 }
 
 /// `olGetSymbol`: Finds a symbol of a program by its name.
@@ -710,14 +883,14 @@ pub unsafe fn get_symbol<A: Api>(
     symbol: *mut ol_symbol_handle_t,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetSymbol")?;
         if check::enabled() {
             check::refuse_if(program.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Program must not be NULL")?;
             check::refuse_if(name.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "Name must not be NULL")?;
             check::refuse_if(symbol.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "Symbol must not be NULL")?;
-            check::enumerator(&kind, ol_symbol_kind_t::ALL, "Kind", "ol_symbol_kind_t")?;
+            check::enumerator(&kind, kind.0, ol_symbol_kind_t::ALL, "Kind", "ol_symbol_kind_t")?;
             check::handle(
                 api.handle_state(HandleKind::Program, program.cast()),
                 HandleKind::Program,
@@ -728,16 +901,26 @@ pub unsafe fn get_symbol<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.get_symbol(program, name, kind, symbol) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Program", &program);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Program", &program);
+            // SAFETY: the caller says so.
+            unsafe { list.text("Name", name) };
+            list.value("Kind", &kind);
+            // SAFETY: the caller says so.
+            unsafe { list.output("Symbol", symbol) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(program.cast());
+            list.text(name);
+            list.number(u64::from(kind.0));
+            list.memory(Access::OutHandle, symbol.cast(), size_of::<usize>());
+        };
         // SAFETY: the caller says so.
-        unsafe { list.text("Name", name) };
-        list.value("Kind", &kind);
-        // SAFETY: the caller says so.
-        unsafe { list.output("Symbol", symbol) };
-    };
+        return unsafe { watched::<A>("olGetSymbol", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetSymbol", location, body, arguments) }
+    unsafe { call("olGetSymbol", location, body) }
 }
 
 /// `olGetSymbolInfo`: Tells a property of a symbol.
@@ -752,13 +935,13 @@ pub unsafe fn get_symbol_info<A: Api>(
     prop_value: *mut c_void,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetSymbolInfo")?;
         if check::enabled() {
             check::refuse_if(symbol.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Symbol must not be NULL")?;
             check::refuse_if(prop_value.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropValue must not be NULL")?;
-            check::enumerator(&prop_name, ol_symbol_info_t::ALL, "PropName", "ol_symbol_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_symbol_info_t::ALL, "PropName", "ol_symbol_info_t")?;
             check::handle(
                 api.handle_state(HandleKind::Symbol, symbol.cast()),
                 HandleKind::Symbol,
@@ -770,15 +953,25 @@ pub unsafe fn get_symbol_info<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.get_symbol_info(symbol, prop_name, prop_size, prop_value) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Symbol", &symbol);
-        list.value("PropName", &prop_name);
-        list.value("PropSize", &prop_size);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Symbol", &symbol);
+            list.value("PropName", &prop_name);
+            list.value("PropSize", &prop_size);
+            // SAFETY: the caller says so.
+            unsafe { list.property("PropValue", prop_value, prop_size, |bytes, to| print::show_ol_symbol_info_t(prop_name, bytes, to)) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(symbol.cast());
+            list.number(u64::from(prop_name.0));
+            list.number(prop_size as u64);
+            list.memory(Access::Out, prop_value.cast(), prop_size);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.property("PropValue", prop_value, prop_size, |bytes| print::show_ol_symbol_info_t(prop_name, bytes)) };
-    };
+        return unsafe { watched::<A>("olGetSymbolInfo", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetSymbolInfo", location, body, arguments) }
+    unsafe { call("olGetSymbolInfo", location, body) }
 }
 
 /// `olGetSymbolInfoSize`: Tells how many bytes a property of a symbol needs.
@@ -792,13 +985,13 @@ pub unsafe fn get_symbol_info_size<A: Api>(
     prop_size_ret: *mut usize,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olGetSymbolInfoSize")?;
         if check::enabled() {
             check::refuse_if(symbol.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Symbol must not be NULL")?;
             check::refuse_if(prop_size_ret.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "PropSizeRet must not be NULL")?;
-            check::enumerator(&prop_name, ol_symbol_info_t::ALL, "PropName", "ol_symbol_info_t")?;
+            check::enumerator(&prop_name, prop_name.0, ol_symbol_info_t::ALL, "PropName", "ol_symbol_info_t")?;
             check::handle(
                 api.handle_state(HandleKind::Symbol, symbol.cast()),
                 HandleKind::Symbol,
@@ -809,14 +1002,23 @@ pub unsafe fn get_symbol_info_size<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.get_symbol_info_size(symbol, prop_name, prop_size_ret) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Symbol", &symbol);
-        list.value("PropName", &prop_name);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Symbol", &symbol);
+            list.value("PropName", &prop_name);
+            // SAFETY: the caller says so.
+            unsafe { list.output("PropSizeRet", prop_size_ret) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(symbol.cast());
+            list.number(u64::from(prop_name.0));
+            list.elements(Access::Out, prop_size_ret, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("PropSizeRet", prop_size_ret) };
-    };
+        return unsafe { watched::<A>("olGetSymbolInfoSize", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olGetSymbolInfoSize", location, body, arguments) }
+    unsafe { call("olGetSymbolInfoSize", location, body) }
 }
 
 /// `olInit`: Starts the library.
@@ -825,7 +1027,7 @@ pub unsafe fn get_symbol_info_size<A: Api>(
 ///
 /// As [`Api::init`]. `location` is null or points to a location whose texts are null or end in a zero.
 pub unsafe fn init<A: Api>(init_args: *const ol_init_args_t, location: *const ol_code_location_t) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         if check::enabled() {
             // SAFETY: the caller says so, and what is null has been refused or is asked for first.
@@ -843,12 +1045,19 @@ pub unsafe fn init<A: Api>(init_args: *const ol_init_args_t, location: *const ol
         // SAFETY: the caller says so.
         unsafe { api.init(init_args) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            // SAFETY: the caller says so.
+            unsafe { list.input("InitArgs", init_args) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.elements(Access::Value, init_args, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.input("InitArgs", init_args) };
-    };
+        return unsafe { watched::<A>("olInit", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olInit", location, body, arguments) }
+    unsafe { call("olInit", location, body) }
 }
 
 /// `olIsValidBinary`: Tells whether a device can load an image, without loading it.
@@ -863,7 +1072,7 @@ pub unsafe fn is_valid_binary<A: Api>(
     valid: *mut bool,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olIsValidBinary")?;
         if check::enabled() {
@@ -880,15 +1089,25 @@ pub unsafe fn is_valid_binary<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.is_valid_binary(device, prog_data, prog_data_size, valid) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Device", &device);
-        list.value("ProgData", &prog_data);
-        list.value("ProgDataSize", &prog_data_size);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Device", &device);
+            list.value("ProgData", &prog_data);
+            list.value("ProgDataSize", &prog_data_size);
+            // SAFETY: the caller says so.
+            unsafe { list.output("Valid", valid.cast::<Bool>()) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(device.cast());
+            list.memory(Access::Read, prog_data.cast(), check::range(0, prog_data_size.number()).end);
+            list.number(prog_data_size as u64);
+            list.elements(Access::Out, valid, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("Valid", valid.cast::<Bool>()) };
-    };
+        return unsafe { watched::<A>("olIsValidBinary", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olIsValidBinary", location, body, arguments) }
+    unsafe { call("olIsValidBinary", location, body) }
 }
 
 /// `olIterateDevices`: Shows every device to a function.
@@ -901,7 +1120,7 @@ pub unsafe fn iterate_devices<A: Api>(
     user_data: *mut c_void,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olIterateDevices")?;
         if check::enabled() {
@@ -910,12 +1129,20 @@ pub unsafe fn iterate_devices<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.iterate_devices(callback, user_data) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Callback", &callback.map_or(std::ptr::null(), |callback| callback as *const c_void));
-        list.value("UserData", &user_data);
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Callback", &callback.map_or(std::ptr::null(), |callback| callback as *const c_void));
+            list.value("UserData", &user_data);
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.callback(callback.is_some());
+            list.pointer(user_data.cast());
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olIterateDevices", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olIterateDevices", location, body, arguments) }
+    unsafe { call("olIterateDevices", location, body) }
 }
 
 /// `olLaunchHostFunction`: Puts a call of a host function into a queue.
@@ -929,7 +1156,7 @@ pub unsafe fn launch_host_function<A: Api>(
     user_data: *mut c_void,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olLaunchHostFunction")?;
         if check::enabled() {
@@ -940,13 +1167,22 @@ pub unsafe fn launch_host_function<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.launch_host_function(queue, callback, user_data) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
-        list.value("Callback", &callback.map_or(std::ptr::null(), |callback| callback as *const c_void));
-        list.value("UserData", &user_data);
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+            list.value("Callback", &callback.map_or(std::ptr::null(), |callback| callback as *const c_void));
+            list.value("UserData", &user_data);
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+            list.callback(callback.is_some());
+            list.pointer(user_data.cast());
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olLaunchHostFunction", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olLaunchHostFunction", location, body, arguments) }
+    unsafe { call("olLaunchHostFunction", location, body) }
 }
 
 /// `olLaunchKernel`: Launches a kernel.
@@ -965,7 +1201,7 @@ pub unsafe fn launch_kernel<A: Api>(
     arg_sizes: *const usize,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olLaunchKernel")?;
         if check::enabled() {
@@ -1005,28 +1241,48 @@ pub unsafe fn launch_kernel<A: Api>(
             if !properties.is_null() {
                 // SAFETY: the caller says so.
                 let value = unsafe { properties.read_unaligned() };
-                check::enumerator(&value.type_, ol_kernel_launch_prop_type_t::ALL, "Properties->type", "ol_kernel_launch_prop_type_t")?;
+                check::enumerator(
+                    &value.type_,
+                    value.type_.0,
+                    ol_kernel_launch_prop_type_t::ALL,
+                    "Properties->type",
+                    "ol_kernel_launch_prop_type_t",
+                )?;
             }
         }
         // SAFETY: the caller says so.
         unsafe { api.launch_kernel(queue, device, kernel, launch_size_args, properties, num_args, arg_ptrs, arg_sizes) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
-        list.value("Device", &device);
-        list.value("Kernel", &kernel);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+            list.value("Device", &device);
+            list.value("Kernel", &kernel);
+            // SAFETY: the caller says so.
+            unsafe { list.input("LaunchSizeArgs", launch_size_args) };
+            // SAFETY: the caller says so.
+            unsafe { list.input("Properties", properties) };
+            list.value("NumArgs", &num_args);
+            // SAFETY: the caller says so.
+            unsafe { list.inputs("ArgPtrs", arg_ptrs, check::range(0, num_args.number())) };
+            // SAFETY: the caller says so.
+            unsafe { list.inputs("ArgSizes", arg_sizes, check::range(0, num_args.number())) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+            list.handle(device.cast());
+            list.handle(kernel.cast());
+            list.elements(Access::Value, launch_size_args, 1);
+            list.elements(Access::Value, properties, 1);
+            list.number(num_args as u64);
+            list.array(Element::Pointer, arg_ptrs.cast(), check::range(0, num_args.number()).end);
+            list.elements(Access::Value, arg_sizes, check::range(0, num_args.number()).end);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.input("LaunchSizeArgs", launch_size_args) };
-        // SAFETY: the caller says so.
-        unsafe { list.input("Properties", properties) };
-        list.value("NumArgs", &num_args);
-        // SAFETY: the caller says so.
-        unsafe { list.inputs("ArgPtrs", arg_ptrs, check::range(0, num_args.number())) };
-        // SAFETY: the caller says so.
-        unsafe { list.inputs("ArgSizes", arg_sizes, check::range(0, num_args.number())) };
-    };
+        return unsafe { watched::<A>("olLaunchKernel", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olLaunchKernel", location, body, arguments) }
+    unsafe { call("olLaunchKernel", location, body) }
 }
 
 /// `olMemAlloc`: Allocates memory.
@@ -1041,13 +1297,13 @@ pub unsafe fn mem_alloc<A: Api>(
     allocation_out: *mut *mut c_void,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olMemAlloc")?;
         if check::enabled() {
             check::refuse_if(device.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Device must not be NULL")?;
             check::refuse_if(allocation_out.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "AllocationOut must not be NULL")?;
-            check::enumerator(&r#type, ol_alloc_type_t::ALL, "Type", "ol_alloc_type_t")?;
+            check::enumerator(&r#type, r#type.0, ol_alloc_type_t::ALL, "Type", "ol_alloc_type_t")?;
             check::handle(
                 api.handle_state(HandleKind::Device, device.cast()),
                 HandleKind::Device,
@@ -1059,15 +1315,25 @@ pub unsafe fn mem_alloc<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.mem_alloc(device, r#type, size, allocation_out) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Device", &device);
-        list.value("Type", &r#type);
-        list.value("Size", &size);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Device", &device);
+            list.value("Type", &r#type);
+            list.value("Size", &size);
+            // SAFETY: the caller says so.
+            unsafe { list.output("AllocationOut", allocation_out) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(device.cast());
+            list.number(u64::from(r#type.0));
+            list.number(size as u64);
+            list.memory(Access::OutPointer, allocation_out.cast(), size_of::<usize>());
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("AllocationOut", allocation_out) };
-    };
+        return unsafe { watched::<A>("olMemAlloc", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olMemAlloc", location, body, arguments) }
+    unsafe { call("olMemAlloc", location, body) }
 }
 
 /// `olMemAllocAligned`: Allocates memory at an address that is a multiple of an alignment.
@@ -1083,13 +1349,13 @@ pub unsafe fn mem_alloc_aligned<A: Api>(
     allocation_out: *mut *mut c_void,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olMemAllocAligned")?;
         if check::enabled() {
             check::refuse_if(device.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_HANDLE, "Device must not be NULL")?;
             check::refuse_if(allocation_out.is_null(), ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "AllocationOut must not be NULL")?;
-            check::enumerator(&r#type, ol_alloc_type_t::ALL, "Type", "ol_alloc_type_t")?;
+            check::enumerator(&r#type, r#type.0, ol_alloc_type_t::ALL, "Type", "ol_alloc_type_t")?;
             check::handle(
                 api.handle_state(HandleKind::Device, device.cast()),
                 HandleKind::Device,
@@ -1107,16 +1373,27 @@ pub unsafe fn mem_alloc_aligned<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.mem_alloc_aligned(device, r#type, size, alignment, allocation_out) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Device", &device);
-        list.value("Type", &r#type);
-        list.value("Size", &size);
-        list.value("Alignment", &alignment);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Device", &device);
+            list.value("Type", &r#type);
+            list.value("Size", &size);
+            list.value("Alignment", &alignment);
+            // SAFETY: the caller says so.
+            unsafe { list.output("AllocationOut", allocation_out) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(device.cast());
+            list.number(u64::from(r#type.0));
+            list.number(size as u64);
+            list.number(alignment as u64);
+            list.memory(Access::OutPointer, allocation_out.cast(), size_of::<usize>());
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("AllocationOut", allocation_out) };
-    };
+        return unsafe { watched::<A>("olMemAllocAligned", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olMemAllocAligned", location, body, arguments) }
+    unsafe { call("olMemAllocAligned", location, body) }
 }
 
 /// `olMemFill`: Fills memory with a repeated pattern.
@@ -1132,7 +1409,7 @@ pub unsafe fn mem_fill<A: Api>(
     fill_size: usize,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olMemFill")?;
         if check::enabled() {
@@ -1156,15 +1433,26 @@ pub unsafe fn mem_fill<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.mem_fill(queue, ptr, pattern_size, pattern_ptr, fill_size) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
-        list.value("Ptr", &ptr);
-        list.value("PatternSize", &pattern_size);
-        list.value("PatternPtr", &pattern_ptr);
-        list.value("FillSize", &fill_size);
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+            list.value("Ptr", &ptr);
+            list.value("PatternSize", &pattern_size);
+            list.value("PatternPtr", &pattern_ptr);
+            list.value("FillSize", &fill_size);
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+            list.memory(Access::Write, ptr.cast(), check::range(0, fill_size.number()).end);
+            list.number(pattern_size as u64);
+            list.memory(Access::Read, pattern_ptr.cast(), check::range(0, pattern_size.number()).end);
+            list.number(fill_size as u64);
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olMemFill", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olMemFill", location, body, arguments) }
+    unsafe { call("olMemFill", location, body) }
 }
 
 /// `olMemFree`: Gives memory back that olMemAlloc or olMemAllocAligned allocated.
@@ -1173,7 +1461,7 @@ pub unsafe fn mem_fill<A: Api>(
 ///
 /// As [`Api::mem_free`]. `location` is null or points to a location whose texts are null or end in a zero.
 pub unsafe fn mem_free<A: Api>(address: *mut c_void, location: *const ol_code_location_t) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olMemFree")?;
         if check::enabled() {
@@ -1182,11 +1470,18 @@ pub unsafe fn mem_free<A: Api>(address: *mut c_void, location: *const ol_code_lo
         // SAFETY: the caller says so.
         unsafe { api.mem_free(address) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Address", &address);
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Address", &address);
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.pointer(address.cast());
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olMemFree", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olMemFree", location, body, arguments) }
+    unsafe { call("olMemFree", location, body) }
 }
 
 /// `olMemPrefetch`: Advises that managed memory will be used on the other side.
@@ -1202,7 +1497,7 @@ pub unsafe fn mem_prefetch<A: Api>(
     flags: ol_mem_migration_flags_t,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olMemPrefetch")?;
         if check::enabled() {
@@ -1231,17 +1526,28 @@ pub unsafe fn mem_prefetch<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.mem_prefetch(queue, count, mems, sizes, flags) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
-        list.value("Count", &count);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+            list.value("Count", &count);
+            // SAFETY: the caller says so.
+            unsafe { list.inputs("Mems", mems, check::range(0, count.number())) };
+            // SAFETY: the caller says so.
+            unsafe { list.inputs("Sizes", sizes, check::range(0, count.number())) };
+            list.value("Flags", &ol_mem_migration_flag_t(flags));
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+            list.number(count as u64);
+            list.array(Element::Pointer, mems.cast(), check::range(0, count.number()).end);
+            list.elements(Access::Value, sizes, check::range(0, count.number()).end);
+            list.number(flags as u64);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.inputs("Mems", mems, check::range(0, count.number())) };
-        // SAFETY: the caller says so.
-        unsafe { list.inputs("Sizes", sizes, check::range(0, count.number())) };
-        list.value("Flags", &ol_mem_migration_flag_t(flags));
-    };
+        return unsafe { watched::<A>("olMemPrefetch", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olMemPrefetch", location, body, arguments) }
+    unsafe { call("olMemPrefetch", location, body) }
 }
 
 /// `olMemRegister`: Lets a device use host memory, and gives the address to use.
@@ -1257,7 +1563,7 @@ pub unsafe fn mem_register<A: Api>(
     pinned_ptr: *mut *mut c_void,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olMemRegister")?;
         if check::enabled() {
@@ -1284,16 +1590,27 @@ pub unsafe fn mem_register<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.mem_register(device, ptr, size, flags, pinned_ptr) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Device", &device);
-        list.value("Ptr", &ptr);
-        list.value("Size", &size);
-        list.value("Flags", &ol_memory_register_flag_t(flags));
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Device", &device);
+            list.value("Ptr", &ptr);
+            list.value("Size", &size);
+            list.value("Flags", &ol_memory_register_flag_t(flags));
+            // SAFETY: the caller says so.
+            unsafe { list.output("PinnedPtr", pinned_ptr) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(device.cast());
+            list.memory(Access::Write, ptr.cast(), check::range(0, size.number()).end);
+            list.number(size as u64);
+            list.number(flags as u64);
+            list.memory(Access::OutPointer, pinned_ptr.cast(), size_of::<usize>());
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("PinnedPtr", pinned_ptr) };
-    };
+        return unsafe { watched::<A>("olMemRegister", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olMemRegister", location, body, arguments) }
+    unsafe { call("olMemRegister", location, body) }
 }
 
 /// `olMemUnregister`: Takes back what olMemRegister did for one user.
@@ -1307,7 +1624,7 @@ pub unsafe fn mem_unregister<A: Api>(
     flags: ol_memory_register_flags_t,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olMemUnregister")?;
         if check::enabled() {
@@ -1332,13 +1649,22 @@ pub unsafe fn mem_unregister<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.mem_unregister(device, ptr, flags) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Device", &device);
-        list.value("Ptr", &ptr);
-        list.value("Flags", &ol_memory_register_flag_t(flags));
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Device", &device);
+            list.value("Ptr", &ptr);
+            list.value("Flags", &ol_memory_register_flag_t(flags));
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(device.cast());
+            list.pointer(ptr.cast());
+            list.number(flags as u64);
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olMemUnregister", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olMemUnregister", location, body, arguments) }
+    unsafe { call("olMemUnregister", location, body) }
 }
 
 /// `olMemcpy`: Copies memory.
@@ -1355,7 +1681,7 @@ pub unsafe fn memcpy<A: Api>(
     size: usize,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olMemcpy")?;
         if check::enabled() {
@@ -1387,16 +1713,28 @@ pub unsafe fn memcpy<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.memcpy(queue, dst_ptr, dst_device, src_ptr, src_device, size) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
-        list.value("DstPtr", &dst_ptr);
-        list.value("DstDevice", &dst_device);
-        list.value("SrcPtr", &src_ptr);
-        list.value("SrcDevice", &src_device);
-        list.value("Size", &size);
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+            list.value("DstPtr", &dst_ptr);
+            list.value("DstDevice", &dst_device);
+            list.value("SrcPtr", &src_ptr);
+            list.value("SrcDevice", &src_device);
+            list.value("Size", &size);
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+            list.memory(Access::Write, dst_ptr.cast(), check::range(0, size.number()).end);
+            list.handle(dst_device.cast());
+            list.memory(Access::Read, src_ptr.cast(), check::range(0, size.number()).end);
+            list.handle(src_device.cast());
+            list.number(size as u64);
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olMemcpy", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olMemcpy", location, body, arguments) }
+    unsafe { call("olMemcpy", location, body) }
 }
 
 /// `olPlatformRegisterRPCCallback`: Has a function answer the calls that kernels of a platform make to the host.
@@ -1409,7 +1747,7 @@ pub unsafe fn platform_register_rpc_callback<A: Api>(
     callback: ol_platform_rpc_cb_t,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olPlatformRegisterRPCCallback")?;
         if check::enabled() {
@@ -1425,12 +1763,20 @@ pub unsafe fn platform_register_rpc_callback<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.platform_register_rpc_callback(platform, callback) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Platform", &platform);
-        list.value("Callback", &callback.map_or(std::ptr::null(), |callback| callback as *const c_void));
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Platform", &platform);
+            list.value("Callback", &callback.map_or(std::ptr::null(), |callback| callback as *const c_void));
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(platform.cast());
+            list.callback(callback.is_some());
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olPlatformRegisterRPCCallback", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olPlatformRegisterRPCCallback", location, body, arguments) }
+    unsafe { call("olPlatformRegisterRPCCallback", location, body) }
 }
 
 /// `olQueryQueue`: Tells, without waiting, whether a queue's work is done.
@@ -1443,7 +1789,7 @@ pub unsafe fn query_queue<A: Api>(
     is_queue_work_completed: *mut bool,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olQueryQueue")?;
         if check::enabled() {
@@ -1453,13 +1799,21 @@ pub unsafe fn query_queue<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.query_queue(queue, is_queue_work_completed) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+            // SAFETY: the caller says so.
+            unsafe { list.output("IsQueueWorkCompleted", is_queue_work_completed.cast::<Bool>()) };
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+            list.elements(Access::Out, is_queue_work_completed, 1);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.output("IsQueueWorkCompleted", is_queue_work_completed.cast::<Bool>()) };
-    };
+        return unsafe { watched::<A>("olQueryQueue", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olQueryQueue", location, body, arguments) }
+    unsafe { call("olQueryQueue", location, body) }
 }
 
 /// `olShutDown`: Undoes one call of olInit.
@@ -1468,15 +1822,20 @@ pub unsafe fn query_queue<A: Api>(
 ///
 /// As [`Api::shut_down`]. `location` is null or points to a location whose texts are null or end in a zero.
 pub unsafe fn shut_down<A: Api>(location: *const ol_code_location_t) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olShutDown")?;
         // SAFETY: the caller says so.
         unsafe { api.shut_down() }
     };
-    let arguments = |_: &mut crate::runtime::trace::Arguments| {};
+    if is_watched::<A>() {
+        let arguments = |_: &mut crate::runtime::trace::Arguments| {};
+        let recorded = |_: &mut crate::runtime::record::Arguments| {};
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olShutDown", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olShutDown", location, body, arguments) }
+    unsafe { call("olShutDown", location, body) }
 }
 
 /// `olSyncEvent`: Waits until an event is complete.
@@ -1485,7 +1844,7 @@ pub unsafe fn shut_down<A: Api>(location: *const ol_code_location_t) -> ol_resul
 ///
 /// As [`Api::sync_event`]. `location` is null or points to a location whose texts are null or end in a zero.
 pub unsafe fn sync_event<A: Api>(event: ol_event_handle_t, location: *const ol_code_location_t) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olSyncEvent")?;
         if check::enabled() {
@@ -1495,11 +1854,18 @@ pub unsafe fn sync_event<A: Api>(event: ol_event_handle_t, location: *const ol_c
         // SAFETY: the caller says so.
         unsafe { api.sync_event(event) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Event", &event);
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Event", &event);
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(event.cast());
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olSyncEvent", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olSyncEvent", location, body, arguments) }
+    unsafe { call("olSyncEvent", location, body) }
 }
 
 /// `olSyncQueue`: Waits until a queue's work is done.
@@ -1508,7 +1874,7 @@ pub unsafe fn sync_event<A: Api>(event: ol_event_handle_t, location: *const ol_c
 ///
 /// As [`Api::sync_queue`]. `location` is null or points to a location whose texts are null or end in a zero.
 pub unsafe fn sync_queue<A: Api>(queue: ol_queue_handle_t, location: *const ol_code_location_t) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olSyncQueue")?;
         if check::enabled() {
@@ -1518,11 +1884,18 @@ pub unsafe fn sync_queue<A: Api>(queue: ol_queue_handle_t, location: *const ol_c
         // SAFETY: the caller says so.
         unsafe { api.sync_queue(queue) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
-    };
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+        };
+        // SAFETY: the caller says so.
+        return unsafe { watched::<A>("olSyncQueue", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olSyncQueue", location, body, arguments) }
+    unsafe { call("olSyncQueue", location, body) }
 }
 
 /// `olWaitEvents`: Has later work of a queue wait for events.
@@ -1536,7 +1909,7 @@ pub unsafe fn wait_events<A: Api>(
     num_events: usize,
     location: *const ol_code_location_t,
 ) -> ol_result_t {
-    let body = || {
+    let body = move || {
         let api = A::instance();
         check::initialized(api.is_initialized(), "olWaitEvents")?;
         if check::enabled() {
@@ -1564,14 +1937,23 @@ pub unsafe fn wait_events<A: Api>(
         // SAFETY: the caller says so.
         unsafe { api.wait_events(queue, events, num_events) }
     };
-    let arguments = |list: &mut crate::runtime::trace::Arguments| {
-        list.value("Queue", &queue);
+    if is_watched::<A>() {
+        let arguments = |list: &mut crate::runtime::trace::Arguments| {
+            list.value("Queue", &queue);
+            // SAFETY: the caller says so.
+            unsafe { list.inputs("Events", events, check::range(0, num_events.number())) };
+            list.value("NumEvents", &num_events);
+        };
+        let recorded = |list: &mut crate::runtime::record::Arguments| {
+            list.handle(queue.cast());
+            list.array(Element::Handle, events.cast(), check::range(0, num_events.number()).end);
+            list.number(num_events as u64);
+        };
         // SAFETY: the caller says so.
-        unsafe { list.inputs("Events", events, check::range(0, num_events.number())) };
-        list.value("NumEvents", &num_events);
-    };
+        return unsafe { watched::<A>("olWaitEvents", location, body, arguments, recorded) };
+    }
     // SAFETY: the caller says so.
-    unsafe { call("olWaitEvents", location, body, arguments) }
+    unsafe { call("olWaitEvents", location, body) }
 }
 
 /// Defines the C functions of the API over an implementation: a type that implements [`Api`](crate::Api).

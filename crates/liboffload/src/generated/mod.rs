@@ -4,5 +4,6 @@ pub mod api;
 pub mod entry;
 pub mod mock;
 mod print;
+pub mod replay;
 pub mod safe;
 pub mod sys;

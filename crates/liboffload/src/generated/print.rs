@@ -10,19 +10,34 @@ use crate::runtime::{Print, Shown};
 
 impl fmt::Display for ol_alloc_type_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
-            Self::OL_ALLOC_TYPE_HOST => "OL_ALLOC_TYPE_HOST",
-            Self::OL_ALLOC_TYPE_DEVICE => "OL_ALLOC_TYPE_DEVICE",
-            Self::OL_ALLOC_TYPE_MANAGED => "OL_ALLOC_TYPE_MANAGED",
-            Self(other) => return write!(f, "{other} (not in ol_alloc_type_t)"),
-        };
-        f.write_str(name)
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_alloc_type_t)", self.0),
+        }
     }
 }
 
 impl Print for ol_alloc_type_t {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_alloc_type_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::OL_ALLOC_TYPE_HOST => "OL_ALLOC_TYPE_HOST",
+            Self::OL_ALLOC_TYPE_DEVICE => "OL_ALLOC_TYPE_DEVICE",
+            Self::OL_ALLOC_TYPE_MANAGED => "OL_ALLOC_TYPE_MANAGED",
+            _ => return None,
+        })
     }
 }
 
@@ -61,7 +76,29 @@ impl Print for ol_device_fp_capability_flag_t {
 
 impl fmt::Display for ol_device_info_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_device_info_t)", self.0),
+        }
+    }
+}
+
+impl Print for ol_device_info_t {
+    fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_device_info_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
             Self::OL_DEVICE_INFO_TYPE => "OL_DEVICE_INFO_TYPE",
             Self::OL_DEVICE_INFO_PLATFORM => "OL_DEVICE_INFO_PLATFORM",
             Self::OL_DEVICE_INFO_NAME => "OL_DEVICE_INFO_NAME",
@@ -95,29 +132,17 @@ impl fmt::Display for ol_device_info_t {
             Self::OL_DEVICE_INFO_DOUBLE_FP_SUPPORT => "OL_DEVICE_INFO_DOUBLE_FP_SUPPORT",
             Self::OL_DEVICE_INFO_HALF_FP_SUPPORT => "OL_DEVICE_INFO_HALF_FP_SUPPORT",
             Self::OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT => "OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT",
-            Self(other) => return write!(f, "{other} (not in ol_device_info_t)"),
-        };
-        f.write_str(name)
-    }
-}
-
-impl Print for ol_device_info_t {
-    fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+            _ => return None,
+        })
     }
 }
 
 impl fmt::Display for ol_device_type_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
-            Self::OL_DEVICE_TYPE_DEFAULT => "OL_DEVICE_TYPE_DEFAULT",
-            Self::OL_DEVICE_TYPE_ALL => "OL_DEVICE_TYPE_ALL",
-            Self::OL_DEVICE_TYPE_GPU => "OL_DEVICE_TYPE_GPU",
-            Self::OL_DEVICE_TYPE_CPU => "OL_DEVICE_TYPE_CPU",
-            Self::OL_DEVICE_TYPE_HOST => "OL_DEVICE_TYPE_HOST",
-            Self(other) => return write!(f, "{other} (not in ol_device_type_t)"),
-        };
-        f.write_str(name)
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_device_type_t)", self.0),
+        }
     }
 }
 
@@ -125,11 +150,53 @@ impl Print for ol_device_type_t {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_device_type_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::OL_DEVICE_TYPE_DEFAULT => "OL_DEVICE_TYPE_DEFAULT",
+            Self::OL_DEVICE_TYPE_ALL => "OL_DEVICE_TYPE_ALL",
+            Self::OL_DEVICE_TYPE_GPU => "OL_DEVICE_TYPE_GPU",
+            Self::OL_DEVICE_TYPE_CPU => "OL_DEVICE_TYPE_CPU",
+            Self::OL_DEVICE_TYPE_HOST => "OL_DEVICE_TYPE_HOST",
+            _ => return None,
+        })
+    }
 }
 
 impl fmt::Display for ol_errc_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_errc_t)", self.0),
+        }
+    }
+}
+
+impl Print for ol_errc_t {
+    fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_errc_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
             Self::OL_ERRC_SUCCESS => "OL_ERRC_SUCCESS",
             Self::OL_ERRC_UNKNOWN => "OL_ERRC_UNKNOWN",
             Self::OL_ERRC_HOST_IO => "OL_ERRC_HOST_IO",
@@ -155,26 +222,17 @@ impl fmt::Display for ol_errc_t {
             Self::OL_ERRC_INVALID_QUEUE => "OL_ERRC_INVALID_QUEUE",
             Self::OL_ERRC_INVALID_EVENT => "OL_ERRC_INVALID_EVENT",
             Self::OL_ERRC_SYMBOL_KIND => "OL_ERRC_SYMBOL_KIND",
-            Self(other) => return write!(f, "{other} (not in ol_errc_t)"),
-        };
-        f.write_str(name)
-    }
-}
-
-impl Print for ol_errc_t {
-    fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+            _ => return None,
+        })
     }
 }
 
 impl fmt::Display for ol_event_flags_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
-            Self::OL_EVENT_FLAGS_NONE => "OL_EVENT_FLAGS_NONE",
-            Self::OL_EVENT_FLAGS_ENABLE_PROFILING => "OL_EVENT_FLAGS_ENABLE_PROFILING",
-            Self(other) => return write!(f, "{other} (not in ol_event_flags_t)"),
-        };
-        f.write_str(name)
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_event_flags_t)", self.0),
+        }
     }
 }
 
@@ -182,16 +240,31 @@ impl Print for ol_event_flags_t {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_event_flags_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::OL_EVENT_FLAGS_NONE => "OL_EVENT_FLAGS_NONE",
+            Self::OL_EVENT_FLAGS_ENABLE_PROFILING => "OL_EVENT_FLAGS_ENABLE_PROFILING",
+            _ => return None,
+        })
+    }
 }
 
 impl fmt::Display for ol_event_info_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
-            Self::OL_EVENT_INFO_QUEUE => "OL_EVENT_INFO_QUEUE",
-            Self::OL_EVENT_INFO_IS_COMPLETE => "OL_EVENT_INFO_IS_COMPLETE",
-            Self(other) => return write!(f, "{other} (not in ol_event_info_t)"),
-        };
-        f.write_str(name)
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_event_info_t)", self.0),
+        }
     }
 }
 
@@ -199,16 +272,31 @@ impl Print for ol_event_info_t {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_event_info_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::OL_EVENT_INFO_QUEUE => "OL_EVENT_INFO_QUEUE",
+            Self::OL_EVENT_INFO_IS_COMPLETE => "OL_EVENT_INFO_IS_COMPLETE",
+            _ => return None,
+        })
+    }
 }
 
 impl fmt::Display for ol_kernel_launch_prop_type_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
-            Self::OL_KERNEL_LAUNCH_PROP_TYPE_NONE => "OL_KERNEL_LAUNCH_PROP_TYPE_NONE",
-            Self::OL_KERNEL_LAUNCH_PROP_TYPE_IS_COOPERATIVE => "OL_KERNEL_LAUNCH_PROP_TYPE_IS_COOPERATIVE",
-            Self(other) => return write!(f, "{other} (not in ol_kernel_launch_prop_type_t)"),
-        };
-        f.write_str(name)
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_kernel_launch_prop_type_t)", self.0),
+        }
     }
 }
 
@@ -216,24 +304,56 @@ impl Print for ol_kernel_launch_prop_type_t {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_kernel_launch_prop_type_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::OL_KERNEL_LAUNCH_PROP_TYPE_NONE => "OL_KERNEL_LAUNCH_PROP_TYPE_NONE",
+            Self::OL_KERNEL_LAUNCH_PROP_TYPE_IS_COOPERATIVE => "OL_KERNEL_LAUNCH_PROP_TYPE_IS_COOPERATIVE",
+            _ => return None,
+        })
+    }
 }
 
 impl fmt::Display for ol_mem_info_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
-            Self::OL_MEM_INFO_DEVICE => "OL_MEM_INFO_DEVICE",
-            Self::OL_MEM_INFO_BASE => "OL_MEM_INFO_BASE",
-            Self::OL_MEM_INFO_SIZE => "OL_MEM_INFO_SIZE",
-            Self::OL_MEM_INFO_TYPE => "OL_MEM_INFO_TYPE",
-            Self(other) => return write!(f, "{other} (not in ol_mem_info_t)"),
-        };
-        f.write_str(name)
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_mem_info_t)", self.0),
+        }
     }
 }
 
 impl Print for ol_mem_info_t {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_mem_info_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::OL_MEM_INFO_DEVICE => "OL_MEM_INFO_DEVICE",
+            Self::OL_MEM_INFO_BASE => "OL_MEM_INFO_BASE",
+            Self::OL_MEM_INFO_SIZE => "OL_MEM_INFO_SIZE",
+            Self::OL_MEM_INFO_TYPE => "OL_MEM_INFO_TYPE",
+            _ => return None,
+        })
     }
 }
 
@@ -287,15 +407,10 @@ impl Print for ol_memory_register_flag_t {
 
 impl fmt::Display for ol_platform_backend_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
-            Self::OL_PLATFORM_BACKEND_UNKNOWN => "OL_PLATFORM_BACKEND_UNKNOWN",
-            Self::OL_PLATFORM_BACKEND_CUDA => "OL_PLATFORM_BACKEND_CUDA",
-            Self::OL_PLATFORM_BACKEND_AMDGPU => "OL_PLATFORM_BACKEND_AMDGPU",
-            Self::OL_PLATFORM_BACKEND_LEVEL_ZERO => "OL_PLATFORM_BACKEND_LEVEL_ZERO",
-            Self::OL_PLATFORM_BACKEND_HOST => "OL_PLATFORM_BACKEND_HOST",
-            Self(other) => return write!(f, "{other} (not in ol_platform_backend_t)"),
-        };
-        f.write_str(name)
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_platform_backend_t)", self.0),
+        }
     }
 }
 
@@ -303,18 +418,34 @@ impl Print for ol_platform_backend_t {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_platform_backend_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::OL_PLATFORM_BACKEND_UNKNOWN => "OL_PLATFORM_BACKEND_UNKNOWN",
+            Self::OL_PLATFORM_BACKEND_CUDA => "OL_PLATFORM_BACKEND_CUDA",
+            Self::OL_PLATFORM_BACKEND_AMDGPU => "OL_PLATFORM_BACKEND_AMDGPU",
+            Self::OL_PLATFORM_BACKEND_LEVEL_ZERO => "OL_PLATFORM_BACKEND_LEVEL_ZERO",
+            Self::OL_PLATFORM_BACKEND_HOST => "OL_PLATFORM_BACKEND_HOST",
+            _ => return None,
+        })
+    }
 }
 
 impl fmt::Display for ol_platform_info_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
-            Self::OL_PLATFORM_INFO_NAME => "OL_PLATFORM_INFO_NAME",
-            Self::OL_PLATFORM_INFO_VENDOR_NAME => "OL_PLATFORM_INFO_VENDOR_NAME",
-            Self::OL_PLATFORM_INFO_VERSION => "OL_PLATFORM_INFO_VERSION",
-            Self::OL_PLATFORM_INFO_BACKEND => "OL_PLATFORM_INFO_BACKEND",
-            Self(other) => return write!(f, "{other} (not in ol_platform_info_t)"),
-        };
-        f.write_str(name)
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_platform_info_t)", self.0),
+        }
     }
 }
 
@@ -322,16 +453,33 @@ impl Print for ol_platform_info_t {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_platform_info_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::OL_PLATFORM_INFO_NAME => "OL_PLATFORM_INFO_NAME",
+            Self::OL_PLATFORM_INFO_VENDOR_NAME => "OL_PLATFORM_INFO_VENDOR_NAME",
+            Self::OL_PLATFORM_INFO_VERSION => "OL_PLATFORM_INFO_VERSION",
+            Self::OL_PLATFORM_INFO_BACKEND => "OL_PLATFORM_INFO_BACKEND",
+            _ => return None,
+        })
+    }
 }
 
 impl fmt::Display for ol_queue_info_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
-            Self::OL_QUEUE_INFO_DEVICE => "OL_QUEUE_INFO_DEVICE",
-            Self::OL_QUEUE_INFO_EMPTY => "OL_QUEUE_INFO_EMPTY",
-            Self(other) => return write!(f, "{other} (not in ol_queue_info_t)"),
-        };
-        f.write_str(name)
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_queue_info_t)", self.0),
+        }
     }
 }
 
@@ -339,17 +487,31 @@ impl Print for ol_queue_info_t {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_queue_info_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::OL_QUEUE_INFO_DEVICE => "OL_QUEUE_INFO_DEVICE",
+            Self::OL_QUEUE_INFO_EMPTY => "OL_QUEUE_INFO_EMPTY",
+            _ => return None,
+        })
+    }
 }
 
 impl fmt::Display for ol_symbol_info_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
-            Self::OL_SYMBOL_INFO_KIND => "OL_SYMBOL_INFO_KIND",
-            Self::OL_SYMBOL_INFO_GLOBAL_VARIABLE_ADDRESS => "OL_SYMBOL_INFO_GLOBAL_VARIABLE_ADDRESS",
-            Self::OL_SYMBOL_INFO_GLOBAL_VARIABLE_SIZE => "OL_SYMBOL_INFO_GLOBAL_VARIABLE_SIZE",
-            Self(other) => return write!(f, "{other} (not in ol_symbol_info_t)"),
-        };
-        f.write_str(name)
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_symbol_info_t)", self.0),
+        }
     }
 }
 
@@ -357,22 +519,55 @@ impl Print for ol_symbol_info_t {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_symbol_info_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::OL_SYMBOL_INFO_KIND => "OL_SYMBOL_INFO_KIND",
+            Self::OL_SYMBOL_INFO_GLOBAL_VARIABLE_ADDRESS => "OL_SYMBOL_INFO_GLOBAL_VARIABLE_ADDRESS",
+            Self::OL_SYMBOL_INFO_GLOBAL_VARIABLE_SIZE => "OL_SYMBOL_INFO_GLOBAL_VARIABLE_SIZE",
+            _ => return None,
+        })
+    }
 }
 
 impl fmt::Display for ol_symbol_kind_t {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match *self {
-            Self::OL_SYMBOL_KIND_KERNEL => "OL_SYMBOL_KIND_KERNEL",
-            Self::OL_SYMBOL_KIND_GLOBAL_VARIABLE => "OL_SYMBOL_KIND_GLOBAL_VARIABLE",
-            Self(other) => return write!(f, "{other} (not in ol_symbol_kind_t)"),
-        };
-        f.write_str(name)
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{} (not in ol_symbol_kind_t)", self.0),
+        }
     }
 }
 
 impl Print for ol_symbol_kind_t {
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+
+    fn push(&self, to: &mut String) {
+        match self.name() {
+            Some(name) => to.push_str(name),
+            None => crate::runtime::push_formatted(self, to),
+        }
+    }
+}
+
+impl ol_symbol_kind_t {
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::OL_SYMBOL_KIND_KERNEL => "OL_SYMBOL_KIND_KERNEL",
+            Self::OL_SYMBOL_KIND_GLOBAL_VARIABLE => "OL_SYMBOL_KIND_GLOBAL_VARIABLE",
+            _ => return None,
+        })
     }
 }
 
@@ -468,142 +663,144 @@ impl Print for ol_kernel_launch_size_args_t {
     }
 }
 
-/// The property of that name as text, if `bytes` are enough for it.
-pub(super) fn show_ol_device_info_t(property: ol_device_info_t, bytes: &[u8]) -> Option<String> {
+/// Adds the property of that name as text; whether `bytes` are enough for it.
+pub(super) fn show_ol_device_info_t(property: ol_device_info_t, bytes: &[u8], to: &mut String) -> bool {
     match property {
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_TYPE => unsafe { crate::runtime::trace::element::<ol_device_type_t>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_TYPE => unsafe { crate::runtime::trace::element::<ol_device_type_t>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_PLATFORM => unsafe { crate::runtime::trace::element::<ol_platform_handle_t>(bytes) },
-        ol_device_info_t::OL_DEVICE_INFO_NAME => Some(Shown(&crate::runtime::Bytes(bytes)).to_string()),
-        ol_device_info_t::OL_DEVICE_INFO_PRODUCT_NAME => Some(Shown(&crate::runtime::Bytes(bytes)).to_string()),
-        ol_device_info_t::OL_DEVICE_INFO_UID => Some(Shown(&crate::runtime::Bytes(bytes)).to_string()),
-        ol_device_info_t::OL_DEVICE_INFO_VENDOR => Some(Shown(&crate::runtime::Bytes(bytes)).to_string()),
-        ol_device_info_t::OL_DEVICE_INFO_DRIVER_VERSION => Some(Shown(&crate::runtime::Bytes(bytes)).to_string()),
+        ol_device_info_t::OL_DEVICE_INFO_PLATFORM => unsafe { crate::runtime::trace::element::<ol_platform_handle_t>(bytes, to) },
+        ol_device_info_t::OL_DEVICE_INFO_NAME => crate::runtime::trace::text(bytes, to),
+        ol_device_info_t::OL_DEVICE_INFO_PRODUCT_NAME => crate::runtime::trace::text(bytes, to),
+        ol_device_info_t::OL_DEVICE_INFO_UID => crate::runtime::trace::text(bytes, to),
+        ol_device_info_t::OL_DEVICE_INFO_VENDOR => crate::runtime::trace::text(bytes, to),
+        ol_device_info_t::OL_DEVICE_INFO_DRIVER_VERSION => crate::runtime::trace::text(bytes, to),
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
         ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_GROUP_SIZE_PER_DIMENSION => unsafe {
-            crate::runtime::trace::element::<ol_dimensions_t>(bytes)
+            crate::runtime::trace::element::<ol_dimensions_t>(bytes, to)
         },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_SIZE => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_SIZE => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_SIZE_PER_DIMENSION => unsafe { crate::runtime::trace::element::<ol_dimensions_t>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_MAX_WORK_SIZE_PER_DIMENSION => unsafe {
+            crate::runtime::trace::element::<ol_dimensions_t>(bytes, to)
+        },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_VENDOR_ID => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_VENDOR_ID => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NUM_COMPUTE_UNITS => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NUM_COMPUTE_UNITS => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_MAX_CLOCK_FREQUENCY => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_MAX_CLOCK_FREQUENCY => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_MEMORY_CLOCK_RATE => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_MEMORY_CLOCK_RATE => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_ADDRESS_BITS => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_ADDRESS_BITS => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_MAX_MEM_ALLOC_SIZE => unsafe { crate::runtime::trace::element::<u64>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_MAX_MEM_ALLOC_SIZE => unsafe { crate::runtime::trace::element::<u64>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_GLOBAL_MEM_SIZE => unsafe { crate::runtime::trace::element::<u64>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_GLOBAL_MEM_SIZE => unsafe { crate::runtime::trace::element::<u64>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_WORK_GROUP_LOCAL_MEM_SIZE => unsafe { crate::runtime::trace::element::<u64>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_WORK_GROUP_LOCAL_MEM_SIZE => unsafe { crate::runtime::trace::element::<u64>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
         ol_device_info_t::OL_DEVICE_INFO_SINGLE_FP_CONFIG => unsafe {
-            crate::runtime::trace::element::<ol_device_fp_capability_flags_t>(bytes)
+            crate::runtime::trace::element::<ol_device_fp_capability_flags_t>(bytes, to)
         },
         // SAFETY: any bytes are a value of this type.
         ol_device_info_t::OL_DEVICE_INFO_DOUBLE_FP_CONFIG => unsafe {
-            crate::runtime::trace::element::<ol_device_fp_capability_flags_t>(bytes)
+            crate::runtime::trace::element::<ol_device_fp_capability_flags_t>(bytes, to)
         },
         // SAFETY: any bytes are a value of this type.
         ol_device_info_t::OL_DEVICE_INFO_HALF_FP_CONFIG => unsafe {
-            crate::runtime::trace::element::<ol_device_fp_capability_flags_t>(bytes)
+            crate::runtime::trace::element::<ol_device_fp_capability_flags_t>(bytes, to)
         },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF => unsafe { crate::runtime::trace::element::<u32>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF => unsafe { crate::runtime::trace::element::<u32>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_SINGLE_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_SINGLE_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_DOUBLE_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_DOUBLE_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_device_info_t::OL_DEVICE_INFO_HALF_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes) },
+        ol_device_info_t::OL_DEVICE_INFO_HALF_FP_SUPPORT => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
         ol_device_info_t::OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT => unsafe {
-            crate::runtime::trace::element::<crate::runtime::Bool>(bytes)
+            crate::runtime::trace::element::<crate::runtime::Bool>(bytes, to)
         },
-        _ => None,
+        _ => false,
     }
 }
 
-/// The property of that name as text, if `bytes` are enough for it.
-pub(super) fn show_ol_event_info_t(property: ol_event_info_t, bytes: &[u8]) -> Option<String> {
+/// Adds the property of that name as text; whether `bytes` are enough for it.
+pub(super) fn show_ol_event_info_t(property: ol_event_info_t, bytes: &[u8], to: &mut String) -> bool {
     match property {
         // SAFETY: any bytes are a value of this type.
-        ol_event_info_t::OL_EVENT_INFO_QUEUE => unsafe { crate::runtime::trace::element::<ol_queue_handle_t>(bytes) },
+        ol_event_info_t::OL_EVENT_INFO_QUEUE => unsafe { crate::runtime::trace::element::<ol_queue_handle_t>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_event_info_t::OL_EVENT_INFO_IS_COMPLETE => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes) },
-        _ => None,
+        ol_event_info_t::OL_EVENT_INFO_IS_COMPLETE => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes, to) },
+        _ => false,
     }
 }
 
-/// The property of that name as text, if `bytes` are enough for it.
-pub(super) fn show_ol_mem_info_t(property: ol_mem_info_t, bytes: &[u8]) -> Option<String> {
+/// Adds the property of that name as text; whether `bytes` are enough for it.
+pub(super) fn show_ol_mem_info_t(property: ol_mem_info_t, bytes: &[u8], to: &mut String) -> bool {
     match property {
         // SAFETY: any bytes are a value of this type.
-        ol_mem_info_t::OL_MEM_INFO_DEVICE => unsafe { crate::runtime::trace::element::<ol_device_handle_t>(bytes) },
+        ol_mem_info_t::OL_MEM_INFO_DEVICE => unsafe { crate::runtime::trace::element::<ol_device_handle_t>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_mem_info_t::OL_MEM_INFO_BASE => unsafe { crate::runtime::trace::element::<*mut c_void>(bytes) },
+        ol_mem_info_t::OL_MEM_INFO_BASE => unsafe { crate::runtime::trace::element::<*mut c_void>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_mem_info_t::OL_MEM_INFO_SIZE => unsafe { crate::runtime::trace::element::<usize>(bytes) },
+        ol_mem_info_t::OL_MEM_INFO_SIZE => unsafe { crate::runtime::trace::element::<usize>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_mem_info_t::OL_MEM_INFO_TYPE => unsafe { crate::runtime::trace::element::<ol_alloc_type_t>(bytes) },
-        _ => None,
+        ol_mem_info_t::OL_MEM_INFO_TYPE => unsafe { crate::runtime::trace::element::<ol_alloc_type_t>(bytes, to) },
+        _ => false,
     }
 }
 
-/// The property of that name as text, if `bytes` are enough for it.
-pub(super) fn show_ol_platform_info_t(property: ol_platform_info_t, bytes: &[u8]) -> Option<String> {
+/// Adds the property of that name as text; whether `bytes` are enough for it.
+pub(super) fn show_ol_platform_info_t(property: ol_platform_info_t, bytes: &[u8], to: &mut String) -> bool {
     match property {
-        ol_platform_info_t::OL_PLATFORM_INFO_NAME => Some(Shown(&crate::runtime::Bytes(bytes)).to_string()),
-        ol_platform_info_t::OL_PLATFORM_INFO_VENDOR_NAME => Some(Shown(&crate::runtime::Bytes(bytes)).to_string()),
-        ol_platform_info_t::OL_PLATFORM_INFO_VERSION => Some(Shown(&crate::runtime::Bytes(bytes)).to_string()),
+        ol_platform_info_t::OL_PLATFORM_INFO_NAME => crate::runtime::trace::text(bytes, to),
+        ol_platform_info_t::OL_PLATFORM_INFO_VENDOR_NAME => crate::runtime::trace::text(bytes, to),
+        ol_platform_info_t::OL_PLATFORM_INFO_VERSION => crate::runtime::trace::text(bytes, to),
         // SAFETY: any bytes are a value of this type.
-        ol_platform_info_t::OL_PLATFORM_INFO_BACKEND => unsafe { crate::runtime::trace::element::<ol_platform_backend_t>(bytes) },
-        _ => None,
+        ol_platform_info_t::OL_PLATFORM_INFO_BACKEND => unsafe { crate::runtime::trace::element::<ol_platform_backend_t>(bytes, to) },
+        _ => false,
     }
 }
 
-/// The property of that name as text, if `bytes` are enough for it.
-pub(super) fn show_ol_queue_info_t(property: ol_queue_info_t, bytes: &[u8]) -> Option<String> {
+/// Adds the property of that name as text; whether `bytes` are enough for it.
+pub(super) fn show_ol_queue_info_t(property: ol_queue_info_t, bytes: &[u8], to: &mut String) -> bool {
     match property {
         // SAFETY: any bytes are a value of this type.
-        ol_queue_info_t::OL_QUEUE_INFO_DEVICE => unsafe { crate::runtime::trace::element::<ol_device_handle_t>(bytes) },
+        ol_queue_info_t::OL_QUEUE_INFO_DEVICE => unsafe { crate::runtime::trace::element::<ol_device_handle_t>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_queue_info_t::OL_QUEUE_INFO_EMPTY => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes) },
-        _ => None,
+        ol_queue_info_t::OL_QUEUE_INFO_EMPTY => unsafe { crate::runtime::trace::element::<crate::runtime::Bool>(bytes, to) },
+        _ => false,
     }
 }
 
-/// The property of that name as text, if `bytes` are enough for it.
-pub(super) fn show_ol_symbol_info_t(property: ol_symbol_info_t, bytes: &[u8]) -> Option<String> {
+/// Adds the property of that name as text; whether `bytes` are enough for it.
+pub(super) fn show_ol_symbol_info_t(property: ol_symbol_info_t, bytes: &[u8], to: &mut String) -> bool {
     match property {
         // SAFETY: any bytes are a value of this type.
-        ol_symbol_info_t::OL_SYMBOL_INFO_KIND => unsafe { crate::runtime::trace::element::<ol_symbol_kind_t>(bytes) },
+        ol_symbol_info_t::OL_SYMBOL_INFO_KIND => unsafe { crate::runtime::trace::element::<ol_symbol_kind_t>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_symbol_info_t::OL_SYMBOL_INFO_GLOBAL_VARIABLE_ADDRESS => unsafe { crate::runtime::trace::element::<*mut c_void>(bytes) },
+        ol_symbol_info_t::OL_SYMBOL_INFO_GLOBAL_VARIABLE_ADDRESS => unsafe { crate::runtime::trace::element::<*mut c_void>(bytes, to) },
         // SAFETY: any bytes are a value of this type.
-        ol_symbol_info_t::OL_SYMBOL_INFO_GLOBAL_VARIABLE_SIZE => unsafe { crate::runtime::trace::element::<usize>(bytes) },
-        _ => None,
+        ol_symbol_info_t::OL_SYMBOL_INFO_GLOBAL_VARIABLE_SIZE => unsafe { crate::runtime::trace::element::<usize>(bytes, to) },
+        _ => false,
     }
 }

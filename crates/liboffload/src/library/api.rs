@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::{Core, HostCallsOf, Library};
+use crate::runtime::record::Recorder;
 use crate::runtime::{Error, HandleState};
 use crate::sys::*;
 use crate::{Api, HandleKind};
@@ -29,6 +30,11 @@ impl<S: HostCallsOf> Api for Library<S> {
     #[inline]
     fn handle_state(&self, kind: HandleKind, handle: *const c_void) -> HandleState<HandleKind> {
         Core::get().state(kind, handle)
+    }
+
+    #[inline]
+    fn recorder(&self) -> Option<&'static dyn Recorder> {
+        super::recording::recorder()
     }
 
     unsafe fn init(&self, init_args: *const ol_init_args_t) -> Result<(), Error> {

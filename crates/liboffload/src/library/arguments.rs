@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use super::error::fail;
 use crate::runtime::Error;
 use crate::sys::ol_errc_t;
 
@@ -26,18 +25,19 @@ impl Arguments {
     pub(super) unsafe fn copy(count: usize, pointers: *mut *mut c_void, sizes: *const usize) -> Result<Arguments, Error> {
         let mut arguments = Arguments::default();
         if count > MOST {
-            return fail(ol_errc_t::OL_ERRC_INVALID_SIZE, format!("NumArgs is {count}; a launch has at most {MOST} bytes of arguments"));
+            let text = "NumArgs is {}; a launch has at most {} bytes of arguments";
+            return Err(Error::with_numbers(ol_errc_t::OL_ERRC_INVALID_SIZE, text, [count, MOST]));
         }
         for index in 0..count {
             // SAFETY: the caller says that there are as many elements.
             let (pointer, size) = unsafe { (pointers.add(index).read_unaligned(), sizes.add(index).read_unaligned()) };
             if pointer.is_null() && size > 0 {
-                return fail(ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, format!("ArgPtrs[{index}] must not be NULL"));
+                return Err(Error::with_numbers(ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "ArgPtrs[{}] must not be NULL", [index]));
             }
             let at = arguments.units.len() * 16;
             if size > MOST - at.min(MOST) {
-                let text = format!("ArgSizes[{index}] is {size}; a launch has at most {MOST} bytes of arguments");
-                return fail(ol_errc_t::OL_ERRC_INVALID_SIZE, text);
+                let text = "ArgSizes[{}] is {}; a launch has at most {} bytes of arguments";
+                return Err(Error::with_numbers(ol_errc_t::OL_ERRC_INVALID_SIZE, text, [index, size, MOST]));
             }
             arguments.units.resize(arguments.units.len() + size.div_ceil(16).max(1), 0);
             if size > 0 {
@@ -97,6 +97,6 @@ mod tests {
         let mut null = [ptr::null_mut()];
         // SAFETY: one element, and a null pointer is not read.
         let error = unsafe { Arguments::copy(1, null.as_mut_ptr(), [4].as_ptr()) }.unwrap_err();
-        assert_eq!(error.details, "ArgPtrs[0] must not be NULL");
+        assert_eq!(error.details(), "ArgPtrs[0] must not be NULL");
     }
 }

@@ -54,6 +54,11 @@ impl Device {
         self.properties.get_or_init(|| self.driver.properties()).as_ref().map_err(Clone::clone)
     }
 
+    /// Its name, or why it has none.
+    pub(super) fn name(&self) -> String {
+        self.properties().map_or_else(|error| error.to_string(), |all| all.name.clone())
+    }
+
     /// The value of a property.
     #[inline]
     pub(super) fn info(&self, session: &Session, name: ol_device_info_t) -> Result<Value<'_>, Error> {

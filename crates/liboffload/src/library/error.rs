@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn the_driver_s_codes_keep_their_meaning_and_their_text() {
         let error = of_device(backend(801));
-        assert_eq!((error.code, &*error.details), (ol_errc_t::OL_ERRC_UNSUPPORTED, "cuX failed: CUDA_ERROR_X (801)"));
+        assert_eq!((error.code, &*error.details()), (ol_errc_t::OL_ERRC_UNSUPPORTED, "cuX failed: CUDA_ERROR_X (801)"));
         assert_eq!(of_device(backend(4711)).code, ol_errc_t::OL_ERRC_BACKEND_FAILURE);
         let lost = offload::Error::DeviceLost { device: "cuda:0".into(), reason: "it trapped".into() };
         assert_eq!(of_device(lost), Error::new(ol_errc_t::OL_ERRC_BACKEND_FAILURE, "cuda:0 is lost: it trapped"));

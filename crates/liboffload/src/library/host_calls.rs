@@ -124,7 +124,7 @@ impl Calls {
             (Ok(()), Ok(())) => Ok(()),
             (Ok(()), Err(report)) => fail(ol_errc_t::OL_ERRC_BACKEND_FAILURE, report),
             (Err(error), Ok(())) => Err(error),
-            (Err(error), Err(report)) => fail(error.code, format!("{}\n{report}", error.details)),
+            (Err(error), Err(report)) => fail(error.code, format!("{}\n{report}", error.details())),
         }
     }
 }
@@ -158,8 +158,8 @@ mod tests {
         }
         let calls = Calls(Box::new(Failing));
         let error = calls.collected(Ok(())).unwrap_err();
-        assert_eq!((error.code, &*error.details), (ol_errc_t::OL_ERRC_BACKEND_FAILURE, "a lane panicked"));
+        assert_eq!((error.code, &*error.details()), (ol_errc_t::OL_ERRC_BACKEND_FAILURE, "a lane panicked"));
         let error = calls.collected(fail(ol_errc_t::OL_ERRC_OUT_OF_RESOURCES, "no memory")).unwrap_err();
-        assert_eq!((error.code, &*error.details), (ol_errc_t::OL_ERRC_OUT_OF_RESOURCES, "no memory\na lane panicked"));
+        assert_eq!((error.code, &*error.details()), (ol_errc_t::OL_ERRC_OUT_OF_RESOURCES, "no memory\na lane panicked"));
     }
 }

@@ -3,7 +3,6 @@
 use std::ffi::{c_char, c_void};
 use std::ptr;
 
-use super::error::fail;
 use crate::runtime::Error;
 use crate::sys::ol_errc_t;
 
@@ -43,7 +42,8 @@ impl Value<'_> {
     pub(super) unsafe fn write(&self, room: usize, to: *mut c_void) -> Result<(), Error> {
         let size = self.size();
         if room < size {
-            return fail(ol_errc_t::OL_ERRC_INVALID_SIZE, format!("the property needs {size} bytes, and PropSize is {room}"));
+            let text = "the property needs {} bytes, and PropSize is {}";
+            return Err(Error::with_numbers(ol_errc_t::OL_ERRC_INVALID_SIZE, text, [size, room]));
         }
         // SAFETY: there is room for `size` bytes; `to` need not be aligned.
         unsafe {

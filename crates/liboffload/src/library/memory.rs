@@ -111,11 +111,12 @@ impl Memory {
         alignment: usize,
     ) -> Result<*mut c_void, Error> {
         if alignment > MOST_ALIGNMENT {
-            let text = format!("an alignment of {alignment} bytes: the largest is {MOST_ALIGNMENT}");
-            return fail(ol_errc_t::OL_ERRC_UNSUPPORTED, text);
+            let text = "an alignment of {} bytes: the largest is {}";
+            return Err(Error::with_numbers(ol_errc_t::OL_ERRC_UNSUPPORTED, text, [alignment, MOST_ALIGNMENT]));
         }
         if size > isize::MAX as usize - alignment {
-            return fail(ol_errc_t::OL_ERRC_OUT_OF_RESOURCES, format!("{size} bytes are more than the address space has"));
+            let text = "{} bytes are more than the address space has";
+            return Err(Error::with_numbers(ol_errc_t::OL_ERRC_OUT_OF_RESOURCES, text, [size]));
         }
         let block = device.driver.allocate(kind, size, alignment.max(LEAST_ALIGNMENT))?;
         let address = block.address();

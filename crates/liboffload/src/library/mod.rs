@@ -25,9 +25,12 @@ mod leaks;
 mod memory;
 mod program;
 mod queue;
+mod recording;
+pub mod replay;
 mod session;
 mod table;
 
+pub use recording::{FormatError, Recording};
 pub use session::{PlatformReport, platform_reports};
 
 use std::ffi::c_void;

@@ -54,6 +54,14 @@ impl Symbol {
         }
     }
 
+    /// How many bytes it has, if it is a global variable.
+    pub(super) fn global_size(&self) -> Option<usize> {
+        match &self.what {
+            What::Global(global) => Some(global.size),
+            What::Kernel(_) => None,
+        }
+    }
+
     /// The value of a property.
     pub(super) fn info(&self, name: ol_symbol_info_t) -> Result<Value<'static>, Error> {
         let global = || match &self.what {

@@ -66,9 +66,14 @@ pub(super) fn in_host_function(function: impl FnOnce()) {
     function();
 }
 
+/// Whether this thread runs such a function.
+pub(super) fn is_in_host_function() -> bool {
+    IN_HOST_FUNCTION.get()
+}
+
 /// Refuses what waits, and so could wait for ever, in a function that a queue runs.
 pub(super) fn refuse_in_host_function(call: &str) -> Result<(), Error> {
-    if IN_HOST_FUNCTION.get() {
+    if is_in_host_function() {
         let text =
             format!("{call} waits, and was called by a function that runs in a queue (olLaunchHostFunction); hand that to another thread");
         return fail(ol_errc_t::OL_ERRC_UNSUPPORTED, text);

@@ -41,6 +41,11 @@ impl Platform {
 /// The platforms, in the order in which their devices are shown. Programs that look for any device find GPUs first.
 static PLATFORMS: [Platform; PLATFORM_COUNT] = [Platform::new("cuda", &cuda::Cuda), Platform::new("host", &host::Host)];
 
+/// The back end of a device's platform.
+pub(super) fn backend_of(device: &Device) -> ol_platform_backend_t {
+    PLATFORMS[device.platform].driver.backend()
+}
+
 /// How many there are.
 pub(super) const PLATFORM_COUNT: usize = 2;
 
@@ -255,7 +260,7 @@ pub fn platform_reports() -> Vec<PlatformReport> {
     let session = &super::Core::get().session;
     let report = |(index, platform): (usize, &Platform)| PlatformReport {
         name: platform.driver.name(),
-        devices: session.open(index).map(Vec::len).map_err(|error| error.details.into_owned()),
+        devices: session.open(index).map(Vec::len).map_err(|error| error.details().into_owned()),
     };
     PLATFORMS.iter().enumerate().map(report).collect()
 }
@@ -275,7 +280,7 @@ mod tests {
         assert_eq!(from_environment(Some(" ")), Ok(u32::MAX));
         assert_eq!(from_environment(Some("CUDA, host")), Ok(0b11));
         let error = from_environment(Some("cuda,rocket")).unwrap_err();
-        assert_eq!(error.details, "OFFLOAD_PLATFORMS names `rocket`, which is none of cuda, host");
+        assert_eq!(error.details(), "OFFLOAD_PLATFORMS names `rocket`, which is none of cuda, host");
     }
 
     #[test]

@@ -41,11 +41,18 @@ pub fn refuse_if(holds: bool, code: ol_errc_t, condition: &'static str) -> Resul
 ///
 /// # Errors
 ///
-/// It is none of `all`.
-pub fn enumerator<E: PartialEq + Print>(value: &E, all: &[E], argument: &str, enumeration: &str) -> Result<(), Error> {
-    if all.contains(value) {
+/// It is none of `all`. (`number` is the number that `value` is.)
+#[inline]
+pub fn enumerator<E: PartialEq + Print>(value: &E, number: u32, all: &[E], argument: &str, enumeration: &str) -> Result<(), Error> {
+    // Most enumerations count from 0, without gaps.
+    if all.get(number as usize) == Some(value) || all.contains(value) {
         return Ok(());
     }
+    no_enumerator(value, argument, enumeration)
+}
+
+#[cold]
+fn no_enumerator<E: Print>(value: &E, argument: &str, enumeration: &str) -> Result<(), Error> {
     Err(Error::new(ol_errc_t::OL_ERRC_INVALID_ENUMERATION, format!("{argument} is {}, which is no value of {enumeration}", Shown(value))))
 }
 
@@ -82,7 +89,7 @@ pub fn handle<K: Debug>(state: HandleState<K>, wanted: K, code: ol_errc_t, argum
 
 /// Adds which element it is to an error about an element of an array.
 pub fn element(result: Result<(), Error>, argument: &str, index: usize) -> Result<(), Error> {
-    result.map_err(|error| Error::new(error.code, format!("{argument}[{index}]: {}", error.details)))
+    result.map_err(|error| Error::new(error.code, format!("{argument}[{index}]: {}", error.details())))
 }
 
 /// A number in a condition, where numbers are those of mathematics.
@@ -150,6 +157,6 @@ mod tests {
     fn flags_name_the_bits_that_have_no_name() {
         assert_eq!(flags(3, 3, "Flags", "ol_x_flag_t"), Ok(()));
         let error = flags(0x15, 0x5, "Flags", "ol_x_flag_t").unwrap_err();
-        assert_eq!(error.details, "Flags is 0x15, of which 0x10 are no bits of ol_x_flag_t");
+        assert_eq!(error.details(), "Flags is 0x15, of which 0x10 are no bits of ol_x_flag_t");
     }
 }

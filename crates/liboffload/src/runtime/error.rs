@@ -15,24 +15,73 @@ use super::location::Location;
 use crate::sys::{ol_errc_t, ol_error_struct_t, ol_result_t};
 
 /// Why a call failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Error {
     /// The kind of failure.
     pub code: ol_errc_t,
-    /// What happened, as text for a person.
-    pub details: Cow<'static, str>,
+    details: Details,
 }
+
+/// What happened.
+#[derive(Clone, Debug)]
+enum Details {
+    Text(Cow<'static, str>),
+    /// A text with `{}` for each number. It is made when somebody wants it: a thread that got the same error lately gets the same text.
+    Numbers(&'static str, Numbers),
+}
+
+/// As many as a text has.
+type Numbers = [u64; 3];
 
 impl Error {
     /// An error.
+    #[inline]
     pub fn new(code: ol_errc_t, details: impl Into<Cow<'static, str>>) -> Error {
-        Error { code, details: details.into() }
+        Error { code, details: Details::Text(details.into()) }
+    }
+
+    /// An error whose text is `template` with a number in the place of each `{}`: at most three.
+    #[inline]
+    pub fn with_numbers<const N: usize>(code: ol_errc_t, template: &'static str, numbers: [usize; N]) -> Error {
+        const { assert!(N <= 3) };
+        let mut all = [0; 3];
+        for (place, number) in all.iter_mut().zip(numbers) {
+            *place = number as u64;
+        }
+        Error { code, details: Details::Numbers(template, all) }
+    }
+
+    /// What happened, as text for a person.
+    pub fn details(&self) -> Cow<'_, str> {
+        match &self.details {
+            Details::Text(text) => Cow::Borrowed(text),
+            Details::Numbers(template, numbers) => Cow::Owned(filled(template, numbers)),
+        }
     }
 }
 
+/// A text with its numbers.
+fn filled(template: &str, numbers: &Numbers) -> String {
+    let mut parts = template.split("{}");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for (part, number) in parts.zip(numbers) {
+        text.push_str(&number.to_string());
+        text.push_str(part);
+    }
+    text
+}
+
+impl PartialEq for Error {
+    fn eq(&self, other: &Error) -> bool {
+        self.code == other.code && self.details() == other.details()
+    }
+}
+
+impl Eq for Error {}
+
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.code, self.details)
+        write!(f, "{}: {}", self.code, self.details())
     }
 }
 
@@ -56,12 +105,12 @@ type Key = (ol_errc_t, Cow<'static, CStr>);
 
 static PUBLISHED: Mutex<Option<HashMap<Key, &'static Published>>> = Mutex::new(None);
 
-/// An error that a thread got lately, and the text that it was made of.
+/// An error that a thread got lately, and what it was made of.
 #[derive(Clone, Copy)]
 struct Recent {
     published: &'static Published,
-    /// Where the text is, if it stays there: then another text at this place, of this length, is the same.
-    constant: Option<*const [u8]>,
+    /// Where the text is, if it stays there: then another text at this place, of this length, is the same, if it has the same numbers.
+    constant: Option<(*const [u8], Numbers)>,
 }
 
 /// Errors that a thread got lately, by their hash: what fails once mostly fails again, and then neither locks nor copies.
@@ -88,8 +137,9 @@ fn place_of_text(code: ol_errc_t, text: &[u8]) -> usize {
 
 /// A place among the recent ones for a text that stays where it is.
 #[inline]
-fn place_of_constant(text: &'static [u8]) -> usize {
-    ((text.as_ptr().addr() as u64).wrapping_mul(SPREAD) >> 60) as usize % RECENT
+fn place_of_constant(text: &'static [u8], numbers: &Numbers) -> usize {
+    let mixed = numbers.iter().fold(text.as_ptr().addr() as u64, |mixed, number| mixed.rotate_left(7) ^ number);
+    (mixed.wrapping_mul(SPREAD) >> 60) as usize % RECENT
 }
 
 /// The recent error at a place.
@@ -104,23 +154,24 @@ pub(super) fn publish(error: &Error, location: Option<&Location>) -> ol_result_t
     // The structure says that something failed, so it must not say `SUCCESS`.
     let code = if error.code == ol_errc_t::OL_ERRC_SUCCESS { ol_errc_t::OL_ERRC_UNKNOWN } else { error.code };
     match (location, &error.details) {
-        (Some(location), details) => publish_text(code, &format!("{location}: {details}")),
-        (None, Cow::Owned(details)) => publish_text(code, details),
-        (None, Cow::Borrowed(details)) => publish_constant(code, details),
+        (None, Details::Numbers(template, numbers)) => publish_constant(code, template, numbers, || filled(template, numbers).into()),
+        (None, Details::Text(Cow::Borrowed(details))) => publish_constant(code, details, &[0; 3], || (*details).into()),
+        (None, Details::Text(Cow::Owned(details))) => publish_text(code, details),
+        (Some(location), _) => publish_text(code, &format!("{location}: {}", error.details())),
     }
 }
 
-/// The structure for a text that stays where it is, and so is known by its place.
+/// The structure for a text that stays where it is, and so is known by its place, and for the numbers in it.
 #[inline]
-fn publish_constant(code: ol_errc_t, text: &'static str) -> ol_result_t {
-    let (constant, place) = (ptr::from_ref(text.as_bytes()), place_of_constant(text.as_bytes()));
+fn publish_constant(code: ol_errc_t, known: &'static str, numbers: &Numbers, text: impl FnOnce() -> Cow<'static, str>) -> ol_result_t {
+    let (constant, place) = (ptr::from_ref(known.as_bytes()), place_of_constant(known.as_bytes(), numbers));
     if let Some(recent) = lately(place)
-        && recent.constant.is_some_and(|known| ptr::eq(known, constant))
+        && recent.constant.is_some_and(|(known, of)| ptr::eq(known, constant) && of == *numbers)
         && recent.published.error.Code == code
     {
         return &raw const recent.published.error;
     }
-    publish_new(code, text, place, Some(constant))
+    publish_new(code, &text(), place, Some((constant, *numbers)))
 }
 
 /// The structure for a text.
@@ -137,7 +188,7 @@ fn publish_text(code: ol_errc_t, text: &str) -> ol_result_t {
 
 /// The structure of an error that this thread did not get lately.
 #[cold]
-fn publish_new(code: ol_errc_t, text: &str, place: usize, constant: Option<*const [u8]>) -> ol_result_t {
+fn publish_new(code: ol_errc_t, text: &str, place: usize, constant: Option<(*const [u8], Numbers)>) -> ol_result_t {
     let published = shared(code, text);
     let _ = LATELY.try_with(|lately| lately[place].set(Some(Recent { published, constant })));
     &raw const published.error
@@ -193,6 +244,30 @@ mod tests {
             assert_eq!(texts, [c"one and two", c"one"]);
             assert_ne!(whole, publish(&Error::new(ol_errc_t::OL_ERRC_INVALID_VALUE, TEXT), None));
         }
+    }
+
+    #[test]
+    fn an_error_is_known_by_its_numbers_before_its_text_is_made() {
+        let code = ol_errc_t::OL_ERRC_INVALID_SIZE;
+        let error = |n: usize| Error::with_numbers(code, "{} bytes are {} more than there are", [n, 2]);
+        assert_eq!(error(7).details(), "7 bytes are 2 more than there are");
+        assert_eq!(error(7), Error::new(code, "7 bytes are 2 more than there are"));
+        let results: Vec<_> = (0..100).map(|n| publish(&error(n % 50), None)).collect();
+        assert_eq!(results[..50], results[50..], "as often as they are asked for, and whatever came between");
+        for (n, result) in results[..50].iter().enumerate() {
+            // SAFETY: published errors stay for as long as the process runs.
+            let text = unsafe { CStr::from_ptr((**result).Details) };
+            assert_eq!(text.to_str().unwrap(), format!("{n} bytes are 2 more than there are"));
+            assert_eq!(
+                *result,
+                publish(&Error::new(code, format!("{n} bytes are 2 more than there are")), None),
+                "the text is what counts"
+            );
+        }
+        assert_ne!(
+            results[1],
+            publish(&Error::with_numbers(ol_errc_t::OL_ERRC_INVALID_VALUE, "{} bytes are {} more than there are", [1, 2]), None)
+        );
     }
 
     #[test]

@@ -206,9 +206,9 @@ mod tests {
         let faults = Faults::default();
         assert_eq!(run(&hook, &faults), Ok(()));
         hook.before(|call| *call = 2);
-        assert_eq!(run(&hook, &faults).unwrap_err().details, "changed");
+        assert_eq!(run(&hook, &faults).unwrap_err().details(), "changed");
         hook.replace(|call| Err(Error::new(ol_errc_t::OL_ERRC_UNKNOWN, format!("replaced {call}"))));
-        assert_eq!(run(&hook, &faults).unwrap_err().details, "replaced 2");
+        assert_eq!(run(&hook, &faults).unwrap_err().details(), "replaced 2");
         hook.after(|_, result| *result = Ok(()));
         assert_eq!(run(&hook, &faults), Ok(()));
         hook.clear();

@@ -833,6 +833,8 @@ int main(int count, char **arguments) {
     host_images(images[1]);
     on = "end";
     OK(olShutDown());
+    for (int i = 1; i < count && i < 4; i++)
+        free(images[i - 1].bytes);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

@@ -8,6 +8,7 @@
 //! | [`Backend::RustPrint`] | `gen-rust-print` | `Display` for them |
 //! | [`Backend::RustTrait`] | `gen-impl-trait` | the trait that an implementation fills |
 //! | [`Backend::RustEntry`] | `gen-entry-points` | the entry points: checks, trace, and a call of the trait |
+//! | [`Backend::RustReplay`] | `gen-rust-replay` | calls of the entry points by name, with arguments as machine words |
 //! | [`Backend::RustSafe`] | `gen-rust-safe` | safe wrappers |
 //! | [`Backend::Mock`] | `gen-mock` | an implementation of the trait with hooks |
 //! | [`Backend::Tests`] | `gen-tests` | skeletons of conformance tests, in C |
@@ -32,6 +33,8 @@ mod rust;
 mod rust_entry;
 mod rust_expr;
 mod rust_print;
+mod rust_record;
+mod rust_replay;
 mod rust_safe;
 mod rust_sys;
 mod rust_trait;
@@ -135,6 +138,8 @@ backends! {
     RustTrait "gen-impl-trait" rust_trait::generate;
     /// The entry points: checks, the implementation, and a trace.
     RustEntry "gen-entry-points" rust_entry::generate;
+    /// Calls of the entry points by name, with arguments as machine words.
+    RustReplay "gen-rust-replay" rust_replay::generate;
     /// An implementation of the trait for tests, with hooks and faults.
     Mock "gen-mock" mock::generate;
     /// Safe wrappers for Rust programs, with typed properties.

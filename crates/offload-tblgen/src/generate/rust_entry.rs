@@ -1,4 +1,4 @@
-//! The entry points: checks, then the implementation, and a line for the trace.
+//! The entry points: checks, then the implementation, and a line for the trace. What a recording keeps of the arguments is in [`rust_record`].
 //!
 //! The order of the checks: the library is started; what must not be null is not; enumerations and flags; handles; the function's own conditions, each
 //! after those that it relies on ([`crate::condition::plan`]); last the elements of arrays and the members of structures.
@@ -8,7 +8,7 @@ use super::rust_print::{property_function, readable_type};
 use super::rust_sys::member_name;
 use super::rust_trait::kind;
 use super::text::Text;
-use super::{Backend, GenError, made_from, rust_expr};
+use super::{Backend, GenError, made_from, rust_expr, rust_record};
 use crate::condition::{HazardKind, Scope, plan};
 use crate::ir::{Api, CType, Enum, Function, Named, NamedKind, Param, Primitive, Struct};
 
@@ -30,7 +30,8 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     text.line("use super::print;");
     text.line("use super::sys::*;");
     text.line("use crate::runtime::check::{self, Number};");
-    text.line("use crate::runtime::{Bool, Error, call};");
+    text.line("use crate::runtime::record::{Access, Element};");
+    text.line("use crate::runtime::{Bool, Error, call, is_watched, watched};");
     for function in &api.functions {
         entry(&mut text, api, function, &prefix)?;
     }
@@ -51,13 +52,21 @@ fn entry(text: &mut Text, api: &Api, function: &Function, prefix: &str) -> Resul
     let open =
         format!("pub unsafe fn {name}<A: Api>({parameters}{comma}location: *const {prefix}_code_location_t) -> {prefix}_result_t {{");
     text.block(open, "}", |text| {
-        text.block("let body = || {", "};", |text| body(text, api, function, &name))?;
+        text.block("let body = move || {", "};", |text| body(text, api, function, &name))?;
         let list = if function.params.is_empty() { "_" } else { "list" };
-        text.block(format_args!("let arguments = |{list}: &mut crate::runtime::trace::Arguments| {{"), "};", |text| {
-            function.params.iter().try_for_each(|param| argument(text, api, function, param))
+        text.block("if is_watched::<A>() {", "}", |text| {
+            text.block(format_args!("let arguments = |{list}: &mut crate::runtime::trace::Arguments| {{"), "};", |text| {
+                function.params.iter().try_for_each(|param| argument(text, api, function, param))
+            })?;
+            text.block(format_args!("let recorded = |{list}: &mut crate::runtime::record::Arguments| {{"), "};", |text| {
+                function.params.iter().try_for_each(|param| rust_record::argument(text, api, function, param))
+            })?;
+            text.line("// SAFETY: the caller says so.");
+            text.line(format_args!("return unsafe {{ watched::<A>(\"{}\", location, body, arguments, recorded) }};", function.name));
+            Ok::<(), GenError>(())
         })?;
         text.line("// SAFETY: the caller says so.");
-        text.line(format_args!("unsafe {{ call(\"{}\", location, body, arguments) }}", function.name));
+        text.line(format_args!("unsafe {{ call(\"{}\", location, body) }}", function.name));
         Ok(())
     })
 }
@@ -146,7 +155,7 @@ fn value_check(text: &mut Text, api: &Api, ty: &CType, value: &str, shown: &str)
         && let Some(Named::Enum(object)) = api.named(name)
     {
         let name = enumeration(object)?;
-        text.line(format_args!("check::enumerator(&{value}, {name}::ALL, {shown:?}, {name:?})?;"));
+        text.line(format_args!("check::enumerator(&{value}, {value}.0, {name}::ALL, {shown:?}, {name:?})?;"));
     }
     Ok(())
 }
@@ -258,7 +267,7 @@ fn every_check(text: &mut Text, api: &Api, ty: &CType, value: &str, shown: &str,
 }
 
 /// The indices of an array's elements, in Rust.
-fn range(function: &Function, param: &Param) -> Result<String, GenError> {
+pub(super) fn range(function: &Function, param: &Param) -> Result<String, GenError> {
     let Some(range) = &param.range else { return Ok("0..0".into()) };
     let bound = |text: &str| match text.trim().parse::<u64>() {
         Ok(number) => Ok(format!("{number}")),
@@ -302,7 +311,7 @@ fn argument(text: &mut Text, api: &Api, function: &Function, param: &Param) -> R
         };
         text.line("// SAFETY: the caller says so.");
         text.line(format_args!(
-            "unsafe {{ list.property({name:?}, {value}, {}, |bytes| print::{}({}, bytes)) }};",
+            "unsafe {{ list.property({name:?}, {value}, {}, |bytes, to| print::{}({}, bytes, to)) }};",
             rust_name(&tag.size),
             property_function(object),
             rust_name(&tag.tag)

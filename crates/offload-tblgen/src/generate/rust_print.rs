@@ -44,7 +44,8 @@ fn enumeration(text: &mut Text, object: &Enum) -> Result<(), GenError> {
             named.push((etor.value, &etor.c_name));
         }
     }
-    impls(text, &object.name, |text| {
+    let has_names = !object.is_bit_field;
+    impls(text, &object.name, has_names, |text| {
         if object.is_bit_field {
             text.line("let mut rest = self.0;");
             text.line("let mut separator = \"\";");
@@ -61,21 +62,32 @@ fn enumeration(text: &mut Text, object: &Enum) -> Result<(), GenError> {
             text.line("if rest != 0 || separator.is_empty() { write!(f, \"{separator}{rest:#x}\") } else { Ok(()) }");
             Ok(())
         } else {
-            text.block("let name = match *self {", "};", |text| {
-                for (_, name) in &named {
-                    text.line(format_args!("Self::{name} => \"{name}\","));
-                }
-                text.line(format_args!("Self(other) => return write!(f, \"{{other}} (not in {})\"),", object.name));
+            text.block("match self.name() {", "}", |text| {
+                text.line("Some(name) => f.write_str(name),");
+                text.line(format_args!("None => write!(f, \"{{}} (not in {})\", self.0),", object.name));
                 Ok::<(), GenError>(())
-            })?;
-            text.line("f.write_str(name)");
-            Ok(())
+            })
         }
-    })
+    })?;
+    if !object.is_bit_field {
+        text.blank();
+        text.block(format_args!("impl {} {{", object.name), "}", |text| {
+            text.block("fn name(self) -> Option<&'static str> {", "}", |text| {
+                text.block("Some(match self {", "})", |text| {
+                    for (_, name) in &named {
+                        text.line(format_args!("Self::{name} => \"{name}\","));
+                    }
+                    text.line("_ => return None,");
+                    Ok::<(), GenError>(())
+                })
+            })
+        })?;
+    }
+    Ok(())
 }
 
 fn structure(text: &mut Text, api: &Api, object: &Struct) -> Result<(), GenError> {
-    impls(text, &object.name, |text| {
+    impls(text, &object.name, false, |text| {
         if object.members.is_empty() {
             text.line("f.write_str(\"{}\")");
             return Ok(());
@@ -102,7 +114,8 @@ fn member_type_name(ty: &CType) -> &str {
     ty.named().map_or("", |(name, _)| name)
 }
 
-fn impls(text: &mut Text, name: &str, body: impl FnOnce(&mut Text) -> Result<(), GenError>) -> Result<(), GenError> {
+/// `Display` and `Print`. Enumerators that have names are shown without the machinery of formats.
+fn impls(text: &mut Text, name: &str, has_names: bool, body: impl FnOnce(&mut Text) -> Result<(), GenError>) -> Result<(), GenError> {
     text.blank();
     text.block(format_args!("impl fmt::Display for {name} {{"), "}", |text| {
         text.block("fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {", "}", body)
@@ -111,8 +124,19 @@ fn impls(text: &mut Text, name: &str, body: impl FnOnce(&mut Text) -> Result<(),
     text.block(format_args!("impl Print for {name} {{"), "}", |text| {
         text.block("fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {", "}", |text| {
             text.line("fmt::Display::fmt(self, f)");
-            Ok(())
-        })
+            Ok::<(), GenError>(())
+        })?;
+        if has_names {
+            text.blank();
+            text.block("fn push(&self, to: &mut String) {", "}", |text| {
+                text.block("match self.name() {", "}", |text| {
+                    text.line("Some(name) => to.push_str(name),");
+                    text.line("None => crate::runtime::push_formatted(self, to),");
+                    Ok::<(), GenError>(())
+                })
+            })?;
+        }
+        Ok(())
     })
 }
 
@@ -131,8 +155,8 @@ pub(super) fn readable_type(ty: &CType, place: &str) -> Result<String, GenError>
 
 fn property(text: &mut Text, object: &Enum) -> Result<(), GenError> {
     text.blank();
-    text.line(format_args!("/// The property of that name as text, if `bytes` are enough for it."));
-    let open = format!("pub(super) fn {}(property: {}, bytes: &[u8]) -> Option<String> {{", property_function(object), object.name);
+    text.line(format_args!("/// Adds the property of that name as text; whether `bytes` are enough for it."));
+    let open = format!("pub(super) fn {}(property: {}, bytes: &[u8], to: &mut String) -> bool {{", property_function(object), object.name);
     text.block(open, "}", |text| {
         text.block("match property {", "}", |text| {
             for etor in &object.etors {
@@ -141,21 +165,21 @@ fn property(text: &mut Text, object: &Enum) -> Result<(), GenError> {
                 let pattern = format!("{}::{}", object.name, etor.c_name);
                 match &ty.form {
                     CType::Array { of, .. } if matches!(**of, CType::Primitive { name: Primitive::Char }) => {
-                        text.line(format_args!("{pattern} => Some(Shown(&crate::runtime::Bytes(bytes)).to_string()),"));
+                        text.line(format_args!("{pattern} => crate::runtime::trace::text(bytes, to),"));
                     }
                     CType::Array { of, .. } => {
                         let ty = readable_type(of, &place)?;
                         text.line("// SAFETY: any bytes are a value of this type.");
-                        text.line(format_args!("{pattern} => Some(unsafe {{ crate::runtime::trace::elements::<{ty}>(bytes) }}),"));
+                        text.line(format_args!("{pattern} => unsafe {{ crate::runtime::trace::elements::<{ty}>(bytes, to) }},"));
                     }
                     other => {
                         let ty = readable_type(other, &place)?;
                         text.line("// SAFETY: any bytes are a value of this type.");
-                        text.line(format_args!("{pattern} => unsafe {{ crate::runtime::trace::element::<{ty}>(bytes) }},"));
+                        text.line(format_args!("{pattern} => unsafe {{ crate::runtime::trace::element::<{ty}>(bytes, to) }},"));
                     }
                 }
             }
-            text.line("_ => None,");
+            text.line("_ => false,");
             Ok::<(), GenError>(())
         })
     })

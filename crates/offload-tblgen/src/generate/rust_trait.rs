@@ -16,6 +16,7 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     text.line(FFI);
     text.blank();
     text.line("use super::sys::*;");
+    text.line("use crate::runtime::record::Recorder;");
     text.line("use crate::runtime::{Error, HandleState};");
     text.blank();
     text.line("/// The kinds of handles.");
@@ -42,6 +43,10 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
         text.blank();
         text.line("/// What is known of a handle, which may be any address. [`HandleTable`](crate::runtime::HandleTable) knows.");
         text.line("fn handle_state(&self, kind: HandleKind, handle: *const c_void) -> HandleState<HandleKind>;");
+        text.blank();
+        text.line("/// What keeps the calls, if they are recorded.");
+        text.line("#[inline]");
+        text.line("fn recorder(&self) -> Option<&'static dyn Recorder> { None }");
         for function in &api.functions {
             text.blank();
             describe(text, function);

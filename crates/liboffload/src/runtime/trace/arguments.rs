@@ -2,10 +2,9 @@
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
-use std::fmt::{Display, Write as _};
 use std::ops::Range;
 
-use crate::runtime::{Bytes, Print, Shown};
+use crate::runtime::{Bytes, Print};
 
 /// How many elements of an array are shown.
 const MOST_ELEMENTS: usize = 16;
@@ -13,28 +12,38 @@ const MOST_ELEMENTS: usize = 16;
 /// How many bytes of a property are looked at: more than is ever shown, and never all of a size that was only said.
 const MOST_BYTES: usize = 4096;
 
-/// The value that some bytes begin with, as text, if there are enough of them.
+/// Adds the value that some bytes begin with, as text; whether there are enough of them.
 ///
 /// # Safety
 ///
 /// Any bytes are a `T`.
-pub unsafe fn element<T: Print>(bytes: &[u8]) -> Option<String> {
-    let bytes = bytes.get(..size_of::<T>())?;
+pub unsafe fn element<T: Print>(bytes: &[u8], to: &mut String) -> bool {
+    let Some(bytes) = bytes.get(..size_of::<T>()) else { return false };
     // SAFETY: there are that many bytes, and any bytes are a `T`.
-    let value = unsafe { bytes.as_ptr().cast::<T>().read_unaligned() };
-    Some(Shown(&value).to_string())
+    unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }.push(to);
+    true
 }
 
-/// All values that some bytes are, as text.
+/// Adds all values that some bytes are, as text.
 ///
 /// # Safety
 ///
 /// Any bytes are a `T`.
-pub unsafe fn elements<T: Print>(bytes: &[u8]) -> String {
-    // SAFETY: the caller says so.
-    let shown: Vec<_> =
-        bytes.chunks_exact(size_of::<T>().max(1)).take(MOST_ELEMENTS).filter_map(|bytes| unsafe { element::<T>(bytes) }).collect();
-    format!("[{}]", shown.join(", "))
+pub unsafe fn elements<T: Print>(bytes: &[u8], to: &mut String) -> bool {
+    to.push('[');
+    for (index, bytes) in bytes.chunks_exact(size_of::<T>().max(1)).take(MOST_ELEMENTS).enumerate() {
+        to.push_str(if index == 0 { "" } else { ", " });
+        // SAFETY: the caller says so.
+        unsafe { element::<T>(bytes, to) };
+    }
+    to.push(']');
+    true
+}
+
+/// Adds bytes that are text.
+pub fn text(bytes: &[u8], to: &mut String) -> bool {
+    Bytes(bytes).push(to);
+    true
 }
 
 /// The arguments of a call, by name, in order.
@@ -71,9 +80,8 @@ impl Arguments {
     }
 
     /// Adds an argument, whose text `write` writes.
-    fn add(&mut self, name: &'static str, write: impl FnOnce(&mut String) -> std::fmt::Result) {
-        // Writing to a `String` does not fail.
-        let _ = write(&mut self.text);
+    fn add(&mut self, name: &'static str, write: impl FnOnce(&mut String)) {
+        write(&mut self.text);
         self.ends.push((name, self.text.len()));
     }
 
@@ -84,12 +92,17 @@ impl Arguments {
 
     /// Adds a value.
     pub fn value<T: Print>(&mut self, name: &'static str, value: &T) {
-        self.add(name, |to| write!(to, "{}", Shown(value)));
+        self.add(name, |to| value.push(to));
     }
 
-    /// Adds an address, and the text of what is there.
-    pub fn described(&mut self, name: &'static str, address: *const c_void, text: impl Display) {
-        self.add(name, |to| write!(to, "{} ({text})", Shown(&address)));
+    /// Adds an address, and the text of what is there, if there is one.
+    fn described(&mut self, name: &'static str, address: *const c_void, text: impl FnOnce(&mut String) -> bool) {
+        self.add(name, |to| {
+            address.push(to);
+            let length = to.len();
+            to.push_str(" (");
+            if text(to) { to.push(')') } else { to.truncate(length) }
+        });
     }
 
     /// Adds an address, and what the caller put there.
@@ -103,7 +116,10 @@ impl Arguments {
         }
         // SAFETY: the caller says so.
         let value = unsafe { address.read_unaligned() };
-        self.described(name, address.cast(), Shown(&value));
+        self.described(name, address.cast(), |to| {
+            value.push(to);
+            true
+        });
     }
 
     /// Adds an address, and, after success, what the call wrote there.
@@ -137,7 +153,7 @@ impl Arguments {
                 byte => shown.push(byte),
             }
         }
-        self.described(name, address.cast(), Shown(&Bytes(&shown)));
+        self.described(name, address.cast(), |to| text(&shown, to));
     }
 
     /// Adds the address of an array, and the elements of it that the caller put there.
@@ -150,17 +166,21 @@ impl Arguments {
             return self.value(name, &address);
         }
         let count = range.len();
-        let mut text = String::from("[");
-        for index in range.take(MOST_ELEMENTS) {
-            // SAFETY: the caller says that the array has this element.
-            let value = unsafe { address.add(index).read_unaligned() };
-            text.push_str(&format!("{}{}", if text.len() == 1 { "" } else { ", " }, Shown(&value)));
-        }
-        if count > MOST_ELEMENTS {
-            text.push_str(&format!(", … {} more", count - MOST_ELEMENTS));
-        }
-        text.push(']');
-        self.described(name, address.cast(), text);
+        self.described(name, address.cast(), |to| {
+            to.push('[');
+            for (place, index) in range.take(MOST_ELEMENTS).enumerate() {
+                to.push_str(if place == 0 { "" } else { ", " });
+                // SAFETY: the caller says that the array has this element.
+                unsafe { address.add(index).read_unaligned() }.push(to);
+            }
+            if count > MOST_ELEMENTS {
+                to.push_str(", … ");
+                (count - MOST_ELEMENTS).push(to);
+                to.push_str(" more");
+            }
+            to.push(']');
+            true
+        });
     }
 
     /// Adds the address of an array, and, after success, the elements of it that the call wrote.
@@ -182,22 +202,19 @@ impl Arguments {
     /// # Safety
     ///
     /// After success, `address` is null or that of `size` bytes.
-    pub unsafe fn property<D: Display>(
+    pub unsafe fn property(
         &mut self,
         name: &'static str,
         address: *const c_void,
         size: usize,
-        show: impl FnOnce(&[u8]) -> Option<D>,
+        show: impl FnOnce(&[u8], &mut String) -> bool,
     ) {
         if !self.succeeded || address.is_null() {
             return self.value(name, &address);
         }
         // SAFETY: the caller says so.
         let bytes = unsafe { std::slice::from_raw_parts(address.cast::<u8>(), size.min(MOST_BYTES)) };
-        match show(bytes) {
-            Some(text) => self.described(name, address, text),
-            None => self.value(name, &address),
-        }
+        self.described(name, address, |to| show(bytes, to));
     }
 }
 

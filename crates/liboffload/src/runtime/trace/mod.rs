@@ -27,7 +27,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-pub use arguments::{Arguments, element, elements};
+pub use arguments::{Arguments, element, elements, text};
 
 use self::config::Config;
 use self::sink::{Event, Sink};
@@ -64,6 +64,11 @@ thread_local! {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         NEXT.fetch_add(1, Ordering::Relaxed)
     };
+}
+
+/// Whether there is a trace.
+pub(super) fn is_on() -> bool {
+    tracer().is_some()
 }
 
 /// A call that is being traced.

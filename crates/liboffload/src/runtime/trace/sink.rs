@@ -72,24 +72,33 @@ impl Sink {
     }
 }
 
-/// A number with `digits` digits behind its point; `value` is the number without the point.
-struct Decimal {
-    value: u64,
-    digits: u32,
+/// Adds a number.
+fn number(to: &mut Vec<u8>, value: u64) {
+    to.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-impl Display for Decimal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let one = 10u64.pow(self.digits);
-        write!(f, "{}.{:0width$}", self.value / one, self.value % one, width = self.digits as usize)
-    }
+/// Adds a number with `DIGITS` digits behind its point; `value` is the number without the point.
+fn decimal<const DIGITS: u32>(to: &mut Vec<u8>, value: u64) {
+    let one = const { 10u64.pow(DIGITS) };
+    number(to, value / one);
+    to.push(b'.');
+    let rest = value % one;
+    // The digits of `1…` have the zeros that those of the rest alone would lack.
+    to.extend_from_slice(&itoa::Buffer::new().format(one + rest).as_bytes()[1..]);
 }
 
 fn text(to: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
-    let Event { name, thread, depth, .. } = event;
-    let start = Decimal { value: event.start.as_micros() as u64, digits: 6 };
-    let duration = Decimal { value: (event.duration.as_nanos() as u64 + 50) / 100, digits: 1 };
-    write!(to, "offload: thread={thread} depth={depth} start={start}s duration={duration}us {name}(")?;
+    to.extend_from_slice(b"offload: thread=");
+    number(to, event.thread);
+    to.extend_from_slice(b" depth=");
+    number(to, event.depth.into());
+    to.extend_from_slice(b" start=");
+    decimal::<6>(to, event.start.as_micros() as u64);
+    to.extend_from_slice(b"s duration=");
+    decimal::<1>(to, (event.duration.as_nanos() as u64 + 50) / 100);
+    to.extend_from_slice(b"us ");
+    to.extend_from_slice(event.name.as_bytes());
+    to.push(b'(');
     for (index, (name, value)) in event.arguments.list().enumerate() {
         to.extend_from_slice(if index == 0 { b"." } else { b", ." });
         to.extend_from_slice(name.as_bytes());
@@ -105,28 +114,32 @@ fn text(to: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
 }
 
 fn details<'a>(event: &Event<'_>, error: &'a Error) -> Cow<'a, str> {
-    event.location.map_or(Cow::Borrowed(&*error.details), |location| format!("{location}: {}", error.details).into())
+    event.location.map_or_else(|| error.details(), |location| format!("{location}: {}", error.details()).into())
 }
 
-/// A member of an object behind others, whose value is text.
+/// A member of an object behind others, whose name needs no escapes and whose value is text.
 fn member(to: &mut Vec<u8>, name: &str, value: &str) -> io::Result<()> {
-    to.push(b',');
-    serde_json::to_writer(&mut *to, name)?;
-    to.push(b':');
+    to.extend_from_slice(b",\"");
+    to.extend_from_slice(name.as_bytes());
+    to.extend_from_slice(b"\":");
     serde_json::to_writer(to, value)?;
     Ok(())
 }
 
 fn json(to: &mut Vec<u8>, event: &Event<'_>, is_first: bool) -> io::Result<()> {
-    let Event { name, thread, depth, .. } = event;
-    let micros = |time: Duration| Decimal { value: time.as_nanos() as u64, digits: 3 };
-    let (start, duration) = (micros(event.start), micros(event.duration));
     to.extend_from_slice(if is_first { b"[\n" } else { b",\n" });
-    let process = std::process::id();
-    write!(to, r#"{{"cat":"offload","ph":"X","ts":{start},"dur":{duration},"pid":{process},"tid":{thread}"#)?;
-    member(to, "name", name)?;
+    to.extend_from_slice(br#"{"cat":"offload","ph":"X","ts":"#);
+    decimal::<3>(to, event.start.as_nanos() as u64);
+    to.extend_from_slice(br#","dur":"#);
+    decimal::<3>(to, event.duration.as_nanos() as u64);
+    to.extend_from_slice(br#","pid":"#);
+    number(to, std::process::id().into());
+    to.extend_from_slice(br#","tid":"#);
+    number(to, event.thread);
+    member(to, "name", event.name)?;
     // Parameters begin with a capital letter, so that these are names of their own.
-    write!(to, r#","args":{{"depth":{depth}"#)?;
+    to.extend_from_slice(br#","args":{"depth":"#);
+    number(to, event.depth.into());
     match event.result {
         Ok(()) => member(to, "result", "OL_SUCCESS")?,
         Err(error) => {
@@ -150,8 +163,13 @@ mod tests {
 
     #[test]
     fn times_have_all_their_digits() {
-        let shown = |value, digits| Decimal { value, digits }.to_string();
-        assert_eq!([shown(42, 6), shown(31, 1), shown(5, 3), shown(12_000_042, 6)], ["0.000042", "3.1", "0.005", "12.000042"]);
+        fn shown<const DIGITS: u32>(value: u64) -> String {
+            let mut text = Vec::new();
+            decimal::<DIGITS>(&mut text, value);
+            String::from_utf8(text).unwrap()
+        }
+        assert_eq!([shown::<6>(42), shown::<1>(31), shown::<3>(5), shown::<6>(12_000_042)], ["0.000042", "3.1", "0.005", "12.000042"]);
+        assert_eq!([shown::<3>(0), shown::<3>(u64::MAX)], ["0.000", "18446744073709551.615"]);
     }
 
     #[test]
