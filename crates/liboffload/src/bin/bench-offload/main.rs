@@ -1,7 +1,10 @@
 //! `bench-offload`: what calls of the library cost here, in nanoseconds. The least of several rounds, each of many calls.
 //!
-//! Run it with `--release`, alone on the machine: `cargo run --release -p liboffload --bin bench-offload [IMAGE]`. With a host image of
-//! `tests/images/kernels.c`, launches are measured too. Where there is a GPU, allocation on it is measured beside the driver's `cuMemAllocAsync`.
+//! Run it with `--release`, alone on the machine: `cargo run --release -p liboffload --bin bench-offload [IMAGE [GPU-IMAGE]]`. With a host image of
+//! `tests/images/kernels.c`, launches are measured too. Where there is a GPU, the same is measured on it, beside the driver's own functions: with PTX or
+//! machine code of the same file, launches as well.
+
+mod gpu;
 
 use std::ffi::c_void;
 use std::hint::black_box;
@@ -118,7 +121,7 @@ fn main() {
     // SAFETY: as above.
     must(unsafe { sys::olIterateDevices(Some(take_first), (&raw mut first).cast()) });
     if first != device {
-        allocations(first);
+        gpu::measure_all(first, std::env::args().nth(2).as_deref());
     }
     // SAFETY: no arguments.
     must(unsafe { sys::olShutDown() });
@@ -162,74 +165,36 @@ fn traced_call(name: &str) {
     must(unsafe { sys::olShutDown() });
 }
 
-/// Allocation on a GPU: small blocks come from the cache when they were freed before, large ones from the driver.
-fn allocations(gpu: sys::ol_device_handle_t) {
-    for size in [64, 64 << 10, 4 << 20] {
-        measure(&format!("olMemAlloc and olMemFree, {size} bytes, GPU"), 500, || {
-            let mut address = ptr::null_mut();
-            // SAFETY: room for the address; freed once.
-            unsafe {
-                must(sys::olMemAlloc(gpu, sys::ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE, size, &raw mut address));
-                must(sys::olMemFree(address));
-            }
-        });
-    }
-    if let Err(error) = driver_allocations() {
-        println!("cuMemAllocAsync was not measured: {error}");
-    }
-}
-
-/// The driver's own allocation in a stream's order, in the first GPU's primary context.
-fn driver_allocations() -> Result<(), Box<dyn std::error::Error>> {
-    type Status = u32;
-    fn ok(status: Status) -> Result<(), String> {
-        if status == 0 { Ok(()) } else { Err(format!("CUresult {status}")) }
-    }
-    // SAFETY: the driver, which is loaded already; the functions have these types (cuda.h).
-    unsafe {
-        let driver = libloading::Library::new("libcuda.so.1")?;
-        let retain = driver.get::<unsafe extern "C" fn(*mut *mut c_void, i32) -> Status>(b"cuDevicePrimaryCtxRetain")?;
-        let release = driver.get::<unsafe extern "C" fn(i32) -> Status>(b"cuDevicePrimaryCtxRelease_v2")?;
-        let enter = driver.get::<unsafe extern "C" fn(*mut c_void) -> Status>(b"cuCtxSetCurrent")?;
-        let alloc = driver.get::<unsafe extern "C" fn(*mut u64, usize, *mut c_void) -> Status>(b"cuMemAllocAsync")?;
-        let free = driver.get::<unsafe extern "C" fn(u64, *mut c_void) -> Status>(b"cuMemFreeAsync")?;
-        let mut context = ptr::null_mut();
-        ok(retain(&raw mut context, 0))?;
-        ok(enter(context))?;
-        let mut failed = Ok(());
-        for size in [64, 64 << 10, 4 << 20] {
-            measure(&format!("cuMemAllocAsync and cuMemFreeAsync, {size} bytes"), 500, || {
-                let mut address = 0;
-                let done = ok(alloc(&raw mut address, size, ptr::null_mut())).and_then(|()| ok(free(address, ptr::null_mut())));
-                if failed.is_ok() {
-                    failed = done;
-                }
-            });
-        }
-        ok(enter(ptr::null_mut()))?;
-        ok(release(0))?;
-        failed?;
-    }
-    Ok(())
-}
-
-fn launches(device: sys::ol_device_handle_t, queue: sys::ol_queue_handle_t, path: &str) {
-    let image = std::fs::read(path).unwrap_or_else(|error| {
+/// The bytes of an image.
+fn image(path: &str) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|error| {
         eprintln!("bench-offload: cannot read {path}: {error}");
         std::process::exit(1);
-    });
+    })
+}
+
+/// The kernel of an image that has no parameters and does nothing.
+fn nothing(device: sys::ol_device_handle_t, image: &[u8]) -> sys::ol_symbol_handle_t {
     let (mut program, mut kernel): (sys::ol_program_handle_t, sys::ol_symbol_handle_t) = (ptr::null_mut(), ptr::null_mut());
-    let one = sys::ol_dimensions_t { x: 1, y: 1, z: 1 };
-    let shape = sys::ol_kernel_launch_size_args_t { Dimensions: 1, NumGroups: one, GroupSize: one, DynSharedMemory: 0 };
     // SAFETY: the image outlives the call; room for the handles.
     unsafe {
         must(sys::olCreateProgram(device, image.as_ptr().cast(), image.len(), &raw mut program));
         must(sys::olGetSymbol(program, c"nothing".as_ptr(), sys::ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL, &raw mut kernel));
     }
-    let launch = || {
-        // SAFETY: the kernel has no parameters, and does nothing.
-        must(unsafe { sys::olLaunchKernel(queue, device, kernel, &raw const shape, ptr::null(), 0, ptr::null_mut(), ptr::null()) });
-    };
+    kernel
+}
+
+/// Launches it once.
+fn launch(device: sys::ol_device_handle_t, queue: sys::ol_queue_handle_t, kernel: sys::ol_symbol_handle_t) {
+    let one = sys::ol_dimensions_t { x: 1, y: 1, z: 1 };
+    let shape = sys::ol_kernel_launch_size_args_t { Dimensions: 1, NumGroups: one, GroupSize: one, DynSharedMemory: 0 };
+    // SAFETY: the kernel has no parameters, and does nothing.
+    must(unsafe { sys::olLaunchKernel(queue, device, kernel, &raw const shape, ptr::null(), 0, ptr::null_mut(), ptr::null()) });
+}
+
+fn launches(device: sys::ol_device_handle_t, queue: sys::ol_queue_handle_t, path: &str) {
+    let kernel = nothing(device, &image(path));
+    let launch = || launch(device, queue, kernel);
     measure("olLaunchKernel of a host image and olSyncQueue", 2000, || {
         launch();
         // SAFETY: a live handle.
