@@ -66,6 +66,11 @@ fn a_device_that_fills_packets_as_it_likes_harms_no_other_buffer() {
 }
 
 #[test]
+fn a_device_that_writes_into_its_ring_as_it_likes_keeps_the_reader_from_nothing() {
+    replay("streams", 4000, hostcall_fuzz::streams::run);
+}
+
+#[test]
 fn no_path_leads_out_of_a_grant() {
     replay("policy_paths", 400, hostcall_fuzz::policy_paths::run);
 }

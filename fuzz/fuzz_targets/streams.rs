@@ -1,0 +1,4 @@
+//! See [`hostcall_fuzz::streams`].
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| hostcall_fuzz::streams::run(data));
