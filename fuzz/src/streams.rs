@@ -61,7 +61,7 @@ pub fn run(data: &[u8]) {
             2 => (0..u32::from(input.byte()) * 8).for_each(|index| ring.put(at, index, ring.units[at.unit(index) as usize].get())),
             3 => {
                 let header = honest(u32::from(input.byte()) % 33, u64::from(input.word()) << (input.byte() % 33), wide);
-                let header = Header { granules: header.granules + u32::from(input.byte() % 16 == 0), ..header };
+                let header = Header { granules: header.granules + u32::from(input.byte().is_multiple_of(16)), ..header };
                 (0..).zip(header.encode()).for_each(|(index, unit)| ring.put(at, index, unit));
             }
             4 => {
