@@ -30,7 +30,7 @@ pub mod unit;
 pub use header::{From, Header, Kind};
 pub use layout::Layout;
 pub use receive::{Found, Message, Reader, RingMemory};
-pub use send::{Counter, Place, Policy, RingLink, Sent, send};
+pub use send::{Counter, Place, Policy, RingLink, Sent, Subject, send};
 
 /// Units of a *granule*, the piece in which a ring is reserved: a line of 64 bytes.
 pub const GRANULE: u32 = 16;

@@ -68,9 +68,9 @@ pub trait RingLink: Lanes {
     ///
     /// [`Reader::credit`]: super::Reader::credit
     fn freed(self) -> u32;
-    /// Looks over the bus what has been freed, unless [`RingLink::freed`] shows that by itself.
+    /// Looks over the bus what has been freed, and whether the reader is gone, unless [`RingLink::freed`] and [`RingLink::closed`] show that by themselves.
     fn learn(self);
-    /// Whether the reader is gone.
+    /// Whether the reader is gone, as far as the device knows.
     fn closed(self) -> bool;
     /// Adds one to a counter.
     fn count(self, what: Counter);

@@ -6,9 +6,8 @@
 
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
-use hostcall_abi::stream::send::Subject;
 use hostcall_abi::stream::unit::PHASE;
-use hostcall_abi::stream::{Counter, Found, GRANULE, MIN_RING_LOG2, Place, Policy, Reader, RingLink, RingMemory, Sent, send};
+use hostcall_abi::stream::{Counter, Found, GRANULE, MIN_RING_LOG2, Place, Policy, Reader, RingLink, RingMemory, Sent, Subject, send};
 use loom::sync::Arc;
 use loom::sync::atomic::{
     AtomicU32,

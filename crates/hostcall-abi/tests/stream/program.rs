@@ -8,8 +8,7 @@ use std::rc::Rc;
 use corosensei::{Coroutine, CoroutineResult};
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
-use hostcall_abi::stream::send::Subject;
-use hostcall_abi::stream::{Counter, Found, MAX_UNITS, MIN_RING_LOG2, Message, Policy, Reader, Sent, send};
+use hostcall_abi::stream::{Counter, Found, MAX_UNITS, MIN_RING_LOG2, Message, Policy, Reader, Sent, Subject, send};
 
 use crate::common::Random;
 use crate::ring::{Fault, HostSide, Lane, Ring};
