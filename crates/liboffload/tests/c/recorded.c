@@ -89,6 +89,17 @@ static void session(void) {
     OK(olMemcpy(NULL, values, host, aligned + 2, host, sizeof values));
     must(__LINE__, filled[3] == 7 && values[0] == 7 && values[1] == 7);
 
+    /* Who waits for a queue that has waited for another has waited for both: what the program writes then is its own. */
+    OK(olMemcpy(first, filled, host, memory, host, sizeof filled));
+    OK(olDestroyEvent(event));
+    OK(olCreateEvent(first, OL_EVENT_FLAGS_NONE, &event));
+    OK(olWaitEvents(second, &event, 1));
+    OK(olSyncQueue(second));
+    filled[1] = 9;
+    OK(olMemcpy(NULL, aligned, host, filled, host, sizeof filled));
+    OK(olMemcpy(NULL, values, host, aligned, host, sizeof values));
+    must(__LINE__, values[0] == 7 && values[1] == 9);
+
     /* A global variable by its address, and memory that the library never sees. */
     OK(olGetSymbolInfo(table, OL_SYMBOL_INFO_GLOBAL_VARIABLE_ADDRESS, sizeof address, &address));
     OK(olGetSymbolInfo(table, OL_SYMBOL_INFO_GLOBAL_VARIABLE_SIZE, sizeof size, &size));

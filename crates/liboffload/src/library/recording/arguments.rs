@@ -10,10 +10,13 @@ use super::own_memory::{is_there, read, read_text};
 use crate::runtime::record::{Access, Argument, Element};
 use crate::sys::{ol_init_args_t, ol_kernel_launch_prop_t, ol_kernel_launch_prop_type_t};
 
-/// Which addresses mean memory that the library knows.
+/// What is known of memory.
 pub(super) trait Known {
-    /// Whether an address lies in such memory.
+    /// Whether an address lies in memory of the library.
     fn knows(&self, address: usize) -> bool;
+
+    /// How many of the `size` bytes at an address no queue may still be writing: those before the first such byte.
+    fn settled(&self, address: usize, size: usize) -> usize;
 }
 
 /// Addresses below this are not taken for pointers among the bytes of an argument: they may as well be numbers.
@@ -67,7 +70,9 @@ fn value(function: &str, argument: Argument, known: &dyn Known) -> Value {
         }
         Argument::Memory { access: Access::Write, address, .. } if known.knows(address) => Value::Pointer(address as u64),
         Argument::Memory { access: Access::Read, address, size } => {
-            Value::Memory(Memory { lasts: true, ..memory(address, size, read(address, size)) })
+            // What a queue leaves there in its turn, it leaves in the replay, too; what is there now may be from before.
+            let bytes = read(address, known.settled(address, size));
+            Value::Memory(Memory { lasts: true, ..memory(address, size, bytes) })
         }
         Argument::Memory { access: Access::Value, address, size } => Value::Memory(memory(address, size, read(address, size))),
         Argument::Memory { access: Access::Write, address, size } => {

@@ -50,12 +50,20 @@ struct State {
     calls: u64,
     /// Platforms and devices that are in the file.
     objects: HashSet<usize>,
-    /// Memory that the library knows: where it begins, and how many bytes it has.
-    ranges: Ranges,
-    /// What queues write into the caller's memory and nobody has waited for yet.
-    pending: Vec<Pending>,
+    /// Memory of the library, and what is on its way into the caller's.
+    memory: Ranges,
     /// Queue and number of calls when each event was made.
     events: HashMap<usize, (usize, u64)>,
+    /// Waits of queues for others that nobody has waited for yet.
+    waits: Vec<Wait>,
+}
+
+/// A queue waits, from a call on, for what another one got before a call.
+struct Wait {
+    queue: usize,
+    call: u64,
+    of: usize,
+    until: u64,
 }
 
 struct Pending {
@@ -66,11 +74,22 @@ struct Pending {
 }
 
 #[derive(Default)]
-struct Ranges(BTreeMap<usize, usize>);
+struct Ranges {
+    /// Memory that the library knows: where it begins, and how many bytes it has.
+    known: BTreeMap<usize, usize>,
+    /// What queues write into the caller's memory and nobody has waited for yet.
+    pending: Vec<Pending>,
+}
 
 impl Known for Ranges {
     fn knows(&self, address: usize) -> bool {
-        self.0.range(..=address).next_back().is_some_and(|(base, size)| address - base < *size)
+        self.known.range(..=address).next_back().is_some_and(|(base, size)| address - base < *size)
+    }
+
+    fn settled(&self, address: usize, size: usize) -> usize {
+        let end = address.saturating_add(size);
+        let overlapping = self.pending.iter().filter(|it| it.address < end && it.address.saturating_add(it.size) > address);
+        overlapping.map(|it| it.address.saturating_sub(address)).min().unwrap_or(size)
     }
 }
 
@@ -83,9 +102,9 @@ impl Recorder {
             failed: false,
             calls: 0,
             objects: HashSet::new(),
-            ranges: Ranges::default(),
-            pending: Vec::new(),
+            memory: Ranges::default(),
             events: HashMap::new(),
+            waits: Vec::new(),
         })))
     }
 }
@@ -162,8 +181,8 @@ impl State {
                     let bytes = read(address, size.min(MOST_PROPERTY));
                     outputs.push((index, Value::Memory(Memory { address: address as u64, size: size as u64, bytes, ..Memory::default() })));
                 }
-                Access::Write if self.ranges.knows(address) || function == "olMemRegister" => {}
-                Access::Write if queue != 0 => self.pending.push(Pending { queue, call, address, size }),
+                Access::Write if self.memory.knows(address) || function == "olMemRegister" => {}
+                Access::Write if queue != 0 => self.memory.pending.push(Pending { queue, call, address, size }),
                 Access::Write => {
                     let bytes = read(address, size);
                     let written = Memory { address: address as u64, size: size as u64, lasts: true, bytes, ..Memory::default() };
@@ -191,10 +210,24 @@ impl State {
             },
             _ => return,
         };
-        let (done, pending) = std::mem::take(&mut self.pending).into_iter().partition(|it| it.queue == queue && it.call < until);
-        self.pending = pending;
-        for Pending { address, size, .. } in done {
-            self.write(&Record::Arrived(Arrived { call, address: address as u64, bytes: read(address, size) }));
+        // Who waits for a queue has waited for what that has waited for.
+        let mut waited = vec![(queue, until)];
+        while let Some((queue, until)) = waited.pop() {
+            let done: Vec<_> = self.memory.pending.extract_if(.., |it| it.queue == queue && it.call < until).collect();
+            for Pending { address, size, .. } in done {
+                self.write(&Record::Arrived(Arrived { call, address: address as u64, bytes: read(address, size) }));
+            }
+            waited.extend(self.waits.extract_if(.., |it| it.queue == queue && it.call < until).map(|it| (it.of, it.until)));
+        }
+    }
+
+    /// A queue waits for events.
+    fn waits_for(&mut self, call: u64, queue: usize, events: usize, count: usize) {
+        for event in read(events, count.saturating_mul(8)).chunks_exact(8) {
+            let event = event.first_chunk().map_or(0, |event| usize::from_le_bytes(*event));
+            if let Some(&(of, until)) = self.events.get(&event) {
+                self.waits.push(Wait { queue, call, of, until });
+            }
         }
     }
 }
@@ -219,10 +252,10 @@ impl record::Recorder for Recorder {
                 state.introduce(*handle);
             }
         }
-        let (values, unseen) = values(function, arguments, &state.ranges);
+        let (values, unseen) = values(function, arguments, &state.memory);
         if let ("olMemFree", [Argument::Pointer(address)]) = (function, arguments) {
             // Now: another thread may be given the same address before this call has returned.
-            state.ranges.0.remove(address);
+            state.memory.known.remove(address);
         }
         let call = state.calls;
         state.calls += 1;
@@ -243,8 +276,8 @@ impl record::Recorder for Recorder {
         // Registered memory is the caller's: copies from it are recorded with their data.
         for &(address, size) in ranges.iter().filter(|_| function != "olMemRegister") {
             let (begin, end) = (address as usize, (address + size) as usize);
-            state.ranges.0.retain(|base, length| *base >= end || *base + *length <= begin);
-            state.ranges.0.insert(begin, size as usize);
+            state.memory.known.retain(|base, length| *base >= end || *base + *length <= begin);
+            state.memory.known.insert(begin, size as usize);
         }
         if let (Ok(()), "olCreateEvent", [Argument::Handle(queue), ..], [(_, Value::Handle(event))]) =
             (result, function, arguments, &*outputs)
@@ -257,6 +290,9 @@ impl record::Recorder for Recorder {
         };
         state.write(&Record::End(End { call, code: code.0, details, outputs, ranges }));
         if result.is_ok() {
+            if let ("olWaitEvents", [Argument::Handle(queue), Argument::Array { address, count, .. }, ..]) = (function, arguments) {
+                state.waits_for(call, *queue, *address, *count);
+            }
             state.arrived(call, function, arguments);
         }
         match (function, arguments) {
@@ -264,11 +300,26 @@ impl record::Recorder for Recorder {
                 state.events.remove(event);
             }
             ("olShutDown", _) if !Core::get().session.is_started() => {
-                state.ranges = Ranges::default();
-                state.pending.clear();
+                state.memory = Ranges::default();
                 state.events.clear();
+                state.waits.clear();
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_settled_up_to_the_first_byte_that_a_queue_may_still_write() {
+        let pending = |address, size| Pending { queue: 1, call: 0, address, size };
+        let memory = Ranges { pending: vec![pending(1000, 16), pending(1100, 4)], ..Ranges::default() };
+        let settled = |address, size| memory.settled(address, size);
+        assert_eq!([settled(900, 100), settled(1016, 84), settled(1104, 8)], [100, 84, 8]);
+        assert_eq!([settled(1000, 4), settled(1015, 4), settled(990, 20), settled(1020, 100)], [0, 0, 10, 80]);
+        assert_eq!(settled(usize::MAX - 1, usize::MAX), usize::MAX);
     }
 }
