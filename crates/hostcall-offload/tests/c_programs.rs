@@ -2,21 +2,7 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
-
-use common::{command, image, liboffload, program, succeed, text};
-
-fn source(name: &str) -> PathBuf {
-    liboffload().join("tests/c").join(name)
-}
-
-fn kernels() -> PathBuf {
-    liboffload().join("tests/images/kernels.c")
-}
-
-fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/c").join(name)
-}
+use common::{command, example, image, kernels, liboffload, program, source, succeed, text};
 
 #[test]
 fn what_the_api_promises_holds_on_the_host() {

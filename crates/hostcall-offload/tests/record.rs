@@ -6,19 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::OnceLock;
 
-use common::{command, image, liboffload, program, succeed, text, tool};
-
-fn source(name: &str) -> PathBuf {
-    liboffload().join("tests/c").join(name)
-}
-
-fn kernels() -> PathBuf {
-    liboffload().join("tests/images/kernels.c")
-}
-
-fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/c").join(name)
-}
+use common::{command, example, image, kernels, program, source, succeed, text, tool};
 
 fn replay(arguments: &[&Path]) -> Output {
     static TOOL: OnceLock<PathBuf> = OnceLock::new();

@@ -387,71 +387,36 @@ fn wide<const DEVICE: bool>(area: Area, last: u32, warm: u32, calls: u32, out: &
     }
 }
 
-/// `calls` calls of one lane of each wave, after `warm` others, the first of them with the tag behind `last`. `out`, for each wave: nanoseconds,
-/// right answers.
-#[kernel]
-pub fn plain_scalar(
-    bells: *mut u32,
-    requests: *mut Word,
-    request_words: u32,
-    replies: *mut Word,
-    reply_words: u32,
-    last: u32,
-    warm: u32,
-    calls: u32,
-    out: &mut [[u64; 2]],
-) {
-    let area = Area { bells, requests, request_words, replies, reply_words };
-    scalar::<false>(area, last, warm, calls, out);
+/// Kernels over the same parameters.
+macro_rules! kernels {
+    ($($(#[$doc:meta])+ $name:ident = $run:path;)+) => { $(
+        $(#[$doc])+
+        #[kernel]
+        pub fn $name(
+            bells: *mut u32,
+            requests: *mut Word,
+            request_words: u32,
+            replies: *mut Word,
+            reply_words: u32,
+            last: u32,
+            warm: u32,
+            calls: u32,
+            out: &mut [[u64; 2]],
+        ) {
+            let area = Area { bells, requests, request_words, replies, reply_words };
+            $run(area, last, warm, calls, out);
+        }
+    )+ };
 }
 
-/// The same, in nanoseconds of the device's own part.
-#[kernel]
-pub fn plain_scalar_device(
-    bells: *mut u32,
-    requests: *mut Word,
-    request_words: u32,
-    replies: *mut Word,
-    reply_words: u32,
-    last: u32,
-    warm: u32,
-    calls: u32,
-    out: &mut [[u64; 2]],
-) {
-    let area = Area { bells, requests, request_words, replies, reply_words };
-    scalar::<true>(area, last, warm, calls, out);
-}
-
-/// As `plain_scalar`, with all lanes of each wave calling.
-#[kernel]
-pub fn plain_wide(
-    bells: *mut u32,
-    requests: *mut Word,
-    request_words: u32,
-    replies: *mut Word,
-    reply_words: u32,
-    last: u32,
-    warm: u32,
-    calls: u32,
-    out: &mut [[u64; 2]],
-) {
-    let area = Area { bells, requests, request_words, replies, reply_words };
-    wide::<false>(area, last, warm, calls, out);
-}
-
-/// The same, in nanoseconds of the device's own part.
-#[kernel]
-pub fn plain_wide_device(
-    bells: *mut u32,
-    requests: *mut Word,
-    request_words: u32,
-    replies: *mut Word,
-    reply_words: u32,
-    last: u32,
-    warm: u32,
-    calls: u32,
-    out: &mut [[u64; 2]],
-) {
-    let area = Area { bells, requests, request_words, replies, reply_words };
-    wide::<true>(area, last, warm, calls, out);
+kernels! {
+    /// `calls` calls of one lane of each wave, after `warm` others, the first of them with the tag behind `last`. `out`, for each wave: nanoseconds,
+    /// right answers.
+    plain_scalar = scalar::<false>;
+    /// The same, in nanoseconds of the device's own part.
+    plain_scalar_device = scalar::<true>;
+    /// As `plain_scalar`, with all lanes of each wave calling.
+    plain_wide = wide::<false>;
+    /// The same, in nanoseconds of the device's own part.
+    plain_wide_device = wide::<true>;
 }

@@ -60,3 +60,31 @@ impl Meetings {
         }
     }
 }
+
+/// Implements `Lanes` for a lane that meets the others of its wave: by its methods `meet(mask, value)` and `step()`, its field `lane`, and a clock.
+macro_rules! lanes_that_meet {
+    ($lane:ty, |$this:ident| $now:expr) => {
+        impl hostcall_abi::lanes::Lanes for $lane {
+            fn lane(self) -> u32 {
+                self.lane
+            }
+            fn ballot(self, mask: u64, predicate: bool) -> u64 {
+                self.meet(mask, u64::from(predicate)).iter().map(|(lane, said)| said << lane).sum()
+            }
+            fn broadcast(self, mask: u64, value: u32, from: u32) -> u32 {
+                self.meet(mask, u64::from(value))[&from] as u32
+            }
+            fn sync(self, mask: u64) {
+                self.meet(mask, 0);
+            }
+            fn pause(self, _: u32) {
+                self.step();
+            }
+            fn now_ns(self) -> u64 {
+                let $this = self;
+                $now
+            }
+        }
+    };
+}
+pub(crate) use lanes_that_meet;

@@ -4,12 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use corosensei::Yielder;
-use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{Arch, PortState};
 use hostcall_abi::{Tag, Word};
 
 use crate::bus::Bus;
-use crate::common::Meetings;
+use crate::common::{Meetings, lanes_that_meet};
 use crate::program::Fault;
 
 /// Device memory, and the collectives of every wave.
@@ -78,26 +77,7 @@ impl Lane<'_> {
     }
 }
 
-impl Lanes for Lane<'_> {
-    fn lane(self) -> u32 {
-        self.lane
-    }
-    fn ballot(self, mask: u64, predicate: bool) -> u64 {
-        self.meet(mask, u64::from(predicate)).iter().map(|(lane, said)| said << lane).sum()
-    }
-    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32 {
-        self.meet(mask, u64::from(value))[&from] as u32
-    }
-    fn sync(self, mask: u64) {
-        self.meet(mask, 0);
-    }
-    fn pause(self, _: u32) {
-        self.step();
-    }
-    fn now_ns(self) -> u64 {
-        self.device.clock.get()
-    }
-}
+lanes_that_meet!(Lane<'_>, |this| this.device.clock.get());
 
 impl Arch for Lane<'_> {
     fn first_port(self) -> u32 {

@@ -4,10 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use corosensei::Yielder;
-use hostcall_abi::lanes::Lanes;
 use hostcall_abi::stream::{Counter, From, Place, RingLink, RingMemory, unit::PHASE};
 
-use crate::common::{Meetings, Random};
+use crate::common::{Meetings, Random, lanes_that_meet};
 
 /// How something is broken, for the tests that must fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,26 +138,7 @@ impl Lane<'_> {
     }
 }
 
-impl Lanes for Lane<'_> {
-    fn lane(self) -> u32 {
-        self.lane
-    }
-    fn ballot(self, mask: u64, predicate: bool) -> u64 {
-        self.meet(mask, u64::from(predicate)).iter().map(|(lane, said)| said << lane).sum()
-    }
-    fn broadcast(self, mask: u64, value: u32, from: u32) -> u32 {
-        self.meet(mask, u64::from(value))[&from] as u32
-    }
-    fn sync(self, mask: u64) {
-        self.meet(mask, 0);
-    }
-    fn pause(self, _: u32) {
-        self.step();
-    }
-    fn now_ns(self) -> u64 {
-        self.ring.clock.get()
-    }
-}
+lanes_that_meet!(Lane<'_>, |this| this.ring.clock.get());
 
 impl RingLink for Lane<'_> {
     fn ring_log2(self) -> Option<u32> {

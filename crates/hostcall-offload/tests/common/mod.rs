@@ -11,6 +11,21 @@ pub(crate) fn liboffload() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../liboffload")
 }
 
+/// A C program of `crates/liboffload`'s tests.
+pub(crate) fn source(name: &str) -> PathBuf {
+    liboffload().join("tests/c").join(name)
+}
+
+/// The kernels of its tests.
+pub(crate) fn kernels() -> PathBuf {
+    liboffload().join("tests/images/kernels.c")
+}
+
+/// An example in C.
+pub(crate) fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/c").join(name)
+}
+
 /// The files that cargo built for the library: the shared and the static one.
 fn artefacts() -> &'static [PathBuf] {
     static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
