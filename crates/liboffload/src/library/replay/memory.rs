@@ -60,21 +60,13 @@ impl Addresses {
     }
 }
 
-/// Two windows of zeros: what begins in the first one may end in the second.
+/// Two windows of zeros: what begins in the first one may end in the second. They stay until the process ends: a recording that is cut leaves queues at
+/// work, which may still use them.
 fn map() -> Result<u64, NoMemory> {
     let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
     // SAFETY: a new mapping at a place of the system's choice.
     let window = unsafe { libc::mmap(std::ptr::null_mut(), 2 * WINDOW as usize, access, kind, -1, 0) };
     if window == libc::MAP_FAILED { Err(NoMemory(std::io::Error::last_os_error())) } else { Ok(window.expose_provenance() as u64) }
-}
-
-impl Drop for Addresses {
-    fn drop(&mut self) {
-        for window in self.windows.values() {
-            // SAFETY: mapped by `map`; whoever drops this has ended the library, so that no queue uses it.
-            unsafe { libc::munmap(std::ptr::with_exposed_provenance_mut(*window as usize), 2 * WINDOW as usize) };
-        }
-    }
 }
 
 #[cfg(test)]
