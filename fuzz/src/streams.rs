@@ -103,7 +103,7 @@ fn look(ring: &Ring, reader: &mut Reader) -> Option<(Header, Vec<u32>)> {
     let before = reader.position();
     ring.loads.set(0);
     let (got_on, found) = match reader.next(ring, units) {
-        Found::Message(message) => {
+        Found::Packet(message) => {
             let mut rows = vec![0; (message.rows() * message.units()) as usize];
             assert_eq!(message.copy_rows(&mut rows), rows.len());
             assert_eq!(message.lanes().count() as u32, message.rows());

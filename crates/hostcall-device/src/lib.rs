@@ -39,6 +39,7 @@
 //! * [`wave`](mod@wave): where a lane is, and calls made once for many lanes.
 //! * [`print`](mod@print), [`fs`](mod@fs), [`time`](mod@time), [`env`](mod@env), [`random`](mod@random), [`process`](mod@process): a small
 //!   standard library over the built-in services.
+//! * [`stream`](mod@stream): messages that nobody answers, by the million.
 //! * [`heap`](mod@heap): the global allocator, over a heap in device memory that the server gives.
 //!
 //! A wave that panics reports it to the host once, and then its lanes end. Nothing here traps, because a trap would cost a GPU its
@@ -79,6 +80,7 @@ pub mod print;
 pub mod process;
 pub mod random;
 mod staging;
+pub mod stream;
 pub mod time;
 mod together;
 pub mod wave;
@@ -86,7 +88,7 @@ pub mod wave;
 pub use call::Port;
 pub use context::ServiceWord;
 pub use hostcall_abi::{CallError, Callee, Plain, Status};
-pub use hostcall_macros::{Plain, kernel, service};
+pub use hostcall_macros::{Plain, kernel, service, stream};
 pub use pending::Pending;
 
 /// What most kernels want: `use hostcall::prelude::*;`.
@@ -203,6 +205,7 @@ pub mod __private {
     pub use crate::failure::{Failed, Fails, call_failed, failed};
     pub use crate::pending::Pending;
     pub use crate::staging::{call_var, call_var_together, post_var, post_var_together};
+    pub use crate::stream::{StreamWord, send_once, send_units};
     pub use crate::together::{call_fixed_together, call_fixed_together_on, post_fixed_together, post_fixed_together_on};
     pub use hostcall_abi as abi;
 

@@ -1,4 +1,4 @@
-//! What the three macros share: arguments, errors, and what a type may not contain.
+//! What the macros share: arguments, errors, and what a type may not contain.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -56,6 +56,8 @@ pub(crate) struct Args {
     pub(crate) krate: TokenStream,
     pub(crate) side: Option<Side>,
     pub(crate) panics: bool,
+    /// What a message does when its ring is full: it is dropped.
+    pub(crate) drops: bool,
 }
 
 impl Args {
@@ -65,7 +67,7 @@ impl Args {
     }
 
     pub(crate) fn parse_stream(input: ParseStream<'_>, known: &[&str]) -> Result<Self> {
-        let mut parsed = Self { krate: quote!(::hostcall), side: None, panics: false };
+        let mut parsed = Self { krate: quote!(::hostcall), side: None, panics: false, drops: false };
         let mut seen = Vec::new();
         while !input.is_empty() {
             let name = input.call(syn::Ident::parse_any)?;
@@ -82,6 +84,7 @@ impl Args {
                 "side" => {
                     parsed.side = Some(choice(input, &[("device", Side::Device), ("host", Side::Host)])?);
                 }
+                "policy" => parsed.drops = choice(input, &[("block", false), ("drop", true)])?,
                 _ => parsed.panics = choice(input, &[("panic", true), ("return", false)])?,
             }
             seen.push(text);

@@ -1,4 +1,4 @@
-//! The attributes [`macro@service`] and [`macro@kernel`], and the derive [`macro@Plain`].
+//! The attributes [`macro@service`], [`macro@stream`] and [`macro@kernel`], and the derive [`macro@Plain`].
 //!
 //! The idea: a service is *one* trait that both sides compile. On the device it becomes functions that
 //! lay out their arguments at constant offsets and send them; on the host it becomes a trait to
@@ -6,13 +6,16 @@
 //! gets is not decided here: the expansion holds both, each wrapped in a declarative macro of the crate
 //! `hostcall`, whose device face drops one and whose host face drops the other.
 //!
-//! Use them as `hostcall::service`, `hostcall::kernel` and `hostcall::Plain`. `docs/architecture.md` lists the
+//! A stream is one struct that both sides compile, in the same way.
+//!
+//! Use them as `hostcall::service`, `hostcall::stream`, `hostcall::kernel` and `hostcall::Plain`. `docs/architecture.md` lists the
 //! names that the expansions refer to.
 
 mod common;
 mod kernel;
 mod plain;
 mod service;
+mod stream;
 
 #[cfg(test)]
 mod tests;
@@ -53,6 +56,33 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn service(args: TokenStream, item: TokenStream) -> TokenStream {
     common::finish(service::expand(args.into(), item.into()))
+}
+
+/// Makes a struct a stream: kernels send its values, which nobody answers, and the host receives them by the million.
+///
+/// ```ignore
+/// #[hostcall::stream(policy = "drop")]
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// pub struct Loss {
+///     pub step: u32,
+///     pub value: f32,
+/// }
+/// ```
+///
+/// It derives `Plain`, so that the struct must be `#[repr(C)]`, and its fields plain and without padding. Its size is a multiple of 4, and at most 124
+/// bytes.
+///
+/// *Kernels* call `Loss { step, value }.send()`, `Loss::send_each(&[a, b])`, `Loss::once_per_wave(|| …)` and `Loss::armed()`. *Hosts* receive with the
+/// crate `hostcall-stream`.
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `policy = "block"` or `"drop"` | what a message does when its ring is full: its wave waits, which is the default, or it is dropped and counted |
+/// | `krate = path` | the crate that exports hostcall's items, if it is not `::hostcall` |
+#[proc_macro_attribute]
+pub fn stream(args: TokenStream, item: TokenStream) -> TokenStream {
+    common::finish(stream::expand(args.into(), item.into()))
 }
 
 /// Makes a function a kernel: an entry point that the host launches.

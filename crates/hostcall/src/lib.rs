@@ -89,7 +89,7 @@ mod wire;
 pub use {
     builtin::{Builtins, Console, ConsoleError, Input, Sink},
     hostcall_abi::{CallError, Callee, Plain, Status},
-    hostcall_macros::{Plain, service},
+    hostcall_macros::{Plain, service, stream},
     policy::{Access, Denial, DirGrant, GrantError, Limits, NetGrant, NetGrantError, Policy},
     record::stats::{Latency, ServiceStats, Stats},
     record::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, OpenCall, UnknownService},

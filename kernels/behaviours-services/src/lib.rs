@@ -177,3 +177,67 @@ pub const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
+
+/// A message of one unit.
+#[hostcall::stream]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Tiny {
+    /// Lane and number.
+    pub value: u32,
+}
+
+/// A message of two units, of which the first is often of the largest numbers.
+#[hostcall::stream]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Numbered {
+    /// The lane in the grid.
+    pub lane: u32,
+    /// The lane's messages so far.
+    pub number: u32,
+}
+
+/// A message of six units.
+#[hostcall::stream]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Mixed {
+    /// All bits set, or none.
+    pub bits: u64,
+    /// Half the lane's number, below zero.
+    pub half: f64,
+    /// The lane in the grid.
+    pub lane: i32,
+    /// Its bytes.
+    pub bytes: [u8; 4],
+}
+
+impl Mixed {
+    /// That of a lane.
+    pub fn of(lane: u32) -> Self {
+        let bits = if lane.is_multiple_of(2) { u64::MAX } else { 0 };
+        Self { bits, half: -0.5 * f64::from(lane), lane: -(lane as i32), bytes: lane.wrapping_mul(0x8040_2011).to_le_bytes() }
+    }
+}
+
+/// The largest message, which is dropped when there is no room.
+#[hostcall::stream(policy = "drop")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Big {
+    /// The lane in the grid.
+    pub lane: u32,
+    /// The lane's messages so far.
+    pub number: u32,
+    /// A product of both in each.
+    pub rest: [u32; 29],
+}
+
+impl Big {
+    /// That of a lane.
+    #[inline(always)]
+    pub fn of(lane: u32, number: u32) -> Self {
+        Self { lane, number, rest: core::array::from_fn(|i| (lane ^ i as u32).wrapping_mul(number | 1).wrapping_mul(0x9e37_79b9)) }
+    }
+}

@@ -6,7 +6,8 @@
 //! | 1 | lanes 0 to 30, one bit each |
 //! | 2 | site 16, lane 31, weight 4, launch 10 |
 //! | 3 | with 64 lanes: lanes 32 to 62; else the sender's own 31 bits |
-//! | 4, 5 | time in nanoseconds, 31 bits each |
+//! | 4 | time in nanoseconds, low 31 bits |
+//! | 5 | time, next 26 bits; values of each lane, less one, 5 |
 //! | 6 | workgroup, low 31 bits of its number in the grid |
 //! | 7 | workgroup, next 16 bits; wave in the workgroup 5, SM 10 |
 //!
@@ -18,8 +19,13 @@ use super::unit::DATA;
 pub const UNITS: u32 = 8;
 /// Streams that a program can have: numbers from 1 on.
 pub const MAX_STREAM: u32 = (1 << 12) - 1;
+/// After how many nanoseconds the time of messages begins at 0 again: four and a half years. Readers know what year it is.
+pub const TIME_LAP: u64 = 1 << 57;
 /// Granules of the largest message.
 pub const MAX_GRANULES: u32 = (1 << 11) - 1;
+
+/// The bits of the time in unit 5.
+const LATER: u32 = (1 << 26) - 1;
 
 const NO_TIME: u32 = 1;
 const LANE_63: u32 = 2;
@@ -75,7 +81,9 @@ pub struct Header {
     pub weight: u32,
     /// Whatever the sender likes, 31 bits; 0 if waves have 64 lanes.
     pub user: u32,
-    /// Nanoseconds of the device's clock, modulo 2^62; `None`: not taken.
+    /// Values of its type that each lane sent, 1 to 32.
+    pub values: u32,
+    /// Nanoseconds of the device's clock, modulo [`TIME_LAP`]; `None`: not taken.
     pub time: Option<u64>,
     /// Who sent it.
     pub from: From,
@@ -85,7 +93,7 @@ impl Header {
     /// The header's units, without phases. Fields are cut to their bits.
     #[inline(always)]
     pub const fn encode(&self) -> [u32; UNITS as usize] {
-        let Self { stream, granules, kind, mask, wide, site, weight, user, time, from } = *self;
+        let Self { stream, granules, kind, mask, wide, site, weight, user, values, time, from } = *self;
         let (time, untimed) = match time {
             Some(time) => (time, 0),
             None => (0, NO_TIME),
@@ -97,7 +105,7 @@ impl Header {
             site & 0xffff | ((mask >> 31 & 1) as u32) << 16 | (weight & 15) << 17 | (from.launch & 0x3ff) << 21,
             if wide { (mask >> 32) as u32 & DATA } else { user & DATA },
             time as u32 & DATA,
-            (time >> 31) as u32 & DATA,
+            (time >> 31) as u32 & LATER | (values.wrapping_sub(1) & 31) << 26,
             from.group as u32 & DATA,
             (from.group >> 31) as u32 & 0xffff | (from.wave & 31) << 16 | (from.sm & 0x3ff) << 21,
         ]
@@ -126,7 +134,8 @@ impl Header {
             site: place & 0xffff,
             weight: place >> 17 & 15,
             user: if wide { 0 } else { high & DATA },
-            time: if flags & NO_TIME != 0 { None } else { Some((time & DATA) as u64 | ((later & DATA) as u64) << 31) },
+            values: (later >> 26 & 31) + 1,
+            time: if flags & NO_TIME != 0 { None } else { Some((time & DATA) as u64 | ((later & LATER) as u64) << 31) },
             from: From {
                 group: (group & DATA) as u64 | ((from & 0xffff) as u64) << 31,
                 wave: from >> 16 & 31,
@@ -145,10 +154,10 @@ mod tests {
     fn headers() -> impl Strategy<Value = Header> {
         let who = (0..1u64 << 47, 0..32u32, 0..1024u32, 0..1024u32).prop_map(|(group, wave, sm, launch)| From { group, wave, sm, launch });
         let what = (1..=MAX_STREAM, 1..=MAX_GRANULES, any::<bool>(), 1..=u64::MAX, 0..1u32 << 16);
-        let more = (0..16u32, 0..1u32 << 31, proptest::option::of(0..1u64 << 62));
-        (what, more, who).prop_filter_map("no lane", |((stream, granules, wide, mask, site), (weight, user, time), from)| {
+        let more = (0..16u32, 0..1u32 << 31, 1..=32u32, proptest::option::of(0..TIME_LAP));
+        (what, more, who).prop_filter_map("no lane", |((stream, granules, wide, mask, site), (weight, user, values, time), from)| {
             let (mask, user) = if wide { (mask, 0) } else { (mask & u64::from(u32::MAX), user) };
-            let header = Header { stream, granules, kind: Kind::Rows, mask, wide, site, weight, user, time, from };
+            let header = Header { stream, granules, kind: Kind::Rows, mask, wide, site, weight, user, values, time, from };
             (mask != 0).then_some(header)
         })
     }
@@ -168,7 +177,7 @@ mod tests {
             if let Some(header) = Header::decode(units) {
                 let mut expected = units.map(|unit| unit & DATA);
                 if header.time.is_none() {
-                    (expected[4], expected[5]) = (0, 0);
+                    (expected[4], expected[5]) = (0, expected[5] & !LATER);
                 }
                 prop_assert_eq!(header.encode(), expected);
             }

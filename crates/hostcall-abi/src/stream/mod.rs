@@ -8,7 +8,9 @@
 //! * [`mod@unit`], the unit with its phase.
 //! * [`header`]: the first two words of a message, who sent what.
 //! * [`layout`]: where the units of each lane lie in a message.
+//! * [`message`]: types of messages, and what a program says of them.
 //! * [`mod@send`]: the device's half.
+//! * [`rings`]: where the rings of a program are.
 //! * [`receive`]: the host's half.
 //!
 //! # Why it is right
@@ -23,14 +25,18 @@
 
 pub mod header;
 pub mod layout;
+pub mod message;
 pub mod receive;
+pub mod rings;
 pub mod send;
 pub mod unit;
 
 pub use header::{From, Header, Kind};
 pub use layout::Layout;
-pub use receive::{Found, Message, Reader, RingMemory};
-pub use send::{Counter, Place, Policy, RingLink, Sent, Subject, send};
+pub use message::{Field, Message, SchemaWord};
+pub use receive::{Found, Packet, Reader, RingMemory};
+pub use rings::{Counters, Rings};
+pub use send::{Counter, Credit, Place, Policy, RingLink, Sent, Subject, send};
 
 /// Units of a *granule*, the piece in which a ring is reserved: a line of 64 bytes.
 pub const GRANULE: u32 = 16;

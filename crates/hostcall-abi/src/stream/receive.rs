@@ -20,6 +20,18 @@ const _: () = {
 pub trait RingMemory {
     /// Loads the four units from `unit` on, a multiple of four: each of them whole, in any order. Pairs with the device's stores.
     fn load_four(&self, unit: u32) -> [u32; 4];
+    /// Copies the units from `unit` on, a multiple of four, as many as `out` has room for, which are a multiple of four too and inside the ring. Says
+    /// whether all of them have the phase.
+    #[inline(always)]
+    fn copy(&self, unit: u32, phase: u32, out: &mut [u32]) -> bool {
+        let mut differ = 0;
+        for (quad, out) in (0..).zip(out.chunks_exact_mut(QUAD as usize)) {
+            let units = self.load_four(unit + QUAD * quad);
+            differ |= units.iter().fold(0, |differ, unit| differ | (unit ^ phase));
+            out.copy_from_slice(&units);
+        }
+        differ & PHASE == 0
+    }
     /// Stores one unit that the device has not stored: no kernel runs.
     fn repair(&self, unit: u32, value: u32);
 }
@@ -28,7 +40,7 @@ pub trait RingMemory {
 #[derive(Debug)]
 pub enum Found<'a> {
     /// A whole message. The reader stands behind it.
-    Message(Message<'a>),
+    Packet(Packet<'a>),
     /// Nothing yet.
     Absent,
     /// A part of a message, or of a granule that is none: later looks may find the rest.
@@ -39,7 +51,7 @@ pub enum Found<'a> {
 
 /// A message that has been copied out of its ring.
 #[derive(Clone, Copy, Debug)]
-pub struct Message<'a> {
+pub struct Packet<'a> {
     /// Its header.
     pub header: Header,
     /// Whether it was found by a search behind a message of unknown length that never became whole. What looks like a message there may be a part of one.
@@ -48,13 +60,13 @@ pub struct Message<'a> {
     units: &'a [u32],
 }
 
-impl Message<'_> {
+impl Packet<'_> {
     /// Lanes that sent it: rows.
     pub const fn rows(&self) -> u32 {
         self.layout.lanes
     }
 
-    /// Units of each row.
+    /// Units of each row: those of [`Header::values`] values.
     pub const fn units(&self) -> u32 {
         self.layout.units
     }
@@ -80,7 +92,7 @@ impl Message<'_> {
     /// Writes all rows to `out`, one behind another, and returns how many units that are.
     ///
     /// # Panics
-    /// When `out` is shorter than [`Message::rows`] times [`Message::units`].
+    /// When `out` is shorter than [`Packet::rows`] times [`Packet::units`].
     pub fn copy_rows(&self, out: &mut [u32]) -> usize {
         let units = self.layout.units;
         let all = (self.layout.lanes * units) as usize;
@@ -141,7 +153,7 @@ impl Reader {
         Some(self.position)
     }
 
-    /// Looks for the next message. `units` says how many units each lane of a stream sends; `None`: there is no such stream.
+    /// Looks for the next message. `units` says how many units a value of a stream has; `None`: there is no such stream.
     pub fn next<'a>(&'a mut self, memory: &impl RingMemory, units: impl FnOnce(u32) -> Option<u32>) -> Found<'a> {
         let at = Position::new(self.position as u32, self.ring_log2);
         // The smallest message is a granule, so this is within it.
@@ -159,13 +171,14 @@ impl Reader {
         }
         let after_gap = self.position < self.gap_end;
         self.position += u64::from(layout.granules());
-        Found::Message(Message { header, after_gap, layout, units: &self.copy[..end as usize] })
+        Found::Packet(Packet { header, after_gap, layout, units: &self.copy[..end as usize] })
     }
 
     /// The header in the copy, and the layout of its message, if there can be such a message.
     fn plausible(&self, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
         let header = Header::decode(*self.copy.first_chunk()?)?;
-        let layout = Layout::new(units(header.stream)?, header.mask.count_ones(), self.wide)?;
+        let units = units(header.stream)?.checked_mul(header.values)?;
+        let layout = Layout::new(units, header.mask.count_ones(), self.wide)?;
         (header.wide == self.wide && header.granules == layout.granules()).then_some((header, layout))
     }
 
@@ -180,23 +193,20 @@ impl Reader {
 
     /// Copies units `from` to `to` of the message at `at`, and says whether all of them are there. Both are multiples of four, and within a message.
     fn copy_units(&mut self, memory: &impl RingMemory, at: Position, from: u32, to: u32) -> bool {
-        let mut differ = 0;
-        let copy = self.copy.get_mut(from as usize..to as usize).unwrap_or_default();
-        for (quad, copy) in copy.chunks_exact_mut(QUAD as usize).enumerate() {
-            let index = from + QUAD * quad as u32;
-            // Quads do not cross the ring's end, so the phase of the first unit is that of all.
-            let (units, phase) = (memory.load_four(at.unit(index)), at.phase(index));
-            differ |= units.iter().fold(0, |differ, unit| differ | (unit ^ phase));
-            copy.copy_from_slice(&units);
-        }
-        differ & PHASE == 0
+        let Some(copy) = self.copy.get_mut(from as usize..to as usize) else { return false };
+        // Up to the ring's end, and from its start.
+        let before_end = at.units_to_end(from).min(to - from);
+        let (first, second) = copy.split_at_mut(before_end as usize);
+        let there = memory.copy(at.unit(from), at.phase(from), first);
+        let behind = from + before_end;
+        there & (second.is_empty() || memory.copy(at.unit(behind), at.phase(behind), second))
     }
 
     /// Goes on behind a message that will never be whole, and stores what is missing of it, so that the ring's phases are right again. Only for when no
     /// kernel runs: otherwise its wave may still store it. `head` is what has been reserved ([`RingLink::head`](super::RingLink::head)).
     ///
     /// If the message's length is known it is skipped as a whole. Else it is one granule, and messages up to `head` are those of a search
-    /// ([`Message::after_gap`]). Does nothing if everything that was reserved has been read.
+    /// ([`Packet::after_gap`]). Does nothing if everything that was reserved has been read.
     pub fn give_up(&mut self, memory: &impl RingMemory, head: u32, units: impl FnOnce(u32) -> Option<u32>) {
         let reserved = head.wrapping_sub(self.position as u32);
         if reserved == 0 {

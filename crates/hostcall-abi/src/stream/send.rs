@@ -19,7 +19,6 @@ pub enum Policy {
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a message may have been dropped"]
 pub enum Sent {
     /// It is in the ring, or on the way there.
     Sent,
@@ -29,6 +28,8 @@ pub enum Sent {
     Closed,
     /// It is longer than a quarter of the ring.
     TooLarge,
+    /// Nobody wants messages of this stream.
+    Off,
 }
 
 /// What the device counts for a ring. The counters only grow.
@@ -51,6 +52,16 @@ pub struct Place {
     pub wide: bool,
 }
 
+/// What a ring's reader says to those that send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(8))]
+pub struct Credit {
+    /// Granules that have been read since the ring was attached, low 32 bits.
+    pub freed: u32,
+    /// Not 0: nobody reads any more.
+    pub closed: u32,
+}
+
 /// What the sender needs of its machine besides lanes: one wave's ring.
 ///
 /// Counters and credit are the leader's business; stores are every lane's. Stores are relaxed, and nothing is awaited.
@@ -63,17 +74,15 @@ pub trait RingLink: Lanes {
     fn head(self) -> u32;
     /// Reserves `granules`, and returns what [`RingLink::head`] was. One relaxed read-modify-write of device memory.
     fn reserve(self, granules: u32) -> u32;
-    /// Granules that the reader has freed, low 32 bits, as far as the device knows. Pairs with the reader's store of [`Reader::credit`]: the stores of
-    /// the message must depend on the value.
+    /// What the reader has said, as far as the device knows. Pairs with its store of [`Reader::credit`]: the stores of the message must depend on the
+    /// value. It is one load, so that both parts are of one time.
     ///
     /// [`Reader::credit`]: super::Reader::credit
-    fn freed(self) -> u32;
-    /// Looks over the bus what has been freed, and whether the reader is gone, unless [`RingLink::freed`] and [`RingLink::closed`] show that by themselves.
+    fn credit(self) -> Credit;
+    /// Looks over the bus what the reader has said, unless [`RingLink::credit`] shows that by itself.
     fn learn(self);
-    /// Whether the reader is gone, as far as the device knows.
-    fn closed(self) -> bool;
-    /// Adds one to a counter.
-    fn count(self, what: Counter);
+    /// Adds one to a counter of the ring's for this stream.
+    fn count(self, stream: u32, what: Counter);
     /// Stores one unit of the ring.
     fn store(self, unit: u32, value: u32);
     /// Stores two units, the first of which is at an even place.
@@ -101,9 +110,11 @@ pub struct Subject {
     pub policy: Policy,
     /// Whether it says when it was sent.
     pub timed: bool,
+    /// Values of the stream's type that each lane sends.
+    pub values: u32,
 }
 
-/// Sends one value of `UNITS` units from each lane of `group`, in one message. Every lane of the group must call, and gets the same answer.
+/// Sends `UNITS` units from each lane of `group`, in one message. Every lane of the group must call, and gets the same answer.
 #[inline(always)]
 pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
     let Some(ring_log2) = arch.ring_log2() else { return Sent::Closed };
@@ -116,7 +127,7 @@ pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Su
 
     let (mut outcome, mut granule) = (Sent::Sent, 0);
     if group.leads() {
-        match reserve(arch, ring_log2, granules, subject.policy) {
+        match reserve(arch, ring_log2, granules, &subject) {
             Ok(first) => granule = first,
             Err(why) => outcome = why,
         }
@@ -136,6 +147,7 @@ pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Su
         site: subject.site,
         weight: 0,
         user: 0,
+        values: subject.values,
         time: if subject.timed { Some(arch.now_ns()) } else { None },
         from: place.from,
     };
@@ -146,55 +158,62 @@ pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Su
 
 /// Reserves room, and waits for credit if the policy says so. By the leader alone.
 #[inline(always)]
-fn reserve<A: RingLink>(arch: A, ring_log2: u32, granules: u32, policy: Policy) -> Result<u32, Sent> {
+fn reserve<A: RingLink>(arch: A, ring_log2: u32, granules: u32, subject: &Subject) -> Result<u32, Sent> {
     let size = 1u32 << ring_log2;
-    if arch.closed() {
-        return Err(Sent::Closed);
-    }
-    if policy == Policy::Drop {
-        // Less than an eighth is free: others that look at the same time may take that much before this one reserves.
-        let full = |freed: u32| arch.head().wrapping_sub(freed) > size - granules.max(size / 8);
-        if full(arch.freed()) {
+    if subject.policy == Policy::Drop {
+        // Less than an eighth is free: others that look at the same time may take that much before this one reserves. (The reader may have got past
+        // the head that was seen: what is used is then less than nothing.)
+        let full = |freed: u32| arch.head().wrapping_sub(freed) as i32 > (size - granules.max(size / 8)) as i32;
+        if full(arch.credit().freed) {
             arch.learn();
-            if full(arch.freed()) {
-                arch.count(Counter::Dropped);
+            let credit = arch.credit();
+            if credit.closed != 0 {
+                return Err(Sent::Closed);
+            }
+            if full(credit.freed) {
+                arch.count(subject.stream, Counter::Dropped);
                 return Err(Sent::Dropped);
             }
         }
     }
-    // Before the reservation, so that it is older: what is used is never negative.
-    let freed = arch.freed();
+    // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
+    let credit = arch.credit();
     let first = arch.reserve(granules);
-    let used = first.wrapping_add(granules).wrapping_sub(freed);
-    if used > size {
-        if policy == Policy::Drop {
-            arch.count(Counter::Late);
-        }
-        return wait(arch, first, granules, size);
-    }
-    if used > size / 2 {
-        // Long before credit is short, so that few ever wait for it.
-        arch.learn();
+    let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
+    if used > size / 2 || credit.closed != 0 {
+        return short(arch, first, granules, size, credit, subject);
     }
     Ok(first)
 }
 
-/// Waits until `granules` from `first` on are free. If the reader goes away meanwhile, what has been reserved is never stored.
-#[cold]
-#[inline(never)]
-fn wait<A: RingLink>(arch: A, first: u32, granules: u32, size: u32) -> Result<u32, Sent> {
-    arch.count(Counter::Waited);
+/// More than half of the ring is used, or nobody reads it. (Inlined: a call would cost its callers more registers than it has instructions.)
+#[inline(always)]
+fn short<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, credit: Credit, subject: &Subject) -> Result<u32, Sent> {
+    if credit.closed != 0 {
+        // What has been reserved is never stored.
+        return Err(Sent::Closed);
+    }
+    // Long before credit is short, so that few ever wait for it.
+    arch.learn();
+    if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
+        return Ok(first);
+    }
+    if subject.policy == Policy::Drop {
+        arch.count(subject.stream, Counter::Late);
+    }
+    arch.count(subject.stream, Counter::Waited);
     let mut attempt = 0;
     loop {
-        arch.learn();
-        if first.wrapping_add(granules).wrapping_sub(arch.freed()) <= size {
+        let credit = arch.credit();
+        if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
             return Ok(first);
         }
-        if arch.closed() {
+        if credit.closed != 0 {
             return Err(Sent::Closed);
         }
         attempt += 1;
         arch.pause(attempt);
+        arch.learn();
     }
 }
 

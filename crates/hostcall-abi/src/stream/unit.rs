@@ -33,6 +33,12 @@ impl Position {
         self.first.wrapping_add(index) & ((1 << self.bits) - 1)
     }
 
+    /// Units from unit `index` of the message to the ring's end.
+    #[inline(always)]
+    pub const fn units_to_end(self, index: u32) -> u32 {
+        (1 << self.bits) - self.unit(index)
+    }
+
     /// The phase of unit `index` of the message.
     #[inline(always)]
     pub const fn phase(self, index: u32) -> u32 {

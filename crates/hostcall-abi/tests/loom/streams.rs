@@ -7,7 +7,9 @@
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
 use hostcall_abi::stream::unit::PHASE;
-use hostcall_abi::stream::{Counter, Found, GRANULE, MIN_RING_LOG2, Place, Policy, Reader, RingLink, RingMemory, Sent, Subject, send};
+use hostcall_abi::stream::{
+    Counter, Credit, Found, GRANULE, MIN_RING_LOG2, Place, Policy, Reader, RingLink, RingMemory, Sent, Subject, send,
+};
 use loom::sync::Arc;
 use loom::sync::atomic::{
     AtomicU32,
@@ -141,19 +143,17 @@ impl RingLink for Wave<'_> {
         }
         self.0.head.fetch_add(granules, Relaxed)
     }
-    fn freed(self) -> u32 {
+    fn credit(self) -> Credit {
+        // Pairs with `close`; a hint that waiting is in vain.
+        let closed = self.0.closed.load(Relaxed);
         if self.0.fault == Fault::NoCredit {
-            return self.0.head.load(Relaxed);
+            return Credit { freed: self.0.head.load(Relaxed), closed };
         }
         // Pairs with the reader's store of credit: what is stored into the ring depends on it.
-        self.0.credit.load(Acquire)
+        Credit { freed: self.0.credit.load(Acquire), closed }
     }
     fn learn(self) {}
-    fn closed(self) -> bool {
-        // Pairs with `close`; a hint that waiting is in vain.
-        self.0.closed.load(Relaxed) != 0
-    }
-    fn count(self, what: Counter) {
+    fn count(self, _: u32, what: Counter) {
         if what == Counter::Dropped {
             self.0.dropped.fetch_add(1, Relaxed);
         }
@@ -168,7 +168,7 @@ impl RingLink for Wave<'_> {
 
 /// Sends `value`, whose top bit is displaced.
 fn message(ring: &Ring, policy: Policy, value: u32) -> Sent {
-    let subject = Subject { stream: 1, site: 7, policy, timed: false };
+    let subject = Subject { stream: 1, site: 7, policy, timed: false, values: 1 };
     send(Wave(ring), &Group::new(1, 0), subject, &[value])
 }
 
@@ -192,7 +192,7 @@ fn read(ring: &Arc<Ring>, count: usize) -> Vec<u32> {
                 ring.credit.store(reader.position() as u32 + 1, Release);
             }
             match reader.next(&*ring, |stream| (stream == 1).then_some(1)) {
-                Found::Message(message) => {
+                Found::Packet(message) => {
                     let mut value = [0];
                     message.copy_rows(&mut value);
                     values.push(value[0]);
@@ -202,7 +202,7 @@ fn read(ring: &Arc<Ring>, count: usize) -> Vec<u32> {
                 Found::Absent | Found::Partial => thread::yield_now(),
             }
             if let Some(credit) = reader.credit(false) {
-                // Pairs with `RingLink::freed`: what has been read was read before.
+                // Pairs with `RingLink::credit`: what has been read was read before.
                 ring.credit.store(credit as u32, Release);
             }
         }

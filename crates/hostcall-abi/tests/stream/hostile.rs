@@ -67,12 +67,12 @@ proptest! {
             let before = reader.position();
             *memory.loads.borrow_mut() = 0;
             let got_on = match reader.next(&memory, |stream| (stream <= 31).then_some(stream)) {
-                Found::Message(message) => {
+                Found::Packet(message) => {
                     let header = message.header;
                     let lanes: Vec<u32> = message.lanes().collect();
                     prop_assert_eq!(lanes.len() as u32, message.rows());
                     prop_assert_eq!(message.copy_rows(&mut rows) as u32, message.rows() * message.units());
-                    prop_assert!(header.wide == wide && message.units() == header.stream);
+                    prop_assert!(header.wide == wide && message.units() == header.stream * header.values);
                     prop_assert_eq!(reader.position() - before, u64::from(header.granules));
                     true
                 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use corosensei::{Coroutine, CoroutineResult};
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
-use hostcall_abi::stream::{Counter, Found, MAX_UNITS, MIN_RING_LOG2, Message, Policy, Reader, Sent, Subject, send};
+use hostcall_abi::stream::{Counter, Found, MAX_UNITS, MIN_RING_LOG2, Packet, Policy, Reader, Sent, Subject, send};
 
 use crate::common::Random;
 use crate::ring::{Fault, HostSide, Lane, Ring};
@@ -59,7 +59,7 @@ fn send_units(lane: Lane<'_>, wave: u32, number: usize, op: &Op) -> Sent {
     lane.sync(op.mask);
     let stream = UNITS.iter().position(|units| *units == op.units).expect("a size of the list") as u32 + 1;
     // The site says which message of the wave it is.
-    let subject = Subject { stream, site: number as u32 + 1, policy: op.policy, timed: number.is_multiple_of(2) };
+    let subject = Subject { stream, site: number as u32 + 1, policy: op.policy, timed: number.is_multiple_of(2), values: 1 };
     macro_rules! of {
         ($($n:literal)+) => {
             match op.units {
@@ -160,8 +160,8 @@ fn look(ring: &Ring, reader: &mut Reader, received: &mut Received) -> bool {
     let before = reader.position();
     match reader.next(&memory, units) {
         // What a search finds may be anything.
-        Found::Message(message) if message.after_gap => {}
-        Found::Message(message) => received.take(&message),
+        Found::Packet(message) if message.after_gap => {}
+        Found::Packet(message) => received.take(&message),
         Found::Malformed => received.malformed += 1,
         Found::Absent | Found::Partial => {}
     }
@@ -179,7 +179,7 @@ struct Received {
 }
 
 impl Received {
-    fn take(&mut self, message: &Message<'_>) {
+    fn take(&mut self, message: &Packet<'_>) {
         let (wave, number) = (message.header.from.wave, message.header.site as usize - 1);
         assert_eq!(message.header.from.group, 1 << 40 | u64::from(wave));
         assert_eq!((message.header.from.sm, message.header.from.launch), (3, 5));

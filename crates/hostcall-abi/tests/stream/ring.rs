@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use corosensei::Yielder;
-use hostcall_abi::stream::{Counter, From, Place, RingLink, RingMemory, unit::PHASE};
+use hostcall_abi::stream::{Counter, Credit, From, Place, RingLink, RingMemory, unit::PHASE};
 
 use crate::common::{Meetings, Random, lanes_that_meet};
 
@@ -155,13 +155,14 @@ impl RingLink for Lane<'_> {
         self.step();
         self.ring.head.replace(self.ring.head.get().wrapping_add(granules))
     }
-    fn freed(self) -> u32 {
+    fn credit(self) -> Credit {
         self.step();
-        match self.ring.fault {
+        let freed = match self.ring.fault {
             Fault::NoCredit => self.ring.head.get(),
             Fault::TooMuchCredit => self.ring.seen.get().wrapping_add(80),
             _ => self.ring.seen.get(),
-        }
+        };
+        Credit { freed, closed: 0 }
     }
     fn learn(self) {
         self.step();
@@ -170,10 +171,7 @@ impl RingLink for Lane<'_> {
             self.ring.deliver_credit();
         }
     }
-    fn closed(self) -> bool {
-        false
-    }
-    fn count(self, what: Counter) {
+    fn count(self, _: u32, what: Counter) {
         let counter = &self.ring.counters[what as usize];
         counter.set(counter.get() + 1);
     }

@@ -5,11 +5,13 @@
 //! bypass the caches at system scope (LLVM's AMDGPU memory model). A volatile access of a vector of 16 bytes is one
 //! instruction; LLVM splits one of a 128-bit integer.
 
+use super::ring::RingMachine;
 use core::arch::amdgpu as isa;
-use core::sync::atomic::{AtomicU32, Ordering, fence};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use hostcall_abi::descriptor::Control;
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Arch;
+use hostcall_abi::stream::Rings;
 use hostcall_abi::tick::Tick;
 use hostcall_abi::{Descriptor, Tag, Word};
 
@@ -18,6 +20,11 @@ unsafe extern "C" {
     #[link_name = "llvm.readsteadycounter"]
     safe fn steady_counter() -> u64;
 }
+
+/// 8 bytes that are stored by one instruction.
+#[repr(simd)]
+#[derive(Clone, Copy)]
+struct Pair([u32; 2]);
 
 /// 16 bytes that are loaded and stored by one instruction.
 #[repr(simd)]
@@ -218,9 +225,13 @@ static __hostcall_device: HostWritten<Descriptor> = HostWritten(core::cell::Unsa
 #[cfg(not(target_os = "hermit"))]
 #[unsafe(no_mangle)]
 static __hostcall_tick: HostWritten<Tick> = HostWritten(core::cell::UnsafeCell::new(Tick::DEFAULT));
+#[cfg(not(target_os = "hermit"))]
+#[unsafe(no_mangle)]
+static __hostcall_rings: HostWritten<Rings> = HostWritten(core::cell::UnsafeCell::new(Rings::DETACHED));
 #[cfg(target_os = "hermit")]
 unsafe extern "C" {
     safe static __hostcall_device: HostWritten<Descriptor>;
+    safe static __hostcall_rings: HostWritten<Rings>;
     safe static __hostcall_tick: HostWritten<Tick>;
 }
 
@@ -236,6 +247,13 @@ fn tick() -> Tick {
 pub(crate) fn descriptor() -> &'static Descriptor {
     // SAFETY: nobody writes it while a lane runs.
     unsafe { &*__hostcall_device.0.get() }
+}
+
+/// The rings as the host wrote them.
+#[inline(always)]
+pub(crate) fn rings() -> &'static Rings {
+    // SAFETY: nobody writes it while a lane runs.
+    unsafe { &*__hostcall_rings.0.get() }
 }
 
 /// A service's number, which the host writes while no kernel of the program runs.
@@ -366,5 +384,56 @@ impl Arch for Machine {
             // SAFETY: as above; without a window it is the device's.
             unsafe { AtomicU32::from_ptr(descriptor().closed as *mut u32) }.store(status, Ordering::Relaxed);
         }
+    }
+}
+
+impl RingMachine for Machine {
+    #[inline(always)]
+    fn load_credit(self, at: u64) -> u64 {
+        // SAFETY: callers pass the address of a `Credit`, in device or host memory. One 8-byte load at system scope; pairs with the reader's store.
+        unsafe { AtomicU64::from_ptr(at as *mut u64) }.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn store_credit(self, at: u64, credit: u64) {
+        // SAFETY: as above, in device memory. Pairs with `load_credit` of another wave.
+        unsafe { AtomicU64::from_ptr(at as *mut u64) }.store(credit, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn load_head(self, at: u64) -> u32 {
+        // SAFETY: callers pass the address of a ring's head, in device memory. Relaxed: it hands out room, and orders nothing.
+        unsafe { AtomicU32::from_ptr(at as *mut u32) }.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn add_head(self, at: u64, granules: u32) -> u32 {
+        // SAFETY: as above.
+        unsafe { AtomicU32::from_ptr(at as *mut u32) }.fetch_add(granules, Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn add_count(self, at: u64) {
+        // SAFETY: callers pass the address of a counter. Relaxed: it is read when the kernel has ended.
+        unsafe { AtomicU64::from_ptr(at as *mut u64) }.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn store_units<const N: usize>(self, at: u64, values: [u32; N]) {
+        // Volatile accesses are those of system scope, and one of a vector is one instruction. Pairs with the reader's loads, by the phases.
+        match values[..] {
+            // SAFETY: callers pass the address of 1, 2 or 4 units of the wave's ring, aligned to their size together.
+            [a, b, c, d] => unsafe { (at as *mut Quad).write_volatile(Quad([a, b, c, d])) },
+            // SAFETY: as above.
+            [a, b] => unsafe { (at as *mut Pair).write_volatile(Pair([a, b])) },
+            // SAFETY: as above.
+            _ => unsafe { (at as *mut [u32; N]).write_volatile(values) },
+        }
+    }
+
+    #[inline(always)]
+    fn launch(self) -> u32 {
+        // A dispatch has no number that its waves can read.
+        0
     }
 }

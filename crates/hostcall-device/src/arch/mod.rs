@@ -4,7 +4,8 @@
 //! * `Machine`: a copy of what the descriptor says, implementing [`hostcall_abi::port::Arch`];
 //! * lane and workgroup coordinates;
 //! * `converged_at`, `fence_system`, `sync_group`, `group_scratch`, `exit_lane`, `trap`;
-//! * bulk loads and stores of host memory.
+//! * bulk loads and stores of host memory;
+//! * what the rings of streams need (`ring.rs`).
 
 /// What every machine's `Arch` reads from the descriptor.
 macro_rules! from_descriptor {
@@ -35,6 +36,8 @@ macro_rules! from_descriptor {
         }
     };
 }
+
+mod ring;
 
 #[cfg(target_arch = "nvptx64")]
 #[path = "nvptx.rs"]

@@ -1,10 +1,12 @@
 //! The CPU simulator. Its [`SimOps`] table has the operations of lanes, and device memory is the host's own memory.
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
+use super::ring::RingMachine;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 use hostcall_abi::descriptor::Control;
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Arch;
 use hostcall_abi::sim::{FOR_WAVES, LaneInfo, SimOps};
+use hostcall_abi::stream::Rings;
 use hostcall_abi::{Descriptor, Tag, Word};
 
 /// Filled by the simulator after it has loaded the image, before any kernel runs.
@@ -234,18 +236,23 @@ mod wide {
 
 /// Written by the host while no kernel of the program runs.
 #[repr(transparent)]
-struct HostWritten(core::cell::UnsafeCell<Descriptor>);
+struct HostWritten<T>(core::cell::UnsafeCell<T>);
 
 // SAFETY: lanes only read it; the host writes it between kernels.
-unsafe impl Sync for HostWritten {}
+unsafe impl<T> Sync for HostWritten<T> {}
 
 #[cfg(not(target_os = "hermit"))]
 #[unsafe(no_mangle)]
 #[used]
-static __hostcall_device: HostWritten = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
+static __hostcall_device: HostWritten<Descriptor> = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
+#[cfg(not(target_os = "hermit"))]
+#[unsafe(no_mangle)]
+#[used]
+static __hostcall_rings: HostWritten<Rings> = HostWritten(core::cell::UnsafeCell::new(Rings::DETACHED));
 #[cfg(target_os = "hermit")]
 unsafe extern "C" {
-    safe static __hostcall_device: HostWritten;
+    safe static __hostcall_device: HostWritten<Descriptor>;
+    safe static __hostcall_rings: HostWritten<Rings>;
 }
 
 /// The descriptor as the host wrote it.
@@ -253,6 +260,13 @@ unsafe extern "C" {
 pub(crate) fn descriptor() -> &'static Descriptor {
     // SAFETY: nobody writes it while a lane runs.
     unsafe { &*__hostcall_device.0.get() }
+}
+
+/// The rings as the host wrote them.
+#[inline(always)]
+pub(crate) fn rings() -> &'static Rings {
+    // SAFETY: nobody writes it while a lane runs.
+    unsafe { &*__hostcall_rings.0.get() }
 }
 
 /// A service's number, which the host writes while no kernel of the program runs.
@@ -392,5 +406,51 @@ impl Arch for Machine {
         if !self.has_window() {
             Self::word32(descriptor().closed).store(status, Ordering::Relaxed);
         }
+    }
+}
+
+impl RingMachine for Machine {
+    #[inline(always)]
+    fn load_credit(self, at: u64) -> u64 {
+        // SAFETY: callers pass the address of a `Credit`, in device or host memory. Pairs with the reader's store of credit: acquire, because
+        // what is stored into the ring next must not be seen before what was read there.
+        unsafe { AtomicU64::from_ptr(at as *mut u64) }.load(Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn store_credit(self, at: u64, credit: u64) {
+        // SAFETY: as above, in device memory. Release pairs with `load_credit` of another wave.
+        unsafe { AtomicU64::from_ptr(at as *mut u64) }.store(credit, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn load_head(self, at: u64) -> u32 {
+        // Relaxed: it hands out room, and orders nothing.
+        Self::word32(at).load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn add_head(self, at: u64, granules: u32) -> u32 {
+        // Relaxed: as above.
+        Self::word32(at).fetch_add(granules, Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn add_count(self, at: u64) {
+        // SAFETY: callers pass the address of a counter. Relaxed: it is read when the kernel has ended.
+        unsafe { AtomicU64::from_ptr(at as *mut u64) }.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn store_units<const N: usize>(self, at: u64, values: [u32; N]) {
+        for (i, value) in values.into_iter().enumerate() {
+            // Relaxed: each unit's phase says all of it. Pairs with the reader's loads.
+            Self::word32(at + 4 * i as u64).store(value, Ordering::Relaxed);
+        }
+    }
+
+    #[inline(always)]
+    fn launch(self) -> u32 {
+        0
     }
 }

@@ -1,0 +1,128 @@
+//! Where the rings of a program are, and what else its waves share with their reader.
+
+use super::send::Credit;
+use super::{MAX_RING_LOG2, MIN_RING_LOG2};
+
+/// Name of the program's [`Rings`] global. The host fills it when it attaches the program to rings.
+pub const RINGS_SYMBOL: &str = "__hostcall_rings";
+/// The most rings, as a power of two.
+pub const MAX_RINGS_LOG2: u32 = 10;
+/// Bytes from the [`RingState`] of a ring to that of the next: waves of different rings share no line.
+pub const STATE_STRIDE: usize = 128;
+/// Bytes from the control line of a ring, a [`Credit`], to that of the next.
+pub const CONTROL_STRIDE: usize = 64;
+
+/// Everything a kernel must know of its rings. All addresses are as the device sees them.
+///
+/// All zero means "attached to none", and every message then ends as [`Sent::Closed`](super::Sent::Closed).
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub struct Rings {
+    /// Host memory: the first unit of ring 0.
+    pub data: u64,
+    /// Bytes from the first unit of a ring to that of the next.
+    pub stride: u64,
+    /// Device memory: [`RingState`]s, one every [`STATE_STRIDE`] bytes.
+    pub states: u64,
+    /// Host memory, or a window: what the reader says of each ring, a [`Credit`] every [`CONTROL_STRIDE`] bytes.
+    pub control: u64,
+    /// Device memory: [`Counters`] for each stream and ring, see [`Rings::counters_of`].
+    pub counters: u64,
+    /// Granules of each ring, as a power of two; 0: attached to none.
+    pub ring_log2: u32,
+    /// Rings, as a power of two.
+    pub rings_log2: u32,
+    /// 1 if `control` lies in a window: device memory, which waves may look at for each message.
+    pub window: u32,
+    /// 0.
+    pub reserved: [u32; 3],
+}
+
+const _: () = assert!(size_of::<Rings>() == 64);
+
+/// What waves share of a ring, in device memory.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct RingState {
+    /// Granules that have been reserved since the ring was attached, low 32 bits.
+    pub head: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Without a window: what has been learnt of the reader.
+    pub credit: Credit,
+}
+
+/// What waves count for one stream in one ring, in device memory. Counters only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Counters {
+    /// [`Counter::Dropped`](super::Counter::Dropped).
+    pub dropped: u64,
+    /// [`Counter::Late`](super::Counter::Late).
+    pub late: u64,
+    /// [`Counter::Waited`](super::Counter::Waited).
+    pub waited: u64,
+    /// 0.
+    pub reserved: u64,
+}
+
+impl Rings {
+    /// "Attached to none".
+    pub const DETACHED: Self =
+        Self { data: 0, stride: 0, states: 0, control: 0, counters: 0, ring_log2: 0, rings_log2: 0, window: 0, reserved: [0; 3] };
+
+    /// The ring of the wave that is number `wave` of its grid.
+    ///
+    /// Waves are spread evenly, and by nothing that can change while one runs, so that the messages of a wave stay in order.
+    #[inline(always)]
+    pub const fn ring_of(rings_log2: u32, wave: u32) -> u32 {
+        // Fibonacci hashing: the high bits of a product with 2^32 divided by the golden ratio.
+        ((wave.wrapping_mul(0x9e37_79b9) as u64) << rings_log2 >> 32) as u32
+    }
+
+    /// Which of the [`Counters`] are those of a stream in a ring.
+    #[inline(always)]
+    pub const fn counters_of(rings_log2: u32, stream: u32, ring: u32) -> u32 {
+        (stream.wrapping_sub(1) << rings_log2) + ring
+    }
+
+    /// Whether waves can use it, as far as its numbers say.
+    pub const fn is_attached(&self) -> bool {
+        self.ring_log2 >= MIN_RING_LOG2 && self.ring_log2 <= MAX_RING_LOG2
+    }
+
+    /// The bytes to write into the program.
+    pub const fn as_bytes(&self) -> &[u8; size_of::<Self>()] {
+        // SAFETY: `Rings` is `repr(C)` without padding (5 u64 and 6 u32 are 64 bytes); any of its bytes is initialised.
+        unsafe { &*core::ptr::from_ref(self).cast() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waves_are_spread_evenly_over_the_rings() {
+        for log2 in 0..=MAX_RINGS_LOG2 {
+            let mut waves = vec![0u32; 1 << log2];
+            for wave in 0..8448 {
+                waves[Rings::ring_of(log2, wave) as usize] += 1;
+            }
+            let even = 8448 >> log2;
+            assert!(
+                waves.iter().all(|count| count.abs_diff(even) <= 2),
+                "{} rings: {:?} to {:?}",
+                1 << log2,
+                waves.iter().min(),
+                waves.iter().max()
+            );
+        }
+    }
+
+    #[test]
+    fn each_stream_has_counters_of_its_own_in_each_ring() {
+        let all = (1..=5).flat_map(|stream| (0..8).map(move |ring| Rings::counters_of(3, stream, ring)));
+        assert!(all.eq(0..40));
+    }
+}

@@ -1,0 +1,127 @@
+//! The ring of the calling wave: what [`RingLink`] wants, from a few memory accesses that each machine has.
+
+use super::current::{self as arch, Machine, rings};
+use hostcall_abi::lanes::Lanes;
+use hostcall_abi::stream::rings::{CONTROL_STRIDE, Counters, RingState, STATE_STRIDE};
+use hostcall_abi::stream::{Counter, Credit, From, Place, RingLink, Rings};
+
+/// The memory accesses of a ring. Addresses are as the device sees them.
+pub(crate) trait RingMachine: Lanes {
+    /// Loads a [`Credit`], of host memory or of a window or of device memory: 8 bytes at once. Pairs with the reader's store of it.
+    fn load_credit(self, at: u64) -> u64;
+    /// Stores a [`Credit`] into device memory, for other waves.
+    fn store_credit(self, at: u64, credit: u64);
+    /// Loads [`RingState::head`], relaxed.
+    fn load_head(self, at: u64) -> u32;
+    /// Adds to [`RingState::head`], relaxed, and returns what it was.
+    fn add_head(self, at: u64, granules: u32) -> u32;
+    /// Adds one to a counter in device memory, relaxed.
+    fn add_count(self, at: u64);
+    /// Stores 1, 2 or 4 units of host memory that are aligned together. Relaxed: pairs with the reader's loads, by the units' phases.
+    fn store_units<const N: usize>(self, at: u64, values: [u32; N]);
+    /// Low bits of the launch's number.
+    fn launch(self) -> u32;
+}
+
+/// The number of the workgroup in the grid, and of the wave in the workgroup.
+#[inline(always)]
+fn place() -> (u64, u32) {
+    let ([x, y, z], [nx, ny, _]) = (arch::group_id(), arch::group_count());
+    let group = (u64::from(z) * u64::from(ny) + u64::from(y)) * u64::from(nx) + u64::from(x);
+    (group, crate::wave::local_index() as u32 / arch::wave_size())
+}
+
+/// The wave's ring. (Waves of a workgroup that is larger than 32 waves share numbers, not more.)
+#[inline(always)]
+fn ring() -> u32 {
+    let (group, wave) = place();
+    Rings::ring_of(rings().rings_log2, (group as u32).wrapping_mul(32).wrapping_add(wave))
+}
+
+#[inline(always)]
+fn state() -> u64 {
+    rings().states + u64::from(ring()) * STATE_STRIDE as u64
+}
+
+/// Where the host writes.
+#[inline(always)]
+fn control() -> u64 {
+    rings().control + u64::from(ring()) * CONTROL_STRIDE as u64
+}
+
+/// Where what has been learnt of it is kept, if there is no window.
+#[inline(always)]
+fn learnt() -> u64 {
+    state() + core::mem::offset_of!(RingState, credit) as u64
+}
+
+#[inline(always)]
+fn unit(index: u32) -> u64 {
+    let rings = rings();
+    rings.data + u64::from(ring()) * rings.stride + u64::from(index) * 4
+}
+
+impl RingLink for Machine {
+    #[inline(always)]
+    fn ring_log2(self) -> Option<u32> {
+        let log2 = rings().ring_log2;
+        (log2 != 0).then_some(log2)
+    }
+
+    #[inline(always)]
+    fn place(self) -> Place {
+        let (group, wave) = place();
+        Place { from: From { group, wave, sm: arch::sm(), launch: self.launch() }, wide: arch::wave_size() == 64 }
+    }
+
+    #[inline(always)]
+    fn head(self) -> u32 {
+        self.load_head(state())
+    }
+
+    #[inline(always)]
+    fn reserve(self, granules: u32) -> u32 {
+        self.add_head(state(), granules)
+    }
+
+    #[inline(always)]
+    fn credit(self) -> Credit {
+        let credit = self.load_credit(if rings().window != 0 { control() } else { learnt() });
+        Credit { freed: credit as u32, closed: (credit >> 32) as u32 }
+    }
+
+    #[inline(always)]
+    fn learn(self) {
+        if rings().window == 0 {
+            // Two waves may do so at once, and the older credit be stored last: it is credit all the same, and learnt anew when it is short.
+            self.store_credit(learnt(), self.load_credit(control()));
+        }
+    }
+
+    #[inline(always)]
+    fn count(self, stream: u32, what: Counter) {
+        let rings = rings();
+        let field = match what {
+            Counter::Dropped => core::mem::offset_of!(Counters, dropped),
+            Counter::Late => core::mem::offset_of!(Counters, late),
+            Counter::Waited => core::mem::offset_of!(Counters, waited),
+        };
+        let index = Rings::counters_of(rings.rings_log2, stream, ring());
+        self.add_count(rings.counters + u64::from(index) * size_of::<Counters>() as u64 + field as u64);
+    }
+
+    #[inline(always)]
+    fn store(self, index: u32, value: u32) {
+        self.store_units(unit(index), [value]);
+    }
+
+    #[inline(always)]
+    fn store_two(self, index: u32, values: [u32; 2]) {
+        self.store_units(unit(index), values);
+    }
+
+    #[inline(always)]
+    fn store_four(self, index: u32, values: [u32; 4]) {
+        self.store_units(unit(index), values);
+    }
+}

@@ -1,0 +1,166 @@
+//! `#[stream]`: a struct whose values kernels send, and what both sides must know of it.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::ext::IdentExt;
+use syn::{Error, Fields, ItemStruct, Member, Result, Visibility};
+
+use crate::common::{Args, Errors, normalised, tidy};
+
+/// The most values of one `send_each`.
+const MAX_EACH: usize = 8;
+
+pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let args = Args::parse(args, &["policy", "krate"])?;
+    let item: ItemStruct = syn::parse2(item).map_err(|error| Error::new(error.span(), format!("`#[stream]` goes on a struct: {error}")))?;
+    check(&item)?;
+    let krate = &args.krate;
+    let private = quote!(#krate::__private);
+    let stream = quote!(#private::abi::stream);
+    let name = &item.ident;
+    let said = name.unraw().to_string();
+    let policy = if args.drops { quote!(Drop) } else { quote!(Block) };
+
+    let types: Vec<_> = item.fields.iter().map(|field| &field.ty).collect();
+    let fields = item.fields.members().zip(&types).map(|(member, ty)| {
+        let (named, typed) = (name_of(&member), tidy(&normalised(ty.to_token_stream())));
+        quote! {
+            #stream::Field {
+                name: #named,
+                ty: #typed,
+                offset: ::core::mem::offset_of!(#name, #member),
+                bytes: ::core::mem::size_of::<#ty>(),
+            }
+        }
+    });
+    let text = normalised(
+        item.fields
+            .members()
+            .zip(&types)
+            .map(|(member, ty)| {
+                let named = name_of(&member);
+                quote!(#named #ty)
+            })
+            .collect(),
+    );
+    let text = format!("{said} {text}");
+    let device = device(&item, &stream, &private, &said);
+    Ok(quote! {
+        #[derive(#krate::Plain)]
+        #[hostcall(krate = #krate)]
+        #item
+
+        #[automatically_derived]
+        impl #stream::Message for #name {
+            const NAME: &'static str = #said;
+            const SIGNATURE: u64 = #private::abi::codec::signature(#text, &[#(::core::mem::size_of::<#types>()),*]);
+            const FIELDS: &'static [#stream::Field] = &[#(#fields),*];
+            const POLICY: #stream::Policy = #stream::Policy::#policy;
+        }
+
+        const _: usize = #stream::message::units::<#name>();
+
+        #private::if_device! { #device }
+    })
+}
+
+/// The words that the host reads and patches, and the methods that send.
+fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, said: &str) -> TokenStream {
+    let ItemStruct { ident: name, vis, .. } = item;
+    let word = format_ident!("__HOSTCALL_STREAM__{said}");
+    let schema = format_ident!("__HOSTCALL_SCHEMA__{said}");
+    let fields = Literal::usize_unsuffixed(item.fields.len());
+    let each = (1..=MAX_EACH).map(|n| {
+        let n = Literal::usize_unsuffixed(n);
+        quote! {
+            #n if #n * __UNITS <= #stream::MAX_UNITS as usize => {
+                // Of a size that there is, also where this arm is never taken.
+                const __ALL: usize = if #n * __UNITS <= #stream::MAX_UNITS as usize { #n * __UNITS } else { 1 };
+                let mut units = [0u32; __ALL];
+                let mut i = 0;
+                while i < #n && (i + 1) * __UNITS <= __ALL {
+                    #private::abi::codec::Fixed::put(&values[i], &mut units[i * __UNITS..]);
+                    i += 1;
+                }
+                #private::send_units::<__ALL>(&#word, #n, &units)
+            }
+        }
+    });
+    quote! {
+        #[doc(hidden)]
+        #[cfg_attr(not(target_arch = "amdgpu"), used)]
+        #[unsafe(no_mangle)]
+        #[allow(non_upper_case_globals, reason = "the host finds the word under the stream's name")]
+        static #word: #private::StreamWord = #private::StreamWord::new();
+
+        #[doc(hidden)]
+        #[cfg_attr(not(target_arch = "amdgpu"), used)]
+        #[unsafe(no_mangle)]
+        #[allow(non_upper_case_globals, reason = "the host finds the word under the stream's name")]
+        static #schema: #stream::SchemaWord<#fields, { #stream::message::schema_text(<#name as #stream::Message>::FIELDS) }> =
+            #stream::SchemaWord::of::<#name>();
+
+        impl #name {
+            /// Sends the value: one message of all lanes that run converged here, each with its own.
+            #[inline(always)]
+            #[track_caller]
+            #vis fn send(self) -> #stream::Sent {
+                const __UNITS: usize = #stream::message::units::<#name>();
+                let mut units = [0u32; __UNITS];
+                #private::abi::codec::Fixed::put(&self, &mut units);
+                #private::send_units::<__UNITS>(&#word, 1, &units)
+            }
+
+            /// Sends several values of each lane that runs converged here in one message, which costs less than one message for each: up to 8, of 124
+            /// bytes together. More is `TooLarge`.
+            #[inline(always)]
+            #[track_caller]
+            #vis fn send_each<const N: usize>(values: &[Self; N]) -> #stream::Sent {
+                const __UNITS: usize = #stream::message::units::<#name>();
+                match N {
+                    #(#each)*
+                    _ => #stream::Sent::TooLarge,
+                }
+            }
+
+            /// Sends one value for all lanes that run converged here: the first one's.
+            #[inline(always)]
+            #[track_caller]
+            #vis fn once_per_wave(value: impl ::core::ops::FnOnce() -> Self) -> #stream::Sent {
+                const __UNITS: usize = #stream::message::units::<#name>();
+                #private::send_once::<__UNITS>(&#word, || {
+                    let mut units = [0u32; __UNITS];
+                    #private::abi::codec::Fixed::put(&value(), &mut units);
+                    units
+                })
+            }
+
+            /// Whether anybody wants these messages: for what is costly to prepare.
+            #[inline(always)]
+            #vis fn armed() -> bool {
+                #word.armed()
+            }
+        }
+    }
+}
+
+fn name_of(member: &Member) -> String {
+    match member {
+        Member::Named(ident) => ident.unraw().to_string(),
+        Member::Unnamed(index) => index.index.to_string(),
+    }
+}
+
+fn check(item: &ItemStruct) -> Result<()> {
+    let mut errors = Errors::default();
+    if matches!(item.vis, Visibility::Inherited) {
+        errors.add(&item.ident, "a stream is for both sides to use: make it `pub`, or at least `pub(crate)`");
+    }
+    if !item.generics.params.is_empty() {
+        errors.add(&item.generics, "a stream cannot be generic: it has one name and one layout");
+    }
+    if matches!(item.fields, Fields::Unit) || item.fields.is_empty() {
+        errors.add(&item.ident, "a message has at least one field");
+    }
+    errors.check()
+}

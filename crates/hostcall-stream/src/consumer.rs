@@ -1,0 +1,301 @@
+//! The threads that read rings.
+//!
+//! A ring belongs to one thread, which walks it in order, copies each message out, and hands messages on in batches, all of one stream and one ring. While
+//! kernels are in flight and nothing arrives, a thread sleeps longer and longer. With none in flight it parks.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use hostcall_abi::stream::{Credit, Found, Packet, Reader};
+
+use crate::batch::{Head, Pending};
+use crate::handler::Part;
+use crate::memory::RingSet;
+use crate::registry::Registry;
+
+/// Messages that are taken from a ring before the next ring has its turn.
+const TURN: usize = 4 * Pending::MESSAGES;
+/// How long a thread looks at its rings without a pause when nothing arrives.
+const EAGER: Duration = Duration::from_micros(500);
+/// The longest pause between two looks. Rings hold what arrives meanwhile: at a bus's full speed 64 MiB are filled in a millisecond.
+const NAP: Duration = Duration::from_micros(100);
+
+/// What the threads share with one another and with those who wait for them.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) registry: Registry,
+    /// Whether the simulator's kernels want the processors, too.
+    modest: bool,
+    rings: Mutex<Vec<Arc<RingSet>>>,
+    /// How often `rings` has changed.
+    generation: AtomicU64,
+    /// Kernels are in flight, or somebody waits.
+    awake: AtomicU64,
+    ended: AtomicBool,
+    threads: Mutex<Vec<Thread>>,
+    /// Looks at all rings so far that found nothing, by thread; for who waits although nobody knows for what.
+    idle_looks: Vec<AtomicU64>,
+    pub(crate) torn: AtomicU64,
+    pub(crate) malformed: AtomicU64,
+    pub(crate) handler_panics: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(registry: Registry, threads: usize, modest: bool) -> Arc<Self> {
+        Arc::new(Self {
+            registry,
+            modest,
+            rings: Mutex::default(),
+            generation: AtomicU64::new(0),
+            awake: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+            threads: Mutex::default(),
+            idle_looks: (0..threads).map(|_| AtomicU64::new(0)).collect(),
+            torn: AtomicU64::new(0),
+            malformed: AtomicU64::new(0),
+            handler_panics: AtomicU64::new(0),
+        })
+    }
+
+    /// The rings that are read.
+    pub(crate) fn rings(&self) -> Vec<Arc<RingSet>> {
+        self.rings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads rings from now on.
+    pub(crate) fn add(&self, set: Arc<RingSet>) {
+        self.rings.lock().unwrap_or_else(PoisonError::into_inner).push(set);
+        // Release pairs with the acquire in `Consumer::adopt`.
+        self.generation.fetch_add(1, Ordering::Release);
+        self.wake();
+    }
+
+    /// One more reason to look at rings.
+    pub(crate) fn arm(&self) {
+        // Pairs with `is_awake`; before the threads are woken.
+        self.awake.fetch_add(1, Ordering::SeqCst);
+        self.wake();
+    }
+
+    /// One reason less.
+    pub(crate) fn disarm(&self) {
+        // Pairs with `is_awake`.
+        self.awake.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn is_awake(&self) -> bool {
+        // Pairs with `arm` and `disarm`.
+        self.awake.load(Ordering::SeqCst) > 0
+    }
+
+    /// The threads read what is there, and end.
+    pub(crate) fn end(&self) {
+        // Pairs with the load in `Consumer::run`; before the threads are woken.
+        self.ended.store(true, Ordering::SeqCst);
+        self.wake();
+    }
+
+    pub(crate) fn started(&self, thread: Thread) {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+    }
+
+    fn wake(&self) {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Thread::unpark);
+    }
+
+    /// Waits until every thread has looked at all its rings twice and found nothing. The caller has [armed](Shared::arm) them, and no kernel runs.
+    pub(crate) fn wait_until_idle(&self) {
+        // Pairs with the additions in `Consumer::run`: what was handed on before is seen.
+        let looks = || self.idle_looks.iter().map(|looks| looks.load(Ordering::Acquire)).collect::<Vec<_>>();
+        let before = looks();
+        while looks().iter().zip(&before).any(|(now, before)| now - before < 2) {
+            std::thread::sleep(NAP);
+        }
+    }
+}
+
+/// One ring as its thread has it.
+struct Owned {
+    set: Arc<RingSet>,
+    ring: usize,
+    reader: Box<Reader>,
+}
+
+/// What a thread has of a stream.
+struct Slot {
+    part: Box<dyn Part>,
+    pending: Pending,
+    messages: u64,
+    values: u64,
+}
+
+/// One thread.
+pub(crate) struct Consumer {
+    shared: Arc<Shared>,
+    index: usize,
+    threads: usize,
+    generation: u64,
+    rings: Vec<Owned>,
+    /// Rings that the thread has, in its sets' order.
+    adopted: usize,
+    slots: Vec<Slot>,
+}
+
+impl Consumer {
+    pub(crate) fn new(shared: Arc<Shared>, index: usize, threads: usize) -> Self {
+        let slot = |stream: &crate::registry::Registered| Slot {
+            part: stream.chain.thread(),
+            pending: Pending::default(),
+            messages: 0,
+            values: 0,
+        };
+        let slots = shared.registry.0.iter().map(slot).collect();
+        Self { shared, index, threads, generation: 0, rings: Vec::new(), adopted: 0, slots }
+    }
+
+    /// Reads until [`Shared::end`].
+    pub(crate) fn run(mut self) {
+        let mut last = Instant::now();
+        let mut looks = 0u32;
+        loop {
+            self.adopt();
+            // Before the look: what was there when the end was said is read.
+            // Pairs with the store in `Shared::end`.
+            let ended = self.shared.ended.load(Ordering::SeqCst);
+            if self.look() {
+                looks = 0;
+                continue;
+            }
+            // Release pairs with the acquire in `wait_until_idle`.
+            self.shared.idle_looks[self.index].fetch_add(1, Ordering::Release);
+            if ended {
+                return;
+            }
+            if !self.shared.is_awake() {
+                std::thread::park();
+                last = Instant::now();
+                continue;
+            }
+            looks += 1;
+            if looks == 1 {
+                last = Instant::now();
+            }
+            self.pause(looks, last);
+        }
+    }
+
+    /// Takes its share of rings that have come.
+    fn adopt(&mut self) {
+        // Pairs with the addition in `Shared::add`.
+        let generation = self.shared.generation.load(Ordering::Acquire);
+        if generation == self.generation {
+            return;
+        }
+        self.generation = generation;
+        let sets = self.shared.rings();
+        for set in &sets[self.adopted..] {
+            for ring in (self.index..set.sizes().rings()).step_by(self.threads) {
+                let reader = Box::new(Reader::new(set.sizes().ring_log2, set.is_wide()));
+                self.rings.push(Owned { set: set.clone(), ring, reader });
+            }
+        }
+        self.adopted = sets.len();
+    }
+
+    fn pause(&self, looks: u32, since: Instant) {
+        if self.shared.modest {
+            // Kernels of the simulator run on the same processors.
+            if looks < 4 {
+                return std::thread::yield_now();
+            }
+            return std::thread::sleep(NAP);
+        }
+        if looks.is_multiple_of(64) && since.elapsed() > EAGER {
+            return std::thread::sleep(NAP);
+        }
+        std::hint::spin_loop();
+    }
+
+    /// Looks at all rings once. Whether anything was there.
+    fn look(&mut self) -> bool {
+        let mut found = false;
+        for at in 0..self.rings.len() {
+            found |= self.read(at);
+        }
+        found
+    }
+
+    /// Reads a ring, as long as messages are there. Whether one was.
+    fn read(&mut self, at: usize) -> bool {
+        let Owned { set, ring, reader } = &mut self.rings[at];
+        let (view, progress) = (set.ring(*ring), &set.progress()[*ring]);
+        let registry = &self.shared.registry;
+        let units = |stream: u32| registry.get(stream).map(|stream| stream.schema.units());
+        let before = reader.position();
+        for _ in 0..TURN {
+            match reader.next(&view, units) {
+                Found::Packet(packet) => {
+                    let slot = &mut self.slots[packet.header.stream as usize - 1];
+                    slot.take(&packet, set.device().info().ordinal);
+                    if slot.pending.is_full() {
+                        slot.flush(&self.shared);
+                    }
+                }
+                Found::Malformed => {
+                    // Relaxed: counted before `advance`.
+                    self.shared.malformed.fetch_add(1, Ordering::Relaxed);
+                }
+                Found::Absent | Found::Partial => {
+                    let Some(head) = progress.end().filter(|head| *head != reader.position() as u32) else { break };
+                    // No kernel runs, so it will never be whole.
+                    reader.give_up(&view, head, units);
+                    // Relaxed: as above.
+                    self.shared.torn.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            if let Some(credit) = reader.credit(false) {
+                set.tell(*ring, Credit { freed: credit as u32, closed: 0 });
+            }
+        }
+        let position = reader.position();
+        if position == before {
+            return false;
+        }
+        for (slot, stream) in self.slots.iter_mut().zip(&registry.0) {
+            if slot.messages > 0 {
+                slot.flush(&self.shared);
+                stream.count(std::mem::take(&mut slot.messages), std::mem::take(&mut slot.values));
+            }
+        }
+        self.rings[at].set.progress()[self.rings[at].ring].advance(position);
+        true
+    }
+}
+
+impl Slot {
+    #[inline]
+    fn take(&mut self, packet: &Packet<'_>, device: u32) {
+        let head = Head { header: packet.header, device, after_gap: packet.after_gap, first: 0 };
+        self.messages += 1;
+        self.values += u64::from(head.values());
+        let units = (packet.rows() * packet.units()) as usize;
+        self.pending.push(head, units, |out| {
+            packet.copy_rows(out);
+        });
+    }
+
+    fn flush(&mut self, shared: &Shared) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let (part, pending) = (&mut self.part, &mut self.pending);
+        if catch_unwind(AssertUnwindSafe(|| part.flush(pending))).is_err() {
+            // Relaxed: counted before `advance`.
+            shared.handler_panics.fetch_add(1, Ordering::Relaxed);
+            self.pending.clear();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What was sent and what became of it.
+
+use std::fmt;
+
+/// What was counted for one stream, since the [`Streams`](crate::Streams) were started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamCounts {
+    /// The stream.
+    pub name: String,
+    /// Messages received.
+    pub messages: u64,
+    /// Values received, those of all lanes of all messages.
+    pub values: u64,
+    /// Messages dropped on the device for want of room, as their policy says.
+    pub dropped: u64,
+    /// Messages that were to be dropped, and waited all the same: others had taken the room between the look and the reservation.
+    pub late: u64,
+    /// Messages that waited for room, the late ones included.
+    pub waited: u64,
+}
+
+/// What was counted, since the [`Streams`](crate::Streams) were started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// The streams that somebody listens to.
+    pub streams: Vec<StreamCounts>,
+    /// Messages that never became whole, although no kernel runs: those of waves that ended in between.
+    pub torn: u64,
+    /// Granules (64 bytes) of rings with which no message began.
+    pub malformed: u64,
+    /// Batches that a handler did not take, because it panicked.
+    pub handler_panics: u64,
+    /// The device was lost: what it counted, and what was on the way, is unknown.
+    pub end_unknown: bool,
+}
+
+impl Summary {
+    /// What was counted for a stream.
+    pub fn stream(&self, name: &str) -> Option<&StreamCounts> {
+        self.streams.iter().find(|stream| stream.name == name)
+    }
+
+    /// Whether every message that was sent has been received, but for those that were dropped by policy.
+    pub fn is_complete(&self) -> bool {
+        self.torn == 0 && self.malformed == 0 && self.handler_panics == 0 && !self.end_unknown
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, stream) in self.streams.iter().enumerate() {
+            let StreamCounts { name, messages, values, dropped, late, waited } = stream;
+            if i > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{name}: {messages} messages of {values} values")?;
+            for (count, what) in [(dropped, "dropped"), (late, "late"), (waited, "waited for room")] {
+                if *count > 0 {
+                    write!(f, ", {count} {what}")?;
+                }
+            }
+        }
+        for (count, what) in [
+            (self.torn, "messages never became whole"),
+            (self.malformed, "granules were no message"),
+            (self.handler_panics, "batches made a handler panic"),
+        ] {
+            if count > 0 {
+                write!(f, "\n{count} {what}")?;
+            }
+        }
+        if self.end_unknown {
+            write!(f, "\nthe device was lost: what it dropped, and what was on the way, is unknown")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_says_what_is_not_zero() {
+        let stream = StreamCounts { name: "Loss".into(), messages: 3, values: 96, dropped: 2, ..StreamCounts::default() };
+        let summary = Summary { streams: vec![stream], torn: 1, ..Summary::default() };
+        assert_eq!(summary.to_string(), "Loss: 3 messages of 96 values, 2 dropped\n1 messages never became whole");
+        assert!(!summary.is_complete());
+    }
+}

@@ -1,0 +1,31 @@
+//! Receives the messages that kernels send by the million.
+//!
+//! A *stream* is a type ([`hostcall::stream`](https://docs.rs/hostcall)) whose values kernels send, and nobody answers. They lie in rings in host memory,
+//! which threads of [`Streams`] read while the kernels run. A [`Handler`] takes messages in batches, with a state for each thread; states are merged for a
+//! [`Report`]. Nothing is lost in silence: [`Streams::wait`] returns a [`Summary`] in which sent and received add up.
+//!
+//! * [`Streams`], [`StreamsBuilder`]: who listens, attaching programs, waiting.
+//! * [`Handler`], [`Batch`], [`Origin`]: what handlers see.
+//! * [`Report`], [`Table`]: what they find out, as text, JSON and CSV.
+//! * [`Summary`]: what was counted.
+//! * [`Schema`]: what messages are made of.
+//!
+//! The wire is `hostcall_abi::stream`; the guide is `docs/streams.md`.
+
+mod batch;
+mod consumer;
+mod counts;
+mod handler;
+mod memory;
+mod registry;
+mod report;
+mod schema;
+mod streams;
+
+pub use batch::{Batch, Delivery, Head, Origin};
+pub use counts::{StreamCounts, Summary};
+pub use handler::{Flow, Handler};
+pub use hostcall_abi::stream::{Header, Message, Policy, Sent};
+pub use report::{Cell, Report, Table};
+pub use schema::{Field, Schema};
+pub use streams::{AttachError, StartError, Streams, StreamsBuilder, WaitError};

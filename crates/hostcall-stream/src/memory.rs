@@ -1,0 +1,333 @@
+//! The memory of a program's rings: what its waves write, and what they are told.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use hostcall_abi::Plain;
+use hostcall_abi::stream::rings::{CONTROL_STRIDE, MAX_RINGS_LOG2, STATE_STRIDE};
+use hostcall_abi::stream::unit::PHASE;
+use hostcall_abi::stream::{Counters, Credit, GRANULE, MAX_RING_LOG2, MIN_RING_LOG2, RingMemory, Rings};
+use offload::{Device, HostMemory, Line, LineStore, Memory, Queue, Window, WindowError};
+
+/// Bytes of a granule.
+const GRANULE_BYTES: usize = GRANULE as usize * 4;
+/// Between the ends of rings, so that their first lines fall on different sets of a cache: an odd number of lines.
+const GAP: usize = 17 * GRANULE_BYTES;
+
+/// How many rings, and how large they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) rings_log2: u32,
+    pub(crate) ring_log2: u32,
+}
+
+impl Sizes {
+    /// Rings for a device with so many SMs, of so many bytes together (about: sizes are powers of two).
+    pub(crate) fn new(bytes: usize, sms: u32) -> Self {
+        let least = GRANULE_BYTES << MIN_RING_LOG2;
+        // As many as there are SMs, if each is large enough.
+        let rings_log2 = (bytes / least).max(1).ilog2().min(sms.max(1).ilog2()).min(MAX_RINGS_LOG2);
+        let granules = (bytes / GRANULE_BYTES >> rings_log2).max(1);
+        Self { rings_log2, ring_log2: granules.ilog2().clamp(MIN_RING_LOG2, MAX_RING_LOG2) }
+    }
+
+    pub(crate) fn rings(self) -> usize {
+        1 << self.rings_log2
+    }
+
+    fn stride(self) -> usize {
+        (GRANULE_BYTES << self.ring_log2) + GAP
+    }
+}
+
+/// The rings of one program.
+#[derive(Debug)]
+pub(crate) struct RingSet {
+    sizes: Sizes,
+    wide: bool,
+    device: Device,
+    data: HostMemory<u32>,
+    /// Control lines, where there is no window.
+    control: HostMemory<u64>,
+    window: Option<Window>,
+    /// States, and behind them counters.
+    states: Memory<u8>,
+    streams: u32,
+    /// Nobody reads them any more.
+    closed: Arc<AtomicBool>,
+    /// What readers publish of each ring.
+    progress: Box<[Progress]>,
+}
+
+/// What the reader of a ring and those who wait for it tell one another.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct Progress {
+    /// Granules whose messages have been handed on.
+    done: AtomicU64,
+    /// What had been reserved when no kernel ran, plus 2^32: nothing of it will come any more. 0: unknown.
+    end: AtomicU64,
+}
+
+impl Progress {
+    pub(crate) fn advance(&self, position: u64) {
+        // Release pairs with the acquire in `has_reached`: who waits sees what handlers kept.
+        self.done.store(position, Ordering::Release);
+    }
+
+    /// Whether everything before `head` (low 32 bits) has been handed on.
+    pub(crate) fn has_reached(&self, head: u32) -> bool {
+        // Pairs with `advance`.
+        (self.done.load(Ordering::Acquire) as u32).wrapping_sub(head) as i32 >= 0
+    }
+
+    /// Says that no kernel runs, and what has been reserved; `None`: one may run again.
+    pub(crate) fn set_end(&self, head: Option<u32>) {
+        // Release pairs with the acquire in `end`: what kernels stored is seen.
+        self.end.store(head.map_or(0, |head| 1 << 32 | u64::from(head)), Ordering::Release);
+    }
+
+    pub(crate) fn end(&self) -> Option<u32> {
+        // Pairs with `set_end`.
+        let end = self.end.load(Ordering::Acquire);
+        (end != 0).then_some(end as u32)
+    }
+}
+
+impl RingSet {
+    /// Rings on a device, for so many streams. Control lines go into a window if the device has one and it is wanted.
+    pub(crate) fn new(device: &Device, sizes: Sizes, streams: u32, window: bool) -> Result<Self, offload::Error> {
+        let window = if window { open_window(device, sizes.rings() * CONTROL_STRIDE) } else { None };
+        let data = device.alloc_host::<u32>(sizes.rings() * sizes.stride() / 4)?;
+        let control = device.alloc_host::<u64>(sizes.rings() * CONTROL_STRIDE / 8)?;
+        let counters = streams as usize * sizes.rings() * size_of::<Counters>();
+        let states = device.alloc::<u8>(sizes.rings() * STATE_STRIDE + counters.max(1))?;
+        let queue = device.queue()?;
+        queue.fill(&states, 0)?;
+        queue.synchronize()?;
+        let progress = (0..sizes.rings()).map(|_| Progress::default()).collect();
+        let wide = device.info().wave_size == 64;
+        let set = Self { sizes, wide, device: device.clone(), data, control, window, states, streams, closed: Arc::default(), progress };
+        (0..sizes.rings()).for_each(|ring| set.tell(ring, Credit::default()));
+        Ok(set)
+    }
+
+    /// What the program must be told.
+    pub(crate) fn descriptor(&self) -> Rings {
+        Rings {
+            data: self.data.address(),
+            stride: self.sizes.stride() as u64,
+            states: self.states.address(),
+            control: self.window.as_ref().map_or(self.control.address(), |window| window.address()),
+            counters: self.states.address() + (self.sizes.rings() * STATE_STRIDE) as u64,
+            ring_log2: self.sizes.ring_log2,
+            rings_log2: self.sizes.rings_log2,
+            window: u32::from(self.window.is_some()),
+            reserved: [0; 3],
+        }
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(crate) fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    pub(crate) fn is_wide(&self) -> bool {
+        self.wide
+    }
+
+    pub(crate) fn progress(&self) -> &[Progress] {
+        &self.progress
+    }
+
+    /// The memory of a ring.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub(crate) fn ring(&self, ring: usize) -> RingView<'_> {
+        assert!(ring < self.sizes.rings());
+        let units = &self.data;
+        // SAFETY: the ring lies inside the memory, which has room for all of them.
+        let first = unsafe { NonNull::new_unchecked(units.as_ptr().add(ring * self.sizes.stride() / 4)) };
+        RingView { first, units: (GRANULE as usize) << self.sizes.ring_log2, _memory: units }
+    }
+
+    /// Tells the waves of a ring what has been read.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub(crate) fn tell(&self, ring: usize, credit: Credit) {
+        assert!(ring < self.sizes.rings());
+        let word = u64::from(credit.freed) | u64::from(credit.closed) << 32;
+        let Some(window) = &self.window else {
+            // SAFETY: the control line of this ring, inside memory that lives as long as `self`, which both sides access as an atomic.
+            let control = unsafe { AtomicU64::from_ptr(self.control.as_ptr().add(ring * CONTROL_STRIDE / 8)) };
+            // Release, so that what was read is read before its room is used again. Pairs with `RingMachine::load_credit`.
+            return control.store(word, Ordering::Release);
+        };
+        let mut line = Line::default();
+        (line.0[0], line.0[1]) = (credit.freed, credit.closed);
+        let store: LineStore = window.line_store();
+        // Before: loads from the ring are done. After: the line leaves the processor.
+        store.order();
+        // SAFETY: the control line of this ring, inside the window; the window has found out that the processor has these instructions.
+        unsafe { store.store(window.as_ptr().as_ptr().add(ring * CONTROL_STRIDE), &line) };
+        store.fence();
+    }
+
+    /// Whether [`RingSet::close`] has been called.
+    pub(crate) fn closed(&self) -> &Arc<AtomicBool> {
+        &self.closed
+    }
+
+    /// Tells all waves that nobody reads any more.
+    pub(crate) fn close(&self) {
+        // Release pairs with the acquire of who asks.
+        self.closed.store(true, Ordering::Release);
+        for (ring, progress) in self.progress.iter().enumerate() {
+            // Relaxed: the readers have ended.
+            self.tell(ring, Credit { freed: progress.done.load(Ordering::Relaxed) as u32, closed: 1 });
+        }
+    }
+
+    /// What has been reserved in each ring, low 32 bits, and what was counted for each stream.
+    pub(crate) fn read_device(&self, queue: &Queue) -> Result<(Vec<u32>, Vec<Counters>), offload::Error> {
+        let bytes = queue.read(&self.states)?;
+        let word = |at: usize| u64::from_ne_bytes(*bytes[at..].first_chunk().expect("inside the memory"));
+        let heads = (0..self.sizes.rings()).map(|ring| word(ring * STATE_STRIDE) as u32).collect();
+        let behind = self.sizes.rings() * STATE_STRIDE;
+        let of_stream = |stream: u32| {
+            let mut sum = Counters::default();
+            for ring in 0..self.sizes.rings() as u32 {
+                let at = behind + Rings::counters_of(self.sizes.rings_log2, stream, ring) as usize * size_of::<Counters>();
+                sum.dropped += word(at);
+                sum.late += word(at + 8);
+                sum.waited += word(at + 16);
+            }
+            sum
+        };
+        Ok((heads, (1..=self.streams).map(of_stream).collect()))
+    }
+}
+
+/// A window of so many bytes, if there is any way to one. It needs no test for torn words: credit is read 8 bytes at a time.
+fn open_window(device: &Device, bytes: usize) -> Option<Window> {
+    match device.window(bytes) {
+        Ok(window) => Some(window),
+        Err(why @ (WindowError::Off | WindowError::NoLineStore { .. } | WindowError::NoProvider { .. })) => {
+            tracing::debug!(%why, "no window for rings");
+            None
+        }
+        Err(why) => {
+            tracing::warn!(%why, "the rings have no window");
+            None
+        }
+    }
+}
+
+/// The units of one ring.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RingView<'a> {
+    first: NonNull<u32>,
+    units: usize,
+    _memory: &'a HostMemory<u32>,
+}
+
+impl RingView<'_> {
+    fn at(&self, unit: u32, count: usize) -> *const u32 {
+        assert!(unit as usize + count <= self.units, "inside the ring");
+        // SAFETY: as just checked.
+        unsafe { self.first.as_ptr().add(unit as usize) }
+    }
+}
+
+impl RingMemory for RingView<'_> {
+    #[inline]
+    fn load_four(&self, unit: u32) -> [u32; 4] {
+        // SAFETY: inside the ring, and aligned: the ring is aligned to a line, and `unit` a multiple of four. A device may write at any time, hence
+        // volatile; what it stores is units of 4 bytes, and processors load those of an aligned quad whole.
+        unsafe { self.at(unit, 4).cast::<Quad>().read_volatile().0 }
+    }
+
+    #[inline]
+    fn copy(&self, unit: u32, phase: u32, out: &mut [u32]) -> bool {
+        let from = self.at(unit, out.len());
+        // SAFETY: the range was checked; see `load_four` for the rest.
+        unsafe { copy(from, phase, out) }
+    }
+
+    fn repair(&self, unit: u32, value: u32) {
+        // SAFETY: inside the ring; no kernel writes it any more. Relaxed: this thread reads it next.
+        unsafe { AtomicU32::from_ptr(self.at(unit, 1).cast_mut()) }.store(value, Ordering::Relaxed);
+    }
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Quad([u32; 4]);
+
+// SAFETY: four numbers without padding.
+unsafe impl Plain for Quad {}
+
+/// Copies units, a multiple of four of them, and says whether all have the phase.
+///
+/// # Safety
+/// `from` is valid for reads of so many units and aligned to 16. A device may write them meanwhile.
+#[inline]
+unsafe fn copy(from: *const u32, phase: u32, out: &mut [u32]) -> bool {
+    let mut differ = 0;
+    let (quads, _) = out.as_chunks_mut::<4>();
+    for (i, out) in quads.iter_mut().enumerate() {
+        // SAFETY: the caller's.
+        let quad = unsafe { from.cast::<Quad>().add(i).read_volatile() }.0;
+        differ |= quad.iter().fold(0, |differ, unit| differ | (unit ^ phase));
+        *out = quad;
+    }
+    differ & PHASE == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_are_as_many_as_processors_and_share_the_memory() {
+        assert_eq!(Sizes::new(64 << 20, 132), Sizes { rings_log2: 7, ring_log2: 13 }, "128 rings of 512 KiB");
+        assert_eq!(Sizes::new(1 << 20, 132), Sizes { rings_log2: 4, ring_log2: 10 }, "16 of the least size");
+        assert_eq!(Sizes::new(0, 4), Sizes { rings_log2: 0, ring_log2: 10 });
+        assert_eq!(Sizes::new(usize::MAX, 4), Sizes { rings_log2: 2, ring_log2: 20 });
+    }
+
+    #[test]
+    fn a_ring_is_read_as_it_was_written_and_units_of_another_phase_are_seen() {
+        let device = Device::sim(offload::SimConfig::default()).expect("a simulator");
+        let set = RingSet::new(&device, Sizes { rings_log2: 1, ring_log2: 10 }, 1, false).expect("rings");
+        let ring = set.ring(1);
+        for unit in 0..64 {
+            ring.repair(unit, unit | PHASE);
+        }
+        let mut units = [0; 64];
+        assert!(ring.copy(0, PHASE, &mut units));
+        assert!(units.iter().enumerate().all(|(i, unit)| *unit == i as u32 | PHASE));
+        assert_eq!(ring.load_four(8), [8, 9, 10, 11].map(|unit| unit | PHASE));
+        ring.repair(37, 37);
+        assert!(!ring.copy(0, PHASE, &mut units) && ring.copy(0, PHASE, &mut units[..36]));
+        assert!(set.ring(0).load_four(0) == [0; 4], "the other ring is another's");
+    }
+
+    #[test]
+    fn progress_goes_on_where_its_low_bits_wrap() {
+        let progress = Progress::default();
+        progress.advance((1 << 32) - 2);
+        assert!(progress.has_reached(u32::MAX - 1) && !progress.has_reached(3));
+        progress.advance((1 << 32) + 3);
+        assert!(progress.has_reached(3) && !progress.has_reached(4));
+        assert_eq!(progress.end(), None);
+        progress.set_end(Some(0));
+        assert_eq!(progress.end(), Some(0));
+    }
+}
