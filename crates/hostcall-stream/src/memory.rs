@@ -54,6 +54,8 @@ pub(crate) struct RingSet {
     /// States, and behind them counters.
     states: Memory<u8>,
     streams: u32,
+    /// The number of the first ring in a recording.
+    first_ring: u32,
     /// Nobody reads them any more.
     closed: Arc<AtomicBool>,
     /// What readers publish of each ring.
@@ -108,7 +110,19 @@ impl RingSet {
         queue.synchronize()?;
         let progress = (0..sizes.rings()).map(|_| Progress::default()).collect();
         let wide = device.info().wave_size == 64;
-        let set = Self { sizes, wide, device: device.clone(), data, control, window, states, streams, closed: Arc::default(), progress };
+        let set = Self {
+            sizes,
+            wide,
+            device: device.clone(),
+            data,
+            control,
+            window,
+            states,
+            streams,
+            first_ring: 0,
+            closed: Arc::default(),
+            progress,
+        };
         (0..sizes.rings()).for_each(|ring| set.tell(ring, Credit::default()));
         Ok(set)
     }
@@ -134,6 +148,16 @@ impl RingSet {
 
     pub(crate) fn sizes(&self) -> Sizes {
         self.sizes
+    }
+
+    /// Numbers its rings in a recording.
+    pub(crate) fn number_rings(&mut self, first: u32) {
+        self.first_ring = first;
+    }
+
+    /// The number of its first ring in a recording.
+    pub(crate) fn first_ring(&self) -> u32 {
+        self.first_ring
     }
 
     pub(crate) fn is_wide(&self) -> bool {

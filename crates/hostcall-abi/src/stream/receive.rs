@@ -60,7 +60,21 @@ pub struct Packet<'a> {
     units: &'a [u32],
 }
 
-impl Packet<'_> {
+impl<'a> Packet<'a> {
+    /// The message with which `units` begin, copies of units that lay in a ring one behind another ([`Packet::raw`]). Their phases do not matter.
+    /// `wide` and `after_gap` are as the ring's reader had them, and `value` says how many units a value of a stream has. `None`: no message begins
+    /// there, or not all of it is there.
+    pub fn of_units(units: &'a [u32], wide: bool, after_gap: bool, value: impl FnOnce(u32) -> Option<u32>) -> Option<Self> {
+        let (header, layout) = plausible(units, wide, value)?;
+        let units = units.get(..(layout.granules() * GRANULE) as usize)?;
+        Some(Self { header, after_gap, layout, units })
+    }
+
+    /// All of its units, with the phases that they had in the ring.
+    pub const fn raw(&self) -> &'a [u32] {
+        self.units
+    }
+
     /// Lanes that sent it: rows.
     pub const fn rows(&self) -> u32 {
         self.layout.lanes
@@ -103,6 +117,15 @@ impl Packet<'_> {
         }
         all
     }
+}
+
+/// The header with which `copy` begins, and the layout of its message, if there can be such a message.
+#[inline(always)]
+fn plausible(copy: &[u32], wide: bool, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
+    let header = Header::decode(*copy.first_chunk()?)?;
+    let units = units(header.stream)?.checked_mul(header.values)?;
+    let layout = Layout::new(units, header.mask.count_ones(), wide)?;
+    (header.wide == wide && header.granules == layout.granules()).then_some((header, layout))
 }
 
 /// Reads one ring, in order.
@@ -176,10 +199,7 @@ impl Reader {
 
     /// The header in the copy, and the layout of its message, if there can be such a message.
     fn plausible(&self, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
-        let header = Header::decode(*self.copy.first_chunk()?)?;
-        let units = units(header.stream)?.checked_mul(header.values)?;
-        let layout = Layout::new(units, header.mask.count_ones(), self.wide)?;
-        (header.wide == self.wide && header.granules == layout.granules()).then_some((header, layout))
+        plausible(&self.copy, self.wide, units)
     }
 
     /// Goes on behind a granule that is no message, once all of it is there.
