@@ -16,6 +16,8 @@ mod batch;
 mod consumer;
 mod counts;
 mod handler;
+#[doc(hidden)]
+pub mod measure;
 mod memory;
 mod registry;
 mod report;

@@ -4,7 +4,6 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use hostcall_abi::Plain;
 use hostcall_abi::stream::rings::{MAX_RINGS_LOG2, RingState, STRIDE};
 use hostcall_abi::stream::unit::PHASE;
 use hostcall_abi::stream::{Counters, Credit, GRANULE, MAX_RING_LOG2, MIN_RING_LOG2, RingMemory, Rings};
@@ -246,14 +245,13 @@ impl RingView<'_> {
 }
 
 impl RingMemory for RingView<'_> {
-    #[inline]
+    #[inline(always)]
     fn load_four(&self, unit: u32) -> [u32; 4] {
-        // SAFETY: inside the ring, and aligned: the ring is aligned to a line, and `unit` a multiple of four. A device may write at any time, hence
-        // volatile; what it stores is units of 4 bytes, and processors load those of an aligned quad whole.
-        unsafe { self.at(unit, 4).cast::<Quad>().read_volatile().0 }
+        // SAFETY: inside the ring, and aligned: the ring is aligned to a line, and `unit` a multiple of four.
+        unsafe { load(self.at(unit, 4)) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn copy(&self, unit: u32, phase: u32, out: &mut [u32]) -> bool {
         let from = self.at(unit, out.len());
         // SAFETY: the range was checked; see `load_four` for the rest.
@@ -266,28 +264,40 @@ impl RingMemory for RingView<'_> {
     }
 }
 
-#[derive(Clone, Copy)]
-#[repr(C, align(16))]
-struct Quad([u32; 4]);
+/// What the processor loads at once.
+#[cfg(target_arch = "x86_64")]
+type Quad = std::arch::x86_64::__m128i;
+#[cfg(not(target_arch = "x86_64"))]
+type Quad = [u32; 4];
 
-// SAFETY: four numbers without padding.
-unsafe impl Plain for Quad {}
+/// Loads four units.
+///
+/// # Safety
+/// `from` is valid for reads of four units and aligned to 16. A device may write them meanwhile.
+#[inline(always)]
+unsafe fn load(from: *const u32) -> [u32; 4] {
+    // SAFETY: the caller's. Volatile, because a device writes; it stores units of 4 bytes, and processors load those of an aligned quad whole.
+    let quad = unsafe { from.cast::<Quad>().read_volatile() };
+    // SAFETY: both are 16 bytes, of which any are four numbers.
+    unsafe { std::mem::transmute::<Quad, [u32; 4]>(quad) }
+}
 
 /// Copies units, a multiple of four of them, and says whether all have the phase.
 ///
 /// # Safety
-/// `from` is valid for reads of so many units and aligned to 16. A device may write them meanwhile.
-#[inline]
+/// As [`load`], of as many units.
+#[inline(always)]
 unsafe fn copy(from: *const u32, phase: u32, out: &mut [u32]) -> bool {
-    let mut differ = 0;
-    let (quads, _) = out.as_chunks_mut::<4>();
-    for (i, out) in quads.iter_mut().enumerate() {
+    let mut differ = [0; 4];
+    for (i, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
         // SAFETY: the caller's.
-        let quad = unsafe { from.cast::<Quad>().add(i).read_volatile() }.0;
-        differ |= quad.iter().fold(0, |differ, unit| differ | (unit ^ phase));
+        let quad = unsafe { load(from.add(4 * i)) };
+        for k in 0..4 {
+            differ[k] |= quad[k] ^ phase;
+        }
         *out = quad;
     }
-    differ & PHASE == 0
+    (differ[0] | differ[1] | differ[2] | differ[3]) & PHASE == 0
 }
 
 #[cfg(test)]
