@@ -111,7 +111,7 @@ pub enum WaitError {
         /// The device's error.
         source: offload::Error,
         /// What was counted.
-        summary: Summary,
+        summary: Box<Summary>,
     },
     /// Messages are lost that no policy allowed to be, or a handler panicked.
     #[error("messages are lost:\n{0}")]
@@ -122,7 +122,7 @@ pub enum WaitError {
         /// Why not.
         source: RecordError,
         /// What was counted.
-        summary: Summary,
+        summary: Box<Summary>,
     },
 }
 
@@ -130,7 +130,8 @@ impl WaitError {
     /// What was counted.
     pub fn summary(&self) -> &Summary {
         match self {
-            Self::Device { summary, .. } | Self::Incomplete(summary) | Self::Record { summary, .. } => summary,
+            Self::Device { summary, .. } | Self::Record { summary, .. } => summary,
+            Self::Incomplete(summary) => summary,
         }
     }
 }

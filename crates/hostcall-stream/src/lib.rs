@@ -19,6 +19,8 @@ mod counts;
 mod errors;
 pub mod file;
 mod handler;
+#[doc(hidden)]
+pub mod measure;
 mod memory;
 mod registry;
 mod report;

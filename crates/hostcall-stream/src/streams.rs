@@ -323,14 +323,14 @@ impl Streams {
         }
         let summary = self.summary();
         if let Some(source) = failure {
-            return Err(WaitError::Device { source, summary });
+            return Err(WaitError::Device { source, summary: Box::new(summary) });
         }
         if summary.is_complete() {
             return Ok(summary);
         }
         let received = Summary { recording: None, ..summary.clone() }.is_complete();
         match summary.recording.as_ref().and_then(|recording| recording.error.clone()) {
-            Some(source) if received => Err(WaitError::Record { source, summary }),
+            Some(source) if received => Err(WaitError::Record { source, summary: Box::new(summary) }),
             _ => Err(WaitError::Incomplete(summary)),
         }
     }
@@ -349,7 +349,6 @@ impl Streams {
             let counted = self.drain_set(&set, queue)?;
             for (sum, counters) in all.iter_mut().zip(counted) {
                 sum.dropped += counters.dropped;
-                sum.late += counters.late;
                 sum.waited += counters.waited;
             }
         }
@@ -394,7 +393,6 @@ impl Streams {
                 messages: stream.messages.load(Ordering::Relaxed),
                 values: stream.values.load(Ordering::Relaxed),
                 dropped: counters.dropped,
-                late: counters.late,
                 waited: counters.waited,
             }
         };

@@ -95,28 +95,123 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// Unit `index` of row `row`, which lane `lane` sent; 0 where there is none.
-    #[inline]
-    fn unit(&self, row: u32, lane: u32, index: u32) -> u32 {
-        let at = self.layout.displaced(lane, index);
-        let load = |unit: u32| self.units.get(unit as usize).copied().unwrap_or(0);
-        load(self.layout.place(row, index)) & !PHASE | (load(at.unit) >> at.bit & 1) << 31
-    }
-
     /// Writes all rows to `out`, one behind another, and returns how many units that are.
     ///
     /// # Panics
     /// When `out` is shorter than [`Packet::rows`] times [`Packet::units`].
+    #[inline(always)]
     pub fn copy_rows(&self, out: &mut [u32]) -> usize {
-        let units = self.layout.units;
-        let all = (self.layout.lanes * units) as usize;
-        for (row, (lane, out)) in self.lanes().zip(out[..all].chunks_exact_mut(units as usize)).enumerate() {
-            for (index, out) in out.iter_mut().enumerate() {
-                *out = self.unit(row as u32, lane, index as u32);
-            }
+        let all = (self.layout.lanes * self.layout.units) as usize;
+        let out = &mut out[..all];
+        // For the common sizes with everything known but the lanes.
+        macro_rules! rows {
+            ($($units:literal)+) => {
+                match self.layout.units {
+                    $($units => self.put_rows($units, out),)+
+                    units => self.put_rows(units, out),
+                }
+            };
         }
+        rows!(1 2 3 4 5 6 7 8 12 16);
         all
     }
+
+    /// The top bits of unit `index` of all lanes of a half of the wave: lane 0's is the highest.
+    #[inline(always)]
+    fn tops(&self, units: u32, index: u32, half: u32) -> u32 {
+        let load = |unit: u32| self.units.get(unit as usize).copied().unwrap_or(0);
+        if self.layout.lanes == 1 {
+            // One lane, whichever it is.
+            return if load(header::UNITS) >> index & 1 == 0 { 0 } else { u32::MAX };
+        }
+        let ballots = if self.layout.wide { 2 } else { 1 };
+        let (ballot, last) = (load(header::UNITS + ballots * index + half), load(header::UNITS + ballots * units + half));
+        (ballot & !PHASE | (last >> index & 1) << 31).reverse_bits()
+    }
+
+    /// [`Packet::copy_rows`], of `units` units each.
+    #[inline(always)]
+    fn put_rows(&self, units: u32, out: &mut [u32]) {
+        let (lanes, fours) = (self.layout.lanes as usize, (units & !3) as usize);
+        // Columns of four units end where the message ends, before them one of two, before that one of one.
+        let (left, columns) = self.units.split_at(self.units.len().saturating_sub(fours * lanes));
+        let (left, two) = left.split_at(left.len().saturating_sub(if units & 2 != 0 { 2 * lanes } else { 0 }));
+        let (_, one) = left.split_at(left.len().saturating_sub(if units & 1 != 0 { lanes } else { 0 }));
+        let (quads, _) = columns.as_chunks::<4>();
+        let (pairs, _) = two.as_chunks::<2>();
+        let (all, stride) = (u64::MAX >> (64 - self.layout.lanes), units as usize);
+        if self.header.mask == all && lanes <= 32 {
+            // All lanes, or the first ones: rows are lanes. Nothing here depends on what came before, so that processors do several at once.
+            let top = |tops: u32, row: usize| (tops << row) & PHASE;
+            for (column, quads) in quads.chunks_exact(lanes).enumerate() {
+                let tops = |i: u32| self.tops(units, 4 * column as u32 + i, 0);
+                let (low, high) = (pair(tops(0), tops(1)), pair(tops(2), tops(3)));
+                for (row, quad) in quads.iter().enumerate() {
+                    let at = row * stride + 4 * column;
+                    let Some(out) = out.get_mut(at..at + 4) else { return };
+                    put_pair(&mut out[..2], pair(quad[0], quad[1]), low << row);
+                    put_pair(&mut out[2..], pair(quad[2], quad[3]), high << row);
+                }
+            }
+            if units & 2 != 0 {
+                let tops = pair(self.tops(units, fours as u32, 0), self.tops(units, fours as u32 + 1, 0));
+                for (row, two) in pairs.iter().enumerate() {
+                    let at = row * stride + fours;
+                    let Some(out) = out.get_mut(at..at + 2) else { return };
+                    put_pair(out, pair(two[0], two[1]), tops << row);
+                }
+            }
+            if units & 1 != 0 {
+                let (last, Some(out)) = (self.tops(units, units - 1, 0), out.get_mut(stride - 1..)) else { return };
+                for ((row, unit), out) in one.iter().enumerate().zip(out.iter_mut().step_by(stride)) {
+                    *out = unit & !PHASE | top(last, row);
+                }
+            }
+            return;
+        }
+        let mut tops = [[0; MAX_UNITS as usize]; 2];
+        for half in 0..if self.layout.wide { 2 } else { 1 } {
+            for index in 0..units {
+                tops[half as usize][index as usize] = self.tops(units, index, half);
+            }
+        }
+        for (row, (lane, out)) in self.lanes().zip(out.chunks_exact_mut(units as usize)).enumerate() {
+            let tops = &tops[(lane / 32) as usize & 1];
+            let put = |out: &mut u32, unit: u32, top: u32| *out = unit & !PHASE | (top << (lane % 32)) & PHASE;
+            let (out_quads, rest) = out.as_chunks_mut::<4>();
+            for (column, (out, tops)) in out_quads.iter_mut().zip(tops.as_chunks::<4>().0).enumerate() {
+                let Some(quad) = quads.get(column * lanes + row) else { return };
+                for i in 0..4 {
+                    put(&mut out[i], quad[i], tops[i]);
+                }
+            }
+            if units & 2 != 0
+                && let (Some(pair), Some(out)) = (pairs.get(row), rest.first_chunk_mut::<2>())
+            {
+                put(&mut out[0], pair[0], tops[fours]);
+                put(&mut out[1], pair[1], tops[fours + 1]);
+            }
+            if units & 1 != 0
+                && let (Some(unit), Some(out)) = (one.get(row), rest.last_mut())
+            {
+                put(out, *unit, tops[units as usize - 1]);
+            }
+        }
+    }
+}
+
+/// Two units as one number, which processors load and store as one.
+#[inline(always)]
+const fn pair(low: u32, high: u32) -> u64 {
+    low as u64 | (high as u64) << 32
+}
+
+/// Writes two units whose top bits are those of `tops`. (Shifted to the left by less than 32, a pair's halves do not get into one another's top bit.)
+#[inline(always)]
+fn put_pair(out: &mut [u32], units: u64, tops: u64) {
+    const TOPS: u64 = pair(PHASE, PHASE);
+    let both = units & !TOPS | tops & TOPS;
+    (out[0], out[1]) = (both as u32, (both >> 32) as u32);
 }
 
 /// The header with which `copy` begins, and the layout of its message, if there can be such a message.
@@ -167,6 +262,7 @@ impl Reader {
 
     /// Granules that the device may use again, if that is an eighth of the ring more than it has been told, or (`all`) if it is any more. The caller
     /// stores its low 32 bits where the device's [`RingLink::freed`](super::RingLink::freed) finds them, with release: what was read was read before.
+    #[inline(always)]
     pub const fn credit(&mut self, all: bool) -> Option<u64> {
         let news = self.position - self.told;
         if news == 0 || (!all && news < (1 << self.ring_log2) / 8) {
@@ -177,6 +273,7 @@ impl Reader {
     }
 
     /// Looks for the next message. `units` says how many units a value of a stream has; `None`: there is no such stream.
+    #[inline(always)]
     pub fn next<'a>(&'a mut self, memory: &impl RingMemory, units: impl FnOnce(u32) -> Option<u32>) -> Found<'a> {
         let at = Position::new(self.position as u32, self.ring_log2);
         // The smallest message is a granule, so this is within it.
@@ -198,6 +295,7 @@ impl Reader {
     }
 
     /// The header in the copy, and the layout of its message, if there can be such a message.
+    #[inline(always)]
     fn plausible(&self, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
         plausible(&self.copy, self.wide, units)
     }
@@ -212,6 +310,7 @@ impl Reader {
     }
 
     /// Copies units `from` to `to` of the message at `at`, and says whether all of them are there. Both are multiples of four, and within a message.
+    #[inline(always)]
     fn copy_units(&mut self, memory: &impl RingMemory, at: Position, from: u32, to: u32) -> bool {
         let Some(copy) = self.copy.get_mut(from as usize..to as usize) else { return false };
         // Up to the ring's end, and from its start.

@@ -2,8 +2,8 @@
 
 use super::header::{From, Header, Kind};
 use super::layout::Layout;
-use super::unit::Position;
-use super::{GRANULE, header};
+use super::unit::{DATA, Position, QUAD};
+use super::{GRANULE, MAX_UNITS, header};
 use crate::lanes::Lanes;
 use crate::port::Group;
 
@@ -24,9 +24,9 @@ pub enum Sent {
     Sent,
     /// There was no room, and its policy is [`Policy::Drop`].
     Dropped,
-    /// Nobody reads the ring any more, or nobody ever did.
+    /// Nobody reads the ring any more.
     Closed,
-    /// It is longer than a quarter of the ring.
+    /// It is longer than a message can be.
     TooLarge,
     /// Nobody wants messages of this stream.
     Off,
@@ -37,19 +37,8 @@ pub enum Sent {
 pub enum Counter {
     /// Messages dropped for want of room.
     Dropped,
-    /// Messages whose policy is to be dropped, and that waited all the same: others had taken the room between the look and the reservation.
-    Late,
-    /// Messages that waited for room, the late ones included.
+    /// Messages that waited for room. If their policy is to be dropped, others had taken the room between the look and the reservation.
     Waited,
-}
-
-/// Where the calling wave is.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Place {
-    /// What goes into the header.
-    pub from: From,
-    /// Whether waves have 64 lanes.
-    pub wide: bool,
 }
 
 /// What a ring's reader says to those that send.
@@ -66,10 +55,12 @@ pub struct Credit {
 ///
 /// Counters and credit are the leader's business; stores are every lane's. Stores are relaxed, and nothing is awaited.
 pub trait RingLink: Lanes {
-    /// Granules of each ring, as a power of two; `None`: the program is attached to none.
-    fn ring_log2(self) -> Option<u32>;
+    /// Granules of each ring, as a power of two.
+    fn ring_log2(self) -> u32;
+    /// Whether waves have 64 lanes.
+    fn is_wide(self) -> bool;
     /// Where the wave is.
-    fn place(self) -> Place;
+    fn from(self) -> From;
     /// Granules that have been reserved in the wave's ring since it was attached, low 32 bits. Device memory, relaxed.
     fn head(self) -> u32;
     /// Reserves `granules`, and returns what [`RingLink::head`] was. One relaxed read-modify-write of device memory.
@@ -81,6 +72,11 @@ pub trait RingLink: Lanes {
     fn credit(self) -> Credit;
     /// Looks over the bus what the reader has said, unless [`RingLink::credit`] shows that by itself.
     fn learn(self);
+    /// Waits for room for the `attempt`-th time in a row: backs off.
+    #[inline(always)]
+    fn pause_for_room(self, attempt: u32) {
+        self.pause(attempt);
+    }
     /// Adds one to a counter of the ring's for this stream.
     fn count(self, stream: u32, what: Counter);
     /// Stores one unit of the ring.
@@ -117,102 +113,92 @@ pub struct Subject {
 /// Sends `UNITS` units from each lane of `group`, in one message. Every lane of the group must call, and gets the same answer.
 #[inline(always)]
 pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
-    let Some(ring_log2) = arch.ring_log2() else { return Sent::Closed };
-    let place = arch.place();
-    let Some(layout) = Layout::new(UNITS as u32, group.count, place.wide) else { return Sent::TooLarge };
-    let granules = layout.granules();
-    if granules > 1 << (ring_log2 - 2) {
-        return Sent::TooLarge;
-    }
+    const { assert!(UNITS > 0 && UNITS <= MAX_UNITS as usize, "a lane's part of a message has 1 to 31 units") };
+    let (ring_log2, wide) = (arch.ring_log2(), arch.is_wide());
+    let layout = Layout { units: UNITS as u32, lanes: group.count, wide };
+    // The largest message takes less than a quarter of the smallest ring.
+    let (granules, size) = (layout.granules(), 1u32 << ring_log2);
 
-    let (mut outcome, mut granule) = (Sent::Sent, 0);
+    let (mut outcome, mut taken) = (Sent::Sent, (0, Credit::default()));
     if group.leads() {
-        match reserve(arch, ring_log2, granules, &subject) {
-            Ok(first) => granule = first,
-            Err(why) => outcome = why,
+        outcome = room(arch, granules, size, &subject);
+        if outcome == Sent::Sent {
+            // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
+            let credit = arch.credit();
+            taken = (arch.reserve(granules), credit);
+        }
+    }
+    // While they are: what does not depend on them. All lanes make all ballots; each then picks what it stores.
+    let time = if subject.timed { Some(arch.now_ns()) } else { None };
+    let bits = Bits::gather(arch, group, layout, units);
+    let (first, credit) = taken;
+    if outcome == Sent::Sent && group.leads() {
+        let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
+        if used > size / 2 || credit.closed != 0 {
+            outcome = wait(arch, first, granules, size, credit, &subject);
         }
     }
     let outcome = arch.broadcast(group.mask, outcome as u32, group.leader);
     if outcome != Sent::Sent as u32 {
         return if outcome == Sent::Dropped as u32 { Sent::Dropped } else { Sent::Closed };
     }
-    let at = Position::new(arch.broadcast(group.mask, granule, group.leader), ring_log2);
-
-    let header = Header {
-        stream: subject.stream,
-        granules,
-        kind: Kind::Rows,
-        mask: group.mask,
-        wide: place.wide,
-        site: subject.site,
-        weight: 0,
-        user: 0,
-        values: subject.values,
-        time: if subject.timed { Some(arch.now_ns()) } else { None },
-        from: place.from,
+    let at = Position::new(arch.broadcast(group.mask, first, group.leader), ring_log2);
+    let header = || {
+        let Subject { stream, site, values, .. } = subject;
+        let (kind, mask, from) = (Kind::Rows, group.mask, arch.from());
+        Header { stream, granules, kind, mask, wide, site, weight: 0, user: 0, values, time, from }.encode()
     };
-    store_left(arch, group, &layout, at, &header.encode(), units);
-    store_columns(arch, group, &layout, at, units);
+    store_left(arch, group, layout, at, header, &bits);
+    store_columns(arch, group, layout, at, units);
     Sent::Sent
 }
 
-/// Reserves room, and waits for credit if the policy says so. By the leader alone.
+/// Whether there is room for a message that is dropped if there is none. By the leader alone.
 #[inline(always)]
-fn reserve<A: RingLink>(arch: A, ring_log2: u32, granules: u32, subject: &Subject) -> Result<u32, Sent> {
-    let size = 1u32 << ring_log2;
-    if subject.policy == Policy::Drop {
-        // Less than an eighth is free: others that look at the same time may take that much before this one reserves. (The reader may have got past
-        // the head that was seen: what is used is then less than nothing.)
-        let full = |freed: u32| arch.head().wrapping_sub(freed) as i32 > (size - granules.max(size / 8)) as i32;
-        if full(arch.credit().freed) {
-            arch.learn();
-            let credit = arch.credit();
-            if credit.closed != 0 {
-                return Err(Sent::Closed);
-            }
-            if full(credit.freed) {
-                arch.count(subject.stream, Counter::Dropped);
-                return Err(Sent::Dropped);
-            }
-        }
+fn room<A: RingLink>(arch: A, granules: u32, size: u32, subject: &Subject) -> Sent {
+    if subject.policy != Policy::Drop {
+        return Sent::Sent;
     }
-    // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
-    let credit = arch.credit();
-    let first = arch.reserve(granules);
-    let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
-    if used > size / 2 || credit.closed != 0 {
-        return short(arch, first, granules, size, credit, subject);
+    // Less than an eighth is free: others that look at the same time may take that much before this one reserves. (The reader may have got past the head
+    // that was seen: what is used is then less than nothing.)
+    let (head, credit) = (arch.head(), arch.credit());
+    if head.wrapping_sub(credit.freed) as i32 <= (size - granules.max(size / 8)) as i32 {
+        return Sent::Sent;
     }
-    Ok(first)
+    if credit.closed != 0 {
+        return Sent::Closed;
+    }
+    arch.count(subject.stream, Counter::Dropped);
+    // For the next one.
+    arch.learn();
+    Sent::Dropped
 }
 
-/// More than half of the ring is used, or nobody reads it. (Inlined: a call would cost its callers more registers than it has instructions.)
+/// More than half of the ring is used, or nobody reads it. By the leader alone. (Inlined: a call would cost its callers more registers than it has
+/// instructions.)
 #[inline(always)]
-fn short<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, credit: Credit, subject: &Subject) -> Result<u32, Sent> {
+fn wait<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, credit: Credit, subject: &Subject) -> Sent {
     if credit.closed != 0 {
         // What has been reserved is never stored.
-        return Err(Sent::Closed);
+        return Sent::Closed;
     }
     // Long before credit is short, so that few ever wait for it.
     arch.learn();
     if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
-        return Ok(first);
-    }
-    if subject.policy == Policy::Drop {
-        arch.count(subject.stream, Counter::Late);
+        return Sent::Sent;
     }
     arch.count(subject.stream, Counter::Waited);
     let mut attempt = 0;
     loop {
         let credit = arch.credit();
         if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
-            return Ok(first);
+            return Sent::Sent;
         }
         if credit.closed != 0 {
-            return Err(Sent::Closed);
+            return Sent::Closed;
         }
         attempt += 1;
-        arch.pause(attempt);
+        arch.pause_for_room(attempt);
         arch.learn();
     }
 }
@@ -222,32 +208,43 @@ fn short<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, credit: Cre
 fn store_left<A: RingLink, const UNITS: usize>(
     arch: A,
     group: &Group,
-    layout: &Layout,
+    layout: Layout,
     at: Position,
-    header: &[u32; header::UNITS as usize],
-    units: &[u32; UNITS],
+    header: impl Fn() -> [u32; header::UNITS as usize],
+    bits: &Bits<UNITS>,
 ) {
-    // All lanes make all ballots; each then picks what it stores. (Selected, not indexed: registers have no index.)
-    let bits = Bits::gather(arch, group, layout, units);
-    let unit = |index: u32| {
-        let mut unit = bits.unit(layout, index);
-        unrolled!(for i in 0..header::UNITS => {
-            if i == index {
-                unit = header[i as usize];
-            }
-        });
-        at.with_phase(index, unit)
-    };
-    let (quads, end) = (layout.left() / 4, layout.left());
+    let (quads, end) = (layout.left() / QUAD, layout.left());
     let mut quad = group.rank;
     while quad < quads {
-        let first = 4 * quad;
-        arch.store_four(at.unit(first), [unit(first), unit(first + 1), unit(first + 2), unit(first + 3)]);
+        // Selected, not indexed: registers have no index.
+        let four = match quad {
+            0 => {
+                let [a, b, c, d, ..] = header();
+                [a, b, c, d]
+            }
+            1 => {
+                let [.., a, b, c, d] = header();
+                [a, b, c, d]
+            }
+            _ => bits.quad(layout, quad - header::UNITS / QUAD),
+        };
+        let phase = at.phase(QUAD * quad);
+        arch.store_four(at.unit(QUAD * quad), four.map(|unit| unit & DATA | phase));
         quad += group.count;
     }
-    let mut rest = 4 * quads + group.rank;
+    if UNITS.is_multiple_of(QUAD as usize) {
+        // Columns of whole quads: no unit is left.
+        return;
+    }
+    let mut rest = QUAD * quads + group.rank;
     while rest < end {
-        arch.store(at.unit(rest), unit(rest));
+        let [a, b, c, _] = bits.quad(layout, quads - header::UNITS / QUAD);
+        let unit = match rest - QUAD * quads {
+            0 => a,
+            1 => b,
+            _ => c,
+        };
+        arch.store(at.unit(rest), at.with_phase(rest, unit));
         rest += group.count;
     }
 }
@@ -255,70 +252,76 @@ fn store_left<A: RingLink, const UNITS: usize>(
 /// The top bits of all lanes' units.
 struct Bits<const UNITS: usize> {
     ballots: [u64; UNITS],
+    /// Those that the ballots' own phases displace; of a lane alone, all.
+    gathered: [u32; 2],
 }
 
 impl<const UNITS: usize> Bits<UNITS> {
     #[inline(always)]
-    fn gather<A: RingLink>(arch: A, group: &Group, layout: &Layout, units: &[u32; UNITS]) -> Self {
-        let mut ballots = [0; UNITS];
+    fn gather<A: RingLink>(arch: A, group: &Group, layout: Layout, units: &[u32; UNITS]) -> Self {
+        let (mut ballots, mut gathered, mut own) = ([0; UNITS], [0; 2], 0);
         unrolled!(for k in 0..UNITS as u32 => {
-            let top = units[k as usize] >> 31 != 0;
-            ballots[k as usize] = if layout.lanes == 1 { u64::from(top) } else { arch.ballot(group.mask, top) };
+            let top = units[k as usize] >> 31;
+            let ballot = arch.ballot(group.mask, top != 0);
+            ballots[k as usize] = ballot;
+            own |= top << k;
+            gathered[0] |= ((ballot >> 31) as u32 & 1) << k;
+            gathered[1] |= ((ballot >> 63) as u32) << k;
         });
-        Self { ballots }
+        if layout.lanes == 1 {
+            gathered[0] = own;
+        }
+        Self { ballots, gathered }
     }
 
-    /// Unit `index` of the message as far as it has displaced bits, else 0.
+    /// Quad `quad` behind the header: displaced bits, then zeros.
     #[inline(always)]
-    fn unit(&self, layout: &Layout, index: u32) -> u32 {
-        let behind = index.wrapping_sub(header::UNITS);
-        let (mut unit, mut gathered) = (0, [0u32; 2]);
-        unrolled!(for k in 0..UNITS as u32 => {
-            let ballot = self.ballots[k as usize];
-            let (low, high) = (ballot as u32, (ballot >> 32) as u32);
-            if layout.lanes == 1 {
-                gathered[0] |= low << k;
+    fn quad(&self, layout: Layout, quad: u32) -> [u32; QUAD as usize] {
+        let [low, high] = self.gathered;
+        if layout.lanes == 1 {
+            return if quad == 0 { [low, 0, 0, 0] } else { [0; 4] };
+        }
+        // Unit `index` of them. With constant indices nothing of it remains but the ballot.
+        let unit = |index: u32| {
+            let (of, half) = if layout.wide { (index / 2, index % 2) } else { (index, 0) };
+            if let Some(ballot) = self.ballots.get(of as usize) {
+                (ballot >> (32 * half)) as u32
+            } else if of == UNITS as u32 {
+                if half == 0 { low } else { high }
             } else {
-                gathered[0] |= (low >> 31) << k;
-                gathered[1] |= (high >> 31) << k;
-                let ballots = if layout.wide { 2 } else { 1 };
-                if behind == ballots * k {
-                    unit = low;
-                } else if layout.wide && behind == 2 * k + 1 {
-                    unit = high;
-                }
+                0
+            }
+        };
+        let mut four = [0; 4];
+        unrolled!(for k in 0..(UNITS as u32 + 1).div_ceil(if layout.wide { 2 } else { 4 }) => {
+            if k == quad {
+                four = [unit(4 * k), unit(4 * k + 1), unit(4 * k + 2), unit(4 * k + 3)];
             }
         });
-        let last = layout.bits() - if layout.wide && layout.lanes > 1 { 2 } else { 1 };
-        if behind == last {
-            unit = gathered[0];
-        } else if layout.wide && layout.lanes > 1 && behind == last + 1 {
-            unit = gathered[1];
-        }
-        unit
+        four
     }
 }
 
 /// Stores the lane's own units.
 #[inline(always)]
-fn store_columns<A: RingLink, const UNITS: usize>(arch: A, group: &Group, layout: &Layout, at: Position, units: &[u32; UNITS]) {
-    let value = |place: u32, index: u32| at.with_phase(place, units.get(index as usize).copied().unwrap_or(0));
+fn store_columns<A: RingLink, const UNITS: usize>(arch: A, group: &Group, layout: Layout, at: Position, units: &[u32; UNITS]) {
     let fours = layout.in_fours();
-    unrolled!(for column in 0..UNITS as u32 / 4 => {
-        let (first, place) = (4 * column, layout.place(group.rank, 4 * column));
-        arch.store_four(
-            at.unit(place),
-            [value(place, first), value(place + 1, first + 1), value(place + 2, first + 2), value(place + 3, first + 3)],
-        );
+    // The units of a column lie in one quad, and so have one phase.
+    let value = |phase: u32, index: u32| units.get(index as usize).copied().unwrap_or(0) & DATA | phase;
+    unrolled!(for column in 0..UNITS as u32 / QUAD => {
+        let (first, place) = (QUAD * column, layout.place(group.rank, QUAD * column));
+        let phase = at.phase(place);
+        arch.store_four(at.unit(place), [value(phase, first), value(phase, first + 1), value(phase, first + 2), value(phase, first + 3)]);
     });
     if UNITS & 2 != 0 {
         let place = layout.place(group.rank, fours);
-        arch.store_two(at.unit(place), [value(place, fours), value(place + 1, fours + 1)]);
+        let phase = at.phase(place);
+        arch.store_two(at.unit(place), [value(phase, fours), value(phase, fours + 1)]);
     }
     if UNITS & 1 != 0 {
-        let place = layout.place(group.rank, UNITS as u32 - 1);
-        arch.store(at.unit(place), value(place, UNITS as u32 - 1));
+        let (index, place) = (UNITS as u32 - 1, layout.place(group.rank, UNITS as u32 - 1));
+        arch.store(at.unit(place), value(at.phase(place), index));
     }
 }
 
-const _: () = assert!(GRANULE.is_multiple_of(4), "quads do not cross granules");
+const _: () = assert!(GRANULE.is_multiple_of(QUAD), "quads do not cross granules");

@@ -273,14 +273,13 @@ struct StreamCountsText {
     messages: u64,
     values: u64,
     dropped: u64,
-    late: u64,
     waited: u64,
 }
 
 pub(super) fn counters_to_text(summary: &Summary) -> Vec<u8> {
     let stream = |counts: &StreamCounts| {
-        let StreamCounts { name, messages, values, dropped, late, waited } = counts.clone();
-        StreamCountsText { name, messages, values, dropped, late, waited }
+        let StreamCounts { name, messages, values, dropped, waited } = counts.clone();
+        StreamCountsText { name, messages, values, dropped, waited }
     };
     let Summary { torn, malformed, handler_panics, end_unknown, .. } = *summary;
     let text = CountersText { streams: summary.streams.iter().map(stream).collect(), torn, malformed, handler_panics, end_unknown };
@@ -290,8 +289,8 @@ pub(super) fn counters_to_text(summary: &Summary) -> Vec<u8> {
 pub(super) fn counters_of_text(text: &[u8]) -> io::Result<Summary> {
     let CountersText { streams, torn, malformed, handler_panics, end_unknown } = serde_json::from_slice(text)?;
     let stream = |counts| {
-        let StreamCountsText { name, messages, values, dropped, late, waited } = counts;
-        StreamCounts { name, messages, values, dropped, late, waited }
+        let StreamCountsText { name, messages, values, dropped, waited } = counts;
+        StreamCounts { name, messages, values, dropped, waited }
     };
     Ok(Summary { streams: streams.into_iter().map(stream).collect(), torn, malformed, handler_panics, end_unknown, recording: None })
 }
@@ -352,7 +351,7 @@ mod tests {
 
     #[test]
     fn counters_come_back_from_their_text() {
-        let streams = vec![StreamCounts { name: "Loss".into(), messages: 1, values: 2, dropped: 3, late: 4, waited: 5 }];
+        let streams = vec![StreamCounts { name: "Loss".into(), messages: 1, values: 2, dropped: 3, waited: 4 }];
         let summary = Summary { streams, torn: 6, malformed: 7, handler_panics: 8, end_unknown: true, recording: None };
         assert_eq!(counters_of_text(&counters_to_text(&summary)).expect("counters"), summary);
     }

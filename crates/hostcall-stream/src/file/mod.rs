@@ -56,5 +56,5 @@ mod write;
 pub use format::{Device, Program};
 pub use read::{Ending, Error, Message, Reader, Row, open};
 pub use value::Value;
-pub(crate) use write::Recording;
 pub use write::{RecordError, Recorded};
+pub(crate) use write::{Recording, Turn};

@@ -1,7 +1,7 @@
 //! Recordings of invented messages: as they were written, cut, and damaged.
 
-use hostcall_abi::stream::unit::{DATA, PHASE};
-use hostcall_abi::stream::{From, GRANULE, Header, Kind, Layout, Packet, Policy};
+use hostcall_abi::stream::unit::PHASE;
+use hostcall_abi::stream::{From, Header, Kind, Packet, Policy, encode};
 use proptest::prelude::*;
 
 use super::read::{Ending, Error, Reader};
@@ -34,21 +34,10 @@ struct Got {
 }
 
 /// The message as it lies in a ring, in a lap of either phase.
-fn units(sent: &Sent, units_each: u32, phase: u32) -> Vec<u32> {
-    let Header { mask, wide, values, .. } = sent.header;
-    let layout = Layout::new(units_each * values, mask.count_ones(), wide).expect("a message");
-    let mut units = vec![0; (layout.granules() * GRANULE) as usize];
-    let header = Header { granules: layout.granules(), ..sent.header };
-    units[..8].copy_from_slice(&header.encode());
-    let lanes = (0..64).filter(|lane| mask >> lane & 1 == 1);
-    for ((rank, lane), row) in (0..).zip(lanes).zip(sent.rows.chunks_exact(layout.units as usize)) {
-        for (index, unit) in (0..).zip(row) {
-            units[layout.place(rank, index) as usize] = unit & DATA;
-            let at = layout.displaced(lane, index);
-            units[at.unit as usize] |= (unit >> 31) << at.bit;
-        }
-    }
-    units.iter().map(|unit| unit & DATA | phase).collect()
+fn units(sent: &Sent, phase: u32) -> Vec<u32> {
+    let mut units = vec![0; 129 * 16];
+    let length = encode(sent.header, &sent.rows, &mut units).expect("a message");
+    units[..length].iter().map(|unit| unit | phase).collect()
 }
 
 /// A recording of a program with these streams, and what a reader should say.
@@ -72,7 +61,7 @@ fn record(wide: bool, rings: u32, schemas: &[Schema], messages: &[Sent], ended: 
     let mut counts: Vec<_> = schemas.iter().map(|schema| StreamCounts { name: schema.name.clone(), ..StreamCounts::default() }).collect();
     for sent in messages {
         let schema = &schemas[sent.header.stream as usize - 1];
-        let raw = units(sent, schema.units(), if positions[sent.ring as usize] & 1 == 0 { PHASE } else { 0 });
+        let raw = units(sent, if positions[sent.ring as usize] & 1 == 0 { PHASE } else { 0 });
         let packet = Packet::of_units(&raw, wide, sent.after_gap, |_| Some(schema.units())).expect("a message");
         let position = positions[sent.ring as usize] + sent.gap;
         recording.turn((sent.ring % 2) as usize).push(first + sent.ring, position, &packet);
@@ -234,7 +223,7 @@ fn a_file_that_is_cut_at_any_byte_is_read_up_to_its_last_whole_frame() {
     }
     // Counters and the end follow the last message.
     assert_eq!(most, expected.len());
-    assert!(heads >= 24 && heads < 100, "{heads} cuts within the head");
+    assert!((24..100).contains(&heads), "{heads} cuts within the head");
 }
 
 /// Whether the messages of each ring are the first ones of that ring.
@@ -275,7 +264,7 @@ fn record_many(path: &std::path::Path, count: u64) -> super::Recorded {
             let (recording, schema) = (&recording, &schema);
             scope.spawn(move || {
                 let sent = Sent { ring, gap: 0, after_gap: false, header: header(1, u32::MAX.into(), false, 1), rows: vec![ring; 128] };
-                let raw = units(&sent, 4, PHASE);
+                let raw = units(&sent, PHASE);
                 let packet = Packet::of_units(&raw, false, false, |_| Some(schema.units())).expect("a message");
                 for number in 0..count {
                     recording.turn(ring as usize).push(ring, number * u64::from(packet.header.granules), &packet);
@@ -359,4 +348,44 @@ fn bytes_behind_the_end_and_a_newer_version_are_refused() {
         ending.expect_err("newer").to_string(),
         "the recording has version 2, and this hostcall reads version 1: use the hostcall that wrote it, or a newer one"
     );
+}
+
+/// The messages of `tests/files/v1.hcs`.
+fn corpus() -> (Vec<Schema>, Vec<Sent>) {
+    let field = |name: &str, ty: &str, offset, bytes| Field { name: name.into(), ty: ty.into(), offset, bytes };
+    let schema = |name: &str, signature, bytes, fields| Schema { name: name.into(), signature, bytes, policy: Policy::Drop, fields };
+    let schemas = vec![
+        schema("Loss", 1, 8, vec![field("step", "u32", 0, 4), field("value", "f32", 4, 4)]),
+        schema("Access", 2, 16, vec![field("address", "u64", 0, 8), field("sizes", "[u16; 2]", 8, 4), field("kind", "Kind", 12, 4)]),
+        schema("Silent", 3, 4, vec![field("never", "u32", 0, 4)]),
+    ];
+    let loss = |step: u32| Sent {
+        ring: step % 2,
+        gap: 0,
+        after_gap: false,
+        header: Header { time: Some(1_000_000 + u64::from(step) * 500), ..header(1, 0b1001, false, 1) },
+        rows: [0, 1].into_iter().flat_map(|lane| [step, (0.5 * (step + lane) as f32).to_bits()]).collect(),
+    };
+    let access = Sent {
+        ring: 1,
+        gap: 1,
+        after_gap: true,
+        header: Header { time: None, weight: 0, site: 0, ..header(2, 1 << 31, false, 1) },
+        rows: vec![0x8000_1000, 0xffff_8000, 8 << 16 | 4, 0xefbe_adde],
+    };
+    (schemas, (0..6).map(loss).chain([access]).collect())
+}
+
+/// With `HOSTCALL_BLESS=1` the file is made first. It stays as it is otherwise: it is what the first version wrote.
+#[test]
+fn a_file_of_version_1_is_read_as_ever() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/v1.hcs");
+    let (schemas, messages) = corpus();
+    let (bytes, expected) = record(false, 2, &schemas, &messages, true);
+    if std::env::var_os("HOSTCALL_BLESS").is_some() {
+        std::fs::write(&path, bytes).expect("the file is written");
+    }
+    let (got, ending) = read(&std::fs::read(&path).expect("the file"));
+    assert_eq!(ending.expect("it is whole"), Some(Ending::Complete));
+    assert_eq!(by_ring(got), by_ring(expected));
 }
