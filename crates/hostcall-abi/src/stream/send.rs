@@ -32,6 +32,18 @@ pub enum Sent {
     Off,
 }
 
+impl Sent {
+    /// What one lane told the others.
+    #[inline(always)]
+    const fn new(number: u32) -> Self {
+        match number {
+            number if number == Self::Sent as u32 => Self::Sent,
+            number if number == Self::Dropped as u32 => Self::Dropped,
+            _ => Self::Closed,
+        }
+    }
+}
+
 /// What the device counts for a ring. The counters only grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
@@ -114,43 +126,121 @@ pub struct Subject {
 #[inline(always)]
 pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
     const { assert!(UNITS > 0 && UNITS <= MAX_UNITS as usize, "a lane's part of a message has 1 to 31 units") };
-    let (ring_log2, wide) = (arch.ring_log2(), arch.is_wide());
-    let layout = Layout { units: UNITS as u32, lanes: group.count, wide };
-    // The largest message takes less than a quarter of the smallest ring.
-    let (granules, size) = (layout.granules(), 1u32 << ring_log2);
+    let layout = Layout { units: UNITS as u32, lanes: group.count, wide: arch.is_wide() };
+    // While room is reserved: what does not depend on it. All lanes make all ballots; each then picks what it stores.
+    let (reserved, (time, bits)) = reserve(arch, group, layout, &subject, || (subject.time(arch), Bits::gather(arch, group, units)));
+    let at = match reserved {
+        Ok(at) => at,
+        Err(why) => return why,
+    };
+    store_left(arch, group, layout, at, || subject.header(arch, layout, group.mask, time), &bits);
+    store_columns(arch, group, layout, at, units);
+    Sent::Sent
+}
 
-    let (mut outcome, mut taken) = (Sent::Sent, (0, Credit::default()));
+/// Units of the largest value that all lanes store together: its message is one granule.
+const ONCE_UNITS: usize = (GRANULE - header::UNITS - 1) as usize;
+
+/// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it is short. Every lane of the group must call, and
+/// gets the same answer.
+#[inline(always)]
+pub fn send_once<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
+    if UNITS > ONCE_UNITS {
+        let sent = if group.leads() { send(arch, &group.alone(), subject, units) } else { Sent::Sent };
+        // The others wait: they would be ahead of it with the next message.
+        return Sent::new(arch.broadcast(group.mask, sent as u32, group.leader));
+    }
+    let layout = Layout { units: UNITS as u32, lanes: 1, wide: arch.is_wide() };
+    let (reserved, (time, units)) = reserve(arch, group, layout, &subject, || {
+        let mut all = [0; UNITS];
+        unrolled!(for k in 0..UNITS as u32 => {
+            all[k as usize] = arch.broadcast(group.mask, units[k as usize], group.leader);
+        });
+        (subject.time(arch), all)
+    });
+    let at = match reserved {
+        Ok(at) => at,
+        Err(why) => return why,
+    };
+    // The whole message: header, displaced bits, padding, the last unit of an odd number, the last pair, then fours.
+    let header = subject.header(arch, layout, 1 << group.leader, time);
+    let unit = |index: u32| {
+        if index < header::UNITS {
+            return header[index as usize];
+        }
+        let mut unit = 0;
+        unrolled!(for k in 0..UNITS as u32 => {
+            if index == header::UNITS {
+                unit |= (units[k as usize] >> 31) << k;
+            } else if index == layout.place(0, k) {
+                unit = units[k as usize];
+            }
+        });
+        unit
+    };
+    let mut quad = group.rank;
+    while quad < GRANULE / QUAD {
+        let mut four = [0; QUAD as usize];
+        unrolled!(for k in 0..GRANULE / QUAD => {
+            if k == quad {
+                four = [unit(4 * k), unit(4 * k + 1), unit(4 * k + 2), unit(4 * k + 3)];
+            }
+        });
+        let phase = at.phase(QUAD * quad);
+        arch.store_four(at.unit(QUAD * quad), four.map(|unit| unit & DATA | phase));
+        quad += group.count;
+    }
+    Sent::Sent
+}
+
+impl Subject {
+    #[inline(always)]
+    fn time(&self, arch: impl RingLink) -> Option<u64> {
+        if self.timed { Some(arch.now_ns()) } else { None }
+    }
+
+    #[inline(always)]
+    fn header(&self, arch: impl RingLink, layout: Layout, mask: u64, time: Option<u64>) -> [u32; header::UNITS as usize] {
+        let Self { stream, site, values, .. } = *self;
+        let (granules, kind, wide, from) = (layout.granules(), Kind::Rows, layout.wide, arch.from());
+        Header { stream, granules, kind, mask, wide, site, weight: 0, user: 0, values, time, from }.encode()
+    }
+}
+
+/// Reserves room for a message, by the leader, and tells all lanes where it is, or why there is none. Whatever does not depend on that is worked out
+/// `meanwhile`.
+#[inline(always)]
+fn reserve<A: RingLink, T>(
+    arch: A,
+    group: &Group,
+    layout: Layout,
+    subject: &Subject,
+    meanwhile: impl FnOnce() -> T,
+) -> (Result<Position, Sent>, T) {
+    // The largest message takes less than a quarter of the smallest ring.
+    let (ring_log2, granules) = (arch.ring_log2(), layout.granules());
+    let size = 1u32 << ring_log2;
+    let (mut outcome, mut first, mut credit) = (Sent::Sent, 0, Credit::default());
     if group.leads() {
-        outcome = room(arch, granules, size, &subject);
+        outcome = room(arch, granules, size, subject);
         if outcome == Sent::Sent {
             // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
-            let credit = arch.credit();
-            taken = (arch.reserve(granules), credit);
+            credit = arch.credit();
+            first = arch.reserve(granules);
         }
     }
-    // While they are: what does not depend on them. All lanes make all ballots; each then picks what it stores.
-    let time = if subject.timed { Some(arch.now_ns()) } else { None };
-    let bits = Bits::gather(arch, group, layout, units);
-    let (first, credit) = taken;
+    let other = meanwhile();
     if outcome == Sent::Sent && group.leads() {
         let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
         if used > size / 2 || credit.closed != 0 {
-            outcome = wait(arch, first, granules, size, credit, &subject);
+            outcome = wait(arch, first, granules, size, credit, subject);
         }
     }
-    let outcome = arch.broadcast(group.mask, outcome as u32, group.leader);
-    if outcome != Sent::Sent as u32 {
-        return if outcome == Sent::Dropped as u32 { Sent::Dropped } else { Sent::Closed };
+    let outcome = Sent::new(arch.broadcast(group.mask, outcome as u32, group.leader));
+    if outcome != Sent::Sent {
+        return (Err(outcome), other);
     }
-    let at = Position::new(arch.broadcast(group.mask, first, group.leader), ring_log2);
-    let header = || {
-        let Subject { stream, site, values, .. } = subject;
-        let (kind, mask, from) = (Kind::Rows, group.mask, arch.from());
-        Header { stream, granules, kind, mask, wide, site, weight: 0, user: 0, values, time, from }.encode()
-    };
-    store_left(arch, group, layout, at, header, &bits);
-    store_columns(arch, group, layout, at, units);
-    Sent::Sent
+    (Ok(Position::new(arch.broadcast(group.mask, first, group.leader), ring_log2)), other)
 }
 
 /// Whether there is room for a message that is dropped if there is none. By the leader alone.
@@ -252,44 +342,42 @@ fn store_left<A: RingLink, const UNITS: usize>(
 /// The top bits of all lanes' units.
 struct Bits<const UNITS: usize> {
     ballots: [u64; UNITS],
-    /// Those that the ballots' own phases displace; of a lane alone, all.
-    gathered: [u32; 2],
 }
 
 impl<const UNITS: usize> Bits<UNITS> {
     #[inline(always)]
-    fn gather<A: RingLink>(arch: A, group: &Group, layout: Layout, units: &[u32; UNITS]) -> Self {
-        let (mut ballots, mut gathered, mut own) = ([0; UNITS], [0; 2], 0);
+    fn gather<A: RingLink>(arch: A, group: &Group, units: &[u32; UNITS]) -> Self {
+        let mut ballots = [0; UNITS];
         unrolled!(for k in 0..UNITS as u32 => {
-            let top = units[k as usize] >> 31;
-            let ballot = arch.ballot(group.mask, top != 0);
-            ballots[k as usize] = ballot;
-            own |= top << k;
-            gathered[0] |= ((ballot >> 31) as u32 & 1) << k;
-            gathered[1] |= ((ballot >> 63) as u32) << k;
+            ballots[k as usize] = arch.ballot(group.mask, units[k as usize] >> 31 != 0);
         });
-        if layout.lanes == 1 {
-            gathered[0] = own;
-        }
-        Self { ballots, gathered }
+        Self { ballots }
+    }
+
+    /// A bit for each ballot: `of` says which.
+    #[inline(always)]
+    fn each(&self, of: impl Fn(u64) -> bool) -> u32 {
+        let mut bits = 0;
+        unrolled!(for k in 0..UNITS as u32 => {
+            bits |= u32::from(of(self.ballots[k as usize])) << k;
+        });
+        bits
     }
 
     /// Quad `quad` behind the header: displaced bits, then zeros.
     #[inline(always)]
     fn quad(&self, layout: Layout, quad: u32) -> [u32; QUAD as usize] {
-        let [low, high] = self.gathered;
         if layout.lanes == 1 {
-            return if quad == 0 { [low, 0, 0, 0] } else { [0; 4] };
+            // A lane alone: its bits are all that a ballot has.
+            return if quad == 0 { [self.each(|ballot| ballot != 0), 0, 0, 0] } else { [0; 4] };
         }
-        // Unit `index` of them. With constant indices nothing of it remains but the ballot.
+        // Unit `index` of them: a ballot, or what the ballots' own phases displace. With constant indices nothing else of it remains.
         let unit = |index: u32| {
             let (of, half) = if layout.wide { (index / 2, index % 2) } else { (index, 0) };
-            if let Some(ballot) = self.ballots.get(of as usize) {
-                (ballot >> (32 * half)) as u32
-            } else if of == UNITS as u32 {
-                if half == 0 { low } else { high }
-            } else {
-                0
+            match self.ballots.get(of as usize) {
+                Some(ballot) => (ballot >> (32 * half)) as u32,
+                None if of == UNITS as u32 => self.each(|ballot| ballot >> (32 * half + 31) & 1 != 0),
+                None => 0,
             }
         };
         let mut four = [0; 4];
