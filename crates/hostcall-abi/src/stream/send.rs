@@ -125,6 +125,28 @@ pub struct Subject {
 /// Sends `UNITS` units from each lane of `group`, in one message. Every lane of the group must call, and gets the same answer.
 #[inline(always)]
 pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
+    match whole_wave(arch, group) {
+        // With lanes that are known the layout is constant, and collectives cost an instruction each.
+        Some(whole) => send_in(arch, &whole, subject, units),
+        None => send_apart(arch, group.mask, subject, *units),
+    }
+}
+
+/// The group of all lanes of a wave, if `group` is that, in constants.
+#[inline(always)]
+fn whole_wave<A: RingLink>(arch: A, group: &Group) -> Option<Group> {
+    let (mask, count) = if arch.is_wide() { (u64::MAX, 64) } else { (u64::from(u32::MAX), 32) };
+    (group.mask == mask).then(|| Group { mask, count, rank: arch.lane(), leader: 0 })
+}
+
+/// [`send`] of a part of a wave. A function of its own, so that it is in a program once for each size.
+#[inline(always)]
+fn send_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subject, units: [u32; UNITS]) -> Sent {
+    send_in(arch, &Group::new(mask, arch.lane()), subject, &units)
+}
+
+#[inline(always)]
+fn send_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
     const { assert!(UNITS > 0 && UNITS <= MAX_UNITS as usize, "a lane's part of a message has 1 to 31 units") };
     let layout = Layout { units: UNITS as u32, lanes: group.count, wide: arch.is_wide() };
     // While room is reserved: what does not depend on it. All lanes make all ballots; each then picks what it stores.
@@ -145,6 +167,20 @@ const ONCE_UNITS: usize = (GRANULE - header::UNITS - 1) as usize;
 /// gets the same answer.
 #[inline(always)]
 pub fn send_once<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
+    match whole_wave(arch, group) {
+        Some(whole) => once_in(arch, &whole, subject, units),
+        None => once_apart(arch, group.mask, subject, *units),
+    }
+}
+
+/// [`send_once`] of a part of a wave, as [`send_apart`].
+#[inline(always)]
+fn once_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subject, units: [u32; UNITS]) -> Sent {
+    once_in(arch, &Group::new(mask, arch.lane()), subject, &units)
+}
+
+#[inline(always)]
+fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
     if UNITS > ONCE_UNITS {
         let sent = if group.leads() { send(arch, &group.alone(), subject, units) } else { Sent::Sent };
         // The others wait: they would be ahead of it with the next message.
@@ -207,8 +243,10 @@ impl Subject {
     }
 }
 
-/// Reserves room for a message, by the leader, and tells all lanes where it is, or why there is none. Whatever does not depend on that is worked out
-/// `meanwhile`.
+/// Reserves room for a message, and tells all lanes where it is, or why there is none. Whatever does not depend on that is worked out `meanwhile`.
+///
+/// Lanes do not part here but for the atomic itself, and for what is rare. What they decide they decide together, by a ballot, because each has looked at
+/// the credit by itself.
 #[inline(always)]
 fn reserve<A: RingLink, T>(
     arch: A,
@@ -220,35 +258,44 @@ fn reserve<A: RingLink, T>(
     // The largest message takes less than a quarter of the smallest ring.
     let (ring_log2, granules) = (arch.ring_log2(), layout.granules());
     let size = 1u32 << ring_log2;
-    let (mut outcome, mut first, mut credit) = (Sent::Sent, 0, Credit::default());
+    if subject.policy == Policy::Drop
+        && let Some(why) = unless_sent(arch, group, || room(arch, granules, size, subject))
+    {
+        return (Err(why), meanwhile());
+    }
+    // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
+    let credit = arch.credit();
+    let mut first = 0;
     if group.leads() {
-        outcome = room(arch, granules, size, subject);
-        if outcome == Sent::Sent {
-            // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
-            credit = arch.credit();
-            first = arch.reserve(granules);
-        }
+        first = arch.reserve(granules);
     }
     let other = meanwhile();
-    if outcome == Sent::Sent && group.leads() {
-        let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
-        if used > size / 2 || credit.closed != 0 {
-            outcome = wait(arch, first, granules, size, credit, subject);
-        }
+    let first = arch.broadcast(group.mask, first, group.leader);
+    let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
+    let short = used > size / 2 || credit.closed != 0;
+    if arch.ballot(group.mask, short) != 0
+        && let Some(why) = unless_sent(arch, group, || wait(arch, first, granules, size, subject))
+    {
+        // What has been reserved is never stored.
+        return (Err(why), other);
+    }
+    (Ok(Position::new(first, ring_log2)), other)
+}
+
+/// What the leader finds out, for all lanes, unless the message can be sent.
+#[inline(always)]
+fn unless_sent<A: RingLink>(arch: A, group: &Group, by_leader: impl FnOnce() -> Sent) -> Option<Sent> {
+    let mut outcome = Sent::Sent;
+    if group.leads() {
+        outcome = by_leader();
     }
     let outcome = Sent::new(arch.broadcast(group.mask, outcome as u32, group.leader));
-    if outcome != Sent::Sent {
-        return (Err(outcome), other);
-    }
-    (Ok(Position::new(arch.broadcast(group.mask, first, group.leader), ring_log2)), other)
+    (outcome != Sent::Sent).then_some(outcome)
 }
 
 /// Whether there is room for a message that is dropped if there is none. By the leader alone.
 #[inline(always)]
 fn room<A: RingLink>(arch: A, granules: u32, size: u32, subject: &Subject) -> Sent {
-    if subject.policy != Policy::Drop {
-        return Sent::Sent;
-    }
     // Less than an eighth is free: others that look at the same time may take that much before this one reserves. (The reader may have got past the head
     // that was seen: what is used is then less than nothing.)
     let (head, credit) = (arch.head(), arch.credit());
@@ -264,32 +311,26 @@ fn room<A: RingLink>(arch: A, granules: u32, size: u32, subject: &Subject) -> Se
     Sent::Dropped
 }
 
-/// More than half of the ring is used, or nobody reads it. By the leader alone. (Inlined: a call would cost its callers more registers than it has
-/// instructions.)
+/// More than half of the ring is used, or nobody reads it: waits until what has been reserved is free. By the leader alone. (Inlined: a call would cost its
+/// callers more registers than it has instructions.)
 #[inline(always)]
-fn wait<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, credit: Credit, subject: &Subject) -> Sent {
-    if credit.closed != 0 {
-        // What has been reserved is never stored.
-        return Sent::Closed;
-    }
-    // Long before credit is short, so that few ever wait for it.
-    arch.learn();
-    if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
-        return Sent::Sent;
-    }
-    arch.count(subject.stream, Counter::Waited);
+fn wait<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, subject: &Subject) -> Sent {
     let mut attempt = 0;
     loop {
+        // Also long before credit is short, so that few ever wait for it.
+        arch.learn();
         let credit = arch.credit();
-        if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
-            return Sent::Sent;
-        }
         if credit.closed != 0 {
             return Sent::Closed;
         }
+        if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
+            return Sent::Sent;
+        }
+        if attempt == 0 {
+            arch.count(subject.stream, Counter::Waited);
+        }
         attempt += 1;
         arch.pause_for_room(attempt);
-        arch.learn();
     }
 }
 
@@ -304,8 +345,7 @@ fn store_left<A: RingLink, const UNITS: usize>(
     bits: &Bits<UNITS>,
 ) {
     let (quads, end) = (layout.left() / QUAD, layout.left());
-    let mut quad = group.rank;
-    while quad < quads {
+    let store = |quad: u32| {
         // Selected, not indexed: registers have no index.
         let four = match quad {
             0 => {
@@ -320,7 +360,17 @@ fn store_left<A: RingLink, const UNITS: usize>(
         };
         let phase = at.phase(QUAD * quad);
         arch.store_four(at.unit(QUAD * quad), four.map(|unit| unit & DATA | phase));
-        quad += group.count;
+    };
+    if group.count >= quads {
+        if group.rank < quads {
+            store(group.rank);
+        }
+    } else {
+        let mut quad = group.rank;
+        while quad < quads {
+            store(quad);
+            quad += group.count;
+        }
     }
     if UNITS.is_multiple_of(QUAD as usize) {
         // Columns of whole quads: no unit is left.
