@@ -86,18 +86,13 @@ fn converged() -> Group {
 #[track_caller]
 pub fn send_units<const UNITS: usize>(word: &'static StreamWord, values: u32, units: &[u32; UNITS]) -> Sent {
     let Some(subject) = word.subject(values) else { return Sent::Off };
-    let group = converged();
-    send(machine(), &group, subject, units)
+    hostcall_abi::stream::send(machine(), &converged(), subject, units)
 }
 
-/// Sends one lane's value for all that run converged here.
+/// Sends the first lane's value for all that run converged here. (Each works out one, and the others' are not used, so that the lanes stay together.)
 #[inline(always)]
 #[track_caller]
 pub fn send_once<const UNITS: usize>(word: &'static StreamWord, units: impl FnOnce() -> [u32; UNITS]) -> Sent {
     let Some(subject) = word.subject(1) else { return Sent::Off };
-    let group = converged();
-    if group.leads() {
-        return send(machine(), &group.alone(), subject, &units());
-    }
-    Sent::Sent
+    hostcall_abi::stream::send_once(machine(), &converged(), subject, &units())
 }

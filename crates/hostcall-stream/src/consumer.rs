@@ -18,7 +18,7 @@ use crate::memory::RingSet;
 use crate::registry::{Registered, Registry};
 
 /// Messages that are taken from a ring before the next ring has its turn.
-const TURN: usize = 4 * Pending::MESSAGES;
+const TURN: usize = 128;
 /// How long a thread looks at its rings without a pause when nothing arrives.
 const EAGER: Duration = Duration::from_micros(500);
 /// The longest pause between two looks. Rings hold what arrives meanwhile: at a bus's full speed 64 MiB are filled in a millisecond.
@@ -258,6 +258,8 @@ impl Consumer {
     /// Looks at all rings once, and hands on what was there. Whether anything was.
     fn look(&mut self) -> bool {
         let mut found = false;
+        // What has come since the last look is in no cache of this processor.
+        self.rings.iter().for_each(|owned| owned.reader.prefetch(&owned.set.ring(owned.ring)));
         let mut recording = self.shared.recording.as_ref().map(|recording| recording.turn(self.index));
         for owned in &mut self.rings {
             found |= owned.read(&self.shared, &mut self.slots, recording.as_mut());

@@ -282,6 +282,18 @@ impl RingMemory for RingView<'_> {
         unsafe { copy(from, phase, out) }
     }
 
+    #[inline(always)]
+    fn prefetch(&self, unit: u32) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a hint, for any address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.first.as_ptr().wrapping_add(unit as usize).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = unit;
+    }
+
     fn repair(&self, unit: u32, value: u32) {
         // SAFETY: inside the ring; no kernel writes it any more. Relaxed: this thread reads it next.
         unsafe { AtomicU32::from_ptr(self.at(unit, 1).cast_mut()) }.store(value, Ordering::Relaxed);
@@ -312,16 +324,28 @@ unsafe fn load(from: *const u32) -> [u32; 4] {
 /// As [`load`], of as many units.
 #[inline(always)]
 unsafe fn copy(from: *const u32, phase: u32, out: &mut [u32]) -> bool {
-    let mut differ = [0; 4];
-    for (i, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+    let mut differ = [0; 8];
+    let (eights, rest) = out.as_chunks_mut::<8>();
+    let done = eights.len() * 8;
+    for (i, out) in eights.iter_mut().enumerate() {
         // SAFETY: the caller's.
-        let quad = unsafe { load(from.add(4 * i)) };
+        let (low, high) = unsafe { (load(from.add(8 * i)), load(from.add(8 * i + 4))) };
+        for k in 0..4 {
+            differ[k] |= low[k] ^ phase;
+            differ[k + 4] |= high[k] ^ phase;
+        }
+        out[..4].copy_from_slice(&low);
+        out[4..].copy_from_slice(&high);
+    }
+    for (i, out) in rest.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        // SAFETY: the caller's.
+        let quad = unsafe { load(from.add(done + 4 * i)) };
         for k in 0..4 {
             differ[k] |= quad[k] ^ phase;
         }
         *out = quad;
     }
-    (differ[0] | differ[1] | differ[2] | differ[3]) & PHASE == 0
+    differ.iter().fold(0, |all, one| all | one) & PHASE == 0
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub use layout::Layout;
 pub use message::{Field, Message, SchemaWord};
 pub use receive::{Found, Packet, Reader, RingMemory};
 pub use rings::{Counters, Rings};
-pub use send::{Counter, Credit, Policy, RingLink, Sent, Subject, send};
+pub use send::{Counter, Credit, Policy, RingLink, Sent, Subject, send, send_once};
 
 /// Units of a *granule*, the piece in which a ring is reserved: a line of 64 bytes.
 pub const GRANULE: u32 = 16;

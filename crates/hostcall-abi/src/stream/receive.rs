@@ -32,6 +32,11 @@ pub trait RingMemory {
         }
         differ & PHASE == 0
     }
+    /// Says that the granule from `unit` on will be loaded soon.
+    #[inline(always)]
+    fn prefetch(&self, unit: u32) {
+        let _ = unit;
+    }
     /// Stores one unit that the device has not stored: no kernel runs.
     fn repair(&self, unit: u32, value: u32);
 }
@@ -145,12 +150,23 @@ impl<'a> Packet<'a> {
             let top = |tops: u32, row: usize| (tops << row) & PHASE;
             for (column, quads) in quads.chunks_exact(lanes).enumerate() {
                 let tops = |i: u32| self.tops(units, 4 * column as u32 + i, 0);
-                let (low, high) = (pair(tops(0), tops(1)), pair(tops(2), tops(3)));
+                let tops = [tops(0), tops(1), tops(2), tops(3)];
+                if units == 4 {
+                    // Rows follow one another: two at a time.
+                    let both = [tops[0], tops[1], tops[2], tops[3], tops[0] << 1, tops[1] << 1, tops[2] << 1, tops[3] << 1];
+                    let (from, last) = quads.as_chunks::<2>();
+                    let (out, rest) = out.as_chunks_mut::<8>();
+                    for ((row, from), out) in (0..).zip(from).zip(out) {
+                        put(from.as_flattened(), out, &both, 2 * row);
+                    }
+                    if let ([quad], Some(rest)) = (last, rest.first_chunk_mut()) {
+                        put(quad, rest, &tops, lanes as u32 - 1);
+                    }
+                    continue;
+                }
                 for (row, quad) in quads.iter().enumerate() {
-                    let at = row * stride + 4 * column;
-                    let Some(out) = out.get_mut(at..at + 4) else { return };
-                    put_pair(&mut out[..2], pair(quad[0], quad[1]), low << row);
-                    put_pair(&mut out[2..], pair(quad[2], quad[3]), high << row);
+                    let Some(out) = out.get_mut(row * stride + 4 * column..).and_then(|out| out.first_chunk_mut()) else { return };
+                    put(quad, out, &tops, row as u32);
                 }
             }
             if units & 2 != 0 {
@@ -177,26 +193,35 @@ impl<'a> Packet<'a> {
         }
         for (row, (lane, out)) in self.lanes().zip(out.chunks_exact_mut(units as usize)).enumerate() {
             let tops = &tops[(lane / 32) as usize & 1];
-            let put = |out: &mut u32, unit: u32, top: u32| *out = unit & !PHASE | (top << (lane % 32)) & PHASE;
+            let put_one = |out: &mut u32, unit: u32, top: u32| *out = unit & !PHASE | (top << (lane % 32)) & PHASE;
             let (out_quads, rest) = out.as_chunks_mut::<4>();
             for (column, (out, tops)) in out_quads.iter_mut().zip(tops.as_chunks::<4>().0).enumerate() {
                 let Some(quad) = quads.get(column * lanes + row) else { return };
                 for i in 0..4 {
-                    put(&mut out[i], quad[i], tops[i]);
+                    put_one(&mut out[i], quad[i], tops[i]);
                 }
             }
             if units & 2 != 0
                 && let (Some(pair), Some(out)) = (pairs.get(row), rest.first_chunk_mut::<2>())
             {
-                put(&mut out[0], pair[0], tops[fours]);
-                put(&mut out[1], pair[1], tops[fours + 1]);
+                put_one(&mut out[0], pair[0], tops[fours]);
+                put_one(&mut out[1], pair[1], tops[fours + 1]);
             }
             if units & 1 != 0
                 && let (Some(unit), Some(out)) = (one.get(row), rest.last_mut())
             {
-                put(out, *unit, tops[units as usize - 1]);
+                put_one(out, *unit, tops[units as usize - 1]);
             }
         }
+    }
+}
+
+/// Writes units of as many columns, whose lanes' top bits are those of `tops`, moved by `row` lanes. Processors do all of them at once.
+#[inline(always)]
+fn put<const N: usize>(from: &[u32], out: &mut [u32; N], tops: &[u32; N], row: u32) {
+    let Some(from) = from.first_chunk::<N>() else { return };
+    for i in 0..N {
+        out[i] = from[i] & !PHASE | (tops[i] << row) & PHASE;
     }
 }
 
@@ -272,21 +297,29 @@ impl Reader {
         Some(self.position)
     }
 
+    /// Says that the next message will be looked for soon.
+    #[inline(always)]
+    pub fn prefetch(&self, memory: &impl RingMemory) {
+        memory.prefetch(Position::new(self.position as u32, self.ring_log2).unit(0));
+    }
+
     /// Looks for the next message. `units` says how many units a value of a stream has; `None`: there is no such stream.
     #[inline(always)]
     pub fn next<'a>(&'a mut self, memory: &impl RingMemory, units: impl FnOnce(u32) -> Option<u32>) -> Found<'a> {
         let at = Position::new(self.position as u32, self.ring_log2);
         // The smallest message is a granule, so this is within it.
-        if !self.copy_units(memory, at, 0, QUAD) {
+        if !self.copy_units(memory, at, 0, GRANULE) {
             return if at.is_there(0, self.copy[0]) { Found::Partial } else { Found::Absent };
         }
-        if !self.copy_units(memory, at, QUAD, header::UNITS) {
-            return Found::Partial;
-        }
-        let Some((header, layout)) = self.plausible(units) else { return self.skip_malformed(memory, at) };
+        let Some((header, layout)) = self.plausible(units) else {
+            self.position += 1;
+            return Found::Malformed;
+        };
         let end = layout.granules() * GRANULE;
+        // Most likely the next message is as long.
+        (end..2 * end).step_by(GRANULE as usize).for_each(|unit| memory.prefetch(at.unit(unit)));
         // The last units first: while the message is on its way, that is one load instead of all.
-        if !self.copy_units(memory, at, end - QUAD, end) || !self.copy_units(memory, at, header::UNITS, end) {
+        if end > GRANULE && !(self.copy_units(memory, at, end - QUAD, end) && self.copy_units(memory, at, GRANULE, end)) {
             return Found::Partial;
         }
         let after_gap = self.position < self.gap_end;
@@ -298,15 +331,6 @@ impl Reader {
     #[inline(always)]
     fn plausible(&self, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
         plausible(&self.copy, self.wide, units)
-    }
-
-    /// Goes on behind a granule that is no message, once all of it is there.
-    fn skip_malformed(&mut self, memory: &impl RingMemory, at: Position) -> Found<'static> {
-        if !self.copy_units(memory, at, header::UNITS, GRANULE) {
-            return Found::Partial;
-        }
-        self.position += 1;
-        Found::Malformed
     }
 
     /// Copies units `from` to `to` of the message at `at`, and says whether all of them are there. Both are multiples of four, and within a message.

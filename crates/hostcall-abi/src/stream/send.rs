@@ -32,6 +32,18 @@ pub enum Sent {
     Off,
 }
 
+impl Sent {
+    /// What one lane told the others.
+    #[inline(always)]
+    const fn new(number: u32) -> Self {
+        match number {
+            number if number == Self::Sent as u32 => Self::Sent,
+            number if number == Self::Dropped as u32 => Self::Dropped,
+            _ => Self::Closed,
+        }
+    }
+}
+
 /// What the device counts for a ring. The counters only grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
@@ -113,52 +125,177 @@ pub struct Subject {
 /// Sends `UNITS` units from each lane of `group`, in one message. Every lane of the group must call, and gets the same answer.
 #[inline(always)]
 pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
-    const { assert!(UNITS > 0 && UNITS <= MAX_UNITS as usize, "a lane's part of a message has 1 to 31 units") };
-    let (ring_log2, wide) = (arch.ring_log2(), arch.is_wide());
-    let layout = Layout { units: UNITS as u32, lanes: group.count, wide };
-    // The largest message takes less than a quarter of the smallest ring.
-    let (granules, size) = (layout.granules(), 1u32 << ring_log2);
+    match whole_wave(arch, group) {
+        // With lanes that are known the layout is constant, and collectives cost an instruction each.
+        Some(whole) => send_in(arch, &whole, subject, units),
+        None => send_apart(arch, group.mask, subject, *units),
+    }
+}
 
-    let (mut outcome, mut taken) = (Sent::Sent, (0, Credit::default()));
-    if group.leads() {
-        outcome = room(arch, granules, size, &subject);
-        if outcome == Sent::Sent {
-            // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
-            let credit = arch.credit();
-            taken = (arch.reserve(granules), credit);
-        }
-    }
-    // While they are: what does not depend on them. All lanes make all ballots; each then picks what it stores.
-    let time = if subject.timed { Some(arch.now_ns()) } else { None };
-    let bits = Bits::gather(arch, group, layout, units);
-    let (first, credit) = taken;
-    if outcome == Sent::Sent && group.leads() {
-        let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
-        if used > size / 2 || credit.closed != 0 {
-            outcome = wait(arch, first, granules, size, credit, &subject);
-        }
-    }
-    let outcome = arch.broadcast(group.mask, outcome as u32, group.leader);
-    if outcome != Sent::Sent as u32 {
-        return if outcome == Sent::Dropped as u32 { Sent::Dropped } else { Sent::Closed };
-    }
-    let at = Position::new(arch.broadcast(group.mask, first, group.leader), ring_log2);
-    let header = || {
-        let Subject { stream, site, values, .. } = subject;
-        let (kind, mask, from) = (Kind::Rows, group.mask, arch.from());
-        Header { stream, granules, kind, mask, wide, site, weight: 0, user: 0, values, time, from }.encode()
+/// The group of all lanes of a wave, if `group` is that, in constants.
+#[inline(always)]
+fn whole_wave<A: RingLink>(arch: A, group: &Group) -> Option<Group> {
+    let (mask, count) = if arch.is_wide() { (u64::MAX, 64) } else { (u64::from(u32::MAX), 32) };
+    (group.mask == mask).then(|| Group { mask, count, rank: arch.lane(), leader: 0 })
+}
+
+/// [`send`] of a part of a wave. A function of its own, so that it is in a program once for each size.
+#[inline(always)]
+fn send_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subject, units: [u32; UNITS]) -> Sent {
+    send_in(arch, &Group::new(mask, arch.lane()), subject, &units)
+}
+
+#[inline(always)]
+fn send_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
+    const { assert!(UNITS > 0 && UNITS <= MAX_UNITS as usize, "a lane's part of a message has 1 to 31 units") };
+    let layout = Layout { units: UNITS as u32, lanes: group.count, wide: arch.is_wide() };
+    // While room is reserved: what does not depend on it. All lanes make all ballots; each then picks what it stores.
+    let (reserved, (time, bits)) = reserve(arch, group, layout, &subject, || (subject.time(arch), Bits::gather(arch, group, units)));
+    let at = match reserved {
+        Ok(at) => at,
+        Err(why) => return why,
     };
-    store_left(arch, group, layout, at, header, &bits);
+    store_left(arch, group, layout, at, || subject.header(arch, layout, group.mask, time), &bits);
     store_columns(arch, group, layout, at, units);
     Sent::Sent
+}
+
+/// Units of the largest value that all lanes store together: its message is one granule.
+const ONCE_UNITS: usize = (GRANULE - header::UNITS - 1) as usize;
+
+/// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it is short. Every lane of the group must call, and
+/// gets the same answer.
+#[inline(always)]
+pub fn send_once<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
+    match whole_wave(arch, group) {
+        Some(whole) => once_in(arch, &whole, subject, units),
+        None => once_apart(arch, group.mask, subject, *units),
+    }
+}
+
+/// [`send_once`] of a part of a wave, as [`send_apart`].
+#[inline(always)]
+fn once_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subject, units: [u32; UNITS]) -> Sent {
+    once_in(arch, &Group::new(mask, arch.lane()), subject, &units)
+}
+
+#[inline(always)]
+fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
+    if UNITS > ONCE_UNITS {
+        let sent = if group.leads() { send(arch, &group.alone(), subject, units) } else { Sent::Sent };
+        // The others wait: they would be ahead of it with the next message.
+        return Sent::new(arch.broadcast(group.mask, sent as u32, group.leader));
+    }
+    let layout = Layout { units: UNITS as u32, lanes: 1, wide: arch.is_wide() };
+    let (reserved, (time, units)) = reserve(arch, group, layout, &subject, || {
+        let mut all = [0; UNITS];
+        unrolled!(for k in 0..UNITS as u32 => {
+            all[k as usize] = arch.broadcast(group.mask, units[k as usize], group.leader);
+        });
+        (subject.time(arch), all)
+    });
+    let at = match reserved {
+        Ok(at) => at,
+        Err(why) => return why,
+    };
+    // The whole message: header, displaced bits, padding, the last unit of an odd number, the last pair, then fours.
+    let header = subject.header(arch, layout, 1 << group.leader, time);
+    let unit = |index: u32| {
+        if index < header::UNITS {
+            return header[index as usize];
+        }
+        let mut unit = 0;
+        unrolled!(for k in 0..UNITS as u32 => {
+            if index == header::UNITS {
+                unit |= (units[k as usize] >> 31) << k;
+            } else if index == layout.place(0, k) {
+                unit = units[k as usize];
+            }
+        });
+        unit
+    };
+    let mut quad = group.rank;
+    while quad < GRANULE / QUAD {
+        let mut four = [0; QUAD as usize];
+        unrolled!(for k in 0..GRANULE / QUAD => {
+            if k == quad {
+                four = [unit(4 * k), unit(4 * k + 1), unit(4 * k + 2), unit(4 * k + 3)];
+            }
+        });
+        let phase = at.phase(QUAD * quad);
+        arch.store_four(at.unit(QUAD * quad), four.map(|unit| unit & DATA | phase));
+        quad += group.count;
+    }
+    Sent::Sent
+}
+
+impl Subject {
+    #[inline(always)]
+    fn time(&self, arch: impl RingLink) -> Option<u64> {
+        if self.timed { Some(arch.now_ns()) } else { None }
+    }
+
+    #[inline(always)]
+    fn header(&self, arch: impl RingLink, layout: Layout, mask: u64, time: Option<u64>) -> [u32; header::UNITS as usize] {
+        let Self { stream, site, values, .. } = *self;
+        let (granules, kind, wide, from) = (layout.granules(), Kind::Rows, layout.wide, arch.from());
+        Header { stream, granules, kind, mask, wide, site, weight: 0, user: 0, values, time, from }.encode()
+    }
+}
+
+/// Reserves room for a message, and tells all lanes where it is, or why there is none. Whatever does not depend on that is worked out `meanwhile`.
+///
+/// Lanes do not part here but for the atomic itself, and for what is rare. What they decide they decide together, by a ballot, because each has looked at
+/// the credit by itself.
+#[inline(always)]
+fn reserve<A: RingLink, T>(
+    arch: A,
+    group: &Group,
+    layout: Layout,
+    subject: &Subject,
+    meanwhile: impl FnOnce() -> T,
+) -> (Result<Position, Sent>, T) {
+    // The largest message takes less than a quarter of the smallest ring.
+    let (ring_log2, granules) = (arch.ring_log2(), layout.granules());
+    let size = 1u32 << ring_log2;
+    if subject.policy == Policy::Drop
+        && let Some(why) = unless_sent(arch, group, || room(arch, granules, size, subject))
+    {
+        return (Err(why), meanwhile());
+    }
+    // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
+    let credit = arch.credit();
+    let mut first = 0;
+    if group.leads() {
+        first = arch.reserve(granules);
+    }
+    let other = meanwhile();
+    let first = arch.broadcast(group.mask, first, group.leader);
+    let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
+    let short = used > size / 2 || credit.closed != 0;
+    if arch.ballot(group.mask, short) != 0
+        && let Some(why) = unless_sent(arch, group, || wait(arch, first, granules, size, subject))
+    {
+        // What has been reserved is never stored.
+        return (Err(why), other);
+    }
+    (Ok(Position::new(first, ring_log2)), other)
+}
+
+/// What the leader finds out, for all lanes, unless the message can be sent.
+#[inline(always)]
+fn unless_sent<A: RingLink>(arch: A, group: &Group, by_leader: impl FnOnce() -> Sent) -> Option<Sent> {
+    let mut outcome = Sent::Sent;
+    if group.leads() {
+        outcome = by_leader();
+    }
+    let outcome = Sent::new(arch.broadcast(group.mask, outcome as u32, group.leader));
+    (outcome != Sent::Sent).then_some(outcome)
 }
 
 /// Whether there is room for a message that is dropped if there is none. By the leader alone.
 #[inline(always)]
 fn room<A: RingLink>(arch: A, granules: u32, size: u32, subject: &Subject) -> Sent {
-    if subject.policy != Policy::Drop {
-        return Sent::Sent;
-    }
     // Less than an eighth is free: others that look at the same time may take that much before this one reserves. (The reader may have got past the head
     // that was seen: what is used is then less than nothing.)
     let (head, credit) = (arch.head(), arch.credit());
@@ -174,32 +311,26 @@ fn room<A: RingLink>(arch: A, granules: u32, size: u32, subject: &Subject) -> Se
     Sent::Dropped
 }
 
-/// More than half of the ring is used, or nobody reads it. By the leader alone. (Inlined: a call would cost its callers more registers than it has
-/// instructions.)
+/// More than half of the ring is used, or nobody reads it: waits until what has been reserved is free. By the leader alone. (Inlined: a call would cost its
+/// callers more registers than it has instructions.)
 #[inline(always)]
-fn wait<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, credit: Credit, subject: &Subject) -> Sent {
-    if credit.closed != 0 {
-        // What has been reserved is never stored.
-        return Sent::Closed;
-    }
-    // Long before credit is short, so that few ever wait for it.
-    arch.learn();
-    if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
-        return Sent::Sent;
-    }
-    arch.count(subject.stream, Counter::Waited);
+fn wait<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, subject: &Subject) -> Sent {
     let mut attempt = 0;
     loop {
+        // Also long before credit is short, so that few ever wait for it.
+        arch.learn();
         let credit = arch.credit();
-        if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
-            return Sent::Sent;
-        }
         if credit.closed != 0 {
             return Sent::Closed;
         }
+        if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
+            return Sent::Sent;
+        }
+        if attempt == 0 {
+            arch.count(subject.stream, Counter::Waited);
+        }
         attempt += 1;
         arch.pause_for_room(attempt);
-        arch.learn();
     }
 }
 
@@ -214,8 +345,7 @@ fn store_left<A: RingLink, const UNITS: usize>(
     bits: &Bits<UNITS>,
 ) {
     let (quads, end) = (layout.left() / QUAD, layout.left());
-    let mut quad = group.rank;
-    while quad < quads {
+    let store = |quad: u32| {
         // Selected, not indexed: registers have no index.
         let four = match quad {
             0 => {
@@ -230,7 +360,17 @@ fn store_left<A: RingLink, const UNITS: usize>(
         };
         let phase = at.phase(QUAD * quad);
         arch.store_four(at.unit(QUAD * quad), four.map(|unit| unit & DATA | phase));
-        quad += group.count;
+    };
+    if group.count >= quads {
+        if group.rank < quads {
+            store(group.rank);
+        }
+    } else {
+        let mut quad = group.rank;
+        while quad < quads {
+            store(quad);
+            quad += group.count;
+        }
     }
     if UNITS.is_multiple_of(QUAD as usize) {
         // Columns of whole quads: no unit is left.
@@ -252,44 +392,42 @@ fn store_left<A: RingLink, const UNITS: usize>(
 /// The top bits of all lanes' units.
 struct Bits<const UNITS: usize> {
     ballots: [u64; UNITS],
-    /// Those that the ballots' own phases displace; of a lane alone, all.
-    gathered: [u32; 2],
 }
 
 impl<const UNITS: usize> Bits<UNITS> {
     #[inline(always)]
-    fn gather<A: RingLink>(arch: A, group: &Group, layout: Layout, units: &[u32; UNITS]) -> Self {
-        let (mut ballots, mut gathered, mut own) = ([0; UNITS], [0; 2], 0);
+    fn gather<A: RingLink>(arch: A, group: &Group, units: &[u32; UNITS]) -> Self {
+        let mut ballots = [0; UNITS];
         unrolled!(for k in 0..UNITS as u32 => {
-            let top = units[k as usize] >> 31;
-            let ballot = arch.ballot(group.mask, top != 0);
-            ballots[k as usize] = ballot;
-            own |= top << k;
-            gathered[0] |= ((ballot >> 31) as u32 & 1) << k;
-            gathered[1] |= ((ballot >> 63) as u32) << k;
+            ballots[k as usize] = arch.ballot(group.mask, units[k as usize] >> 31 != 0);
         });
-        if layout.lanes == 1 {
-            gathered[0] = own;
-        }
-        Self { ballots, gathered }
+        Self { ballots }
+    }
+
+    /// A bit for each ballot: `of` says which.
+    #[inline(always)]
+    fn each(&self, of: impl Fn(u64) -> bool) -> u32 {
+        let mut bits = 0;
+        unrolled!(for k in 0..UNITS as u32 => {
+            bits |= u32::from(of(self.ballots[k as usize])) << k;
+        });
+        bits
     }
 
     /// Quad `quad` behind the header: displaced bits, then zeros.
     #[inline(always)]
     fn quad(&self, layout: Layout, quad: u32) -> [u32; QUAD as usize] {
-        let [low, high] = self.gathered;
         if layout.lanes == 1 {
-            return if quad == 0 { [low, 0, 0, 0] } else { [0; 4] };
+            // A lane alone: its bits are all that a ballot has.
+            return if quad == 0 { [self.each(|ballot| ballot != 0), 0, 0, 0] } else { [0; 4] };
         }
-        // Unit `index` of them. With constant indices nothing of it remains but the ballot.
+        // Unit `index` of them: a ballot, or what the ballots' own phases displace. With constant indices nothing else of it remains.
         let unit = |index: u32| {
             let (of, half) = if layout.wide { (index / 2, index % 2) } else { (index, 0) };
-            if let Some(ballot) = self.ballots.get(of as usize) {
-                (ballot >> (32 * half)) as u32
-            } else if of == UNITS as u32 {
-                if half == 0 { low } else { high }
-            } else {
-                0
+            match self.ballots.get(of as usize) {
+                Some(ballot) => (ballot >> (32 * half)) as u32,
+                None if of == UNITS as u32 => self.each(|ballot| ballot >> (32 * half + 31) & 1 != 0),
+                None => 0,
             }
         };
         let mut four = [0; 4];
