@@ -95,7 +95,7 @@ fn honest(stream: u32, mask: u64, wide: bool) -> Header {
     };
     let granules = Layout::new(stream, mask.count_ones(), wide).map_or(1, Layout::granules);
     let stream = stream.max(1);
-    Header { stream, granules, kind: Kind::Rows, mask, wide, site: 3, weight: 0, user: 0, time: Some(9), from: From::default() }
+    Header { stream, granules, kind: Kind::Rows, mask, wide, site: 3, weight: 0, user: 0, values: 1, time: Some(9), from: From::default() }
 }
 
 /// One look of the reader: what it found, if that was a message.
