@@ -25,8 +25,15 @@
 //! }
 //! # fn main() {}
 //! ```
+//!
+//! Two streams are there without a definition: [`access`](mod@access), what lanes do to memory, and [`interval`](mod@interval), how long something takes.
+
+pub mod access;
+pub mod interval;
 
 use core::cell::UnsafeCell;
+use core::panic::Location;
+use hostcall_abi::codec::Fixed;
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
 use hostcall_abi::stream::message::word;
@@ -73,12 +80,13 @@ impl StreamWord {
     }
 }
 
-/// The lanes that run converged at the caller's place in the source.
+/// A place in the source.
+type Site = &'static Location<'static>;
+
+/// The lanes that run converged at a place in the source.
 #[inline(always)]
-#[track_caller]
-fn converged() -> Group {
-    let place = core::ptr::from_ref(core::panic::Location::caller());
-    Group::new(arch::converged_at(place as usize), machine().lane())
+fn converged_at(site: Site) -> Group {
+    Group::new(arch::converged_at(core::ptr::from_ref(site) as usize), machine().lane())
 }
 
 /// Sends `values` values of `UNITS` units altogether from each lane that runs converged here.
@@ -86,7 +94,7 @@ fn converged() -> Group {
 #[track_caller]
 pub fn send_units<const UNITS: usize>(word: &'static StreamWord, values: u32, units: &[u32; UNITS]) -> Sent {
     let Some(subject) = word.subject(values) else { return Sent::Off };
-    let group = converged();
+    let group = converged_at(Location::caller());
     send(machine(), &group, subject, units)
 }
 
@@ -94,10 +102,44 @@ pub fn send_units<const UNITS: usize>(word: &'static StreamWord, values: u32, un
 #[inline(always)]
 #[track_caller]
 pub fn send_once<const UNITS: usize>(word: &'static StreamWord, units: impl FnOnce() -> [u32; UNITS]) -> Sent {
+    send_once_at(word, Location::caller(), units)
+}
+
+/// The same for lanes that run converged at `site`.
+#[inline(always)]
+fn send_once_at<const UNITS: usize>(word: &'static StreamWord, site: Site, units: impl FnOnce() -> [u32; UNITS]) -> Sent {
     let Some(subject) = word.subject(1) else { return Sent::Off };
-    let group = converged();
+    let group = converged_at(site);
     if group.leads() {
         return send(machine(), &group.alone(), subject, &units());
     }
     Sent::Sent
 }
+
+/// The units of a value.
+#[inline(always)]
+fn units_of<M: Message, const UNITS: usize>(value: &M) -> [u32; UNITS] {
+    let mut units = [0; UNITS];
+    Fixed::put(value, &mut units);
+    units
+}
+
+/// The words of a message that the library brings along: what `#[stream]` makes for others.
+macro_rules! words {
+    ($message:ident, $word:ident, $schema:ident) => {
+        #[unsafe(no_mangle)]
+        #[cfg_attr(not(target_arch = "amdgpu"), used)]
+        static $word: $crate::stream::StreamWord = $crate::stream::StreamWord::new();
+
+        #[unsafe(no_mangle)]
+        #[cfg_attr(not(target_arch = "amdgpu"), used)]
+        static $schema: hostcall_abi::stream::SchemaWord<
+            { <$message as hostcall_abi::stream::Message>::FIELDS.len() },
+            { hostcall_abi::stream::message::schema_text(<$message as hostcall_abi::stream::Message>::FIELDS) },
+        > = hostcall_abi::stream::SchemaWord::of::<$message>();
+
+        /// Units of a message.
+        const UNITS: usize = hostcall_abi::stream::message::units::<$message>();
+    };
+}
+use words;

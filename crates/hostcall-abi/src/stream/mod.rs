@@ -9,6 +9,7 @@
 //! * [`header`]: the first two words of a message, who sent what.
 //! * [`layout`]: where the units of each lane lie in a message.
 //! * [`message`]: types of messages, and what a program says of them.
+//! * [`builtin`]: messages that the library brings along.
 //! * [`mod@send`]: the device's half.
 //! * [`rings`]: where the rings of a program are.
 //! * [`receive`]: the host's half.
@@ -23,6 +24,7 @@
 //! Between reserving and storing, a wave waits for credit only: for no other wave, and for no barrier. Reservations before its own have credit before
 //! it. So the reader always gets on, as long as resident waves make progress.
 
+pub mod builtin;
 pub mod header;
 pub mod layout;
 pub mod message;
@@ -31,6 +33,7 @@ pub mod rings;
 pub mod send;
 pub mod unit;
 
+pub use builtin::{Access, AccessKind, Interval, Space};
 pub use header::{From, Header, Kind};
 pub use layout::Layout;
 pub use message::{Field, Message, SchemaWord};
