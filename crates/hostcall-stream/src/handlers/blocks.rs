@@ -14,6 +14,9 @@ use crate::report::{self, Cell, Report};
 ///
 /// A workgroup lasts from the beginning of its first interval to the end of its last one. It keeps up to 65 536 workgroups (9 MB on each thread), and up to 2 MB
 /// besides; intervals of further ones are counted. One that ends before it begins is counted apart.
+///
+/// Launches on AMD GPUs and in the simulator have no number: a workgroup of one is taken for that of another. [`Streams::clear`](crate::Streams::clear)
+/// between them keeps them apart.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     label: Option<u32>,
@@ -25,7 +28,7 @@ pub struct Blocks {
 pub struct Block {
     /// Number of the device.
     pub device: u32,
-    /// Low 10 bits of the launch's number.
+    /// Low 10 bits of the launch's number; 0 where it has none.
     pub launch: u32,
     /// The workgroup's number in its grid.
     pub group: u64,

@@ -78,7 +78,7 @@ impl Heat {
         self.elsewhere
     }
 
-    /// What each launch did: device, the low 10 bits of the launch's number, traffic.
+    /// What each launch did: device, the low 10 bits of the launch's number (0 on AMD GPUs and in the simulator), traffic.
     pub fn launches(&self) -> Vec<(u32, u32, Traffic)> {
         let mut launches: Vec<_> = self.launches.iter().map(|((device, launch), traffic)| (*device, *launch, *traffic)).collect();
         launches.sort_unstable_by_key(|(device, launch, _)| (*device, *launch));
