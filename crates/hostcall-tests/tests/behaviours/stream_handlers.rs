@@ -8,7 +8,7 @@ use hostcall_stream::handlers::{
 };
 use hostcall_stream::{Access, AccessKind, Interval, Origin, Space, Streams, StreamsBuilder};
 use hostcall_tests::{Bench, on_gpu, slow};
-use offload::{Args, Launch};
+use offload::{Args, Device, Launch};
 
 /// Streams to which a bench's program is attached.
 fn start(bench: &Bench, set_up: impl FnOnce(StreamsBuilder) -> StreamsBuilder) -> Streams {
@@ -181,19 +181,34 @@ fn an_interval_that_was_measured_elsewhere_is_sent_once_for_a_wave() {
 }
 
 #[test]
-fn a_transpose_has_the_bank_conflicts_and_cache_lines_that_its_padding_gives_it() {
-    let bench = Bench::new(|builder| builder);
-    if !waves_of_32(&bench) {
+fn lanes_on_threads_of_their_own_are_converged_behind_a_barrier() {
+    if on_gpu() {
+        println!("not run: this is about the simulator's threads, not about a GPU");
         return;
     }
-    let side = if slow() { 64u32 } else { 128 };
+    let device = Device::open("sim:threads").expect("the simulator");
+    transpose(&Bench::on(&device, |builder| builder), 32, &PITCHES[..1]);
+}
+
+#[test]
+fn a_transpose_has_the_bank_conflicts_and_cache_lines_that_its_padding_gives_it() {
+    let bench = Bench::new(|builder| builder);
+    if waves_of_32(&bench) {
+        transpose(&bench, if slow() { 64 } else { 128 }, &PITCHES);
+    }
+}
+
+/// Words of a row of a tile, and the cycles of a wave that reads a column: all 32 words are in one bank, in all banks, in 16 and in 8 of them.
+const PITCHES: [(u32, u64); 4] = [(32, 32), (33, 1), (34, 2), (36, 4)];
+
+/// Transposes a square of `side` by `side` values with tiles of these pitches, and looks at what is said of it.
+fn transpose(bench: &Bench, side: u32, pitches: &[(u32, u64)]) {
     let tiles = u64::from(side / 32).pow(2);
     let [input, output] = [(), ()].map(|()| bench.device.alloc::<u32>((side * side) as usize).expect("memory"));
     let content: Vec<u32> = (0..side * side).collect();
     bench.queue.copy_to(&input, 0, &content).expect("the input");
     let streams = start(&bench, |builder| builder.on::<Access, _>(BankConflicts::of(Banks::nvidia())).on::<Access, _>(CacheLines::of(128)));
-    // Cycles of a wave that reads a column of a tile: all 32 words in one bank, in all banks, in 16 and in 8 of them.
-    for (pitch, cycles) in [(32u32, 32u64), (33, 1), (34, 2), (36, 4)] {
+    for &(pitch, cycles) in pitches {
         let memory = bench.device.alloc::<u32>((tiles * 32 * u64::from(pitch)) as usize).expect("memory");
         let args = Args::new().slice(&input).value(side).value(pitch).slice(&memory).slice(&output);
         bench.launch("access_transpose", Launch::threads(tiles as u32 * 256, 256), args);
