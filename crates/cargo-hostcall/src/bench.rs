@@ -10,6 +10,7 @@
 //! * `rig`: the device, the server, and how long a launch takes.
 //! * `floor`, `latency`, `throughput`, `bulk`, `files`, `heap`, `idle`, `closed`, `unused`: the measurements.
 //! * `plain`: the same wire without a server, for comparison.
+//! * `streams`: messages that nobody answers.
 //! * `standard`: what std costs, of a program that measures itself.
 //! * `tune`: which first poll is best here.
 //! * `report`, `plot`: how they are shown.
@@ -29,6 +30,7 @@ mod rig;
 mod standard;
 #[path = "../../../programs/costs/src/work.rs"]
 mod standard_work;
+mod streams;
 mod throughput;
 mod tune;
 mod unused;
@@ -123,6 +125,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     plain(&rig, &mut sheet);
     few_waves(&rig, &mut sheet)?;
     all_waves(&rig, &mut sheet)?;
+    messages(&rig, &mut sheet);
     standard::rows(&rig, &mut sheet, &std)?;
     let Sheet { mut report, failed, .. } = sheet;
     report.sort();
@@ -258,6 +261,20 @@ fn all_waves(rig: &Rig, sheet: &mut Sheet) -> Result<(), Error> {
         sheet.row("file.read", |_| files::row(session, &fixture));
     }
     Ok(())
+}
+
+/// Messages of streams.
+fn messages(rig: &Rig, sheet: &mut Sheet) {
+    let bus = streams::Bus::default();
+    for (names, shape, threads) in streams::ROWS {
+        for (name, window) in names.into_iter().zip([true, false]) {
+            sheet.row(name, |_| streams::row(rig, name, shape, threads, window, &bus));
+        }
+    }
+    for (name, window) in [("stream.issue", true), ("stream.issue.no_window", false)] {
+        sheet.row(name, |floor| streams::issue(rig, window, name, floor));
+    }
+    sheet.row("stream.drop", |_| streams::dropped(rig, "stream.drop"));
 }
 
 /// Draws the plots, which take measurements of their own.

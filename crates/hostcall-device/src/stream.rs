@@ -36,9 +36,9 @@ use core::panic::Location;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
+use hostcall_abi::stream::Subject;
 use hostcall_abi::stream::message::word;
 pub use hostcall_abi::stream::{Message, Policy, Sent};
-use hostcall_abi::stream::{Subject, send};
 
 use crate::arch::current as arch;
 use crate::context::machine;
@@ -94,11 +94,10 @@ fn converged_at(site: Site) -> Group {
 #[track_caller]
 pub fn send_units<const UNITS: usize>(word: &'static StreamWord, values: u32, units: &[u32; UNITS]) -> Sent {
     let Some(subject) = word.subject(values) else { return Sent::Off };
-    let group = converged_at(Location::caller());
-    send(machine(), &group, subject, units)
+    hostcall_abi::stream::send(machine(), &converged_at(Location::caller()), subject, units)
 }
 
-/// Sends one lane's value for all that run converged here.
+/// Sends the first lane's value for all that run converged here. (Each works out one, and the others' are not used, so that the lanes stay together.)
 #[inline(always)]
 #[track_caller]
 pub fn send_once<const UNITS: usize>(word: &'static StreamWord, units: impl FnOnce() -> [u32; UNITS]) -> Sent {
@@ -109,11 +108,7 @@ pub fn send_once<const UNITS: usize>(word: &'static StreamWord, units: impl FnOn
 #[inline(always)]
 fn send_once_at<const UNITS: usize>(word: &'static StreamWord, site: Site, units: impl FnOnce() -> [u32; UNITS]) -> Sent {
     let Some(subject) = word.subject(1) else { return Sent::Off };
-    let group = converged_at(site);
-    if group.leads() {
-        return send(machine(), &group.alone(), subject, &units());
-    }
-    Sent::Sent
+    hostcall_abi::stream::send_once(machine(), &converged_at(site), subject, &units())
 }
 
 /// The units of a value.

@@ -56,7 +56,7 @@ pub struct Origin {
     pub after_gap: bool,
 }
 
-/// Messages of one stream and one ring, in the order in which room for them was taken, and so in that of each wave.
+/// Messages of one stream: those of each wave in the order in which it sent them, which also goes for the batches of a thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a, M> {
     heads: &'a [Head],
@@ -116,7 +116,7 @@ impl<'a, M> Delivery<'a, M> {
 /// Sixteen bytes: values of any message are aligned in memory of these.
 type Quad = u128;
 
-/// The messages of one stream and one ring that have been taken out, and not been handed on.
+/// The messages of one stream that have been taken out, and not been handed on.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     heads: Vec<Head>,
@@ -132,19 +132,20 @@ impl Pending {
     /// Units of a batch: as much as stays in a processor's own cache.
     const UNITS: usize = 1 << 16;
 
-    /// Takes a message: `fill` writes its units, `units` of them, and they hold so many values.
-    pub(crate) fn push(&mut self, mut head: Head, units: usize, fill: impl FnOnce(&mut [u32])) {
+    /// Takes a message of so many units, which the caller writes where this says.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, mut head: Head, units: usize) -> &mut [u32] {
         let end = self.units + units;
         if self.memory.len() * 4 < end {
             self.memory.resize(end.next_multiple_of(4096) / 4, 0);
         }
-        // SAFETY: a `u128` is four `u32`s in memory, all of them initialised.
-        let all = unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast::<u32>(), self.memory.len() * 4) };
-        fill(&mut all[self.units..end]);
         head.first = self.values;
         self.values += head.values();
-        self.units = end;
+        let from = std::mem::replace(&mut self.units, end);
         self.heads.push(head);
+        // SAFETY: a `u128` is four `u32`s in memory, all of them initialised.
+        let all = unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast::<u32>(), self.memory.len() * 4) };
+        &mut all[from..end]
     }
 
     /// Whether it is time to hand them on.

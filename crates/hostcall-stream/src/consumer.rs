@@ -1,7 +1,7 @@
 //! The threads that read rings.
 //!
-//! A ring belongs to one thread, which walks it in order, copies each message out, and hands messages on in batches, all of one stream and one ring. While
-//! kernels are in flight and nothing arrives, a thread sleeps longer and longer. With none in flight it parks.
+//! A ring belongs to one thread, which walks it in order, and copies each message out. What it has found in all its rings it hands on in batches, each of
+//! one stream. While kernels are in flight and nothing arrives, a thread sleeps longer and longer. With none in flight it parks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::memory::RingSet;
 use crate::registry::Registry;
 
 /// Messages that are taken from a ring before the next ring has its turn.
-const TURN: usize = 4 * Pending::MESSAGES;
+const TURN: usize = 128;
 /// How long a thread looks at its rings without a pause when nothing arrives.
 const EAGER: Duration = Duration::from_micros(500);
 /// The longest pause between two looks. Rings hold what arrives meanwhile: at a bus's full speed 64 MiB are filled in a millisecond.
@@ -121,6 +121,7 @@ impl Shared {
 struct Owned {
     set: Arc<RingSet>,
     ring: usize,
+    device: u32,
     reader: Box<Reader>,
 }
 
@@ -187,6 +188,12 @@ impl Consumer {
         }
     }
 
+    /// Reads all that is there.
+    pub(crate) fn look_once(&mut self) {
+        self.adopt();
+        while self.look() {}
+    }
+
     /// Takes its share of rings that have come.
     fn adopt(&mut self) {
         // Pairs with the addition in `Shared::add`.
@@ -199,7 +206,7 @@ impl Consumer {
         for set in &sets[self.adopted..] {
             for ring in (self.index..set.sizes().rings()).step_by(self.threads) {
                 let reader = Box::new(Reader::new(set.sizes().ring_log2, set.is_wide()));
-                self.rings.push(Owned { set: set.clone(), ring, reader });
+                self.rings.push(Owned { set: set.clone(), ring, device: set.device().info().ordinal, reader });
             }
         }
         self.adopted = sets.len();
@@ -219,72 +226,97 @@ impl Consumer {
         std::hint::spin_loop();
     }
 
-    /// Looks at all rings once. Whether anything was there.
+    /// Looks at all rings once, and hands on what was there. Whether anything was.
     fn look(&mut self) -> bool {
         let mut found = false;
-        for at in 0..self.rings.len() {
-            found |= self.read(at);
+        // What has come since the last look is in no cache of this processor.
+        self.rings.iter().for_each(|owned| owned.reader.prefetch(&owned.set.ring(owned.ring)));
+        for owned in &mut self.rings {
+            found |= owned.read(&self.shared, &mut self.slots);
         }
-        found
+        if !found {
+            return false;
+        }
+        for (slot, stream) in self.slots.iter_mut().zip(&self.shared.registry.0) {
+            if slot.messages > 0 {
+                slot.flush(&self.shared);
+                stream.count(std::mem::take(&mut slot.messages), std::mem::take(&mut slot.values));
+            }
+        }
+        for Owned { set, ring, reader, .. } in &self.rings {
+            set.progress()[*ring].advance(reader.position());
+        }
+        true
+    }
+}
+
+impl Owned {
+    /// Reads a ring, as long as messages are there. Whether one was.
+    fn read(&mut self, shared: &Shared, slots: &mut [Slot]) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if has_avx2() {
+            /// The same code with more of the processor's instructions.
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+            fn read_avx2(owned: &mut Owned, shared: &Shared, slots: &mut [Slot]) -> bool {
+                owned.read_with(shared, slots)
+            }
+            // SAFETY: the processor has these instructions.
+            return unsafe { read_avx2(self, shared, slots) };
+        }
+        self.read_with(shared, slots)
     }
 
-    /// Reads a ring, as long as messages are there. Whether one was.
-    fn read(&mut self, at: usize) -> bool {
-        let Owned { set, ring, reader } = &mut self.rings[at];
-        let (view, progress) = (set.ring(*ring), &set.progress()[*ring]);
-        let registry = &self.shared.registry;
-        let units = |stream: u32| registry.get(stream).map(|stream| stream.schema.units());
+    #[inline(always)]
+    fn read_with(&mut self, shared: &Shared, slots: &mut [Slot]) -> bool {
+        let Self { set, ring, device, reader } = self;
+        let view = set.ring(*ring);
+        let units = |stream: u32| shared.registry.get(stream).map(|stream| stream.schema.units());
         let before = reader.position();
         for _ in 0..TURN {
             match reader.next(&view, units) {
                 Found::Packet(packet) => {
-                    let slot = &mut self.slots[packet.header.stream as usize - 1];
-                    slot.take(&packet, set.device().info().ordinal);
+                    let slot = &mut slots[packet.header.stream as usize - 1];
+                    slot.take(&packet, *device);
                     if slot.pending.is_full() {
-                        slot.flush(&self.shared);
+                        slot.flush(shared);
                     }
                 }
                 Found::Malformed => {
                     // Relaxed: counted before `advance`.
-                    self.shared.malformed.fetch_add(1, Ordering::Relaxed);
+                    shared.malformed.fetch_add(1, Ordering::Relaxed);
                 }
                 Found::Absent | Found::Partial => {
-                    let Some(head) = progress.end().filter(|head| *head != reader.position() as u32) else { break };
+                    let Some(head) = set.progress()[*ring].end().filter(|head| *head != reader.position() as u32) else { break };
                     // No kernel runs, so it will never be whole.
                     reader.give_up(&view, head, units);
                     // Relaxed: as above.
-                    self.shared.torn.fetch_add(1, Ordering::Relaxed);
+                    shared.torn.fetch_add(1, Ordering::Relaxed);
                 }
             }
             if let Some(credit) = reader.credit(false) {
                 set.tell(*ring, Credit { freed: credit as u32, closed: 0 });
             }
         }
-        let position = reader.position();
-        if position == before {
-            return false;
-        }
-        for (slot, stream) in self.slots.iter_mut().zip(&registry.0) {
-            if slot.messages > 0 {
-                slot.flush(&self.shared);
-                stream.count(std::mem::take(&mut slot.messages), std::mem::take(&mut slot.values));
-            }
-        }
-        self.rings[at].set.progress()[self.rings[at].ring].advance(position);
-        true
+        reader.position() != before
     }
 }
 
+/// Whether the processor has AVX2 and what came with it.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_avx2() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
+}
+
 impl Slot {
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, packet: &Packet<'_>, device: u32) {
         let head = Head { header: packet.header, device, after_gap: packet.after_gap, first: 0 };
         self.messages += 1;
         self.values += u64::from(head.values());
         let units = (packet.rows() * packet.units()) as usize;
-        self.pending.push(head, units, |out| {
-            packet.copy_rows(out);
-        });
+        packet.copy_rows(self.pending.push(head, units));
     }
 
     fn flush(&mut self, shared: &Shared) {

@@ -13,9 +13,7 @@ pub struct StreamCounts {
     pub values: u64,
     /// Messages dropped on the device for want of room, as their policy says.
     pub dropped: u64,
-    /// Messages that were to be dropped, and waited all the same: others had taken the room between the look and the reservation.
-    pub late: u64,
-    /// Messages that waited for room, the late ones included.
+    /// Messages that waited for room. If their policy is to be dropped, others had taken the room between the look and the reservation.
     pub waited: u64,
 }
 
@@ -49,12 +47,12 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, stream) in self.streams.iter().enumerate() {
-            let StreamCounts { name, messages, values, dropped, late, waited } = stream;
+            let StreamCounts { name, messages, values, dropped, waited } = stream;
             if i > 0 {
                 writeln!(f)?;
             }
             write!(f, "{name}: {messages} messages of {values} values")?;
-            for (count, what) in [(dropped, "dropped"), (late, "late"), (waited, "waited for room")] {
+            for (count, what) in [(dropped, "dropped"), (waited, "waited for room")] {
                 if *count > 0 {
                     write!(f, ", {count} {what}")?;
                 }

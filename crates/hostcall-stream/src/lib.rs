@@ -18,6 +18,8 @@ mod consumer;
 mod counts;
 mod handler;
 pub mod handlers;
+#[doc(hidden)]
+pub mod measure;
 mod memory;
 mod registry;
 mod report;

@@ -4,8 +4,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use hostcall_abi::Plain;
-use hostcall_abi::stream::rings::{CONTROL_STRIDE, MAX_RINGS_LOG2, STATE_STRIDE};
+use hostcall_abi::stream::rings::{MAX_RINGS_LOG2, RingState, STRIDE};
 use hostcall_abi::stream::unit::PHASE;
 use hostcall_abi::stream::{Counters, Credit, GRANULE, MAX_RING_LOG2, MIN_RING_LOG2, RingMemory, Rings};
 use offload::{Device, HostMemory, Line, LineStore, Memory, Queue, Window, WindowError};
@@ -98,11 +97,11 @@ impl Progress {
 impl RingSet {
     /// Rings on a device, for so many streams. Control lines go into a window if the device has one and it is wanted.
     pub(crate) fn new(device: &Device, sizes: Sizes, streams: u32, window: bool) -> Result<Self, offload::Error> {
-        let window = if window { open_window(device, sizes.rings() * CONTROL_STRIDE) } else { None };
+        let window = if window { open_window(device, sizes.rings() * STRIDE) } else { None };
         let data = device.alloc_host::<u32>(sizes.rings() * sizes.stride() / 4)?;
-        let control = device.alloc_host::<u64>(sizes.rings() * CONTROL_STRIDE / 8)?;
+        let control = device.alloc_host::<u64>(sizes.rings() * STRIDE / 8)?;
         let counters = streams as usize * sizes.rings() * size_of::<Counters>();
-        let states = device.alloc::<u8>(sizes.rings() * STATE_STRIDE + counters.max(1))?;
+        let states = device.alloc::<u8>(sizes.rings() * STRIDE + counters.max(1))?;
         let queue = device.queue()?;
         queue.fill(&states, 0)?;
         queue.synchronize()?;
@@ -115,16 +114,17 @@ impl RingSet {
 
     /// What the program must be told.
     pub(crate) fn descriptor(&self) -> Rings {
+        let learnt = std::mem::offset_of!(RingState, credit) as u64;
         Rings {
             data: self.data.address(),
             stride: self.sizes.stride() as u64,
             states: self.states.address(),
-            control: self.window.as_ref().map_or(self.control.address(), |window| window.address()),
-            counters: self.states.address() + (self.sizes.rings() * STATE_STRIDE) as u64,
+            credit: self.window.as_ref().map_or(self.states.address() + learnt, |window| window.address()),
+            control: if self.window.is_some() { 0 } else { self.control.address() },
+            counters: self.states.address() + (self.sizes.rings() * STRIDE) as u64,
             ring_log2: self.sizes.ring_log2,
             rings_log2: self.sizes.rings_log2,
-            window: u32::from(self.window.is_some()),
-            reserved: [0; 3],
+            reserved: [0; 2],
         }
     }
 
@@ -165,7 +165,7 @@ impl RingSet {
         let word = u64::from(credit.freed) | u64::from(credit.closed) << 32;
         let Some(window) = &self.window else {
             // SAFETY: the control line of this ring, inside memory that lives as long as `self`, which both sides access as an atomic.
-            let control = unsafe { AtomicU64::from_ptr(self.control.as_ptr().add(ring * CONTROL_STRIDE / 8)) };
+            let control = unsafe { AtomicU64::from_ptr(self.control.as_ptr().add(ring * STRIDE / 8)) };
             // Release, so that what was read is read before its room is used again. Pairs with `RingMachine::load_credit`.
             return control.store(word, Ordering::Release);
         };
@@ -175,7 +175,7 @@ impl RingSet {
         // Before: loads from the ring are done. After: the line leaves the processor.
         store.order();
         // SAFETY: the control line of this ring, inside the window; the window has found out that the processor has these instructions.
-        unsafe { store.store(window.as_ptr().as_ptr().add(ring * CONTROL_STRIDE), &line) };
+        unsafe { store.store(window.as_ptr().as_ptr().add(ring * STRIDE), &line) };
         store.fence();
     }
 
@@ -198,15 +198,14 @@ impl RingSet {
     pub(crate) fn read_device(&self, queue: &Queue) -> Result<(Vec<u32>, Vec<Counters>), offload::Error> {
         let bytes = queue.read(&self.states)?;
         let word = |at: usize| u64::from_ne_bytes(*bytes[at..].first_chunk().expect("inside the memory"));
-        let heads = (0..self.sizes.rings()).map(|ring| word(ring * STATE_STRIDE) as u32).collect();
-        let behind = self.sizes.rings() * STATE_STRIDE;
+        let heads = (0..self.sizes.rings()).map(|ring| word(ring * STRIDE) as u32).collect();
+        let behind = self.sizes.rings() * STRIDE;
         let of_stream = |stream: u32| {
             let mut sum = Counters::default();
             for ring in 0..self.sizes.rings() as u32 {
                 let at = behind + Rings::counters_of(self.sizes.rings_log2, stream, ring) as usize * size_of::<Counters>();
                 sum.dropped += word(at);
-                sum.late += word(at + 8);
-                sum.waited += word(at + 16);
+                sum.waited += word(at + 8);
             }
             sum
         };
@@ -246,18 +245,29 @@ impl RingView<'_> {
 }
 
 impl RingMemory for RingView<'_> {
-    #[inline]
+    #[inline(always)]
     fn load_four(&self, unit: u32) -> [u32; 4] {
-        // SAFETY: inside the ring, and aligned: the ring is aligned to a line, and `unit` a multiple of four. A device may write at any time, hence
-        // volatile; what it stores is units of 4 bytes, and processors load those of an aligned quad whole.
-        unsafe { self.at(unit, 4).cast::<Quad>().read_volatile().0 }
+        // SAFETY: inside the ring, and aligned: the ring is aligned to a line, and `unit` a multiple of four.
+        unsafe { load(self.at(unit, 4)) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn copy(&self, unit: u32, phase: u32, out: &mut [u32]) -> bool {
         let from = self.at(unit, out.len());
         // SAFETY: the range was checked; see `load_four` for the rest.
         unsafe { copy(from, phase, out) }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, unit: u32) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a hint, for any address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.first.as_ptr().wrapping_add(unit as usize).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = unit;
     }
 
     fn repair(&self, unit: u32, value: u32) {
@@ -266,28 +276,52 @@ impl RingMemory for RingView<'_> {
     }
 }
 
-#[derive(Clone, Copy)]
-#[repr(C, align(16))]
-struct Quad([u32; 4]);
+/// What the processor loads at once.
+#[cfg(target_arch = "x86_64")]
+type Quad = std::arch::x86_64::__m128i;
+#[cfg(not(target_arch = "x86_64"))]
+type Quad = [u32; 4];
 
-// SAFETY: four numbers without padding.
-unsafe impl Plain for Quad {}
+/// Loads four units.
+///
+/// # Safety
+/// `from` is valid for reads of four units and aligned to 16. A device may write them meanwhile.
+#[inline(always)]
+unsafe fn load(from: *const u32) -> [u32; 4] {
+    // SAFETY: the caller's. Volatile, because a device writes; it stores units of 4 bytes, and processors load those of an aligned quad whole.
+    let quad = unsafe { from.cast::<Quad>().read_volatile() };
+    // SAFETY: both are 16 bytes, of which any are four numbers.
+    unsafe { std::mem::transmute::<Quad, [u32; 4]>(quad) }
+}
 
 /// Copies units, a multiple of four of them, and says whether all have the phase.
 ///
 /// # Safety
-/// `from` is valid for reads of so many units and aligned to 16. A device may write them meanwhile.
-#[inline]
+/// As [`load`], of as many units.
+#[inline(always)]
 unsafe fn copy(from: *const u32, phase: u32, out: &mut [u32]) -> bool {
-    let mut differ = 0;
-    let (quads, _) = out.as_chunks_mut::<4>();
-    for (i, out) in quads.iter_mut().enumerate() {
+    let mut differ = [0; 8];
+    let (eights, rest) = out.as_chunks_mut::<8>();
+    let done = eights.len() * 8;
+    for (i, out) in eights.iter_mut().enumerate() {
         // SAFETY: the caller's.
-        let quad = unsafe { from.cast::<Quad>().add(i).read_volatile() }.0;
-        differ |= quad.iter().fold(0, |differ, unit| differ | (unit ^ phase));
+        let (low, high) = unsafe { (load(from.add(8 * i)), load(from.add(8 * i + 4))) };
+        for k in 0..4 {
+            differ[k] |= low[k] ^ phase;
+            differ[k + 4] |= high[k] ^ phase;
+        }
+        out[..4].copy_from_slice(&low);
+        out[4..].copy_from_slice(&high);
+    }
+    for (i, out) in rest.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        // SAFETY: the caller's.
+        let quad = unsafe { load(from.add(done + 4 * i)) };
+        for k in 0..4 {
+            differ[k] |= quad[k] ^ phase;
+        }
         *out = quad;
     }
-    differ & PHASE == 0
+    differ.iter().fold(0, |all, one| all | one) & PHASE == 0
 }
 
 #[cfg(test)]

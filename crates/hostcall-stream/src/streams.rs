@@ -361,7 +361,6 @@ impl Streams {
             let counted = self.drain_set(&set, queue)?;
             for (sum, counters) in all.iter_mut().zip(counted) {
                 sum.dropped += counters.dropped;
-                sum.late += counters.late;
                 sum.waited += counters.waited;
             }
         }
@@ -404,7 +403,6 @@ impl Streams {
                 messages: stream.messages.load(Ordering::Relaxed),
                 values: stream.values.load(Ordering::Relaxed),
                 dropped: counters.dropped,
-                late: counters.late,
                 waited: counters.waited,
             }
         };

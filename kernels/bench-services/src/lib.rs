@@ -14,6 +14,39 @@ pub trait Bench {
     fn give(chunk: u32, out: &mut [u8]) -> u64;
 }
 
+/// A message of four bytes.
+#[hostcall::stream]
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Message4 {
+    /// What is summed up.
+    pub units: [u32; 1],
+}
+
+/// A message of eight bytes: as many as an address has.
+#[hostcall::stream]
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Message8 {
+    /// What is summed up.
+    pub units: [u32; 2],
+}
+
+/// A message of sixteen bytes.
+#[hostcall::stream]
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Message16 {
+    /// What is summed up.
+    pub units: [u32; 4],
+}
+
+/// The units of message `i` of lane `lane`.
+#[inline(always)]
+pub fn units<const N: usize>(lane: u32, i: u32) -> [u32; N] {
+    core::array::from_fn(|k| (lane ^ 0x8000_0000).wrapping_add(i).wrapping_mul(2 * k as u32 + 1))
+}
+
 /// The block that asks number `i`.
 #[inline(always)]
 pub fn question(i: u32) -> [u32; 16] {

@@ -10,6 +10,7 @@
 //! * [`heap`]: the device's allocators.
 //! * [`plain`]: the wire without a client.
 //! * [`quiet`]: a call after a long silence; what calls cost that are not made.
+//! * [`streams`]: messages that nobody answers.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
 
@@ -21,3 +22,4 @@ pub mod heap;
 pub mod plain;
 pub mod posts;
 pub mod quiet;
+pub mod streams;

@@ -4,7 +4,7 @@ use offload::{Args, HostMemory, Launch};
 
 use super::error::Error;
 use super::report::{Against, Figure, Row};
-use super::rig::{CHUNK, Session, median};
+use super::rig::{CHUNK, Rig, Session, median};
 
 /// Which way the bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) fn row(session: &Session<'_>, way: Way) -> Result<Row, Error> {
     let rig = session.rig;
     let bytes = rig.scale.bulk_bytes;
     let info = rig.device.info();
-    let bus = bus(session, way, bytes)?;
+    let bus = bus(rig, way, bytes)?;
     // More waves than SMs can copy at once would only wait for staging slots.
     let launch = rig.waves(if rig.is_sim() { rig.all_waves() } else { info.sms * 8 });
     let waves = launch.group_count() * launch.group_threads() / u64::from(info.wave_size);
@@ -46,17 +46,17 @@ pub(super) fn row(session: &Session<'_>, way: Way) -> Result<Row, Error> {
 }
 
 /// 10⁹ bytes a second that a kernel's plain loads and stores of host memory reach.
-fn bus(session: &Session<'_>, way: Way, bytes: usize) -> Result<f64, Error> {
-    let rig = session.rig;
+pub(super) fn bus(rig: &Rig, way: Way, bytes: usize) -> Result<f64, Error> {
     let host: HostMemory<u128> = rig.device.alloc_host(bytes / size_of::<u128>())?;
     let out = rig.zeroed::<u128>(1)?;
     let launch = if rig.is_sim() { rig.waves(rig.all_waves()) } else { Launch::linear(rig.device.info().sms * 2, 512) };
     median(rig.scale.samples, || {
         let args = Args::new().address(host.address()).value(host.len() as u64);
-        let took = match way {
-            Way::ToHost => session.run("bus_to_host", launch, args),
-            Way::ToKernel => session.run("bus_to_kernel", launch, args.address(out.address())),
-        }?;
+        let (kernel, args) = match way {
+            Way::ToHost => ("bus_to_host", args),
+            Way::ToKernel => ("bus_to_kernel", args.address(out.address())),
+        };
+        let took = rig.run(kernel, launch, args, || Ok(rig.queue.synchronize()?))?;
         Ok(bytes as f64 / 1e9 / took.as_secs_f64())
     })
 }

@@ -17,6 +17,12 @@ pub(super) enum Error {
     #[error(transparent)]
     Kernel(#[from] hostcall::WaitError),
     #[error(transparent)]
+    Streams(#[from] hostcall_stream::StartError),
+    #[error(transparent)]
+    Rings(#[from] hostcall_stream::AttachError),
+    #[error(transparent)]
+    Messages(Box<hostcall_stream::WaitError>),
+    #[error(transparent)]
     Window(#[from] offload::WindowError),
     #[error("{doing} {path}: {source}", path = path.display())]
     File { doing: &'static str, path: PathBuf, source: std::io::Error },
@@ -43,6 +49,12 @@ pub(super) enum Error {
     /// Nothing went wrong: the machine has no window, or nobody wants it.
     #[error("{0}")]
     NoWindow(String),
+}
+
+impl From<hostcall_stream::WaitError> for Error {
+    fn from(error: hostcall_stream::WaitError) -> Self {
+        Self::Messages(Box::new(error))
+    }
 }
 
 impl Error {

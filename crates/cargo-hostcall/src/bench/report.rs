@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::error::Error;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 56] = [
+pub(super) const NAMES: [&str; 73] = [
     "call.scalar.held",
     "call.scalar.held.no_window",
     "call.scalar",
@@ -41,6 +41,23 @@ pub(super) const NAMES: [&str; 56] = [
     "wake",
     "closed.call",
     "closed.learn",
+    "stream.rate16",
+    "stream.rate16.no_window",
+    "stream.rate16.4",
+    "stream.rate16.4.no_window",
+    "stream.rate64",
+    "stream.rate64.no_window",
+    "stream.rate8",
+    "stream.rate8.no_window",
+    "stream.rate4",
+    "stream.rate4.no_window",
+    "stream.once",
+    "stream.once.no_window",
+    "stream.alone",
+    "stream.alone.no_window",
+    "stream.issue",
+    "stream.issue.no_window",
+    "stream.drop",
     "std.write",
     "std.file_read",
     "std.mutex",
@@ -95,7 +112,7 @@ pub(super) enum Figure {
 
 impl Figure {
     /// The number without its unit.
-    fn number(self) -> f64 {
+    pub(super) fn number(self) -> f64 {
         let (Self::Ns(number) | Self::Us(number) | Self::PerS(number) | Self::GbS(number)) = self;
         number
     }
@@ -198,6 +215,11 @@ impl Target {
                 "post.issue" => AtMost(0.5),
                 "bulk.to_host" | "bulk.to_kernel" => RatioAtLeast(0.92),
                 "file.read" => RatioAtLeast(0.8),
+                "stream.rate16" => RatioAtLeast(0.93),
+                "stream.rate16.4" => RatioAtLeast(0.80),
+                "stream.once" => AtLeast(350e6),
+                "stream.issue" => AtMost(0.55),
+                "stream.drop" => AtMost(0.4),
                 "malloc" => RatioAtLeast(20.0),
                 // What a sleeping process takes is not nothing to the clock that measures it.
                 "idle.none" => RatioAtMost(0.001),

@@ -157,6 +157,29 @@ impl Rig {
         self.device.info().resident_waves
     }
 
+    /// Runs a kernel to its end, as `wait` waits for it; how long the kernel took.
+    ///
+    /// `args` must be right for the kernel: see [`Queue::launch`].
+    pub(super) fn run(
+        &self,
+        kernel: &str,
+        launch: Launch,
+        args: Args,
+        wait: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Duration, Error> {
+        self.watchdog.during(&format!("kernel `{kernel}`"), Watchdog::LAUNCH, || {
+            let (start, end) = (self.device.event()?, self.device.event()?);
+            let loaded = self.program.kernel(kernel)?;
+            self.queue.record(&start)?;
+            // SAFETY: every caller in this module's siblings passes memory that it keeps until this returns, with the types that the
+            // kernel of this name in `kernels/bench` says; number and sizes are checked by the launch.
+            unsafe { self.queue.launch(&loaded, launch, args) }?;
+            self.queue.record(&end)?;
+            wait()?;
+            end.since(&start)?.ok_or_else(|| Error::NoTime { kernel: kernel.to_owned() })
+        })
+    }
+
     /// Zeroed device memory.
     pub(super) fn zeroed<T: Plain>(&self, len: usize) -> Result<Memory<T>, Error> {
         let memory = self.device.alloc(len)?;
@@ -184,18 +207,7 @@ impl Session<'_> {
     ///
     /// `args` must be right for the kernel: see [`Queue::launch`].
     pub(super) fn run(&self, kernel: &str, launch: Launch, args: Args) -> Result<Duration, Error> {
-        let rig = self.rig;
-        rig.watchdog.during(&format!("kernel `{kernel}`"), Watchdog::LAUNCH, || {
-            let (start, end) = (rig.device.event()?, rig.device.event()?);
-            let loaded = rig.program.kernel(kernel)?;
-            rig.queue.record(&start)?;
-            // SAFETY: every caller in this module's siblings passes memory that it keeps until this returns, with the types that the
-            // kernel of this name in `kernels/bench` says; number and sizes are checked by the launch.
-            unsafe { rig.queue.launch(&loaded, launch, args) }?;
-            rig.queue.record(&end)?;
-            self.server.wait(&rig.queue)?;
-            end.since(&start)?.ok_or_else(|| Error::NoTime { kernel: kernel.to_owned() })
-        })
+        self.rig.run(kernel, launch, args, || Ok(self.server.wait(&self.rig.queue)?))
     }
 }
 

@@ -8,6 +8,7 @@
 //! * [`mod@unit`], the unit with its phase.
 //! * [`header`]: the first two words of a message, who sent what.
 //! * [`layout`]: where the units of each lane lie in a message.
+//! * [`mod@encode`]: a message by one thread, for tests.
 //! * [`message`]: types of messages, and what a program says of them.
 //! * [`builtin`]: messages that the library brings along.
 //! * [`mod@send`]: the device's half.
@@ -25,6 +26,7 @@
 //! it. So the reader always gets on, as long as resident waves make progress.
 
 pub mod builtin;
+pub mod encode;
 pub mod header;
 pub mod layout;
 pub mod message;
@@ -34,12 +36,13 @@ pub mod send;
 pub mod unit;
 
 pub use builtin::{Access, AccessKind, Interval, Space};
+pub use encode::encode;
 pub use header::{From, Header, Kind};
 pub use layout::Layout;
 pub use message::{Field, Message, SchemaWord};
 pub use receive::{Found, Packet, Reader, RingMemory};
 pub use rings::{Counters, Rings};
-pub use send::{Counter, Credit, Place, Policy, RingLink, Sent, Subject, send};
+pub use send::{Counter, Credit, Policy, RingLink, Sent, Subject, send, send_once};
 
 /// Units of a *granule*, the piece in which a ring is reserved: a line of 64 bytes.
 pub const GRANULE: u32 = 16;

@@ -32,6 +32,11 @@ pub trait RingMemory {
         }
         differ & PHASE == 0
     }
+    /// Says that the granule from `unit` on will be loaded soon.
+    #[inline(always)]
+    fn prefetch(&self, unit: u32) {
+        let _ = unit;
+    }
     /// Stores one unit that the device has not stored: no kernel runs.
     fn repair(&self, unit: u32, value: u32);
 }
@@ -81,28 +86,143 @@ impl Packet<'_> {
         })
     }
 
-    /// Unit `index` of row `row`, which lane `lane` sent; 0 where there is none.
-    #[inline]
-    fn unit(&self, row: u32, lane: u32, index: u32) -> u32 {
-        let at = self.layout.displaced(lane, index);
-        let load = |unit: u32| self.units.get(unit as usize).copied().unwrap_or(0);
-        load(self.layout.place(row, index)) & !PHASE | (load(at.unit) >> at.bit & 1) << 31
-    }
-
     /// Writes all rows to `out`, one behind another, and returns how many units that are.
     ///
     /// # Panics
     /// When `out` is shorter than [`Packet::rows`] times [`Packet::units`].
+    #[inline(always)]
     pub fn copy_rows(&self, out: &mut [u32]) -> usize {
-        let units = self.layout.units;
-        let all = (self.layout.lanes * units) as usize;
-        for (row, (lane, out)) in self.lanes().zip(out[..all].chunks_exact_mut(units as usize)).enumerate() {
-            for (index, out) in out.iter_mut().enumerate() {
-                *out = self.unit(row as u32, lane, index as u32);
-            }
+        let all = (self.layout.lanes * self.layout.units) as usize;
+        let out = &mut out[..all];
+        // For the common sizes with everything known but the lanes.
+        macro_rules! rows {
+            ($($units:literal)+) => {
+                match self.layout.units {
+                    $($units => self.put_rows($units, out),)+
+                    units => self.put_rows(units, out),
+                }
+            };
         }
+        rows!(1 2 3 4 5 6 7 8 12 16);
         all
     }
+
+    /// The top bits of unit `index` of all lanes of a half of the wave: lane 0's is the highest.
+    #[inline(always)]
+    fn tops(&self, units: u32, index: u32, half: u32) -> u32 {
+        let load = |unit: u32| self.units.get(unit as usize).copied().unwrap_or(0);
+        if self.layout.lanes == 1 {
+            // One lane, whichever it is.
+            return if load(header::UNITS) >> index & 1 == 0 { 0 } else { u32::MAX };
+        }
+        let ballots = if self.layout.wide { 2 } else { 1 };
+        let (ballot, last) = (load(header::UNITS + ballots * index + half), load(header::UNITS + ballots * units + half));
+        (ballot & !PHASE | (last >> index & 1) << 31).reverse_bits()
+    }
+
+    /// [`Packet::copy_rows`], of `units` units each.
+    #[inline(always)]
+    fn put_rows(&self, units: u32, out: &mut [u32]) {
+        let (lanes, fours) = (self.layout.lanes as usize, (units & !3) as usize);
+        // Columns of four units end where the message ends, before them one of two, before that one of one.
+        let (left, columns) = self.units.split_at(self.units.len().saturating_sub(fours * lanes));
+        let (left, two) = left.split_at(left.len().saturating_sub(if units & 2 != 0 { 2 * lanes } else { 0 }));
+        let (_, one) = left.split_at(left.len().saturating_sub(if units & 1 != 0 { lanes } else { 0 }));
+        let (quads, _) = columns.as_chunks::<4>();
+        let (pairs, _) = two.as_chunks::<2>();
+        let (all, stride) = (u64::MAX >> (64 - self.layout.lanes), units as usize);
+        if self.header.mask == all && lanes <= 32 {
+            // All lanes, or the first ones: rows are lanes. Nothing here depends on what came before, so that processors do several at once.
+            let top = |tops: u32, row: usize| (tops << row) & PHASE;
+            for (column, quads) in quads.chunks_exact(lanes).enumerate() {
+                let tops = |i: u32| self.tops(units, 4 * column as u32 + i, 0);
+                let tops = [tops(0), tops(1), tops(2), tops(3)];
+                if units == 4 {
+                    // Rows follow one another: two at a time.
+                    let both = [tops[0], tops[1], tops[2], tops[3], tops[0] << 1, tops[1] << 1, tops[2] << 1, tops[3] << 1];
+                    let (from, last) = quads.as_chunks::<2>();
+                    let (out, rest) = out.as_chunks_mut::<8>();
+                    for ((row, from), out) in (0..).zip(from).zip(out) {
+                        put(from.as_flattened(), out, &both, 2 * row);
+                    }
+                    if let ([quad], Some(rest)) = (last, rest.first_chunk_mut()) {
+                        put(quad, rest, &tops, lanes as u32 - 1);
+                    }
+                    continue;
+                }
+                for (row, quad) in quads.iter().enumerate() {
+                    let Some(out) = out.get_mut(row * stride + 4 * column..).and_then(|out| out.first_chunk_mut()) else { return };
+                    put(quad, out, &tops, row as u32);
+                }
+            }
+            if units & 2 != 0 {
+                let tops = pair(self.tops(units, fours as u32, 0), self.tops(units, fours as u32 + 1, 0));
+                for (row, two) in pairs.iter().enumerate() {
+                    let at = row * stride + fours;
+                    let Some(out) = out.get_mut(at..at + 2) else { return };
+                    put_pair(out, pair(two[0], two[1]), tops << row);
+                }
+            }
+            if units & 1 != 0 {
+                let (last, Some(out)) = (self.tops(units, units - 1, 0), out.get_mut(stride - 1..)) else { return };
+                for ((row, unit), out) in one.iter().enumerate().zip(out.iter_mut().step_by(stride)) {
+                    *out = unit & !PHASE | top(last, row);
+                }
+            }
+            return;
+        }
+        let mut tops = [[0; MAX_UNITS as usize]; 2];
+        for half in 0..if self.layout.wide { 2 } else { 1 } {
+            for index in 0..units {
+                tops[half as usize][index as usize] = self.tops(units, index, half);
+            }
+        }
+        for (row, (lane, out)) in self.lanes().zip(out.chunks_exact_mut(units as usize)).enumerate() {
+            let tops = &tops[(lane / 32) as usize & 1];
+            let put_one = |out: &mut u32, unit: u32, top: u32| *out = unit & !PHASE | (top << (lane % 32)) & PHASE;
+            let (out_quads, rest) = out.as_chunks_mut::<4>();
+            for (column, (out, tops)) in out_quads.iter_mut().zip(tops.as_chunks::<4>().0).enumerate() {
+                let Some(quad) = quads.get(column * lanes + row) else { return };
+                for i in 0..4 {
+                    put_one(&mut out[i], quad[i], tops[i]);
+                }
+            }
+            if units & 2 != 0
+                && let (Some(pair), Some(out)) = (pairs.get(row), rest.first_chunk_mut::<2>())
+            {
+                put_one(&mut out[0], pair[0], tops[fours]);
+                put_one(&mut out[1], pair[1], tops[fours + 1]);
+            }
+            if units & 1 != 0
+                && let (Some(unit), Some(out)) = (one.get(row), rest.last_mut())
+            {
+                put_one(out, *unit, tops[units as usize - 1]);
+            }
+        }
+    }
+}
+
+/// Writes units of as many columns, whose lanes' top bits are those of `tops`, moved by `row` lanes. Processors do all of them at once.
+#[inline(always)]
+fn put<const N: usize>(from: &[u32], out: &mut [u32; N], tops: &[u32; N], row: u32) {
+    let Some(from) = from.first_chunk::<N>() else { return };
+    for i in 0..N {
+        out[i] = from[i] & !PHASE | (tops[i] << row) & PHASE;
+    }
+}
+
+/// Two units as one number, which processors load and store as one.
+#[inline(always)]
+const fn pair(low: u32, high: u32) -> u64 {
+    low as u64 | (high as u64) << 32
+}
+
+/// Writes two units whose top bits are those of `tops`. (Shifted to the left by less than 32, a pair's halves do not get into one another's top bit.)
+#[inline(always)]
+fn put_pair(out: &mut [u32], units: u64, tops: u64) {
+    const TOPS: u64 = pair(PHASE, PHASE);
+    let both = units & !TOPS | tops & TOPS;
+    (out[0], out[1]) = (both as u32, (both >> 32) as u32);
 }
 
 /// Reads one ring, in order.
@@ -144,6 +264,7 @@ impl Reader {
 
     /// Granules that the device may use again, if that is an eighth of the ring more than it has been told, or (`all`) if it is any more. The caller
     /// stores its low 32 bits where the device's [`RingLink::freed`](super::RingLink::freed) finds them, with release: what was read was read before.
+    #[inline(always)]
     pub const fn credit(&mut self, all: bool) -> Option<u64> {
         let news = self.position - self.told;
         if news == 0 || (!all && news < (1 << self.ring_log2) / 8) {
@@ -153,20 +274,29 @@ impl Reader {
         Some(self.position)
     }
 
+    /// Says that the next message will be looked for soon.
+    #[inline(always)]
+    pub fn prefetch(&self, memory: &impl RingMemory) {
+        memory.prefetch(Position::new(self.position as u32, self.ring_log2).unit(0));
+    }
+
     /// Looks for the next message. `units` says how many units a value of a stream has; `None`: there is no such stream.
+    #[inline(always)]
     pub fn next<'a>(&'a mut self, memory: &impl RingMemory, units: impl FnOnce(u32) -> Option<u32>) -> Found<'a> {
         let at = Position::new(self.position as u32, self.ring_log2);
         // The smallest message is a granule, so this is within it.
-        if !self.copy_units(memory, at, 0, QUAD) {
+        if !self.copy_units(memory, at, 0, GRANULE) {
             return if at.is_there(0, self.copy[0]) { Found::Partial } else { Found::Absent };
         }
-        if !self.copy_units(memory, at, QUAD, header::UNITS) {
-            return Found::Partial;
-        }
-        let Some((header, layout)) = self.plausible(units) else { return self.skip_malformed(memory, at) };
+        let Some((header, layout)) = self.plausible(units) else {
+            self.position += 1;
+            return Found::Malformed;
+        };
         let end = layout.granules() * GRANULE;
+        // Most likely the next message is as long.
+        (end..2 * end).step_by(GRANULE as usize).for_each(|unit| memory.prefetch(at.unit(unit)));
         // The last units first: while the message is on its way, that is one load instead of all.
-        if !self.copy_units(memory, at, end - QUAD, end) || !self.copy_units(memory, at, header::UNITS, end) {
+        if end > GRANULE && !(self.copy_units(memory, at, end - QUAD, end) && self.copy_units(memory, at, GRANULE, end)) {
             return Found::Partial;
         }
         let after_gap = self.position < self.gap_end;
@@ -175,6 +305,7 @@ impl Reader {
     }
 
     /// The header in the copy, and the layout of its message, if there can be such a message.
+    #[inline(always)]
     fn plausible(&self, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
         let header = Header::decode(*self.copy.first_chunk()?)?;
         let units = units(header.stream)?.checked_mul(header.values)?;
@@ -182,16 +313,8 @@ impl Reader {
         (header.wide == self.wide && header.granules == layout.granules()).then_some((header, layout))
     }
 
-    /// Goes on behind a granule that is no message, once all of it is there.
-    fn skip_malformed(&mut self, memory: &impl RingMemory, at: Position) -> Found<'static> {
-        if !self.copy_units(memory, at, header::UNITS, GRANULE) {
-            return Found::Partial;
-        }
-        self.position += 1;
-        Found::Malformed
-    }
-
     /// Copies units `from` to `to` of the message at `at`, and says whether all of them are there. Both are multiples of four, and within a message.
+    #[inline(always)]
     fn copy_units(&mut self, memory: &impl RingMemory, at: Position, from: u32, to: u32) -> bool {
         let Some(copy) = self.copy.get_mut(from as usize..to as usize) else { return false };
         // Up to the ring's end, and from its start.

@@ -7,14 +7,12 @@ use super::{MAX_RING_LOG2, MIN_RING_LOG2};
 pub const RINGS_SYMBOL: &str = "__hostcall_rings";
 /// The most rings, as a power of two.
 pub const MAX_RINGS_LOG2: u32 = 10;
-/// Bytes from the [`RingState`] of a ring to that of the next: waves of different rings share no line.
-pub const STATE_STRIDE: usize = 128;
-/// Bytes from the control line of a ring, a [`Credit`], to that of the next.
-pub const CONTROL_STRIDE: usize = 64;
+/// Bytes from what belongs to a ring, its [`RingState`] or its control line, to that of the next: waves of different rings share no line.
+pub const STRIDE: usize = 128;
 
 /// Everything a kernel must know of its rings. All addresses are as the device sees them.
 ///
-/// All zero means "attached to none", and every message then ends as [`Sent::Closed`](super::Sent::Closed).
+/// All zero means "attached to none": every stream is then off.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Rings {
@@ -22,9 +20,11 @@ pub struct Rings {
     pub data: u64,
     /// Bytes from the first unit of a ring to that of the next.
     pub stride: u64,
-    /// Device memory: [`RingState`]s, one every [`STATE_STRIDE`] bytes.
+    /// Device memory: [`RingState`]s, one every [`STRIDE`] bytes.
     pub states: u64,
-    /// Host memory, or a window: what the reader says of each ring, a [`Credit`] every [`CONTROL_STRIDE`] bytes.
+    /// Where waves look what the reader says: a [`Credit`] every [`STRIDE`] bytes, in a window, or what has been learnt, in the [`RingState`]s.
+    pub credit: u64,
+    /// Without a window, host memory: where it is learnt, a [`Credit`] every [`STRIDE`] bytes. 0: there is a window.
     pub control: u64,
     /// Device memory: [`Counters`] for each stream and ring, see [`Rings::counters_of`].
     pub counters: u64,
@@ -32,10 +32,8 @@ pub struct Rings {
     pub ring_log2: u32,
     /// Rings, as a power of two.
     pub rings_log2: u32,
-    /// 1 if `control` lies in a window: device memory, which waves may look at for each message.
-    pub window: u32,
     /// 0.
-    pub reserved: [u32; 3],
+    pub reserved: [u32; 2],
 }
 
 const _: () = assert!(size_of::<Rings>() == 64);
@@ -58,18 +56,14 @@ pub struct RingState {
 pub struct Counters {
     /// [`Counter::Dropped`](super::Counter::Dropped).
     pub dropped: u64,
-    /// [`Counter::Late`](super::Counter::Late).
-    pub late: u64,
     /// [`Counter::Waited`](super::Counter::Waited).
     pub waited: u64,
-    /// 0.
-    pub reserved: u64,
 }
 
 impl Rings {
     /// "Attached to none".
     pub const DETACHED: Self =
-        Self { data: 0, stride: 0, states: 0, control: 0, counters: 0, ring_log2: 0, rings_log2: 0, window: 0, reserved: [0; 3] };
+        Self { data: 0, stride: 0, states: 0, credit: 0, control: 0, counters: 0, ring_log2: 0, rings_log2: 0, reserved: [0; 2] };
 
     /// The ring of the wave that is number `wave` of its grid.
     ///
@@ -93,7 +87,7 @@ impl Rings {
 
     /// The bytes to write into the program.
     pub const fn as_bytes(&self) -> &[u8; size_of::<Self>()] {
-        // SAFETY: `Rings` is `repr(C)` without padding (5 u64 and 6 u32 are 64 bytes); any of its bytes is initialised.
+        // SAFETY: `Rings` is `repr(C)` without padding (6 u64 and 4 u32 are 64 bytes); any of its bytes is initialised.
         unsafe { &*core::ptr::from_ref(self).cast() }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::header::{From, Header, Kind};
 use super::layout::Layout;
-use super::unit::Position;
-use super::{GRANULE, header};
+use super::unit::{DATA, Position, QUAD};
+use super::{GRANULE, MAX_UNITS, header};
 use crate::lanes::Lanes;
 use crate::port::Group;
 
@@ -24,12 +24,24 @@ pub enum Sent {
     Sent,
     /// There was no room, and its policy is [`Policy::Drop`].
     Dropped,
-    /// Nobody reads the ring any more, or nobody ever did.
+    /// Nobody reads the ring any more.
     Closed,
-    /// It is longer than a quarter of the ring.
+    /// It is longer than a message can be.
     TooLarge,
     /// Nobody wants messages of this stream.
     Off,
+}
+
+impl Sent {
+    /// What one lane told the others.
+    #[inline(always)]
+    const fn new(number: u32) -> Self {
+        match number {
+            number if number == Self::Sent as u32 => Self::Sent,
+            number if number == Self::Dropped as u32 => Self::Dropped,
+            _ => Self::Closed,
+        }
+    }
 }
 
 /// What the device counts for a ring. The counters only grow.
@@ -37,19 +49,8 @@ pub enum Sent {
 pub enum Counter {
     /// Messages dropped for want of room.
     Dropped,
-    /// Messages whose policy is to be dropped, and that waited all the same: others had taken the room between the look and the reservation.
-    Late,
-    /// Messages that waited for room, the late ones included.
+    /// Messages that waited for room. If their policy is to be dropped, others had taken the room between the look and the reservation.
     Waited,
-}
-
-/// Where the calling wave is.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Place {
-    /// What goes into the header.
-    pub from: From,
-    /// Whether waves have 64 lanes.
-    pub wide: bool,
 }
 
 /// What a ring's reader says to those that send.
@@ -66,10 +67,12 @@ pub struct Credit {
 ///
 /// Counters and credit are the leader's business; stores are every lane's. Stores are relaxed, and nothing is awaited.
 pub trait RingLink: Lanes {
-    /// Granules of each ring, as a power of two; `None`: the program is attached to none.
-    fn ring_log2(self) -> Option<u32>;
+    /// Granules of each ring, as a power of two.
+    fn ring_log2(self) -> u32;
+    /// Whether waves have 64 lanes.
+    fn is_wide(self) -> bool;
     /// Where the wave is.
-    fn place(self) -> Place;
+    fn from(self) -> From;
     /// Granules that have been reserved in the wave's ring since it was attached, low 32 bits. Device memory, relaxed.
     fn head(self) -> u32;
     /// Reserves `granules`, and returns what [`RingLink::head`] was. One relaxed read-modify-write of device memory.
@@ -81,6 +84,11 @@ pub trait RingLink: Lanes {
     fn credit(self) -> Credit;
     /// Looks over the bus what the reader has said, unless [`RingLink::credit`] shows that by itself.
     fn learn(self);
+    /// Waits for room for the `attempt`-th time in a row: backs off.
+    #[inline(always)]
+    fn pause_for_room(self, attempt: u32) {
+        self.pause(attempt);
+    }
     /// Adds one to a counter of the ring's for this stream.
     fn count(self, stream: u32, what: Counter);
     /// Stores one unit of the ring.
@@ -117,103 +125,212 @@ pub struct Subject {
 /// Sends `UNITS` units from each lane of `group`, in one message. Every lane of the group must call, and gets the same answer.
 #[inline(always)]
 pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
-    let Some(ring_log2) = arch.ring_log2() else { return Sent::Closed };
-    let place = arch.place();
-    let Some(layout) = Layout::new(UNITS as u32, group.count, place.wide) else { return Sent::TooLarge };
-    let granules = layout.granules();
-    if granules > 1 << (ring_log2 - 2) {
-        return Sent::TooLarge;
+    match whole_wave(arch, group) {
+        // With lanes that are known the layout is constant, and collectives cost an instruction each.
+        Some(whole) => send_in(arch, &whole, subject, units),
+        None => send_apart(arch, group.mask, subject, *units),
     }
+}
 
-    let (mut outcome, mut granule) = (Sent::Sent, 0);
-    if group.leads() {
-        match reserve(arch, ring_log2, granules, &subject) {
-            Ok(first) => granule = first,
-            Err(why) => outcome = why,
-        }
-    }
-    let outcome = arch.broadcast(group.mask, outcome as u32, group.leader);
-    if outcome != Sent::Sent as u32 {
-        return if outcome == Sent::Dropped as u32 { Sent::Dropped } else { Sent::Closed };
-    }
-    let at = Position::new(arch.broadcast(group.mask, granule, group.leader), ring_log2);
+/// The group of all lanes of a wave, if `group` is that, in constants.
+#[inline(always)]
+fn whole_wave<A: RingLink>(arch: A, group: &Group) -> Option<Group> {
+    let (mask, count) = if arch.is_wide() { (u64::MAX, 64) } else { (u64::from(u32::MAX), 32) };
+    (group.mask == mask).then(|| Group { mask, count, rank: arch.lane(), leader: 0 })
+}
 
-    let header = Header {
-        stream: subject.stream,
-        granules,
-        kind: Kind::Rows,
-        mask: group.mask,
-        wide: place.wide,
-        site: subject.site,
-        weight: 0,
-        user: 0,
-        values: subject.values,
-        time: if subject.timed { Some(arch.now_ns()) } else { None },
-        from: place.from,
+/// [`send`] of a part of a wave. A function of its own, so that it is in a program once for each size.
+#[inline(always)]
+fn send_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subject, units: [u32; UNITS]) -> Sent {
+    send_in(arch, &Group::new(mask, arch.lane()), subject, &units)
+}
+
+#[inline(always)]
+fn send_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
+    const { assert!(UNITS > 0 && UNITS <= MAX_UNITS as usize, "a lane's part of a message has 1 to 31 units") };
+    let layout = Layout { units: UNITS as u32, lanes: group.count, wide: arch.is_wide() };
+    // While room is reserved: what does not depend on it. All lanes make all ballots; each then picks what it stores.
+    let (reserved, (time, bits)) = reserve(arch, group, layout, &subject, || (subject.time(arch), Bits::gather(arch, group, units)));
+    let at = match reserved {
+        Ok(at) => at,
+        Err(why) => return why,
     };
-    store_left(arch, group, &layout, at, &header.encode(), units);
-    store_columns(arch, group, &layout, at, units);
+    store_left(arch, group, layout, at, || subject.header(arch, layout, group.mask, time), &bits);
+    store_columns(arch, group, layout, at, units);
     Sent::Sent
 }
 
-/// Reserves room, and waits for credit if the policy says so. By the leader alone.
+/// Units of the largest value that all lanes store together: its message is one granule.
+const ONCE_UNITS: usize = (GRANULE - header::UNITS - 1) as usize;
+
+/// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it is short. Every lane of the group must call, and
+/// gets the same answer.
 #[inline(always)]
-fn reserve<A: RingLink>(arch: A, ring_log2: u32, granules: u32, subject: &Subject) -> Result<u32, Sent> {
-    let size = 1u32 << ring_log2;
-    if subject.policy == Policy::Drop {
-        // Less than an eighth is free: others that look at the same time may take that much before this one reserves. (The reader may have got past
-        // the head that was seen: what is used is then less than nothing.)
-        let full = |freed: u32| arch.head().wrapping_sub(freed) as i32 > (size - granules.max(size / 8)) as i32;
-        if full(arch.credit().freed) {
-            arch.learn();
-            let credit = arch.credit();
-            if credit.closed != 0 {
-                return Err(Sent::Closed);
-            }
-            if full(credit.freed) {
-                arch.count(subject.stream, Counter::Dropped);
-                return Err(Sent::Dropped);
-            }
+pub fn send_once<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
+    match whole_wave(arch, group) {
+        Some(whole) => once_in(arch, &whole, subject, units),
+        None => once_apart(arch, group.mask, subject, *units),
+    }
+}
+
+/// [`send_once`] of a part of a wave, as [`send_apart`].
+#[inline(always)]
+fn once_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subject, units: [u32; UNITS]) -> Sent {
+    once_in(arch, &Group::new(mask, arch.lane()), subject, &units)
+}
+
+#[inline(always)]
+fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
+    if UNITS > ONCE_UNITS {
+        let sent = if group.leads() { send(arch, &group.alone(), subject, units) } else { Sent::Sent };
+        // The others wait: they would be ahead of it with the next message.
+        return Sent::new(arch.broadcast(group.mask, sent as u32, group.leader));
+    }
+    let layout = Layout { units: UNITS as u32, lanes: 1, wide: arch.is_wide() };
+    let (reserved, (time, units)) = reserve(arch, group, layout, &subject, || {
+        let mut all = [0; UNITS];
+        unrolled!(for k in 0..UNITS as u32 => {
+            all[k as usize] = arch.broadcast(group.mask, units[k as usize], group.leader);
+        });
+        (subject.time(arch), all)
+    });
+    let at = match reserved {
+        Ok(at) => at,
+        Err(why) => return why,
+    };
+    // The whole message: header, displaced bits, padding, the last unit of an odd number, the last pair, then fours.
+    let header = subject.header(arch, layout, 1 << group.leader, time);
+    let unit = |index: u32| {
+        if index < header::UNITS {
+            return header[index as usize];
         }
+        let mut unit = 0;
+        unrolled!(for k in 0..UNITS as u32 => {
+            if index == header::UNITS {
+                unit |= (units[k as usize] >> 31) << k;
+            } else if index == layout.place(0, k) {
+                unit = units[k as usize];
+            }
+        });
+        unit
+    };
+    let mut quad = group.rank;
+    while quad < GRANULE / QUAD {
+        let mut four = [0; QUAD as usize];
+        unrolled!(for k in 0..GRANULE / QUAD => {
+            if k == quad {
+                four = [unit(4 * k), unit(4 * k + 1), unit(4 * k + 2), unit(4 * k + 3)];
+            }
+        });
+        let phase = at.phase(QUAD * quad);
+        arch.store_four(at.unit(QUAD * quad), four.map(|unit| unit & DATA | phase));
+        quad += group.count;
+    }
+    Sent::Sent
+}
+
+impl Subject {
+    #[inline(always)]
+    fn time(&self, arch: impl RingLink) -> Option<u64> {
+        if self.timed { Some(arch.now_ns()) } else { None }
+    }
+
+    #[inline(always)]
+    fn header(&self, arch: impl RingLink, layout: Layout, mask: u64, time: Option<u64>) -> [u32; header::UNITS as usize] {
+        let Self { stream, site, values, .. } = *self;
+        let (granules, kind, wide, from) = (layout.granules(), Kind::Rows, layout.wide, arch.from());
+        Header { stream, granules, kind, mask, wide, site, weight: 0, user: 0, values, time, from }.encode()
+    }
+}
+
+/// Reserves room for a message, and tells all lanes where it is, or why there is none. Whatever does not depend on that is worked out `meanwhile`.
+///
+/// Lanes do not part here but for the atomic itself, and for what is rare. What they decide they decide together, by a ballot, because each has looked at
+/// the credit by itself.
+#[inline(always)]
+fn reserve<A: RingLink, T>(
+    arch: A,
+    group: &Group,
+    layout: Layout,
+    subject: &Subject,
+    meanwhile: impl FnOnce() -> T,
+) -> (Result<Position, Sent>, T) {
+    // The largest message takes less than a quarter of the smallest ring.
+    let (ring_log2, granules) = (arch.ring_log2(), layout.granules());
+    let size = 1u32 << ring_log2;
+    if subject.policy == Policy::Drop
+        && let Some(why) = unless_sent(arch, group, || room(arch, granules, size, subject))
+    {
+        return (Err(why), meanwhile());
     }
     // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
     let credit = arch.credit();
-    let first = arch.reserve(granules);
-    let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
-    if used > size / 2 || credit.closed != 0 {
-        return short(arch, first, granules, size, credit, subject);
+    let mut first = 0;
+    if group.leads() {
+        first = arch.reserve(granules);
     }
-    Ok(first)
+    let other = meanwhile();
+    let first = arch.broadcast(group.mask, first, group.leader);
+    let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
+    let short = used > size / 2 || credit.closed != 0;
+    if arch.ballot(group.mask, short) != 0
+        && let Some(why) = unless_sent(arch, group, || wait(arch, first, granules, size, subject))
+    {
+        // What has been reserved is never stored.
+        return (Err(why), other);
+    }
+    (Ok(Position::new(first, ring_log2)), other)
 }
 
-/// More than half of the ring is used, or nobody reads it. (Inlined: a call would cost its callers more registers than it has instructions.)
+/// What the leader finds out, for all lanes, unless the message can be sent.
 #[inline(always)]
-fn short<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, credit: Credit, subject: &Subject) -> Result<u32, Sent> {
+fn unless_sent<A: RingLink>(arch: A, group: &Group, by_leader: impl FnOnce() -> Sent) -> Option<Sent> {
+    let mut outcome = Sent::Sent;
+    if group.leads() {
+        outcome = by_leader();
+    }
+    let outcome = Sent::new(arch.broadcast(group.mask, outcome as u32, group.leader));
+    (outcome != Sent::Sent).then_some(outcome)
+}
+
+/// Whether there is room for a message that is dropped if there is none. By the leader alone.
+#[inline(always)]
+fn room<A: RingLink>(arch: A, granules: u32, size: u32, subject: &Subject) -> Sent {
+    // Less than an eighth is free: others that look at the same time may take that much before this one reserves. (The reader may have got past the head
+    // that was seen: what is used is then less than nothing.)
+    let (head, credit) = (arch.head(), arch.credit());
+    if head.wrapping_sub(credit.freed) as i32 <= (size - granules.max(size / 8)) as i32 {
+        return Sent::Sent;
+    }
     if credit.closed != 0 {
-        // What has been reserved is never stored.
-        return Err(Sent::Closed);
+        return Sent::Closed;
     }
-    // Long before credit is short, so that few ever wait for it.
+    arch.count(subject.stream, Counter::Dropped);
+    // For the next one.
     arch.learn();
-    if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
-        return Ok(first);
-    }
-    if subject.policy == Policy::Drop {
-        arch.count(subject.stream, Counter::Late);
-    }
-    arch.count(subject.stream, Counter::Waited);
+    Sent::Dropped
+}
+
+/// More than half of the ring is used, or nobody reads it: waits until what has been reserved is free. By the leader alone. (Inlined: a call would cost its
+/// callers more registers than it has instructions.)
+#[inline(always)]
+fn wait<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, subject: &Subject) -> Sent {
     let mut attempt = 0;
     loop {
+        // Also long before credit is short, so that few ever wait for it.
+        arch.learn();
         let credit = arch.credit();
-        if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
-            return Ok(first);
-        }
         if credit.closed != 0 {
-            return Err(Sent::Closed);
+            return Sent::Closed;
+        }
+        if first.wrapping_add(granules).wrapping_sub(credit.freed) <= size {
+            return Sent::Sent;
+        }
+        if attempt == 0 {
+            arch.count(subject.stream, Counter::Waited);
         }
         attempt += 1;
-        arch.pause(attempt);
-        arch.learn();
+        arch.pause_for_room(attempt);
     }
 }
 
@@ -222,32 +339,52 @@ fn short<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, credit: Cre
 fn store_left<A: RingLink, const UNITS: usize>(
     arch: A,
     group: &Group,
-    layout: &Layout,
+    layout: Layout,
     at: Position,
-    header: &[u32; header::UNITS as usize],
-    units: &[u32; UNITS],
+    header: impl Fn() -> [u32; header::UNITS as usize],
+    bits: &Bits<UNITS>,
 ) {
-    // All lanes make all ballots; each then picks what it stores. (Selected, not indexed: registers have no index.)
-    let bits = Bits::gather(arch, group, layout, units);
-    let unit = |index: u32| {
-        let mut unit = bits.unit(layout, index);
-        unrolled!(for i in 0..header::UNITS => {
-            if i == index {
-                unit = header[i as usize];
+    let (quads, end) = (layout.left() / QUAD, layout.left());
+    let store = |quad: u32| {
+        // Selected, not indexed: registers have no index.
+        let four = match quad {
+            0 => {
+                let [a, b, c, d, ..] = header();
+                [a, b, c, d]
             }
-        });
-        at.with_phase(index, unit)
+            1 => {
+                let [.., a, b, c, d] = header();
+                [a, b, c, d]
+            }
+            _ => bits.quad(layout, quad - header::UNITS / QUAD),
+        };
+        let phase = at.phase(QUAD * quad);
+        arch.store_four(at.unit(QUAD * quad), four.map(|unit| unit & DATA | phase));
     };
-    let (quads, end) = (layout.left() / 4, layout.left());
-    let mut quad = group.rank;
-    while quad < quads {
-        let first = 4 * quad;
-        arch.store_four(at.unit(first), [unit(first), unit(first + 1), unit(first + 2), unit(first + 3)]);
-        quad += group.count;
+    if group.count >= quads {
+        if group.rank < quads {
+            store(group.rank);
+        }
+    } else {
+        let mut quad = group.rank;
+        while quad < quads {
+            store(quad);
+            quad += group.count;
+        }
     }
-    let mut rest = 4 * quads + group.rank;
+    if UNITS.is_multiple_of(QUAD as usize) {
+        // Columns of whole quads: no unit is left.
+        return;
+    }
+    let mut rest = QUAD * quads + group.rank;
     while rest < end {
-        arch.store(at.unit(rest), unit(rest));
+        let [a, b, c, _] = bits.quad(layout, quads - header::UNITS / QUAD);
+        let unit = match rest - QUAD * quads {
+            0 => a,
+            1 => b,
+            _ => c,
+        };
+        arch.store(at.unit(rest), at.with_phase(rest, unit));
         rest += group.count;
     }
 }
@@ -259,66 +396,70 @@ struct Bits<const UNITS: usize> {
 
 impl<const UNITS: usize> Bits<UNITS> {
     #[inline(always)]
-    fn gather<A: RingLink>(arch: A, group: &Group, layout: &Layout, units: &[u32; UNITS]) -> Self {
+    fn gather<A: RingLink>(arch: A, group: &Group, units: &[u32; UNITS]) -> Self {
         let mut ballots = [0; UNITS];
         unrolled!(for k in 0..UNITS as u32 => {
-            let top = units[k as usize] >> 31 != 0;
-            ballots[k as usize] = if layout.lanes == 1 { u64::from(top) } else { arch.ballot(group.mask, top) };
+            ballots[k as usize] = arch.ballot(group.mask, units[k as usize] >> 31 != 0);
         });
         Self { ballots }
     }
 
-    /// Unit `index` of the message as far as it has displaced bits, else 0.
+    /// A bit for each ballot: `of` says which.
     #[inline(always)]
-    fn unit(&self, layout: &Layout, index: u32) -> u32 {
-        let behind = index.wrapping_sub(header::UNITS);
-        let (mut unit, mut gathered) = (0, [0u32; 2]);
+    fn each(&self, of: impl Fn(u64) -> bool) -> u32 {
+        let mut bits = 0;
         unrolled!(for k in 0..UNITS as u32 => {
-            let ballot = self.ballots[k as usize];
-            let (low, high) = (ballot as u32, (ballot >> 32) as u32);
-            if layout.lanes == 1 {
-                gathered[0] |= low << k;
-            } else {
-                gathered[0] |= (low >> 31) << k;
-                gathered[1] |= (high >> 31) << k;
-                let ballots = if layout.wide { 2 } else { 1 };
-                if behind == ballots * k {
-                    unit = low;
-                } else if layout.wide && behind == 2 * k + 1 {
-                    unit = high;
-                }
+            bits |= u32::from(of(self.ballots[k as usize])) << k;
+        });
+        bits
+    }
+
+    /// Quad `quad` behind the header: displaced bits, then zeros.
+    #[inline(always)]
+    fn quad(&self, layout: Layout, quad: u32) -> [u32; QUAD as usize] {
+        if layout.lanes == 1 {
+            // A lane alone: its bits are all that a ballot has.
+            return if quad == 0 { [self.each(|ballot| ballot != 0), 0, 0, 0] } else { [0; 4] };
+        }
+        // Unit `index` of them: a ballot, or what the ballots' own phases displace. With constant indices nothing else of it remains.
+        let unit = |index: u32| {
+            let (of, half) = if layout.wide { (index / 2, index % 2) } else { (index, 0) };
+            match self.ballots.get(of as usize) {
+                Some(ballot) => (ballot >> (32 * half)) as u32,
+                None if of == UNITS as u32 => self.each(|ballot| ballot >> (32 * half + 31) & 1 != 0),
+                None => 0,
+            }
+        };
+        let mut four = [0; 4];
+        unrolled!(for k in 0..(UNITS as u32 + 1).div_ceil(if layout.wide { 2 } else { 4 }) => {
+            if k == quad {
+                four = [unit(4 * k), unit(4 * k + 1), unit(4 * k + 2), unit(4 * k + 3)];
             }
         });
-        let last = layout.bits() - if layout.wide && layout.lanes > 1 { 2 } else { 1 };
-        if behind == last {
-            unit = gathered[0];
-        } else if layout.wide && layout.lanes > 1 && behind == last + 1 {
-            unit = gathered[1];
-        }
-        unit
+        four
     }
 }
 
 /// Stores the lane's own units.
 #[inline(always)]
-fn store_columns<A: RingLink, const UNITS: usize>(arch: A, group: &Group, layout: &Layout, at: Position, units: &[u32; UNITS]) {
-    let value = |place: u32, index: u32| at.with_phase(place, units.get(index as usize).copied().unwrap_or(0));
+fn store_columns<A: RingLink, const UNITS: usize>(arch: A, group: &Group, layout: Layout, at: Position, units: &[u32; UNITS]) {
     let fours = layout.in_fours();
-    unrolled!(for column in 0..UNITS as u32 / 4 => {
-        let (first, place) = (4 * column, layout.place(group.rank, 4 * column));
-        arch.store_four(
-            at.unit(place),
-            [value(place, first), value(place + 1, first + 1), value(place + 2, first + 2), value(place + 3, first + 3)],
-        );
+    // The units of a column lie in one quad, and so have one phase.
+    let value = |phase: u32, index: u32| units.get(index as usize).copied().unwrap_or(0) & DATA | phase;
+    unrolled!(for column in 0..UNITS as u32 / QUAD => {
+        let (first, place) = (QUAD * column, layout.place(group.rank, QUAD * column));
+        let phase = at.phase(place);
+        arch.store_four(at.unit(place), [value(phase, first), value(phase, first + 1), value(phase, first + 2), value(phase, first + 3)]);
     });
     if UNITS & 2 != 0 {
         let place = layout.place(group.rank, fours);
-        arch.store_two(at.unit(place), [value(place, fours), value(place + 1, fours + 1)]);
+        let phase = at.phase(place);
+        arch.store_two(at.unit(place), [value(phase, fours), value(phase, fours + 1)]);
     }
     if UNITS & 1 != 0 {
-        let place = layout.place(group.rank, UNITS as u32 - 1);
-        arch.store(at.unit(place), value(place, UNITS as u32 - 1));
+        let (index, place) = (UNITS as u32 - 1, layout.place(group.rank, UNITS as u32 - 1));
+        arch.store(at.unit(place), value(at.phase(place), index));
     }
 }
 
-const _: () = assert!(GRANULE.is_multiple_of(4), "quads do not cross granules");
+const _: () = assert!(GRANULE.is_multiple_of(QUAD), "quads do not cross granules");

@@ -8,7 +8,7 @@ use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
 use hostcall_abi::stream::unit::PHASE;
 use hostcall_abi::stream::{
-    Counter, Credit, Found, GRANULE, MIN_RING_LOG2, Place, Policy, Reader, RingLink, RingMemory, Sent, Subject, send,
+    Counter, Credit, Found, From, GRANULE, MIN_RING_LOG2, Policy, Reader, RingLink, RingMemory, Sent, Subject, send,
 };
 use loom::sync::Arc;
 use loom::sync::atomic::{
@@ -126,11 +126,14 @@ impl Lanes for Wave<'_> {
 }
 
 impl RingLink for Wave<'_> {
-    fn ring_log2(self) -> Option<u32> {
-        Some(MIN_RING_LOG2)
+    fn ring_log2(self) -> u32 {
+        MIN_RING_LOG2
     }
-    fn place(self) -> Place {
-        Place::default()
+    fn is_wide(self) -> bool {
+        false
+    }
+    fn from(self) -> From {
+        From::default()
     }
     fn head(self) -> u32 {
         self.0.head.load(Relaxed)

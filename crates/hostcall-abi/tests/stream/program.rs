@@ -42,7 +42,6 @@ pub struct Program {
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
     pub dropped: u32,
-    pub late: u32,
     pub waited: u32,
 }
 
@@ -217,8 +216,7 @@ impl Received {
                 }
             }
         }
-        let counted =
-            Counted { dropped: ring.counter(Counter::Dropped), late: ring.counter(Counter::Late), waited: ring.counter(Counter::Waited) };
+        let counted = Counted { dropped: ring.counter(Counter::Dropped), waited: ring.counter(Counter::Waited) };
         assert!(counted.dropped == dropped || program.killed.is_some(), "{counted:?}, but {dropped} were dropped");
         assert!(self.malformed == 0 || killed > 0, "{} granules were malformed", self.malformed);
         counted

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use corosensei::Yielder;
-use hostcall_abi::stream::{Counter, Credit, From, Place, RingLink, RingMemory, unit::PHASE};
+use hostcall_abi::stream::{Counter, Credit, From, RingLink, RingMemory, unit::PHASE};
 
 use crate::common::{Meetings, Random, lanes_that_meet};
 
@@ -141,11 +141,14 @@ impl Lane<'_> {
 lanes_that_meet!(Lane<'_>, |this| this.ring.clock.get());
 
 impl RingLink for Lane<'_> {
-    fn ring_log2(self) -> Option<u32> {
-        Some(self.ring.ring_log2)
+    fn ring_log2(self) -> u32 {
+        self.ring.ring_log2
     }
-    fn place(self) -> Place {
-        Place { from: From { group: 1 << 40 | u64::from(self.wave), wave: self.wave, sm: 3, launch: 5 }, wide: self.ring.wide }
+    fn is_wide(self) -> bool {
+        self.ring.wide
+    }
+    fn from(self) -> From {
+        From { group: 1 << 40 | u64::from(self.wave), wave: self.wave, sm: 3, launch: 5 }
     }
     fn head(self) -> u32 {
         self.step();

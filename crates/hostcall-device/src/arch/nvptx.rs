@@ -374,12 +374,12 @@ pub(crate) fn rings() -> Rings {
         data: field!(rings.data, reg64),
         stride: field!(rings.stride, reg64),
         states: field!(rings.states, reg64),
+        credit: field!(rings.credit, reg64),
         control: field!(rings.control, reg64),
         counters: field!(rings.counters, reg64),
         ring_log2: field!(rings.ring_log2, reg32),
         rings_log2: field!(rings.rings_log2, reg32),
-        window: field!(rings.window, reg32),
-        reserved: [0; 3],
+        reserved: [0; 2],
     }
 }
 
@@ -624,6 +624,12 @@ impl RingMachine for Machine {
                 }
             }
         }
+    }
+
+    #[inline(always)]
+    fn nap(self, attempt: u32) {
+        // Up to 2 µs.
+        nanosleep(64 << attempt.min(5));
     }
 
     #[inline(always)]

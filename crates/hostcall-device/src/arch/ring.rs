@@ -2,8 +2,8 @@
 
 use super::current::{self as arch, Machine, rings};
 use hostcall_abi::lanes::Lanes;
-use hostcall_abi::stream::rings::{CONTROL_STRIDE, Counters, RingState, STATE_STRIDE};
-use hostcall_abi::stream::{Counter, Credit, From, Place, RingLink, Rings};
+use hostcall_abi::stream::rings::{Counters, STRIDE};
+use hostcall_abi::stream::{Counter, Credit, From, RingLink, Rings};
 
 /// The memory accesses of a ring. Addresses are as the device sees them.
 pub(crate) trait RingMachine: Lanes {
@@ -11,14 +11,19 @@ pub(crate) trait RingMachine: Lanes {
     fn load_credit(self, at: u64) -> u64;
     /// Stores a [`Credit`] into device memory, for other waves.
     fn store_credit(self, at: u64, credit: u64);
-    /// Loads [`RingState::head`], relaxed.
+    /// Loads [`hostcall_abi::stream::rings::RingState::head`], relaxed.
     fn load_head(self, at: u64) -> u32;
-    /// Adds to [`RingState::head`], relaxed, and returns what it was.
+    /// Adds to [`hostcall_abi::stream::rings::RingState::head`], relaxed, and returns what it was.
     fn add_head(self, at: u64, granules: u32) -> u32;
     /// Adds one to a counter in device memory, relaxed.
     fn add_count(self, at: u64);
     /// Stores 1, 2 or 4 units of host memory that are aligned together. Relaxed: pairs with the reader's loads, by the units' phases.
     fn store_units<const N: usize>(self, at: u64, values: [u32; N]);
+    /// Waits for room, for the `attempt`-th time in a row, without a call.
+    #[inline(always)]
+    fn nap(self, attempt: u32) {
+        self.pause(attempt);
+    }
     /// Low bits of the launch's number.
     fn launch(self) -> u32;
 }
@@ -38,21 +43,10 @@ fn ring() -> u32 {
     Rings::ring_of(rings().rings_log2, (group as u32).wrapping_mul(32).wrapping_add(wave))
 }
 
+/// What belongs to the ring, of what begins at `first`.
 #[inline(always)]
-fn state() -> u64 {
-    rings().states + u64::from(ring()) * STATE_STRIDE as u64
-}
-
-/// Where the host writes.
-#[inline(always)]
-fn control() -> u64 {
-    rings().control + u64::from(ring()) * CONTROL_STRIDE as u64
-}
-
-/// Where what has been learnt of it is kept, if there is no window.
-#[inline(always)]
-fn learnt() -> u64 {
-    state() + core::mem::offset_of!(RingState, credit) as u64
+fn own(first: u64) -> u64 {
+    first + u64::from(ring()) * STRIDE as u64
 }
 
 #[inline(always)]
@@ -63,38 +57,47 @@ fn unit(index: u32) -> u64 {
 
 impl RingLink for Machine {
     #[inline(always)]
-    fn ring_log2(self) -> Option<u32> {
-        let log2 = rings().ring_log2;
-        (log2 != 0).then_some(log2)
+    fn ring_log2(self) -> u32 {
+        rings().ring_log2
     }
 
     #[inline(always)]
-    fn place(self) -> Place {
+    fn is_wide(self) -> bool {
+        arch::wave_size() == 64
+    }
+
+    #[inline(always)]
+    fn from(self) -> From {
         let (group, wave) = place();
-        Place { from: From { group, wave, sm: arch::sm(), launch: self.launch() }, wide: arch::wave_size() == 64 }
+        From { group, wave, sm: arch::sm(), launch: self.launch() }
+    }
+
+    #[inline(always)]
+    fn pause_for_room(self, attempt: u32) {
+        self.nap(attempt);
     }
 
     #[inline(always)]
     fn head(self) -> u32 {
-        self.load_head(state())
+        self.load_head(own(rings().states))
     }
 
     #[inline(always)]
     fn reserve(self, granules: u32) -> u32 {
-        self.add_head(state(), granules)
+        self.add_head(own(rings().states), granules)
     }
 
     #[inline(always)]
     fn credit(self) -> Credit {
-        let credit = self.load_credit(if rings().window != 0 { control() } else { learnt() });
+        let credit = self.load_credit(own(rings().credit));
         Credit { freed: credit as u32, closed: (credit >> 32) as u32 }
     }
 
     #[inline(always)]
     fn learn(self) {
-        if rings().window == 0 {
+        if rings().control != 0 {
             // Two waves may do so at once, and the older credit be stored last: it is credit all the same, and learnt anew when it is short.
-            self.store_credit(learnt(), self.load_credit(control()));
+            self.store_credit(own(rings().credit), self.load_credit(own(rings().control)));
         }
     }
 
@@ -103,7 +106,6 @@ impl RingLink for Machine {
         let rings = rings();
         let field = match what {
             Counter::Dropped => core::mem::offset_of!(Counters, dropped),
-            Counter::Late => core::mem::offset_of!(Counters, late),
             Counter::Waited => core::mem::offset_of!(Counters, waited),
         };
         let index = Rings::counters_of(rings.rings_log2, stream, ring());

@@ -73,11 +73,10 @@ pub(crate) fn kept<M: Plain, H: Handler<M>>(handler: &H, messages: &[Message<M>]
         let mut pending = Pending::default();
         for Message { header, values } in messages {
             let head = Head { header: *header, device: 0, after_gap: false, first: 0 };
-            pending.push(head, size_of_val(values.as_slice()) / 4, |units| {
-                for (unit, bytes) in units.iter_mut().zip(bytes(values).chunks_exact(4)) {
-                    *unit = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
-                }
-            });
+            let units = pending.push(head, size_of_val(values.as_slice()) / 4);
+            for (unit, bytes) in units.iter_mut().zip(bytes(values).chunks_exact(4)) {
+                *unit = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+            }
         }
         handler.fold(&mut states[i % threads], &pending.batch());
     }
