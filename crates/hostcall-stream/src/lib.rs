@@ -7,6 +7,7 @@
 //! * [`Streams`], [`StreamsBuilder`]: who listens, attaching programs, waiting.
 //! * [`Handler`], [`Batch`], [`Origin`]: what handlers see.
 //! * [`Report`], [`Table`]: what they find out, as text, JSON and CSV.
+//! * [`handlers`]: handlers that are ready.
 //! * [`Summary`]: what was counted.
 //! * [`Schema`]: what messages are made of.
 //!
@@ -16,6 +17,7 @@ mod batch;
 mod consumer;
 mod counts;
 mod handler;
+pub mod handlers;
 #[doc(hidden)]
 pub mod measure;
 mod memory;
@@ -27,7 +29,7 @@ mod streams;
 pub use batch::{Batch, Delivery, Head, Origin};
 pub use counts::{StreamCounts, Summary};
 pub use handler::{Flow, Handler};
-pub use hostcall_abi::stream::{Header, Message, Policy, Sent};
+pub use hostcall_abi::stream::{Access, AccessKind, Header, Interval, Message, Policy, Sent, Space};
 pub use report::{Cell, Report, Table};
 pub use schema::{Field, Schema};
 pub use streams::{AttachError, StartError, Streams, StreamsBuilder, WaitError};
