@@ -282,9 +282,12 @@ impl Reader {
     #[inline(always)]
     pub fn next<'a>(&'a mut self, memory: &impl RingMemory, units: impl FnOnce(u32) -> Option<u32>) -> Found<'a> {
         let at = Position::new(self.position as u32, self.ring_log2);
+        if !at.is_there(0, memory.load_four(at.unit(0))[0]) {
+            return Found::Absent;
+        }
         // The smallest message is a granule, so this is within it.
         if !self.copy_units(memory, at, 0, GRANULE) {
-            return if at.is_there(0, self.copy[0]) { Found::Partial } else { Found::Absent };
+            return Found::Partial;
         }
         let Some((header, layout)) = self.plausible(units) else {
             self.position += 1;
