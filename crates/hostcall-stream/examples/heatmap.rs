@@ -3,6 +3,7 @@
 
 use std::error::Error;
 
+use hostcall::Server;
 use hostcall_build::{ProgramSpec, Target, build_program};
 use hostcall_stream::handlers::{CacheLines, HeatMap, Intervals};
 use hostcall_stream::{Access, Interval, Streams};
@@ -19,6 +20,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let built = build_program(&ProgramSpec { targets: vec![target], ..ProgramSpec::new(kernels) })?;
     let program = device.load(&built.bundle)?;
 
+    // Answers calls: that of a lane which panics, say.
+    let server = Server::builder(&device).start()?;
+    server.attach(&program)?;
     let streams = Streams::builder()
         .on::<Access, _>(HeatMap::pages(4096))
         .on::<Access, _>(CacheLines::of(128))
@@ -34,10 +38,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let args = Args::new().slice(&matrix).slice(&sums);
         // SAFETY: the kernel takes two slices of `f32`; both outlive the launch, which `wait` waits for.
         unsafe { queue.launch(&program.kernel(kernel)?, Launch::threads(SIDE, 32), args)? };
+        server.wait(&queue)?;
         println!("\n# {kernel}\n\n{}", streams.wait(&queue)?);
         assert_eq!(queue.read(&sums)?, [SIDE as f32; SIDE as usize]);
         for report in streams.reports() {
-            println!("\n{report}");
+            print!("\n{report}");
         }
         streams.clear();
     }
