@@ -8,6 +8,7 @@ pub mod hostile_device;
 pub mod measured;
 pub mod packets;
 pub mod policy_paths;
+pub mod recordings;
 pub mod streams;
 pub mod tablegen;
 

@@ -71,6 +71,11 @@ fn a_device_that_writes_into_its_ring_as_it_likes_keeps_the_reader_from_nothing(
 }
 
 #[test]
+fn a_recording_of_any_bytes_is_read_to_an_end_or_an_error() {
+    replay("recordings", 4000, hostcall_fuzz::recordings::run);
+}
+
+#[test]
 fn no_path_leads_out_of_a_grant() {
     replay("policy_paths", 400, hostcall_fuzz::policy_paths::run);
 }

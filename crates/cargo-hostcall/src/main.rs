@@ -17,6 +17,7 @@ mod new;
 mod options;
 mod run;
 mod setup;
+mod stream;
 mod test;
 mod values;
 
@@ -56,6 +57,8 @@ enum Command {
     Exec(Box<exec::Arguments>),
     /// Measures what calls cost, and compares it with what the bus costs
     Bench(bench::Arguments),
+    /// Shows, checks and converts recordings of message streams
+    Stream(stream::Arguments),
     /// Says what this machine has and lacks, and how to fix it
     Doctor(doctor::Arguments),
     /// Installs the device toolchain, which builds for GPUs
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => config::run(*arguments),
         Command::Exec(arguments) => exec::run(*arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Stream(arguments) => stream::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Setup(arguments) => setup::run(arguments),
     };

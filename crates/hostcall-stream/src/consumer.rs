@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use hostcall_abi::stream::{Credit, Found, Packet, Reader};
 
 use crate::batch::{Head, Pending};
+use crate::file::{Recording, Turn};
 use crate::handler::Part;
 use crate::memory::RingSet;
-use crate::registry::Registry;
+use crate::registry::{Registered, Registry};
 
 /// Messages that are taken from a ring before the next ring has its turn.
 const TURN: usize = 128;
@@ -27,6 +28,8 @@ const NAP: Duration = Duration::from_micros(100);
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) registry: Registry,
+    /// Where all messages are kept, too.
+    pub(crate) recording: Option<Recording>,
     /// Whether the simulator's kernels want the processors, too.
     modest: bool,
     rings: Mutex<Vec<Arc<RingSet>>>,
@@ -44,9 +47,10 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(registry: Registry, threads: usize, modest: bool) -> Arc<Self> {
+    pub(crate) fn new(registry: Registry, recording: Option<Recording>, threads: usize, modest: bool) -> Arc<Self> {
         Arc::new(Self {
             registry,
+            recording,
             modest,
             rings: Mutex::default(),
             generation: AtomicU64::new(0),
@@ -127,7 +131,11 @@ struct Owned {
 
 /// What a thread has of a stream.
 struct Slot {
-    part: Box<dyn Part>,
+    stream: Arc<Registered>,
+    /// Units of a value.
+    units: u32,
+    /// `None`: it has no handlers.
+    part: Option<Box<dyn Part>>,
     pending: Pending,
     messages: u64,
     values: u64,
@@ -147,14 +155,9 @@ pub(crate) struct Consumer {
 
 impl Consumer {
     pub(crate) fn new(shared: Arc<Shared>, index: usize, threads: usize) -> Self {
-        let slot = |stream: &crate::registry::Registered| Slot {
-            part: stream.chain.thread(),
-            pending: Pending::default(),
-            messages: 0,
-            values: 0,
-        };
-        let slots = shared.registry.0.iter().map(slot).collect();
-        Self { shared, index, threads, generation: 0, rings: Vec::new(), adopted: 0, slots }
+        let mut consumer = Self { shared, index, threads, generation: 0, rings: Vec::new(), adopted: 0, slots: Vec::new() };
+        consumer.learn();
+        consumer
     }
 
     /// Reads until [`Shared::end`].
@@ -176,6 +179,7 @@ impl Consumer {
                 return;
             }
             if !self.shared.is_awake() {
+                self.flush_recording();
                 std::thread::park();
                 last = Instant::now();
                 continue;
@@ -186,6 +190,20 @@ impl Consumer {
             }
             self.pause(looks, last);
         }
+    }
+
+    /// Takes its parts of streams that have come.
+    fn learn(&mut self) {
+        let slot = |stream: &Arc<Registered>| Slot {
+            stream: stream.clone(),
+            units: stream.schema.units(),
+            part: stream.chain.as_ref().map(|chain| chain.thread()),
+            pending: Pending::default(),
+            messages: 0,
+            values: 0,
+        };
+        let streams = self.shared.registry.all();
+        self.slots.extend(streams[self.slots.len()..].iter().map(slot));
     }
 
     /// Reads all that is there.
@@ -210,6 +228,15 @@ impl Consumer {
             }
         }
         self.adopted = sets.len();
+        // Behind the rings: their streams came before them.
+        self.learn();
+    }
+
+    /// What is recorded so far is to be written, before a sleep.
+    fn flush_recording(&self) {
+        if let Some(recording) = &self.shared.recording {
+            recording.turn(self.index).flush();
+        }
     }
 
     fn pause(&self, looks: u32, since: Instant) {
@@ -218,9 +245,11 @@ impl Consumer {
             if looks < 4 {
                 return std::thread::yield_now();
             }
+            self.flush_recording();
             return std::thread::sleep(NAP);
         }
         if looks.is_multiple_of(64) && since.elapsed() > EAGER {
+            self.flush_recording();
             return std::thread::sleep(NAP);
         }
         std::hint::spin_loop();
@@ -231,16 +260,18 @@ impl Consumer {
         let mut found = false;
         // What has come since the last look is in no cache of this processor.
         self.rings.iter().for_each(|owned| owned.reader.prefetch(&owned.set.ring(owned.ring)));
+        let mut recording = self.shared.recording.as_ref().map(|recording| recording.turn(self.index));
         for owned in &mut self.rings {
-            found |= owned.read(&self.shared, &mut self.slots);
+            found |= owned.read(&self.shared, &mut self.slots, recording.as_mut());
         }
+        drop(recording);
         if !found {
             return false;
         }
-        for (slot, stream) in self.slots.iter_mut().zip(&self.shared.registry.0) {
+        for slot in &mut self.slots {
             if slot.messages > 0 {
                 slot.flush(&self.shared);
-                stream.count(std::mem::take(&mut slot.messages), std::mem::take(&mut slot.values));
+                slot.stream.count(std::mem::take(&mut slot.messages), std::mem::take(&mut slot.values));
             }
         }
         for Owned { set, ring, reader, .. } in &self.rings {
@@ -252,29 +283,33 @@ impl Consumer {
 
 impl Owned {
     /// Reads a ring, as long as messages are there. Whether one was.
-    fn read(&mut self, shared: &Shared, slots: &mut [Slot]) -> bool {
+    fn read(&mut self, shared: &Shared, slots: &mut [Slot], recording: Option<&mut Turn<'_>>) -> bool {
         #[cfg(target_arch = "x86_64")]
         if has_avx2() {
             /// The same code with more of the processor's instructions.
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-            fn read_avx2(owned: &mut Owned, shared: &Shared, slots: &mut [Slot]) -> bool {
-                owned.read_with(shared, slots)
+            fn read_avx2(owned: &mut Owned, shared: &Shared, slots: &mut [Slot], recording: Option<&mut Turn<'_>>) -> bool {
+                owned.read_with(shared, slots, recording)
             }
             // SAFETY: the processor has these instructions.
-            return unsafe { read_avx2(self, shared, slots) };
+            return unsafe { read_avx2(self, shared, slots, recording) };
         }
-        self.read_with(shared, slots)
+        self.read_with(shared, slots, recording)
     }
 
     #[inline(always)]
-    fn read_with(&mut self, shared: &Shared, slots: &mut [Slot]) -> bool {
+    fn read_with(&mut self, shared: &Shared, slots: &mut [Slot], mut recording: Option<&mut Turn<'_>>) -> bool {
         let Self { set, ring, device, reader } = self;
         let view = set.ring(*ring);
-        let units = |stream: u32| shared.registry.get(stream).map(|stream| stream.schema.units());
         let before = reader.position();
         for _ in 0..TURN {
+            let position = reader.position();
+            let units = |stream: u32| slots.get((stream as usize).wrapping_sub(1)).map(|slot| slot.units);
             match reader.next(&view, units) {
                 Found::Packet(packet) => {
+                    if let Some(recording) = &mut recording {
+                        recording.push(set.first_ring() + *ring as u32, position, &packet);
+                    }
                     let slot = &mut slots[packet.header.stream as usize - 1];
                     slot.take(&packet, *device);
                     if slot.pending.is_full() {
@@ -315,15 +350,16 @@ impl Slot {
         let head = Head { header: packet.header, device, after_gap: packet.after_gap, first: 0 };
         self.messages += 1;
         self.values += u64::from(head.values());
+        if self.part.is_none() {
+            return;
+        }
         let units = (packet.rows() * packet.units()) as usize;
         packet.copy_rows(self.pending.push(head, units));
     }
 
     fn flush(&mut self, shared: &Shared) {
-        if self.pending.is_empty() {
-            return;
-        }
-        let (part, pending) = (&mut self.part, &mut self.pending);
+        let (Some(part), false) = (&mut self.part, self.pending.is_empty()) else { return };
+        let pending = &mut self.pending;
         if catch_unwind(AssertUnwindSafe(|| part.flush(pending))).is_err() {
             // Relaxed: counted before `advance`.
             shared.handler_panics.fetch_add(1, Ordering::Relaxed);

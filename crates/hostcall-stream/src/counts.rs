@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::file::Recorded;
+
 /// What was counted for one stream, since the [`Streams`](crate::Streams) were started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamCounts {
@@ -20,7 +22,7 @@ pub struct StreamCounts {
 /// What was counted, since the [`Streams`](crate::Streams) were started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// The streams that somebody listens to.
+    /// The streams that somebody listens to, or that are recorded, by number from 1 on.
     pub streams: Vec<StreamCounts>,
     /// Messages that never became whole, although no kernel runs: those of waves that ended in between.
     pub torn: u64,
@@ -30,6 +32,8 @@ pub struct Summary {
     pub handler_panics: u64,
     /// The device was lost: what it counted, and what was on the way, is unknown.
     pub end_unknown: bool,
+    /// What was recorded; `None`: nothing was to be.
+    pub recording: Option<Box<Recorded>>,
 }
 
 impl Summary {
@@ -38,9 +42,10 @@ impl Summary {
         self.streams.iter().find(|stream| stream.name == name)
     }
 
-    /// Whether every message that was sent has been received, but for those that were dropped by policy.
+    /// Whether every message that was sent has been received, but for those that were dropped by policy, and recorded if it was to be.
     pub fn is_complete(&self) -> bool {
-        self.torn == 0 && self.malformed == 0 && self.handler_panics == 0 && !self.end_unknown
+        let received = self.torn == 0 && self.malformed == 0 && self.handler_panics == 0 && !self.end_unknown;
+        received && self.recording.as_ref().is_none_or(|recording| recording.error.is_none())
     }
 }
 
@@ -69,6 +74,9 @@ impl fmt::Display for Summary {
         }
         if self.end_unknown {
             write!(f, "\nthe device was lost: what it dropped, and what was on the way, is unknown")?;
+        }
+        if let Some(recording) = &self.recording {
+            write!(f, "\n{recording}")?;
         }
         Ok(())
     }

@@ -10,12 +10,15 @@
 //! * [`handlers`]: handlers that are ready.
 //! * [`Summary`]: what was counted.
 //! * [`Schema`]: what messages are made of.
+//! * [`StreamsBuilder::record`], [`mod@file`], [`open`]: recordings, files that keep all messages.
 //!
 //! The wire is `hostcall_abi::stream`; the guide is `docs/streams.md`.
 
 mod batch;
 mod consumer;
 mod counts;
+mod errors;
+pub mod file;
 mod handler;
 pub mod handlers;
 #[doc(hidden)]
@@ -28,8 +31,10 @@ mod streams;
 
 pub use batch::{Batch, Delivery, Head, Origin};
 pub use counts::{StreamCounts, Summary};
+pub use errors::{AttachError, StartError, WaitError};
+pub use file::open;
 pub use handler::{Flow, Handler};
 pub use hostcall_abi::stream::{Access, AccessKind, Header, Interval, Message, Policy, Sent, Space};
 pub use report::{Cell, Report, Table};
 pub use schema::{Field, Schema};
-pub use streams::{AttachError, StartError, Streams, StreamsBuilder, WaitError};
+pub use streams::{Streams, StreamsBuilder};

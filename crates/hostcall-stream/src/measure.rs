@@ -49,17 +49,17 @@ pub fn read_full_ring<M: Message>(
         schema: Schema::of::<M>(),
         policy: Policy::Block,
         timed: true,
-        chain: Box::new(chain),
+        chain: Some(Box::new(chain)),
         messages: Default::default(),
         values: Default::default(),
     };
-    let shared = Shared::new(Registry(vec![stream]), 1, false);
+    let shared = Shared::new(Registry::new([stream].into_iter()), None, 1, false);
     shared.add(set.clone());
     let mut consumer = Consumer::new(shared.clone(), 0, 1);
     let start = Instant::now();
     consumer.look_once();
     let took = start.elapsed();
-    let read = shared.registry.0[0].messages.load(std::sync::atomic::Ordering::Relaxed);
+    let read = shared.registry.all()[0].messages.load(std::sync::atomic::Ordering::Relaxed);
     assert_eq!(read, u64::from(messages), "all are read");
     Ok((took, read, u64::from(granule) * 64))
 }

@@ -27,7 +27,7 @@ impl Sizes {
         let least = GRANULE_BYTES << MIN_RING_LOG2;
         // As many as there are SMs, if each is large enough.
         let rings_log2 = (bytes / least).max(1).ilog2().min(sms.max(1).ilog2()).min(MAX_RINGS_LOG2);
-        let granules = (bytes / GRANULE_BYTES >> rings_log2).max(1);
+        let granules = ((bytes / GRANULE_BYTES) >> rings_log2).max(1);
         Self { rings_log2, ring_log2: granules.ilog2().clamp(MIN_RING_LOG2, MAX_RING_LOG2) }
     }
 
@@ -53,6 +53,8 @@ pub(crate) struct RingSet {
     /// States, and behind them counters.
     states: Memory<u8>,
     streams: u32,
+    /// The number of the first ring in a recording.
+    first_ring: u32,
     /// Nobody reads them any more.
     closed: Arc<AtomicBool>,
     /// What readers publish of each ring.
@@ -107,7 +109,19 @@ impl RingSet {
         queue.synchronize()?;
         let progress = (0..sizes.rings()).map(|_| Progress::default()).collect();
         let wide = device.info().wave_size == 64;
-        let set = Self { sizes, wide, device: device.clone(), data, control, window, states, streams, closed: Arc::default(), progress };
+        let set = Self {
+            sizes,
+            wide,
+            device: device.clone(),
+            data,
+            control,
+            window,
+            states,
+            streams,
+            first_ring: 0,
+            closed: Arc::default(),
+            progress,
+        };
         (0..sizes.rings()).for_each(|ring| set.tell(ring, Credit::default()));
         Ok(set)
     }
@@ -134,6 +148,16 @@ impl RingSet {
 
     pub(crate) fn sizes(&self) -> Sizes {
         self.sizes
+    }
+
+    /// Numbers its rings in a recording.
+    pub(crate) fn number_rings(&mut self, first: u32) {
+        self.first_ring = first;
+    }
+
+    /// The number of its first ring in a recording.
+    pub(crate) fn first_ring(&self) -> u32 {
+        self.first_ring
     }
 
     pub(crate) fn is_wide(&self) -> bool {

@@ -1,25 +1,33 @@
-//! The streams that somebody listens to, by number.
+//! The streams that somebody listens to, or that are recorded, by number.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use hostcall_abi::stream::Policy;
+use hostcall_abi::stream::header::MAX_STREAM;
 
 use crate::handler::Chain;
 use crate::schema::Schema;
 
-/// A stream that somebody listens to.
+/// A stream that somebody listens to, or that is recorded.
 #[derive(Debug)]
 pub(crate) struct Registered {
     pub(crate) schema: Schema,
     /// What messages do when their ring is full.
     pub(crate) policy: Policy,
     pub(crate) timed: bool,
-    pub(crate) chain: Box<dyn Chain>,
+    /// Its handlers; `None`: it is only recorded.
+    pub(crate) chain: Option<Box<dyn Chain>>,
     pub(crate) messages: AtomicU64,
     pub(crate) values: AtomicU64,
 }
 
 impl Registered {
+    /// A stream that is only recorded.
+    fn recorded(schema: Schema) -> Self {
+        Self { policy: schema.policy, schema, timed: true, chain: None, messages: AtomicU64::new(0), values: AtomicU64::new(0) }
+    }
+
     /// Adds what a thread has received.
     pub(crate) fn count(&self, messages: u64, values: u64) {
         // Relaxed: who waits for messages sees the counts by `Progress::advance`, which comes after.
@@ -28,17 +36,37 @@ impl Registered {
     }
 }
 
-/// All of them. A stream's number is its place, from 1.
+/// All of them. A stream's number is its place, from 1. Some may come later, none goes.
 #[derive(Debug, Default)]
-pub(crate) struct Registry(pub(crate) Vec<Registered>);
+pub(crate) struct Registry(RwLock<Vec<Arc<Registered>>>);
 
 impl Registry {
-    pub(crate) fn get(&self, number: u32) -> Option<&Registered> {
-        self.0.get((number as usize).wrapping_sub(1))
+    pub(crate) fn new(streams: impl Iterator<Item = Registered>) -> Self {
+        Self(RwLock::new(streams.map(Arc::new).collect()))
     }
 
-    /// Number and stream of each.
-    pub(crate) fn numbered(&self) -> impl Iterator<Item = (u32, &Registered)> {
-        (1..).zip(&self.0)
+    /// All there are now, in the order of their numbers.
+    pub(crate) fn all(&self) -> Vec<Arc<Registered>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// The streams to be recorded whose definitions are not there yet get numbers. The definition for which there is none left, if there is one.
+    pub(crate) fn learn(&self, schemas: impl IntoIterator<Item = Schema>) -> Option<Schema> {
+        let mut streams = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        for schema in schemas {
+            if streams.iter().any(|stream| stream.schema == schema) {
+                continue;
+            }
+            if streams.len() >= MAX_STREAM as usize {
+                return Some(schema);
+            }
+            streams.push(Arc::new(Registered::recorded(schema)));
+        }
+        None
+    }
+}
+
+/// Number and stream of each.
+pub(crate) fn numbered(streams: &[Arc<Registered>]) -> impl Iterator<Item = (u32, &Registered)> {
+    (1..).zip(streams.iter().map(|stream| &**stream))
 }

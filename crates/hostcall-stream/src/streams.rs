@@ -1,6 +1,7 @@
 //! Streams of one or several devices: who listens, the threads that read, and waiting for all of it.
 
 use std::any::TypeId;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -15,97 +16,13 @@ use offload::{Device, DeviceKind, Program, Queue, Subscription};
 use crate::batch::Origin;
 use crate::consumer::{Consumer, Shared};
 use crate::counts::{StreamCounts, Summary};
+use crate::errors::{AttachError, StartError, WaitError};
+use crate::file::{self, Recording};
 use crate::handler::{Chain, Each, Handler, TypedChain};
 use crate::memory::{RingSet, Sizes};
-use crate::registry::{Registered, Registry};
+use crate::registry::{Registered, Registry, numbered};
 use crate::report::Report;
 use crate::schema::Schema;
-
-/// Why streams did not start.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StartError {
-    /// Two types have one name.
-    #[error("two types are called `{name}`: {one} and {other}; a stream's name is that of its type, so rename one of them")]
-    Name {
-        /// The name.
-        name: String,
-        /// One type.
-        one: Box<Schema>,
-        /// The other.
-        other: Box<Schema>,
-    },
-    /// More streams than there are numbers.
-    #[error("{count} streams, and there are numbers for {MAX_STREAM}: use fewer types")]
-    TooMany {
-        /// How many.
-        count: usize,
-    },
-    /// The system gave no thread.
-    #[error("cannot start a thread that reads streams: {0}")]
-    Thread(#[source] std::io::Error),
-}
-
-/// Why a program's messages are not received.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AttachError {
-    /// It sends nothing: it has no rings' descriptor.
-    #[error("program `{program}` has no `{RINGS_SYMBOL}`: it was not built with this version of hostcall")]
-    NoRings {
-        /// The program's name.
-        program: String,
-    },
-    /// Somebody receives its messages already.
-    #[error("program `{program}` sends to other streams already: drop them first, or load the program once more")]
-    Attached {
-        /// The program's name.
-        program: String,
-    },
-    /// It was built with another definition of a stream.
-    #[error(
-        "program `{program}` was built with another definition of stream `{stream}`: `{theirs}` there, `{ours}` here; rebuild both sides from the same source"
-    )]
-    Definition {
-        /// The program's name.
-        program: String,
-        /// The stream.
-        stream: String,
-        /// The program's definition.
-        theirs: String,
-        /// The host's.
-        ours: String,
-    },
-    /// The device failed.
-    #[error(transparent)]
-    Device(#[from] offload::Error),
-}
-
-/// Why [`Streams::wait`] is not a success. What was counted comes along.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WaitError {
-    /// The device failed. What was in the rings has been received.
-    #[error("{source}\n{summary}")]
-    Device {
-        /// The device's error.
-        source: offload::Error,
-        /// What was counted.
-        summary: Summary,
-    },
-    /// Messages are lost that no policy allowed to be, or a handler panicked.
-    #[error("messages are lost:\n{0}")]
-    Incomplete(Summary),
-}
-
-impl WaitError {
-    /// What was counted.
-    pub fn summary(&self) -> &Summary {
-        match self {
-            Self::Device { summary, .. } | Self::Incomplete(summary) => summary,
-        }
-    }
-}
 
 /// How streams are set up. See [`Streams::builder`].
 #[must_use = "nothing is received until `start`"]
@@ -114,6 +31,7 @@ pub struct StreamsBuilder {
     memory: Option<usize>,
     threads: Option<usize>,
     window: bool,
+    record: Option<PathBuf>,
     streams: Vec<Listed>,
 }
 
@@ -149,6 +67,16 @@ impl StreamsBuilder {
     /// Whether waves are told of room through a [window](offload::Window) into the device's memory where it has one. Default: yes.
     pub fn window(mut self, wanted: bool) -> Self {
         self.window = wanted;
+        self
+    }
+
+    /// Keeps all messages in a file, see [`file`](crate::file). Streams of attached programs are on then, whether anybody listens or not; of modules that
+    /// were loaded elsewhere only those to which somebody listens, because nobody knows the others' names. A file that is there is written over.
+    ///
+    /// Waves are held up where the file is too slow, as by any slow handler. If it cannot be written (the disk is full), kernels and handlers go on, what is
+    /// lost to it is counted, and [`Streams::wait`] returns the error. Dropping [`Streams`] completes the file.
+    pub fn record(mut self, path: impl Into<PathBuf>) -> Self {
+        self.record = Some(path.into());
         self
     }
 
@@ -196,7 +124,7 @@ impl StreamsBuilder {
     /// Starts the threads.
     ///
     /// # Errors
-    /// When two streams have one name, there are too many, or the system has no thread left.
+    /// When two streams have one name, there are too many, the file of a recording cannot be made, or the system has no thread left.
     pub fn start(self, device: &Device) -> Result<Streams, StartError> {
         for (i, listed) in self.streams.iter().enumerate() {
             if let Some(other) = self.streams[..i].iter().find(|other| other.schema.name == listed.schema.name) {
@@ -212,13 +140,22 @@ impl StreamsBuilder {
             schema: listed.schema,
             policy: listed.policy,
             timed: listed.timed,
-            chain: (listed.finish)(listed.handlers),
+            chain: Some((listed.finish)(listed.handlers)),
             messages: Default::default(),
             values: Default::default(),
         };
         let modest = device.info().kind == DeviceKind::Sim;
-        let shared = Shared::new(Registry(self.streams.into_iter().map(registered).collect()), threads, modest);
-        let mut streams = Streams { shared, threads: Vec::new(), devices: Mutex::default(), memory: self.memory, window: self.window };
+        let record = |path: PathBuf| Recording::start(&path, threads).map_err(|source| StartError::Record { path, source });
+        let recording = self.record.map(record).transpose()?;
+        let shared = Shared::new(Registry::new(self.streams.into_iter().map(registered)), recording, threads, modest);
+        let mut streams = Streams {
+            shared,
+            threads: Vec::new(),
+            devices: Mutex::default(),
+            counted: Mutex::default(),
+            memory: self.memory,
+            window: self.window,
+        };
         for index in 0..threads {
             let consumer = Consumer::new(streams.shared.clone(), index, threads);
             let spawned = std::thread::Builder::new().name(format!("hostcall-stream-{index}")).spawn(move || consumer.run());
@@ -244,6 +181,8 @@ pub struct Streams {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     devices: Mutex<Vec<Watched>>,
+    /// What the devices had counted at the last [`Streams::wait`], and whether they could be asked.
+    counted: Mutex<(Vec<Counters>, bool)>,
     memory: Option<usize>,
     window: bool,
 }
@@ -259,29 +198,35 @@ struct Kept {
 impl Streams {
     /// Streams to which nobody listens yet.
     pub fn builder() -> StreamsBuilder {
-        StreamsBuilder { memory: None, threads: None, window: true, streams: Vec::new() }
+        StreamsBuilder { memory: None, threads: None, window: true, record: None, streams: Vec::new() }
     }
 
     /// Gives a program rings of its own, and its streams their numbers: from the next launch on its messages are received. Streams of the program
-    /// to which nobody listens stay off, and cost its kernels a branch.
+    /// to which nobody listens stay off, and cost its kernels a branch, unless they are recorded.
     ///
     /// # Errors
-    /// When the program was built with another definition of a stream, its messages go elsewhere already, or the device has no memory left.
+    /// When the program was built with another definition of a stream, its messages go elsewhere already, the device has no memory left, or a recording
+    /// no numbers.
     pub fn attach(&self, program: &Program) -> Result<(), AttachError> {
         let name = || program.name().to_owned();
         if program.kept::<Kept>().is_some_and(|kept| !kept.is_closed()) {
             return Err(AttachError::Attached { program: name() });
         }
         let descriptor = program.find_global(RINGS_SYMBOL)?.ok_or_else(|| AttachError::NoRings { program: name() })?;
+        if self.shared.recording.is_some() {
+            self.learn(program)?;
+        }
+        let streams = self.shared.registry.all();
         // All of them, before the first is written.
         let mut words = Vec::new();
-        for (number, stream) in self.shared.registry.numbered() {
+        for (number, stream) in numbered(&streams) {
             let schema = &stream.schema;
-            let Some(said) = program.find_global(&format!("{SCHEMA_PREFIX}{}", schema.name))? else { continue };
-            let mut bytes = vec![0; said.size().min(4096)];
-            said.read(&mut bytes)?;
-            let theirs = Schema::parse(&schema.name, &bytes);
+            let Some(theirs) = definition(program, &schema.name)? else { continue };
             if theirs.as_ref().is_none_or(|theirs| theirs.signature != schema.signature || theirs.bytes != schema.bytes) {
+                if stream.chain.is_none() {
+                    // Another program's, of the same name.
+                    continue;
+                }
                 let theirs = theirs.map_or_else(|| "something that is no definition".to_owned(), |theirs| theirs.to_string());
                 return Err(AttachError::Definition { program: name(), stream: schema.name.clone(), theirs, ours: schema.to_string() });
             }
@@ -291,8 +236,21 @@ impl Streams {
         }
         let device = program.device();
         let memory = self.memory.unwrap_or(if device.info().kind == DeviceKind::Sim { 2 << 20 } else { 64 << 20 });
-        let streams = self.shared.registry.0.len() as u32;
-        let set = Arc::new(RingSet::new(device, Sizes::new(memory, device.info().sms), streams, self.window)?);
+        let mut set = RingSet::new(device, Sizes::new(memory, device.info().sms), streams.len() as u32, self.window)?;
+        if let Some(recording) = &self.shared.recording {
+            let program = file::Program {
+                name: name(),
+                device: file::Device::of(device.info()),
+                wave_size: device.info().wave_size,
+                first_ring: 0,
+                rings: set.sizes().rings() as u32,
+                // A message may be of any, whatever its program defines.
+                streams: numbered(&streams).map(|(number, stream)| (number, stream.schema.clone())).collect(),
+            };
+            let full = || AttachError::RecordingFull { program: name(), path: recording.path().to_owned() };
+            set.number_rings(recording.program(program).ok_or_else(full)?);
+        }
+        let set = Arc::new(set);
         // Before its address is known there.
         program.keep(Arc::new(Kept { _set: set.clone(), closed: set.closed().clone() }));
         descriptor.write(set.descriptor().as_bytes())?;
@@ -302,6 +260,23 @@ impl Streams {
         self.watch(device);
         self.shared.add(set);
         Ok(())
+    }
+
+    /// Gives numbers to the streams of a program to which nobody listens.
+    fn learn(&self, program: &Program) -> Result<(), AttachError> {
+        let known = self.shared.registry.all();
+        let listened = |name: &str| known.iter().any(|stream| stream.chain.is_some() && stream.schema.name == name);
+        let mut schemas = Vec::new();
+        for stream in program.streams().iter().filter(|name| !listened(name)) {
+            // Mentioned only, otherwise.
+            if let Some(schema) = definition(program, stream)? {
+                schemas.push(schema.ok_or_else(|| AttachError::NoDefinition { program: program.name().into(), stream: stream.clone() })?);
+            }
+        }
+        match self.shared.registry.learn(schemas) {
+            None => Ok(()),
+            Some(schema) => Err(AttachError::TooManyStreams { program: program.name().into(), stream: schema.name }),
+        }
     }
 
     /// Wakes the threads when kernels run on the device.
@@ -338,18 +313,31 @@ impl Streams {
             self.shared.wait_until_idle();
         }
         self.shared.disarm();
-        match waited {
-            Ok(counted) => {
-                let summary = self.summary(&counted, false);
-                if summary.is_complete() { Ok(summary) } else { Err(WaitError::Incomplete(summary)) }
-            }
-            Err(source) => Err(WaitError::Device { source, summary: self.summary(&[], true) }),
+        let (counted, failure) = match waited {
+            Ok(counted) => ((counted, false), None),
+            Err(source) => ((Vec::new(), true), Some(source)),
+        };
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
+        if let Some(recording) = &self.shared.recording {
+            recording.flush(&self.summary());
+        }
+        let summary = self.summary();
+        if let Some(source) = failure {
+            return Err(WaitError::Device { source, summary: Box::new(summary) });
+        }
+        if summary.is_complete() {
+            return Ok(summary);
+        }
+        let received = Summary { recording: None, ..summary.clone() }.is_complete();
+        match summary.recording.as_ref().and_then(|recording| recording.error.clone()) {
+            Some(source) if received => Err(WaitError::Record { source, summary: Box::new(summary) }),
+            _ => Err(WaitError::Incomplete(summary)),
         }
     }
 
     /// Waits until what has been reserved on the queue's device has been read, and returns what was counted there.
     fn drain(&self, queue: &Queue) -> Result<Vec<Counters>, offload::Error> {
-        let mut all = vec![Counters::default(); self.shared.registry.0.len()];
+        let mut all = vec![Counters::default(); self.shared.registry.all().len()];
         for set in self.shared.rings() {
             let elsewhere;
             let queue = if set.device().is_same(queue.device()) {
@@ -394,7 +382,9 @@ impl Streams {
         Ok(counted)
     }
 
-    fn summary(&self, counted: &[Counters], end_unknown: bool) -> Summary {
+    /// What has been counted by now, and by the devices at the last wait.
+    fn summary(&self) -> Summary {
+        let (counted, end_unknown) = &*self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |(number, stream): (u32, &Registered)| {
             let counters = counted.get(number as usize - 1).copied().unwrap_or_default();
             StreamCounts {
@@ -407,35 +397,50 @@ impl Streams {
             }
         };
         Summary {
-            streams: self.shared.registry.numbered().map(of).collect(),
+            streams: numbered(&self.shared.registry.all()).map(of).collect(),
             torn: self.shared.torn.load(Ordering::Relaxed),
             malformed: self.shared.malformed.load(Ordering::Relaxed),
             handler_panics: self.shared.handler_panics.load(Ordering::Relaxed),
-            end_unknown,
+            end_unknown: *end_unknown,
+            recording: self.shared.recording.as_ref().map(|recording| Box::new(recording.recorded())),
         }
     }
 
     /// What all handlers have found out so far.
     pub fn reports(&self) -> Vec<Report> {
-        self.shared.registry.0.iter().flat_map(|stream| stream.chain.reports(None)).collect()
+        self.reports_by(None)
     }
 
     /// What the handlers of one type have found out so far: one report for each stream that has one.
     pub fn reports_of<H: 'static>(&self) -> Vec<Report> {
-        self.shared.registry.0.iter().flat_map(|stream| stream.chain.reports(Some(TypeId::of::<H>()))).collect()
+        self.reports_by(Some(TypeId::of::<H>()))
+    }
+
+    fn reports_by(&self, only: Option<TypeId>) -> Vec<Report> {
+        let streams = self.shared.registry.all();
+        streams.iter().filter_map(|stream| stream.chain.as_ref()).flat_map(|chain| chain.reports(only)).collect()
     }
 
     /// What the first handler of this type for `M` has kept so far, on all threads.
     pub fn state<M: Message, H: Handler<M>>(&self) -> Option<H::State> {
-        let stream =
-            self.shared.registry.0.iter().find(|stream| stream.schema.signature == M::SIGNATURE && stream.schema.name == M::NAME)?;
-        stream.chain.state(TypeId::of::<H>())?.downcast().ok().map(|state| *state)
+        let streams = self.shared.registry.all();
+        let mut of_type = streams.iter().filter(|stream| stream.schema.signature == M::SIGNATURE && stream.schema.name == M::NAME);
+        let chain = of_type.find_map(|stream| stream.chain.as_ref())?;
+        chain.state(TypeId::of::<H>())?.downcast().ok().map(|state| *state)
     }
 
     /// Forgets what all handlers have kept. What is counted stays.
     pub fn clear(&self) {
-        self.shared.registry.0.iter().for_each(|stream| stream.chain.clear());
+        self.shared.registry.all().iter().filter_map(|stream| stream.chain.as_ref()).for_each(|chain| chain.clear());
     }
+}
+
+/// What a program says of one of its streams; `None`: it says nothing, `Some(None)`: nothing that makes sense.
+fn definition(program: &Program, stream: &str) -> Result<Option<Option<Schema>>, offload::Error> {
+    let Some(said) = program.find_global(&format!("{SCHEMA_PREFIX}{stream}"))? else { return Ok(None) };
+    let mut bytes = vec![0; said.size().min(4096)];
+    said.read(&mut bytes)?;
+    Ok(Some(Schema::parse(stream, &bytes)))
 }
 
 impl Kept {
@@ -458,5 +463,8 @@ impl Drop for Streams {
         }
         // Once more, behind what the threads have told them.
         sets.iter().for_each(|set| set.close());
+        if let Some(recording) = &self.shared.recording {
+            recording.end(&self.summary());
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hostcall_abi::descriptor::{ABI_SYMBOL, KERNEL_PREFIX, KernelParams, SERVICE_PREFIX};
+use hostcall_abi::stream::message::STREAM_PREFIX;
 
 use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::device::Device;
@@ -21,8 +22,9 @@ struct Inner {
     backend: Arc<dyn BackendProgram>,
     /// What the loaded code points at. Dropped after `backend`.
     kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
-    /// Names of services that its image mentions.
+    /// Names of services and of streams that its image mentions.
     services: Vec<String>,
+    streams: Vec<String>,
     /// Whether it links hostcall, and nobody has said yet that its calls are answered or need no answer.
     unanswered: AtomicBool,
 }
@@ -47,24 +49,30 @@ impl Program {
 
     /// A program from a plugin's own object, for example of a module that was loaded elsewhere.
     pub fn from_backend(device: Device, name: impl Into<String>, backend: Arc<dyn BackendProgram>) -> Self {
-        Self::with_services(device, name.into(), backend, Vec::new())
+        Self::with_names(device, name.into(), backend, Vec::new(), Vec::new())
     }
 
     /// The program of an image.
     pub(crate) fn of_image(device: Device, name: String, backend: Arc<dyn BackendProgram>, image: &[u8]) -> Self {
-        Self::with_services(device, name, backend, mentioned(image, SERVICE_PREFIX))
+        Self::with_names(device, name, backend, mentioned(image, SERVICE_PREFIX), mentioned(image, STREAM_PREFIX))
     }
 
-    fn with_services(device: Device, name: String, backend: Arc<dyn BackendProgram>, services: Vec<String>) -> Self {
+    fn with_names(device: Device, name: String, backend: Arc<dyn BackendProgram>, services: Vec<String>, streams: Vec<String>) -> Self {
         // A driver that fails here fails again, and says so, when the program is attached or launched.
         let unanswered = AtomicBool::new(matches!(backend.global(ABI_SYMBOL), Ok(Some(_))));
-        Self(Arc::new(Inner { device, name, backend, kept: Mutex::default(), services, unanswered }))
+        Self(Arc::new(Inner { device, name, backend, kept: Mutex::default(), services, streams, unanswered }))
     }
 
     /// Names of the hostcall services that the program's image mentions: those that its kernels may call. Of a module that was loaded elsewhere
     /// nothing is known.
     pub fn services(&self) -> &[String] {
         &self.0.services
+    }
+
+    /// Names of the message streams that the program's image mentions: those that its kernels may send to. Of a module that was loaded elsewhere
+    /// nothing is known.
+    pub fn streams(&self) -> &[String] {
+        &self.0.streams
     }
 
     /// Says that the program is to be launched without a server. A program that links hostcall is otherwise refused with
@@ -282,5 +290,12 @@ mod tests {
     fn services_are_found_in_text_and_in_tables_of_names() {
         let image = b".global .b32 __HOSTCALL__Host__b;\n\0__HOSTCALL__Host__a\0__HOSTCALL_SIGNATURE__Host__a\0mov %r1, __HOSTCALL__Host__b;__HOSTCALL__";
         assert_eq!(mentioned(image, SERVICE_PREFIX), ["Host__a", "Host__b"]);
+    }
+
+    #[test]
+    fn streams_are_found_by_their_number_words_and_not_by_their_schemas() {
+        let image = b"\0__HOSTCALL_STREAM__Loss\0__HOSTCALL_SCHEMA__Other\0.b32 __HOSTCALL_STREAM__Access;";
+        assert_eq!(mentioned(image, STREAM_PREFIX), ["Access", "Loss"]);
+        assert_eq!(mentioned(image, SERVICE_PREFIX), [""; 0]);
     }
 }

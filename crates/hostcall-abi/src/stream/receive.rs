@@ -65,7 +65,21 @@ pub struct Packet<'a> {
     units: &'a [u32],
 }
 
-impl Packet<'_> {
+impl<'a> Packet<'a> {
+    /// The message with which `units` begin, copies of units that lay in a ring one behind another ([`Packet::raw`]). Their phases do not matter.
+    /// `wide` and `after_gap` are as the ring's reader had them, and `value` says how many units a value of a stream has. `None`: no message begins
+    /// there, or not all of it is there.
+    pub fn of_units(units: &'a [u32], wide: bool, after_gap: bool, value: impl FnOnce(u32) -> Option<u32>) -> Option<Self> {
+        let (header, layout) = plausible(units, wide, value)?;
+        let units = units.get(..(layout.granules() * GRANULE) as usize)?;
+        Some(Self { header, after_gap, layout, units })
+    }
+
+    /// All of its units, with the phases that they had in the ring.
+    pub const fn raw(&self) -> &'a [u32] {
+        self.units
+    }
+
     /// Lanes that sent it: rows.
     pub const fn rows(&self) -> u32 {
         self.layout.lanes
@@ -223,6 +237,15 @@ fn put_dense(from: &[u32], out: &mut [u32], tops: [u32; 8], rows: u32) -> usize 
     from.len() * rows as usize
 }
 
+/// The header with which `copy` begins, and the layout of its message, if there can be such a message.
+#[inline(always)]
+fn plausible(copy: &[u32], wide: bool, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
+    let header = Header::decode(*copy.first_chunk()?)?;
+    let units = units(header.stream)?.checked_mul(header.values)?;
+    let layout = Layout::new(units, header.mask.count_ones(), wide)?;
+    (header.wide == wide && header.granules == layout.granules()).then_some((header, layout))
+}
+
 /// Reads one ring, in order.
 #[derive(Debug)]
 pub struct Reader {
@@ -308,10 +331,7 @@ impl Reader {
     /// The header in the copy, and the layout of its message, if there can be such a message.
     #[inline(always)]
     fn plausible(&self, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
-        let header = Header::decode(*self.copy.first_chunk()?)?;
-        let units = units(header.stream)?.checked_mul(header.values)?;
-        let layout = Layout::new(units, header.mask.count_ones(), self.wide)?;
-        (header.wide == self.wide && header.granules == layout.granules()).then_some((header, layout))
+        plausible(&self.copy, self.wide, units)
     }
 
     /// Copies units `from` to `to` of the message at `at`, and says whether all of them are there. Both are multiples of four, and within a message.

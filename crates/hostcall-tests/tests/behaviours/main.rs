@@ -7,6 +7,7 @@ mod library;
 mod lifecycle;
 mod modes;
 mod print;
+mod stream_files;
 mod stream_handlers;
 mod streams;
 mod together;

@@ -150,7 +150,8 @@ fn messages_that_are_dropped_are_counted_and_all_others_arrive_whole() {
 #[test]
 fn messages_of_all_types_arrive_as_they_were_sent_whichever_lanes_send() {
     let bench = Bench::new(|builder| builder);
-    let received: Arc<Mutex<(Vec<Mixed>, Vec<(u32, Tiny)>)>> = Arc::default();
+    type Received = (Vec<Mixed>, Vec<(u32, Tiny)>);
+    let received: Arc<Mutex<Received>> = Arc::default();
     let (mixed, tiny) = (received.clone(), received.clone());
     let streams = start(&bench, |builder| {
         let builder = builder.each::<Mixed>(move |_, value| mixed.lock().unwrap().0.push(*value));

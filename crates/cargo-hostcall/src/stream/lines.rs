@@ -1,0 +1,187 @@
+//! Values as lines: text, JSON objects, or CSV.
+
+use std::error::Error;
+use std::io::Write;
+
+use hostcall_stream::Schema;
+use hostcall_stream::file::{Message, Row, Value};
+use serde_json::{Map, json};
+
+/// How values are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    Text,
+    /// A JSON object a line (NDJSON)
+    Json,
+    /// Comma-separated values (RFC 4180), with a line of names
+    Csv,
+}
+
+/// The columns of CSV before those of the fields.
+const COLUMNS: [&str; 12] =
+    ["program", "device", "launch", "group", "wave", "lane", "sm", "time", "site", "weight", "after_gap", "position"];
+
+/// Where values go.
+pub(super) struct Lines<W: Write> {
+    format: Format,
+    /// The stream that is wanted; `None`: all.
+    only: Option<String>,
+    out: Out<W>,
+    /// The stream whose names are in the first line.
+    named: Option<Schema>,
+    values: u64,
+}
+
+enum Out<W: Write> {
+    Plain(W),
+    Csv(Box<csv::Writer<W>>),
+}
+
+impl<W: Write> Lines<W> {
+    pub(super) fn new(format: Format, only: Option<String>, out: W) -> Self {
+        let csv = |out| csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
+        let out = if format == Format::Csv { Out::Csv(Box::new(csv(out))) } else { Out::Plain(out) };
+        Self { format, only, out, named: None, values: 0 }
+    }
+
+    /// Values written so far.
+    pub(super) fn values(&self) -> u64 {
+        self.values
+    }
+
+    /// Writes the values of a message, up to `most` in all. Whether there is room for more.
+    pub(super) fn message(&mut self, message: &Message<'_>, most: u64) -> Result<bool, Box<dyn Error>> {
+        if self.only.as_ref().is_some_and(|only| *only != message.schema.name) {
+            return Ok(true);
+        }
+        for row in message.rows() {
+            if self.values >= most {
+                return Ok(false);
+            }
+            match &mut self.out {
+                Out::Plain(out) if self.format == Format::Json => writeln!(out, "{}", object(message, &row))?,
+                Out::Plain(out) => writeln!(out, "{}", text(message, &row))?,
+                Out::Csv(out) => {
+                    match &self.named {
+                        None => {
+                            out.write_record(COLUMNS.into_iter().map(String::from).chain(names(&row))).map_err(unwrapped)?;
+                            self.named = Some(message.schema.clone());
+                        }
+                        Some(named) if named != message.schema => return Err(several(named, message.schema)),
+                        Some(_) => {}
+                    }
+                    out.write_record(cells(message, &row)).map_err(unwrapped)?;
+                }
+            }
+            self.values += 1;
+        }
+        Ok(self.values < most)
+    }
+
+    /// Writes what is left in buffers. Whether there were any values.
+    pub(super) fn finish(self) -> Result<bool, Box<dyn Error>> {
+        match self.out {
+            Out::Plain(mut out) => out.flush()?,
+            Out::Csv(mut out) => out.flush()?,
+        }
+        Ok(self.values > 0)
+    }
+}
+
+/// The system's error as it was.
+fn unwrapped(error: csv::Error) -> Box<dyn Error> {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error.into(),
+        other => format!("{other:?}").into(),
+    }
+}
+
+fn several(one: &Schema, other: &Schema) -> Box<dyn Error> {
+    let (one, other) = (&one.name, &other.name);
+    format!("the recording has values of `{one}` and of `{other}`, and a table has columns of one: choose with `--stream {one}`").into()
+}
+
+/// A value for people.
+fn text(message: &Message<'_>, row: &Row<'_>) -> String {
+    let from = message.header.from;
+    let mut line =
+        format!("{} launch {} group {} wave {} lane {} sm {}", message.schema.name, from.launch, from.group, from.wave, row.lane, from.sm);
+    if let Some(time) = message.header.time {
+        line += &format!(" time {time} ns");
+    }
+    if message.header.site > 0 {
+        line += &format!(" site {}", message.header.site);
+    }
+    if message.after_gap {
+        line += " after a gap";
+    }
+    line += ":";
+    for (field, value) in row.fields() {
+        line += &format!(" {}={value}", field.name);
+    }
+    line
+}
+
+fn object(message: &Message<'_>, row: &Row<'_>) -> serde_json::Value {
+    let header = &message.header;
+    let fields: Map<_, _> = row.fields().map(|(field, value)| (field.name.clone(), value.to_json())).collect();
+    json!({
+        "stream": message.schema.name,
+        "program": message.program.name,
+        "device": message.program.device.number,
+        "launch": header.from.launch,
+        "group": header.from.group,
+        "wave": header.from.wave,
+        "lane": row.lane,
+        "sm": header.from.sm,
+        "time": header.time,
+        "site": header.site,
+        "weight": 1u32 << header.weight,
+        "after_gap": message.after_gap,
+        "position": message.position,
+        "value": fields,
+    })
+}
+
+fn cells(message: &Message<'_>, row: &Row<'_>) -> Vec<String> {
+    let header = &message.header;
+    let mut cells = vec![
+        message.program.name.clone(),
+        message.program.device.number.to_string(),
+        header.from.launch.to_string(),
+        header.from.group.to_string(),
+        header.from.wave.to_string(),
+        row.lane.to_string(),
+        header.from.sm.to_string(),
+        header.time.map(|time| time.to_string()).unwrap_or_default(),
+        header.site.to_string(),
+        (1u32 << header.weight).to_string(),
+        message.after_gap.to_string(),
+        message.position.to_string(),
+    ];
+    for (_, value) in row.fields() {
+        flat(&value, &mut |_, value| cells.push(value.to_string()));
+    }
+    cells
+}
+
+/// The names of the columns of fields. Those of an array's elements end in their indices.
+fn names(row: &Row<'_>) -> Vec<String> {
+    let mut names = Vec::new();
+    for (field, value) in row.fields() {
+        flat(&value, &mut |path, _| names.push(format!("value.{}{path}", field.name)));
+    }
+    names
+}
+
+/// Calls `each` for a value, or for each element of an array, with its indices.
+fn flat(value: &Value, each: &mut impl FnMut(&str, &Value)) {
+    fn inner(path: &str, value: &Value, each: &mut impl FnMut(&str, &Value)) {
+        let Value::List(values) = value else { return each(path, value) };
+        for (index, value) in values.iter().enumerate() {
+            inner(&format!("{path}.{index}"), value, each);
+        }
+    }
+    inner("", value, each);
+}

@@ -1,0 +1,186 @@
+//! `cargo hostcall stream`: shows, checks and converts recordings of message streams (`.hcs`, see `hostcall_stream::file`).
+//!
+//! * `info`: programs, devices, streams, and how many messages there are.
+//! * `cat`, `head`: the values, one a line, as text, JSON or CSV.
+//! * `stats`: rates and sizes of streams; least, greatest and mean of fields.
+//! * `check`: whether the file is whole and says the same everywhere. The exit code is 1 if not.
+//! * `convert`: into a file of JSON lines or CSV.
+//!
+//! A file that is cut off is read as far as it goes, and a note says so. One that is damaged is read up to the damage, and the exit code is 1.
+
+mod check;
+mod info;
+mod lines;
+mod stats;
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use hostcall_stream::file::{Ending, Message, Reader};
+
+use crate::Outcome;
+use lines::{Format, Lines};
+
+/// What is done with a recording.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Says which programs and streams are in a recording, and how many messages
+    Info {
+        /// The recording
+        file: PathBuf,
+    },
+    /// Prints all values of a recording, one a line
+    Cat {
+        /// The recording
+        file: PathBuf,
+        #[command(flatten)]
+        selection: Selection,
+    },
+    /// Prints the first values of a recording, one a line
+    Head {
+        /// The recording
+        file: PathBuf,
+        /// How many
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+        count: u64,
+        #[command(flatten)]
+        selection: Selection,
+    },
+    /// Prints rates and sizes of streams, and least, greatest and mean of their fields
+    Stats {
+        /// The recording
+        file: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Checks that a recording is whole, and that its counters agree with its messages; the exit code says so
+    Check {
+        /// The recording
+        file: PathBuf,
+    },
+    /// Writes the values of a recording into another file: .ndjson, or .csv
+    Convert {
+        /// The recording
+        file: PathBuf,
+        /// The file to write; its extension says the format
+        out: PathBuf,
+        /// Only values of this stream
+        #[arg(long, value_name = "NAME")]
+        stream: Option<String>,
+    },
+}
+
+/// Which values, and how they are printed.
+#[derive(clap::Args)]
+struct Selection {
+    /// How values are printed; CSV is that of one stream
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Only values of this stream
+    #[arg(long, value_name = "NAME")]
+    stream: Option<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: Arguments) -> Outcome {
+    let out = BufWriter::new(io::stdout().lock());
+    let done = match arguments.command {
+        Command::Info { file } => info::run(&file, out),
+        Command::Cat { file, selection } => print(&file, &selection, u64::MAX, out),
+        Command::Head { file, count, selection } => print(&file, &selection, count, out),
+        Command::Stats { file, json } => stats::run(&file, json, out),
+        Command::Check { file } => check::run(&file, out),
+        Command::Convert { file, out, stream } => convert(&file, &out, stream),
+    };
+    match done {
+        // A closed pipe is no failure of ours: `cat | head -1`.
+        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) => Ok(ExitCode::SUCCESS),
+        done => done,
+    }
+}
+
+/// A recording, with what is said of it at its end.
+type Recording = Reader<BufReader<File>>;
+
+/// Hands each message on until `each` says that it is enough, and says on stderr if there might have been more. Whether the file is right as far as it was
+/// read.
+fn read(
+    path: &Path,
+    mut each: impl FnMut(&Message<'_>) -> Result<bool, Box<dyn std::error::Error>>,
+) -> Result<(Recording, bool), Box<dyn std::error::Error>> {
+    let mut reader = hostcall_stream::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    loop {
+        match reader.next() {
+            Ok(Some(message)) => {
+                if !each(&message)? {
+                    return Ok((reader, true));
+                }
+            }
+            Ok(None) => break,
+            Err(error) => {
+                eprintln!("error: {}: {error}", path.display());
+                return Ok((reader, false));
+            }
+        }
+    }
+    if let Some(Ending::Cut { whole }) = reader.ending() {
+        eprintln!("note: {} is cut off behind byte {whole}: its program has not completed it", path.display());
+    }
+    Ok((reader, true))
+}
+
+fn code(right: bool) -> ExitCode {
+    if right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Prints up to `most` values.
+fn print(path: &Path, selection: &Selection, most: u64, out: impl Write) -> Outcome {
+    let mut lines = Lines::new(selection.format, selection.stream.clone(), out);
+    let (reader, right) = read(path, |message| lines.message(message, most))?;
+    let known = lines.finish()?;
+    known_stream(&reader, selection.stream.as_deref(), known)?;
+    Ok(code(right))
+}
+
+/// A name that no stream has is more likely wrong than a stream without messages.
+fn known_stream(reader: &Recording, name: Option<&str>, known: bool) -> Result<(), Box<dyn std::error::Error>> {
+    let Some(name) = name.filter(|_| !known) else { return Ok(()) };
+    if reader.streams().any(|(_, schema)| schema.name == name) {
+        return Ok(());
+    }
+    let names: Vec<_> = reader.streams().map(|(_, schema)| schema.name.as_str()).collect();
+    Err(format!("there is no stream `{name}` in the recording; its streams are: {}", names.join(", ")).into())
+}
+
+/// Writes all values into a file, which appears under its name when it is whole.
+fn convert(path: &Path, out: &Path, stream: Option<String>) -> Outcome {
+    let format = match out.extension().and_then(|extension| extension.to_str()) {
+        Some("ndjson" | "jsonl") => Format::Json,
+        Some("csv") => Format::Csv,
+        _ => return Err(format!("cannot tell the format of `{}`: name it .ndjson or .csv", out.display()).into()),
+    };
+    let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let cannot = |error: &dyn std::fmt::Display| format!("cannot write `{}`: {error}", out.display());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".hcs-");
+    // As files are made in the ordinary way; temporary ones are their owner's alone.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file = builder.tempfile_in(parent).map_err(|error| cannot(&error))?;
+    let mut lines = Lines::new(format, stream.clone(), BufWriter::with_capacity(1 << 16, file.as_file()));
+    let (reader, right) = read(path, |message| lines.message(message, u64::MAX))?;
+    let (values, known) = (lines.values(), lines.finish()?);
+    known_stream(&reader, stream.as_deref(), known)?;
+    file.persist(out).map_err(|error| cannot(&error.error))?;
+    eprintln!("{values} values written to {}", out.display());
+    Ok(code(right))
+}

@@ -1,0 +1,207 @@
+//! `cargo hostcall stream`, over the recording that the first version wrote (`hostcall-stream`'s `tests/files/v1.hcs`): six messages of two values of
+//! `Loss`, and one of `Access` behind a gap.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-stream/tests/files/v1.hcs")
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+    command.args(["hostcall", "stream"]).args(arguments);
+    command
+}
+
+fn stream(arguments: &[&str], file: &Path, more: &[&str]) -> Output {
+    command(arguments).arg(file).args(more).output().expect("it starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[track_caller]
+fn succeeded(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}\n{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The recording with something done to its bytes.
+fn changed(dir: &TempDir, change: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
+    let mut bytes = fs::read(file()).expect("the recording");
+    change(&mut bytes);
+    let path = dir.path().join("changed.hcs");
+    fs::write(&path, bytes).expect("written");
+    path
+}
+
+#[test]
+fn info_names_programs_and_streams_with_their_counts() {
+    let said = succeeded(&stream(&["info"], &file(), &[]));
+    assert!(said.lines().next().is_some_and(|line| line.contains(", complete; written by hostcall ")), "{said}");
+    let line =
+        |begins: &str| said.lines().find(|line| line.trim_start().starts_with(begins)).unwrap_or_else(|| panic!("no {begins} in {said}"));
+    let words = |begins: &str| line(begins).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words("p "), "p invented sim 3 32 2");
+    assert_eq!(words("1 "), "1 Loss 8 6 12 Loss { step: u32, value: f32 }");
+    assert_eq!(words("2 "), "2 Access 16 1 1 Access { address: u64, sizes: [u16; 2], kind: Kind }");
+    assert_eq!(words("3 "), "3 Silent 4 0 0 Silent { never: u32 }");
+    assert_eq!(words("Loss:"), "Loss: 6 messages of 12 values");
+}
+
+#[test]
+fn cat_prints_values_and_head_the_first_of_them() {
+    let all = succeeded(&stream(&["cat"], &file(), &[]));
+    assert_eq!(all.lines().count(), 13, "{all}");
+    assert!(all.contains("Loss launch 1023 group 1099511627781 wave 7 lane 3 sm 99 time 1000000 ns site 4: step=0 value=0.5\n"), "{all}");
+    let access = "Access launch 1023 group 1099511627781 wave 7 lane 31 sm 99 after a gap: address=18446603338368684032 sizes=[4, 8] kind=0xdeadbeef\n";
+    assert!(all.contains(access), "{all}");
+    let first = succeeded(&stream(&["head", "-n", "3"], &file(), &[]));
+    assert_eq!(first.lines().count(), 3);
+    assert!(all.starts_with(&first), "{first}");
+    assert_eq!(succeeded(&stream(&["head", "-n", "0"], &file(), &[])), "");
+    assert_eq!(succeeded(&stream(&["cat", "--stream", "Access"], &file(), &[])), access);
+    assert_eq!(succeeded(&stream(&["cat", "--stream", "Silent"], &file(), &[])), "");
+}
+
+#[test]
+fn a_stream_that_is_not_there_is_an_error_with_those_that_are() {
+    let output = stream(&["cat", "--stream", "Lost"], &file(), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("no stream `Lost`") && said.contains("Loss, Access, Silent"), "{said}");
+}
+
+#[test]
+fn values_are_json_objects_a_line_each() {
+    let said = succeeded(&stream(&["cat", "--format", "json"], &file(), &[]));
+    let objects: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(objects.len(), 13);
+    let loss = objects.iter().find(|object| object["value"]["step"] == 2 && object["lane"] == 3).expect("the value");
+    assert_eq!(loss["value"]["value"], 1.5);
+    assert_eq!((&loss["time"], &loss["weight"], &loss["device"], &loss["program"]), (&1_001_000.into(), &4.into(), &3.into(), &"p".into()));
+    let access = objects.iter().find(|object| object["stream"] == "Access").expect("the value");
+    assert_eq!(access["value"], serde_json::json!({"address": 0xffff_8000_8000_1000u64, "sizes": [4, 8], "kind": "0xdeadbeef"}));
+    assert_eq!((&access["time"], &access["after_gap"]), (&serde_json::Value::Null, &true.into()));
+}
+
+#[test]
+fn a_table_is_of_one_stream_and_arrays_have_a_column_for_each_element() {
+    let both = stream(&["cat", "--format", "csv"], &file(), &[]);
+    assert_eq!(both.status.code(), Some(1));
+    let said = text(&both.stderr);
+    assert!(said.contains("values of `Loss` and of `Access`") && said.contains("--stream Loss"), "{said}");
+    let said = succeeded(&stream(&["cat", "--format", "csv", "--stream", "Access"], &file(), &[]));
+    let names =
+        "program,device,launch,group,wave,lane,sm,time,site,weight,after_gap,position,value.address,value.sizes.0,value.sizes.1,value.kind";
+    let lines: Vec<_> = said.split_terminator("\r\n").collect();
+    assert_eq!(lines[0], names);
+    assert!(lines[1].ends_with(",true,4,18446603338368684032,4,8,0xdeadbeef") && lines.len() == 2, "{said}");
+}
+
+#[test]
+fn statistics_are_those_of_the_values() {
+    let said = succeeded(&stream(&["stats", "--json"], &file(), &[]));
+    let all: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    let (streams, fields) = (&all["tables"]["streams"], &all["tables"]["fields"]);
+    let loss = &streams[0];
+    assert_eq!((&loss["stream"], &loss["messages"], &loss["values"]), (&"Loss".into(), &6.into(), &12.into()));
+    assert_eq!((&loss["ring [bytes]"], &loss["values [bytes]"], &loss["span [ms]"]), (&384.into(), &96.into(), &0.0025.into()));
+    // Six in 2.5 µs.
+    assert_eq!(loss["messages per second"], 2_400_000.0);
+    assert_eq!(streams[1]["messages per second"], serde_json::Value::Null);
+    let value = fields.as_array().expect("rows").iter().find(|row| row["field"] == "value").expect("the field");
+    assert_eq!((&value["numbers"], &value["least"], &value["greatest"]), (&12.into(), &0.0.into(), &3.0.into()));
+    assert!((value["mean"].as_f64().expect("a number") - 1.5).abs() < 1e-12, "{value}");
+    let kind = fields.as_array().expect("rows").iter().find(|row| row["field"] == "kind").expect("the field");
+    assert_eq!((&kind["numbers"], &kind["others"], &kind["mean"]), (&0.into(), &1.into(), &serde_json::Value::Null));
+    let said = succeeded(&stream(&["stats"], &file(), &[]));
+    assert!(said.contains("streams\n") && said.contains("fields\n") && said.contains("Silent"), "{said}");
+}
+
+#[test]
+fn check_tells_a_whole_file_from_one_that_is_cut_or_damaged() {
+    let dir = TempDir::new().expect("a directory");
+    let said = succeeded(&stream(&["check"], &file(), &[]));
+    assert!(said.contains(": whole; 7 messages in "), "{said}");
+    let cut = stream(&["check"], &changed(&dir, |bytes| bytes.truncate(bytes.len() - 1)), &[]);
+    assert_eq!(cut.status.code(), Some(1));
+    assert!(text(&cut.stdout).contains(": not whole; 7 messages") && text(&cut.stderr).contains("cut off behind byte"), "{cut:?}");
+    let damaged = changed(&dir, |bytes| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 4;
+    });
+    for verb in ["check", "cat", "info", "stats"] {
+        let output = stream(&[verb], &damaged, &[]);
+        assert_eq!(output.status.code(), Some(1), "{verb}");
+        assert!(text(&output.stderr).contains("has another checksum"), "{verb}: {}", text(&output.stderr));
+    }
+    let none = stream(&["check"], Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml").as_path(), &[]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(text(&none.stderr).contains("not a recording"), "{}", text(&none.stderr));
+    let nothing = stream(&["check"], &dir.path().join("nothing.hcs"), &[]);
+    assert!(text(&nothing.stderr).contains("nothing.hcs") && nothing.status.code() == Some(1));
+}
+
+#[test]
+fn a_file_that_is_cut_is_shown_as_far_as_it_goes() {
+    let dir = TempDir::new().expect("a directory");
+    let cut = changed(&dir, |bytes| bytes.truncate(bytes.len() - 40));
+    let output = stream(&["cat"], &cut, &[]);
+    assert_eq!(succeeded(&output).lines().count(), 13);
+    assert!(
+        text(&output.stderr).starts_with("note: ") && text(&output.stderr).contains("is cut off behind byte"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(succeeded(&stream(&["info"], &cut, &[])).contains(", cut off; "));
+}
+
+#[test]
+fn convert_writes_what_cat_prints_and_leaves_no_half_file() {
+    let dir = TempDir::new().expect("a directory");
+    let out = |name: &str| dir.path().join(name);
+    let path = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+    let converted = stream(&["convert"], &file(), &[&path(&out("a.ndjson"))]);
+    succeeded(&converted);
+    assert!(text(&converted.stderr).starts_with("13 values written to "), "{}", text(&converted.stderr));
+    let json = succeeded(&stream(&["cat", "--format", "json"], &file(), &[]));
+    assert_eq!(fs::read_to_string(out("a.ndjson")).expect("written"), json);
+    succeeded(&stream(&["convert"], &file(), &[&path(&out("a.csv")), "--stream", "Loss"]));
+    let csv = succeeded(&stream(&["cat", "--format", "csv", "--stream", "Loss"], &file(), &[]));
+    assert_eq!(fs::read_to_string(out("a.csv")).expect("written"), csv);
+    // Two streams are no table, another format is none, and a directory that is not there has no files.
+    for (name, says) in [("b.csv", "--stream Loss"), ("b.txt", "name it .ndjson or .csv"), ("no/b.csv", "cannot write")] {
+        let output = stream(&["convert"], &file(), &[&path(&out(name))]);
+        assert_eq!(output.status.code(), Some(1), "{name}");
+        assert!(text(&output.stderr).contains(says), "{name}: {}", text(&output.stderr));
+    }
+    let mut names: Vec<_> = fs::read_dir(dir.path()).expect("listed").map(|entry| entry.expect("an entry").file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["a.csv", "a.ndjson"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn output_that_is_closed_ends_quietly_and_a_full_disk_does_not() {
+    for verb in
+        [&["cat"][..], &["cat", "--format", "json"], &["cat", "--format", "csv", "--stream", "Loss"], &["info"], &["stats"], &["check"]]
+    {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = command(verb).arg(file()).stdout(writer).stderr(Stdio::piped()).output().expect("it starts");
+        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{verb:?}");
+        let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
+            println!("not run: there is no /dev/full");
+            continue;
+        };
+        let output = command(verb).arg(file()).stdout(full).stderr(Stdio::piped()).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(1), "{verb:?}");
+        assert!(text(&output.stderr).contains("No space left on device"), "{verb:?}: {}", text(&output.stderr));
+    }
+}

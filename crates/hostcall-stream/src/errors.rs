@@ -1,0 +1,137 @@
+//! What can go wrong with streams.
+
+use std::path::PathBuf;
+
+use hostcall_abi::stream::header::MAX_STREAM;
+use hostcall_abi::stream::rings::RINGS_SYMBOL;
+
+use crate::counts::Summary;
+use crate::file::RecordError;
+use crate::schema::Schema;
+
+/// Why streams did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// Two types have one name.
+    #[error("two types are called `{name}`: {one} and {other}; a stream's name is that of its type, so rename one of them")]
+    Name {
+        /// The name.
+        name: String,
+        /// One type.
+        one: Box<Schema>,
+        /// The other.
+        other: Box<Schema>,
+    },
+    /// More streams than there are numbers.
+    #[error("{count} streams, and there are numbers for {MAX_STREAM}: use fewer types")]
+    TooMany {
+        /// How many.
+        count: usize,
+    },
+    /// The system gave no thread.
+    #[error("cannot start a thread that reads streams: {0}")]
+    Thread(#[source] std::io::Error),
+    /// The recording cannot be written.
+    #[error("cannot record to `{}`: {source}; give the path of a file in a directory that can be written", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+}
+
+/// Why a program's messages are not received.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AttachError {
+    /// It sends nothing: it has no rings' descriptor.
+    #[error("program `{program}` has no `{RINGS_SYMBOL}`: it was not built with this version of hostcall")]
+    NoRings {
+        /// The program's name.
+        program: String,
+    },
+    /// Somebody receives its messages already.
+    #[error("program `{program}` sends to other streams already: drop them first, or load the program once more")]
+    Attached {
+        /// The program's name.
+        program: String,
+    },
+    /// It was built with another definition of a stream.
+    #[error(
+        "program `{program}` was built with another definition of stream `{stream}`: `{theirs}` there, `{ours}` here; rebuild both sides from the same source"
+    )]
+    Definition {
+        /// The program's name.
+        program: String,
+        /// The stream.
+        stream: String,
+        /// The program's definition.
+        theirs: String,
+        /// The host's.
+        ours: String,
+    },
+    /// A stream that is to be recorded has a definition that is none.
+    #[error("program `{program}` says of stream `{stream}` what is no definition: it was not built with this version of hostcall")]
+    NoDefinition {
+        /// The program's name.
+        program: String,
+        /// The stream.
+        stream: String,
+    },
+    /// More streams are to be recorded than there are numbers.
+    #[error("there is no number left for stream `{stream}` of program `{program}`, of {MAX_STREAM}: record fewer programs at a time")]
+    TooManyStreams {
+        /// The program's name.
+        program: String,
+        /// The stream.
+        stream: String,
+    },
+    /// A recording has no numbers left for the program's rings, or no room to describe it.
+    #[error("the recording `{}` has no room for the rings of program `{program}`: begin another recording", path.display())]
+    RecordingFull {
+        /// The program's name.
+        program: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] offload::Error),
+}
+
+/// Why [`Streams::wait`] is not a success. What was counted comes along.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// The device failed. What was in the rings has been received.
+    #[error("{source}\n{summary}")]
+    Device {
+        /// The device's error.
+        source: offload::Error,
+        /// What was counted.
+        summary: Box<Summary>,
+    },
+    /// Messages are lost that no policy allowed to be, or a handler panicked.
+    #[error("messages are lost:\n{0}")]
+    Incomplete(Summary),
+    /// All messages were received, and not all could be recorded.
+    #[error("{source}\n{summary}")]
+    Record {
+        /// Why not.
+        source: RecordError,
+        /// What was counted.
+        summary: Box<Summary>,
+    },
+}
+
+impl WaitError {
+    /// What was counted.
+    pub fn summary(&self) -> &Summary {
+        match self {
+            Self::Device { summary, .. } | Self::Record { summary, .. } => summary,
+            Self::Incomplete(summary) => summary,
+        }
+    }
+}
