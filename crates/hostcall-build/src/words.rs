@@ -2,14 +2,15 @@
 //!
 //! A service has a word for its number and one for its signature, which the host finds by name and so must stay visible. Nothing but the calls refers to
 //! the first: a service whose word only its definition names is never called, and the host neither numbers nor checks what it does not find. A program
-//! that prints needs a dozen of the runtime's fifty services.
+//! that prints needs a dozen of the runtime's fifty services. Streams are alike: a word for the number, which those that send read, and one for the
+//! definition.
 
 use std::collections::HashSet;
 
-const NUMBER: &str = "__HOSTCALL__";
-const SIGNATURE: &str = "__HOSTCALL_SIGNATURE__";
+/// Of services and of streams: what a number's word is called before its name, and what the definition's.
+const WORDS: [(&str, &str); 2] = [("__HOSTCALL__", "__HOSTCALL_SIGNATURE__"), ("__HOSTCALL_STREAM__", "__HOSTCALL_SCHEMA__")];
 
-/// The module (as text, of which all is reached) without the words of services that are not called.
+/// The module (as text, of which all is reached) without the words of services that are not called and of streams that are not sent.
 pub(crate) fn without_unused(module: &str) -> String {
     let (mut defined, mut mentioned) = (HashSet::new(), HashSet::new());
     for line in module.lines() {
@@ -20,10 +21,12 @@ pub(crate) fn without_unused(module: &str) -> String {
         mentioned.extend(names.match_indices("@__HOSTCALL_").filter(|(at, _)| *at > 0).map(|(at, _)| name(&names[at + 1..])));
     }
     let unused = |name: &str| {
-        let service = name.strip_prefix(NUMBER).or_else(|| name.strip_prefix(SIGNATURE));
-        service.is_some_and(|service| {
-            let number = format!("{NUMBER}{service}");
-            defined.contains(&*number) && !mentioned.contains(&*number) && !mentioned.contains(name)
+        WORDS.iter().any(|(number, definition)| {
+            let service = name.strip_prefix(number).or_else(|| name.strip_prefix(definition));
+            service.is_some_and(|service| {
+                let number = format!("{number}{service}");
+                defined.contains(&*number) && !mentioned.contains(&*number) && !mentioned.contains(name)
+            })
         })
     };
     let mut out = String::with_capacity(module.len());
@@ -78,6 +81,16 @@ mod tests {
         // Its own list goes with the last of it.
         let only = "@llvm.compiler.used = appending global [1 x ptr] [ptr @__HOSTCALL__Host__f2], section \"llvm.metadata\"\n";
         assert_eq!(without_unused(&format!("{only}{CALLED}{OTHERS}{REST}")), format!("{CALLED}{REST}"));
+    }
+
+    #[test]
+    fn a_stream_that_is_not_sent_has_neither_word_and_one_that_is_has_both() {
+        let stream = |name: &str| {
+            format!("@__HOSTCALL_STREAM__{name} = global [4 x i8] zeroinitializer\n@__HOSTCALL_SCHEMA__{name} = constant i64 5\n")
+        };
+        let (sent, other) = (stream("Loss"), stream("Access"));
+        let reads = "define i32 @sends() {\n  %1 = load i32, ptr @__HOSTCALL_STREAM__Loss\n}\n";
+        assert_eq!(without_unused(&format!("{sent}{other}{REST}{reads}")), format!("{sent}{REST}{reads}"));
     }
 
     #[test]

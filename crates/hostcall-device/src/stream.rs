@@ -25,13 +25,20 @@
 //! }
 //! # fn main() {}
 //! ```
+//!
+//! Two streams are there without a definition: [`access`](mod@access), what lanes do to memory, and [`interval`](mod@interval), how long something takes.
+
+pub mod access;
+pub mod interval;
 
 use core::cell::UnsafeCell;
+use core::panic::Location;
+use hostcall_abi::codec::Fixed;
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
+use hostcall_abi::stream::Subject;
 use hostcall_abi::stream::message::word;
 pub use hostcall_abi::stream::{Message, Policy, Sent};
-use hostcall_abi::stream::{Subject, send};
 
 use crate::arch::current as arch;
 use crate::context::machine;
@@ -73,12 +80,13 @@ impl StreamWord {
     }
 }
 
-/// The lanes that run converged at the caller's place in the source.
+/// A place in the source.
+type Site = &'static Location<'static>;
+
+/// The lanes that run converged at a place in the source.
 #[inline(always)]
-#[track_caller]
-fn converged() -> Group {
-    let place = core::ptr::from_ref(core::panic::Location::caller());
-    Group::new(arch::converged_at(place as usize), machine().lane())
+fn converged_at(site: Site) -> Group {
+    Group::new(arch::converged_at(core::ptr::from_ref(site) as usize), machine().lane())
 }
 
 /// Sends `values` values of `UNITS` units altogether from each lane that runs converged here.
@@ -86,13 +94,47 @@ fn converged() -> Group {
 #[track_caller]
 pub fn send_units<const UNITS: usize>(word: &'static StreamWord, values: u32, units: &[u32; UNITS]) -> Sent {
     let Some(subject) = word.subject(values) else { return Sent::Off };
-    hostcall_abi::stream::send(machine(), &converged(), subject, units)
+    hostcall_abi::stream::send(machine(), &converged_at(Location::caller()), subject, units)
 }
 
 /// Sends the first lane's value for all that run converged here. (Each works out one, and the others' are not used, so that the lanes stay together.)
 #[inline(always)]
 #[track_caller]
 pub fn send_once<const UNITS: usize>(word: &'static StreamWord, units: impl FnOnce() -> [u32; UNITS]) -> Sent {
-    let Some(subject) = word.subject(1) else { return Sent::Off };
-    hostcall_abi::stream::send_once(machine(), &converged(), subject, &units())
+    send_once_at(word, Location::caller(), units)
 }
+
+/// The same for lanes that run converged at `site`.
+#[inline(always)]
+fn send_once_at<const UNITS: usize>(word: &'static StreamWord, site: Site, units: impl FnOnce() -> [u32; UNITS]) -> Sent {
+    let Some(subject) = word.subject(1) else { return Sent::Off };
+    hostcall_abi::stream::send_once(machine(), &converged_at(site), subject, &units())
+}
+
+/// The units of a value.
+#[inline(always)]
+fn units_of<M: Message, const UNITS: usize>(value: &M) -> [u32; UNITS] {
+    let mut units = [0; UNITS];
+    Fixed::put(value, &mut units);
+    units
+}
+
+/// The words of a message that the library brings along: what `#[stream]` makes for others.
+macro_rules! words {
+    ($message:ident, $word:ident, $schema:ident) => {
+        #[unsafe(no_mangle)]
+        #[cfg_attr(not(target_arch = "amdgpu"), used)]
+        static $word: $crate::stream::StreamWord = $crate::stream::StreamWord::new();
+
+        #[unsafe(no_mangle)]
+        #[cfg_attr(not(target_arch = "amdgpu"), used)]
+        static $schema: hostcall_abi::stream::SchemaWord<
+            { <$message as hostcall_abi::stream::Message>::FIELDS.len() },
+            { hostcall_abi::stream::message::schema_text(<$message as hostcall_abi::stream::Message>::FIELDS) },
+        > = hostcall_abi::stream::SchemaWord::of::<$message>();
+
+        /// Units of a message.
+        const UNITS: usize = hostcall_abi::stream::message::units::<$message>();
+    };
+}
+use words;

@@ -7,6 +7,7 @@
 //! * [`Streams`], [`StreamsBuilder`]: who listens, attaching programs, waiting.
 //! * [`Handler`], [`Batch`], [`Origin`]: what handlers see.
 //! * [`Report`], [`Table`]: what they find out, as text, JSON and CSV.
+//! * [`handlers`]: handlers that are ready.
 //! * [`Summary`]: what was counted.
 //! * [`Schema`]: what messages are made of.
 //! * [`StreamsBuilder::record`], [`mod@file`], [`open`]: recordings, files that keep all messages.
@@ -19,6 +20,7 @@ mod counts;
 mod errors;
 pub mod file;
 mod handler;
+pub mod handlers;
 #[doc(hidden)]
 pub mod measure;
 mod memory;
@@ -32,7 +34,7 @@ pub use counts::{StreamCounts, Summary};
 pub use errors::{AttachError, StartError, WaitError};
 pub use file::open;
 pub use handler::{Flow, Handler};
-pub use hostcall_abi::stream::{Header, Message, Policy, Sent};
+pub use hostcall_abi::stream::{Access, AccessKind, Header, Interval, Message, Policy, Sent, Space};
 pub use report::{Cell, Report, Table};
 pub use schema::{Field, Schema};
 pub use streams::{Streams, StreamsBuilder};

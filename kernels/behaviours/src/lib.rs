@@ -18,6 +18,7 @@ mod lifecycle;
 mod modes;
 mod print;
 mod soak;
+mod stream_handlers;
 mod streams;
 mod together;
 mod transport;

@@ -50,7 +50,6 @@ pub fn stream_shapes(outcomes: &mut [[u32; 3]]) {
     if wave::lane_id() == 31 {
         count(Mixed::of(lane as u32).send(), &mut counts);
     }
-    count(Mixed::once_per_wave(|| Mixed::of(lane as u32)), &mut counts);
     let tiny = |number: u32| Tiny { value: (lane as u32) << 8 | number | 1 << 31 };
     count(Tiny::send_each(&[tiny(0), tiny(1), tiny(2)]), &mut counts);
     if wave::lane_id() == 5 {
@@ -61,6 +60,16 @@ pub fn stream_shapes(outcomes: &mut [[u32; 3]]) {
     if Mixed::send_each(&[Mixed::of(0); 6]) != Sent::TooLarge {
         panic!("144 bytes were sent");
     }
+    outcomes[lane] = counts;
+}
+
+/// A message of one granule and one of several for each wave.
+#[kernel]
+pub fn stream_once(outcomes: &mut [[u32; 3]]) {
+    let lane = global_id();
+    let mut counts = [0; 3];
+    count(Numbered::once_per_wave(|| Numbered { lane: !(lane as u32), number: 7 }), &mut counts);
+    count(Big::once_per_wave(|| Big::of(lane as u32, 7)), &mut counts);
     outcomes[lane] = counts;
 }
 

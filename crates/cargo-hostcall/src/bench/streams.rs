@@ -189,7 +189,7 @@ pub(super) fn issue(rig: &Rig, window: bool, name: &'static str, floor_us: f64) 
 
 /// The row `stream.drop`: what a message costs the device for which there is no room.
 pub(super) fn dropped(rig: &Rig, name: &'static str) -> Result<Row, Error> {
-    let streams = Streams::builder().threads(1).memory(0).policy::<Message16>(Policy::Drop).on::<Message16, _>(Slow);
+    let streams = Streams::builder().threads(1).policy::<Message16>(Policy::Drop).on::<Message16, _>(Slow);
     let streams = streams.start(&rig.device)?;
     streams.attach(&rig.program)?;
     let (waves, each) = (rig.all_waves(), if rig.is_sim() { 50u32 } else { 2000 });

@@ -10,6 +10,7 @@
 //! * [`layout`]: where the units of each lane lie in a message.
 //! * [`mod@encode`]: a message by one thread, for tests.
 //! * [`message`]: types of messages, and what a program says of them.
+//! * [`builtin`]: messages that the library brings along.
 //! * [`mod@send`]: the device's half.
 //! * [`rings`]: where the rings of a program are.
 //! * [`receive`]: the host's half.
@@ -24,6 +25,7 @@
 //! Between reserving and storing, a wave waits for credit only: for no other wave, and for no barrier. Reservations before its own have credit before
 //! it. So the reader always gets on, as long as resident waves make progress.
 
+pub mod builtin;
 pub mod encode;
 pub mod header;
 pub mod layout;
@@ -33,6 +35,7 @@ pub mod rings;
 pub mod send;
 pub mod unit;
 
+pub use builtin::{Access, AccessKind, Interval, Space};
 pub use encode::encode;
 pub use header::{From, Header, Kind};
 pub use layout::Layout;

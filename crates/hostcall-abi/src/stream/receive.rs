@@ -121,14 +121,10 @@ impl<'a> Packet<'a> {
         all
     }
 
-    /// The top bits of unit `index` of all lanes of a half of the wave: lane 0's is the highest.
+    /// The top bits of unit `index` of all lanes of a half of the wave, of which several sent: lane 0's is the highest.
     #[inline(always)]
     fn tops(&self, units: u32, index: u32, half: u32) -> u32 {
         let load = |unit: u32| self.units.get(unit as usize).copied().unwrap_or(0);
-        if self.layout.lanes == 1 {
-            // One lane, whichever it is.
-            return if load(header::UNITS) >> index & 1 == 0 { 0 } else { u32::MAX };
-        }
         let ballots = if self.layout.wide { 2 } else { 1 };
         let (ballot, last) = (load(header::UNITS + ballots * index + half), load(header::UNITS + ballots * units + half));
         (ballot & !PHASE | (last >> index & 1) << 31).reverse_bits()
@@ -138,6 +134,14 @@ impl<'a> Packet<'a> {
     #[inline(always)]
     fn put_rows(&self, units: u32, out: &mut [u32]) {
         let (lanes, fours) = (self.layout.lanes as usize, (units & !3) as usize);
+        if lanes == 1 {
+            let load = |unit: u32| self.units.get(unit as usize).copied().unwrap_or(0);
+            let bits = load(header::UNITS);
+            for (index, out) in (0..units).zip(out) {
+                *out = load(self.layout.place(0, index)) & !PHASE | (bits >> index & 1) << 31;
+            }
+            return;
+        }
         // Columns of four units end where the message ends, before them one of two, before that one of one.
         let (left, columns) = self.units.split_at(self.units.len().saturating_sub(fours * lanes));
         let (left, two) = left.split_at(left.len().saturating_sub(if units & 2 != 0 { 2 * lanes } else { 0 }));
@@ -147,40 +151,38 @@ impl<'a> Packet<'a> {
         let (all, stride) = (u64::MAX >> (64 - self.layout.lanes), units as usize);
         if self.header.mask == all && lanes <= 32 {
             // All lanes, or the first ones: rows are lanes. Nothing here depends on what came before, so that processors do several at once.
-            let top = |tops: u32, row: usize| (tops << row) & PHASE;
             for (column, quads) in quads.chunks_exact(lanes).enumerate() {
                 let tops = |i: u32| self.tops(units, 4 * column as u32 + i, 0);
                 let tops = [tops(0), tops(1), tops(2), tops(3)];
-                if units == 4 {
-                    // Rows follow one another: two at a time.
-                    let both = [tops[0], tops[1], tops[2], tops[3], tops[0] << 1, tops[1] << 1, tops[2] << 1, tops[3] << 1];
-                    let (from, last) = quads.as_chunks::<2>();
-                    let (out, rest) = out.as_chunks_mut::<8>();
-                    for ((row, from), out) in (0..).zip(from).zip(out) {
-                        put(from.as_flattened(), out, &both, 2 * row);
-                    }
-                    if let ([quad], Some(rest)) = (last, rest.first_chunk_mut()) {
-                        put(quad, rest, &tops, lanes as u32 - 1);
-                    }
-                    continue;
-                }
-                for (row, quad) in quads.iter().enumerate() {
+                let done = if units == 4 {
+                    let [a, b, c, d] = tops;
+                    put_dense(columns, out, [a, b, c, d, a << 1, b << 1, c << 1, d << 1], 2)
+                } else {
+                    0
+                };
+                for (row, quad) in (done..).zip(quads.get(done..).unwrap_or_default()) {
                     let Some(out) = out.get_mut(row * stride + 4 * column..).and_then(|out| out.first_chunk_mut()) else { return };
                     put(quad, out, &tops, row as u32);
                 }
             }
             if units & 2 != 0 {
-                let tops = pair(self.tops(units, fours as u32, 0), self.tops(units, fours as u32 + 1, 0));
-                for (row, two) in pairs.iter().enumerate() {
-                    let at = row * stride + fours;
-                    let Some(out) = out.get_mut(at..at + 2) else { return };
-                    put_pair(out, pair(two[0], two[1]), tops << row);
+                let [low, high] = [self.tops(units, fours as u32, 0), self.tops(units, fours as u32 + 1, 0)];
+                let done = if units == 2 {
+                    put_dense(two, out, [low, high, low << 1, high << 1, low << 2, high << 2, low << 3, high << 3], 4)
+                } else {
+                    0
+                };
+                for (row, pair) in (done..).zip(pairs.get(done..).unwrap_or_default()) {
+                    let Some(out) = out.get_mut(row * stride + fours..).and_then(|out| out.first_chunk_mut()) else { return };
+                    put(pair, out, &[low, high], row as u32);
                 }
             }
             if units & 1 != 0 {
-                let (last, Some(out)) = (self.tops(units, units - 1, 0), out.get_mut(stride - 1..)) else { return };
-                for ((row, unit), out) in one.iter().enumerate().zip(out.iter_mut().step_by(stride)) {
-                    *out = unit & !PHASE | top(last, row);
+                let tops = self.tops(units, units - 1, 0);
+                let done = if units == 1 { put_dense(one, out, [0, 1, 2, 3, 4, 5, 6, 7].map(|i| tops << i), 8) } else { 0 };
+                for (row, unit) in (done..).zip(one.get(done..).unwrap_or_default()) {
+                    let Some(out) = out.get_mut(row * stride + stride - 1..).and_then(|out| out.first_chunk_mut()) else { return };
+                    put(&[*unit], out, &[tops], row as u32);
                 }
             }
             return;
@@ -225,18 +227,14 @@ fn put<const N: usize>(from: &[u32], out: &mut [u32; N], tops: &[u32; N], row: u
     }
 }
 
-/// Two units as one number, which processors load and store as one.
+/// The same for rows that follow one another, eight units at a time, which are `rows` rows. How many rows are done: all but the last few.
 #[inline(always)]
-const fn pair(low: u32, high: u32) -> u64 {
-    low as u64 | (high as u64) << 32
-}
-
-/// Writes two units whose top bits are those of `tops`. (Shifted to the left by less than 32, a pair's halves do not get into one another's top bit.)
-#[inline(always)]
-fn put_pair(out: &mut [u32], units: u64, tops: u64) {
-    const TOPS: u64 = pair(PHASE, PHASE);
-    let both = units & !TOPS | tops & TOPS;
-    (out[0], out[1]) = (both as u32, (both >> 32) as u32);
+fn put_dense(from: &[u32], out: &mut [u32], tops: [u32; 8], rows: u32) -> usize {
+    let from = from.as_chunks::<8>().0;
+    for ((i, from), out) in (0..).zip(from).zip(out.as_chunks_mut::<8>().0) {
+        put(from, out, &tops, rows * i);
+    }
+    from.len() * rows as usize
 }
 
 /// The header with which `copy` begins, and the layout of its message, if there can be such a message.
@@ -307,9 +305,12 @@ impl Reader {
     #[inline(always)]
     pub fn next<'a>(&'a mut self, memory: &impl RingMemory, units: impl FnOnce(u32) -> Option<u32>) -> Found<'a> {
         let at = Position::new(self.position as u32, self.ring_log2);
+        if !at.is_there(0, memory.load_four(at.unit(0))[0]) {
+            return Found::Absent;
+        }
         // The smallest message is a granule, so this is within it.
         if !self.copy_units(memory, at, 0, GRANULE) {
-            return if at.is_there(0, self.copy[0]) { Found::Partial } else { Found::Absent };
+            return Found::Partial;
         }
         let Some((header, layout)) = self.plausible(units) else {
             self.position += 1;

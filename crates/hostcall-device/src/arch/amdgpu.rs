@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use hostcall_abi::descriptor::Control;
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Arch;
-use hostcall_abi::stream::Rings;
+use hostcall_abi::stream::{Rings, Space};
 use hostcall_abi::tick::Tick;
 use hostcall_abi::{Descriptor, Tag, Word};
 
@@ -162,6 +162,23 @@ pub(crate) fn is_private(address: *const u8) -> bool {
         safe fn is_private(address: *const u8) -> bool;
     }
     is_private(address)
+}
+
+/// Which memory an address is in. What is neither the lane's nor the workgroup's is everybody's.
+#[inline(always)]
+pub(crate) fn space(address: *const u8) -> Space {
+    #[allow(improper_ctypes, reason = "an LLVM intrinsic, not a C function")]
+    unsafe extern "C" {
+        #[link_name = "llvm.amdgcn.is.shared"]
+        safe fn is_shared(address: *const u8) -> bool;
+    }
+    if is_private(address) {
+        Space::Private
+    } else if is_shared(address) {
+        Space::Shared
+    } else {
+        Space::Global
+    }
 }
 
 /// Ends the wave. Lanes of a wave cannot end one by one: the others come to their own end or to this one.

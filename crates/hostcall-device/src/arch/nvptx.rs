@@ -15,7 +15,7 @@ use core::arch::asm;
 use hostcall_abi::descriptor::{Control, FirstPoll};
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Arch;
-use hostcall_abi::stream::Rings;
+use hostcall_abi::stream::{Rings, Space};
 use hostcall_abi::{Descriptor, Tag, Word};
 
 #[allow(improper_ctypes, reason = "LLVM intrinsics, not C functions")]
@@ -201,6 +201,24 @@ pub(crate) fn is_private(address: *const u8) -> bool {
             address = in(reg64) address, private = out(reg32) private, options(pure, nomem, nostack));
     }
     private != 0
+}
+
+/// Which memory an address is in.
+#[inline(always)]
+pub(crate) fn space(address: *const u8) -> Space {
+    let space: u32;
+    // SAFETY: looks at the address only.
+    unsafe {
+        asm!("{{ .reg .pred p;",
+            "isspacep.global p, {address}; selp.u32 {space}, {global}, {flat}, p;",
+            "isspacep.shared p, {address}; selp.u32 {space}, {shared}, {space}, p;",
+            "isspacep.const p, {address}; selp.u32 {space}, {constant}, {space}, p;",
+            "isspacep.local p, {address}; selp.u32 {space}, {private}, {space}, p; }}",
+            address = in(reg64) address, space = out(reg32) space, flat = const Space::Flat as u32, global = const Space::Global as u32,
+            shared = const Space::Shared as u32, constant = const Space::Constant as u32, private = const Space::Private as u32,
+            options(pure, nomem, nostack));
+    }
+    Space::new(u64::from(space))
 }
 
 /// Whether an address is in memory that all lanes address alike: the device's or the host's, not a lane's, a workgroup's or a launch's own.

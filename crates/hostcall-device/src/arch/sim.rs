@@ -6,7 +6,7 @@ use hostcall_abi::descriptor::Control;
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Arch;
 use hostcall_abi::sim::{FOR_WAVES, LaneInfo, SimOps};
-use hostcall_abi::stream::Rings;
+use hostcall_abi::stream::{Rings, Space};
 use hostcall_abi::{Descriptor, Tag, Word};
 
 /// Filled by the simulator after it has loaded the image, before any kernel runs.
@@ -129,6 +129,12 @@ pub(crate) fn fence_device() {
 #[inline(always)]
 pub(crate) fn is_private(_: *const u8) -> bool {
     false
+}
+
+/// Which memory an address is in: there is one.
+#[inline(always)]
+pub(crate) fn space(_: *const u8) -> Space {
+    Space::Global
 }
 
 /// Ends the calling lane.

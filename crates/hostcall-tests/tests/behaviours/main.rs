@@ -8,6 +8,7 @@ mod lifecycle;
 mod modes;
 mod print;
 mod stream_files;
+mod stream_handlers;
 mod streams;
 mod together;
 mod transport;

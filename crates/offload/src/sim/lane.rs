@@ -86,6 +86,8 @@ impl WaveState {
 
     /// With a thread per lane: a lane has come to wait or has ended; lets lanes go on if that is now possible.
     pub(super) fn settle(&self, r: &mut Rendezvous, changed: &Condvar) {
+        // Who sleeps at a barrier that was passed is about to run: others wait for it.
+        super::ops::poll_group(self, r);
         if r.live == 0 || r.ready != 0 {
             return;
         }

@@ -133,6 +133,8 @@ unsafe extern "C" fn sync_group() {
         }
         Meeting::Threads(meeting, changed) => {
             let mut r = lane.lock(meeting);
+            // Before the barrier that others passed, and sleep at yet, is forgotten for this one.
+            poll_group(wave, &mut r);
             let Some(generation) = wave.group.arrive() else { return };
             r.arrive_group(me, generation);
             wave.settle(&mut r, changed);
@@ -207,7 +209,7 @@ unsafe extern "C" fn lane_word() -> *mut u64 {
     unsafe { (*lane).word.as_ptr() }
 }
 
-/// A wave's lanes wait at the workgroup barrier: whether it was passed. For those who run fibers.
+/// A wave's lanes wait at the workgroup barrier: whether it was passed. Then they can run; those that are threads may sleep yet.
 pub(super) fn poll_group(wave: &super::lane::WaveState, r: &mut super::rendezvous::Rendezvous) -> bool {
     if r.grouped == 0 || !wave.group.passed(r.generation) {
         return false;

@@ -1,0 +1,54 @@
+//! Handlers that are ready: for what kernels say of their memory and of their time, and for counting anything.
+//!
+//! | handler | takes | finds out |
+//! |---|---|---|
+//! | [`HeatMap`] | [`Access`](crate::Access) | accesses and bytes of each page |
+//! | [`CacheLines`] | [`Access`](crate::Access) | lines and sectors that waves touch, against the least they need |
+//! | [`BankConflicts`] | [`Access`](crate::Access) | cycles that workgroup memory takes, against the least it needs |
+//! | [`Intervals`] | [`Interval`](crate::Interval) | how long what was measured took, by label |
+//! | [`Blocks`] | [`Interval`](crate::Interval) | when each workgroup ran, and on which SM |
+//! | [`Histogram`] | any | how a number is distributed |
+//! | [`Counts`] | any | how often each value of a key comes |
+//! | [`TopK`] | any | the same for keys without number, about |
+//!
+//! Numbers that a device sends are believed, but do no harm: sums stop at their largest value, and each handler says how much memory it takes at most on each
+//! thread. What is beyond is counted, and the report says so.
+
+mod bank_conflicts;
+mod blocks;
+mod cache_lines;
+mod counts;
+mod distribution;
+mod heat_map;
+mod histogram;
+mod intervals;
+#[cfg(test)]
+mod testing;
+mod top_k;
+mod waves;
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+pub use bank_conflicts::{BankConflicts, BankUse, Banks, Conflicts};
+pub use blocks::{Block, Blocks, Timeline};
+pub use cache_lines::{CacheLines, LineUse, Lines};
+pub use counts::{Counted, Counts};
+pub use distribution::Distribution;
+pub use heat_map::{Heat, HeatMap, Traffic};
+pub use histogram::Histogram;
+pub use intervals::{Intervals, Measured, Times};
+pub use top_k::{Sketch, TopK};
+
+/// A table by keys that a device may have chosen.
+type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// The entry of a key; `None`: it is new, and the table has `limit` keys already.
+fn bounded<K: Eq + Hash, V: Default>(table: &mut Table<K, V>, key: K, limit: usize) -> Option<&mut V> {
+    if table.len() < limit || table.contains_key(&key) { Some(table.entry(key).or_default()) } else { None }
+}
+
+/// `part` of `all`, in percent.
+fn percent(part: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| 100.0 * part as f64 / all as f64)
+}
