@@ -284,7 +284,7 @@ impl Reader {
     }
 
     /// Granules that the device may use again, if that is an eighth of the ring more than it has been told, or (`all`) if it is any more. The caller
-    /// stores its low 32 bits where the device's [`RingLink::freed`](super::RingLink::freed) finds them, with release: what was read was read before.
+    /// stores its low 32 bits where the device's [`RingLink::credit`](super::RingLink::credit) finds them, with release: what was read was read before.
     #[inline(always)]
     pub const fn credit(&mut self, all: bool) -> Option<u64> {
         let news = self.position - self.told;

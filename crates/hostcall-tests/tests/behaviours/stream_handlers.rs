@@ -56,11 +56,11 @@ fn a_heat_map_of_an_array_walk_is_what_the_walk_touches() {
             };
         };
         let mut expected_sums = vec![0u32; threads as usize];
-        for lane in 0..threads as usize {
+        for (lane, sum) in expected_sums.iter_mut().enumerate() {
             for round in 0..rounds as usize {
                 let i = (lane + round * stride as usize) % walked;
                 touch(values.address() + 4 * i as u64, 1);
-                expected_sums[lane] = expected_sums[lane].wrapping_add(content[i]);
+                *sum = sum.wrapping_add(content[i]);
             }
             touch(sums.address() + 4 * lane as u64, 0);
         }
@@ -207,7 +207,7 @@ fn transpose(bench: &Bench, side: u32, pitches: &[(u32, u64)]) {
     let [input, output] = [(), ()].map(|()| bench.device.alloc::<u32>((side * side) as usize).expect("memory"));
     let content: Vec<u32> = (0..side * side).collect();
     bench.queue.copy_to(&input, 0, &content).expect("the input");
-    let streams = start(&bench, |builder| builder.on::<Access, _>(BankConflicts::of(Banks::nvidia())).on::<Access, _>(CacheLines::of(128)));
+    let streams = start(bench, |builder| builder.on::<Access, _>(BankConflicts::of(Banks::nvidia())).on::<Access, _>(CacheLines::of(128)));
     for &(pitch, cycles) in pitches {
         let memory = bench.device.alloc::<u32>((tiles * 32 * u64::from(pitch)) as usize).expect("memory");
         let args = Args::new().slice(&input).value(side).value(pitch).slice(&memory).slice(&output);
