@@ -101,7 +101,7 @@ pub enum AttachError {
     Device(#[from] offload::Error),
 }
 
-/// Why [`Streams::wait`] is not a success. What was counted comes along.
+/// Why [`Streams::wait`](crate::Streams::wait) is not a success. What was counted comes along.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
