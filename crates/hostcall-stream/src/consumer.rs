@@ -127,6 +127,8 @@ struct Owned {
     ring: usize,
     device: u32,
     reader: Box<Reader>,
+    /// The device says that more has been reserved than can be. What it stores is no longer looked at; this is how far it is skipped.
+    spoiled: Option<u64>,
 }
 
 /// What a thread has of a stream.
@@ -164,12 +166,18 @@ impl Consumer {
     pub(crate) fn run(mut self) {
         let mut last = Instant::now();
         let mut looks = 0u32;
+        let mut last_granule = None;
         loop {
             self.adopt();
             // Before the look: what was there when the end was said is read.
             // Pairs with the store in `Shared::end`.
             let ended = self.shared.ended.load(Ordering::SeqCst);
-            if self.look() {
+            if ended && last_granule.is_none() {
+                last_granule = Some(self.granules() + self.room());
+            }
+            // A device that keeps no rule may write for ever; honest waves have been told, and their rings hold no more than this.
+            let overdue = last_granule.is_some_and(|last| self.granules() > last);
+            if self.look() && !overdue {
                 looks = 0;
                 continue;
             }
@@ -206,6 +214,16 @@ impl Consumer {
         self.slots.extend(streams[self.slots.len()..].iter().map(slot));
     }
 
+    /// Granules that have been read, of all rings.
+    fn granules(&self) -> u64 {
+        self.rings.iter().map(|owned| owned.reader.position()).sum()
+    }
+
+    /// Granules that the rings hold.
+    fn room(&self) -> u64 {
+        self.rings.iter().map(|owned| 1 << owned.set.sizes().ring_log2).sum()
+    }
+
     /// Reads all that is there.
     pub(crate) fn look_once(&mut self) {
         self.adopt();
@@ -224,7 +242,7 @@ impl Consumer {
         for set in &sets[self.adopted..] {
             for ring in (self.index..set.sizes().rings()).step_by(self.threads) {
                 let reader = Box::new(Reader::new(set.sizes().ring_log2, set.is_wide()));
-                self.rings.push(Owned { set: set.clone(), ring, device: set.device().info().ordinal, reader });
+                self.rings.push(Owned { set: set.clone(), ring, device: set.device().info().ordinal, reader, spoiled: None });
             }
         }
         self.adopted = sets.len();
@@ -274,8 +292,8 @@ impl Consumer {
                 slot.stream.count(std::mem::take(&mut slot.messages), std::mem::take(&mut slot.values));
             }
         }
-        for Owned { set, ring, reader, .. } in &self.rings {
-            set.progress()[*ring].advance(reader.position());
+        for Owned { set, ring, reader, spoiled, .. } in &self.rings {
+            set.progress()[*ring].advance(spoiled.unwrap_or(reader.position()));
         }
         true
     }
@@ -299,7 +317,10 @@ impl Owned {
 
     #[inline(always)]
     fn read_with(&mut self, shared: &Shared, slots: &mut [Slot], mut recording: Option<&mut Turn<'_>>) -> bool {
-        let Self { set, ring, device, reader } = self;
+        let Self { set, ring, device, reader, spoiled } = self;
+        if let Some(skipped) = spoiled {
+            return skip(skipped, set.progress()[*ring].end());
+        }
         let view = set.ring(*ring);
         let before = reader.position();
         for _ in 0..TURN {
@@ -323,9 +344,12 @@ impl Owned {
                 Found::Absent | Found::Partial => {
                     let Some(head) = set.progress()[*ring].end().filter(|head| *head != reader.position() as u32) else { break };
                     // No kernel runs, so it will never be whole.
-                    reader.give_up(&view, head, units);
                     // Relaxed: as above.
                     shared.torn.fetch_add(1, Ordering::Relaxed);
+                    if head.wrapping_sub(reader.position() as u32) > set.most_reserved() {
+                        return skip(spoiled.insert(reader.position()), Some(head));
+                    }
+                    reader.give_up(&view, head, units);
                 }
             }
             if let Some(credit) = reader.credit(false) {
@@ -334,6 +358,13 @@ impl Owned {
         }
         reader.position() != before
     }
+}
+
+/// Goes on in a ring that is no longer read to what the device says has been reserved, if anybody waits for it. Whether that is any further.
+fn skip(skipped: &mut u64, end: Option<u32>) -> bool {
+    let by = end.map_or(0, |head| head.wrapping_sub(*skipped as u32));
+    *skipped += u64::from(by);
+    by > 0
 }
 
 /// Whether the processor has AVX2 and what came with it.
@@ -365,5 +396,71 @@ impl Slot {
             shared.handler_panics.fetch_add(1, Ordering::Relaxed);
             self.pending.clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Sizes;
+    use hostcall_abi::stream::RingMemory;
+    use offload::{Device, SimConfig};
+
+    fn ring() -> (Arc<RingSet>, Arc<Shared>) {
+        let device = Device::sim(SimConfig::default()).expect("a simulator");
+        let set = RingSet::new(&device, Sizes { rings_log2: 0, ring_log2: 10 }, 1, false).expect("rings");
+        let shared = Shared::new(Registry::new(std::iter::empty()), None, 1, true);
+        let set = Arc::new(set);
+        shared.add(set.clone());
+        (set, shared)
+    }
+
+    fn torn(shared: &Shared) -> u64 {
+        shared.torn.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn a_head_that_cannot_be_is_skipped_at_once_and_so_are_later_ones() {
+        let (set, shared) = ring();
+        let mut consumer = Consumer::new(shared.clone(), 0, 1);
+        for head in [1 << 31, 3, u32::MAX] {
+            set.progress()[0].set_end(Some(head));
+            consumer.look_once();
+            assert!(set.progress()[0].has_reached(head), "{head}");
+            set.progress()[0].set_end(None);
+            assert_eq!(torn(&shared), 1, "the ring is spoiled once");
+        }
+    }
+
+    #[test]
+    fn what_waves_left_behind_is_given_up_granule_by_granule() {
+        let (set, shared) = ring();
+        let mut consumer = Consumer::new(shared.clone(), 0, 1);
+        let head = set.most_reserved();
+        set.progress()[0].set_end(Some(head));
+        consumer.look_once();
+        assert!(set.progress()[0].has_reached(head));
+        assert_eq!(torn(&shared), u64::from(head), "nothing says how long messages were");
+    }
+
+    #[test]
+    fn a_device_that_writes_for_ever_does_not_keep_a_thread_from_ending() {
+        let (set, shared) = ring();
+        shared.arm();
+        let consumer = Consumer::new(shared.clone(), 0, 1);
+        let thread = std::thread::spawn(move || consumer.run());
+        shared.started(thread.thread().clone());
+        // Units of both phases in turn: always something that is no message.
+        let view = set.ring(0);
+        let write = |lap: u32| (0..16 << 10).for_each(|unit| view.repair(unit, (lap & 1) << 31));
+        write(1);
+        shared.end();
+        let mut lap = 1;
+        while !thread.is_finished() {
+            lap += 1;
+            write(lap);
+        }
+        thread.join().expect("it ends");
+        assert!(shared.malformed.load(Ordering::Relaxed) > 0);
     }
 }

@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use hostcall_abi::stream::header::MAX_GRANULES;
 use hostcall_abi::stream::rings::{MAX_RINGS_LOG2, RingState, STRIDE};
 use hostcall_abi::stream::unit::PHASE;
 use hostcall_abi::stream::{Counters, Credit, GRANULE, MAX_RING_LOG2, MIN_RING_LOG2, RingMemory, Rings};
@@ -158,6 +159,11 @@ impl RingSet {
     /// The number of its first ring in a recording.
     pub(crate) fn first_ring(&self) -> u32 {
         self.first_ring
+    }
+
+    /// The most granules of a ring that can be reserved and not read: all of it, and what every wave that can run waits for room with.
+    pub(crate) fn most_reserved(&self) -> u32 {
+        (1 << self.sizes.ring_log2) + self.device.info().resident_waves.saturating_mul(MAX_GRANULES)
     }
 
     pub(crate) fn is_wide(&self) -> bool {
