@@ -201,7 +201,8 @@ fn a_full_disk_is_told_with_its_path_and_holds_up_neither_kernels_nor_handlers()
         assert_eq!((recording.messages, recording.lost, recording.bytes), (0, received, 0));
         let handled = lines.lock().unwrap().values().map(|count| u64::from(*count)).sum::<u64>();
         assert_eq!(summary.stream("Numbered").expect("the stream").values, handled);
-        let all = ["Numbered", "Big", "Mixed", "Tiny"].map(|name| summary.stream(name).map_or(0, |stream| stream.messages));
+        // (Those of `Big` may all be dropped.)
+        let all = ["Numbered", "Mixed", "Tiny"].map(|name| summary.stream(name).map_or(0, |stream| stream.messages));
         assert!(handled > 0 && all.iter().all(|messages| *messages > 0), "round {round}: {summary}");
     }
 }
