@@ -8,7 +8,7 @@ use hostcall_abi::stream::Header;
 pub struct Head {
     /// What the message says of itself.
     pub header: Header,
-    /// Number of the device among those of its [`Streams`](crate::Streams), by the order in which programs were attached.
+    /// Number of the device among those of its plugin ([`DeviceInfo::ordinal`](offload::DeviceInfo::ordinal)).
     pub device: u32,
     /// Whether it was found behind a message that never became whole. What looks like a message there may be a part of one.
     pub after_gap: bool,

@@ -110,7 +110,8 @@ impl Shared {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Thread::unpark);
     }
 
-    /// Waits until every thread has looked at all its rings twice and found nothing. The caller has [armed](Shared::arm) them, and no kernel runs.
+    /// Waits until every thread has looked at all its rings twice and found nothing: as long as kernels send, those of other devices included. The caller
+    /// has [armed](Shared::arm) the threads.
     pub(crate) fn wait_until_idle(&self) {
         // Pairs with the additions in `Consumer::run`: what was handed on before is seen.
         let looks = || self.idle_looks.iter().map(|looks| looks.load(Ordering::Acquire)).collect::<Vec<_>>();

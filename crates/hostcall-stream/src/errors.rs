@@ -105,7 +105,7 @@ pub enum AttachError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The device failed. What was in the rings has been received.
+    /// The device failed. Of each ring what stood before the first message that is not whole has been received.
     #[error("{source}\n{summary}")]
     Device {
         /// The device's error.

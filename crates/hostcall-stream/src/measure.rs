@@ -1,4 +1,4 @@
-//! How fast one thread reads: the whole way from a ring to a handler, over a ring that is full. For `cargo hostcall bench`.
+//! How fast one thread reads: the whole way from a ring to a handler, over a ring that is full. For the example `read_rate`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

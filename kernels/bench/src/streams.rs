@@ -35,43 +35,25 @@ impl Tally {
     }
 }
 
-/// `each` messages of four bytes from each lane.
-#[kernel]
-pub fn stream_4(each: u32, out: &mut [[u64; 2]]) {
-    let lane = global_id();
-    let mut tally = Tally([0; 2]);
-    for i in 0..each {
-        let message = Message4 { units: units(lane as u32, i) };
-        tally.add(message.send(), &message.units);
-    }
-    write(out, lane, tally.0);
+/// A kernel that sends `each` messages of a type from each lane.
+macro_rules! every_lane_sends {
+    ($($name:ident: $message:ident),+) => { $(
+        /// `each` messages from each lane.
+        #[kernel]
+        pub fn $name(each: u32, out: &mut [[u64; 2]]) {
+            let lane = global_id();
+            let mut tally = Tally([0; 2]);
+            for i in 0..each {
+                let message = $message { units: units(lane as u32, i) };
+                tally.add(message.send(), &message.units);
+            }
+            write(out, lane, tally.0);
+        }
+    )+ };
 }
+every_lane_sends!(stream_4: Message4, stream_8: Message8, stream_16: Message16);
 
-/// `each` messages of eight bytes from each lane.
-#[kernel]
-pub fn stream_8(each: u32, out: &mut [[u64; 2]]) {
-    let lane = global_id();
-    let mut tally = Tally([0; 2]);
-    for i in 0..each {
-        let message = Message8 { units: units(lane as u32, i) };
-        tally.add(message.send(), &message.units);
-    }
-    write(out, lane, tally.0);
-}
-
-/// `each` messages of sixteen bytes from each lane.
-#[kernel]
-pub fn stream_16(each: u32, out: &mut [[u64; 2]]) {
-    let lane = global_id();
-    let mut tally = Tally([0; 2]);
-    for i in 0..each {
-        let message = Message16 { units: units(lane as u32, i) };
-        tally.add(message.send(), &message.units);
-    }
-    write(out, lane, tally.0);
-}
-
-/// The same without messages: what is left is the kernel's own.
+/// The last of these without messages: what is left is the kernel's own.
 #[kernel]
 pub fn stream_none(each: u32, out: &mut [[u64; 2]]) {
     let lane = global_id();

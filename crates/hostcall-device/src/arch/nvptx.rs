@@ -9,13 +9,16 @@ pub(crate) mod helpers;
 #[cfg(feature = "helpers")]
 #[path = "nvptx/plain.rs"]
 mod plain;
+#[path = "nvptx/rings.rs"]
+mod rings;
 
-use super::ring::RingMachine;
+pub(crate) use rings::rings;
+
 use core::arch::asm;
 use hostcall_abi::descriptor::{Control, FirstPoll};
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Arch;
-use hostcall_abi::stream::{Rings, Space};
+use hostcall_abi::stream::Space;
 use hostcall_abi::{Descriptor, Tag, Word};
 
 #[allow(improper_ctypes, reason = "LLVM intrinsics, not C functions")]
@@ -298,28 +301,10 @@ pub(crate) unsafe fn unlock_word(word: *mut u32) {
 // field costs no trip to a cache that stores to host memory would have to share. Rust has no statics in that
 // address space, so PTX declares it.
 #[cfg(not(target_os = "hermit"))]
-core::arch::global_asm!(".visible .const .align 64 .b8 __hostcall_device[128];", ".visible .const .align 64 .b8 __hostcall_rings[64];");
+core::arch::global_asm!(".visible .const .align 64 .b8 __hostcall_device[128];");
 
-/// A field of the descriptor, or of the rings. The compiler may move, merge and drop the load as it likes.
+/// A field of the descriptor. The compiler may move, merge and drop the load as it likes.
 macro_rules! field {
-    (rings.$field:ident, reg64) => {{
-        let value: u64;
-        // SAFETY: reads 8 bytes of the rings' descriptor, which does not change while the kernel runs.
-        unsafe {
-            asm!("ld.const.u64 {value}, [__hostcall_rings+{offset}];", value = out(reg64) value,
-                offset = const core::mem::offset_of!(Rings, $field), options(pure, nomem, nostack, preserves_flags));
-        }
-        value
-    }};
-    (rings.$field:ident, reg32) => {{
-        let value: u32;
-        // SAFETY: reads 4 bytes of the rings' descriptor, which does not change while the kernel runs.
-        unsafe {
-            asm!("ld.const.u32 {value}, [__hostcall_rings+{offset}];", value = out(reg32) value,
-                offset = const core::mem::offset_of!(Rings, $field), options(pure, nomem, nostack, preserves_flags));
-        }
-        value
-    }};
     ($($field:ident).+, reg64) => {{
         let value: u64;
         // SAFETY: reads 8 bytes of the descriptor, which does not change while the kernel runs.
@@ -364,22 +349,6 @@ pub(crate) fn descriptor() -> Descriptor {
         first_poll: FirstPoll { clocks: field!(first_poll.clocks, reg32), per_lane: field!(first_poll.per_lane, reg32) },
         window: field!(window, reg32),
         reserved: field!(reserved, reg32),
-    }
-}
-
-/// The rings as the host wrote them. Fields that are not used are not read.
-#[inline(always)]
-pub(crate) fn rings() -> Rings {
-    Rings {
-        data: field!(rings.data, reg64),
-        stride: field!(rings.stride, reg64),
-        states: field!(rings.states, reg64),
-        credit: field!(rings.credit, reg64),
-        control: field!(rings.control, reg64),
-        counters: field!(rings.counters, reg64),
-        ring_log2: field!(rings.ring_log2, reg32),
-        rings_log2: field!(rings.rings_log2, reg32),
-        reserved: [0; 2],
     }
 }
 
@@ -558,88 +527,5 @@ impl Arch for Machine {
         let at = descriptor().closed;
         // SAFETY: as above; without a window it is the device's.
         unsafe { asm!("st.relaxed.gpu.global.u32 [{at}], {status};", at = in(reg64) at, status = in(reg32) status, options(nostack)) };
-    }
-}
-
-impl RingMachine for Machine {
-    #[inline(always)]
-    fn load_credit(self, at: u64) -> u64 {
-        let credit: u64;
-        // SAFETY: callers pass the address of a `Credit`, in device or host memory. Pairs with the reader's store; what is stored into the ring next
-        // depends on the value.
-        unsafe { asm!("ld.relaxed.sys.global.u64 {credit}, [{at}];", credit = out(reg64) credit, at = in(reg64) at, options(nostack)) };
-        credit
-    }
-
-    #[inline(always)]
-    fn store_credit(self, at: u64, credit: u64) {
-        // SAFETY: as above, in device memory. Pairs with `load_credit` of another wave.
-        unsafe { asm!("st.relaxed.gpu.global.u64 [{at}], {credit};", at = in(reg64) at, credit = in(reg64) credit, options(nostack)) };
-    }
-
-    #[inline(always)]
-    fn load_head(self, at: u64) -> u32 {
-        let head: u32;
-        // SAFETY: callers pass the address of a ring's head, in device memory. Relaxed: it hands out room, and orders nothing.
-        unsafe { asm!("ld.relaxed.gpu.global.u32 {head}, [{at}];", head = out(reg32) head, at = in(reg64) at, options(nostack)) };
-        head
-    }
-
-    #[inline(always)]
-    fn add_head(self, at: u64, granules: u32) -> u32 {
-        let head: u32;
-        // SAFETY: as above.
-        unsafe {
-            asm!("atom.relaxed.gpu.global.add.u32 {head}, [{at}], {granules};", head = out(reg32) head, at = in(reg64) at,
-                granules = in(reg32) granules, options(nostack));
-        }
-        head
-    }
-
-    #[inline(always)]
-    fn add_count(self, at: u64) {
-        // SAFETY: callers pass the address of a counter, in device memory. Relaxed: it is read when the kernel has ended.
-        unsafe { asm!("red.relaxed.gpu.global.add.u64 [{at}], 1;", at = in(reg64) at, options(nostack)) };
-    }
-
-    #[inline(always)]
-    fn store_units<const N: usize>(self, at: u64, values: [u32; N]) {
-        // PTX promises for a vector what it does for each of its elements, and no more is needed. Pairs with the reader's loads, by the units' phases.
-        match values[..] {
-            // SAFETY: callers pass the address of 1, 2 or 4 units of the wave's ring, aligned to their size together.
-            [a, b, c, d] => unsafe {
-                asm!("st.relaxed.sys.global.v4.b32 [{at}], {{{a}, {b}, {c}, {d}}};", at = in(reg64) at, a = in(reg32) a, b = in(reg32) b,
-                    c = in(reg32) c, d = in(reg32) d, options(nostack));
-            },
-            // SAFETY: as above.
-            [a, b] => unsafe {
-                asm!("st.relaxed.sys.global.v2.b32 [{at}], {{{a}, {b}}};", at = in(reg64) at, a = in(reg32) a, b = in(reg32) b, options(nostack));
-            },
-            ref all => {
-                for (i, &value) in all.iter().enumerate() {
-                    // SAFETY: as above.
-                    unsafe {
-                        asm!("st.relaxed.sys.global.b32 [{at}], {value};", at = in(reg64) at + 4 * i as u64, value = in(reg32) value, options(nostack));
-                    }
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn nap(self, attempt: u32) {
-        // Up to 2 µs.
-        nanosleep(64 << attempt.min(5));
-    }
-
-    #[inline(always)]
-    fn launch(self) -> u32 {
-        let grid: u32;
-        // SAFETY: reads a special register.
-        unsafe {
-            asm!("{{ .reg .b64 g; mov.u64 g, %gridid; cvt.u32.u64 {grid}, g; }}", grid = out(reg32) grid,
-                options(pure, nomem, nostack, preserves_flags));
-        }
-        grid
     }
 }

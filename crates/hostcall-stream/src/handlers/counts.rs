@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use hostcall_abi::stream::Message;
 
-use super::{Table, bounded, percent};
+use super::{Table, bounded, most_frequent, percent};
 use crate::batch::{Batch, Origin};
 use crate::handler::{Flow, Handler};
 use crate::report::{self, Cell, Report};
@@ -45,9 +45,7 @@ impl<K: Eq + Hash> Default for Counted<K> {
 impl<K: Eq + Hash + Ord + Clone> Counted<K> {
     /// The keys and how often they came, the most frequent ones first.
     pub fn rows(&self) -> Vec<(K, u64)> {
-        let mut rows: Vec<_> = self.counts.iter().map(|(key, count)| (key.clone(), *count)).collect();
-        rows.sort_unstable_by(|(a, count_a), (b, count_b)| count_b.cmp(count_a).then_with(|| a.cmp(b)));
-        rows
+        most_frequent(&self.counts)
     }
 
     /// Values of keys for which there was no room.

@@ -52,3 +52,10 @@ fn bounded<K: Eq + Hash, V: Default>(table: &mut Table<K, V>, key: K, limit: usi
 fn percent(part: u64, all: u64) -> Option<f64> {
     (all > 0).then(|| 100.0 * part as f64 / all as f64)
 }
+
+/// The keys and how often they came, the most frequent ones first.
+fn most_frequent<K: Eq + Hash + Ord + Clone>(counts: &Table<K, u64>) -> Vec<(K, u64)> {
+    let mut rows: Vec<_> = counts.iter().map(|(key, count)| (key.clone(), *count)).collect();
+    rows.sort_unstable_by(|(a, count_a), (b, count_b)| count_b.cmp(count_a).then_with(|| a.cmp(b)));
+    rows
+}

@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use hostcall_abi::stream::Message;
 
-use super::{Table, percent};
+use super::{Table, most_frequent, percent};
 use crate::batch::{Batch, Origin};
 use crate::handler::{Flow, Handler};
 use crate::report::{self, Cell, Report};
@@ -47,9 +47,7 @@ impl<K: Eq + Hash> Default for Sketch<K> {
 impl<K: Eq + Hash + Ord + Clone> Sketch<K> {
     /// The keys with the counts that are certain, the most frequent ones first. The true count is larger by at most [`Sketch::missed`].
     pub fn rows(&self) -> Vec<(K, u64)> {
-        let mut rows: Vec<_> = self.counts.iter().map(|(key, count)| (key.clone(), *count)).collect();
-        rows.sort_unstable_by(|(a, count_a), (b, count_b)| count_b.cmp(count_a).then_with(|| a.cmp(b)));
-        rows
+        most_frequent(&self.counts)
     }
 
     /// By how much counts may be too small, those of keys that are not there included.
