@@ -17,7 +17,7 @@ use offload::hsa::sys::*;
 const GPU: hsa_agent_t = hsa_agent_t { handle: 2 };
 
 unsafe extern "C" fn failed(status: hsa_status_t, _: *mut hsa_queue_t, data: *mut c_void) {
-    // SAFETY: the sender of `Bench`, which lives as long as its queue.
+    // SAFETY: the sender of a `Bench`, which lives for ever.
     unsafe { (*data.cast::<Sender<hsa_status_t>>()).send(status).unwrap() };
 }
 
@@ -26,7 +26,6 @@ struct Bench {
     queue: *mut hsa_queue_t,
     executable: hsa_executable_t,
     failures: Receiver<hsa_status_t>,
-    _sender: Box<Sender<hsa_status_t>>,
 }
 
 fn ok(status: hsa_status_t) {
@@ -37,19 +36,20 @@ impl Bench {
     fn new() -> Bench {
         ok(hsa_init());
         let (sender, failures) = channel();
-        let sender = Box::new(sender);
+        // Never freed: nobody says until when the callback may run, and who hears of a failure may be gone before it returns.
+        let sender: &'static Sender<_> = Box::leak(Box::new(sender));
         let (mut queue, mut reader, mut executable) = (ptr::null_mut(), Default::default(), Default::default());
         let image = &common::bundle().images[0].bytes;
-        // SAFETY: out parameters; the image lives for ever; the sender as long as the queue.
+        // SAFETY: out parameters; the image and the sender live for ever.
         unsafe {
-            let data = (&raw const *sender).cast_mut().cast();
+            let data = ptr::from_ref(sender).cast_mut().cast();
             ok(hsa_queue_create(GPU, 64, QUEUE_TYPE_MULTI, failed, data, u32::MAX, u32::MAX, &mut queue));
             ok(hsa_code_object_reader_create_from_memory(image.as_ptr().cast(), image.len(), &mut reader));
             ok(hsa_executable_create_alt(PROFILE_FULL, ROUNDING_DEFAULT, ptr::null(), &mut executable));
             ok(hsa_executable_load_agent_code_object(executable, GPU, reader, ptr::null(), ptr::null_mut()));
         }
         ok(hsa_executable_freeze(executable, ptr::null()));
-        Bench { queue, executable, failures, _sender: sender }
+        Bench { queue, executable, failures }
     }
 
     fn object(&self, kernel: &str) -> u64 {
