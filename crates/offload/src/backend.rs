@@ -71,6 +71,14 @@ pub trait BackendDevice: Send + Sync {
     /// [`Error::OutOfHostMemory`].
     fn alloc_host(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error>;
 
+    /// The same on huge pages, as far as the system gives them.
+    ///
+    /// # Errors
+    /// As [`BackendDevice::alloc_host`].
+    fn alloc_host_huge(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
+        self.alloc_host(bytes)
+    }
+
     /// Who may give a window into this device's memory, the preferred ones first.
     fn window_providers(&self) -> &[WindowProvider] {
         &[]

@@ -282,11 +282,16 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfHostMemory`].
     pub fn alloc_host<T: Plain>(&self, len: usize) -> Result<HostMemory<T>, Error> {
-        let bytes = len.checked_mul(size_of::<T>()).filter(|&b| b <= isize::MAX as usize).ok_or_else(|| Error::OutOfHostMemory {
-            asked: (len as u64).saturating_mul(size_of::<T>() as u64),
-            reason: "more than the address space".to_owned(),
-        })?;
-        Ok(HostMemory::new(self.clone(), self.0.backend.alloc_host(bytes.max(1))?, len))
+        Ok(HostMemory::new(self.clone(), self.0.backend.alloc_host(host_bytes::<T>(len)?)?, len))
+    }
+
+    /// [`Device::alloc_host`] on huge pages (2 MiB), as far as the system gives them: for what the host reads from end to end. In the simulator and on CUDA
+    /// under Linux (transparent huge pages set to `madvise` or `always`); elsewhere, and where it does not work, pages are of the usual size.
+    ///
+    /// # Errors
+    /// As [`Device::alloc_host`].
+    pub fn alloc_host_huge<T: Plain>(&self, len: usize) -> Result<HostMemory<T>, Error> {
+        Ok(HostMemory::new(self.clone(), self.0.backend.alloc_host_huge(host_bytes::<T>(len)?)?, len))
     }
 
     /// Kernels launched and not finished, counted without asking the driver. Another thread sees a kernel counted before it can run.
@@ -321,6 +326,15 @@ impl Device {
     pub(crate) fn activity(&self) -> &Arc<Activity> {
         &self.0.activity
     }
+}
+
+/// Bytes of so many elements, at least 1.
+fn host_bytes<T>(len: usize) -> Result<usize, Error> {
+    let bytes = len.checked_mul(size_of::<T>()).filter(|&b| b <= isize::MAX as usize).ok_or_else(|| Error::OutOfHostMemory {
+        asked: (len as u64).saturating_mul(size_of::<T>() as u64),
+        reason: "more than the address space".to_owned(),
+    })?;
+    Ok(bytes.max(1))
 }
 
 impl fmt::Debug for Device {

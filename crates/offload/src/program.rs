@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hostcall_abi::descriptor::{ABI_SYMBOL, KERNEL_PREFIX, KernelParams, SERVICE_PREFIX};
 use hostcall_abi::stream::message::STREAM_PREFIX;
+use hostcall_abi::stream::site::SITE_PREFIX;
 
 use crate::backend::{BackendKernel, BackendProgram, GlobalInfo, KernelInfo};
 use crate::device::Device;
@@ -22,11 +23,17 @@ struct Inner {
     backend: Arc<dyn BackendProgram>,
     /// What the loaded code points at. Dropped after `backend`.
     kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
-    /// Names of services and of streams that its image mentions.
-    services: Vec<String>,
-    streams: Vec<String>,
+    mentions: Mentions,
     /// Whether it links hostcall, and nobody has said yet that its calls are answered or need no answer.
     unanswered: AtomicBool,
+}
+
+/// Names that a program's image mentions.
+#[derive(Default)]
+struct Mentions {
+    services: Vec<String>,
+    streams: Vec<String>,
+    sites: Vec<String>,
 }
 
 impl Program {
@@ -49,30 +56,37 @@ impl Program {
 
     /// A program from a plugin's own object, for example of a module that was loaded elsewhere.
     pub fn from_backend(device: Device, name: impl Into<String>, backend: Arc<dyn BackendProgram>) -> Self {
-        Self::with_names(device, name.into(), backend, Vec::new(), Vec::new())
+        Self::with_mentions(device, name.into(), backend, Mentions::default())
     }
 
     /// The program of an image.
     pub(crate) fn of_image(device: Device, name: String, backend: Arc<dyn BackendProgram>, image: &[u8]) -> Self {
-        Self::with_names(device, name, backend, mentioned(image, SERVICE_PREFIX), mentioned(image, STREAM_PREFIX))
+        let [services, streams, sites] = [SERVICE_PREFIX, STREAM_PREFIX, SITE_PREFIX].map(|prefix| mentioned(image, prefix));
+        Self::with_mentions(device, name, backend, Mentions { services, streams, sites })
     }
 
-    fn with_names(device: Device, name: String, backend: Arc<dyn BackendProgram>, services: Vec<String>, streams: Vec<String>) -> Self {
+    fn with_mentions(device: Device, name: String, backend: Arc<dyn BackendProgram>, mentions: Mentions) -> Self {
         // A driver that fails here fails again, and says so, when the program is attached or launched.
         let unanswered = AtomicBool::new(matches!(backend.global(ABI_SYMBOL), Ok(Some(_))));
-        Self(Arc::new(Inner { device, name, backend, kept: Mutex::default(), services, streams, unanswered }))
+        Self(Arc::new(Inner { device, name, backend, kept: Mutex::default(), mentions, unanswered }))
     }
 
     /// Names of the hostcall services that the program's image mentions: those that its kernels may call. Of a module that was loaded elsewhere
     /// nothing is known.
     pub fn services(&self) -> &[String] {
-        &self.0.services
+        &self.0.mentions.services
     }
 
     /// Names of the message streams that the program's image mentions: those that its kernels may send to. Of a module that was loaded elsewhere
     /// nothing is known.
     pub fn streams(&self) -> &[String] {
-        &self.0.streams
+        &self.0.mentions.streams
+    }
+
+    /// What the words of places in the source are called that the program's image mentions, behind [`SITE_PREFIX`]. Of a module that was loaded elsewhere
+    /// nothing is known.
+    pub fn sites(&self) -> &[String] {
+        &self.0.mentions.sites
     }
 
     /// Says that the program is to be launched without a server. A program that links hostcall is otherwise refused with

@@ -52,6 +52,9 @@ pub(super) enum Owner {
 pub(super) enum Resource {
     Device(sys::CUdeviceptr),
     Host(*mut c_void),
+    /// Memory of this process that the driver knows.
+    #[cfg(target_os = "linux")]
+    Registered(super::pages::Pages),
     Module(sys::CUmodule),
     /// Memory of Vulkan's.
     Imported(Imported),
@@ -326,6 +329,11 @@ impl Entered<'_> {
                 match resource {
                     Resource::Device(pointer) => self.ignore(self.driver.mem_free(pointer)),
                     Resource::Host(pointer) => self.ignore(self.driver.mem_host_free(pointer)),
+                    #[cfg(target_os = "linux")]
+                    Resource::Registered(pages) => {
+                        self.ignore(self.driver.mem_host_unregister(pages.start().cast()));
+                        drop(pages);
+                    }
                     Resource::Module(module) => self.ignore(self.driver.module_unload(module)),
                     Resource::Imported(imported) => imported.free(self),
                 }

@@ -203,6 +203,15 @@ impl BackendDevice for CudaDevice {
         Ok(Arc::new(Block::host(&self.context, bytes)?))
     }
 
+    #[cfg(target_os = "linux")]
+    fn alloc_host_huge(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
+        // A driver or a system may not like it, for example for want of memory that may be locked: then it is the driver's own memory.
+        match Block::huge(&self.context, bytes)? {
+            Some(block) => Ok(Arc::new(block)),
+            None => self.alloc_host(bytes),
+        }
+    }
+
     fn window_providers(&self) -> &[WindowProvider] {
         window::PROVIDERS
     }

@@ -10,12 +10,18 @@ use cudarc::driver::sys;
 use super::context::{Context, Resource};
 use super::driver::Status;
 use super::fault;
+#[cfg(target_os = "linux")]
+use super::pages::Pages;
 use crate::backend::BackendMemory;
 use crate::error::Error;
 
 /// `cuMemHostAlloc` flags: pinned for every context (several GPUs serve from the same buffers) and mapped for the device. Never
 /// write-combined: the host reads this memory, and reads of write-combined memory are uncached.
 const PINNED: u32 = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
+
+/// The same of `cuMemHostRegister`.
+#[cfg(target_os = "linux")]
+const REGISTERED: u32 = sys::CU_MEMHOSTREGISTER_PORTABLE | sys::CU_MEMHOSTREGISTER_DEVICEMAP;
 
 /// A block of either kind, released when dropped (see [`Context::release`] for when that happens).
 pub(super) struct Block {
@@ -24,6 +30,9 @@ pub(super) struct Block {
     /// Null for device memory.
     host: *mut c_void,
     bytes: usize,
+    /// Whether the memory is this process's, registered with the driver, and not the driver's.
+    #[cfg(target_os = "linux")]
+    registered: Option<Pages>,
 }
 
 // SAFETY: an address range; what is done with the bytes is the business of who reads and writes them.
@@ -32,6 +41,40 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
+    fn new(context: &Arc<Context>, address: sys::CUdeviceptr, host: *mut c_void, bytes: usize) -> Block {
+        Block {
+            context: context.clone(),
+            address,
+            host,
+            bytes,
+            #[cfg(target_os = "linux")]
+            registered: None,
+        }
+    }
+
+    /// Host memory on huge pages; `None`: the system or the driver does not give it.
+    #[cfg(target_os = "linux")]
+    pub(super) fn huge(context: &Arc<Context>, bytes: usize) -> Result<Option<Block>, Error> {
+        let Some(pages) = Pages::new(bytes) else { return Ok(None) };
+        let entered = context.enter()?;
+        entered.free_waiting_if_idle();
+        let host = pages.start().cast();
+        // SAFETY: the pages are there until they are unregistered; the context is current.
+        if let Err(failed) = unsafe { entered.driver.mem_host_register(host, pages.bytes(), REGISTERED) } {
+            tracing::debug!(status = ?failed.status, bytes, "memory on huge pages cannot be registered with the driver");
+            return Ok(None);
+        }
+        // From here on the block frees itself.
+        context.host_blocks.fetch_add(1, Ordering::Relaxed);
+        let mut block = Block::new(context, 0, host, bytes);
+        block.registered = Some(pages);
+        // SAFETY: `host` was registered above with DEVICEMAP.
+        let mapped = entered.check(unsafe { entered.driver.mem_host_device_pointer(&mut block.address, host, 0) });
+        // Dropping a block enters the context again, so not under this guard.
+        drop(entered);
+        mapped.map(|()| Some(block))
+    }
+
     pub(super) fn device(context: &Arc<Context>, bytes: usize) -> Result<Block, Error> {
         let entered = context.enter()?;
         entered.free_waiting_if_idle();
@@ -39,7 +82,7 @@ impl Block {
         // At least one byte: the driver has no empty allocations.
         // SAFETY: an out parameter; the context is current.
         match unsafe { entered.driver.mem_alloc(&mut address, bytes.max(1)) } {
-            Ok(()) => Ok(Block { context: context.clone(), address, host: std::ptr::null_mut(), bytes }),
+            Ok(()) => Ok(Block::new(context, address, std::ptr::null_mut(), bytes)),
             Err(failed) if failed.status == Status::OUT_OF_MEMORY => {
                 let (mut free, mut total) = (0, 0);
                 // SAFETY: out parameters. If it fails as well, "0 bytes free" is near enough.
@@ -64,7 +107,7 @@ impl Block {
         }
         // From here on the block frees itself.
         context.host_blocks.fetch_add(1, Ordering::Relaxed);
-        let mut block = Block { context: context.clone(), address: 0, host, bytes };
+        let mut block = Block::new(context, 0, host, bytes);
         let mut address = 0;
         // SAFETY: `host` was allocated above with DEVICEMAP.
         let mapped = entered.check(unsafe { entered.driver.mem_host_device_pointer(&mut address, host, 0) });
@@ -100,7 +143,11 @@ impl Drop for Block {
         if self.host.is_null() {
             self.context.release(Resource::Device(self.address));
         } else {
-            self.context.release(Resource::Host(self.host));
+            #[cfg(target_os = "linux")]
+            let resource = self.registered.take().map_or(Resource::Host(self.host), Resource::Registered);
+            #[cfg(not(target_os = "linux"))]
+            let resource = Resource::Host(self.host);
+            self.context.release(resource);
             // Nobody can reach it any more, so a reset may unmap it, even if it still waits to be freed.
             self.context.host_blocks.fetch_sub(1, Ordering::Relaxed);
         }

@@ -26,6 +26,8 @@ mod graph;
 mod image;
 mod memory;
 mod module;
+#[cfg(target_os = "linux")]
+mod pages;
 mod raw;
 mod stream;
 mod window;

@@ -210,9 +210,15 @@ impl BackendMemory for Allocation {
 
 /// Host memory that the device sees: page-aligned, zeroed, with a closed page behind it.
 pub(super) struct HostAllocation {
-    mapping: Mapping,
+    /// Keeps it mapped.
+    _mapping: Mapping,
+    start: usize,
     bytes: usize,
 }
+
+/// Bytes of a huge page.
+#[cfg(target_os = "linux")]
+const HUGE: usize = 2 << 20;
 
 impl HostAllocation {
     pub(super) fn new(bytes: usize) -> Result<Self, Error> {
@@ -220,17 +226,30 @@ impl HostAllocation {
         let open = bytes.checked_next_multiple_of(PAGE).ok_or_else(too_much)?;
         let mapping = Mapping::reserve(open.checked_add(PAGE).ok_or_else(too_much)?)?;
         mapping.open(mapping.start, open)?;
-        Ok(Self { mapping, bytes })
+        Ok(Self { start: mapping.start, _mapping: mapping, bytes })
+    }
+
+    /// On huge pages, if the system likes.
+    #[cfg(target_os = "linux")]
+    pub(super) fn huge(bytes: usize) -> Result<Self, Error> {
+        let too_much = || Error::OutOfHostMemory { asked: bytes as u64, reason: "more than the address space".to_owned() };
+        let open = bytes.checked_next_multiple_of(HUGE).ok_or_else(too_much)?;
+        let mapping = Mapping::reserve(open.checked_add(HUGE + PAGE).ok_or_else(too_much)?)?;
+        let start = mapping.start.next_multiple_of(HUGE);
+        mapping.open(start, open)?;
+        // SAFETY: a part of our own mapping. It is advice, so whether it is taken does not matter.
+        unsafe { libc::madvise(start as *mut _, open, libc::MADV_HUGEPAGE) };
+        Ok(Self { start, _mapping: mapping, bytes })
     }
 }
 
 impl BackendMemory for HostAllocation {
     fn device_address(&self) -> u64 {
-        self.mapping.start as u64
+        self.start as u64
     }
 
     fn host_pointer(&self) -> *mut u8 {
-        self.mapping.start as *mut u8
+        self.start as *mut u8
     }
 
     fn bytes(&self) -> usize {
@@ -274,6 +293,19 @@ mod tests {
             };
             let wrong = all.iter().enumerate().find(|(at, byte)| **byte != if (offset..offset + bytes).contains(at) { 0 } else { 0xff });
             assert_eq!(wrong, None, "{bytes} bytes at {offset}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn memory_on_huge_pages_is_zeroed_from_its_first_byte_to_its_last() {
+        for bytes in [1, HUGE - 1, HUGE, 3 * HUGE + 1] {
+            let memory = HostAllocation::huge(bytes).unwrap();
+            assert!((memory.host_pointer() as usize).is_multiple_of(HUGE) && memory.bytes() == bytes);
+            // SAFETY: the allocation has these bytes, and nobody else uses it.
+            let all = unsafe { std::slice::from_raw_parts_mut(memory.host_pointer(), bytes) };
+            assert!(all.iter().all(|byte| *byte == 0));
+            all.fill(7);
         }
     }
 

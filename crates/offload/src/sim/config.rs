@@ -17,7 +17,7 @@ pub enum LaneMode {
 /// Settings of a simulated device.
 ///
 /// As text (`"lanes=64,seed=7,sms=4,threads"`): `lanes` (32 or 64), `sms`, `waves` (per SM), `memory` and `stack` (bytes, with `k`, `m` or
-/// `g`), `seed`, and the words `threads` and `fibers`.
+/// `g`), `seed`, `lose` (operations after which the device is lost), and the words `threads` and `fibers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimConfig {
     /// SMs: 1 to 1024. A workgroup runs on one.
@@ -35,12 +35,25 @@ pub struct SimConfig {
     pub memory_bytes: u64,
     /// Bytes of stack of a lane: at least 32 KiB.
     pub stack_bytes: usize,
+    /// For tests of those who must live with it: when lanes have called so many operations of the simulator (collectives, pauses, clocks) the device is
+    /// [lost](crate::Error::DeviceLost), as a CUDA device is after a trap. Its lanes end wherever they are. A device of [`reset`](crate::Device::reset) is
+    /// not lost again.
+    pub lose_after: Option<u64>,
 }
 
 impl Default for SimConfig {
-    /// 4 SMs of 16 waves of 32 lanes as fibers, 4 GiB of memory (reserved, not committed), 256 KiB of stack per lane.
+    /// 4 SMs of 16 waves of 32 lanes as fibers, 4 GiB of memory (reserved, not committed), 256 KiB of stack per lane; never lost.
     fn default() -> Self {
-        Self { sms: 4, waves_per_sm: 16, wave_size: 32, lanes: LaneMode::Fibers, seed: None, memory_bytes: 4 << 30, stack_bytes: 256 << 10 }
+        Self {
+            sms: 4,
+            waves_per_sm: 16,
+            wave_size: 32,
+            lanes: LaneMode::Fibers,
+            seed: None,
+            memory_bytes: 4 << 30,
+            stack_bytes: 256 << 10,
+            lose_after: None,
+        }
     }
 }
 
@@ -88,10 +101,11 @@ impl FromStr for SimConfig {
                 ("sms", Some(v)) => config.sms = number("sms", v)?,
                 ("waves", Some(v)) => config.waves_per_sm = number("waves", v)?,
                 ("seed", Some(v)) => config.seed = Some(number("seed", v)?),
+                ("lose", Some(v)) => config.lose_after = Some(number("lose", v)?),
                 ("memory", Some(v)) => config.memory_bytes = bytes("memory", v)?,
                 ("stack", Some(v)) => config.stack_bytes = number("stack", &bytes("stack", v)?.to_string())?,
                 _ => {
-                    let reason = format!("`{part}` is none of lanes=, sms=, waves=, seed=, memory=, stack=, threads, fibers");
+                    let reason = format!("`{part}` is none of lanes=, sms=, waves=, seed=, memory=, stack=, lose=, threads, fibers");
                     return Err(Error::Config { setting: "text", reason });
                 }
             }
@@ -122,7 +136,7 @@ mod tests {
 
     #[test]
     fn settings_are_read_from_text() {
-        let config: SimConfig = "lanes=64, seed=7,sms=4,waves=8,memory=16m,stack=64k".parse().unwrap();
+        let config: SimConfig = "lanes=64, seed=7,sms=4,waves=8,memory=16m,stack=64k,lose=99".parse().unwrap();
         let expected = SimConfig {
             sms: 4,
             waves_per_sm: 8,
@@ -131,6 +145,7 @@ mod tests {
             seed: Some(7),
             memory_bytes: 16 << 20,
             stack_bytes: 64 << 10,
+            lose_after: Some(99),
         };
         assert_eq!(config, expected);
         assert_eq!("".parse::<SimConfig>().unwrap(), SimConfig::default());

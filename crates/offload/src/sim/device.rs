@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::arena::{Arena, HostAllocation};
 use super::config::SimConfig;
@@ -29,6 +29,38 @@ pub(super) struct Shared {
     pub(super) launches: AtomicU64,
     /// Sum of the hashes of what it has decided.
     pub(super) schedule: AtomicU64,
+    /// Operations of lanes, if they are counted.
+    operations: AtomicU64,
+    lost: AtomicBool,
+}
+
+impl Shared {
+    /// Counts an operation of a lane, after which the device may be lost.
+    #[inline]
+    pub(super) fn count_operation(&self) {
+        if let Some(most) = self.config.lose_after {
+            // Relaxed: a count. It is not stored twice that matters, but that it is.
+            if self.operations.fetch_add(1, Ordering::Relaxed) + 1 >= most {
+                // Release pairs with the acquire in `is_lost`.
+                self.lost.store(true, Ordering::Release);
+            }
+        }
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        // Pairs with `count_operation`. Only devices that are to be lost have to look.
+        self.config.lose_after.is_some() && self.lost.load(Ordering::Acquire)
+    }
+
+    /// The error of a device that is lost.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if !self.is_lost() {
+            return Ok(());
+        }
+        let reason =
+            format!("{} operations of its lanes were its last, as `lose` says; reset it", self.config.lose_after.unwrap_or_default());
+        Err(Error::DeviceLost { device: self.info.name.clone(), reason })
+    }
 }
 
 /// A simulated device.
@@ -61,6 +93,8 @@ impl SimDevice {
             pool: Pool::new(),
             launches: AtomicU64::new(0),
             schedule: AtomicU64::new(0),
+            operations: AtomicU64::new(0),
+            lost: AtomicBool::new(false),
         })))
     }
 }
@@ -76,10 +110,12 @@ impl BackendDevice for SimDevice {
     }
 
     fn load(&self, program: &str, image: &Image) -> Result<Arc<dyn BackendProgram>, Error> {
+        self.0.check()?;
         Ok(SimProgram::load(program, &image.bytes, self.0.info.max_group_size)?)
     }
 
     fn queue(&self) -> Result<Box<dyn BackendQueue>, Error> {
+        self.0.check()?;
         Ok(Box::new(SimQueue::new(self.0.clone())?))
     }
 
@@ -88,11 +124,19 @@ impl BackendDevice for SimDevice {
     }
 
     fn alloc(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
+        self.0.check()?;
         Ok(Arc::new(self.0.arena.alloc(bytes, &self.0.info.name)?))
     }
 
     fn alloc_host(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
+        self.0.check()?;
         Ok(Arc::new(HostAllocation::new(bytes)?))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn alloc_host_huge(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
+        self.0.check()?;
+        Ok(Arc::new(HostAllocation::huge(bytes)?))
     }
 
     fn window_providers(&self) -> &[WindowProvider] {
@@ -104,19 +148,21 @@ impl BackendDevice for SimDevice {
     }
 
     unsafe fn read(&self, from: u64, to: &mut [u8]) -> Result<(), Error> {
+        self.0.check()?;
         // SAFETY: the caller's: device memory is memory of this process.
         unsafe { ptr::copy(from as *const u8, to.as_mut_ptr(), to.len()) };
         Ok(())
     }
 
     unsafe fn write(&self, to: u64, from: &[u8]) -> Result<(), Error> {
+        self.0.check()?;
         // SAFETY: as above.
         unsafe { ptr::copy(from.as_ptr(), to as *mut u8, from.len()) };
         Ok(())
     }
 
     fn reset(&self) -> Result<Arc<dyn BackendDevice>, Error> {
-        Ok(Arc::new(Self::new(self.0.config)?))
+        Ok(Arc::new(Self::new(SimConfig { lose_after: None, ..self.0.config })?))
     }
 
     fn as_any(&self) -> &dyn Any {

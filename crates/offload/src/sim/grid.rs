@@ -68,6 +68,7 @@ impl Run {
             Some(seed) => seeded::run(self, seed, worker),
             None => self.dispatch(),
         }
+        self.device.check()?;
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 
@@ -188,7 +189,13 @@ impl Run {
     /// Whether the kernel was ended: every lane must end when it next can.
     pub(super) fn aborted(&self) -> bool {
         // Nothing but ending depends on it.
-        self.aborted.load(Ordering::Relaxed)
+        self.aborted.load(Ordering::Relaxed) || self.device.is_lost()
+    }
+
+    /// Counts an operation of a lane, after which the device may be lost.
+    #[inline]
+    pub(super) fn count_operation(&self) {
+        self.device.count_operation();
     }
 
     /// Ends the kernel as a fault of a lane. The first one counts.

@@ -29,6 +29,7 @@ fn enter() -> &'static Lane {
     if !lane.has_stack(&raw const here as usize) {
         lane.fail(FaultKind::StackOverflow { stack_bytes: lane.wave.run.stack_bytes() });
     }
+    lane.wave.run.count_operation();
     if lane.wave.run.aborted() {
         lane.end();
     }

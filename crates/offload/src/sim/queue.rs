@@ -63,6 +63,7 @@ impl SimQueue {
     }
 
     fn submit(&self, work: Work) -> Result<(), Error> {
+        self.device.check()?;
         let mut state = self.shared.lock();
         state.work.push_back(work);
         state.submitted += 1;
@@ -77,7 +78,8 @@ impl SimQueue {
         while state.done < until {
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.failure.take().map_or(Ok(()), Err)
+        state.failure.take().map_or(Ok(()), Err)?;
+        self.device.check()
     }
 }
 
