@@ -88,7 +88,7 @@ pub mod wave;
 pub use call::Port;
 pub use context::ServiceWord;
 pub use hostcall_abi::{CallError, Callee, Plain, Status};
-pub use hostcall_macros::{Plain, kernel, service, stream};
+pub use hostcall_macros::{Plain, access, interval, kernel, log, send, send_if, service, stream};
 pub use pending::Pending;
 
 /// What most kernels want: `use hostcall::prelude::*;`.
@@ -205,6 +205,7 @@ pub mod __private {
     pub use crate::failure::{Failed, Fails, call_failed, failed};
     pub use crate::pending::Pending;
     pub use crate::staging::{call_var, call_var_together, post_var, post_var_together};
+    pub use crate::stream::log::Line;
     pub use crate::stream::{StreamWord, send_once, send_units};
     pub use crate::together::{call_fixed_together, call_fixed_together_on, post_fixed_together, post_fixed_together_on};
     pub use hostcall_abi as abi;

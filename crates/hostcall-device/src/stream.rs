@@ -26,10 +26,15 @@
 //! # fn main() {}
 //! ```
 //!
-//! Two streams are there without a definition: [`access`](mod@access), what lanes do to memory, and [`interval`](mod@interval), how long something takes.
+//! Three streams are there without a definition: [`access`](mod@access), what lanes do to memory, [`interval`](mod@interval), how long something takes,
+//! and [`log`](mod@log), lines whose text stays on the host.
+//!
+//! [`send!`](crate::send), [`send_if!`](crate::send_if), [`access!`](crate::access), [`interval!`](crate::interval) and [`log!`](crate::log) also say where
+//! in the source they are. It costs the load of a number, and no room in the message.
 
 pub mod access;
 pub mod interval;
+pub mod log;
 
 use core::cell::UnsafeCell;
 use core::panic::Location;
@@ -38,14 +43,15 @@ use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
 use hostcall_abi::stream::Subject;
 use hostcall_abi::stream::message::word;
-pub use hostcall_abi::stream::{Message, Policy, Sent};
+use hostcall_abi::stream::site::SITE_OFF;
+pub use hostcall_abi::stream::{Message, Policy, Sent, SiteHead};
 
 use crate::arch::current as arch;
 use crate::context::machine;
 
 /// What the host says of a stream: its number, and how its messages are sent. 0 until the program is attached to rings: off.
 ///
-/// Bits 0 to 11: the number; bit 12: [`Policy::Drop`]; bit 13: messages have no time.
+/// [`word`] says what its bits are.
 #[repr(transparent)]
 pub struct StreamWord(UnsafeCell<u32>);
 
@@ -75,25 +81,38 @@ impl StreamWord {
     #[inline(always)]
     fn subject(&self, values: u32) -> Option<Subject> {
         let word = self.load();
-        let policy = if word & word::DROP != 0 { Policy::Drop } else { Policy::Block };
-        (word != 0).then_some(Subject { stream: word & word::NUMBER, site: 0, policy, timed: word & word::UNTIMED == 0, values })
+        let (stream, timed, live) = (word & word::NUMBER, word & word::UNTIMED == 0, word & word::LIVE != 0);
+        (word != 0).then_some(Subject { stream, site: 0, policy: word::policy(word), timed, values, live, weight: 0 })
+    }
+
+    /// The same for messages from a place in the source; also `None` if nobody wants messages from there.
+    #[inline(always)]
+    fn subject_at(&self, site: Option<Site>, values: u32) -> Option<Subject> {
+        let subject = self.subject(values)?;
+        let Some(site) = site else { return Some(subject) };
+        // SAFETY: the address of the number itself.
+        let site = unsafe { arch::load_number(site.number()) };
+        (site & SITE_OFF == 0).then_some(Subject { site, ..subject })
     }
 }
 
-/// A place in the source.
-type Site = &'static Location<'static>;
+/// A place in the source, as the macros that name one make it.
+pub type Site = &'static SiteHead;
+
+/// A place in the source, for finding out which lanes are there.
+type Here = &'static Location<'static>;
 
 /// The lanes that run converged at a place in the source.
 #[inline(always)]
-fn converged_at(site: Site) -> Group {
-    Group::new(arch::converged_at(core::ptr::from_ref(site) as usize), machine().lane())
+fn converged_at(here: Here) -> Group {
+    Group::new(arch::converged_at(core::ptr::from_ref(here) as usize), machine().lane())
 }
 
-/// Sends `values` values of `UNITS` units altogether from each lane that runs converged here.
+/// Sends `values` values of `UNITS` units altogether from each lane that runs converged here; `site`: the place that the message names.
 #[inline(always)]
 #[track_caller]
-pub fn send_units<const UNITS: usize>(word: &'static StreamWord, values: u32, units: &[u32; UNITS]) -> Sent {
-    let Some(subject) = word.subject(values) else { return Sent::Off };
+pub fn send_units<const UNITS: usize>(word: &'static StreamWord, site: Option<Site>, values: u32, units: &[u32; UNITS]) -> Sent {
+    let Some(subject) = word.subject_at(site, values) else { return Sent::Off };
     hostcall_abi::stream::send(machine(), &converged_at(Location::caller()), subject, units)
 }
 
@@ -101,14 +120,19 @@ pub fn send_units<const UNITS: usize>(word: &'static StreamWord, values: u32, un
 #[inline(always)]
 #[track_caller]
 pub fn send_once<const UNITS: usize>(word: &'static StreamWord, units: impl FnOnce() -> [u32; UNITS]) -> Sent {
-    send_once_at(word, Location::caller(), units)
+    send_once_at(word, None, Location::caller(), units)
 }
 
-/// The same for lanes that run converged at `site`.
+/// The same for lanes that run converged `here`.
 #[inline(always)]
-fn send_once_at<const UNITS: usize>(word: &'static StreamWord, site: Site, units: impl FnOnce() -> [u32; UNITS]) -> Sent {
-    let Some(subject) = word.subject(1) else { return Sent::Off };
-    hostcall_abi::stream::send_once(machine(), &converged_at(site), subject, &units())
+fn send_once_at<const UNITS: usize>(
+    word: &'static StreamWord,
+    site: Option<Site>,
+    here: Here,
+    units: impl FnOnce() -> [u32; UNITS],
+) -> Sent {
+    let Some(subject) = word.subject_at(site, 1) else { return Sent::Off };
+    hostcall_abi::stream::send_once(machine(), &converged_at(here), subject, &units())
 }
 
 /// The units of a value.

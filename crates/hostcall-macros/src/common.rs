@@ -56,8 +56,8 @@ pub(crate) struct Args {
     pub(crate) krate: TokenStream,
     pub(crate) side: Option<Side>,
     pub(crate) panics: bool,
-    /// What a message does when its ring is full: it is dropped.
-    pub(crate) drops: bool,
+    /// What a message does when its ring is full: the name of a `Policy`.
+    pub(crate) policy: Option<syn::Ident>,
 }
 
 impl Args {
@@ -67,7 +67,7 @@ impl Args {
     }
 
     pub(crate) fn parse_stream(input: ParseStream<'_>, known: &[&str]) -> Result<Self> {
-        let mut parsed = Self { krate: quote!(::hostcall), side: None, panics: false, drops: false };
+        let mut parsed = Self { krate: quote!(::hostcall), side: None, panics: false, policy: None };
         let mut seen = Vec::new();
         while !input.is_empty() {
             let name = input.call(syn::Ident::parse_any)?;
@@ -84,7 +84,10 @@ impl Args {
                 "side" => {
                     parsed.side = Some(choice(input, &[("device", Side::Device), ("host", Side::Host)])?);
                 }
-                "policy" => parsed.drops = choice(input, &[("block", false), ("drop", true)])?,
+                "policy" => {
+                    let policies = [("block", "Block"), ("drop", "Drop"), ("wait", "Wait"), ("sample", "Sample")];
+                    parsed.policy = Some(syn::Ident::new(choice(input, &policies)?, Span::call_site()));
+                }
                 _ => parsed.panics = choice(input, &[("panic", true), ("return", false)])?,
             }
             seen.push(text);

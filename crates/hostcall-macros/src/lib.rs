@@ -13,8 +13,10 @@
 
 mod common;
 mod kernel;
+mod log;
 mod plain;
 mod service;
+mod site;
 mod stream;
 
 #[cfg(test)]
@@ -78,11 +80,52 @@ pub fn service(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// | argument | meaning |
 /// |---|---|
-/// | `policy = "block"` or `"drop"` | what a message does when its ring is full: its wave waits, which is the default, or it is dropped and counted |
+/// | `policy = "block"`, `"drop"`, `"wait"` or `"sample"` | what a message does when its ring is full: its wave waits, which is the default; it is dropped and counted; its wave waits for a while; or fewer are sent the fuller the ring is |
 /// | `krate = path` | the crate that exports hostcall's items, if it is not `::hostcall` |
 #[proc_macro_attribute]
 pub fn stream(args: TokenStream, item: TokenStream) -> TokenStream {
     common::finish(stream::expand(args.into(), item.into()))
+}
+
+/// Sends a value of a stream, and says where in the source that is: `hostcall::send!(Loss { step, value })`.
+///
+/// It is `value.send()` with a place, and returns the same. The value is one expression, of a type with `#[hostcall::stream]`.
+#[proc_macro]
+pub fn send(input: TokenStream) -> TokenStream {
+    common::finish(site::send(input.into()))
+}
+
+/// Sends a value on a condition: `hostcall::send_if!(value > limit, Loss { step, value })`. It is worked out only then.
+///
+/// The message is of the lanes that fulfil the condition together. Returns `Sent::Off` for the others.
+#[proc_macro]
+pub fn send_if(input: TokenStream) -> TokenStream {
+    common::finish(site::send_if(input.into()))
+}
+
+/// Says what the lane does to memory, and where in the source: `hostcall::access!(read, &x[i])`, with `write`, `read_write` or `atomic` in the same place.
+///
+/// It accesses nothing itself. `hostcall::stream::access` has it as functions, without the place.
+#[proc_macro]
+pub fn access(input: TokenStream) -> TokenStream {
+    common::finish(site::access(input.into()))
+}
+
+/// Measures from here to where the value is dropped: `let _span = hostcall::interval!("softmax");`.
+///
+/// The name stays on the host; a message names its place in the source. `hostcall::stream::interval` has it with numbers instead of names.
+#[proc_macro]
+pub fn interval(input: TokenStream) -> TokenStream {
+    common::finish(site::interval(input.into()))
+}
+
+/// A line of a log: `hostcall::log!(Info, "step {step}: loss {loss:.3}")`, of level `Error`, `Warn`, `Info`, `Debug` or `Trace`.
+///
+/// The text stays on the host and the arguments travel: up to 8 numbers, `bool`s, `char`s and pointers. The format is that of `format!`, but width and
+/// precision are given as numbers.
+#[proc_macro]
+pub fn log(input: TokenStream) -> TokenStream {
+    common::finish(log::expand(input.into()))
 }
 
 /// Makes a function a kernel: an entry point that the host launches.

@@ -19,7 +19,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
     let stream = quote!(#private::abi::stream);
     let name = &item.ident;
     let said = name.unraw().to_string();
-    let policy = if args.drops { quote!(Drop) } else { quote!(Block) };
+    let policy = args.policy.unwrap_or_else(|| format_ident!("Block"));
 
     let types: Vec<_> = item.fields.iter().map(|field| &field.ty).collect();
     let fields = item.fields.members().zip(&types).map(|(member, ty)| {
@@ -82,7 +82,7 @@ fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, said: 
                     #private::abi::codec::Fixed::put(&values[i], &mut units[i * __UNITS..]);
                     i += 1;
                 }
-                #private::send_units::<__ALL>(&#word, #n, &units)
+                #private::send_units::<__ALL>(&#word, ::core::option::Option::None, #n, &units)
             }
         }
     });
@@ -108,7 +108,18 @@ fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, said: 
                 const __UNITS: usize = #stream::message::units::<#name>();
                 let mut units = [0u32; __UNITS];
                 #private::abi::codec::Fixed::put(&self, &mut units);
-                #private::send_units::<__UNITS>(&#word, 1, &units)
+                #private::send_units::<__UNITS>(&#word, ::core::option::Option::None, 1, &units)
+            }
+
+            /// What `send!` does.
+            #[doc(hidden)]
+            #[inline(always)]
+            #[track_caller]
+            #vis fn __send_at(self, site: &'static #stream::SiteHead) -> #stream::Sent {
+                const __UNITS: usize = #stream::message::units::<#name>();
+                let mut units = [0u32; __UNITS];
+                #private::abi::codec::Fixed::put(&self, &mut units);
+                #private::send_units::<__UNITS>(&#word, ::core::option::Option::Some(site), 1, &units)
             }
 
             /// Sends several values of each lane that runs converged here in one message, which costs less than one message for each: up to 8, of 124

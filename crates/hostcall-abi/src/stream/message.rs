@@ -84,7 +84,8 @@ impl<const FIELDS: usize, const TEXT: usize> SchemaWord<FIELDS, TEXT> {
     }
 }
 
-const fn put(text: &mut [u8], mut at: usize, what: &str) -> usize {
+/// Copies a text to a place, and says where it ends.
+pub(super) const fn put(text: &mut [u8], mut at: usize, what: &str) -> usize {
     let (bytes, mut i) = (what.as_bytes(), 0);
     while i < bytes.len() {
         text[at] = bytes[i];
@@ -107,10 +108,28 @@ pub const fn units<M: Message>() -> usize {
 
 /// What the number word of a stream says. 0: the stream is off.
 pub mod word {
+    use super::Policy;
+
     /// The bits of the stream's number.
     pub const NUMBER: u32 = super::super::header::MAX_STREAM;
-    /// Messages for which there is no room are dropped.
-    pub const DROP: u32 = 1 << 12;
+    /// Where the bits of the [`Policy`] begin, three of them.
+    const POLICY: u32 = 12;
     /// Messages do not say when they were sent.
-    pub const UNTIMED: u32 = 1 << 13;
+    pub const UNTIMED: u32 = 1 << 15;
+    /// Messages look at the stream's [`Gate`](super::super::Gate).
+    pub const LIVE: u32 = 1 << 16;
+
+    /// The word of a stream with this number and policy.
+    pub const fn of(number: u32, policy: Policy) -> u32 {
+        number | (policy as u32) << POLICY
+    }
+
+    /// The policy that a word says; [`Policy::Block`] if there is no such policy.
+    #[inline(always)]
+    pub const fn policy(word: u32) -> Policy {
+        match Policy::new(word >> POLICY & 7) {
+            Some(policy) => policy,
+            None => Policy::Block,
+        }
+    }
 }

@@ -12,8 +12,11 @@
 //! * [`message`]: types of messages, and what a program says of them.
 //! * [`builtin`]: messages that the library brings along.
 //! * [`mod@send`]: the device's half.
+//! * [`site`]: places in the source.
+//! * [`gate`]: which messages are wanted, as the host says while kernels run.
+//! * [`log`]: lines whose text stays on the host.
 //! * [`rings`]: where the rings of a program are.
-//! * [`receive`]: the host's half.
+//! * [`receive`]: the host's half; [`mod@take`]: its short way.
 //!
 //! # Why it is right
 //!
@@ -27,22 +30,31 @@
 
 pub mod builtin;
 pub mod encode;
+pub mod gate;
 pub mod header;
 pub mod layout;
+pub mod log;
 pub mod message;
 pub mod receive;
 pub mod rings;
+mod rows;
 pub mod send;
+pub mod site;
+pub mod take;
 pub mod unit;
 
 pub use builtin::{Access, AccessKind, Interval, Space};
 pub use encode::encode;
+pub use gate::Gate;
 pub use header::{From, Header, Kind};
 pub use layout::Layout;
+pub use log::{Log, LogKind};
 pub use message::{Field, Message, SchemaWord};
 pub use receive::{Found, Packet, Reader, RingMemory};
 pub use rings::{Counters, Rings};
 pub use send::{Counter, Credit, Policy, RingLink, Sent, Subject, send, send_once};
+pub use site::{Site, SiteHead, SiteText};
+pub use take::{Rows, Taken};
 
 /// Units of a *granule*, the piece in which a ring is reserved: a line of 64 bytes.
 pub const GRANULE: u32 = 16;

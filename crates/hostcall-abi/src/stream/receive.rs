@@ -5,6 +5,8 @@
 
 use super::header::{self, Header};
 use super::layout::Layout;
+use super::rows;
+use super::take::Shape;
 use super::unit::{PHASE, Position, QUAD};
 use super::{GRANULE, MAX_UNITS};
 
@@ -20,6 +22,17 @@ const _: () = {
 pub trait RingMemory {
     /// Loads the four units from `unit` on, a multiple of four: each of them whole, in any order. Pairs with the device's stores.
     fn load_four(&self, unit: u32) -> [u32; 4];
+    /// Loads the eight units from `unit` on, a multiple of eight, in the same way.
+    #[inline(always)]
+    fn load_eight(&self, unit: u32) -> [u32; 8] {
+        let ([a, b, c, d], [e, f, g, h]) = (self.load_four(unit), self.load_four(unit + QUAD));
+        [a, b, c, d, e, f, g, h]
+    }
+    /// The same of `count` times eight units, one after another, all inside the ring.
+    #[inline(always)]
+    fn load_eights(&self, unit: u32, count: u32) -> impl Iterator<Item = [u32; 8]> {
+        (0..count).map(move |i| self.load_eight(unit + 8 * i))
+    }
     /// Copies the units from `unit` on, a multiple of four, as many as `out` has room for, which are a multiple of four too and inside the ring. Says
     /// whether all of them have the phase.
     #[inline(always)]
@@ -80,6 +93,12 @@ impl<'a> Packet<'a> {
         self.units
     }
 
+    /// Its header as it came.
+    #[inline(always)]
+    pub fn raw_header(&self) -> [u32; header::UNITS as usize] {
+        self.units.first_chunk().copied().unwrap_or_default()
+    }
+
     /// Lanes that sent it: rows.
     pub const fn rows(&self) -> u32 {
         self.layout.lanes
@@ -106,140 +125,15 @@ impl<'a> Packet<'a> {
     /// When `out` is shorter than [`Packet::rows`] times [`Packet::units`].
     #[inline(always)]
     pub fn copy_rows(&self, out: &mut [u32]) -> usize {
-        let all = (self.layout.lanes * self.layout.units) as usize;
-        let out = &mut out[..all];
-        // For the common sizes with everything known but the lanes.
-        macro_rules! rows {
-            ($($units:literal)+) => {
-                match self.layout.units {
-                    $($units => self.put_rows($units, out),)+
-                    units => self.put_rows(units, out),
-                }
-            };
-        }
-        rows!(1 2 3 4 5 6 7 8 12 16);
+        let all = (self.rows() * self.units()) as usize;
+        rows::put_copied(self.units, self.layout, self.header.mask, &mut out[..all]);
         all
     }
-
-    /// The top bits of unit `index` of all lanes of a half of the wave, of which several sent: lane 0's is the highest.
-    #[inline(always)]
-    fn tops(&self, units: u32, index: u32, half: u32) -> u32 {
-        let load = |unit: u32| self.units.get(unit as usize).copied().unwrap_or(0);
-        let ballots = if self.layout.wide { 2 } else { 1 };
-        let (ballot, last) = (load(header::UNITS + ballots * index + half), load(header::UNITS + ballots * units + half));
-        (ballot & !PHASE | (last >> index & 1) << 31).reverse_bits()
-    }
-
-    /// [`Packet::copy_rows`], of `units` units each.
-    #[inline(always)]
-    fn put_rows(&self, units: u32, out: &mut [u32]) {
-        let (lanes, fours) = (self.layout.lanes as usize, (units & !3) as usize);
-        if lanes == 1 {
-            let load = |unit: u32| self.units.get(unit as usize).copied().unwrap_or(0);
-            let bits = load(header::UNITS);
-            for (index, out) in (0..units).zip(out) {
-                *out = load(self.layout.place(0, index)) & !PHASE | (bits >> index & 1) << 31;
-            }
-            return;
-        }
-        // Columns of four units end where the message ends, before them one of two, before that one of one.
-        let (left, columns) = self.units.split_at(self.units.len().saturating_sub(fours * lanes));
-        let (left, two) = left.split_at(left.len().saturating_sub(if units & 2 != 0 { 2 * lanes } else { 0 }));
-        let (_, one) = left.split_at(left.len().saturating_sub(if units & 1 != 0 { lanes } else { 0 }));
-        let (quads, _) = columns.as_chunks::<4>();
-        let (pairs, _) = two.as_chunks::<2>();
-        let (all, stride) = (u64::MAX >> (64 - self.layout.lanes), units as usize);
-        if self.header.mask == all && lanes <= 32 {
-            // All lanes, or the first ones: rows are lanes. Nothing here depends on what came before, so that processors do several at once.
-            for (column, quads) in quads.chunks_exact(lanes).enumerate() {
-                let tops = |i: u32| self.tops(units, 4 * column as u32 + i, 0);
-                let tops = [tops(0), tops(1), tops(2), tops(3)];
-                let done = if units == 4 {
-                    let [a, b, c, d] = tops;
-                    put_dense(columns, out, [a, b, c, d, a << 1, b << 1, c << 1, d << 1], 2)
-                } else {
-                    0
-                };
-                for (row, quad) in (done..).zip(quads.get(done..).unwrap_or_default()) {
-                    let Some(out) = out.get_mut(row * stride + 4 * column..).and_then(|out| out.first_chunk_mut()) else { return };
-                    put(quad, out, &tops, row as u32);
-                }
-            }
-            if units & 2 != 0 {
-                let [low, high] = [self.tops(units, fours as u32, 0), self.tops(units, fours as u32 + 1, 0)];
-                let done = if units == 2 {
-                    put_dense(two, out, [low, high, low << 1, high << 1, low << 2, high << 2, low << 3, high << 3], 4)
-                } else {
-                    0
-                };
-                for (row, pair) in (done..).zip(pairs.get(done..).unwrap_or_default()) {
-                    let Some(out) = out.get_mut(row * stride + fours..).and_then(|out| out.first_chunk_mut()) else { return };
-                    put(pair, out, &[low, high], row as u32);
-                }
-            }
-            if units & 1 != 0 {
-                let tops = self.tops(units, units - 1, 0);
-                let done = if units == 1 { put_dense(one, out, [0, 1, 2, 3, 4, 5, 6, 7].map(|i| tops << i), 8) } else { 0 };
-                for (row, unit) in (done..).zip(one.get(done..).unwrap_or_default()) {
-                    let Some(out) = out.get_mut(row * stride + stride - 1..).and_then(|out| out.first_chunk_mut()) else { return };
-                    put(&[*unit], out, &[tops], row as u32);
-                }
-            }
-            return;
-        }
-        let mut tops = [[0; MAX_UNITS as usize]; 2];
-        for half in 0..if self.layout.wide { 2 } else { 1 } {
-            for index in 0..units {
-                tops[half as usize][index as usize] = self.tops(units, index, half);
-            }
-        }
-        for (row, (lane, out)) in self.lanes().zip(out.chunks_exact_mut(units as usize)).enumerate() {
-            let tops = &tops[(lane / 32) as usize & 1];
-            let put_one = |out: &mut u32, unit: u32, top: u32| *out = unit & !PHASE | (top << (lane % 32)) & PHASE;
-            let (out_quads, rest) = out.as_chunks_mut::<4>();
-            for (column, (out, tops)) in out_quads.iter_mut().zip(tops.as_chunks::<4>().0).enumerate() {
-                let Some(quad) = quads.get(column * lanes + row) else { return };
-                for i in 0..4 {
-                    put_one(&mut out[i], quad[i], tops[i]);
-                }
-            }
-            if units & 2 != 0
-                && let (Some(pair), Some(out)) = (pairs.get(row), rest.first_chunk_mut::<2>())
-            {
-                put_one(&mut out[0], pair[0], tops[fours]);
-                put_one(&mut out[1], pair[1], tops[fours + 1]);
-            }
-            if units & 1 != 0
-                && let (Some(unit), Some(out)) = (one.get(row), rest.last_mut())
-            {
-                put_one(out, *unit, tops[units as usize - 1]);
-            }
-        }
-    }
-}
-
-/// Writes units of as many columns, whose lanes' top bits are those of `tops`, moved by `row` lanes. Processors do all of them at once.
-#[inline(always)]
-fn put<const N: usize>(from: &[u32], out: &mut [u32; N], tops: &[u32; N], row: u32) {
-    let Some(from) = from.first_chunk::<N>() else { return };
-    for i in 0..N {
-        out[i] = from[i] & !PHASE | (tops[i] << row) & PHASE;
-    }
-}
-
-/// The same for rows that follow one another, eight units at a time, which are `rows` rows. How many rows are done: all but the last few.
-#[inline(always)]
-fn put_dense(from: &[u32], out: &mut [u32], tops: [u32; 8], rows: u32) -> usize {
-    let from = from.as_chunks::<8>().0;
-    for ((i, from), out) in (0..).zip(from).zip(out.as_chunks_mut::<8>().0) {
-        put(from, out, &tops, rows * i);
-    }
-    from.len() * rows as usize
 }
 
 /// The header with which `copy` begins, and the layout of its message, if there can be such a message.
 #[inline(always)]
-fn plausible(copy: &[u32], wide: bool, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
+pub(super) fn plausible(copy: &[u32], wide: bool, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
     let header = Header::decode(*copy.first_chunk()?)?;
     let units = units(header.stream)?.checked_mul(header.values)?;
     let layout = Layout::new(units, header.mask.count_ones(), wide)?;
@@ -249,15 +143,17 @@ fn plausible(copy: &[u32], wide: bool, units: impl FnOnce(u32) -> Option<u32>) -
 /// Reads one ring, in order.
 #[derive(Debug)]
 pub struct Reader {
-    ring_log2: u32,
-    wide: bool,
+    pub(super) ring_log2: u32,
+    pub(super) wide: bool,
     /// Granules read since the ring was attached.
-    position: u64,
+    pub(super) position: u64,
     /// Granules of which the device has been told.
     told: u64,
     /// Where a search for messages ends.
-    gap_end: u64,
-    copy: [u32; MAX_MESSAGE],
+    pub(super) gap_end: u64,
+    /// What the last message was made of that was [taken](Reader::take).
+    pub(super) shape: Shape,
+    pub(super) copy: [u32; MAX_MESSAGE],
 }
 
 impl Reader {
@@ -275,7 +171,7 @@ impl Reader {
     /// As [`Reader::new`].
     pub const fn behind(position: u64, ring_log2: u32, wide: bool) -> Self {
         assert!(ring_log2 >= super::MIN_RING_LOG2 && ring_log2 <= super::MAX_RING_LOG2, "a ring of a size that there is not");
-        Self { ring_log2, wide, position, told: position, gap_end: position, copy: [0; MAX_MESSAGE] }
+        Self { ring_log2, wide, position, told: position, gap_end: position, shape: Shape::NONE, copy: [0; MAX_MESSAGE] }
     }
 
     /// Granules read since the ring was attached.
@@ -336,7 +232,7 @@ impl Reader {
 
     /// Copies units `from` to `to` of the message at `at`, and says whether all of them are there. Both are multiples of four, and within a message.
     #[inline(always)]
-    fn copy_units(&mut self, memory: &impl RingMemory, at: Position, from: u32, to: u32) -> bool {
+    pub(super) fn copy_units(&mut self, memory: &impl RingMemory, at: Position, from: u32, to: u32) -> bool {
         let Some(copy) = self.copy.get_mut(from as usize..to as usize) else { return false };
         // Up to the ring's end, and from its start.
         let before_end = at.units_to_end(from).min(to - from);
@@ -350,11 +246,11 @@ impl Reader {
     /// kernel runs: otherwise its wave may still store it. `head` is what has been reserved ([`RingLink::head`](super::RingLink::head)).
     ///
     /// If the message's length is known it is skipped as a whole. Else it is one granule, and messages up to `head` are those of a search
-    /// ([`Packet::after_gap`]). Does nothing if everything that was reserved has been read.
-    pub fn give_up(&mut self, memory: &impl RingMemory, head: u32, units: impl FnOnce(u32) -> Option<u32>) {
+    /// ([`Packet::after_gap`]). Does nothing if everything that was reserved has been read. Whether any unit of what is skipped was there.
+    pub fn give_up(&mut self, memory: &impl RingMemory, head: u32, units: impl FnOnce(u32) -> Option<u32>) -> bool {
         let reserved = head.wrapping_sub(self.position as u32);
         if reserved == 0 {
-            return;
+            return false;
         }
         let at = Position::new(self.position as u32, self.ring_log2);
         // The first quad says how long it is; what is there of the header's second does not matter.
@@ -366,13 +262,17 @@ impl Reader {
                 1
             }
         };
+        let mut any = false;
         for quad in (0..skipped * GRANULE).step_by(QUAD as usize) {
             for (index, unit) in (quad..).zip(memory.load_four(at.unit(quad))) {
-                if !at.is_there(index, unit) {
+                if at.is_there(index, unit) {
+                    any = true;
+                } else {
                     memory.repair(at.unit(index), at.with_phase(index, 0));
                 }
             }
         }
         self.position += u64::from(skipped);
+        any
     }
 }

@@ -32,8 +32,8 @@ pub struct Rings {
     pub ring_log2: u32,
     /// Rings, as a power of two.
     pub rings_log2: u32,
-    /// 0.
-    pub reserved: [u32; 2],
+    /// Device memory: a [`Gate`](super::Gate) for each stream, by number from 1 on.
+    pub gates: u64,
 }
 
 const _: () = assert!(size_of::<Rings>() == 64);
@@ -58,12 +58,14 @@ pub struct Counters {
     pub dropped: u64,
     /// [`Counter::Waited`](super::Counter::Waited).
     pub waited: u64,
+    /// [`Counter::Filtered`](super::Counter::Filtered).
+    pub filtered: u64,
 }
 
 impl Rings {
     /// "Attached to none".
     pub const DETACHED: Self =
-        Self { data: 0, stride: 0, states: 0, credit: 0, control: 0, counters: 0, ring_log2: 0, rings_log2: 0, reserved: [0; 2] };
+        Self { data: 0, stride: 0, states: 0, credit: 0, control: 0, counters: 0, ring_log2: 0, rings_log2: 0, gates: 0 };
 
     /// The ring of the wave that is number `wave` of its grid.
     ///
@@ -80,6 +82,12 @@ impl Rings {
         (stream.wrapping_sub(1) << rings_log2) + ring
     }
 
+    /// Where the [`Gate`](super::Gate) of a stream is.
+    #[inline(always)]
+    pub const fn gate_of(gates: u64, stream: u32) -> u64 {
+        gates + (stream.wrapping_sub(1) as u64) * size_of::<super::Gate>() as u64
+    }
+
     /// Whether waves can use it, as far as its numbers say.
     pub const fn is_attached(&self) -> bool {
         self.ring_log2 >= MIN_RING_LOG2 && self.ring_log2 <= MAX_RING_LOG2
@@ -87,7 +95,7 @@ impl Rings {
 
     /// The bytes to write into the program.
     pub const fn as_bytes(&self) -> &[u8; size_of::<Self>()] {
-        // SAFETY: `Rings` is `repr(C)` without padding (6 u64 and 4 u32 are 64 bytes); any of its bytes is initialised.
+        // SAFETY: `Rings` is `repr(C)` without padding (7 u64 and 2 u32 are 64 bytes); any of its bytes is initialised.
         unsafe { &*core::ptr::from_ref(self).cast() }
     }
 }

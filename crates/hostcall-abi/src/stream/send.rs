@@ -1,5 +1,6 @@
 //! The device's half: a group of lanes sends a message.
 
+use super::gate::{self, Gate};
 use super::header::{From, Header, Kind};
 use super::layout::Layout;
 use super::unit::{DATA, Position, QUAD};
@@ -9,12 +10,45 @@ use crate::port::Group;
 
 /// What a message does when its ring is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Policy {
     /// Its wave waits until there is room.
     #[default]
-    Block,
+    Block = 0,
     /// It is dropped, and counted.
-    Drop,
+    Drop = 1,
+    /// Its wave waits for a while ([`Gate::patience`]); then it is dropped, and counted.
+    Wait = 2,
+    /// The fuller the ring, the fewer messages are sent, each of which then stands for 2, 4 or 16 ([`Header::weight`]). The others are counted. If there is
+    /// no room at all it is dropped.
+    Sample = 3,
+}
+
+impl Policy {
+    /// All of them, by number.
+    pub const ALL: [Self; 4] = [Self::Block, Self::Drop, Self::Wait, Self::Sample];
+
+    /// The policy with a number, if there is one.
+    #[inline(always)]
+    pub const fn new(number: u32) -> Option<Self> {
+        match number {
+            0 => Some(Self::Block),
+            1 => Some(Self::Drop),
+            2 => Some(Self::Wait),
+            3 => Some(Self::Sample),
+            _ => None,
+        }
+    }
+
+    /// Its name, as attributes, files and command lines say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Drop => "drop",
+            Self::Wait => "wait",
+            Self::Sample => "sample",
+        }
+    }
 }
 
 /// What became of a message.
@@ -22,7 +56,7 @@ pub enum Policy {
 pub enum Sent {
     /// It is in the ring, or on the way there.
     Sent,
-    /// There was no room, and its policy is [`Policy::Drop`].
+    /// There was no room, and its policy is not [`Policy::Block`].
     Dropped,
     /// Nobody reads the ring any more.
     Closed,
@@ -30,6 +64,8 @@ pub enum Sent {
     TooLarge,
     /// Nobody wants messages of this stream.
     Off,
+    /// This message is not wanted: its stream's [`Gate`] leaves it out, or it was not chosen as a sample.
+    Filtered,
 }
 
 impl Sent {
@@ -39,6 +75,7 @@ impl Sent {
         match number {
             number if number == Self::Sent as u32 => Self::Sent,
             number if number == Self::Dropped as u32 => Self::Dropped,
+            number if number == Self::Filtered as u32 => Self::Filtered,
             _ => Self::Closed,
         }
     }
@@ -51,6 +88,8 @@ pub enum Counter {
     Dropped,
     /// Messages that waited for room. If their policy is to be dropped, others had taken the room between the look and the reservation.
     Waited,
+    /// Messages of which no lane was wanted.
+    Filtered,
 }
 
 /// What a ring's reader says to those that send.
@@ -89,6 +128,10 @@ pub trait RingLink: Lanes {
     fn pause_for_room(self, attempt: u32) {
         self.pause(attempt);
     }
+    /// What the host wants of the stream now. The look may be stale.
+    fn gate(self, stream: u32) -> Gate;
+    /// A number to choose by, which differs from one message to the next.
+    fn dice(self) -> u32;
     /// Adds one to a counter of the ring's for this stream.
     fn count(self, stream: u32, what: Counter);
     /// Stores one unit of the ring.
@@ -120,16 +163,35 @@ pub struct Subject {
     pub timed: bool,
     /// Values of the stream's type that each lane sends.
     pub values: u32,
+    /// Whether its stream's [`Gate`] is asked.
+    pub live: bool,
+    /// For how many messages it stands: 2 to this power.
+    pub weight: u32,
 }
 
 /// Sends `UNITS` units from each lane of `group`, in one message. Every lane of the group must call, and gets the same answer.
 #[inline(always)]
-pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
-    match whole_wave(arch, group) {
+pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
+    let group = match wanted(arch, group, &mut subject) {
+        Ok(group) => group,
+        Err(why) => return why,
+    };
+    match whole_wave(arch, &group) {
         // With lanes that are known the layout is constant, and collectives cost an instruction each.
         Some(whole) => send_in(arch, &whole, subject, units),
         None => send_apart(arch, group.mask, subject, *units),
     }
+}
+
+/// The lanes of `group` whose message is wanted: all of them, unless the stream's [`Gate`] is asked. For a lane whose is not, what to tell it.
+#[inline(always)]
+fn wanted<A: RingLink>(arch: A, group: &Group, subject: &mut Subject) -> Result<Group, Sent> {
+    if !subject.live {
+        return Ok(*group);
+    }
+    let (group, weight) = gate::admit(arch, group, subject)?;
+    subject.weight = weight;
+    Ok(group)
 }
 
 /// The group of all lanes of a wave, if `group` is that, in constants.
@@ -139,18 +201,19 @@ fn whole_wave<A: RingLink>(arch: A, group: &Group) -> Option<Group> {
     (group.mask == mask).then(|| Group { mask, count, rank: arch.lane(), leader: 0 })
 }
 
-/// [`send`] of a part of a wave. A function of its own, so that it is in a program once for each size.
+/// [`send`] of a part of a wave. (Inlined: as a function that is called it cost kernels 19 registers more, and a stack.)
 #[inline(always)]
 fn send_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subject, units: [u32; UNITS]) -> Sent {
     send_in(arch, &Group::new(mask, arch.lane()), subject, &units)
 }
 
 #[inline(always)]
-fn send_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
+fn send_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     const { assert!(UNITS > 0 && UNITS <= MAX_UNITS as usize, "a lane's part of a message has 1 to 31 units") };
     let layout = Layout { units: UNITS as u32, lanes: group.count, wide: arch.is_wide() };
     // While room is reserved: what does not depend on it. All lanes make all ballots; each then picks what it stores.
-    let (reserved, (time, bits)) = reserve(arch, group, layout, &subject, || (subject.time(arch), Bits::gather(arch, group, units)));
+    let timed = subject.timed;
+    let (reserved, (time, bits)) = reserve(arch, group, layout, &mut subject, || (time(arch, timed), Bits::gather(arch, group, units)));
     let at = match reserved {
         Ok(at) => at,
         Err(why) => return why,
@@ -166,8 +229,12 @@ const ONCE_UNITS: usize = (GRANULE - header::UNITS - 1) as usize;
 /// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it is short. Every lane of the group must call, and
 /// gets the same answer.
 #[inline(always)]
-pub fn send_once<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
-    match whole_wave(arch, group) {
+pub fn send_once<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
+    let group = match wanted(arch, group, &mut subject) {
+        Ok(group) => group,
+        Err(why) => return why,
+    };
+    match whole_wave(arch, &group) {
         Some(whole) => once_in(arch, &whole, subject, units),
         None => once_apart(arch, group.mask, subject, *units),
     }
@@ -180,19 +247,20 @@ fn once_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subj
 }
 
 #[inline(always)]
-fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Subject, units: &[u32; UNITS]) -> Sent {
+fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     if UNITS > ONCE_UNITS {
-        let sent = if group.leads() { send(arch, &group.alone(), subject, units) } else { Sent::Sent };
+        let sent = if group.leads() { send_in(arch, &group.alone(), subject, units) } else { Sent::Sent };
         // The others wait: they would be ahead of it with the next message.
         return Sent::new(arch.broadcast(group.mask, sent as u32, group.leader));
     }
     let layout = Layout { units: UNITS as u32, lanes: 1, wide: arch.is_wide() };
-    let (reserved, (time, units)) = reserve(arch, group, layout, &subject, || {
+    let timed = subject.timed;
+    let (reserved, (time, units)) = reserve(arch, group, layout, &mut subject, || {
         let mut all = [0; UNITS];
         unrolled!(for k in 0..UNITS as u32 => {
             all[k as usize] = arch.broadcast(group.mask, units[k as usize], group.leader);
         });
-        (subject.time(arch), all)
+        (time(arch, timed), all)
     });
     let at = match reserved {
         Ok(at) => at,
@@ -229,17 +297,17 @@ fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, subject: Sub
     Sent::Sent
 }
 
+#[inline(always)]
+fn time(arch: impl RingLink, timed: bool) -> Option<u64> {
+    if timed { Some(arch.now_ns()) } else { None }
+}
+
 impl Subject {
     #[inline(always)]
-    fn time(&self, arch: impl RingLink) -> Option<u64> {
-        if self.timed { Some(arch.now_ns()) } else { None }
-    }
-
-    #[inline(always)]
     fn header(&self, arch: impl RingLink, layout: Layout, mask: u64, time: Option<u64>) -> [u32; header::UNITS as usize] {
-        let Self { stream, site, values, .. } = *self;
+        let Self { stream, site, values, weight, .. } = *self;
         let (granules, kind, wide, from) = (layout.granules(), Kind::Rows, layout.wide, arch.from());
-        Header { stream, granules, kind, mask, wide, site, weight: 0, user: 0, values, time, from }.encode()
+        Header { stream, granules, kind, mask, wide, site, weight, user: 0, values, time, from }.encode()
     }
 }
 
@@ -252,16 +320,17 @@ fn reserve<A: RingLink, T>(
     arch: A,
     group: &Group,
     layout: Layout,
-    subject: &Subject,
+    subject: &mut Subject,
     meanwhile: impl FnOnce() -> T,
 ) -> (Result<Position, Sent>, T) {
     // The largest message takes less than a quarter of the smallest ring.
     let (ring_log2, granules) = (arch.ring_log2(), layout.granules());
     let size = 1u32 << ring_log2;
-    if subject.policy == Policy::Drop
-        && let Some(why) = unless_sent(arch, group, || room(arch, granules, size, subject))
-    {
-        return (Err(why), meanwhile());
+    if subject.policy != Policy::Block {
+        match by_leader(arch, group, || room(arch, granules, size, subject)) {
+            (Sent::Sent, weight) => subject.weight += weight,
+            (why, _) => return (Err(why), meanwhile()),
+        }
     }
     // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
     let credit = arch.credit();
@@ -274,7 +343,7 @@ fn reserve<A: RingLink, T>(
     let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
     let short = used > size / 2 || credit.closed != 0;
     if arch.ballot(group.mask, short) != 0
-        && let Some(why) = unless_sent(arch, group, || wait(arch, first, granules, size, subject))
+        && let (why @ Sent::Closed, _) = by_leader(arch, group, || (wait(arch, first, granules, size, subject), 0))
     {
         // What has been reserved is never stored.
         return (Err(why), other);
@@ -282,33 +351,67 @@ fn reserve<A: RingLink, T>(
     (Ok(Position::new(first, ring_log2)), other)
 }
 
-/// What the leader finds out, for all lanes, unless the message can be sent.
+/// What the leader finds out, for all lanes: an outcome, and a weight.
 #[inline(always)]
-fn unless_sent<A: RingLink>(arch: A, group: &Group, by_leader: impl FnOnce() -> Sent) -> Option<Sent> {
-    let mut outcome = Sent::Sent;
+fn by_leader<A: RingLink>(arch: A, group: &Group, find_out: impl FnOnce() -> (Sent, u32)) -> (Sent, u32) {
+    let mut told = 0;
     if group.leads() {
-        outcome = by_leader();
+        let (sent, weight) = find_out();
+        told = sent as u32 | weight << 8;
     }
-    let outcome = Sent::new(arch.broadcast(group.mask, outcome as u32, group.leader));
-    (outcome != Sent::Sent).then_some(outcome)
+    let told = arch.broadcast(group.mask, told, group.leader);
+    (Sent::new(told & 0xff), told >> 8)
 }
 
-/// Whether there is room for a message that is dropped if there is none. By the leader alone.
+/// Whether there is room for a message that does not wait until there is, and how many it then stands for. By the leader alone.
 #[inline(always)]
-fn room<A: RingLink>(arch: A, granules: u32, size: u32, subject: &Subject) -> Sent {
-    // Less than an eighth is free: others that look at the same time may take that much before this one reserves. (The reader may have got past the head
-    // that was seen: what is used is then less than nothing.)
-    let (head, credit) = (arch.head(), arch.credit());
-    if head.wrapping_sub(credit.freed) as i32 <= (size - granules.max(size / 8)) as i32 {
-        return Sent::Sent;
+fn room<A: RingLink>(arch: A, granules: u32, size: u32, subject: &Subject) -> (Sent, u32) {
+    let (mut attempt, mut since) = (0, 0);
+    loop {
+        // Less than an eighth is free: others that look at the same time may take that much before this one reserves. (The reader may have got past the
+        // head that was seen: what is used is then less than nothing.)
+        let (head, credit) = (arch.head(), arch.credit());
+        let used = head.wrapping_sub(credit.freed) as i32;
+        if used <= (size - granules.max(size / 8)) as i32 {
+            let weight = if subject.policy == Policy::Sample { thinned(used, size) } else { 0 };
+            if weight == 0 || gate::is_chosen(arch.dice(), weight) {
+                return (Sent::Sent, weight);
+            }
+            arch.count(subject.stream, Counter::Filtered);
+            return (Sent::Filtered, 0);
+        }
+        if credit.closed != 0 {
+            return (Sent::Closed, 0);
+        }
+        // For the next look, or the next message.
+        arch.learn();
+        if subject.policy == Policy::Wait {
+            let now = arch.now_ns();
+            if attempt == 0 {
+                since = now;
+                arch.count(subject.stream, Counter::Waited);
+            }
+            if now.wrapping_sub(since) < u64::from(arch.gate(subject.stream).patience) {
+                attempt += 1;
+                arch.pause_for_room(attempt);
+                continue;
+            }
+        }
+        arch.count(subject.stream, Counter::Dropped);
+        return (Sent::Dropped, 0);
     }
-    if credit.closed != 0 {
-        return Sent::Closed;
+}
+
+/// For how many messages, as a power of two, one stands with [`Policy::Sample`], where so much of a ring is used.
+#[inline(always)]
+const fn thinned(used: i32, size: u32) -> u32 {
+    // (Shifted: a division by what may be zero is a panic, whose text needs a stack.)
+    match used >> (size.trailing_zeros() - 3) {
+        ..4 => 0,
+        4 => 1,
+        5 => 2,
+        _ => 4,
     }
-    arch.count(subject.stream, Counter::Dropped);
-    // For the next one.
-    arch.learn();
-    Sent::Dropped
 }
 
 /// More than half of the ring is used, or nobody reads it: waits until what has been reserved is free. By the leader alone. (Inlined: a call would cost its

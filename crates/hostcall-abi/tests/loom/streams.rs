@@ -8,7 +8,7 @@ use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
 use hostcall_abi::stream::unit::PHASE;
 use hostcall_abi::stream::{
-    Counter, Credit, Found, From, GRANULE, MIN_RING_LOG2, Policy, Reader, RingLink, RingMemory, Sent, Subject, send,
+    Counter, Credit, Found, From, GRANULE, Gate, MIN_RING_LOG2, Policy, Reader, RingLink, RingMemory, Sent, Subject, send,
 };
 use loom::sync::Arc;
 use loom::sync::atomic::{
@@ -149,6 +149,12 @@ impl RingLink for Wave<'_> {
         Credit { freed: self.0.credit.load(Acquire), closed }
     }
     fn learn(self) {}
+    fn gate(self, _: u32) -> Gate {
+        Gate::OPEN
+    }
+    fn dice(self) -> u32 {
+        0
+    }
     fn count(self, _: u32, what: Counter) {
         if what == Counter::Dropped {
             self.0.dropped.fetch_add(1, Relaxed);
@@ -164,7 +170,7 @@ impl RingLink for Wave<'_> {
 
 /// Sends `value`, whose top bit is displaced.
 fn message(ring: &Ring, policy: Policy, value: u32) -> Sent {
-    let subject = Subject { stream: 1, site: 7, policy, timed: false, values: 1 };
+    let subject = Subject { stream: 1, site: 7, policy, timed: false, values: 1, live: false, weight: 0 };
     send(Wave(ring), &Group::new(1, 0), subject, &[value])
 }
 

@@ -2,19 +2,19 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use hostcall_abi::stream::Policy;
+use hostcall_abi::stream::{Gate, Policy};
 
 use crate::program::{Op, Program, run};
 use crate::ring::Fault;
 
 /// Programs that fill the ring several times over; the more of the seeds notice, the better.
 fn noticed(fault: Fault, slowness: u32) -> usize {
-    let op = |units, mask| Op { mask, units, policy: Policy::Block };
+    let op = |units, mask| Op { mask, units, policy: Policy::Block, live: false };
     let ops: Vec<Op> = (0..60).map(|i| if i % 3 == 0 { op(31, 0xc000_2005) } else { op(7, u64::from(u32::MAX)) }).collect();
     (0..6)
         .filter(|seed| {
             let waves = vec![ops.clone(); 4];
-            let program = Program { waves, wide: false, first: 0, seed: *seed, slowness, fault, killed: None };
+            let program = Program { waves, wide: false, first: 0, seed: *seed, slowness, fault, gates: [Gate::OPEN; 2], killed: None };
             catch_unwind(AssertUnwindSafe(|| run(&program))).is_err()
         })
         .count()

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use hostcall_abi::stream::unit::PHASE;
-use hostcall_abi::stream::{Found, GRANULE, Header, Kind, Layout, MIN_RING_LOG2, Reader, RingMemory};
+use hostcall_abi::stream::{Found, GRANULE, Header, Kind, Layout, MAX_UNITS, MIN_RING_LOG2, Reader, RingMemory, Rows};
 use proptest::prelude::*;
 
 /// A ring that changes under the reader's eyes: each load may see something else.
@@ -25,6 +25,19 @@ impl RingMemory for Unsteady {
     }
     fn repair(&self, unit: u32, _: u32) {
         assert!((unit as usize) < self.units.len());
+    }
+}
+
+/// Room for rows: as long as the rows of the longest message.
+struct Room(Vec<u32>);
+
+impl Rows for Room {
+    fn units(&self, stream: u32) -> Option<u32> {
+        (stream <= MAX_UNITS).then_some(stream)
+    }
+    fn room(&mut self, stream: u32, units: usize) -> &mut [u32] {
+        assert!((1..=MAX_UNITS).contains(&stream));
+        &mut self.0[..units]
     }
 }
 
@@ -60,12 +73,27 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_the_ring_holds_the_reader_gets_on_or_waits_with_bounded_work(memory in memory(), wide: bool, gives_up: bool) {
+    fn whatever_the_ring_holds_the_reader_gets_on_or_waits_with_bounded_work(memory in memory(), wide: bool, gives_up: bool, takes: bool) {
         let mut reader = Reader::new(MIN_RING_LOG2, wide);
         let mut rows = vec![0; 64 * 31];
         for _ in 0..2000 {
             let before = reader.position();
             *memory.loads.borrow_mut() = 0;
+            if takes {
+                let mut room = Room(vec![0; 64 * MAX_UNITS as usize]);
+                if let Some(taken) = reader.take(&memory, &mut room) {
+                    let header = Header::decode(taken.header).expect("it was decoded");
+                    prop_assert_eq!(taken.units, header.mask.count_ones() * header.stream * header.values);
+                    prop_assert_eq!(taken.values, header.mask.count_ones() * header.values);
+                    prop_assert!(header.wide == wide && header.stream == taken.stream);
+                    prop_assert_eq!(reader.position() - before, u64::from(header.granules));
+                    prop_assert!(*memory.loads.borrow() <= 130 * 4 + 4);
+                    continue;
+                }
+                prop_assert_eq!(reader.position(), before);
+                prop_assert!(*memory.loads.borrow() <= 130 * 4 + 4);
+                *memory.loads.borrow_mut() = 0;
+            }
             let got_on = match reader.next(&memory, |stream| (stream <= 31).then_some(stream)) {
                 Found::Packet(message) => {
                     let header = message.header;

@@ -14,7 +14,7 @@ mod hostile;
 mod program;
 mod ring;
 
-use hostcall_abi::stream::Policy;
+use hostcall_abi::stream::{Gate, Policy};
 use program::{Op, Program, run};
 use proptest::prelude::*;
 use ring::Fault;
@@ -31,8 +31,33 @@ fn op(wide: bool) -> impl Strategy<Value = Op> {
         }),
         1 => Just(if wide { u64::MAX } else { u64::from(u32::MAX) }),
     ];
-    let policy = prop_oneof![Just(Policy::Block), Just(Policy::Drop)];
-    (mask, 0..program::UNITS.len(), policy).prop_map(|(mask, units, policy)| Op { mask, units: program::UNITS[units], policy })
+    let policy = prop::sample::select(&Policy::ALL);
+    let live = prop::bool::weighted(0.25);
+    (mask, 0..program::UNITS.len(), policy, live).prop_map(|(mask, units, policy, live)| Op {
+        mask,
+        units: program::UNITS[units],
+        policy,
+        live,
+    })
+}
+
+/// Gates of all kinds. Waves are workgroups here.
+fn gate() -> impl Strategy<Value = Gate> {
+    let lanes = prop_oneof![Just(u64::MAX), Just(0x8000_2001_8000_2001), any::<u64>()];
+    let groups = prop_oneof![Just((0, u32::MAX)), (0..4u32, 0..4u32)];
+    (lanes, groups, 0..4u32, prop::bool::weighted(0.1), 0..2000u32).prop_map(|(lanes, (first, groups), rate_log2, shut, patience)| Gate {
+        lanes,
+        first,
+        groups,
+        rate_log2,
+        shut: shut.into(),
+        patience,
+        reserved: 0,
+    })
+}
+
+fn gates() -> impl Strategy<Value = [Gate; 2]> {
+    prop_oneof![gate().prop_map(|gate| [gate; 2]), [gate(), gate()]]
 }
 
 pub fn program() -> impl Strategy<Value = Program> {
@@ -40,13 +65,14 @@ pub fn program() -> impl Strategy<Value = Program> {
     let first = prop_oneof![Just(0u64), 1000..1030u64, (1u64 << 32) - 30..(1u64 << 32) + 10];
     any::<bool>().prop_flat_map(move |wide| {
         let waves = prop::collection::vec(prop::collection::vec(op(wide), 1..40), 1..5);
-        (waves, first.clone(), any::<u64>(), 1..200u32).prop_map(move |(waves, first, seed, slowness)| Program {
+        (waves, first.clone(), any::<u64>(), 1..200u32, gates()).prop_map(move |(waves, first, seed, slowness, gates)| Program {
             waves,
             wide,
             first,
             seed,
             slowness,
             fault: Fault::None,
+            gates,
             killed: None,
         })
     })
@@ -68,8 +94,9 @@ proptest! {
 
 /// One of these waves alone fills the ring several times.
 fn flood(policy: Policy, slowness: u32) -> Program {
-    let op = Op { mask: u64::from(u32::MAX), units: 31, policy };
-    Program { waves: vec![vec![op; 60]; 3], wide: false, first: 0, seed: 7, slowness, fault: Fault::None, killed: None }
+    let op = Op { mask: u64::from(u32::MAX), units: 31, policy, live: false };
+    let gates = [Gate { patience: 100, ..Gate::OPEN }; 2];
+    Program { waves: vec![vec![op; 60]; 3], wide: false, first: 0, seed: 7, slowness, fault: Fault::None, gates, killed: None }
 }
 
 #[test]
@@ -82,4 +109,39 @@ fn waves_wait_for_a_slow_reader_and_lose_nothing() {
 fn messages_are_dropped_for_a_slow_reader_and_counted_and_hardly_any_wait() {
     let counted = run(&flood(Policy::Drop, 10_000));
     assert!(counted.dropped > 10 * counted.waited, "{counted:?}");
+}
+
+#[test]
+fn messages_that_wait_for_a_while_are_dropped_when_it_is_over_and_counted() {
+    let counted = run(&flood(Policy::Wait, 10_000));
+    assert!(counted.dropped > 0 && counted.waited >= counted.dropped, "{counted:?}");
+    let patient = Program { gates: [Gate { patience: u32::MAX, ..Gate::OPEN }; 2], ..flood(Policy::Wait, 10_000) };
+    let counted = run(&patient);
+    assert!(counted.waited > 0 && counted.dropped == 0, "{counted:?}");
+}
+
+#[test]
+fn the_fuller_the_ring_the_fewer_samples_are_sent_and_they_stand_for_the_others() {
+    let counted = run(&flood(Policy::Sample, 10_000));
+    assert!(counted.filtered > 0 && counted.stand_for > counted.received, "{counted:?}");
+    assert_eq!(counted.received + u64::from(counted.filtered + counted.dropped), 180, "{counted:?}");
+}
+
+#[test]
+fn a_gate_lets_through_the_workgroups_and_lanes_that_are_wanted() {
+    let op = Op { mask: 0x8000_2005, units: 4, policy: Policy::Block, live: true };
+    let program = |gate: Gate| Program { waves: vec![vec![op; 5]; 4], gates: [gate; 2], ..flood(Policy::Block, 4) };
+    for (gate, received, filtered) in [
+        (Gate::OPEN, 20, 0),
+        (Gate { first: 1, groups: 2, ..Gate::OPEN }, 10, 10),
+        (Gate { lanes: 0x2004, ..Gate::OPEN }, 20, 0),
+        (Gate { lanes: 2, ..Gate::OPEN }, 0, 20),
+        (Gate { shut: 1, ..Gate::OPEN }, 0, 0),
+    ] {
+        let counted = run(&program(gate));
+        assert_eq!((counted.received, counted.filtered), (received, filtered), "{gate:?}");
+    }
+    let counted = run(&program(Gate { rate_log2: 1, ..Gate::OPEN }));
+    assert!(counted.received > 0 && counted.filtered > 0 && counted.received + u64::from(counted.filtered) == 20, "{counted:?}");
+    assert_eq!(counted.stand_for, 2 * counted.received);
 }

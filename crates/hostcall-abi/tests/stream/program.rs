@@ -1,14 +1,14 @@
 //! Programs of messages, the scheduler that runs them, and what must come of them.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 
 use corosensei::{Coroutine, CoroutineResult};
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
-use hostcall_abi::stream::{Counter, Found, MAX_UNITS, MIN_RING_LOG2, Packet, Policy, Reader, Sent, Subject, send};
+use hostcall_abi::stream::{Counter, Found, Gate, Header, MAX_UNITS, MIN_RING_LOG2, Packet, Policy, Reader, Rows, Sent, Subject, send};
 
 use crate::common::Random;
 use crate::ring::{Fault, HostSide, Lane, Ring};
@@ -22,6 +22,8 @@ pub struct Op {
     pub mask: u64,
     pub units: u32,
     pub policy: Policy,
+    /// Whether it looks at its stream's gate.
+    pub live: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ pub struct Program {
     /// The reader looks once in so many steps.
     pub slowness: u32,
     pub fault: Fault,
+    /// The gate of all live streams, and another one which takes its place now and then.
+    pub gates: [Gate; 2],
     /// After so many steps the kernel is killed, wherever its waves are. When what it left has been cleared away, it is launched again.
     pub killed: Option<u32>,
 }
@@ -43,7 +47,14 @@ pub struct Program {
 pub struct Counted {
     pub dropped: u32,
     pub waited: u32,
+    pub filtered: u32,
+    /// Messages received, and for how many they stand.
+    pub received: u64,
+    pub stand_for: u64,
 }
+
+/// What each lane of each message of each wave was told.
+type Outcomes = HashMap<(usize, usize), BTreeMap<u32, Sent>>;
 
 /// Unit `index` that lane `lane` sends in message `op` of wave `wave`. None is 0 without its top bit.
 fn value(wave: u32, op: usize, lane: u32, index: u32) -> u32 {
@@ -58,7 +69,15 @@ fn send_units(lane: Lane<'_>, wave: u32, number: usize, op: &Op) -> Sent {
     lane.sync(op.mask);
     let stream = UNITS.iter().position(|units| *units == op.units).expect("a size of the list") as u32 + 1;
     // The site says which message of the wave it is.
-    let subject = Subject { stream, site: number as u32 + 1, policy: op.policy, timed: number.is_multiple_of(2), values: 1 };
+    let subject = Subject {
+        stream,
+        site: number as u32 + 1,
+        policy: op.policy,
+        timed: number.is_multiple_of(2),
+        values: 1,
+        live: op.live,
+        weight: 0,
+    };
     macro_rules! of {
         ($($n:literal)+) => {
             match op.units {
@@ -77,7 +96,8 @@ fn send_units(lane: Lane<'_>, wave: u32, number: usize, op: &Op) -> Sent {
 pub fn run(program: &Program) -> Counted {
     let random = Random(Cell::new(program.seed));
     let ring = Rc::new(Ring::new(MIN_RING_LOG2, program.wide, program.first, program.fault));
-    let outcomes: Rc<RefCell<HashMap<(usize, usize), Sent>>> = Rc::default();
+    let outcomes: Rc<RefCell<Outcomes>> = Rc::default();
+    ring.gate.set(program.gates[0]);
     // A second kernel, behind one that was killed, does the same once more.
     let (first, mut program) = (program.waves.len(), program.clone());
     if program.killed.is_some() {
@@ -94,8 +114,7 @@ pub fn run(program: &Program) -> Counted {
                     let lane = Lane { ring: &ring, fiber, wave: wave as u32, lane };
                     for (number, op) in program.waves[wave].iter().enumerate().filter(|(_, op)| op.mask >> lane.lane & 1 == 1) {
                         let sent = send_units(lane, wave as u32, number, op);
-                        let before = outcomes.borrow_mut().insert((wave, number), sent);
-                        assert!(before.is_none_or(|before| before == sent), "lanes of one message were told different things");
+                        outcomes.borrow_mut().entry((wave, number)).or_default().insert(lane.lane, sent);
                     }
                 }));
             }
@@ -104,7 +123,7 @@ pub fn run(program: &Program) -> Counted {
     };
 
     let (mut fibers, mut launched) = (launch(0..first), first);
-    let mut received = Received::default();
+    let mut received = Received { always_short: program.seed.is_multiple_of(2), ..Received::default() };
     let mut reader = Reader::behind(program.first, MIN_RING_LOG2, program.wide);
     let (mut steps, mut idle) = (0u32, 0u32);
     loop {
@@ -118,6 +137,7 @@ pub fn run(program: &Program) -> Counted {
             0 => ring.deliver(&random),
             1 if random.below(program.slowness) == 0 => idle = if look(&ring, &mut reader, &mut received) { 0 } else { idle },
             2 if random.below(8) == 0 => ring.deliver_credit(),
+            2 if random.below(32) == 0 => ring.gate.set(program.gates[random.below(2) as usize]),
             _ if !fibers.is_empty() => {
                 let chosen = random.below(fibers.len() as u32) as usize;
                 if let CoroutineResult::Return(()) = fibers[chosen].resume(()) {
@@ -143,7 +163,7 @@ pub fn run(program: &Program) -> Counted {
             }
             _ => idle += 1,
         }
-        assert!(idle < 1_000_000 && steps < 6_000_000, "nothing goes on");
+        assert!(idle < 1_000_000 && steps < 20_000_000, "nothing goes on");
     }
     received.must_be(&program, if program.killed.is_some() { first } else { 0 }, &outcomes.borrow(), &ring)
 }
@@ -157,12 +177,18 @@ fn units(stream: u32) -> Option<u32> {
 fn look(ring: &Ring, reader: &mut Reader, received: &mut Received) -> bool {
     let memory = HostSide { ring, position: reader.position() };
     let before = reader.position();
-    match reader.next(&memory, units) {
-        // What a search finds may be anything.
-        Found::Packet(message) if message.after_gap => {}
-        Found::Packet(message) => received.take(&message),
-        Found::Malformed => received.malformed += 1,
-        Found::Absent | Found::Partial => {}
+    // Both ways of reading, in turns: each is to find what the other would.
+    let short = before.is_multiple_of(3) || received.always_short;
+    let mut room = Room::default();
+    if short && let Some(taken) = reader.take(&memory, &mut room) {
+        let header = Header::decode(taken.header).expect("it was decoded");
+        assert_eq!((header.stream, header.mask.count_ones() * header.values), (taken.stream, taken.values));
+        assert_eq!((room.0.len() as u32, before + u64::from(header.granules)), (taken.units, reader.position()));
+        if !taken.after_gap {
+            received.count(&header, &room.0);
+        }
+    } else {
+        find(&memory, reader, received, short);
     }
     if let Some(credit) = reader.credit(false) {
         ring.credit.set(credit as u32);
@@ -170,54 +196,119 @@ fn look(ring: &Ring, reader: &mut Reader, received: &mut Received) -> bool {
     reader.position() != before
 }
 
+/// Room for the rows of a message.
+#[derive(Default)]
+struct Room(Vec<u32>);
+
+impl Rows for Room {
+    fn units(&self, stream: u32) -> Option<u32> {
+        units(stream)
+    }
+    fn room(&mut self, stream: u32, units: usize) -> &mut [u32] {
+        assert!(self.units(stream).is_some_and(|of_value| units.is_multiple_of(of_value as usize)));
+        // What was there before is no row's.
+        self.0 = vec![0xdead_beef; units];
+        &mut self.0
+    }
+}
+
+/// The long way; `short`: the other has found nothing.
+fn find(memory: &HostSide<'_>, reader: &mut Reader, received: &mut Received, short: bool) {
+    match reader.next(memory, units) {
+        Found::Packet(message) if short => panic!("the short way did not find {message:?}"),
+        // What a search finds may be anything.
+        Found::Packet(message) if message.after_gap => {}
+        Found::Packet(message) => received.take(&message),
+        Found::Malformed => received.malformed += 1,
+        Found::Absent | Found::Partial => {}
+    }
+}
+
 #[derive(Default)]
 struct Received {
-    /// Messages of each wave, in order.
-    of: HashMap<u32, Vec<usize>>,
+    /// Messages of each wave, in order, and the lanes of each.
+    of: HashMap<u32, Vec<(usize, u64)>>,
+    stand_for: u64,
     malformed: u32,
+    /// Whether it is always the short way.
+    always_short: bool,
 }
 
 impl Received {
     fn take(&mut self, message: &Packet<'_>) {
-        let (wave, number) = (message.header.from.wave, message.header.site as usize - 1);
-        assert_eq!(message.header.from.group, 1 << 40 | u64::from(wave));
-        assert_eq!((message.header.from.sm, message.header.from.launch), (3, 5));
-        assert_eq!(message.header.time.is_some(), number.is_multiple_of(2));
         let mut rows = vec![0; (message.rows() * message.units()) as usize];
         assert_eq!(message.copy_rows(&mut rows), rows.len());
-        let expected: Vec<u32> =
-            message.lanes().flat_map(|lane| (0..message.units()).map(move |index| value(wave, number, lane, index))).collect();
+        assert_eq!(message.lanes().count() as u32, message.rows());
+        self.count(&message.header, &rows);
+    }
+
+    fn count(&mut self, header: &Header, rows: &[u32]) {
+        let (wave, number) = (header.from.wave, header.site as usize - 1);
+        assert_eq!(header.from.group, 1 << 40 | u64::from(wave));
+        assert_eq!((header.from.sm, header.from.launch), (3, 5));
+        assert_eq!(header.time.is_some(), number.is_multiple_of(2));
+        let units = rows.len() as u32 / header.mask.count_ones();
+        let lanes = (0..64).filter(|lane| header.mask >> lane & 1 == 1);
+        let expected: Vec<u32> = lanes.flat_map(|lane| (0..units).map(move |index| value(wave, number, lane, index))).collect();
         assert_eq!(rows, expected, "message {number} of wave {wave} is garbled");
-        self.of.entry(wave).or_default().push(number);
+        self.of.entry(wave).or_default().push((number, header.mask));
+        self.stand_for += 1 << header.weight;
     }
 
     /// What was received is what was sent; of the first `killed` waves, at most.
-    fn must_be(&self, program: &Program, killed: usize, outcomes: &HashMap<(usize, usize), Sent>, ring: &Ring) -> Counted {
-        let mut dropped = 0;
+    fn must_be(&self, program: &Program, killed: usize, outcomes: &Outcomes, ring: &Ring) -> Counted {
+        let (mut dropped, mut filtered, mut received) = (0, 0, 0);
         for (wave, ops) in program.waves.iter().enumerate() {
             let got = self.of.get(&(wave as u32)).map_or(&[][..], Vec::as_slice);
+            received += got.len() as u64;
             // Groups of disjoint lanes are as independent as waves; so messages that share a lane are in order.
-            for (i, first) in got.iter().enumerate() {
-                let overtaken = got[..i].iter().find(|before| *before > first && ops[**before].mask & ops[*first].mask != 0);
+            for (i, (first, mask)) in got.iter().enumerate() {
+                let overtaken = got[..i].iter().find(|(before, lanes)| before > first && lanes & mask != 0);
                 assert_eq!(overtaken, None, "wave {wave}: {got:?}");
             }
-            let count = |number| got.iter().filter(|other| **other == number).count();
             let killed = wave < killed;
             for (number, op) in ops.iter().enumerate() {
-                match outcomes.get(&(wave, number)) {
-                    Some(Sent::Sent) if killed => assert!(count(number) <= 1),
-                    Some(Sent::Sent) => assert_eq!(count(number), 1, "wave {wave}, message {number}"),
-                    Some(Sent::Dropped) => {
-                        assert_eq!((count(number), op.policy), (0, Policy::Drop));
-                        dropped += 1;
+                let told = outcomes.get(&(wave, number)).cloned().unwrap_or_default();
+                let lanes_told = |what: Sent| told.iter().filter(|(_, sent)| **sent == what).map(|(lane, _)| 1u64 << lane).sum::<u64>();
+                let (sent, whole) = (lanes_told(Sent::Sent), told.len() as u32 == op.mask.count_ones());
+                let masks: Vec<u64> = got.iter().filter(|(other, _)| *other == number).map(|(_, mask)| *mask).collect();
+                match masks[..] {
+                    // Those who were not told that it was sent cannot be among them, unless nobody was told anything more.
+                    [mask] => {
+                        assert!(mask == sent || killed && mask & op.mask == mask && sent & !mask == 0, "wave {wave}, message {number}")
                     }
-                    None if killed => assert!(count(number) <= 1),
-                    other => panic!("message {number} of wave {wave}: {other:?}"),
+                    [] => assert!(sent == 0 || killed, "wave {wave}, message {number}: {told:?}"),
+                    _ => panic!("wave {wave}, message {number} arrived twice"),
                 }
+                if killed && !whole {
+                    continue;
+                }
+                assert!(whole, "wave {wave}, message {number}: not all lanes came back");
+                let (lost, left_out) = (lanes_told(Sent::Dropped), lanes_told(Sent::Filtered));
+                assert!(lost == 0 || op.policy != Policy::Block);
+                assert!(sent == 0 || lost == 0, "lanes of one message were told different things");
+                assert_eq!(sent | lost | left_out | lanes_told(Sent::Off), op.mask);
+                assert!(op.live || op.policy == Policy::Sample || left_out == 0);
+                dropped += u32::from(lost != 0);
+                filtered += u32::from(left_out == op.mask);
             }
         }
-        let counted = Counted { dropped: ring.counter(Counter::Dropped), waited: ring.counter(Counter::Waited) };
-        assert!(counted.dropped == dropped || program.killed.is_some(), "{counted:?}, but {dropped} were dropped");
+        let counted = Counted {
+            dropped: ring.counter(Counter::Dropped),
+            waited: ring.counter(Counter::Waited),
+            filtered: ring.counter(Counter::Filtered),
+            received,
+            stand_for: self.stand_for,
+        };
+        let exact = program.killed.is_none();
+        assert!(counted.dropped == dropped || !exact, "{counted:?}, but {dropped} were dropped");
+        // A sample that is left out may be of the lanes that the gate let through, and a gate that changes may be seen by some lanes only.
+        let live = program.waves.iter().flatten().any(|op| op.live);
+        assert!(counted.filtered == filtered || !exact || live, "{counted:?}, but {filtered} were filtered");
+        assert!(
+            counted.filtered >= filtered || !exact || program.gates[0] != program.gates[1],
+            "{counted:?}, but {filtered} were filtered"
+        );
         assert!(self.malformed == 0 || killed > 0, "{} granules were malformed", self.malformed);
         counted
     }

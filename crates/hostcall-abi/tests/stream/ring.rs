@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use corosensei::Yielder;
-use hostcall_abi::stream::{Counter, Credit, From, RingLink, RingMemory, unit::PHASE};
+use hostcall_abi::stream::{Counter, Credit, From, Gate, RingLink, RingMemory, unit::PHASE};
 
 use crate::common::{Meetings, Random, lanes_that_meet};
 
@@ -38,6 +38,8 @@ pub struct Ring {
     pub meetings: Meetings,
     pub clock: Cell<u64>,
     pub counters: [Cell<u32>; 3],
+    /// Of all streams that are live.
+    pub gate: Cell<Gate>,
     pub ring_log2: u32,
     pub wide: bool,
     pub fault: Fault,
@@ -60,6 +62,7 @@ impl Ring {
             meetings: Meetings::default(),
             clock: Cell::new(1),
             counters: Default::default(),
+            gate: Cell::new(Gate::OPEN),
             ring_log2,
             wide,
             fault,
@@ -173,6 +176,14 @@ impl RingLink for Lane<'_> {
         if !self.ring.clock.get().is_multiple_of(3) {
             self.ring.deliver_credit();
         }
+    }
+    fn gate(self, _: u32) -> Gate {
+        self.step();
+        self.ring.gate.get()
+    }
+    fn dice(self) -> u32 {
+        // Steps that the seed decides; their low bits say more than a clock's.
+        (self.ring.clock.get() as u32).wrapping_mul(0x85eb_ca6b)
     }
     fn count(self, _: u32, what: Counter) {
         let counter = &self.ring.counters[what as usize];

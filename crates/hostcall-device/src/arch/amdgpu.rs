@@ -430,6 +430,17 @@ impl RingMachine for Machine {
     }
 
     #[inline(always)]
+    fn load_gate(self, at: u64) -> [u32; 8] {
+        // SAFETY: callers pass the address of a gate, 8 words in device memory. Relaxed: any mixture of two gates will do, and lanes agree by a ballot.
+        core::array::from_fn(|i| unsafe { AtomicU32::from_ptr((at + 4 * i as u64) as *mut u32) }.load(Ordering::Relaxed))
+    }
+
+    #[inline(always)]
+    fn dice(self) -> u32 {
+        steady_counter() as u32
+    }
+
+    #[inline(always)]
     fn add_count(self, at: u64) {
         // SAFETY: callers pass the address of a counter. Relaxed: it is read when the kernel has ended.
         unsafe { AtomicU64::from_ptr(at as *mut u64) }.fetch_add(1, Ordering::Relaxed);

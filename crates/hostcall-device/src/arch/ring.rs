@@ -3,7 +3,7 @@
 use super::current::{self as arch, Machine, rings};
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::stream::rings::{Counters, STRIDE};
-use hostcall_abi::stream::{Counter, Credit, From, RingLink, Rings};
+use hostcall_abi::stream::{Counter, Credit, From, Gate, RingLink, Rings};
 
 /// The memory accesses of a ring. Addresses are as the device sees them.
 pub(crate) trait RingMachine: Lanes {
@@ -15,6 +15,10 @@ pub(crate) trait RingMachine: Lanes {
     fn load_head(self, at: u64) -> u32;
     /// Adds to [`hostcall_abi::stream::rings::RingState::head`], relaxed, and returns what it was.
     fn add_head(self, at: u64, granules: u32) -> u32;
+    /// Loads a [`Gate`] of device memory, which the host may be writing. It may be stale, but not for ever.
+    fn load_gate(self, at: u64) -> [u32; 8];
+    /// A number that differs from one message to the next.
+    fn dice(self) -> u32;
     /// Adds one to a counter in device memory, relaxed.
     fn add_count(self, at: u64);
     /// Stores 1, 2 or 4 units of host memory that are aligned together. Relaxed: pairs with the reader's loads, by the units' phases.
@@ -102,11 +106,22 @@ impl RingLink for Machine {
     }
 
     #[inline(always)]
+    fn gate(self, stream: u32) -> Gate {
+        Gate::of_words(self.load_gate(Rings::gate_of(rings().gates, stream)))
+    }
+
+    #[inline(always)]
+    fn dice(self) -> u32 {
+        RingMachine::dice(self)
+    }
+
+    #[inline(always)]
     fn count(self, stream: u32, what: Counter) {
         let rings = rings();
         let field = match what {
             Counter::Dropped => core::mem::offset_of!(Counters, dropped),
             Counter::Waited => core::mem::offset_of!(Counters, waited),
+            Counter::Filtered => core::mem::offset_of!(Counters, filtered),
         };
         let index = Rings::counters_of(rings.rings_log2, stream, ring());
         self.add_count(rings.counters + u64::from(index) * size_of::<Counters>() as u64 + field as u64);

@@ -442,6 +442,18 @@ impl RingMachine for Machine {
     }
 
     #[inline(always)]
+    fn load_gate(self, at: u64) -> [u32; 8] {
+        // Relaxed: pairs with the host's copy, and any mixture of two gates will do.
+        core::array::from_fn(|i| Self::word32(at + 4 * i as u64).load(Ordering::Relaxed))
+    }
+
+    #[inline(always)]
+    fn dice(self) -> u32 {
+        // Steps of the simulated clock, which a seed decides.
+        (hostcall_abi::lanes::Lanes::now_ns(self) as u32).wrapping_mul(0x85eb_ca6b)
+    }
+
+    #[inline(always)]
     fn add_count(self, at: u64) {
         // SAFETY: callers pass the address of a counter. Relaxed: it is read when the kernel has ended.
         unsafe { AtomicU64::from_ptr(at as *mut u64) }.fetch_add(1, Ordering::Relaxed);

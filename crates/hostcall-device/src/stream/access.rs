@@ -1,6 +1,7 @@
 //! What lanes do to memory: a stream of [`Access`]es, for heat maps, use of cache lines and bank conflicts.
 //!
 //! Each function is a message of all lanes that run converged at its call, each with its own address. It accesses nothing itself.
+//! [`access!`](crate::access) also says where in the source that is.
 //!
 //! ```
 //! # extern crate hostcall_device as hostcall; // what `hostcall` is in kernels
@@ -11,7 +12,7 @@
 //! pub fn double(values: &mut [f32]) {
 //!     let i = global_id();
 //!     access::read(&values[i]);
-//!     access::write(&values[i]);
+//!     hostcall::access!(write, &values[i]);
 //!     values[i] *= 2.0;
 //! }
 //! # fn main() {}
@@ -19,7 +20,7 @@
 
 pub use hostcall_abi::stream::{Access, AccessKind, Space};
 
-use super::{Sent, send_units, units_of, words};
+use super::{Sent, Site, send_units, units_of, words};
 use crate::arch::current as arch;
 
 words!(Access, __HOSTCALL_STREAM__Access, __HOSTCALL_SCHEMA__Access);
@@ -57,16 +58,31 @@ pub fn atomic<T>(place: *const T) -> Sent {
 #[inline(always)]
 #[track_caller]
 pub fn send<T>(place: *const T, kind: AccessKind, bytes: usize) -> Sent {
+    send_from(None, place, kind, bytes)
+}
+
+/// What `access!` is.
+#[doc(hidden)]
+#[inline(always)]
+#[track_caller]
+pub fn send_at<T>(site: Site, place: *const T, kind: AccessKind) -> Sent {
+    send_from(Some(site), place, kind, size_of::<T>())
+}
+
+#[inline(always)]
+#[track_caller]
+fn send_from<T>(site: Option<Site>, place: *const T, kind: AccessKind, bytes: usize) -> Sent {
     if !armed() {
         return Sent::Off;
     }
     let bytes = bytes.min(Access::MAX_BYTES as usize) as u32;
-    send_access(Access::new(place as u64, kind, arch::space(place.cast()), bytes))
+    let access = Access::new(place as u64, kind, arch::space(place.cast()), bytes);
+    send_units::<UNITS>(&__HOSTCALL_STREAM__Access, site, 1, &units_of(&access))
 }
 
 /// Says what an access is, address and all.
 #[inline(always)]
 #[track_caller]
 pub fn send_access(access: Access) -> Sent {
-    send_units::<UNITS>(&__HOSTCALL_STREAM__Access, 1, &units_of(&access))
+    send_units::<UNITS>(&__HOSTCALL_STREAM__Access, None, 1, &units_of(&access))
 }

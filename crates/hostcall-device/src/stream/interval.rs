@@ -13,6 +13,7 @@
 //!     let _whole = interval::begin(WHOLE);
 //!     let i = global_id();
 //!     let sum = interval::of(SUM, || values.iter().sum::<f32>());
+//!     let _scaling = hostcall::interval!("scaling"); // named, with its place in the source, instead of numbered
 //!     sums[i] = sum * i as f32;
 //! }
 //! # fn main() {}
@@ -22,7 +23,7 @@ pub use hostcall_abi::stream::Interval;
 
 use core::panic::Location;
 
-use super::{Sent, Site, send_once, send_once_at, units_of, words};
+use super::{Here, Sent, Site, send_once, send_once_at, units_of, words};
 use crate::context::machine;
 use hostcall_abi::lanes::Lanes;
 
@@ -44,15 +45,30 @@ pub struct Span {
     label: u32,
     /// Whatever belongs to it, 0 at first.
     pub detail: u32,
-    site: Site,
+    site: Option<Site>,
+    here: Here,
 }
 
 /// Begins to measure what the program calls `label`.
 #[inline(always)]
 #[track_caller]
 pub fn begin(label: u32) -> Span {
+    begin_from(None, label)
+}
+
+/// What `interval!` is.
+#[doc(hidden)]
+#[inline(always)]
+#[track_caller]
+pub fn begin_at(site: Site) -> Span {
+    begin_from(Some(site), 0)
+}
+
+#[inline(always)]
+#[track_caller]
+fn begin_from(site: Option<Site>, label: u32) -> Span {
     let start = if armed() { Some(machine().now_ns()) } else { None };
-    Span { start, label, detail: 0, site: Location::caller() }
+    Span { start, label, detail: 0, site, here: Location::caller() }
 }
 
 /// Measures a function.
@@ -76,7 +92,7 @@ impl Drop for Span {
         let Some(start) = self.start else { return };
         let (label, detail) = (self.label, self.detail);
         // The place where it began: two that end at one place of this function are not the same.
-        let _ = send_once_at::<UNITS>(&__HOSTCALL_STREAM__Interval, self.site, || {
+        let _ = send_once_at::<UNITS>(&__HOSTCALL_STREAM__Interval, self.site, self.here, || {
             units_of(&Interval { start, end: machine().now_ns(), label, detail })
         });
     }

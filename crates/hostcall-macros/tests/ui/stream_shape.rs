@@ -26,7 +26,7 @@ pub enum Choice {
     One,
 }
 
-#[stream(krate = hostcall_abi, policy = "wait")]
+#[stream(krate = hostcall_abi, policy = "later")]
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Unknown {
