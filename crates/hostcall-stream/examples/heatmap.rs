@@ -23,11 +23,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Answers calls: that of a lane which panics, say.
     let server = Server::builder(&device).start()?;
     server.attach(&program)?;
-    let streams = Streams::builder()
+    let mut streams = Streams::builder()
         .on::<Access, _>(HeatMap::pages(4096))
         .on::<Access, _>(CacheLines::of(128))
-        .on::<Interval, _>(Intervals::default().named(0, "a wave's sums"))
-        .start(&device)?;
+        .on::<Interval, _>(Intervals::default().named(0, "a wave's sums"));
+    // For `cargo hostcall stream report`.
+    if let Some(path) = std::env::args().nth(1) {
+        streams = streams.record(path);
+    }
+    let streams = streams.start(&device)?;
     streams.attach(&program)?;
 
     let queue = device.queue()?;

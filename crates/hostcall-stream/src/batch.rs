@@ -1,30 +1,64 @@
 //! Messages as handlers see them: many at once, their values one behind another.
 
 use hostcall_abi::Plain;
-use hostcall_abi::stream::Header;
+use hostcall_abi::stream::header::UNITS;
+use hostcall_abi::stream::{GRANULE, Header, MAX_UNITS};
+
+use crate::sites::Sites;
 
 /// What is known of a message besides its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// What the message says of itself.
-    pub header: Header,
+    /// As it came: most handlers do not look at most of it.
+    header: [u32; UNITS as usize],
     /// Number of the device among those of its plugin ([`DeviceInfo::ordinal`](offload::DeviceInfo::ordinal)).
     pub device: u32,
-    /// Whether it was found behind a message that never became whole. What looks like a message there may be a part of one.
-    pub after_gap: bool,
-    /// Where its values begin in the batch.
-    pub(crate) first: u32,
+    /// Where its values begin in the batch, and [`AFTER_GAP`].
+    first: u32,
 }
 
+/// In [`Head::first`]: whether it was found by a search. Batches are far smaller.
+const AFTER_GAP: u32 = 1 << 31;
+
 impl Head {
+    /// A message whose header can be decoded.
+    #[inline(always)]
+    pub(crate) fn raw(header: [u32; UNITS as usize], device: u32, after_gap: bool) -> Self {
+        Self { header, device, first: if after_gap { AFTER_GAP } else { 0 } }
+    }
+
+    /// What the message says of itself.
+    #[inline(always)]
+    pub fn header(&self) -> Header {
+        Header::decode(self.header).expect("it was decoded before")
+    }
+
+    /// Whether it was found behind a message that never became whole. What looks like a message there may be a part of one.
+    #[inline(always)]
+    pub fn after_gap(&self) -> bool {
+        self.first & AFTER_GAP != 0
+    }
+
+    /// That of a message from elsewhere than a ring: a file, say. `device` and `after_gap` as the field and the method of these names.
+    pub fn new(header: Header, device: u32, after_gap: bool) -> Self {
+        Self::raw(header.encode(), device, after_gap)
+    }
+
     /// Values of the message, of all its lanes.
     pub fn values(&self) -> u32 {
-        self.header.mask.count_ones() * self.header.values
+        let header = self.header();
+        header.mask.count_ones() * header.values
+    }
+
+    /// For how many messages it stands, because others were left out: a power of two. See [`Filter::one_in`](crate::Filter::one_in) and
+    /// [`Policy::Sample`](hostcall_abi::stream::Policy::Sample).
+    pub fn weight(&self) -> u32 {
+        1 << self.header().weight
     }
 
     /// The lanes that sent it, in the order of their values.
     pub fn lanes(&self) -> impl Iterator<Item = u32> + use<> {
-        let mut rest = self.header.mask;
+        let mut rest = self.header().mask;
         std::iter::from_fn(move || {
             let lane = (rest != 0).then(|| rest.trailing_zeros())?;
             rest &= rest - 1;
@@ -52,6 +86,8 @@ pub struct Origin {
     pub time: Option<u64>,
     /// The place in the source, as the program numbers them; 0: none.
     pub site: u32,
+    /// See [`Head::weight`].
+    pub weight: u32,
     /// See [`Head::after_gap`].
     pub after_gap: bool,
 }
@@ -61,6 +97,7 @@ pub struct Origin {
 pub struct Batch<'a, M> {
     heads: &'a [Head],
     values: &'a [M],
+    sites: &'a Sites,
 }
 
 /// One message of a batch.
@@ -78,10 +115,17 @@ impl<'a, M: Plain> Batch<'a, M> {
         self.values
     }
 
+    /// The places in the source that messages name.
+    pub fn sites(&self) -> &'a Sites {
+        self.sites
+    }
+
     /// The messages.
     pub fn messages(&self) -> impl ExactSizeIterator<Item = Delivery<'a, M>> + use<'a, M> {
         let values = self.values;
-        self.heads.iter().map(move |head| Delivery { head, values: &values[head.first as usize..][..head.values() as usize] })
+        self.heads
+            .iter()
+            .map(move |head| Delivery { head, values: &values[(head.first & !AFTER_GAP) as usize..][..head.values() as usize] })
     }
 
     /// The values, each with who sent it.
@@ -94,18 +138,20 @@ impl<'a, M> Delivery<'a, M> {
     /// The values, each with who sent it.
     pub fn iter(&self) -> impl Iterator<Item = (Origin, &'a M)> + use<'a, M> {
         let Self { head, values } = *self;
-        let each = head.header.values as usize;
-        head.lanes().zip(values.chunks_exact(each)).flat_map(move |(lane, values)| {
-            let Head { header, device, after_gap, .. } = *head;
+        let header = head.header();
+        let Header { from, time, site, .. } = header;
+        let (device, after_gap, weight) = (head.device, head.after_gap(), head.weight());
+        head.lanes().zip(values.chunks_exact(header.values as usize)).flat_map(move |(lane, values)| {
             let origin = Origin {
                 device,
-                launch: header.from.launch,
-                group: header.from.group,
-                wave: header.from.wave,
+                launch: from.launch,
+                group: from.group,
+                wave: from.wave,
                 lane,
-                sm: header.from.sm,
-                time: header.time,
-                site: header.site,
+                sm: from.sm,
+                time,
+                site,
+                weight,
                 after_gap,
             };
             values.iter().map(move |value| (origin, value))
@@ -130,22 +176,41 @@ impl Pending {
     /// Messages of a batch.
     pub(crate) const MESSAGES: usize = 1024;
     /// Units of a batch: as much as stays in a processor's own cache.
-    const UNITS: usize = 1 << 16;
+    const UNITS: usize = 1 << 14;
 
-    /// Takes a message of so many units, which the caller writes where this says.
+    /// Room for so many units of rows of a message, behind what is there. What is written there counts from [`Pending::push`] on.
+    ///
+    /// # Panics
+    /// When no message has as many, or batches [that are full](Pending::is_full) are not handed on.
     #[inline(always)]
-    pub(crate) fn push(&mut self, mut head: Head, units: usize) -> &mut [u32] {
-        let end = self.units + units;
-        if self.memory.len() * 4 < end {
-            self.memory.resize(end.next_multiple_of(4096) / 4, 0);
+    pub(crate) fn room(&mut self, units: usize) -> &mut [u32] {
+        if self.memory.is_empty() {
+            self.grow();
         }
-        head.first = self.values;
-        self.values += head.values();
-        let from = std::mem::replace(&mut self.units, end);
-        self.heads.push(head);
         // SAFETY: a `u128` is four `u32`s in memory, all of them initialised.
         let all = unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast::<u32>(), self.memory.len() * 4) };
-        &mut all[from..end]
+        &mut all[self.units..][..units]
+    }
+
+    /// Room for everything, once. The system gives memory of zeros when it is first written.
+    #[cold]
+    fn grow(&mut self) {
+        self.memory = vec![0; (Self::UNITS + (64 * MAX_UNITS).next_multiple_of(GRANULE) as usize) / 4];
+        self.heads.reserve(Self::MESSAGES);
+    }
+
+    /// Takes a message of so many values, whose rows are in the [room](Pending::room) of so many units.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, mut head: Head, values: u32, units: usize) {
+        head.first |= self.values;
+        self.values += values;
+        self.units += units;
+        self.heads.push(head);
+    }
+
+    /// Messages and values.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.heads.len() as u64, self.values.into())
     }
 
     /// Whether it is time to hand them on.
@@ -158,13 +223,20 @@ impl Pending {
     }
 
     /// The messages as values of their type.
-    pub(crate) fn batch<M: Plain>(&self) -> Batch<'_, M> {
+    pub(crate) fn batch<'a, M: Plain>(&'a self, sites: &'a Sites) -> Batch<'a, M> {
         const { assert!(align_of::<M>() <= align_of::<Quad>(), "a message's alignment is at most 16") };
         let values = self.units * 4 / size_of::<M>();
         assert!(values == self.values as usize, "messages of another stream");
         // SAFETY: `units` units are initialised, any bytes are an `M: Plain`, and the memory is aligned to 16 as the assertion above wants.
         let values = unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast::<M>(), values) };
-        Batch { heads: &self.heads, values }
+        Batch { heads: &self.heads, values, sites }
+    }
+
+    /// The messages as bytes.
+    pub(crate) fn raw(&self) -> (&[Head], &[u8]) {
+        // SAFETY: `units` units are initialised, and any of them is four bytes.
+        let bytes = unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast::<u8>(), self.units * 4) };
+        (&self.heads, bytes)
     }
 
     pub(crate) fn clear(&mut self) {

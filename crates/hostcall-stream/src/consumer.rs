@@ -9,20 +9,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use hostcall_abi::stream::{Credit, Found, Packet, Reader};
+use hostcall_abi::stream::{Packet, Rows};
 
 use crate::batch::{Head, Pending};
-use crate::file::{Recording, Turn};
+use crate::file::Recording;
 use crate::handler::Part;
-use crate::memory::RingSet;
+use crate::memory::{Eye, RingSet};
 use crate::registry::{Registered, Registry};
+use crate::ring::Owned;
 
-/// Messages that are taken from a ring before the next ring has its turn.
-const TURN: usize = 128;
 /// How long a thread looks at its rings without a pause when nothing arrives.
 const EAGER: Duration = Duration::from_micros(500);
 /// The longest pause between two looks. Rings hold what arrives meanwhile: at a bus's full speed 64 MiB are filled in a millisecond.
 const NAP: Duration = Duration::from_micros(100);
+/// Rings that are looked at together.
+const EYES: usize = u64::BITS as usize;
 
 /// What the threads share with one another and with those who wait for them.
 #[derive(Debug)]
@@ -39,15 +40,13 @@ pub(crate) struct Shared {
     awake: AtomicU64,
     ended: AtomicBool,
     threads: Mutex<Vec<Thread>>,
-    /// Looks at all rings so far that found nothing, by thread; for who waits although nobody knows for what.
-    idle_looks: Vec<AtomicU64>,
     pub(crate) torn: AtomicU64,
     pub(crate) malformed: AtomicU64,
     pub(crate) handler_panics: AtomicU64,
 }
 
 impl Shared {
-    pub(crate) fn new(registry: Registry, recording: Option<Recording>, threads: usize, modest: bool) -> Arc<Self> {
+    pub(crate) fn new(registry: Registry, recording: Option<Recording>, modest: bool) -> Arc<Self> {
         Arc::new(Self {
             registry,
             recording,
@@ -57,7 +56,6 @@ impl Shared {
             awake: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             threads: Mutex::default(),
-            idle_looks: (0..threads).map(|_| AtomicU64::new(0)).collect(),
             torn: AtomicU64::new(0),
             malformed: AtomicU64::new(0),
             handler_panics: AtomicU64::new(0),
@@ -109,31 +107,10 @@ impl Shared {
     fn wake(&self) {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Thread::unpark);
     }
-
-    /// Waits until every thread has looked at all its rings twice and found nothing: as long as kernels send, those of other devices included. The caller
-    /// has [armed](Shared::arm) the threads.
-    pub(crate) fn wait_until_idle(&self) {
-        // Pairs with the additions in `Consumer::run`: what was handed on before is seen.
-        let looks = || self.idle_looks.iter().map(|looks| looks.load(Ordering::Acquire)).collect::<Vec<_>>();
-        let before = looks();
-        while looks().iter().zip(&before).any(|(now, before)| now - before < 2) {
-            std::thread::sleep(NAP);
-        }
-    }
-}
-
-/// One ring as its thread has it.
-struct Owned {
-    set: Arc<RingSet>,
-    ring: usize,
-    device: u32,
-    reader: Box<Reader>,
-    /// The device says that more has been reserved than can be. What it stores is no longer looked at; this is how far it is skipped.
-    spoiled: Option<u64>,
 }
 
 /// What a thread has of a stream.
-struct Slot {
+pub(crate) struct Slot {
     stream: Arc<Registered>,
     /// Units of a value.
     units: u32,
@@ -150,15 +127,29 @@ pub(crate) struct Consumer {
     index: usize,
     threads: usize,
     generation: u64,
+    /// Those of which it has rings, and rings.
+    sets: Vec<Arc<RingSet>>,
     rings: Vec<Owned>,
-    /// Rings that the thread has, in its sets' order.
-    adopted: usize,
+    /// Where the next message of each of them begins.
+    eyes: Vec<Eye>,
+    /// Of which rings something was read in a look.
+    moved: Vec<usize>,
     slots: Vec<Slot>,
 }
 
 impl Consumer {
     pub(crate) fn new(shared: Arc<Shared>, index: usize, threads: usize) -> Self {
-        let mut consumer = Self { shared, index, threads, generation: 0, rings: Vec::new(), adopted: 0, slots: Vec::new() };
+        let mut consumer = Self {
+            shared,
+            index,
+            threads,
+            generation: 0,
+            sets: Vec::new(),
+            rings: Vec::new(),
+            eyes: Vec::new(),
+            moved: Vec::new(),
+            slots: Vec::new(),
+        };
         consumer.learn();
         consumer
     }
@@ -182,8 +173,6 @@ impl Consumer {
                 looks = 0;
                 continue;
             }
-            // Release pairs with the acquire in `wait_until_idle`.
-            self.shared.idle_looks[self.index].fetch_add(1, Ordering::Release);
             if ended {
                 return;
             }
@@ -206,7 +195,7 @@ impl Consumer {
         let slot = |stream: &Arc<Registered>| Slot {
             stream: stream.clone(),
             units: stream.schema.units(),
-            part: stream.chain.as_ref().map(|chain| chain.thread()),
+            part: stream.part(),
             pending: Pending::default(),
             messages: 0,
             values: 0,
@@ -217,12 +206,12 @@ impl Consumer {
 
     /// Granules that have been read, of all rings.
     fn granules(&self) -> u64 {
-        self.rings.iter().map(|owned| owned.reader.position()).sum()
+        self.rings.iter().map(|owned| owned.position()).sum()
     }
 
     /// Granules that the rings hold.
     fn room(&self) -> u64 {
-        self.rings.iter().map(|owned| 1 << owned.set.sizes().ring_log2).sum()
+        self.rings.iter().map(|owned| owned.granules()).sum()
     }
 
     /// Reads all that is there.
@@ -232,7 +221,7 @@ impl Consumer {
     }
 
     /// Takes its share of rings that have come.
-    fn adopt(&mut self) {
+    pub(crate) fn adopt(&mut self) {
         // Pairs with the addition in `Shared::add`.
         let generation = self.shared.generation.load(Ordering::Acquire);
         if generation == self.generation {
@@ -240,13 +229,11 @@ impl Consumer {
         }
         self.generation = generation;
         let sets = self.shared.rings();
-        for set in &sets[self.adopted..] {
-            for ring in (self.index..set.sizes().rings()).step_by(self.threads) {
-                let reader = Box::new(Reader::new(set.sizes().ring_log2, set.is_wide()));
-                self.rings.push(Owned { set: set.clone(), ring, device: set.device().info().ordinal, reader, spoiled: None });
-            }
+        for set in &sets[self.sets.len()..] {
+            self.rings.extend((self.index..set.sizes().rings()).step_by(self.threads).map(|ring| Owned::new(set.clone(), ring)));
         }
-        self.adopted = sets.len();
+        self.sets = sets;
+        self.eyes = self.rings.iter().map(Owned::eye).collect();
         // Behind the rings: their streams came before them.
         self.learn();
     }
@@ -276,143 +263,205 @@ impl Consumer {
 
     /// Looks at all rings once, and hands on what was there. Whether anything was.
     fn look(&mut self) -> bool {
-        let mut found = false;
-        // What has come since the last look is in no cache of this processor.
-        self.rings.iter().for_each(|owned| owned.reader.prefetch(&owned.set.ring(owned.ring)));
-        let mut recording = self.shared.recording.as_ref().map(|recording| recording.turn(self.index));
-        for owned in &mut self.rings {
-            found |= owned.read(&self.shared, &mut self.slots, recording.as_mut());
+        // Where no kernel runs, what is missing counts as well.
+        let ending = self.sets.iter().any(|set| set.is_ending());
+        let mut recording = None;
+        for (first, eyes) in (0..).step_by(EYES).zip(self.eyes.chunks_mut(EYES)) {
+            // All at once: what has come since the last look is in no cache of this processor.
+            let mut news = if ending {
+                u64::MAX >> (EYES - eyes.len())
+            } else {
+                // SAFETY: `sets` keeps them.
+                unsafe { Eye::see(eyes) }
+            };
+            while news != 0 {
+                let at = news.trailing_zeros() as usize;
+                news &= news - 1;
+                let owned = &mut self.rings[first + at];
+                let recording = self.shared.recording.as_ref().map(|shared| recording.get_or_insert_with(|| shared.turn(self.index)));
+                if owned.read(&self.shared, &mut Slots(&mut self.slots), recording) {
+                    self.moved.push(first + at);
+                    eyes[at] = owned.eye();
+                }
+            }
         }
         drop(recording);
-        if !found {
+        if self.moved.is_empty() {
             return false;
         }
         for slot in &mut self.slots {
+            slot.flush(&self.shared);
             if slot.messages > 0 {
-                slot.flush(&self.shared);
                 slot.stream.count(std::mem::take(&mut slot.messages), std::mem::take(&mut slot.values));
             }
         }
-        for Owned { set, ring, reader, spoiled, .. } in &self.rings {
-            set.progress()[*ring].advance(spoiled.unwrap_or(reader.position()));
-        }
+        self.moved.drain(..).for_each(|ring| self.rings[ring].advance());
         true
     }
 }
 
-impl Owned {
-    /// Reads a ring, as long as messages are there. Whether one was.
-    fn read(&mut self, shared: &Shared, slots: &mut [Slot], recording: Option<&mut Turn<'_>>) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        if has_avx2() {
-            /// The same code with more of the processor's instructions.
-            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-            fn read_avx2(owned: &mut Owned, shared: &Shared, slots: &mut [Slot], recording: Option<&mut Turn<'_>>) -> bool {
-                owned.read_with(shared, slots, recording)
-            }
-            // SAFETY: the processor has these instructions.
-            return unsafe { read_avx2(self, shared, slots, recording) };
-        }
-        self.read_with(shared, slots, recording)
+/// What a thread has of all streams, by number.
+pub(crate) struct Slots<'a>(&'a mut [Slot]);
+
+impl Slots<'_> {
+    /// That of a stream that there is.
+    #[inline(always)]
+    pub(crate) fn of(&mut self, stream: u32) -> &mut Slot {
+        &mut self.0[stream as usize - 1]
+    }
+}
+
+impl Rows for Slots<'_> {
+    #[inline(always)]
+    fn units(&self, stream: u32) -> Option<u32> {
+        self.0.get((stream as usize).wrapping_sub(1)).map(|slot| slot.units)
     }
 
     #[inline(always)]
-    fn read_with(&mut self, shared: &Shared, slots: &mut [Slot], mut recording: Option<&mut Turn<'_>>) -> bool {
-        let Self { set, ring, device, reader, spoiled } = self;
-        if let Some(skipped) = spoiled {
-            return skip(skipped, set.progress()[*ring].end());
-        }
-        let view = set.ring(*ring);
-        let before = reader.position();
-        for _ in 0..TURN {
-            let position = reader.position();
-            let units = |stream: u32| slots.get((stream as usize).wrapping_sub(1)).map(|slot| slot.units);
-            match reader.next(&view, units) {
-                Found::Packet(packet) => {
-                    if let Some(recording) = &mut recording {
-                        recording.push(set.first_ring() + *ring as u32, position, &packet);
-                    }
-                    let slot = &mut slots[packet.header.stream as usize - 1];
-                    slot.take(&packet, *device);
-                    if slot.pending.is_full() {
-                        slot.flush(shared);
-                    }
-                }
-                Found::Malformed => {
-                    // Relaxed: counted before `advance`.
-                    shared.malformed.fetch_add(1, Ordering::Relaxed);
-                }
-                Found::Absent | Found::Partial => {
-                    let Some(head) = set.progress()[*ring].end().filter(|head| *head != reader.position() as u32) else { break };
-                    // No kernel runs, so it will never be whole.
-                    // Relaxed: as above.
-                    shared.torn.fetch_add(1, Ordering::Relaxed);
-                    if head.wrapping_sub(reader.position() as u32) > set.most_reserved() {
-                        return skip(spoiled.insert(reader.position()), Some(head));
-                    }
-                    reader.give_up(&view, head, units);
-                }
-            }
-            if let Some(credit) = reader.credit(false) {
-                set.tell(*ring, Credit { freed: credit as u32, closed: 0 });
-            }
-        }
-        reader.position() != before
+    fn room(&mut self, stream: u32, units: usize) -> &mut [u32] {
+        self.of(stream).pending.room(units)
     }
-}
-
-/// Goes on in a ring that is no longer read to what the device says has been reserved, if anybody waits for it. Whether that is any further.
-fn skip(skipped: &mut u64, end: Option<u32>) -> bool {
-    let by = end.map_or(0, |head| head.wrapping_sub(*skipped as u32));
-    *skipped += u64::from(by);
-    by > 0
-}
-
-/// Whether the processor has AVX2 and what came with it.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn has_avx2() -> bool {
-    use std::arch::is_x86_feature_detected as has;
-    has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
 }
 
 impl Slot {
+    /// Takes a message that has been copied.
     #[inline(always)]
-    fn take(&mut self, packet: &Packet<'_>, device: u32) {
-        let head = Head { header: packet.header, device, after_gap: packet.after_gap, first: 0 };
-        self.messages += 1;
-        self.values += u64::from(head.values());
+    pub(crate) fn take(&mut self, packet: &Packet<'_>, device: u32, shared: &Shared) {
+        let values = packet.header.mask.count_ones() * packet.header.values;
         if self.part.is_none() {
+            self.messages += 1;
+            self.values += u64::from(values);
             return;
         }
         let units = (packet.rows() * packet.units()) as usize;
-        packet.copy_rows(self.pending.push(head, units));
+        packet.copy_rows(self.pending.room(units));
+        self.push(Head::raw(packet.raw_header(), device, packet.after_gap), values, units, shared);
     }
 
+    /// Takes a message whose rows are in the room that was asked for last.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, head: Head, values: u32, units: usize, shared: &Shared) {
+        self.pending.push(head, values, units);
+        if self.pending.is_full() {
+            self.flush(shared);
+        }
+    }
+
+    /// Hands on what is pending.
     fn flush(&mut self, shared: &Shared) {
-        let (Some(part), false) = (&mut self.part, self.pending.is_empty()) else { return };
         let pending = &mut self.pending;
-        if catch_unwind(AssertUnwindSafe(|| part.flush(pending))).is_err() {
+        if pending.is_empty() {
+            return;
+        }
+        let (messages, values) = pending.counts();
+        self.messages += messages;
+        self.values += values;
+        if let Some(part) = &mut self.part
+            && catch_unwind(AssertUnwindSafe(|| part.flush(pending))).is_err()
+        {
             // Relaxed: counted before `advance`.
             shared.handler_panics.fetch_add(1, Ordering::Relaxed);
-            self.pending.clear();
         }
+        self.pending.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::Origin;
+    use crate::handler::{Each, TypedChain};
     use crate::memory::Sizes;
+    use crate::schema::Schema;
+    use hostcall_abi::stream::unit::Position;
+    use hostcall_abi::stream::{Access, From, GRANULE, Header, Kind, RingMemory, encode};
     use offload::{Device, SimConfig};
 
     fn ring() -> (Arc<RingSet>, Arc<Shared>) {
+        ring_of(std::iter::empty())
+    }
+
+    fn ring_of(streams: impl Iterator<Item = Registered>) -> (Arc<RingSet>, Arc<Shared>) {
         let device = Device::sim(SimConfig::default()).expect("a simulator");
-        let set = RingSet::new(&device, Sizes { rings_log2: 0, ring_log2: 10 }, 1, false).expect("rings");
-        let shared = Shared::new(Registry::new(std::iter::empty()), None, 1, true);
+        let set = RingSet::new(&device, Sizes { rings_log2: 0, ring_log2: 10 }, 1, false, false).expect("rings");
+        let shared = Shared::new(Registry::new(streams), None, true);
         let set = Arc::new(set);
         shared.add(set.clone());
         (set, shared)
+    }
+
+    /// Stream 1.
+    fn accesses(handle: impl Fn(&Origin, &Access) + Send + Sync + 'static) -> Registered {
+        let mut chain = TypedChain::new(Arc::default());
+        chain.push(Each(handle));
+        Registered { chain: Some(Box::new(chain)), ..Registered::recorded(Schema::of::<Access>(), &[]) }
+    }
+
+    /// Stores the first `part` units of a message of `lanes` lanes from a wave, as a device does, at `granule`; and where the next message begins.
+    fn store(set: &RingSet, granule: u64, lanes: u32, wave: u64, part: usize) -> u64 {
+        let (mut units, from) = ([0; 2048], From { group: wave, ..From::default() });
+        let mask = u64::MAX >> (64 - lanes);
+        let (kind, time) = (Kind::Rows, None);
+        let header = Header { stream: 1, granules: 0, kind, mask, wide: false, site: 0, weight: 0, user: 0, values: 1, time, from };
+        let length = encode(header, &vec![7 << 29 | 5; 2 * lanes as usize], &mut units).expect("a message");
+        let at = Position::new(granule as u32, set.sizes().ring_log2);
+        (0..).zip(&units[..length.min(part)]).for_each(|(i, unit)| set.ring(0).repair(at.unit(i), at.with_phase(i, *unit)));
+        granule + length as u64 / u64::from(GRANULE)
+    }
+
+    #[test]
+    fn behind_what_a_lost_device_left_unfinished_whole_messages_are_searched_for() {
+        let received: Arc<Mutex<Vec<(u64, bool)>>> = Arc::default();
+        let theirs = received.clone();
+        let (set, shared) =
+            ring_of([accesses(move |origin, _| theirs.lock().expect("no panic").push((origin.group, origin.after_gap)))].into_iter());
+        let mut at = 0;
+        let mut consumer = Consumer::new(shared.clone(), 0, 1);
+        // Granules of those that are whole, those of which nothing was stored, a part, and all but one unit.
+        for (lanes, part) in
+            [(32, usize::MAX), (32, 0), (1, usize::MAX), (32, 20), (32, 79), (7, usize::MAX), (1, 0), (1, 15), (3, usize::MAX), (32, 40)]
+        {
+            at = store(&set, at, lanes, at, part);
+        }
+        set.lose();
+        consumer.look_once();
+        assert!(set.is_searched());
+        let received = std::mem::take(&mut *received.lock().expect("no panic"));
+        let groups: Vec<_> = received.chunk_by(|a, b| a == b).map(|same| (same.len(), same[0])).collect();
+        assert_eq!(groups, [(32, (0, false)), (1, (10, true)), (7, (21, true)), (3, (25, true))]);
+        // Before each of the three, and the last.
+        assert_eq!((torn(&shared), shared.malformed.load(Ordering::Relaxed)), (4, 0));
+        // Nothing is searched twice.
+        assert!(!consumer.look());
+    }
+
+    #[test]
+    fn a_ring_whose_device_said_what_cannot_be_is_not_searched_when_the_device_is_lost() {
+        let (set, shared) = ring();
+        let mut consumer = Consumer::new(shared.clone(), 0, 1);
+        set.set_ends(Some(&[1 << 31]));
+        consumer.look_once();
+        set.lose();
+        consumer.look_once();
+        assert!(set.is_searched() && torn(&shared) == 1);
+    }
+
+    #[test]
+    fn who_ends_reads_no_more_than_the_rings_held_from_a_device_that_writes_for_ever() {
+        // Each message that is handled brings another: the ring is never empty.
+        let ring: Arc<std::sync::OnceLock<Arc<RingSet>>> = Arc::default();
+        let (theirs, end) = (ring.clone(), AtomicU64::new(1000));
+        let endless = accesses(move |_, _| {
+            let at = end.fetch_add(1, Ordering::Relaxed);
+            store(theirs.get().expect("the ring"), at, 1, 0, usize::MAX);
+        });
+        let (set, shared) = ring_of([endless].into_iter());
+        ring.set(set.clone()).expect("once");
+        (0..1000).for_each(|at| _ = store(&set, at, 1, 0, usize::MAX));
+        shared.end();
+        Consumer::new(shared.clone(), 0, 1).run();
+        let received = shared.registry.all()[0].messages.load(Ordering::Relaxed);
+        assert!((1000..=1024 + 2 * 128).contains(&received), "{received} messages from a ring of 1024 granules");
     }
 
     fn torn(shared: &Shared) -> u64 {
@@ -424,10 +473,10 @@ mod tests {
         let (set, shared) = ring();
         let mut consumer = Consumer::new(shared.clone(), 0, 1);
         for head in [1 << 31, 3, u32::MAX] {
-            set.progress()[0].set_end(Some(head));
+            set.set_ends(Some(&[head]));
             consumer.look_once();
             assert!(set.progress()[0].has_reached(head), "{head}");
-            set.progress()[0].set_end(None);
+            set.set_ends(None);
             assert_eq!(torn(&shared), 1, "the ring is spoiled once");
         }
     }
@@ -437,7 +486,7 @@ mod tests {
         let (set, shared) = ring();
         let mut consumer = Consumer::new(shared.clone(), 0, 1);
         let head = set.most_reserved();
-        set.progress()[0].set_end(Some(head));
+        set.set_ends(Some(&[head]));
         consumer.look_once();
         assert!(set.progress()[0].has_reached(head));
         assert_eq!(torn(&shared), u64::from(head), "nothing says how long messages were");

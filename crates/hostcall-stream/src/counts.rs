@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::file::Recorded;
+use crate::sink::Sunk;
 
 /// What was counted for one stream, since the [`Streams`](crate::Streams) were started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct StreamCounts {
     pub dropped: u64,
     /// Messages that waited for room. If their policy is to be dropped, others had taken the room between the look and the reservation.
     pub waited: u64,
+    /// Messages that were not wanted, by what the host said while kernels ran, or that were not chosen as samples.
+    pub filtered: u64,
 }
 
 /// What was counted, since the [`Streams`](crate::Streams) were started.
@@ -34,6 +37,8 @@ pub struct Summary {
     pub end_unknown: bool,
     /// What was recorded; `None`: nothing was to be.
     pub recording: Option<Box<Recorded>>,
+    /// What sinks have kept, in the order in which they were given.
+    pub sinks: Vec<Sunk>,
 }
 
 impl Summary {
@@ -42,22 +47,23 @@ impl Summary {
         self.streams.iter().find(|stream| stream.name == name)
     }
 
-    /// Whether every message that was sent has been received, but for those that were dropped by policy, and recorded if it was to be.
+    /// Whether every message that was sent has been received, but for those that were dropped by policy, and recorded and kept if it was to be.
     pub fn is_complete(&self) -> bool {
         let received = self.torn == 0 && self.malformed == 0 && self.handler_panics == 0 && !self.end_unknown;
-        received && self.recording.as_ref().is_none_or(|recording| recording.error.is_none())
+        let kept = self.sinks.iter().all(|sunk| sunk.error.is_none());
+        received && kept && self.recording.as_ref().is_none_or(|recording| recording.error.is_none())
     }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, stream) in self.streams.iter().enumerate() {
-            let StreamCounts { name, messages, values, dropped, waited } = stream;
+            let StreamCounts { name, messages, values, dropped, waited, filtered } = stream;
             if i > 0 {
                 writeln!(f)?;
             }
             write!(f, "{name}: {messages} messages of {values} values")?;
-            for (count, what) in [(dropped, "dropped"), (waited, "waited for room")] {
+            for (count, what) in [(dropped, "dropped"), (filtered, "filtered"), (waited, "waited for room")] {
                 if *count > 0 {
                     write!(f, ", {count} {what}")?;
                 }
@@ -78,6 +84,7 @@ impl fmt::Display for Summary {
         if let Some(recording) = &self.recording {
             write!(f, "\n{recording}")?;
         }
+        self.sinks.iter().try_for_each(|sunk| write!(f, "\n{sunk}"))?;
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use hostcall_abi::stream::rings::RINGS_SYMBOL;
 use crate::counts::Summary;
 use crate::file::RecordError;
 use crate::schema::Schema;
+use crate::sink::SinkError;
 
 /// Why streams did not start.
 #[derive(Debug, thiserror::Error)]
@@ -124,14 +125,39 @@ pub enum WaitError {
         /// What was counted.
         summary: Box<Summary>,
     },
+    /// All messages were received, and a sink could not keep all of them.
+    #[error("{source}\n{summary}")]
+    Sink {
+        /// Why not.
+        source: SinkError,
+        /// What was counted.
+        summary: Box<Summary>,
+    },
 }
 
 impl WaitError {
     /// What was counted.
     pub fn summary(&self) -> &Summary {
         match self {
-            Self::Device { summary, .. } | Self::Record { summary, .. } => summary,
+            Self::Device { summary, .. } | Self::Record { summary, .. } | Self::Sink { summary, .. } => summary,
             Self::Incomplete(summary) => summary,
         }
     }
+}
+
+/// Why [`Streams::set_filter`](crate::Streams::set_filter) did nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilterError {
+    /// Its messages do not ask.
+    #[error(
+        "the messages of `{stream}` do not ask whether they are wanted: give it a filter before `start`, `StreamsBuilder::filter::<{stream}>(Filter::all())`"
+    )]
+    NotLive {
+        /// The stream.
+        stream: String,
+    },
+    /// A device failed.
+    #[error(transparent)]
+    Device(#[from] offload::Error),
 }

@@ -8,6 +8,7 @@ use hostcall_abi::stream::Message;
 
 use crate::batch::{Batch, Origin, Pending};
 use crate::report::Report;
+use crate::sites::Sites;
 
 /// Whether later handlers of the same stream see a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +125,7 @@ type States = Arc<Mutex<Vec<State>>>;
 pub(crate) struct TypedChain<M> {
     handlers: Handlers<M>,
     threads: Mutex<Vec<States>>,
+    sites: Arc<Sites>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -132,13 +134,19 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<M: Message> TypedChain<M> {
-    pub(crate) fn new() -> Self {
-        Self { handlers: Arc::default(), threads: Mutex::default() }
+    pub(crate) fn new(sites: Arc<Sites>) -> Self {
+        Self { handlers: Arc::default(), threads: Mutex::default(), sites }
     }
 
     /// One more handler, behind the others. No thread has a part yet.
     pub(crate) fn push(&mut self, handler: impl Handler<M>) {
         Arc::get_mut(&mut self.handlers).expect("nobody shares them yet").push(Box::new(Of(handler)));
+    }
+
+    fn report(&self, index: usize) -> Report {
+        let mut report = self.handlers[index].report(&self.merged(index));
+        report.name_sites(&self.sites);
+        report
     }
 
     fn merged(&self, index: usize) -> State {
@@ -161,12 +169,12 @@ impl<M: Message> Chain for TypedChain<M> {
     fn thread(&self) -> Box<dyn Part> {
         let states: States = Arc::new(Mutex::new(self.handlers.iter().map(|handler| handler.state()).collect()));
         locked(&self.threads).push(states.clone());
-        Box::new(TypedPart { handlers: self.handlers.clone(), states })
+        Box::new(TypedPart { handlers: self.handlers.clone(), states, sites: self.sites.clone() })
     }
 
     fn reports(&self, only: Option<TypeId>) -> Vec<Report> {
         let wanted = |index: &usize| only.is_none_or(|id| self.handlers[*index].id() == id);
-        (0..self.handlers.len()).filter(wanted).map(|index| self.handlers[index].report(&self.merged(index))).collect()
+        (0..self.handlers.len()).filter(wanted).map(|index| self.report(index)).collect()
     }
 
     fn state(&self, of: TypeId) -> Option<State> {
@@ -186,11 +194,12 @@ impl<M: Message> Chain for TypedChain<M> {
 struct TypedPart<M> {
     handlers: Handlers<M>,
     states: States,
+    sites: Arc<Sites>,
 }
 
 impl<M: Message> Part for TypedPart<M> {
     fn flush(&mut self, pending: &mut Pending) {
-        let batch = pending.batch::<M>();
+        let batch = pending.batch::<M>(&self.sites);
         for (handler, state) in self.handlers.iter().zip(locked(&self.states).iter_mut()) {
             if handler.fold(state, &batch) == Flow::Done {
                 break;

@@ -8,17 +8,23 @@
 //! * [`Handler`], [`Batch`], [`Origin`]: what handlers see.
 //! * [`Report`], [`Table`]: what they find out, as text, JSON and CSV.
 //! * [`handlers`]: handlers that are ready.
+//! * [`Filter`]: which messages are wanted, while kernels run.
+//! * [`Sites`]: places in the source that messages name.
 //! * [`Summary`]: what was counted.
 //! * [`Schema`]: what messages are made of.
+//! * [`StreamsBuilder::sink`], [`mod@sink`]: where messages are kept for analysis.
 //! * [`StreamsBuilder::record`], [`mod@file`], [`open`]: recordings, files that keep all messages.
 //!
 //! The wire is `hostcall_abi::stream`; the guide is `docs/streams.md`.
 
 mod batch;
+mod builder;
 mod consumer;
 mod counts;
 mod errors;
 pub mod file;
+mod filter;
+mod format;
 mod handler;
 pub mod handlers;
 #[doc(hidden)]
@@ -26,15 +32,21 @@ pub mod measure;
 mod memory;
 mod registry;
 mod report;
+mod ring;
 mod schema;
+pub mod sink;
+mod sites;
 mod streams;
 
 pub use batch::{Batch, Delivery, Head, Origin};
+pub use builder::StreamsBuilder;
 pub use counts::{StreamCounts, Summary};
-pub use errors::{AttachError, StartError, WaitError};
+pub use errors::{AttachError, FilterError, StartError, WaitError};
 pub use file::open;
+pub use filter::Filter;
 pub use handler::{Flow, Handler};
-pub use hostcall_abi::stream::{Access, AccessKind, Header, Interval, Message, Policy, Sent, Space};
+pub use hostcall_abi::stream::{Access, AccessKind, Header, Interval, Log, Message, Policy, Sent, Space};
 pub use report::{Cell, Report, Table};
 pub use schema::{Field, Schema};
-pub use streams::{Streams, StreamsBuilder};
+pub use sites::{Level, Site, Sites};
+pub use streams::Streams;

@@ -1,19 +1,23 @@
 //! The memory of a program's rings: what its waves write, and what they are told.
 
+use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use hostcall_abi::stream::header::MAX_GRANULES;
 use hostcall_abi::stream::rings::{MAX_RINGS_LOG2, RingState, STRIDE};
-use hostcall_abi::stream::unit::PHASE;
-use hostcall_abi::stream::{Counters, Credit, GRANULE, MAX_RING_LOG2, MIN_RING_LOG2, RingMemory, Rings};
+use hostcall_abi::stream::unit::{PHASE, Position};
+use hostcall_abi::stream::{Counters, Credit, GRANULE, Gate, MAX_RING_LOG2, MIN_RING_LOG2, RingMemory, Rings};
 use offload::{Device, HostMemory, Line, LineStore, Memory, Queue, Window, WindowError};
 
 /// Bytes of a granule.
 const GRANULE_BYTES: usize = GRANULE as usize * 4;
 /// Between the ends of rings, so that their first lines fall on different sets of a cache: an odd number of lines.
 const GAP: usize = 17 * GRANULE_BYTES;
+
+/// Bytes of rings from which on they lie on huge pages.
+const HUGE_FROM: usize = 8 << 20;
 
 /// How many rings, and how large they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +64,10 @@ pub(crate) struct RingSet {
     closed: Arc<AtomicBool>,
     /// What readers publish of each ring.
     progress: Box<[Progress]>,
+    /// Whether rings have ends.
+    ending: AtomicBool,
+    /// Whether the device is lost.
+    lost: AtomicBool,
 }
 
 /// What the reader of a ring and those who wait for it tell one another.
@@ -68,7 +76,7 @@ pub(crate) struct RingSet {
 pub(crate) struct Progress {
     /// Granules whose messages have been handed on.
     done: AtomicU64,
-    /// What had been reserved when no kernel ran, plus 2^32: nothing of it will come any more. 0: unknown.
+    /// An [`End`]; 0: none.
     end: AtomicU64,
 }
 
@@ -84,27 +92,63 @@ impl Progress {
         (self.done.load(Ordering::Acquire) as u32).wrapping_sub(head) as i32 >= 0
     }
 
-    /// Says that no kernel runs, and what has been reserved; `None`: one may run again.
-    pub(crate) fn set_end(&self, head: Option<u32>) {
+    /// Says what will not come any more; `None`: a kernel may run again.
+    fn set_end(&self, end: Option<End>) {
+        let word = match end {
+            None => 0,
+            Some(End::Head(head)) => HEAD | u64::from(head),
+            Some(End::Lost) => LOST,
+            Some(End::Searched) => SEARCHED,
+        };
         // Release pairs with the acquire in `end`: what kernels stored is seen.
-        self.end.store(head.map_or(0, |head| 1 << 32 | u64::from(head)), Ordering::Release);
+        self.end.store(word, Ordering::Release);
     }
 
-    pub(crate) fn end(&self) -> Option<u32> {
+    pub(crate) fn end(&self) -> Option<End> {
         // Pairs with `set_end`.
-        let end = self.end.load(Ordering::Acquire);
-        (end != 0).then_some(end as u32)
+        match self.end.load(Ordering::Acquire) {
+            0 => None,
+            LOST => Some(End::Lost),
+            SEARCHED => Some(End::Searched),
+            word => Some(End::Head(word as u32)),
+        }
+    }
+
+    /// Says that the ring of a lost device has been searched, and what was found has been handed on.
+    pub(crate) fn searched(&self) {
+        self.set_end(Some(End::Searched));
     }
 }
 
+/// What will not come any more, because no kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// So much had been reserved.
+    Head(u32),
+    /// The device is lost, and nobody knows what had been reserved: whole messages may be anywhere in the ring.
+    Lost,
+    /// They have been found.
+    Searched,
+}
+
+/// [`End::Head`], with the head in the low bits.
+const HEAD: u64 = 1 << 32;
+const LOST: u64 = 2 << 32;
+const SEARCHED: u64 = 3 << 32;
+
 impl RingSet {
-    /// Rings on a device, for so many streams. Control lines go into a window if the device has one and it is wanted.
-    pub(crate) fn new(device: &Device, sizes: Sizes, streams: u32, window: bool) -> Result<Self, offload::Error> {
+    /// Rings on a device, for so many streams. Control lines go into a window if the device has one and it is wanted; `huge`: rings lie on huge pages.
+    pub(crate) fn new(device: &Device, sizes: Sizes, streams: u32, window: bool, huge: bool) -> Result<Self, offload::Error> {
         let window = if window { open_window(device, sizes.rings() * STRIDE) } else { None };
-        let data = device.alloc_host::<u32>(sizes.rings() * sizes.stride() / 4)?;
+        let units = sizes.rings() * sizes.stride() / 4;
+        // Less than a few of them would mostly be waste.
+        let huge = huge && 4 * units >= HUGE_FROM;
+        let data = if huge { device.alloc_host_huge::<u32>(units)? } else { device.alloc_host::<u32>(units)? };
         let control = device.alloc_host::<u64>(sizes.rings() * STRIDE / 8)?;
-        let counters = streams as usize * sizes.rings() * size_of::<Counters>();
-        let states = device.alloc::<u8>(sizes.rings() * STRIDE + counters.max(1))?;
+        let streams = streams as usize;
+        let counters = streams * sizes.rings() * size_of::<Counters>();
+        // Gates first: they are aligned most.
+        let states = device.alloc::<u8>(sizes.rings() * STRIDE + streams * size_of::<Gate>() + counters.max(1))?;
         let queue = device.queue()?;
         queue.fill(&states, 0)?;
         queue.synchronize()?;
@@ -118,10 +162,12 @@ impl RingSet {
             control,
             window,
             states,
-            streams,
+            streams: streams as u32,
             first_ring: 0,
             closed: Arc::default(),
             progress,
+            ending: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
         };
         (0..sizes.rings()).for_each(|ring| set.tell(ring, Credit::default()));
         Ok(set)
@@ -136,11 +182,31 @@ impl RingSet {
             states: self.states.address(),
             credit: self.window.as_ref().map_or(self.states.address() + learnt, |window| window.address()),
             control: if self.window.is_some() { 0 } else { self.control.address() },
-            counters: self.states.address() + (self.sizes.rings() * STRIDE) as u64,
+            counters: self.states.address() + self.counters_at() as u64,
             ring_log2: self.sizes.ring_log2,
             rings_log2: self.sizes.rings_log2,
-            reserved: [0; 2],
+            gates: self.gates(),
         }
+    }
+
+    /// Where the first stream's gate is.
+    fn gates(&self) -> u64 {
+        self.states.address() + (self.sizes.rings() * STRIDE) as u64
+    }
+
+    /// Where counters begin in `states`.
+    fn counters_at(&self) -> usize {
+        self.sizes.rings() * STRIDE + self.streams as usize * size_of::<Gate>()
+    }
+
+    /// Writes the gate of a stream, now: kernels may run. Nothing is done for a stream that came after the rings.
+    pub(crate) fn set_gate(&self, stream: u32, gate: &Gate) -> Result<(), offload::Error> {
+        if stream > self.streams {
+            return Ok(());
+        }
+        let words = gate.words().map(u32::to_ne_bytes);
+        // SAFETY: the gate lies inside `states`, which lives as long as `self`; waves load it as words, any mixture of which is a gate to them.
+        unsafe { self.device.backend().write(Rings::gate_of(self.gates(), stream), words.as_flattened()) }
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -172,6 +238,49 @@ impl RingSet {
 
     pub(crate) fn progress(&self) -> &[Progress] {
         &self.progress
+    }
+
+    /// Says that no kernel runs, and what has been reserved in each ring; `None`: one may run again.
+    pub(crate) fn set_ends(&self, heads: Option<&[u32]>) {
+        for (ring, progress) in self.progress.iter().enumerate() {
+            progress.set_end(heads.map(|heads| End::Head(heads[ring])));
+        }
+        // Release pairs with the acquire in `is_ending`: behind the ends.
+        self.ending.store(heads.is_some(), Ordering::Release);
+    }
+
+    /// Says that the device is lost: the rings are searched.
+    pub(crate) fn lose(&self) {
+        self.progress.iter().for_each(|progress| progress.set_end(Some(End::Lost)));
+        // Both release, behind the ends: pairs with `is_lost` and `is_ending`.
+        self.lost.store(true, Ordering::Release);
+        self.ending.store(true, Ordering::Release);
+    }
+
+    /// Whether the device is lost.
+    pub(crate) fn is_lost(&self) -> bool {
+        // Pairs with `lose`.
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// Whether all rings of a lost device have been searched.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.progress.iter().all(|progress| progress.end() == Some(End::Searched))
+    }
+
+    /// Whether any ring has an [end](Progress::end).
+    pub(crate) fn is_ending(&self) -> bool {
+        // Pairs with `set_ends`.
+        self.ending.load(Ordering::Acquire)
+    }
+
+    /// Where a message begins in a ring of which so many granules have been read.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub(crate) fn eye(&self, ring: usize, position: u64) -> Eye {
+        let at = Position::new(position as u32, self.sizes.ring_log2);
+        Eye { first: self.ring(ring).at(at.unit(0), 1), phase: at.phase(0) }
     }
 
     /// The memory of a ring.
@@ -229,13 +338,14 @@ impl RingSet {
         let bytes = queue.read(&self.states)?;
         let word = |at: usize| u64::from_ne_bytes(*bytes[at..].first_chunk().expect("inside the memory"));
         let heads = (0..self.sizes.rings()).map(|ring| word(ring * STRIDE) as u32).collect();
-        let behind = self.sizes.rings() * STRIDE;
+        let behind = self.counters_at();
         let of_stream = |stream: u32| {
             let mut sum = Counters::default();
             for ring in 0..self.sizes.rings() as u32 {
                 let at = behind + Rings::counters_of(self.sizes.rings_log2, stream, ring) as usize * size_of::<Counters>();
                 sum.dropped += word(at);
                 sum.waited += word(at + 8);
+                sum.filtered += word(at + 16);
             }
             sum
         };
@@ -258,6 +368,31 @@ fn open_window(device: &Device, bytes: usize) -> Option<Window> {
     }
 }
 
+/// Where the next message of a ring begins: all that a look at a ring needs in which there is nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Eye {
+    first: *const u32,
+    phase: u32,
+}
+
+// SAFETY: an address, which only `see` follows; what that asks for goes for any thread.
+unsafe impl Send for Eye {}
+
+impl Eye {
+    /// Which of as many as 64 see the first unit of a message: a bit for each.
+    ///
+    /// # Safety
+    /// The [`RingSet`]s of all of them are there.
+    #[inline(always)]
+    pub(crate) unsafe fn see(eyes: &[Self]) -> u64 {
+        eyes.iter().enumerate().fold(0, |seen, (at, eye)| {
+            // SAFETY: a unit inside a ring that is there, aligned. Volatile, because a device writes it.
+            let unit = unsafe { eye.first.read_volatile() };
+            seen | u64::from((unit ^ eye.phase) & PHASE == 0) << at
+        })
+    }
+}
+
 /// The units of one ring.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RingView<'a> {
@@ -267,6 +402,7 @@ pub(crate) struct RingView<'a> {
 }
 
 impl RingView<'_> {
+    #[inline(always)]
     fn at(&self, unit: u32, count: usize) -> *const u32 {
         assert!(unit as usize + count <= self.units, "inside the ring");
         // SAFETY: as just checked.
@@ -279,6 +415,21 @@ impl RingMemory for RingView<'_> {
     fn load_four(&self, unit: u32) -> [u32; 4] {
         // SAFETY: inside the ring, and aligned: the ring is aligned to a line, and `unit` a multiple of four.
         unsafe { load(self.at(unit, 4)) }
+    }
+
+    #[inline(always)]
+    fn load_eight(&self, unit: u32) -> [u32; 8] {
+        // SAFETY: as above, a multiple of eight.
+        unsafe { load_eight(self.at(unit, 8)) }
+    }
+
+    #[inline(always)]
+    fn load_eights(&self, unit: u32, count: u32) -> impl Iterator<Item = [u32; 8]> {
+        let from = self.at(unit, 8 * count as usize);
+        // SAFETY: the range was checked, and lives as long as `self`. It may change at any time, which a cell may.
+        let eights = unsafe { std::slice::from_raw_parts(from.cast::<UnsafeCell<Eight>>(), count as usize) };
+        // SAFETY: as in `load_eight`.
+        eights.iter().map(|eight| unsafe { load_eight(eight.get().cast()) })
     }
 
     #[inline(always)]
@@ -311,6 +462,24 @@ impl RingMemory for RingView<'_> {
 type Quad = std::arch::x86_64::__m128i;
 #[cfg(not(target_arch = "x86_64"))]
 type Quad = [u32; 4];
+
+/// What the best of processors load at once.
+#[cfg(target_arch = "x86_64")]
+type Eight = std::arch::x86_64::__m256i;
+#[cfg(not(target_arch = "x86_64"))]
+type Eight = [u32; 8];
+
+/// Loads eight units.
+///
+/// # Safety
+/// As [`load`], of eight units, aligned to 32.
+#[inline(always)]
+unsafe fn load_eight(from: *const u32) -> [u32; 8] {
+    // SAFETY: the caller's; as in `load`. Where processors do not load 32 bytes at once it is two loads.
+    let eight = unsafe { from.cast::<Eight>().read_volatile() };
+    // SAFETY: both are 32 bytes, of which any are eight numbers.
+    unsafe { std::mem::transmute::<Eight, [u32; 8]>(eight) }
+}
 
 /// Loads four units.
 ///
@@ -369,7 +538,7 @@ mod tests {
     #[test]
     fn a_ring_is_read_as_it_was_written_and_units_of_another_phase_are_seen() {
         let device = Device::sim(offload::SimConfig::default()).expect("a simulator");
-        let set = RingSet::new(&device, Sizes { rings_log2: 1, ring_log2: 10 }, 1, false).expect("rings");
+        let set = RingSet::new(&device, Sizes { rings_log2: 1, ring_log2: 10 }, 1, false, false).expect("rings");
         let ring = set.ring(1);
         for unit in 0..64 {
             ring.repair(unit, unit | PHASE);
@@ -391,7 +560,9 @@ mod tests {
         progress.advance((1 << 32) + 3);
         assert!(progress.has_reached(3) && !progress.has_reached(4));
         assert_eq!(progress.end(), None);
-        progress.set_end(Some(0));
-        assert_eq!(progress.end(), Some(0));
+        for end in [None, Some(End::Head(0)), Some(End::Head(u32::MAX)), Some(End::Lost), Some(End::Searched)] {
+            progress.set_end(end);
+            assert_eq!(progress.end(), end);
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! The streams that somebody listens to, or that are recorded, by number.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use hostcall_abi::stream::Policy;
 use hostcall_abi::stream::header::MAX_STREAM;
 
-use crate::handler::Chain;
+use crate::filter::Filter;
+use crate::handler::{Chain, Part};
 use crate::schema::Schema;
+use crate::sink::{self, Sink};
 
 /// A stream that somebody listens to, or that is recorded.
 #[derive(Debug)]
@@ -16,16 +18,42 @@ pub(crate) struct Registered {
     /// What messages do when their ring is full.
     pub(crate) policy: Policy,
     pub(crate) timed: bool,
-    /// Its handlers; `None`: it is only recorded.
+    /// Whether messages ask whether they are wanted.
+    pub(crate) live: bool,
+    pub(crate) filter: Mutex<Filter>,
+    /// Its handlers; `None`: it is only kept.
     pub(crate) chain: Option<Box<dyn Chain>>,
+    /// The sinks that keep it.
+    pub(crate) sinks: Vec<Arc<dyn Sink>>,
     pub(crate) messages: AtomicU64,
     pub(crate) values: AtomicU64,
 }
 
 impl Registered {
-    /// A stream that is only recorded.
-    fn recorded(schema: Schema) -> Self {
-        Self { policy: schema.policy, schema, timed: true, chain: None, messages: AtomicU64::new(0), values: AtomicU64::new(0) }
+    /// A stream that is only recorded, or kept by sinks.
+    pub(crate) fn recorded(schema: Schema, sinks: &[Arc<dyn Sink>]) -> Self {
+        let sinks = sink::of_stream(sinks, &schema);
+        Self {
+            policy: schema.policy,
+            schema,
+            timed: true,
+            live: false,
+            filter: Mutex::default(),
+            chain: None,
+            sinks,
+            messages: AtomicU64::new(0),
+            values: AtomicU64::new(0),
+        }
+    }
+
+    /// Which of its messages are wanted.
+    pub(crate) fn filter(&self) -> MutexGuard<'_, Filter> {
+        self.filter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a thread has of its sinks and handlers; `None`: there are neither.
+    pub(crate) fn part(&self) -> Option<Box<dyn Part>> {
+        sink::part(&self.schema, &self.sinks, self.chain.as_deref())
     }
 
     /// Adds what a thread has received.
@@ -50,8 +78,8 @@ impl Registry {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The streams to be recorded whose definitions are not there yet get numbers. The definition for which there is none left, if there is one.
-    pub(crate) fn learn(&self, schemas: impl IntoIterator<Item = Schema>) -> Option<Schema> {
+    /// The streams to be recorded, or to be kept by sinks, whose definitions are not there yet get numbers. The definition for which there is none left, if there is one.
+    pub(crate) fn learn(&self, schemas: impl IntoIterator<Item = Schema>, sinks: &[Arc<dyn Sink>]) -> Option<Schema> {
         let mut streams = self.0.write().unwrap_or_else(PoisonError::into_inner);
         for schema in schemas {
             if streams.iter().any(|stream| stream.schema == schema) {
@@ -60,7 +88,7 @@ impl Registry {
             if streams.len() >= MAX_STREAM as usize {
                 return Some(schema);
             }
-            streams.push(Arc::new(Registered::recorded(schema)));
+            streams.push(Arc::new(Registered::recorded(schema, sinks)));
         }
         None
     }

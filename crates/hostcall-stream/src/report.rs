@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
+use crate::sites::Sites;
+
 /// What a handler reports: a title, lines of text, and tables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
@@ -33,6 +35,8 @@ pub enum Cell {
     Count(u64),
     /// A number that measures.
     Number(f64),
+    /// A place in the source by its number, 0 for none; [`Report::name_sites`] makes it words.
+    Site(u32),
     /// An address, written in hexadecimal digits.
     Address(u64),
     /// Words.
@@ -81,6 +85,7 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Count(count) => f.pad(&count.to_string()),
+            Self::Site(number) => f.pad(&number.to_string()),
             Self::Number(number) if number.abs() >= 100.0 || *number == 0.0 => f.pad(&format!("{number:.0}")),
             Self::Number(number) => f.pad(&format!("{number:.3}")),
             Self::Address(address) => f.pad(&format!("{address:#x}")),
@@ -98,6 +103,7 @@ impl Cell {
     fn json(&self) -> Value {
         match self {
             Self::Count(count) => json!(count),
+            Self::Site(number) => json!(number),
             Self::Number(number) => json!(number),
             Self::Address(address) => json!(format!("{address:#x}")),
             Self::Text(text) => json!(text),
@@ -170,6 +176,17 @@ impl Report {
     /// A report without findings.
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
+    }
+
+    /// Says where places in the source are and what they are called, as far as `sites` knows them.
+    pub fn name_sites(&mut self, sites: &Sites) {
+        for cell in self.tables.iter_mut().flat_map(|table| &mut table.rows).flatten() {
+            if let Cell::Site(number) = *cell
+                && sites.get(number).is_some()
+            {
+                *cell = Cell::Text(sites.name(number));
+            }
+        }
     }
 
     /// As one JSON value: `{"title": …, "lines": […], "tables": {title: […]}}`.

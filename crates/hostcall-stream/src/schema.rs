@@ -56,11 +56,7 @@ impl Schema {
         let (head, rest) = word.split_at_checked(SCHEMA_HEAD)?;
         let signature = u64::from_ne_bytes(*head.first_chunk()?);
         let [bytes, policy] = [8, 12].map(|at| u32::from_ne_bytes(*head[at..].first_chunk().expect("within the head")));
-        let policy = match policy {
-            0 => Policy::Block,
-            1 => Policy::Drop,
-            _ => return None,
-        };
+        let policy = Policy::new(policy)?;
         if bytes == 0 || !bytes.is_multiple_of(4) || bytes > 4 * MAX_UNITS {
             return None;
         }

@@ -1,171 +1,29 @@
-//! Streams of one or several devices: who listens, the threads that read, and waiting for all of it.
+//! Streams of one or several devices: attaching programs, and waiting for all of it.
 
 use std::any::TypeId;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hostcall_abi::stream::header::MAX_STREAM;
 use hostcall_abi::stream::message::{SCHEMA_PREFIX, STREAM_PREFIX, word};
 use hostcall_abi::stream::rings::RINGS_SYMBOL;
-use hostcall_abi::stream::{Counters, Message, Policy};
+use hostcall_abi::stream::site::{MAX_SITE, MAX_TEXT, SITE_HEAD, SITE_OFF, SITE_PREFIX};
+use hostcall_abi::stream::{Counters, Message, SiteText};
 use offload::{Device, DeviceKind, Program, Queue, Subscription};
 
-use crate::batch::Origin;
+use crate::builder::{Settings, StreamsBuilder};
 use crate::consumer::{Consumer, Shared};
 use crate::counts::{StreamCounts, Summary};
-use crate::errors::{AttachError, StartError, WaitError};
-use crate::file::{self, Recording};
-use crate::handler::{Chain, Each, Handler, TypedChain};
+use crate::errors::{AttachError, FilterError, StartError, WaitError};
+use crate::file;
+use crate::filter::Filter;
+use crate::handler::Handler;
 use crate::memory::{RingSet, Sizes};
-use crate::registry::{Registered, Registry, numbered};
+use crate::registry::{Registered, numbered};
 use crate::report::Report;
 use crate::schema::Schema;
-
-/// How streams are set up. See [`Streams::builder`].
-#[must_use = "nothing is received until `start`"]
-#[derive(Debug)]
-pub struct StreamsBuilder {
-    memory: Option<usize>,
-    threads: Option<usize>,
-    window: bool,
-    record: Option<PathBuf>,
-    streams: Vec<Listed>,
-}
-
-/// A stream with its handlers, which are typed while they are added.
-struct Listed {
-    schema: Schema,
-    policy: Policy,
-    timed: bool,
-    handlers: Box<dyn std::any::Any + Send>,
-    finish: fn(Box<dyn std::any::Any + Send>) -> Box<dyn Chain>,
-}
-
-impl std::fmt::Debug for Listed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.schema)
-    }
-}
-
-impl StreamsBuilder {
-    /// Bytes of the rings of each attached program, in host memory. Default: 64 MiB, and 2 MiB in the simulator. Sizes are powers of two, so it may be
-    /// less; the least is one ring of 64 KiB.
-    pub fn memory(mut self, bytes: usize) -> Self {
-        self.memory = Some(bytes);
-        self
-    }
-
-    /// Threads that read rings. Default: half of the processors, at least 1 and at most 8.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads.max(1));
-        self
-    }
-
-    /// Whether waves are told of room through a [window](offload::Window) into the device's memory where it has one. Default: yes.
-    pub fn window(mut self, wanted: bool) -> Self {
-        self.window = wanted;
-        self
-    }
-
-    /// Keeps all messages in a file, see [`file`](crate::file). Streams of attached programs are on then, whether anybody listens or not; of modules that
-    /// were loaded elsewhere only those to which somebody listens, because nobody knows the others' names. A file that is there is written over.
-    ///
-    /// Waves are held up where the file is too slow, as by any slow handler. If it cannot be written (the disk is full), kernels and handlers go on, what is
-    /// lost to it is counted, and [`Streams::wait`] returns the error. Dropping [`Streams`] completes the file.
-    pub fn record(mut self, path: impl Into<PathBuf>) -> Self {
-        self.record = Some(path.into());
-        self
-    }
-
-    /// Handles the messages of `M`, behind the handlers that were given before.
-    pub fn on<M: Message, H: Handler<M>>(mut self, handler: H) -> Self {
-        let chain: &mut TypedChain<M> = self.listed::<M>().handlers.downcast_mut().expect("the chain of `M`");
-        chain.push(handler);
-        self
-    }
-
-    /// Calls `f` for each value of `M`, on the threads that read.
-    pub fn each<M: Message>(self, f: impl Fn(&Origin, &M) + Send + Sync + 'static) -> Self {
-        self.on::<M, _>(Each(f))
-    }
-
-    /// What messages of `M` do when their ring is full, whatever its definition says.
-    pub fn policy<M: Message>(mut self, policy: Policy) -> Self {
-        self.listed::<M>().policy = policy;
-        self
-    }
-
-    /// Whether messages of `M` say when they were sent. Default: yes.
-    pub fn timed<M: Message>(mut self, timed: bool) -> Self {
-        self.listed::<M>().timed = timed;
-        self
-    }
-
-    fn listed<M: Message>(&mut self) -> &mut Listed {
-        let known = |listed: &Listed| listed.handlers.is::<TypedChain<M>>();
-        let at = self.streams.iter().position(known).unwrap_or_else(|| {
-            let finish =
-                |chain: Box<dyn std::any::Any + Send>| -> Box<dyn Chain> { chain.downcast::<TypedChain<M>>().expect("the chain of `M`") };
-            self.streams.push(Listed {
-                schema: Schema::of::<M>(),
-                policy: M::POLICY,
-                timed: true,
-                handlers: Box::new(TypedChain::<M>::new()),
-                finish,
-            });
-            self.streams.len() - 1
-        });
-        &mut self.streams[at]
-    }
-
-    /// Starts the threads.
-    ///
-    /// # Errors
-    /// When two streams have one name, there are too many, the file of a recording cannot be made, or the system has no thread left.
-    pub fn start(self, device: &Device) -> Result<Streams, StartError> {
-        for (i, listed) in self.streams.iter().enumerate() {
-            if let Some(other) = self.streams[..i].iter().find(|other| other.schema.name == listed.schema.name) {
-                let (one, other) = (Box::new(other.schema.clone()), Box::new(listed.schema.clone()));
-                return Err(StartError::Name { name: one.name.clone(), one, other });
-            }
-        }
-        if self.streams.len() > MAX_STREAM as usize {
-            return Err(StartError::TooMany { count: self.streams.len() });
-        }
-        let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 8)));
-        let registered = |listed: Listed| Registered {
-            schema: listed.schema,
-            policy: listed.policy,
-            timed: listed.timed,
-            chain: Some((listed.finish)(listed.handlers)),
-            messages: Default::default(),
-            values: Default::default(),
-        };
-        let modest = device.info().kind == DeviceKind::Sim;
-        let record = |path: PathBuf| Recording::start(&path, threads).map_err(|source| StartError::Record { path, source });
-        let recording = self.record.map(record).transpose()?;
-        let shared = Shared::new(Registry::new(self.streams.into_iter().map(registered)), recording, threads, modest);
-        let mut streams = Streams {
-            shared,
-            threads: Vec::new(),
-            devices: Mutex::default(),
-            counted: Mutex::default(),
-            memory: self.memory,
-            window: self.window,
-        };
-        for index in 0..threads {
-            let consumer = Consumer::new(streams.shared.clone(), index, threads);
-            let spawned = std::thread::Builder::new().name(format!("hostcall-stream-{index}")).spawn(move || consumer.run());
-            let thread = spawned.map_err(StartError::Thread)?;
-            streams.shared.started(thread.thread().clone());
-            streams.threads.push(thread);
-        }
-        Ok(streams)
-    }
-}
+use crate::sites::{Site, Sites};
 
 /// A device on which kernels of attached programs run.
 #[derive(Debug)]
@@ -181,10 +39,11 @@ pub struct Streams {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     devices: Mutex<Vec<Watched>>,
+    /// Held by who waits until everything has been read.
+    draining: Mutex<()>,
     /// What the devices had counted at the last [`Streams::wait`], and whether they could be asked.
     counted: Mutex<(Vec<Counters>, bool)>,
-    memory: Option<usize>,
-    window: bool,
+    settings: Settings,
 }
 
 /// The rings of a program, as it keeps them.
@@ -196,13 +55,33 @@ struct Kept {
 }
 
 impl Streams {
+    /// With so many threads that read.
+    pub(crate) fn new(shared: Arc<Shared>, settings: Settings, threads: usize) -> Result<Self, StartError> {
+        let mut streams = Self {
+            shared,
+            threads: Vec::new(),
+            devices: Mutex::default(),
+            draining: Mutex::default(),
+            counted: Mutex::default(),
+            settings,
+        };
+        for index in 0..threads {
+            let consumer = Consumer::new(streams.shared.clone(), index, threads);
+            let spawned = std::thread::Builder::new().name(format!("hostcall-stream-{index}")).spawn(move || consumer.run());
+            let thread = spawned.map_err(StartError::Thread)?;
+            streams.shared.started(thread.thread().clone());
+            streams.threads.push(thread);
+        }
+        Ok(streams)
+    }
+
     /// Streams to which nobody listens yet.
     pub fn builder() -> StreamsBuilder {
-        StreamsBuilder { memory: None, threads: None, window: true, record: None, streams: Vec::new() }
+        StreamsBuilder::new()
     }
 
     /// Gives a program rings of its own, and its streams their numbers: from the next launch on its messages are received. Streams of the program
-    /// to which nobody listens stay off, and cost its kernels a branch, unless they are recorded.
+    /// to which nobody listens stay off, and cost its kernels a branch, unless they are recorded or a sink takes them.
     ///
     /// # Errors
     /// When the program was built with another definition of a stream, its messages go elsewhere already, the device has no memory left, or a recording
@@ -213,7 +92,7 @@ impl Streams {
             return Err(AttachError::Attached { program: name() });
         }
         let descriptor = program.find_global(RINGS_SYMBOL)?.ok_or_else(|| AttachError::NoRings { program: name() })?;
-        if self.shared.recording.is_some() {
+        if self.shared.recording.is_some() || !self.settings.sinks.is_empty() {
             self.learn(program)?;
         }
         let streams = self.shared.registry.all();
@@ -231,12 +110,22 @@ impl Streams {
                 return Err(AttachError::Definition { program: name(), stream: schema.name.clone(), theirs, ours: schema.to_string() });
             }
             let Some(word) = program.find_global(&format!("{STREAM_PREFIX}{}", schema.name))? else { continue };
-            let policy = if stream.policy == Policy::Drop { word::DROP } else { 0 };
-            words.push((word, number | policy | if stream.timed { 0 } else { word::UNTIMED }));
+            let flags = if stream.timed { 0 } else { word::UNTIMED } | if stream.live { word::LIVE } else { 0 };
+            words.push((word, word::of(number, stream.policy) | flags));
         }
+        // Those to which nobody listens are off, whoever listened before.
+        for name in program.streams() {
+            if let Some(word) = program.find_global(&format!("{STREAM_PREFIX}{name}"))?
+                && words.iter().all(|(written, _)| written.name() != word.name())
+            {
+                words.push((word, 0));
+            }
+        }
+        let sites = self.number_sites(program)?;
         let device = program.device();
-        let memory = self.memory.unwrap_or(if device.info().kind == DeviceKind::Sim { 2 << 20 } else { 64 << 20 });
-        let mut set = RingSet::new(device, Sizes::new(memory, device.info().sms), streams.len() as u32, self.window)?;
+        let memory = self.settings.memory.unwrap_or(if device.info().kind == DeviceKind::Sim { 2 << 20 } else { 64 << 20 });
+        let mut set =
+            RingSet::new(device, Sizes::new(memory, device.info().sms), streams.len() as u32, self.settings.window, self.settings.huge)?;
         if let Some(recording) = &self.shared.recording {
             let program = file::Program {
                 name: name(),
@@ -246,11 +135,15 @@ impl Streams {
                 rings: set.sizes().rings() as u32,
                 // A message may be of any, whatever its program defines.
                 streams: numbered(&streams).map(|(number, stream)| (number, stream.schema.clone())).collect(),
+                sites,
             };
             let full = || AttachError::RecordingFull { program: name(), path: recording.path().to_owned() };
             set.number_rings(recording.program(program).ok_or_else(full)?);
         }
         let set = Arc::new(set);
+        for (number, stream) in numbered(&streams) {
+            set.set_gate(number, stream.filter().gate())?;
+        }
         // Before its address is known there.
         program.keep(Arc::new(Kept { _set: set.clone(), closed: set.closed().clone() }));
         descriptor.write(set.descriptor().as_bytes())?;
@@ -258,7 +151,57 @@ impl Streams {
             word.write(&value.to_ne_bytes())?;
         }
         self.watch(device);
-        self.shared.add(set);
+        self.shared.add(set.clone());
+        for (number, stream) in numbered(&streams).filter(|(_, stream)| stream.live) {
+            // It may have changed, and whoever changed it did not know of these rings.
+            set.set_gate(number, stream.filter().gate())?;
+        }
+        Ok(())
+    }
+
+    /// Tells a program the numbers of its places in the source, and from which of them nothing is wanted. The places that have numbers.
+    fn number_sites(&self, program: &Program) -> Result<Vec<(u32, Site)>, offload::Error> {
+        let mut sites = Vec::new();
+        for name in program.sites() {
+            let Some(word) = program.find_global(&format!("{SITE_PREFIX}{name}"))? else { continue };
+            let mut bytes = vec![0; word.size().min(SITE_HEAD + 3 * MAX_TEXT)];
+            word.read(&mut bytes)?;
+            let Some(site) = SiteText::parse(&bytes) else {
+                tracing::warn!(program = program.name(), name, "what a program says of a place in its source makes no sense");
+                continue;
+            };
+            let site = Site::from(site);
+            let number = if self.settings.wanted.takes(&site) { self.settings.sites.number(site.clone()) } else { SITE_OFF };
+            word.write(&number.to_ne_bytes())?;
+            if (1..=MAX_SITE).contains(&number) {
+                sites.push((number, site));
+            }
+        }
+        Ok(sites)
+    }
+
+    /// The places in the source that the attached programs' messages name.
+    pub fn sites(&self) -> &Sites {
+        &self.settings.sites
+    }
+
+    /// Says which messages of `M` are wanted from now on, while kernels run. On NVIDIA a wave looks past its cache at about one of 128 messages,
+    /// and hears of it then.
+    ///
+    /// # Errors
+    /// When the stream is not live, or a device failed.
+    pub fn set_filter<M: Message>(&self, filter: Filter) -> Result<(), FilterError> {
+        let streams = self.shared.registry.all();
+        let known = numbered(&streams).find(|(_, stream)| stream.schema.signature == M::SIGNATURE && stream.schema.name == M::NAME);
+        let Some((number, stream)) = known.filter(|(_, stream)| stream.live) else {
+            return Err(FilterError::NotLive { stream: M::NAME.into() });
+        };
+        // Held until all are told, so that the last word is the same everywhere.
+        let mut now = stream.filter();
+        *now = filter.as_patient_as(*now);
+        for set in self.shared.rings() {
+            set.set_gate(number, now.gate())?;
+        }
         Ok(())
     }
 
@@ -270,10 +213,15 @@ impl Streams {
         for stream in program.streams().iter().filter(|name| !listened(name)) {
             // Mentioned only, otherwise.
             if let Some(schema) = definition(program, stream)? {
-                schemas.push(schema.ok_or_else(|| AttachError::NoDefinition { program: program.name().into(), stream: stream.clone() })?);
+                let mut schema =
+                    schema.ok_or_else(|| AttachError::NoDefinition { program: program.name().into(), stream: stream.clone() })?;
+                schema.policy = self.settings.unlistened.unwrap_or(schema.policy);
+                if self.shared.recording.is_some() || self.settings.sinks.iter().any(|sink| sink.takes(&schema)) {
+                    schemas.push(schema);
+                }
             }
         }
-        match self.shared.registry.learn(schemas) {
+        match self.shared.registry.learn(schemas, &self.settings.sinks) {
             None => Ok(()),
             Some(schema) => Err(AttachError::TooManyStreams { program: program.name().into(), stream: schema.name }),
         }
@@ -307,20 +255,17 @@ impl Streams {
     /// When the device failed, or messages are lost that no policy allowed to be.
     pub fn wait(&self, queue: &Queue) -> Result<Summary, WaitError> {
         self.shared.arm();
-        let waited = queue.synchronize().and_then(|()| self.drain(queue));
-        if waited.is_err() {
-            // Nothing is known of the device; whatever it stored is there.
-            self.shared.wait_until_idle();
-        }
+        // A fault may have ended a kernel and left the device as it was: what can be known is asked for all the same.
+        let failed = queue.synchronize().err();
+        let (counted, end_unknown, lost) = self.drain(queue);
         self.shared.disarm();
-        let (counted, failure) = match waited {
-            Ok(counted) => ((counted, false), None),
-            Err(source) => ((Vec::new(), true), Some(source)),
-        };
+        let failure = failed.or(lost);
+        let counted = (counted, end_unknown);
         *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
         if let Some(recording) = &self.shared.recording {
             recording.flush(&self.summary());
         }
+        self.settings.sinks.iter().for_each(|sink| sink.flush());
         let summary = self.summary();
         if let Some(source) = failure {
             return Err(WaitError::Device { source, summary: Box::new(summary) });
@@ -328,31 +273,53 @@ impl Streams {
         if summary.is_complete() {
             return Ok(summary);
         }
-        let received = Summary { recording: None, ..summary.clone() }.is_complete();
-        match summary.recording.as_ref().and_then(|recording| recording.error.clone()) {
-            Some(source) if received => Err(WaitError::Record { source, summary: Box::new(summary) }),
+        let received = Summary { recording: None, sinks: Vec::new(), ..summary.clone() }.is_complete();
+        let record = summary.recording.as_ref().and_then(|recording| recording.error.clone());
+        let sink = summary.sinks.iter().find_map(|sunk| sunk.error.clone());
+        match (record, sink) {
+            (Some(source), _) if received => Err(WaitError::Record { source, summary: Box::new(summary) }),
+            (None, Some(source)) if received => Err(WaitError::Sink { source, summary: Box::new(summary) }),
             _ => Err(WaitError::Incomplete(summary)),
         }
     }
 
-    /// Waits until what has been reserved on the queue's device has been read, and returns what was counted there.
-    fn drain(&self, queue: &Queue) -> Result<Vec<Counters>, offload::Error> {
+    /// Waits until what has been reserved has been read, and returns what was counted, whether a device is lost, and its error if that is news.
+    fn drain(&self, queue: &Queue) -> (Vec<Counters>, bool, Option<offload::Error>) {
+        // What one says of a ring's end, another does not take back.
+        let _alone = self.draining.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all = vec![Counters::default(); self.shared.registry.all().len()];
+        let (mut end_unknown, mut news) = (false, None);
         for set in self.shared.rings() {
-            let elsewhere;
-            let queue = if set.device().is_same(queue.device()) {
-                queue
-            } else {
-                elsewhere = set.device().queue()?;
-                &elsewhere
-            };
-            let counted = self.drain_set(&set, queue)?;
-            for (sum, counters) in all.iter_mut().zip(counted) {
-                sum.dropped += counters.dropped;
-                sum.waited += counters.waited;
+            let drained = if set.is_lost() { None } else { Some(self.drain_on(&set, queue)) };
+            match drained {
+                Some(Ok(counted)) => {
+                    for (sum, counters) in all.iter_mut().zip(counted) {
+                        sum.dropped += counters.dropped;
+                        sum.waited += counters.waited;
+                        sum.filtered += counters.filtered;
+                    }
+                    continue;
+                }
+                Some(Err(error)) => {
+                    if matches!(error, offload::Error::DeviceLost { .. }) {
+                        set.lose();
+                    }
+                    news.get_or_insert(error);
+                }
+                None => {}
+            }
+            // Whatever a lost device has stored is there, and nothing of it will change: each ring is searched once, whatever other devices do.
+            end_unknown = true;
+            while set.is_lost() && !set.is_searched() {
+                std::thread::sleep(Duration::from_micros(20));
             }
         }
-        Ok(all)
+        (all, end_unknown, news)
+    }
+
+    /// The same for one program's rings, whichever device the queue is of.
+    fn drain_on(&self, set: &RingSet, queue: &Queue) -> Result<Vec<Counters>, offload::Error> {
+        if set.device().is_same(queue.device()) { self.drain_set(set, queue) } else { self.drain_set(set, &set.device().queue()?) }
     }
 
     /// The same for one program's rings.
@@ -364,13 +331,11 @@ impl Streams {
             // With no kernel in flight nothing more will come: what is not whole then never will be.
             let ended = set.device().while_idle(|| -> Result<_, offload::Error> {
                 let (heads, counted) = set.read_device(queue)?;
-                for (progress, head) in set.progress().iter().zip(&heads) {
-                    progress.set_end(Some(*head));
-                }
+                set.set_ends(Some(&heads));
                 while !set.progress().iter().zip(&heads).all(|(progress, head)| progress.has_reached(*head)) {
                     std::thread::sleep(Duration::from_micros(20));
                 }
-                set.progress().iter().for_each(|progress| progress.set_end(None));
+                set.set_ends(None);
                 Ok(counted)
             });
             if let Some(ended) = ended {
@@ -394,6 +359,7 @@ impl Streams {
                 values: stream.values.load(Ordering::Relaxed),
                 dropped: counters.dropped,
                 waited: counters.waited,
+                filtered: counters.filtered,
             }
         };
         Summary {
@@ -403,6 +369,7 @@ impl Streams {
             handler_panics: self.shared.handler_panics.load(Ordering::Relaxed),
             end_unknown: *end_unknown,
             recording: self.shared.recording.as_ref().map(|recording| Box::new(recording.recorded())),
+            sinks: self.settings.sinks.iter().map(|sink| sink.sunk()).collect(),
         }
     }
 
@@ -465,6 +432,12 @@ impl Drop for Streams {
         sets.iter().for_each(|set| set.close());
         if let Some(recording) = &self.shared.recording {
             recording.end(&self.summary());
+        }
+        for sink in &self.settings.sinks {
+            sink.finish();
+            if let Some(error) = sink.sunk().error {
+                tracing::error!(%error, "a sink has not kept everything");
+            }
         }
     }
 }

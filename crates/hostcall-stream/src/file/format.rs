@@ -3,11 +3,13 @@
 use std::io;
 
 use hostcall_abi::stream::header::MAX_STREAM;
+use hostcall_abi::stream::site::MAX_SITE;
 use hostcall_abi::stream::{MAX_UNITS, Policy};
 use serde::{Deserialize, Serialize};
 
 use crate::counts::{StreamCounts, Summary};
 use crate::schema::{Field, Schema};
+use crate::sites::{Level, Site};
 
 pub(super) const MAGIC: [u8; 8] = *b"HCSTREAM";
 pub(super) const VERSION: u32 = 1;
@@ -162,6 +164,8 @@ pub struct Program {
     pub rings: u32,
     /// Its streams, with their numbers in message headers.
     pub streams: Vec<(u32, Schema)>,
+    /// The places in its source that messages name, with their numbers.
+    pub sites: Vec<(u32, Site)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -172,6 +176,21 @@ struct ProgramText {
     first_ring: u32,
     rings: u32,
     streams: Vec<StreamText>,
+    /// Files before them have none.
+    #[serde(default)]
+    sites: Vec<SiteText>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SiteText {
+    number: u32,
+    file: String,
+    line: u32,
+    column: u32,
+    module: String,
+    /// 0: it is no line of a log.
+    level: u32,
+    text: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -193,9 +212,6 @@ struct FieldText {
     bytes: u32,
 }
 
-/// Names of policies, in files.
-const POLICIES: [(Policy, &str); 2] = [(Policy::Block, "block"), (Policy::Drop, "drop")];
-
 impl Program {
     pub(super) fn to_text(&self) -> Vec<u8> {
         let field = |field: &Field| {
@@ -207,17 +223,22 @@ impl Program {
             name: schema.name.clone(),
             signature: format!("{:016x}", schema.signature),
             bytes: schema.bytes,
-            policy: POLICIES.iter().find(|(policy, _)| *policy == schema.policy).map_or("block", |(_, name)| name).into(),
+            policy: schema.policy.name().into(),
             fields: schema.fields.iter().map(field).collect(),
         };
-        let Self { name, device, wave_size, first_ring, rings, streams } = self.clone();
-        let text = ProgramText { name, device, wave_size, first_ring, rings, streams: streams.iter().map(stream).collect() };
+        let site = |(number, site): (u32, Site)| {
+            let Site { file, line, column, module, level, text } = site;
+            SiteText { number, file, line, column, module, level: level.map_or(0, |level| level as u32), text }
+        };
+        let Self { name, device, wave_size, first_ring, rings, streams, sites } = self.clone();
+        let (streams, sites) = (streams.iter().map(stream).collect(), sites.into_iter().map(site).collect());
+        let text = ProgramText { name, device, wave_size, first_ring, rings, streams, sites };
         serde_json::to_vec(&text).expect("numbers, strings and lists are JSON")
     }
 
     /// The program, if it makes sense; else what does not.
     pub(super) fn of_text(text: &[u8]) -> Result<Self, String> {
-        let ProgramText { name, device, wave_size, first_ring, rings, streams } =
+        let ProgramText { name, device, wave_size, first_ring, rings, streams, sites } =
             serde_json::from_slice(text).map_err(|error| error.to_string())?;
         if wave_size != 32 && wave_size != 64 {
             return Err(format!("waves of {wave_size} lanes, and there are those of 32 and of 64"));
@@ -226,7 +247,14 @@ impl Program {
             return Err(format!("{rings} rings from number {first_ring} on, and there are {MAX_RINGS} numbers"));
         }
         let streams = streams.into_iter().map(StreamText::parse).collect::<Result<_, _>>()?;
-        Ok(Self { name, device, wave_size, first_ring, rings, streams })
+        let site = |SiteText { number, file, line, column, module, level, text }| {
+            if number == 0 || number > MAX_SITE || level > 5 {
+                return Err(format!("site {number} of level {level}, and there are sites 1 to {MAX_SITE} and levels 0 to 5"));
+            }
+            Ok((number, Site { file, line, column, module, level: Level::new(level), text }))
+        };
+        let sites = sites.into_iter().map(site).collect::<Result<_, _>>()?;
+        Ok(Self { name, device, wave_size, first_ring, rings, streams, sites })
     }
 }
 
@@ -238,7 +266,7 @@ impl StreamText {
             return wrong(format!("number {number}, and there are 1 to {MAX_STREAM}"));
         }
         let Ok(signature) = u64::from_str_radix(&signature, 16) else { return wrong(format!("signature `{signature}` is no 16 digits")) };
-        let Some(&(policy, _)) = POLICIES.iter().find(|(_, name)| *name == policy) else { return wrong(format!("policy `{policy}`")) };
+        let Some(policy) = Policy::ALL.into_iter().find(|known| known.name() == policy) else { return wrong(format!("policy `{policy}`")) };
         if bytes == 0 || !bytes.is_multiple_of(4) || bytes > 4 * MAX_UNITS {
             return wrong(format!("values of {bytes} bytes"));
         }
@@ -274,12 +302,15 @@ struct StreamCountsText {
     values: u64,
     dropped: u64,
     waited: u64,
+    /// Files before it say nothing.
+    #[serde(default)]
+    filtered: u64,
 }
 
 pub(super) fn counters_to_text(summary: &Summary) -> Vec<u8> {
     let stream = |counts: &StreamCounts| {
-        let StreamCounts { name, messages, values, dropped, waited } = counts.clone();
-        StreamCountsText { name, messages, values, dropped, waited }
+        let StreamCounts { name, messages, values, dropped, waited, filtered } = counts.clone();
+        StreamCountsText { name, messages, values, dropped, waited, filtered }
     };
     let Summary { torn, malformed, handler_panics, end_unknown, .. } = *summary;
     let text = CountersText { streams: summary.streams.iter().map(stream).collect(), torn, malformed, handler_panics, end_unknown };
@@ -289,10 +320,10 @@ pub(super) fn counters_to_text(summary: &Summary) -> Vec<u8> {
 pub(super) fn counters_of_text(text: &[u8]) -> io::Result<Summary> {
     let CountersText { streams, torn, malformed, handler_panics, end_unknown } = serde_json::from_slice(text)?;
     let stream = |counts| {
-        let StreamCountsText { name, messages, values, dropped, waited } = counts;
-        StreamCounts { name, messages, values, dropped, waited }
+        let StreamCountsText { name, messages, values, dropped, waited, filtered } = counts;
+        StreamCounts { name, messages, values, dropped, waited, filtered }
     };
-    Ok(Summary { streams: streams.into_iter().map(stream).collect(), torn, malformed, handler_panics, end_unknown, recording: None })
+    Ok(Summary { streams: streams.into_iter().map(stream).collect(), torn, malformed, handler_panics, end_unknown, ..Summary::default() })
 }
 
 #[cfg(test)]
@@ -304,7 +335,9 @@ mod tests {
         let fields = vec![field("step", "u32", 0, 4), field("rest", "[u8; 8]", 4, 8)];
         let schema = Schema { name: "Loss".into(), signature: u64::MAX - 7, bytes: 12, policy: Policy::Drop, fields };
         let device = Device { number: 1, name: "a \"device\"".into(), kind: "sim".into() };
-        Program { name: "p".into(), device, wave_size: 64, first_ring: 3, rings: 4, streams: vec![(7, schema)] }
+        let site = |level, text: &str| Site { file: "a.rs".into(), line: 7, column: 9, module: "a::b".into(), level, text: text.into() };
+        let sites = vec![(1, site(None, "")), (65535, site(Some(Level::Warn), "\"{0:}\""))];
+        Program { name: "p".into(), device, wave_size: 64, first_ring: 3, rings: 4, streams: vec![(7, schema)], sites }
     }
 
     #[test]
@@ -319,6 +352,8 @@ mod tests {
             ("\"wave_size\":64", "\"wave_size\":63", "waves of 63 lanes"),
             ("\"rings\":4", "\"rings\":4294967295", "rings from number 3"),
             ("\"number\":7", "\"number\":4096", "stream `Loss`: number 4096"),
+            ("\"number\":65535", "\"number\":65536", "site 65536"),
+            ("\"level\":2", "\"level\":6", "of level 6"),
             ("\"number\":7", "\"number\":0", "stream `Loss`: number 0"),
             ("\"signature\":\"f", "\"signature\":\"g", "signature `gff"),
             ("\"policy\":\"drop\"", "\"policy\":\"drip\"", "policy `drip`"),
@@ -351,8 +386,8 @@ mod tests {
 
     #[test]
     fn counters_come_back_from_their_text() {
-        let streams = vec![StreamCounts { name: "Loss".into(), messages: 1, values: 2, dropped: 3, waited: 4 }];
-        let summary = Summary { streams, torn: 6, malformed: 7, handler_panics: 8, end_unknown: true, recording: None };
+        let streams = vec![StreamCounts { name: "Loss".into(), messages: 1, values: 2, dropped: 3, waited: 4, filtered: 5 }];
+        let summary = Summary { streams, torn: 6, malformed: 7, handler_panics: 8, end_unknown: true, ..Summary::default() };
         assert_eq!(counters_of_text(&counters_to_text(&summary)).expect("counters"), summary);
     }
 }

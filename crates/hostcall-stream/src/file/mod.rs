@@ -46,15 +46,21 @@
 //!
 //! Frames are not compressed. Version 1 has no flag for it: a file system or `zstd` does it outside, and the reader takes any [`std::io::Read`].
 
+mod follow;
 mod format;
+mod make;
 mod read;
+mod replay;
 #[cfg(test)]
 mod tests;
 mod value;
 mod write;
 
+pub use follow::{Follower, follow};
 pub use format::{Device, Program};
-pub use read::{Ending, Error, Message, Reader, Row, open};
-pub use value::Value;
+pub use make::Writer;
+pub use read::{Ending, Error, LogLines, Message, Reader, Row, open};
+pub use replay::Replay;
+pub use value::{Type, Value};
 pub use write::{RecordError, Recorded};
 pub(crate) use write::{Recording, Turn};

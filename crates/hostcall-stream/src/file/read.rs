@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
 
-use hostcall_abi::stream::{GRANULE, Header, Packet};
+use hostcall_abi::stream::{GRANULE, Header, Log, Message as _, Packet};
 
 use super::format::{
     AFTER_GAP, FILE_HEAD, FRAME_HEAD, FileText, FrameHead, Kind, MAGIC, MAX_FRAME, MAX_PROGRAMS, MAX_TEXT, Program, VERSION,
@@ -13,6 +14,7 @@ use super::format::{
 use super::value::{Type, Value};
 use crate::counts::Summary;
 use crate::schema::{Field, Schema};
+use crate::sites::{Site, Sites};
 
 /// Why a recording cannot be read, or not on from here. What was read before is right.
 #[derive(Debug, thiserror::Error)]
@@ -113,6 +115,7 @@ pub struct Reader<R> {
     offset: u64,
     hostcall: String,
     programs: Vec<Program>,
+    sites: Arc<Sites>,
     /// Bytes of the programs' texts.
     described: u64,
     /// By number.
@@ -181,6 +184,7 @@ impl<R: Read> Reader<R> {
             offset: FILE_HEAD as u64,
             hostcall: String::new(),
             programs: Vec::new(),
+            sites: Arc::default(),
             described: 0,
             streams: Vec::new(),
             rings: Vec::new(),
@@ -213,6 +217,11 @@ impl<R: Read> Reader<R> {
     /// The version of hostcall that wrote it.
     pub fn hostcall(&self) -> &str {
         &self.hostcall
+    }
+
+    /// The places in the programs' source that messages name, of the programs so far.
+    pub fn sites(&self) -> &Arc<Sites> {
+        &self.sites
     }
 
     /// The programs so far, in the order in which they were attached.
@@ -264,6 +273,18 @@ impl<R: Read> Reader<R> {
         }
     }
 
+    /// Where it is read from.
+    pub(super) fn input(&self) -> &R {
+        &self.input
+    }
+
+    /// Forgets that it ended in the middle: more has been written since. Only if it ended between two frames.
+    pub(super) fn resume(&mut self) {
+        if self.ending == Some(Ending::Cut { whole: self.offset }) {
+            self.ending = None;
+        }
+    }
+
     /// Goes on to the next message, through as many frames as it takes. Whether there is one.
     fn advance(&mut self) -> Result<bool, Error> {
         self.place.unit += std::mem::take(&mut self.place.length);
@@ -302,6 +323,7 @@ impl<R: Read> Reader<R> {
             position: self.place.position + (self.place.unit / GRANULE as usize) as u64,
             program: &self.programs[self.place.program],
             schema: &stream.schema,
+            sites: &self.sites,
             types: &stream.types,
             bytes: &self.bytes,
         }
@@ -385,10 +407,13 @@ impl<R: Read> Reader<R> {
                 Some(known) if known.schema != *schema => return Err(format!("stream {number} is `{schema}`, and was `{}`", known.schema)),
                 Some(_) => {}
                 None => {
-                    let types = schema.fields.iter().map(|field| Type::new(&field.ty, field.bytes)).collect();
+                    let types = schema.fields.iter().map(Type::of).collect();
                     self.streams[number] = Some(Stream { schema: schema.clone(), types });
                 }
             }
+        }
+        for (number, site) in &program.sites {
+            self.sites.insert(*number, site.clone());
         }
         self.programs.push(program);
         Ok(())
@@ -431,6 +456,8 @@ pub struct Message<'a> {
     pub program: &'a Program,
     /// What its values are.
     pub schema: &'a Schema,
+    /// The places in the source that messages name.
+    pub sites: &'a Arc<Sites>,
     types: &'a [Type],
     bytes: &'a [u8],
 }
@@ -464,6 +491,29 @@ impl<'a> Message<'a> {
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
+
+    /// The lines of a log that it is, by lane, with their place in the source; `None`: it is none, or its place is not known.
+    pub fn log(&self) -> Option<LogLines> {
+        let Self { schema, header, bytes, .. } = *self;
+        if (&*schema.name, schema.signature, schema.bytes) != (Log::NAME, Log::SIGNATURE, size_of::<Log>() as u32) {
+            return None;
+        }
+        let site = self.sites.get(header.site).filter(|site| site.level.is_some())?;
+        let units: Vec<Log> = bytes.as_chunks::<4>().0.iter().map(|unit| Log { unit: u32::from_le_bytes(*unit) }).collect();
+        let lanes = self.rows().step_by(header.values as usize).map(|row| row.lane);
+        let line = |(lane, units)| Some((lane, site.line(units)?));
+        let lines = lanes.zip(units.chunks_exact(header.values as usize)).map(line).collect::<Option<_>>()?;
+        Some(LogLines { site, lines })
+    }
+}
+
+/// The lines of a log that one message is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLines {
+    /// Where in the source they were written.
+    pub site: Arc<Site>,
+    /// The line of each lane.
+    pub lines: Vec<(u32, String)>,
 }
 
 impl<'a> Row<'a> {

@@ -52,6 +52,7 @@ fn record(wide: bool, rings: u32, schemas: &[Schema], messages: &[Sent], ended: 
         first_ring: 77,
         rings,
         streams: (1..).zip(schemas.iter().cloned()).collect(),
+        sites: Vec::new(),
     };
     let other = recording.program(program("other", 5)).expect("rings");
     let first = recording.program(program("p", rings)).expect("rings");
@@ -257,7 +258,8 @@ fn record_many(path: &std::path::Path, count: u64) -> super::Recorded {
     let recording = Recording::start(path, 2).expect("a file");
     let schema = schema(0, 4);
     let device = Device { number: 0, name: "invented".into(), kind: "sim".into() };
-    let program = Program { name: "p".into(), device, wave_size: 32, first_ring: 0, rings: 2, streams: vec![(1, schema.clone())] };
+    let program =
+        Program { name: "p".into(), device, wave_size: 32, first_ring: 0, rings: 2, streams: vec![(1, schema.clone())], sites: Vec::new() };
     recording.program(program).expect("rings");
     std::thread::scope(|scope| {
         for ring in 0..2 {
@@ -388,4 +390,117 @@ fn a_file_of_version_1_is_read_as_ever() {
     let (got, ending) = read(&std::fs::read(&path).expect("the file"));
     assert_eq!(ending.expect("it is whole"), Some(Ending::Complete));
     assert_eq!(by_ring(got), by_ring(expected));
+}
+
+/// A file of 300 messages that is written piece by piece is followed message by message, whatever the pieces are.
+#[test]
+fn a_file_that_grows_by_any_pieces_is_read_frame_by_frame() {
+    let (bytes, expected) = small();
+    let dir = tempfile::tempdir().expect("a directory");
+    for piece in [1, 7, 64, 1000, bytes.len()] {
+        let path = dir.path().join(format!("{piece}.hcs"));
+        let mut file = std::fs::File::create(&path).expect("a file");
+        let (mut follower, mut count, mut end) = (None, 0, 0);
+        for piece in bytes.chunks(piece) {
+            std::io::Write::write_all(&mut file, piece).expect("written");
+            end += piece.len();
+            if follower.is_none() {
+                follower = super::follow(&path).expect("it begins as one");
+            }
+            let Some(follower) = &mut follower else { continue };
+            while follower.next().expect("no damage").is_some() {
+                count += 1;
+            }
+            assert_eq!(follower.has_ended(), end == bytes.len(), "{end} of {}", bytes.len());
+            assert!(follower.behind().expect("its length") < 1 << 16);
+        }
+        assert_eq!(count, expected.len(), "pieces of {piece}");
+    }
+}
+
+#[test]
+fn a_file_that_is_followed_and_becomes_shorter_or_is_damaged_is_an_error() {
+    let (bytes, _) = small();
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("run.hcs");
+    std::fs::write(&path, &bytes[..bytes.len() - 32]).expect("written");
+    let mut follower = super::follow(&path).expect("a recording").expect("its head");
+    while follower.next().expect("no damage").is_some() {}
+    assert!(!follower.has_ended());
+    std::fs::write(&path, &bytes[..30]).expect("written");
+    let error = follower.next().expect_err("it is shorter");
+    assert!(error.to_string().contains("become shorter"), "{error}");
+    assert!(follower.next().expect("no more").is_none());
+    let mut damaged = bytes;
+    let at = damaged.len() - 10;
+    damaged[at] ^= 1;
+    std::fs::write(&path, &damaged).expect("written");
+    let mut follower = super::follow(&path).expect("a recording").expect("its head");
+    let error = loop {
+        match follower.next() {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("the damage is not seen"),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, Error::Checksum { .. }), "{error}");
+}
+
+#[test]
+fn what_a_writer_writes_is_read_again() {
+    let schema = Schema {
+        name: "Loss".into(),
+        signature: 1,
+        bytes: 8,
+        policy: Policy::Drop,
+        fields: vec![Field { name: "step".into(), ty: "u64".into(), offset: 0, bytes: 8 }],
+    };
+    let mut writer = super::Writer::new(Vec::new()).expect("memory");
+    let first = writer.program(Program::new("one", Device::new(0, "a", "sim"), 3, vec![(1, schema.clone())])).expect("memory");
+    let second = writer.program(Program::new("two", Device::new(1, "b", "sim"), 2, vec![(1, schema)])).expect("memory");
+    assert_eq!((first, second), (0, 3));
+    for i in 0..100u64 {
+        let values: Vec<u8> = (0..4).flat_map(|lane| (i + lane).to_le_bytes()).collect();
+        writer.message((i % 5) as u32, header(1, 0b1111, false, 1), &values).expect("memory");
+    }
+    assert!(writer.message(5, header(1, 1, false, 1), &[0; 8]).is_err(), "no program has the ring");
+    assert!(writer.message(0, header(1, 1, false, 1), &[0; 7]).is_err(), "no value has 7 bytes");
+    writer.counters(&Summary::default()).expect("memory");
+    let (got, ending) = read(&writer.end().expect("memory"));
+    assert_eq!((got.len(), ending.expect("no damage")), (100, Some(Ending::Complete)));
+    assert!(got.iter().all(|got| got.lanes == [0, 1, 2, 3] && got.stream == "Loss"));
+}
+
+/// A handler takes the messages of a file as it takes those of a kernel.
+#[test]
+fn a_recording_is_replayed_into_a_handler() {
+    use crate::Handler;
+    use crate::handlers::HeatMap;
+    use hostcall_abi::stream::{Access, AccessKind, Message as _, Space};
+
+    let mut writer = super::Writer::new(Vec::new()).expect("memory");
+    let schema = Schema::of::<Access>();
+    let ring = writer.program(Program::new("one", Device::new(7, "a", "sim"), 1, vec![(1, schema.clone())])).expect("memory");
+    for i in 0..3000u64 {
+        let access = |lane: u32| Access::new(4096 * (i % 3) + 4 * u64::from(lane), AccessKind::Read, Space::Global, 4);
+        let values: Vec<u8> = (0..2).flat_map(|lane| hostcall_abi::codec::bytes(&[access(lane)]).to_vec()).collect();
+        writer.message(ring, header(1, 0b11, false, 1), &values).expect("memory");
+    }
+    let bytes = writer.end().expect("memory");
+    let mut reader = Reader::new(&bytes[..]).expect("a recording");
+    let (handler, mut heat, mut replay, mut batches) = (HeatMap::pages(4096), Default::default(), super::Replay::<Access>::default(), 0);
+    while let Some(message) = reader.next().expect("no damage") {
+        assert!(super::Replay::<Access>::takes(message.schema) && message.schema.name == Access::NAME);
+        replay.push(&message, |batch| {
+            batches += 1;
+            let _ = handler.fold(&mut heat, batch);
+        });
+    }
+    replay.rest(|batch| assert_eq!(handler.fold(&mut heat, batch), crate::Flow::Next));
+    assert!(batches >= 2, "{batches}");
+    assert_eq!(
+        heat.pages().iter().map(|(page, traffic)| (*page, traffic.reads)).collect::<Vec<_>>(),
+        [(0, 2000), (4096, 2000), (8192, 2000)]
+    );
+    assert_eq!(heat.launches()[0].0, 7, "the device");
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::schema::Field;
+
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -75,11 +77,17 @@ impl fmt::Display for Value {
 
 /// A type, as far as values of it can be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Type {
+#[non_exhaustive]
+pub enum Type {
+    /// `u8` to `u64`, and `usize`, by their bytes.
     Unsigned(usize),
+    /// `i8` to `i64`, and `isize`, by their bytes.
     Signed(usize),
+    /// `f32`.
     F32,
+    /// `f64`.
     F64,
+    /// `bool`.
     Bool,
     /// Elements and how many.
     List(Box<Type>, usize),
@@ -88,8 +96,13 @@ pub(super) enum Type {
 }
 
 impl Type {
+    /// That of a field.
+    pub fn of(field: &Field) -> Self {
+        Self::new(&field.ty, field.bytes)
+    }
+
     /// The type that the source calls `text`, whose values have `bytes` bytes.
-    pub(super) fn new(text: &str, bytes: u32) -> Self {
+    fn new(text: &str, bytes: u32) -> Self {
         let bytes = bytes as usize;
         // The size decides: `usize` is that of the device, and a type may have been given the name of another.
         Self::parse(text, Some(bytes)).filter(|ty| ty.bytes() == bytes).unwrap_or(Self::Bytes(bytes))
@@ -126,7 +139,8 @@ impl Type {
         })
     }
 
-    fn bytes(&self) -> usize {
+    /// Bytes of a value.
+    pub fn bytes(&self) -> usize {
         match self {
             Self::Unsigned(bytes) | Self::Signed(bytes) | Self::Bytes(bytes) => *bytes,
             Self::F32 => 4,

@@ -5,7 +5,7 @@ use hostcall_abi::stream::{Access, AccessKind, Space};
 use super::{Table, waves};
 use crate::batch::Batch;
 use crate::handler::{Flow, Handler};
-use crate::report::{self, Report};
+use crate::report::{self, Cell, Report};
 
 /// The banks of a workgroup's memory, and which lanes they serve together.
 ///
@@ -178,7 +178,7 @@ impl Handler<Access> for BankConflicts {
                         used.extra += cycles - least;
                         used.worst = used.worst.max(cycles);
                     }
-                    state.rows.entry((message.head.header.site, lanes[0].1.kind())).or_default().merge(&used);
+                    state.rows.entry((message.head.header().site, lanes[0].1.kind())).or_default().merge(&used);
                 },
             );
         }
@@ -199,7 +199,7 @@ impl Handler<Access> for BankConflicts {
         for (site, kind, used) in state.rows() {
             let BankUse { accesses, lanes, cycles, extra, worst } = used;
             let per_access = extra as f64 / accesses.max(1) as f64;
-            let words = [site.into(), kind.name().into(), accesses.into(), lanes.into()];
+            let words = [Cell::Site(site), kind.name().into(), accesses.into(), lanes.into()];
             let [site, kind, accesses, lanes] = words;
             table.row([site, kind, accesses, lanes, cycles.into(), extra.into(), per_access.into(), worst.into()]);
         }

@@ -167,7 +167,7 @@ impl Handler<Interval> for Blocks {
 
     fn fold(&self, state: &mut Timeline, batch: &Batch<'_, Interval>) -> Flow {
         for message in batch.messages() {
-            let from = message.head.header.from;
+            let from = message.head.header().from;
             for interval in message.values.iter().filter(|interval| self.label.is_none_or(|label| label == interval.label)) {
                 if interval.end < interval.start {
                     state.backwards = state.backwards.saturating_add(1);

@@ -5,7 +5,7 @@ use hostcall_abi::stream::{Access, AccessKind, Space};
 use super::{Table, percent, waves};
 use crate::batch::Batch;
 use crate::handler::{Flow, Handler};
-use crate::report::{self, Report};
+use crate::report::{self, Cell, Report};
 
 /// Cache lines and sectors that accesses of waves touch, against the least that could hold their bytes, from [`Access`]es.
 ///
@@ -128,7 +128,7 @@ impl Handler<Access> for CacheLines {
             waves::accesses(&message, &mut buffer, wanted, |lanes| {
                 spans.clear();
                 spans.extend(lanes.iter().map(|(_, access)| (access.address(), access.last())));
-                let key = (message.head.header.site, lanes[0].1.kind());
+                let key = (message.head.header().site, lanes[0].1.kind());
                 state.rows.entry(key).or_default().merge(&self.used(&mut spans));
             });
         }
@@ -153,7 +153,7 @@ impl Handler<Access> for CacheLines {
         for (site, kind, used) in state.rows() {
             let LineUse { accesses, lanes, bytes, lines, least_lines, sectors, least_sectors } = used;
             table.row([
-                site.into(),
+                Cell::Site(site),
                 kind.name().into(),
                 accesses.into(),
                 lanes.into(),

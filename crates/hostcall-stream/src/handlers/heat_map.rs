@@ -148,7 +148,7 @@ impl Handler<Access> for HeatMap {
             }
         };
         for message in batch.messages() {
-            let from = (message.head.device, message.head.header.from.launch);
+            let from = (message.head.device, message.head.header().from.launch);
             if from != launch {
                 flush_page(heat, page, &mut on_page, &mut of_launch);
                 flush_launch(heat, launch, &mut of_launch);

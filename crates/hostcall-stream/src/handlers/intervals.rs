@@ -116,7 +116,7 @@ impl Handler<Interval> for Intervals {
                     state.backwards = state.backwards.saturating_add(1);
                     continue;
                 }
-                match bounded(&mut state.rows, (interval.label, message.head.header.site), self.limit) {
+                match bounded(&mut state.rows, (interval.label, message.head.header().site), self.limit) {
                     Some(measured) => measured.record(interval.start, interval.end),
                     None => state.elsewhere = state.elsewhere.saturating_add(1),
                 }
@@ -153,7 +153,7 @@ impl Handler<Interval> for Intervals {
         let mut table = report::Table { title: "intervals".into(), columns, rows: Vec::new() };
         for (label, site, measured) in rows {
             let named = self.names.get(&label).map_or_else(|| Cell::from(label), |name| Cell::from(name.as_str()));
-            let mut row = vec![named, site.into()];
+            let mut row = vec![named, Cell::Site(site)];
             row.extend(measured.times.cells());
             row.extend([measured.first, measured.last, measured.span()].map(Cell::from));
             table.rows.push(row);

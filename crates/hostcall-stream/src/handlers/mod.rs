@@ -7,6 +7,7 @@
 //! | [`BankConflicts`] | [`Access`](crate::Access) | cycles that workgroup memory takes, against the least it needs |
 //! | [`Intervals`] | [`Interval`](crate::Interval) | how long what was measured took, by label |
 //! | [`Blocks`] | [`Interval`](crate::Interval) | when each workgroup ran, and on which SM |
+//! | [`Logger`] | [`Log`](crate::Log) | lines of a log, formatted |
 //! | [`Histogram`] | any | how a number is distributed |
 //! | [`Counts`] | any | how often each value of a key comes |
 //! | [`TopK`] | any | the same for keys without number, about |
@@ -22,6 +23,7 @@ mod distribution;
 mod heat_map;
 mod histogram;
 mod intervals;
+mod logger;
 #[cfg(test)]
 mod testing;
 mod top_k;
@@ -38,6 +40,7 @@ pub use distribution::Distribution;
 pub use heat_map::{Heat, HeatMap, Traffic};
 pub use histogram::Histogram;
 pub use intervals::{Intervals, Measured, Times};
+pub use logger::{LogLine, Logged, Logger};
 pub use top_k::{Sketch, TopK};
 
 /// A table by keys that a device may have chosen.

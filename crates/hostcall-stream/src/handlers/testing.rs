@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use crate::batch::{Head, Pending};
 use crate::handler::Handler;
+use crate::sites::Sites;
 
 /// A message as it arrives.
 #[derive(Clone, Debug)]
@@ -72,13 +73,13 @@ pub(crate) fn kept<M: Plain, H: Handler<M>>(handler: &H, messages: &[Message<M>]
     for (i, messages) in messages.chunks(together).enumerate() {
         let mut pending = Pending::default();
         for Message { header, values } in messages {
-            let head = Head { header: *header, device: 0, after_gap: false, first: 0 };
-            let units = pending.push(head, size_of_val(values.as_slice()) / 4);
-            for (unit, bytes) in units.iter_mut().zip(bytes(values).chunks_exact(4)) {
+            let units = size_of_val(values.as_slice()) / 4;
+            for (unit, bytes) in pending.room(units).iter_mut().zip(bytes(values).chunks_exact(4)) {
                 *unit = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
             }
+            pending.push(Head::new(*header, 0, false), values.len() as u32, units);
         }
-        handler.fold(&mut states[i % threads], &pending.batch());
+        handler.fold(&mut states[i % threads], &pending.batch(&Sites::default()));
     }
     let mut all = H::State::default();
     states.iter().for_each(|state| handler.merge(&mut all, state));

@@ -12,7 +12,7 @@ pub(super) fn accesses(
     wanted: impl Fn(Access) -> bool,
     mut each: impl FnMut(&[(u32, Access)]),
 ) {
-    let count = message.head.header.values as usize;
+    let count = message.head.header().values as usize;
     for index in 0..count {
         let its = message.head.lanes().zip(message.values.iter().skip(index).step_by(count));
         buffer.clear();

@@ -1,0 +1,207 @@
+//! One ring as its thread has it: walking it in order.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hostcall_abi::stream::{Credit, Found, Reader, Rows};
+
+use crate::batch::Head;
+use crate::consumer::{Shared, Slots};
+use crate::file::Turn;
+use crate::memory::{End, Eye, RingSet, RingView};
+
+/// Messages that are taken from a ring before the next ring has its turn.
+const TURN: usize = 128;
+
+/// One ring.
+pub(crate) struct Owned {
+    set: Arc<RingSet>,
+    ring: usize,
+    device: u32,
+    reader: Box<Reader>,
+    /// The device says that more has been reserved than can be. What it stores is no longer looked at; this is how far it is skipped.
+    spoiled: Option<u64>,
+    /// The device is lost.
+    search: Option<Search>,
+}
+
+/// The search of a ring for messages behind what will never be whole, where nobody knows what had been reserved: all of the ring is looked at once.
+struct Search {
+    /// Granule up to which messages may begin.
+    until: u64,
+    /// Whether messages are missing that were begun, since the last whole one.
+    begun: bool,
+    /// Whether anything is missing since the last whole one.
+    hole: bool,
+    over: bool,
+}
+
+impl Owned {
+    pub(crate) fn new(set: Arc<RingSet>, ring: usize) -> Self {
+        let reader = Box::new(Reader::new(set.sizes().ring_log2, set.is_wide()));
+        Self { ring, device: set.device().info().ordinal, reader, spoiled: None, search: None, set }
+    }
+
+    /// Granules that have been read.
+    pub(crate) fn position(&self) -> u64 {
+        self.reader.position()
+    }
+
+    /// Granules that it holds.
+    pub(crate) fn granules(&self) -> u64 {
+        1 << self.set.sizes().ring_log2
+    }
+
+    /// Where its next message begins.
+    pub(crate) fn eye(&self) -> Eye {
+        self.set.eye(self.ring, self.reader.position())
+    }
+
+    /// Says how far it has been read, and that what was read has been handed on.
+    pub(crate) fn advance(&self) {
+        let progress = &self.set.progress()[self.ring];
+        progress.advance(self.spoiled.unwrap_or(self.reader.position()));
+        if self.search.as_ref().is_some_and(|search| search.over) {
+            progress.searched();
+        }
+    }
+
+    /// Reads as long as messages are there, or its turn is over. Whether one was.
+    pub(crate) fn read(&mut self, shared: &Shared, slots: &mut Slots<'_>, recording: Option<&mut Turn<'_>>) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            /// The same code with more of the processor's instructions.
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+            fn with_avx2(owned: &mut Owned, shared: &Shared, slots: &mut Slots<'_>, recording: Option<&mut Turn<'_>>) -> bool {
+                owned.read_with(shared, slots, recording)
+            }
+            /// And with more still.
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
+            fn with_avx512(owned: &mut Owned, shared: &Shared, slots: &mut Slots<'_>, recording: Option<&mut Turn<'_>>) -> bool {
+                owned.read_with(shared, slots, recording)
+            }
+            if has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt") {
+                if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
+                    // SAFETY: the processor has these instructions.
+                    return unsafe { with_avx512(self, shared, slots, recording) };
+                }
+                // SAFETY: as above.
+                return unsafe { with_avx2(self, shared, slots, recording) };
+            }
+        }
+        self.read_with(shared, slots, recording)
+    }
+
+    #[inline(always)]
+    fn read_with(&mut self, shared: &Shared, slots: &mut Slots<'_>, mut recording: Option<&mut Turn<'_>>) -> bool {
+        let Self { set, ring, device, reader, spoiled, search } = self;
+        let progress = &set.progress()[*ring];
+        if let Some(skipped) = spoiled {
+            return match progress.end() {
+                Some(End::Head(head)) => skip(skipped, head),
+                // Nothing is looked for where a device kept no rule.
+                Some(End::Lost) => {
+                    *search = Some(Search { until: 0, begun: false, hole: false, over: true });
+                    true
+                }
+                None | Some(End::Searched) => false,
+            };
+        }
+        let view = set.ring(*ring);
+        let before = reader.position();
+        for _ in 0..TURN {
+            if recording.is_none()
+                && let Some(taken) = reader.take(&view, slots)
+            {
+                if let Some(search) = search {
+                    search.found(shared);
+                }
+                let head = Head::raw(taken.header, *device, taken.after_gap);
+                slots.of(taken.stream).push(head, taken.values, taken.units as usize, shared);
+            } else {
+                let position = reader.position();
+                match reader.next(&view, |stream| slots.units(stream)) {
+                    Found::Packet(packet) => {
+                        if let Some(search) = search {
+                            search.found(shared);
+                        }
+                        if let Some(recording) = &mut recording {
+                            recording.push(set.first_ring() + *ring as u32, position, &packet);
+                        }
+                        slots.of(packet.header.stream).take(&packet, *device, shared);
+                    }
+                    Found::Malformed => match search {
+                        // A part of something that will never be whole.
+                        Some(search) => (search.begun, search.hole) = (true, true),
+                        // Relaxed: counted before `advance`.
+                        None => drop(shared.malformed.fetch_add(1, Ordering::Relaxed)),
+                    },
+                    // No kernel runs, so it will never be whole.
+                    Found::Absent | Found::Partial => match progress.end() {
+                        Some(End::Head(head)) if head != reader.position() as u32 => {
+                            // Relaxed: as above.
+                            shared.torn.fetch_add(1, Ordering::Relaxed);
+                            if head.wrapping_sub(reader.position() as u32) > set.most_reserved() {
+                                return skip(spoiled.insert(reader.position()), head);
+                            }
+                            reader.give_up(&view, head, |stream| slots.units(stream));
+                        }
+                        Some(End::Lost) => {
+                            let granules = 1 << set.sizes().ring_log2;
+                            let search = search.get_or_insert_with(|| Search {
+                                until: reader.position() + granules,
+                                begun: false,
+                                hole: false,
+                                over: false,
+                            });
+                            if search.skip(reader, &view, slots, shared) {
+                                // So that what was found is handed on, and `advance` says so.
+                                return true;
+                            }
+                        }
+                        Some(End::Head(_) | End::Searched) | None => break,
+                    },
+                }
+            }
+            // (A lost device needs none.)
+            if let Some(credit) = reader.credit(false).filter(|_| search.is_none()) {
+                set.tell(*ring, Credit { freed: credit as u32, closed: 0 });
+            }
+        }
+        reader.position() != before
+    }
+}
+
+impl Search {
+    /// Goes on behind what is not whole. Whether the search is over.
+    fn skip(&mut self, reader: &mut Reader, view: &RingView<'_>, slots: &Slots<'_>, shared: &Shared) -> bool {
+        if reader.position() < self.until {
+            self.begun |= reader.give_up(view, self.until as u32, |stream| slots.units(stream));
+            self.hole = true;
+            return false;
+        }
+        // Behind the last message there is nothing, unless something was begun there.
+        if self.begun {
+            self.found(shared);
+        }
+        self.over = true;
+        true
+    }
+
+    /// A whole message was found; or there is none any more, and something was begun. What is missing before it is one torn message, or more.
+    fn found(&mut self, shared: &Shared) {
+        if std::mem::take(&mut self.hole) {
+            // Relaxed: counted before `advance`.
+            shared.torn.fetch_add(1, Ordering::Relaxed);
+        }
+        self.begun = false;
+    }
+}
+
+/// Goes on in a ring that is no longer read to what the device says has been reserved. Whether that is any further.
+fn skip(skipped: &mut u64, head: u32) -> bool {
+    let by = head.wrapping_sub(*skipped as u32);
+    *skipped += u64::from(by);
+    by > 0
+}
