@@ -1,0 +1,58 @@
+//! Arrow's files.
+
+use hostcall_sinks::{Arrow, Intake};
+use hostcall_stream::sink::Sink;
+
+use crate::support::{Loss, expected, give, losses, read};
+
+#[test]
+fn a_file_appears_when_it_is_whole_and_has_every_value() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let sink = Arrow::files(dir.path()).intake(Intake::default().rows(100)).open().expect("it opens");
+    let messages = losses(50);
+    give(&sink, &messages, 7);
+    sink.flush();
+    let path = dir.path().join("Loss.arrow");
+    assert!(!path.exists(), "before the end");
+    sink.finish();
+    assert!(read::<Loss>(&path) == expected(&messages, 0));
+    let sunk = sink.sunk();
+    assert_eq!((sunk.messages, sunk.values, sunk.lost, sunk.error), (50, 1600, 0, None));
+    assert_eq!(sunk.bytes, path.metadata().expect("the file").len());
+}
+
+#[test]
+fn a_stream_can_be_read_as_far_as_it_was_flushed() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let sink = Arrow::streams(dir.path()).open().expect("it opens");
+    let messages = losses(20);
+    for (half, count) in messages.chunks(10).zip([10, 20]) {
+        give(&sink, half, 3);
+        sink.flush();
+        assert_eq!((sink.sunk().messages, read::<Loss>(dir.path()).len()), (count, 32 * count as usize));
+    }
+    sink.finish();
+    assert!(read::<Loss>(&dir.path().join("Loss.arrows")) == expected(&messages, 0));
+    assert_eq!(sink.sunk().messages, 20);
+}
+
+#[test]
+fn a_device_that_is_full_is_told_and_every_message_is_counted_as_lost() {
+    let full = std::path::Path::new("/dev/full");
+    if !full.exists() || !cfg!(target_os = "linux") {
+        println!("not run: there is no /dev/full");
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    std::os::unix::fs::symlink(full, dir.path().join("Loss.arrows")).expect("a link");
+    let sink = Arrow::streams(dir.path()).intake(Intake::default().rows(32)).open().expect("it opens");
+    give(&sink, &losses(50), 7);
+    sink.flush();
+    give(&sink, &losses(5), 7);
+    sink.finish();
+    let sunk = sink.sunk();
+    assert_eq!((sunk.messages, sunk.lost), (0, 55));
+    let error = sunk.error.expect("an error");
+    assert_eq!(error.kind, std::io::ErrorKind::StorageFull);
+    assert!(error.to_string().contains("make room, or write to another place"), "{error}");
+}

@@ -1,0 +1,123 @@
+//! Recordings as files for analysis, from the recording that tests of its reader keep; and what DuckDB and pandas make of it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hostcall_sinks::convert::{ConvertError, Converter, Form};
+
+/// A recording of several streams.
+fn recording() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-stream/tests/files/v1.hcs")
+}
+
+fn convert(to: &Path, form: Form, stream: Option<&str>) -> Result<u64, ConvertError> {
+    let mut converter = Converter::new(to, form, stream.map(str::to_owned))?;
+    let mut reader = hostcall_stream::open(recording()).expect("a recording");
+    while let Some(message) = reader.next().expect("it is whole") {
+        converter.message(&message)?;
+    }
+    converter.finish()
+}
+
+/// Each value with its stream, device and lane, as JSON.
+fn values() -> Vec<(String, u32, serde_json::Value)> {
+    let mut reader = hostcall_stream::open(recording()).expect("a recording");
+    let mut all = Vec::new();
+    while let Some(message) = reader.next().expect("it is whole") {
+        for row in message.rows() {
+            let fields: serde_json::Map<_, _> = row.fields().map(|(field, value)| (field.name.clone(), value.to_json())).collect();
+            let mut value = serde_json::Value::Object(fields);
+            value["lane of origin"] = row.lane.into();
+            value["time of origin"] = message.header.time.into();
+            all.push((message.schema.name.clone(), message.program.device.number, value));
+        }
+    }
+    all
+}
+
+#[test]
+fn a_recording_becomes_files_with_every_value_of_its_streams() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let all = values();
+    let stream = all[0].0.clone();
+    let of_one = all.iter().filter(|(name, ..)| *name == stream).count() as u64;
+    assert!(of_one > 0 && of_one < all.len() as u64, "{of_one} of {}", all.len());
+    for (name, form) in [("one.parquet", Form::Parquet), ("one.arrow", Form::Arrow)] {
+        let path = dir.path().join(name);
+        let error = convert(&path, form, None).expect_err("two streams");
+        assert!(matches!(&error, ConvertError::Several { .. }) && error.to_string().contains("--stream "), "{error}");
+        assert!(
+            !path.exists() && std::fs::read_dir(dir.path()).expect("it").all(|one| one.expect("an entry").path().extension().is_some())
+        );
+        assert_eq!(convert(&path, form, Some(&stream)).expect("it is written"), of_one);
+        assert!(path.exists());
+    }
+    for (name, form) in [("parquet", Form::ParquetDirectory), ("arrow", Form::ArrowDirectory)] {
+        let path = dir.path().join(name);
+        assert_eq!(convert(&path, form, None).expect("it is written"), all.len() as u64);
+        assert!(path.exists());
+    }
+    // One of its messages has no time.
+    let trace = dir.path().join("run.perfetto-trace");
+    let error = convert(&trace, Form::Perfetto, None).expect_err("a message has no place");
+    assert!(error.to_string().contains("1 messages have no time") && trace.exists(), "{error}");
+    let error = convert(&dir.path().join("none.parquet"), Form::Parquet, Some("None")).expect_err("no values");
+    assert!(error.to_string().contains("there are no values"), "{error}");
+}
+
+/// Reads everything with DuckDB, pandas and pyarrow, and prints what it found.
+const SCRIPT: &str = r#"
+import sys, json, duckdb, pandas, pyarrow.parquet, pyarrow.ipc
+base, stream = sys.argv[1], sys.argv[2]
+duck = duckdb.sql(f"select * from read_parquet('{base}/parquet/stream={stream}/**/*.parquet', hive_partitioning = true) order by all").df()
+one = duckdb.sql(f"select * from '{base}/one.parquet' order by all").df()
+frame = pandas.read_parquet(f"{base}/parquet/stream={stream}")
+arrow = pyarrow.ipc.open_file(f"{base}/one.arrow").read_all()
+table = pyarrow.parquet.read_table(f"{base}/one.parquet")
+table.validate(full=True); arrow.validate(full=True)
+assert table.cast(arrow.schema).equals(arrow), "Parquet and Arrow differ"
+assert list(frame.columns)[-1] == "device", list(frame.columns)
+print(json.dumps({"duck": len(duck), "one": len(one), "frame": len(frame),
+    "rows": [{k: (list(v) if isinstance(v, (bytes, list)) else v) for k, v in row.items()} for row in arrow.to_pylist()],
+    "duck_lane": int(duck["lane"].sum()), "frame_lane": int(frame["lane"].sum()), "frame_time": str(frame["time"].sum()),
+    "duck_columns": sorted(duck.columns), "one_columns": sorted(one.columns)}))
+"#;
+
+#[test]
+fn duckdb_pandas_and_pyarrow_read_what_was_written() {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python/bin/python");
+    if !python.exists() {
+        assert!(std::env::var_os("CI").is_none(), "`cargo xtask setup` makes {}", python.display());
+        println!("not run: there is no {}, which `cargo xtask setup` makes", python.display());
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let all = values();
+    let stream = all[0].0.clone();
+    convert(&dir.path().join("parquet"), Form::ParquetDirectory, None).expect("it is written");
+    convert(&dir.path().join("one.parquet"), Form::Parquet, Some(&stream)).expect("it is written");
+    convert(&dir.path().join("one.arrow"), Form::Arrow, Some(&stream)).expect("it is written");
+    let output = Command::new(&python).args(["-c", SCRIPT]).arg(dir.path()).arg(&stream).output().expect("python runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let ours: Vec<_> = all.iter().filter(|(name, ..)| *name == stream).map(|(_, _, value)| value).collect();
+    for count in ["duck", "one", "frame"] {
+        assert_eq!(said[count], ours.len(), "{count}");
+    }
+    let lanes: u64 = ours.iter().map(|value| value["lane of origin"].as_u64().expect("a lane")).sum();
+    assert_eq!((&said["duck_lane"], &said["frame_lane"]), (&lanes.into(), &lanes.into()));
+    let columns: Vec<&str> = said["duck_columns"].as_array().expect("names").iter().filter_map(|name| name.as_str()).collect();
+    for column in ["device", "stream", "launch", "workgroup", "wave", "lane", "sm", "time", "site"] {
+        assert!(columns.contains(&column), "{column} of {columns:?}");
+    }
+    for (row, value) in said["rows"].as_array().expect("rows").iter().zip(&ours) {
+        assert_eq!((&row["lane"], &row["time"]), (&value["lane of origin"], &value["time of origin"]));
+        for (name, field) in value.as_object().expect("fields").iter().filter(|(name, _)| !name.ends_with("of origin")) {
+            let ours = field.as_f64();
+            match ours {
+                Some(number) => assert_eq!(row[name].as_f64().map(|number| number as f32), Some(number as f32), "{name}"),
+                None => assert_eq!(row[name], *field, "{name}"),
+            }
+        }
+    }
+}
