@@ -275,6 +275,8 @@ fn messages(rig: &Rig, sheet: &mut Sheet) {
         sheet.row(name, |floor| streams::issue(rig, window, name, floor));
     }
     sheet.row("stream.drop", |_| streams::dropped(rig, "stream.drop"));
+    sheet.row("stream.gate.open", |_| streams::gate(rig, "stream.gate.open", true));
+    sheet.row("stream.gate.shut", |_| streams::gate(rig, "stream.gate.shut", false));
 }
 
 /// Draws the plots, which take measurements of their own.

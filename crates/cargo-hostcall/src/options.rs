@@ -8,7 +8,8 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
 use hostcall::{DirGrant, GrantError, NetGrant, ServerBuilder};
-use offload::{Device, DeviceKind, Error, ProgramBundle};
+use hostcall_stream::{Policy, Streams};
+use offload::{Device, DeviceKind, Error, Program, ProgramBundle};
 
 use crate::{device, values};
 
@@ -46,6 +47,15 @@ pub(crate) struct Options {
     /// Write a trace of all calls, for Chrome's and Perfetto's viewers
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Record all messages that the program sends through streams, in this file; `cargo hostcall stream` reads it
+    #[arg(long = "stream", value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// What messages do when their ring is full, whatever their definition says: block, drop, wait, sample
+    #[arg(long, value_name = "POLICY", requires = "record", value_parser = policy)]
+    pub(crate) stream_policy: Option<Policy>,
+    /// Memory of the host for messages on their way, in bytes, or with k, m or g [default: 64m, and 2m in the simulator]
+    #[arg(long, value_name = "BYTES", requires = "record", value_parser = values::size)]
+    pub(crate) stream_memory: Option<usize>,
     /// End the run after this many seconds; each test has this time for itself
     #[arg(long, value_name = "S", value_parser = values::seconds)]
     pub(crate) timeout: Option<Duration>,
@@ -77,6 +87,26 @@ impl Options {
             builder = builder.trace(path);
         }
         Ok(builder)
+    }
+
+    /// What records the program's messages, if they are to be.
+    pub(crate) fn record(&self, device: &Device, program: &Program) -> Result<Option<Streams>, Box<dyn std::error::Error>> {
+        let Some(path) = &self.record else { return Ok(None) };
+        if program.streams().is_empty() {
+            eprintln!("note: the program has no streams: {} will have no messages", path.display());
+        }
+        // As for the server.
+        let window = std::env::var_os("HOSTCALL_WINDOW").is_some_and(|value| !value.is_empty());
+        let mut builder = Streams::builder().record(path).window(window);
+        if let Some(policy) = self.stream_policy {
+            builder = builder.policy_of_unlistened(policy);
+        }
+        if let Some(memory) = self.stream_memory {
+            builder = builder.memory(memory);
+        }
+        let streams = builder.start(device)?;
+        streams.attach(program)?;
+        Ok(Some(streams))
     }
 
     /// Opens the device, and why it is this one. `room` is how many waves a program wants at once, and how large their stacks are if nothing else was said: the
@@ -117,7 +147,13 @@ impl Options {
         for grant in &self.net_allow {
             add("--net-allow", grant.to_string().into());
         }
-        for (name, size) in [("--heap", self.heap), ("--stack", self.stack)] {
+        if let Some(path) = &self.record {
+            add("--stream", absolute(path).into());
+        }
+        if let Some(policy) = self.stream_policy {
+            add("--stream-policy", policy.name().into());
+        }
+        for (name, size) in [("--heap", self.heap), ("--stack", self.stack), ("--stream-memory", self.stream_memory)] {
             if let Some(size) = size {
                 add(name, size.to_string().into());
             }
@@ -151,6 +187,11 @@ fn named(variable: &OsStr) -> Result<(&OsStr, OsString), String> {
             Ok((variable, value))
         }
     }
+}
+
+fn policy(name: &str) -> Result<Policy, String> {
+    let known = || Policy::ALL.map(Policy::name).join(", ");
+    Policy::ALL.into_iter().find(|policy| policy.name() == name).ok_or_else(|| format!("there are {}", known()))
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -218,7 +259,7 @@ mod tests {
     #[test]
     fn options_that_become_arguments_are_read_back_the_same() {
         let line = "x --device sim:lanes=64 --dir /a::b:ro --dir /c::. --dir /dev::/dev:special --env A=1 --env B --net --net-allow localhost:80 --net-allow db.example:5432+private+loopback --heap 1m --stack 64k --ports 3 \
-                    --stats --trace /t.json --timeout 1.5";
+                    --stats --trace /t.json --stream /s.hcs --stream-policy drop --stream-memory 4m --timeout 1.5";
         let read = |words: Vec<OsString>| Line::try_parse_from(words).expect("good arguments").options;
         let mut words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let odd = |bytes: &'static [u8]| OsStr::from_bytes(bytes).to_owned();

@@ -87,3 +87,20 @@ fn helpers_have_no_variables(text: &str) {
     let begins = entry.calls().next();
     assert_eq!(begins, Some("__hostcall_thread_begin"), "before the stack");
 }
+
+#[test]
+fn a_program_that_sends_messages_has_the_rings_of_the_runtime_and_the_words_of_its_streams() {
+    if let Err(error) = DeviceToolchain::find() {
+        return println!("not run: {error}");
+    }
+    let ptx = ptx_of("losses");
+    for word in ["__hostcall_rings", "__HOSTCALL_STREAM__Loss", "__HOSTCALL_SCHEMA__Loss"] {
+        let declared = ptx.lines().filter(|line| line.starts_with(".visible ") && line.contains(&format!(" {word}["))).count();
+        assert_eq!(declared, 1, "{word}");
+    }
+    assert!(ptx.contains(".visible .const .align 64 .b8 __hostcall_rings[64];"), "in constant memory");
+    match Ptxas::find() {
+        Ok(ptxas) => drop(ptxas.assemble(ptx.as_bytes(), "sm_90").expect("the assembler takes it")),
+        Err(error) => println!("not assembled: {error}"),
+    }
+}

@@ -244,3 +244,62 @@ fn a_program_sees_its_arguments_the_variables_it_was_given_and_the_time() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
     assert!((now - 600..=now).contains(&seconds), "{seconds}");
 }
+
+/// `cargo hostcall run --stream FILE` of `losses`, and what `stream stats` says of its `Loss`.
+fn recorded(options: &[&str], values: &str, threads: &str) -> (support::Ran, serde_json::Value) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("run.hcs");
+    let file = file.to_str().expect("text");
+    let ran = run(&[&["--stream", file], options].concat(), "losses", &[values, threads], b"").succeeded();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+    if let Some(dir) = support::bundle() {
+        command = std::process::Command::new(dir.join("cargo-hostcall"));
+    }
+    command.args(["hostcall", "stream", "stats", "--json", file]);
+    let stats: serde_json::Value = serde_json::from_slice(&output(command, b"").succeeded().stdout).expect("JSON");
+    (ran, stats)
+}
+
+fn row<'a>(stats: &'a serde_json::Value, table: &str, column: &str, name: &str) -> &'a serde_json::Value {
+    let rows = stats["tables"][table].as_array().expect("rows");
+    rows.iter().find(|row| row["stream"] == "Loss" && row[column] == name).unwrap_or_else(|| panic!("no {name} in {stats}"))
+}
+
+#[test]
+fn a_million_messages_of_a_programs_threads_are_recorded_each_once() {
+    needs_toolchain!();
+    let (ran, stats) = recorded(&[], "1000003", "3");
+    assert_eq!(ran.text(), "1000003 values sent by 4 threads\n");
+    assert_eq!(row(&stats, "streams", "stream", "Loss")["values"], 1_000_003, "{stats}");
+    // Steps of each thread from 0 on, each once: their sum, by the mean, and the greatest.
+    let step = row(&stats, "fields", "field", "step");
+    assert_eq!((&step["numbers"], &step["least"], &step["greatest"]), (&1_000_003.into(), &0.0.into(), &250_000.0.into()));
+    let sum: u64 = [250_001u64, 250_001, 250_001, 250_000].iter().map(|count| count * (count - 1) / 2).sum();
+    let mean = step["mean"].as_f64().expect("a number");
+    assert!((mean * 1_000_003.0 / sum as f64 - 1.0).abs() < 1e-9, "{step}");
+    assert_eq!(
+        (&row(&stats, "fields", "field", "thread")["least"], &row(&stats, "fields", "field", "thread")["greatest"]),
+        (&0.0.into(), &3.0.into())
+    );
+}
+
+#[test]
+fn a_programs_messages_are_dropped_where_that_is_wanted_and_counted() {
+    needs_toolchain!();
+    let (ran, stats) = recorded(&["--stream-policy", "drop", "--stream-memory", "64k"], "100000", "3");
+    // A thread stops at the first that is dropped.
+    let sent: u64 = ran.text().split_whitespace().next().and_then(|word| word.parse().ok()).expect("a count");
+    assert_eq!(row(&stats, "streams", "stream", "Loss")["values"].as_u64(), Some(sent), "{stats}");
+}
+
+#[test]
+fn a_program_without_a_recording_sends_nothing_and_a_policy_without_one_is_refused() {
+    needs_toolchain!();
+    assert_eq!(run(&[], "losses", &["1000", "1"], b"").succeeded().text(), "0 values sent by 2 threads\n");
+    let ran = run(&["--stream-policy", "drop"], "losses", &[], b"");
+    assert!(ran.code == Some(2) && ran.stderr.contains("--stream <FILE>"), "{ran:?}");
+    let dir = tempfile::tempdir().expect("a directory");
+    let nowhere = dir.path().join("not/there.hcs");
+    let ran = run(&["--stream", nowhere.to_str().expect("text")], "losses", &[], b"");
+    assert!(ran.code == Some(1) && ran.stderr.contains("there.hcs"), "{ran:?}");
+}

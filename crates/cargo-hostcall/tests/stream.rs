@@ -176,7 +176,7 @@ fn convert_writes_what_cat_prints_and_leaves_no_half_file() {
     let csv = succeeded(&stream(&["cat", "--format", "csv", "--stream", "Loss"], &file(), &[]));
     assert_eq!(fs::read_to_string(out("a.csv")).expect("written"), csv);
     // Two streams are no table, another format is none, and a directory that is not there has no files.
-    for (name, says) in [("b.csv", "--stream Loss"), ("b.txt", "name it .ndjson or .csv"), ("no/b.csv", "cannot write")] {
+    for (name, says) in [("b.csv", "--stream Loss"), ("b.txt", "name it .ndjson, .csv, .parquet"), ("no/b.csv", "cannot write")] {
         let output = stream(&["convert"], &file(), &[&path(&out(name))]);
         assert_eq!(output.status.code(), Some(1), "{name}");
         assert!(text(&output.stderr).contains(says), "{name}: {}", text(&output.stderr));
@@ -203,5 +203,131 @@ fn output_that_is_closed_ends_quietly_and_a_full_disk_does_not() {
         let output = command(verb).arg(file()).stdout(full).stderr(Stdio::piped()).output().expect("it starts");
         assert_eq!(output.status.code(), Some(1), "{verb:?}");
         assert!(text(&output.stderr).contains("No space left on device"), "{verb:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_report_is_a_page_beside_the_recording_or_where_it_is_wanted() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let page = dir.path().join("page.html");
+    let written = stream(&["report"], &file(), &["-o", page.to_str().expect("text")]);
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
+    let html = fs::read_to_string(&page).expect("the page");
+    assert!(html.starts_with("<!doctype html>") && html.contains("Loss.value over step") && html.contains("v1.hcs"), "{html}");
+    let copy = changed(&dir, |_| {});
+    assert_eq!(stream(&["report"], &copy, &[]).status.code(), Some(0));
+    assert!(copy.with_extension("html").is_file());
+    let same = stream(&["report"], &copy, &["-o", copy.to_str().expect("text")]);
+    assert_eq!((same.status.code(), fs::read(&copy).expect("still there")), (Some(1), fs::read(file()).expect("the recording")));
+    assert!(text(&same.stderr).contains("would replace the recording"), "{}", text(&same.stderr));
+}
+
+#[test]
+fn a_report_of_a_damaged_recording_shows_what_is_there_and_fails() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let damaged = changed(&dir, |bytes| *bytes.last_mut().expect("bytes") ^= 1);
+    let written = stream(&["report"], &damaged, &[]);
+    assert_eq!(written.status.code(), Some(1));
+    let html = fs::read_to_string(damaged.with_extension("html")).expect("the page");
+    assert!(html.contains("This recording is not whole") && html.contains("Loss.value over step"), "{html}");
+    let cut = changed(&dir, |bytes| bytes.truncate(bytes.len() - 40));
+    let written = stream(&["report"], &cut, &[]);
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
+    assert!(text(&written.stderr).contains("cut off"), "{}", text(&written.stderr));
+    let other = dir.path().join("other");
+    fs::write(&other, "something else").expect("written");
+    let refused = stream(&["report"], &other, &[]);
+    assert_eq!((refused.status.code(), other.with_extension("html").exists()), (Some(1), false));
+}
+
+#[test]
+fn a_live_view_of_a_complete_recording_says_all_of_it_and_ends() {
+    let said = succeeded(&stream(&["live", "--format", "json"], &file(), &[]));
+    let lines: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let last = |name: &str| lines.iter().rfind(|line| line["stream"] == name).unwrap_or_else(|| panic!("no {name} in {said}"));
+    let loss = last("Loss");
+    assert_eq!((&loss["messages"], &loss["values"], &loss["bytes"]), (&6.into(), &12.into(), &384.into()));
+    assert_eq!((&loss["dropped"], &loss["last"]), (&0.into(), &"workgroup 1099511627781 wave 7 lane 0 step=0 value=0.0".into()));
+    assert_eq!(last("Silent")["values"], 0);
+    // Without a terminal it is lines.
+    let said = succeeded(&stream(&["live"], &file(), &[]));
+    assert!(said.lines().any(|line| line.contains("Loss: ") && line.contains(" 12 values; workgroup ")), "{said}");
+}
+
+#[test]
+fn a_recording_that_is_written_meanwhile_is_followed_to_its_end() {
+    let whole = fs::read(file()).expect("the recording");
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("run.hcs");
+    let mut follower = command(&["live", "--format", "json", "--every", "0.02"])
+        .arg(&path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // It waits for the file, then for its head, then for each frame.
+    let mut file = fs::File::create(&path).expect("a file");
+    for piece in whole.chunks(101) {
+        std::io::Write::write_all(&mut file, piece).expect("written");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        if piece.len() == 101 {
+            assert!(follower.try_wait().expect("its state").is_none(), "it ends before the recording does");
+        }
+    }
+    let output = follower.wait_with_output().expect("it ends");
+    let said = succeeded(&output);
+    let values: Vec<u64> = said
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"))
+        .filter(|line| line["stream"] == "Loss")
+        .map(|line| line["values"].as_u64().expect("a count"))
+        .collect();
+    assert!(values.is_sorted() && values.last() == Some(&12), "{values:?}");
+}
+
+#[test]
+fn a_live_view_of_a_damaged_recording_says_where_and_fails() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let damaged = changed(&dir, |bytes| {
+        let at = bytes.len() - 100;
+        bytes[at] ^= 1;
+    });
+    let output = stream(&["live"], &damaged, &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("damaged"), "{}", text(&output.stderr));
+}
+
+/// What a terminal is sent while the live view runs on it, by `script` of util-linux; `None`: there is none.
+fn on_a_terminal(before: &str, keys: &str) -> Option<String> {
+    let line =
+        format!("stty cols 100 rows 30; {before} {} hostcall stream live {}", env!("CARGO_BIN_EXE_cargo-hostcall"), file().display());
+    let mut command = Command::new("script");
+    command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm-256color").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            println!("skipped: no `script`, which is a terminal for others: {error}");
+            return None;
+        }
+    };
+    let mut input = child.stdin.take().expect("it was piped");
+    let keys = keys.to_owned();
+    // The terminal stays open, whoever reads keys from it.
+    let typing = std::thread::spawn(move || {
+        std::io::Write::write_all(&mut input, keys.as_bytes()).expect("typed");
+        input
+    });
+    let output = child.wait_with_output().expect("it ends");
+    drop(typing.join());
+    Some(text(&output.stdout))
+}
+
+#[test]
+fn the_terminal_is_given_back_after_a_key_and_after_a_signal() {
+    for (before, keys) in [("", "q"), ("timeout --foreground -s TERM 1", "")] {
+        let Some(sent) = on_a_terminal(before, keys) else { return };
+        let (taken, given) = (sent.find("\x1b[?1049h"), sent.rfind("\x1b[?1049l"));
+        assert!(taken.is_some() && given > taken, "{before}: {sent:?}");
+        assert!(sent.contains("streams") && sent.contains("Loss"), "{sent:?}");
     }
 }

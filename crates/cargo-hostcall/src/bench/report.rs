@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::error::Error;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 73] = [
+pub(super) const NAMES: [&str; 75] = [
     "call.scalar.held",
     "call.scalar.held.no_window",
     "call.scalar",
@@ -58,6 +58,8 @@ pub(super) const NAMES: [&str; 73] = [
     "stream.issue",
     "stream.issue.no_window",
     "stream.drop",
+    "stream.gate.open",
+    "stream.gate.shut",
     "std.write",
     "std.file_read",
     "std.mutex",
@@ -220,6 +222,8 @@ impl Target {
                 "stream.once" => AtLeast(350e6),
                 "stream.issue" => AtMost(0.55),
                 "stream.drop" => AtMost(0.4),
+                // 90 cycles of an H200.
+                "stream.gate.open" | "stream.gate.shut" => AtMost(46.0),
                 "malloc" => RatioAtLeast(20.0),
                 // What a sleeping process takes is not nothing to the clock that measures it.
                 "idle.none" => RatioAtMost(0.001),

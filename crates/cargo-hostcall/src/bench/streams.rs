@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::time::Duration;
 
 use bench_services::{Message4, Message8, Message16};
-use hostcall_stream::{Batch, Flow, Handler, Message, Policy, Report, Streams};
+use hostcall_stream::{Batch, Filter, Flow, Handler, Message, Policy, Report, Streams, StreamsBuilder};
 use offload::{Args, Launch};
 
 use super::bulk::{self, Way};
@@ -105,13 +105,16 @@ struct Receiver<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    fn new(rig: &'a Rig, threads: usize, window: bool, policy: Policy) -> Result<Self, Error> {
+    fn new(rig: &'a Rig, threads: usize, window: bool) -> Result<Self, Error> {
         if window {
             rig.window.as_ref().map_err(|why| Error::NoWindow(why.clone()))?;
         }
-        let builder = Streams::builder().threads(threads).window(window);
-        let builder = builder.on::<Message4, _>(Sum).on::<Message8, _>(Sum).on::<Message16, _>(Sum);
-        let streams = builder.policy::<Message16>(policy).start(&rig.device)?;
+        Self::of(rig, Streams::builder().threads(threads).window(window).on::<Message16, _>(Sum))
+    }
+
+    /// With these streams, and those of smaller messages.
+    fn of(rig: &'a Rig, builder: StreamsBuilder) -> Result<Self, Error> {
+        let streams = builder.on::<Message4, _>(Sum).on::<Message8, _>(Sum).start(&rig.device)?;
         streams.attach(&rig.program)?;
         Ok(Self { rig, streams })
     }
@@ -154,7 +157,7 @@ impl Bus {
 /// Measures one row of all waves.
 pub(super) fn row(rig: &Rig, name: &'static str, shape: Shape, threads: usize, window: bool, bus: &Bus) -> Result<Row, Error> {
     let threads = rig.threads(threads)?;
-    let receiver = Receiver::new(rig, threads, window, Policy::Block)?;
+    let receiver = Receiver::new(rig, threads, window)?;
     let (waves, wave) = (rig.all_waves(), rig.device.info().wave_size);
     let sample = |each: u32| -> Result<Duration, Error> { Ok(receiver.run(shape.kernel(), rig.waves(waves), Args::new().value(each))?.0) };
     let each = rig.calibrate(sample)?;
@@ -169,15 +172,36 @@ pub(super) fn row(rig: &Rig, name: &'static str, shape: Shape, threads: usize, w
     Ok(Row { name, figure: Figure::PerS(rate), ratio: messages * f64::from(ring) / 1e9 / bus, against: Against::Bus, note })
 }
 
-/// The row `stream.issue`: what a message of all lanes costs a wave alone.
-pub(super) fn issue(rig: &Rig, window: bool, name: &'static str, floor_us: f64) -> Result<Row, Error> {
-    let receiver = Receiver::new(rig, rig.threads(4)?, window, Policy::Block)?;
+/// Microseconds that a message of all lanes costs a wave alone.
+fn issue_us(rig: &Rig, receiver: &Receiver<'_>) -> Result<f64, Error> {
     let (warm, each) = (rig.scale.calls / 10, rig.scale.calls);
-    let us = median(rig.scale.latency_samples, || {
+    median(rig.scale.latency_samples, || {
         let wave = Launch::linear(1, rig.device.info().wave_size);
         let (_, out) = receiver.run("stream_issue", wave, Args::new().value(warm).value(each))?;
         Ok(out[0][1] as f64 / 1e3 / f64::from(each))
-    })?;
+    })
+}
+
+/// The rows of gates: what it costs to ask whether a message is wanted, while all are and while none is.
+pub(super) fn gate(rig: &Rig, name: &'static str, wanted: bool) -> Result<Row, Error> {
+    let threads = rig.threads(4)?;
+    let live = |filter| Receiver::of(rig, Streams::builder().threads(threads).filter::<Message16>(filter).on::<Message16, _>(Sum));
+    let (live, without, what) = if wanted {
+        let live = issue_us(rig, &live(Filter::all())?)?;
+        (live, issue_us(rig, &Receiver::of(rig, Streams::builder().threads(threads).on::<Message16, _>(Sum))?)?, "sends without asking")
+    } else {
+        let live = issue_us(rig, &live(Filter::none())?)?;
+        (live, issue_us(rig, &Receiver::of(rig, Streams::builder().threads(threads))?)?, "has nobody who listens")
+    };
+    let [live_ns, without_ns] = [live, without].map(|us| us * 1e3);
+    let note = format!("{live_ns:.1} ns a message of a wave alone, {without_ns:.1} ns where it {what}");
+    Ok(Row { name, figure: Figure::Ns(live_ns - without_ns), ratio: 1.0, against: Against::Itself, note })
+}
+
+/// The row `stream.issue`: what a message of all lanes costs a wave alone.
+pub(super) fn issue(rig: &Rig, window: bool, name: &'static str, floor_us: f64) -> Result<Row, Error> {
+    let us = issue_us(rig, &Receiver::new(rig, rig.threads(4)?, window)?)?;
+    let each = rig.scale.calls;
     let note = format!(
         "median of {} x {each} messages of all lanes, 16 B each, in a row{}; {} in the same kernel that sends nothing",
         rig.scale.latency_samples,
@@ -241,5 +265,8 @@ mod tests {
         }
         assert!(issue(&rig, false, "stream.issue", 1.0).unwrap().figure.number() > 0.0);
         dropped(&rig, "stream.drop").unwrap();
+        for wanted in [true, false] {
+            gate(&rig, "stream.gate", wanted).unwrap();
+        }
     }
 }

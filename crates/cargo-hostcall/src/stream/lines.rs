@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::io::Write;
 
-use hostcall_stream::Schema;
-use hostcall_stream::file::{Message, Row, Value};
+use hostcall_stream::file::{LogLines, Message, Row, Value};
+use hostcall_stream::{Level, Schema, Site};
 use serde_json::{Map, json};
 
 /// How values are printed.
@@ -55,6 +55,19 @@ impl<W: Write> Lines<W> {
         if self.only.as_ref().is_some_and(|only| *only != message.schema.name) {
             return Ok(true);
         }
+        if let (Out::Plain(out), Some(LogLines { site, lines })) = (&mut self.out, message.log()) {
+            for (lane, line) in lines {
+                if self.values >= most {
+                    return Ok(false);
+                }
+                match self.format {
+                    Format::Json => writeln!(out, "{}", log_object(message, lane, &site, &line))?,
+                    _ => writeln!(out, "{}", log_text(message, lane, &site, &line))?,
+                }
+                self.values += 1;
+            }
+            return Ok(self.values < most);
+        }
         for row in message.rows() {
             if self.values >= most {
                 return Ok(false);
@@ -102,21 +115,37 @@ fn several(one: &Schema, other: &Schema) -> Box<dyn Error> {
     format!("the recording has values of `{one}` and of `{other}`, and a table has columns of one: choose with `--stream {one}`").into()
 }
 
-/// A value for people.
-fn text(message: &Message<'_>, row: &Row<'_>) -> String {
+/// Who sent it, for people.
+fn origin(message: &Message<'_>, lane: u32) -> String {
     let from = message.header.from;
     let mut line =
-        format!("{} launch {} group {} wave {} lane {} sm {}", message.schema.name, from.launch, from.group, from.wave, row.lane, from.sm);
+        format!("{} launch {} group {} wave {} lane {lane} sm {}", message.schema.name, from.launch, from.group, from.wave, from.sm);
     if let Some(time) = message.header.time {
         line += &format!(" time {time} ns");
     }
-    if message.header.site > 0 {
-        line += &format!(" site {}", message.header.site);
+    match message.sites.get(message.header.site) {
+        Some(site) => line += &format!(" at {site}"),
+        None if message.header.site > 0 => line += &format!(" site {}", message.header.site),
+        None => {}
     }
     if message.after_gap {
         line += " after a gap";
     }
-    line += ":";
+    line + ":"
+}
+
+/// A line of a log, for people.
+fn log_text(message: &Message<'_>, lane: u32, site: &Site, line: &str) -> String {
+    format!("{} {}: {line}", origin(message, lane), site.level.map_or("", Level::name))
+}
+
+fn log_object(message: &Message<'_>, lane: u32, site: &Site, line: &str) -> serde_json::Value {
+    described(message, lane, json!({ "level": site.level.map(Level::name), "text": line }))
+}
+
+/// A value for people.
+fn text(message: &Message<'_>, row: &Row<'_>) -> String {
+    let mut line = origin(message, row.lane);
     for (field, value) in row.fields() {
         line += &format!(" {}={value}", field.name);
     }
@@ -124,8 +153,13 @@ fn text(message: &Message<'_>, row: &Row<'_>) -> String {
 }
 
 fn object(message: &Message<'_>, row: &Row<'_>) -> serde_json::Value {
-    let header = &message.header;
     let fields: Map<_, _> = row.fields().map(|(field, value)| (field.name.clone(), value.to_json())).collect();
+    described(message, row.lane, fields.into())
+}
+
+/// A value with who sent it.
+fn described(message: &Message<'_>, lane: u32, value: serde_json::Value) -> serde_json::Value {
+    let header = &message.header;
     json!({
         "stream": message.schema.name,
         "program": message.program.name,
@@ -133,14 +167,15 @@ fn object(message: &Message<'_>, row: &Row<'_>) -> serde_json::Value {
         "launch": header.from.launch,
         "group": header.from.group,
         "wave": header.from.wave,
-        "lane": row.lane,
+        "lane": lane,
         "sm": header.from.sm,
         "time": header.time,
         "site": header.site,
         "weight": 1u32 << header.weight,
         "after_gap": message.after_gap,
         "position": message.position,
-        "value": fields,
+        "place": message.sites.get(header.site).map(|site| site.to_string()),
+        "value": value,
     })
 }
 

@@ -4,13 +4,18 @@
 //! * `cat`, `head`: the values, one a line, as text, JSON or CSV.
 //! * `stats`: rates and sizes of streams; least, greatest and mean of fields.
 //! * `check`: whether the file is whole and says the same everywhere. The exit code is 1 if not.
-//! * `convert`: into a file of JSON lines or CSV.
+//! * `convert`: into JSON lines, CSV, Parquet, Arrow, or a trace for Perfetto.
+//! * `live`: rates, losses and last values of one that is being written.
+//! * `report`: one HTML file with plots.
 //!
 //! A file that is cut off is read as far as it goes, and a note says so. One that is damaged is read up to the damage, and the exit code is 1.
 
 mod check;
+mod convert;
 mod info;
 mod lines;
+mod live;
+mod report;
 mod stats;
 
 use std::fs::File;
@@ -67,12 +72,26 @@ enum Command {
         /// The recording
         file: PathBuf,
     },
-    /// Writes the values of a recording into another file: .ndjson, or .csv
+    /// Shows rates, losses and last values of a recording while it is written
+    Live(live::Arguments),
+    /// Writes an HTML file with plots of a recording: one file, which works offline
+    Report {
+        /// The recording
+        file: PathBuf,
+        /// The page to write; by default the recording's name with .html
+        #[arg(short = 'o', long, value_name = "PAGE")]
+        out: Option<PathBuf>,
+    },
+    /// Writes the values of a recording into another file: .ndjson, .csv; built with the feature `sinks` also .parquet, .arrow, .perfetto-trace, and DIRECTORY/
+    /// of Parquet files
     Convert {
         /// The recording
         file: PathBuf,
-        /// The file to write; its extension says the format
+        /// The file to write, or a directory, which ends in `/`; the ending says the format
         out: PathBuf,
+        /// The format, whatever the ending says
+        #[arg(long, value_enum)]
+        to: Option<convert::To>,
         /// Only values of this stream
         #[arg(long, value_name = "NAME")]
         stream: Option<String>,
@@ -99,7 +118,9 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Head { file, count, selection } => print(&file, &selection, count, out),
         Command::Stats { file, json } => stats::run(&file, json, out),
         Command::Check { file } => check::run(&file, out),
-        Command::Convert { file, out, stream } => convert(&file, &out, stream),
+        Command::Live(arguments) => live::run(&arguments, out),
+        Command::Report { file, out } => report::run(&file, out),
+        Command::Convert { file, out, to, stream } => convert::run(&file, &out, to, stream),
     };
     match done {
         // A closed pipe is no failure of ours: `cat | head -1`.
@@ -161,26 +182,17 @@ fn known_stream(reader: &Recording, name: Option<&str>, known: bool) -> Result<(
     Err(format!("there is no stream `{name}` in the recording; its streams are: {}", names.join(", ")).into())
 }
 
-/// Writes all values into a file, which appears under its name when it is whole.
-fn convert(path: &Path, out: &Path, stream: Option<String>) -> Outcome {
-    let format = match out.extension().and_then(|extension| extension.to_str()) {
-        Some("ndjson" | "jsonl") => Format::Json,
-        Some("csv") => Format::Csv,
-        _ => return Err(format!("cannot tell the format of `{}`: name it .ndjson or .csv", out.display()).into()),
-    };
+/// A file that is to be called `out` when it is whole.
+fn beside(out: &Path) -> Result<tempfile::NamedTempFile, String> {
     let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let cannot = |error: &dyn std::fmt::Display| format!("cannot write `{}`: {error}", out.display());
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hcs-");
     // As files are made in the ordinary way; temporary ones are their owner's alone.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(parent).map_err(|error| cannot(&error))?;
-    let mut lines = Lines::new(format, stream.clone(), BufWriter::with_capacity(1 << 16, file.as_file()));
-    let (reader, right) = read(path, |message| lines.message(message, u64::MAX))?;
-    let (values, known) = (lines.values(), lines.finish()?);
-    known_stream(&reader, stream.as_deref(), known)?;
-    file.persist(out).map_err(|error| cannot(&error.error))?;
-    eprintln!("{values} values written to {}", out.display());
-    Ok(code(right))
+    builder.tempfile_in(parent).map_err(|error| cannot_write(out, &error))
+}
+
+fn cannot_write(out: &Path, error: &dyn std::fmt::Display) -> String {
+    format!("cannot write `{}`: {error}", out.display())
 }
