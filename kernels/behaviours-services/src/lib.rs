@@ -187,6 +187,28 @@ pub struct Tiny {
     pub value: u32,
 }
 
+/// A message that waits for room for a while.
+#[hostcall::stream(policy = "wait")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Patient {
+    /// The lane in the grid.
+    pub lane: u32,
+    /// The lane's messages so far.
+    pub number: u32,
+}
+
+/// A message of which fewer are sent the fuller the ring is.
+#[hostcall::stream(policy = "sample")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Sampled {
+    /// The lane in the grid.
+    pub lane: u32,
+    /// The lane's messages so far.
+    pub number: u32,
+}
+
 /// A message of two units, of which the first is often of the largest numbers.
 #[hostcall::stream]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,31 +7,15 @@ use std::sync::{Arc, Mutex};
 use behaviours_services::{Big, Mixed, Numbered, Tiny};
 use hostcall_stream::file::{Ending, Value};
 use hostcall_stream::{Message, Origin, StartError, Streams, StreamsBuilder, WaitError};
-use hostcall_tests::{Bench, slow};
+use hostcall_tests::Bench;
 use offload::{Args, Launch};
 
-/// Streams to which a program of a server's is attached.
-fn start(bench: &Bench, set_up: impl FnOnce(StreamsBuilder) -> StreamsBuilder) -> Streams {
-    let streams = set_up(Streams::builder()).start(&bench.device).expect("the threads start");
-    streams.attach(&bench.program).expect("the program is attached");
-    streams
-}
-
-/// All kernels that send, and the end of them.
-fn run(bench: &Bench, rounds: u32) {
-    let threads = if slow() { 64 } else { 256 };
-    let outcomes = bench.device.alloc::<[u32; 3]>(threads as usize).expect("memory");
-    let shape = Launch::threads(threads, 64);
-    bench.launch("stream_shapes", shape, Args::new().slice(&outcomes));
-    bench.launch("stream_numbered", shape, Args::new().value(rounds).value(u64::MAX).slice(&outcomes));
-    bench.launch("stream_big", shape, Args::new().value(rounds).slice(&outcomes));
-    bench.server.wait(&bench.queue).expect("the kernels end");
-}
+use crate::listening::{run_all, start};
 
 /// A value as a line: its stream, who sent it, and its bytes.
 fn line(stream: &str, origin: &Origin, bytes: &[u8]) -> String {
-    let Origin { device, launch, group, wave, lane, sm, time, site, after_gap } = origin;
-    format!("{stream} {device} {launch} {group} {wave} {lane} {sm} {time:?} {site} {after_gap} {bytes:02x?}")
+    let Origin { device, launch, group, wave, lane, sm, time, site, weight, after_gap } = origin;
+    format!("{stream} {device} {launch} {group} {wave} {lane} {sm} {time:?} {site} {weight} {after_gap} {bytes:02x?}")
 }
 
 type Lines = Arc<Mutex<HashMap<String, u32>>>;
@@ -67,6 +51,7 @@ fn recorded(path: &Path) -> HashMap<String, u32> {
                 sm: from.sm,
                 time: message.header.time,
                 site: message.header.site,
+                weight: 1 << message.header.weight,
                 after_gap: message.after_gap,
             };
             put(&mut lines, line(&message.schema.name, &origin, row.bytes()));
@@ -90,7 +75,7 @@ fn a_recording_has_what_the_handlers_were_given() {
         keep::<Big>(keep::<Numbered>(builder, &lines), &lines).record(&path).memory(256 << 10)
     });
     for _ in 0..2 {
-        run(&bench, 50);
+        run_all(&bench, 50);
         let summary = streams.wait(&bench.queue).expect("nothing is lost");
         let recording = summary.recording.expect("a recording");
         let received = summary.streams.iter().map(|stream| stream.messages).sum::<u64>();
@@ -111,7 +96,7 @@ fn a_recording_has_streams_that_nobody_handles_and_says_what_they_are() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("run.hcs");
     let streams = start(&bench, |builder| builder.each::<Tiny>(|_, _| ()).record(&path));
-    run(&bench, 3);
+    run_all(&bench, 3);
     let summary = streams.wait(&bench.queue).expect("nothing is lost");
     drop(streams);
     assert!(
@@ -146,8 +131,8 @@ fn several_programs_are_recorded_in_one_file_each_with_rings_of_its_own() {
     let path = dir.path().join("run.hcs");
     let streams = start(&one, |builder| builder.record(&path));
     streams.attach(&other.program).expect("the other is attached");
-    run(&one, 3);
-    run(&other, 3);
+    run_all(&one, 3);
+    run_all(&other, 3);
     streams.wait(&one.queue).expect("nothing is lost");
     let summary = streams.wait(&other.queue).expect("nothing is lost");
     drop(streams);
@@ -166,7 +151,7 @@ fn a_recording_that_was_never_completed_has_what_was_received_before_the_wait() 
     let dir = tempfile::tempdir().expect("a directory");
     let (path, copy) = (dir.path().join("run.hcs"), dir.path().join("copy.hcs"));
     let streams = start(&bench, |builder| builder.record(&path));
-    run(&bench, 3);
+    run_all(&bench, 3);
     let summary = streams.wait(&bench.queue).expect("nothing is lost");
     // As if the program had been killed now.
     std::fs::copy(&path, &copy).expect("copied");
@@ -191,7 +176,7 @@ fn a_full_disk_is_told_with_its_path_and_holds_up_neither_kernels_nor_handlers()
     let lines = Lines::default();
     let streams = start(&bench, |builder| keep::<Numbered>(builder, &lines).record(full).memory(0));
     for round in 1..3 {
-        run(&bench, 50);
+        run_all(&bench, 50);
         let error = streams.wait(&bench.queue).expect_err("nothing was recorded");
         let WaitError::Record { source, summary } = &error else { panic!("{error}") };
         assert_eq!((source.path.as_path(), source.kind), (full, std::io::ErrorKind::StorageFull));

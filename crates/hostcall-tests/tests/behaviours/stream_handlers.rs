@@ -6,16 +6,11 @@ use std::fmt::Debug;
 use hostcall_stream::handlers::{
     BankConflicts, BankUse, Banks, Blocks, CacheLines, Counts, HeatMap, Histogram, Intervals, LineUse, TopK, Traffic,
 };
-use hostcall_stream::{Access, AccessKind, Interval, Origin, Space, Streams, StreamsBuilder};
+use hostcall_stream::{Access, AccessKind, Interval, Origin, Space};
 use hostcall_tests::{Bench, on_gpu, slow};
 use offload::{Args, Device, Launch};
 
-/// Streams to which a bench's program is attached.
-fn start(bench: &Bench, set_up: impl FnOnce(StreamsBuilder) -> StreamsBuilder) -> Streams {
-    let streams = set_up(Streams::builder()).start(&bench.device).expect("the threads start");
-    streams.attach(&bench.program).expect("the program is attached");
-    streams
-}
+use crate::listening::start;
 
 /// Whether waves have 32 lanes, as the expectations of a test say. Prints why not.
 fn waves_of_32(bench: &Bench) -> bool {

@@ -1,13 +1,16 @@
 //! Streams: every message arrives once, whole and in the order of its wave, or is counted.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use behaviours_services::{Big, Mixed, Numbered, Tiny};
-use hostcall_stream::{Batch, Flow, Handler, Policy, Report, StreamCounts, Streams, StreamsBuilder, Summary};
-use hostcall_tests::{Bench, slow};
-use offload::{Args, Launch, Memory};
+use hostcall_stream::{Batch, Flow, Handler, Origin, Policy, Report, StreamCounts, Streams, Summary, WaitError};
+use hostcall_tests::{Bench, device_spec, slow};
+use offload::{Args, Device, Launch, Memory, SimConfig};
+
+use crate::listening::start;
 
 /// Rings of the least size, so that all of them are full at once.
 const SMALL: usize = 256 << 10;
@@ -15,13 +18,6 @@ const SMALL: usize = 256 << 10;
 /// Waves of the launches, and messages of each.
 fn size() -> (u32, u32) {
     if slow() { (4, 30) } else { (32, 400) }
-}
-
-/// Streams to which a program of a server's is attached.
-fn start(bench: &Bench, set_up: impl FnOnce(StreamsBuilder) -> StreamsBuilder) -> Streams {
-    let streams = set_up(Streams::builder()).start(&bench.device).expect("the threads start");
-    streams.attach(&bench.program).expect("the program is attached");
-    streams
 }
 
 /// Runs a kernel whose last argument is what became of each lane's messages, and sums that up.
@@ -243,7 +239,7 @@ struct Untimed;
 impl Handler<Numbered> for Untimed {
     type State = usize;
     fn fold(&self, timed: &mut usize, batch: &Batch<'_, Numbered>) -> Flow {
-        *timed += batch.messages().filter(|message| message.head.header.time.is_some()).count();
+        *timed += batch.messages().filter(|message| message.head.header().time.is_some()).count();
         Flow::Next
     }
     fn merge(&self, into: &mut usize, from: &usize) {
@@ -268,6 +264,68 @@ fn messages_that_were_sent_before_a_lane_panicked_arrive() {
     }
     assert!(next[&77] >= 51, "lane 77 sent 51 messages, and {} arrived", next[&77]);
     assert_eq!(counts(&summary, "Numbered").values, next.values().map(|next| u64::from(*next)).sum::<u64>());
+}
+
+#[test]
+fn after_the_device_was_lost_what_is_whole_is_received_before_and_behind_what_is_not() {
+    if !device_spec().starts_with("sim") {
+        println!("not run: only the simulator's devices can be lost at will");
+        return;
+    }
+    let (mut received, mut torn, mut behind) = (0, 0, 0);
+    // Wherever waves are just then. Once they are between reserving and storing, while others of the same ring have stored.
+    for lose_after in (3000..33_000).step_by(1500) {
+        let config = SimConfig { lose_after: Some(lose_after), seed: Some(lose_after), ..SimConfig::default() };
+        let device = Device::sim(config).expect("a simulator");
+        let bench = Bench::on(&device, |builder| builder);
+        let gaps = Arc::new(AtomicU64::new(0));
+        let theirs = gaps.clone();
+        let count = move |origin: &Origin, value: &Numbered| {
+            assert_eq!(origin.group, u64::from(!value.lane / 64), "garbled");
+            theirs.fetch_add(u64::from(origin.after_gap), Ordering::Relaxed);
+        };
+        let streams = start(&bench, |builder| builder.memory(0).each::<Numbered>(count));
+        let memory = device.alloc::<[u32; 3]>(16 * 32).expect("memory");
+        bench.launch("stream_numbered", Launch::threads(16 * 32, 64), Args::new().value(1000u32).value(u64::MAX).slice(&memory));
+        let error = streams.wait(&bench.queue).expect_err("the device is lost");
+        assert!(matches!(&error, WaitError::Device { source: offload::Error::DeviceLost { .. }, .. }), "{error}");
+        let summary = error.summary();
+        assert!(summary.end_unknown && !summary.is_complete() && summary.malformed == 0 && summary.handler_panics == 0, "{summary}");
+        assert!(error.to_string().contains("the device was lost"), "{error}");
+        received += counts(summary, "Numbered").messages;
+        torn += summary.torn;
+        behind += gaps.load(Ordering::Relaxed);
+        // It stays lost, and nothing is found twice.
+        let again = streams.wait(&bench.queue).expect_err("the device is lost");
+        assert_eq!(again.summary(), summary);
+    }
+    assert!(received > 0 && torn > 0 && behind > 0, "{received} messages received, {torn} torn, {behind} values behind them");
+}
+
+#[test]
+fn what_waves_left_unfinished_when_a_lane_faulted_is_counted_and_the_device_goes_on() {
+    if !device_spec().starts_with("sim") {
+        println!("not run: elsewhere a fault takes the device");
+        return;
+    }
+    let bench = Bench::new(|builder| builder);
+    let streams = start(&bench, |builder| builder.memory(0).on::<Numbered, _>(InOrder::default()));
+    // Its last argument is a slice of memory that is not there.
+    let args = Args::new().value(100u32).value(u64::MAX).value(1u64 << 46).value(128u64);
+    bench.launch("stream_numbered", Launch::threads(128, 64), args);
+    let error = streams.wait(&bench.queue).expect_err("a lane faults");
+    assert!(matches!(&error, WaitError::Device { source: offload::Error::Fault(_), .. }), "{error}");
+    let summary = error.summary();
+    assert!(!summary.end_unknown, "the device can be asked: {summary}");
+    let before = counts(summary, "Numbered").values;
+    assert!(before > 0);
+    // The rings go on where they were.
+    let [sent, ..] = outcomes(&bench, "stream_numbered", 128, |memory| Args::new().value(10u32).value(u64::MAX).slice(memory));
+    let summary = match streams.wait(&bench.queue) {
+        Ok(summary) | Err(WaitError::Incomplete(summary)) => summary,
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(counts(&summary, "Numbered").values - before, sent);
 }
 
 #[test]
@@ -332,4 +390,18 @@ fn a_program_of_another_definition_is_refused_with_both_and_so_is_one_that_is_at
     assert!(error.to_string().contains("sends to other streams already"), "{error}");
     let both = Streams::builder().each::<Tiny>(|_, _| ()).each::<Other>(|_, _| ()).start(&bench.device).expect_err("two of a name");
     assert!(both.to_string().contains("two types are called `Tiny`"), "{both}");
+}
+
+#[test]
+fn a_program_sends_nothing_of_what_those_listened_to_who_had_it_before() {
+    let bench = Bench::new(|builder| builder);
+    let (waves, rounds) = size();
+    let sends = || outcomes(&bench, "stream_numbered", waves * 32, |memory| Args::new().value(rounds).value(u64::MAX).slice(memory));
+    let before = start(&bench, |builder| builder.each::<Numbered>(|_, _| ()).each::<Tiny>(|_, _| ()));
+    assert_eq!(sends()[0], u64::from(waves * 32 * rounds));
+    drop(before);
+    let streams = start(&bench, |builder| builder.each::<Tiny>(|_, _| ()));
+    assert_eq!(sends(), [0, 0, u64::from(waves * 32 * rounds)]);
+    let summary = streams.wait(&bench.queue).expect("nothing is lost");
+    assert_eq!((counts(&summary, "Tiny").messages, summary.streams.len()), (0, 1));
 }

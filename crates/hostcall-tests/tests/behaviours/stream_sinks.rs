@@ -1,0 +1,156 @@
+//! Sinks: what kernels send is kept as handlers were given it, also of streams that nobody handles, and a sink that fails holds up nobody.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use behaviours_services::{Big, Mixed, Numbered, Tiny};
+use hostcall_sinks::object_store::memory::InMemory;
+use hostcall_sinks::{Arrow, Full, Intake, Parquet, open};
+use hostcall_stream::sink::{Inlet, RawBatch, Sink, SinkError, Sunk};
+use hostcall_stream::{Message, Origin, Schema, StreamsBuilder, WaitError};
+use hostcall_tests::Bench;
+
+use crate::listening::{run_all, start};
+
+type Lines = HashMap<String, u32>;
+
+fn line<M: Message>(origin: &Origin, value: &M) -> String {
+    format!("{} {origin:?} {:02x?}", M::NAME, hostcall_abi::codec::bytes(std::slice::from_ref(value)))
+}
+
+fn keep<M: Message>(builder: StreamsBuilder, lines: &Arc<Mutex<Lines>>) -> StreamsBuilder {
+    let lines = lines.clone();
+    builder.each::<M>(move |origin, value| *lines.lock().unwrap().entry(line(origin, value)).or_default() += 1)
+}
+
+fn read<M: Message>(path: &std::path::Path, lines: &mut Lines) {
+    for rows in open::<M>(path).expect("files of the stream") {
+        let rows = rows.expect("they are whole");
+        for (origin, value) in rows.origins.iter().zip(&rows.values) {
+            *lines.entry(line(origin, value)).or_default() += 1;
+        }
+    }
+}
+
+#[test]
+fn parquet_and_arrow_have_what_the_handlers_were_given() {
+    let bench = Bench::new(|builder| builder);
+    let dir = tempfile::tempdir().expect("a directory");
+    let (parquet, arrow) = (dir.path().join("parquet"), dir.path().join("arrow"));
+    let lines = Arc::default();
+    let kept = Parquet::to(&parquet).intake(Intake::default().rows(500)).row_group(1000).open().expect("it opens");
+    let streams = start(&bench, |builder| {
+        let builder = keep::<Mixed>(keep::<Tiny>(builder, &lines), &lines);
+        let builder = keep::<Big>(keep::<Numbered>(builder, &lines), &lines);
+        builder.sink(kept.clone()).sink(Arrow::files(&arrow).open().expect("it opens")).memory(256 << 10)
+    });
+    for _ in 0..2 {
+        run_all(&bench, 50);
+        let summary = streams.wait(&bench.queue).expect("nothing is lost");
+        let received = summary.streams.iter().map(|stream| stream.messages).sum::<u64>();
+        assert_eq!((summary.sinks[0].messages, summary.sinks[0].lost, summary.sinks[0].shed), (received, 0, 0));
+        assert!(summary.to_string().contains(&format!("{received} messages of ")), "{summary}");
+    }
+    drop(streams);
+    let handled = std::mem::take(&mut *lines.lock().unwrap());
+    assert!(handled.len() > 1000, "{} different values", handled.len());
+    for path in [parquet, arrow] {
+        let mut all = Lines::new();
+        read::<Tiny>(&path, &mut all);
+        read::<Mixed>(&path, &mut all);
+        read::<Numbered>(&path, &mut all);
+        if handled.keys().any(|line| line.starts_with("Big ")) {
+            read::<Big>(&path, &mut all);
+        }
+        assert!(all == handled, "{}: {} values kept, {} handled", path.display(), all.len(), handled.len());
+    }
+}
+
+#[test]
+fn a_sink_turns_on_the_streams_that_it_takes_and_no_others() {
+    let bench = Bench::new(|builder| builder);
+    let dir = tempfile::tempdir().expect("a directory");
+    let sink = Parquet::to(dir.path()).intake(Intake::default().only(["Mixed"])).open().expect("it opens");
+    let streams = start(&bench, |builder| builder.each::<Tiny>(|_, _| ()).sink(sink));
+    run_all(&bench, 3);
+    let summary = streams.wait(&bench.queue).expect("nothing is lost");
+    let mixed = summary.stream("Mixed").expect("the stream is on").clone();
+    assert!(mixed.messages > 0 && summary.stream("Numbered").is_none(), "{summary}");
+    assert_eq!((summary.sinks[0].messages, summary.sinks[0].values), (mixed.messages, mixed.values));
+    let mut values = 0;
+    for rows in open::<Mixed>(dir.path()).expect("files") {
+        for value in rows.expect("they are whole").values {
+            assert_eq!(value, Mixed::of(value.lane.unsigned_abs()));
+            values += 1;
+        }
+    }
+    assert_eq!(values, mixed.values);
+}
+
+/// Keeps nothing from the beginning.
+#[derive(Debug, Default)]
+struct Broken(Arc<Mutex<Sunk>>);
+
+struct BrokenInlet(Arc<Mutex<Sunk>>);
+
+impl Inlet for BrokenInlet {
+    fn take(&mut self, batch: &RawBatch<'_>) {
+        self.0.lock().unwrap().lost += batch.heads().len() as u64;
+    }
+}
+
+impl Sink for Broken {
+    fn takes(&self, _: &Schema) -> bool {
+        true
+    }
+
+    fn inlet(&self, _: &Schema) -> Box<dyn Inlet> {
+        Box::new(BrokenInlet(self.0.clone()))
+    }
+
+    fn flush(&self) {
+        let (sink, kind) = ("nowhere".into(), std::io::ErrorKind::Other);
+        self.0.lock().unwrap().error = Some(SinkError { sink, kind, message: "it is broken".into(), fix: "use another".into() });
+    }
+
+    fn finish(&self) {}
+
+    fn sunk(&self) -> Sunk {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+#[test]
+fn a_sink_that_fails_is_told_by_wait_and_holds_up_neither_kernels_nor_handlers() {
+    let bench = Bench::new(|builder| builder);
+    let lines = Arc::default();
+    let streams = start(&bench, |builder| keep::<Numbered>(builder, &lines).sink(Broken::default()).memory(0));
+    for _ in 0..2 {
+        run_all(&bench, 50);
+        let error = streams.wait(&bench.queue).expect_err("nothing was kept");
+        let WaitError::Sink { source, summary } = &error else { panic!("{error}") };
+        assert_eq!(source.message, "it is broken");
+        assert!(error.to_string().starts_with("cannot write to nowhere: it is broken; use another"), "{error}");
+        let received = summary.streams.iter().map(|stream| stream.messages).sum::<u64>();
+        assert_eq!(summary.sinks[0].lost, received);
+        let handled = lines.lock().unwrap().values().map(|count| u64::from(*count)).sum::<u64>();
+        assert_eq!(summary.stream("Numbered").expect("the stream").values, handled);
+    }
+}
+
+#[test]
+fn a_queue_without_room_holds_waves_up_or_sheds_and_each_message_is_counted() {
+    for full in [Full::Block, Full::Shed] {
+        let bench = Bench::new(|builder| builder);
+        let intake = Intake::default().rows(1).queue(1).threads(1).when_full(full);
+        let sink = Parquet::in_store(Arc::new(InMemory::new()), "run").intake(intake).roll_bytes(1).open().expect("it opens");
+        let streams = start(&bench, |builder| builder.sink(sink).memory(0));
+        run_all(&bench, 20);
+        let summary = streams.wait(&bench.queue).expect("what is shed is so by policy");
+        let received = summary.streams.iter().map(|stream| stream.messages).sum::<u64>();
+        let sunk = &summary.sinks[0];
+        assert_eq!((sunk.messages + sunk.shed, sunk.lost), (received, 0), "{summary}");
+        assert!(full == Full::Shed || sunk.shed == 0, "{summary}");
+        assert!(sunk.messages > 0);
+    }
+}
