@@ -56,6 +56,23 @@ pub(crate) fn compilers(sh: &Shell) -> Result<()> {
     install.quiet().ignore_stdout().run().context("cannot install the compilers that generated headers are tried with")
 }
 
+/// What the HTML reports of `hostcall-report` are opened with, and letters for it.
+const BROWSER: [&str; 2] = ["chromium-headless-shell", "fonts-liberation"];
+
+/// Installs the browser if it is not there.
+pub(crate) fn browser(sh: &Shell) -> Result<()> {
+    let program = BROWSER[0];
+    if cmd!(sh, "{program} --version").quiet().ignore_stdout().ignore_stderr().run().is_ok() {
+        return Ok(());
+    }
+    println!("   {program}");
+    update(sh)?;
+    let root = cmd!(sh, "id -u").quiet().read()? == "0";
+    let install = if root { cmd!(sh, "apt-get") } else { cmd!(sh, "sudo apt-get") };
+    let install = install.args(["install", "-q", "-y", "--no-install-recommends"]).args(BROWSER);
+    install.quiet().ignore_stdout().run().context("cannot install the browser that reports are tried in")
+}
+
 fn update(sh: &Shell) -> Result<()> {
     let root = cmd!(sh, "id -u").quiet().read()? == "0";
     let update = if root { cmd!(sh, "apt-get update -q") } else { cmd!(sh, "sudo apt-get update -q") };

@@ -8,6 +8,7 @@ mod docs;
 mod figures;
 mod generated;
 mod offload;
+mod python;
 mod rust_tests;
 mod sanitize;
 mod scarcity;

@@ -40,11 +40,17 @@ pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
         for line in report.done.iter().chain(&report.failed) {
             println!("   {line}");
         }
-        println!("   files of Debian's packages to compare with, and C compilers");
-        if let Err(error) = super::debian::unpack(sh).and_then(|()| super::debian::compilers(sh)) {
+        println!("   files of Debian's packages to compare with, C compilers, and a browser");
+        if let Err(error) = super::debian::unpack(sh).and_then(|()| super::debian::compilers(sh)).and_then(|()| super::debian::browser(sh))
+        {
             println!("   {error:#}; tests that need them say that they are skipped");
             // In CI nothing may be skipped for want of what setup brings.
-            ensure!(std::env::var_os("CI").is_none(), "files of Debian's packages, or compilers, are missing");
+            ensure!(std::env::var_os("CI").is_none(), "files of Debian's packages, compilers, or the browser, are missing");
+        }
+        println!("   Python's packages that read what sinks write");
+        if let Err(error) = super::python::packages(sh) {
+            println!("   {error:#}; tests that need them say that they are skipped");
+            ensure!(std::env::var_os("CI").is_none(), "Python's packages are missing");
         }
     }
     let missing: Vec<_> = hostcall_build::doctor().into_iter().filter(|check| !check.found).collect();
@@ -97,7 +103,12 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     behaviours.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", library);
     steps.tests("every behaviour through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
     super::scarcity::some(steps);
-    let features = ["check --quiet --package hostcall --package offload", "check --quiet --package offload --features cudarc --examples"];
+    let features = [
+        "check --quiet --package hostcall --package offload",
+        "check --quiet --package offload --features cudarc --examples",
+        "check --quiet --package cargo-hostcall --features sinks",
+        "check --quiet --package hostcall-sinks --features s3,gcs,azure",
+    ];
     steps.run("crates without and with features that the tests' builds have not", || features.into_iter().try_for_each(succeed));
     steps.tests("loom", loom());
     // As this workspace builds, where this workspace does: most of what they need is there.

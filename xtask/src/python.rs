@@ -1,0 +1,21 @@
+//! The packages with which tests read what sinks wrote, in a virtual environment of their own: `target/python`.
+
+use anyhow::{Context, Result};
+use xshell::{Shell, cmd};
+
+/// With their versions: the same on every machine.
+const PACKAGES: [&str; 4] = ["duckdb==2.0.0", "pandas==3.1.1", "pyarrow==26.0.1", "numpy==2.4.6"];
+
+/// Installs what is missing.
+pub(crate) fn packages(sh: &Shell) -> Result<()> {
+    let root = super::root().join("target/python");
+    let (stamp, wanted) = (root.join(".hostcall"), PACKAGES.join("\n"));
+    if sh.read_file(&stamp).is_ok_and(|there| there == wanted) {
+        return Ok(());
+    }
+    println!("   {}", PACKAGES.join(", "));
+    let python = root.join("bin/python");
+    cmd!(sh, "python3 -m venv {root}").quiet().run().context("tests of sinks need Python 3.11 or newer with `venv`")?;
+    cmd!(sh, "{python} -m pip install --quiet --disable-pip-version-check --only-binary :all: {PACKAGES...}").quiet().run()?;
+    Ok(sh.write_file(&stamp, wanted)?)
+}
