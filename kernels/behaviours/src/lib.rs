@@ -20,6 +20,7 @@ mod print;
 mod soak;
 mod stream_gates;
 mod stream_handlers;
+mod stream_latest;
 mod stream_sites;
 mod streams;
 mod together;

@@ -12,6 +12,7 @@
 //! * [`message`]: types of messages, and what a program says of them.
 //! * [`builtin`]: messages that the library brings along.
 //! * [`mod@send`]: the device's half.
+//! * [`latest`]: both halves of the flight recorder, whose messages overwrite the oldest.
 //! * [`site`]: places in the source.
 //! * [`gate`]: which messages are wanted, as the host says while kernels run.
 //! * [`log`]: lines whose text stays on the host.
@@ -32,6 +33,7 @@ pub mod builtin;
 pub mod encode;
 pub mod gate;
 pub mod header;
+pub mod latest;
 pub mod layout;
 pub mod log;
 pub mod message;
@@ -47,6 +49,7 @@ pub use builtin::{Access, AccessKind, Interval, Space};
 pub use encode::encode;
 pub use gate::Gate;
 pub use header::{From, Header, Kind};
+pub use latest::{Latest, send_latest, send_latest_once};
 pub use layout::Layout;
 pub use log::{Log, LogKind};
 pub use message::{Field, Message, SchemaWord};

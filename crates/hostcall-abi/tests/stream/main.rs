@@ -11,6 +11,7 @@
 mod common;
 mod faults;
 mod hostile;
+mod latest;
 mod program;
 mod ring;
 
@@ -31,7 +32,7 @@ fn op(wide: bool) -> impl Strategy<Value = Op> {
         }),
         1 => Just(if wide { u64::MAX } else { u64::from(u32::MAX) }),
     ];
-    let policy = prop::sample::select(&Policy::ALL);
+    let policy = prop::sample::select(&Policy::CHOICES);
     let live = prop::bool::weighted(0.25);
     (mask, 0..program::UNITS.len(), policy, live).prop_map(|(mask, units, policy, live)| Op {
         mask,

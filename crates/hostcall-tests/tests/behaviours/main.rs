@@ -11,6 +11,7 @@ mod print;
 mod stream_files;
 mod stream_gates;
 mod stream_handlers;
+mod stream_latest;
 mod stream_sinks;
 mod stream_sites;
 mod streams;
