@@ -18,7 +18,7 @@ pub fn stream_flown(first: u32, rounds: u32, mask: u64, sent: &mut [u32]) {
     sent[lane] = count;
 }
 
-/// Three values of each lane, one of each wave, and one with its place in the source.
+/// Three values of each lane, one of each wave, one with its place in the source, and as many as a message can have.
 #[kernel]
 pub fn stream_flown_shapes(sent: &mut [u32]) {
     let lane = global_id();

@@ -75,10 +75,10 @@ fn messages_of_all_forms_are_received() {
     bench.launch("stream_flown_shapes", Launch::threads(64, 64), Args::new().slice(&sent));
     bench.server.wait(&bench.queue).expect("the kernel ends");
     streams.wait(&bench.queue).expect("nothing is lost that may not be");
-    assert_eq!(bench.queue.read(&sent).expect("what the kernel wrote"), vec![3; 64], "6 values of 20 bytes leave no room for a check");
+    assert_eq!(bench.queue.read(&sent).expect("what the kernel wrote"), vec![4; 64]);
     for (lane, numbers) in flights.take() {
-        let expected = if lane.is_multiple_of(wave) { vec![0, 1, 2, 3, 4] } else { vec![0, 1, 2, 4] };
-        assert_eq!(numbers, expected, "lane {lane}");
+        let once = if lane.is_multiple_of(wave) { 3..4 } else { 3..3 };
+        assert!((0..3).chain(once).chain([4, 5, 5, 5, 5, 5, 5]).eq(numbers.iter().copied()), "lane {lane}: {numbers:?}");
     }
 }
 
@@ -168,7 +168,8 @@ fn what_nobody_asked_for_is_handed_on_at_the_end_and_recorded() {
     let mut recorded = BTreeMap::<u32, Vec<u32>>::new();
     while let Some(message) = reader.next().expect("it is whole") {
         for row in message.rows() {
-            let words: Vec<u32> = row.bytes().chunks_exact(4).map(|word| u32::from_ne_bytes(word.try_into().expect("four bytes"))).collect();
+            let words: Vec<u32> =
+                row.bytes().chunks_exact(4).map(|word| u32::from_ne_bytes(word.try_into().expect("four bytes"))).collect();
             let (lane, number) = (words[0], words[1]);
             assert_eq!(words[2..], Flown::of(lane, number).rest);
             recorded.entry(lane).or_default().push(number);
