@@ -125,6 +125,22 @@ pub fn send_units<const UNITS: usize>(word: &'static StreamWord, site: Option<Si
     hostcall_abi::stream::send(machine(), &converged_at(Location::caller()), subject, units)
 }
 
+/// [`send_units`] of a stream of the policy `latest`: the last unit is room for a check.
+#[inline(always)]
+#[track_caller]
+pub fn send_latest_units<const UNITS: usize>(word: &'static StreamWord, site: Option<Site>, values: u32, units: &[u32; UNITS]) -> Sent {
+    let Some(subject) = word.subject_at(site, values) else { return Sent::Off };
+    hostcall_abi::stream::send_latest(machine(), &converged_at(Location::caller()), subject, units)
+}
+
+/// [`send_once`] of a stream of the policy `latest`: the last unit is room for a check.
+#[inline(always)]
+#[track_caller]
+pub fn send_latest_once<const UNITS: usize>(word: &'static StreamWord, units: impl FnOnce() -> [u32; UNITS]) -> Sent {
+    let Some(subject) = word.subject_at(None, 1) else { return Sent::Off };
+    hostcall_abi::stream::send_latest_once(machine(), &converged_at(Location::caller()), subject, &units())
+}
+
 /// Sends the first lane's value for all that run converged here. (Each works out one, and the others' are not used, so that the lanes stay together.)
 #[inline(always)]
 #[track_caller]

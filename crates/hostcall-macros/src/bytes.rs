@@ -11,7 +11,7 @@ use crate::stream::{check_any, word_of, words};
 pub(crate) fn expand(args: Args, item: ItemStruct) -> Result<TokenStream> {
     let Args { krate, policy, content, .. } = args;
     let is_text = content.is_some_and(|content| content == "text");
-    check(&item, if is_text { "text" } else { "bytes" })?;
+    check(&item, if is_text { "text" } else { "bytes" }, policy.as_ref().is_some_and(|policy| policy == "Latest"))?;
     let private = quote!(#krate::__private);
     let stream = quote!(#private::abi::stream);
     let name = &item.ident;
@@ -105,13 +105,19 @@ fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, is_tex
     }
 }
 
-fn check(item: &ItemStruct, content: &str) -> Result<()> {
+fn check(item: &ItemStruct, content: &str, is_latest: bool) -> Result<()> {
     let mut errors = Errors::default();
     check_any(item, &mut errors);
     if !matches!(item.fields, Fields::Unit) {
         let name = &item.ident;
         errors
             .add(&item.fields, format!("a stream of {content} has no fields, because each message is what is sent: `pub struct {name};`"));
+    }
+    if is_latest {
+        errors.add(
+            &item.ident,
+            format!("the policy \"latest\" is for values, which have one size: a stream of {content} has another policy"),
+        );
     }
     errors.check()
 }

@@ -94,7 +94,7 @@ impl Args {
                     parsed.side = Some(choice(input, &[("device", Side::Device), ("host", Side::Host)])?);
                 }
                 "policy" => {
-                    let policies = [("block", "Block"), ("drop", "Drop"), ("wait", "Wait"), ("sample", "Sample")];
+                    let policies = [("block", "Block"), ("drop", "Drop"), ("wait", "Wait"), ("sample", "Sample"), ("latest", "Latest")];
                     parsed.policy = Some(syn::Ident::new(choice(input, &policies)?, Span::call_site()));
                 }
                 _ => parsed.panics = choice(input, &[("panic", true), ("return", false)])?,

@@ -85,7 +85,7 @@ pub fn service(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | argument | meaning |
 /// |---|---|
 /// | `bytes`, `text` | messages are slices of bytes, or strings |
-/// | `policy = "block"`, `"drop"`, `"wait"` or `"sample"` | what a message does when its ring is full: its wave waits, which is the default; it is dropped and counted; its wave waits for a while; or fewer are sent the fuller the ring is |
+/// | `policy = "block"`, `"drop"`, `"wait"`, `"sample"` or `"latest"` | what a message does when its ring is full: its wave waits, which is the default; it is dropped and counted; its wave waits for a while; fewer are sent the fuller the ring is; or it overwrites the oldest |
 /// | `krate = path` | the crate that exports hostcall's items, if it is not `::hostcall` |
 #[proc_macro_attribute]
 pub fn stream(args: TokenStream, item: TokenStream) -> TokenStream {

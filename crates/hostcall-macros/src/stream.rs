@@ -48,7 +48,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
             .collect(),
     );
     let text = format!("{said} {text}");
-    let device = device(&item, &stream, &private);
+    let device = device(&item, &stream, &private, policy == "Latest");
     Ok(quote! {
         #[derive(#krate::Plain)]
         #[hostcall(krate = #krate)]
@@ -93,23 +93,32 @@ pub(crate) fn words(item: &ItemStruct, stream: &TokenStream, private: &TokenStre
     }
 }
 
-/// The words that the host reads and patches, and the methods that send.
-fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream) -> TokenStream {
+/// The words that the host reads and patches, and the methods that send; `latest`: by the policy of that name, whose messages have a check behind each
+/// lane's units.
+fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, latest: bool) -> TokenStream {
     let ItemStruct { ident: name, vis, .. } = item;
     let word = word_of(item);
+    let (check, send_units, send_once) =
+        if latest { (1, quote!(send_latest_units), quote!(send_latest_once)) } else { (0, quote!(send_units), quote!(send_once)) };
+    let check = Literal::usize_unsuffixed(check);
+    // Units of a value, and of a message of one.
+    let sizes = quote! {
+        const __UNITS: usize = #stream::message::units::<#name>();
+        const __ALL: usize = __UNITS + #check;
+    };
     let each = (1..=MAX_EACH).map(|n| {
         let n = Literal::usize_unsuffixed(n);
         quote! {
-            #n if #n * __UNITS <= #stream::MAX_UNITS as usize => {
+            #n if #n * __UNITS + #check <= #stream::MAX_UNITS as usize => {
                 // Of a size that there is, also where this arm is never taken.
-                const __ALL: usize = if #n * __UNITS <= #stream::MAX_UNITS as usize { #n * __UNITS } else { 1 };
+                const __ALL: usize = if #n * __UNITS + #check <= #stream::MAX_UNITS as usize { #n * __UNITS + #check } else { 1 + #check };
                 let mut units = [0u32; __ALL];
                 let mut i = 0;
-                while i < #n && (i + 1) * __UNITS <= __ALL {
+                while i < #n && (i + 1) * __UNITS + #check <= __ALL {
                     #private::abi::codec::Fixed::put(&values[i], &mut units[i * __UNITS..]);
                     i += 1;
                 }
-                #private::send_units::<__ALL>(&#word, ::core::option::Option::None, #n, &units)
+                #private::#send_units::<__ALL>(&#word, ::core::option::Option::None, #n, &units)
             }
         }
     });
@@ -122,10 +131,10 @@ fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream) -> Tok
             #[inline(always)]
             #[track_caller]
             #vis fn send(self) -> #stream::Sent {
-                const __UNITS: usize = #stream::message::units::<#name>();
-                let mut units = [0u32; __UNITS];
+                #sizes
+                let mut units = [0u32; __ALL];
                 #private::abi::codec::Fixed::put(&self, &mut units);
-                #private::send_units::<__UNITS>(&#word, ::core::option::Option::None, 1, &units)
+                #private::#send_units::<__ALL>(&#word, ::core::option::Option::None, 1, &units)
             }
 
             /// What `send!` does.
@@ -133,14 +142,14 @@ fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream) -> Tok
             #[inline(always)]
             #[track_caller]
             #vis fn __send_at(self, site: &'static #stream::SiteHead) -> #stream::Sent {
-                const __UNITS: usize = #stream::message::units::<#name>();
-                let mut units = [0u32; __UNITS];
+                #sizes
+                let mut units = [0u32; __ALL];
                 #private::abi::codec::Fixed::put(&self, &mut units);
-                #private::send_units::<__UNITS>(&#word, ::core::option::Option::Some(site), 1, &units)
+                #private::#send_units::<__ALL>(&#word, ::core::option::Option::Some(site), 1, &units)
             }
 
             /// Sends several values of each lane that runs converged here in one message, which costs less than one message for each: up to 8, of 124
-            /// bytes together. More is `TooLarge`.
+            /// bytes together (4 less with the policy `latest`). More is `TooLarge`.
             #[inline(always)]
             #[track_caller]
             #vis fn send_each<const N: usize>(values: &[Self; N]) -> #stream::Sent {
@@ -155,9 +164,9 @@ fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream) -> Tok
             #[inline(always)]
             #[track_caller]
             #vis fn once_per_wave(value: impl ::core::ops::FnOnce() -> Self) -> #stream::Sent {
-                const __UNITS: usize = #stream::message::units::<#name>();
-                #private::send_once::<__UNITS>(&#word, || {
-                    let mut units = [0u32; __UNITS];
+                #sizes
+                #private::#send_once::<__ALL>(&#word, || {
+                    let mut units = [0u32; __ALL];
                     #private::abi::codec::Fixed::put(&value(), &mut units);
                     units
                 })

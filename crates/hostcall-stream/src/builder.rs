@@ -136,7 +136,8 @@ impl StreamsBuilder {
         self
     }
 
-    /// What messages do when their ring is full, of streams that are only recorded or kept by sinks, whatever their definitions say.
+    /// What messages do when their ring is full, of streams that are only recorded or kept by sinks, whatever their definitions say, but for
+    /// [`Policy::Latest`], which only a definition can say.
     pub fn policy_of_unlistened(mut self, policy: Policy) -> Self {
         self.unlistened = Some(policy);
         self
@@ -167,7 +168,8 @@ impl StreamsBuilder {
         self.on::<M, _>(Each(f))
     }
 
-    /// What messages of `M` do when their ring is full, whatever its definition says.
+    /// What messages of `M` do when their ring is full, whatever its definition says. [`Policy::Latest`] is for the definition alone: its messages have
+    /// another form.
     pub fn policy<M: Message>(mut self, policy: Policy) -> Self {
         self.listed::<M>().policy = policy;
         self
@@ -223,13 +225,20 @@ impl StreamsBuilder {
     /// Starts the threads.
     ///
     /// # Errors
-    /// When two streams have one name, there are too many, the file of a recording cannot be made, or the system has no thread left.
+    /// When two streams have one name, there are too many, one has a policy that only its definition can give or take, the file of a recording cannot be made, or the system has no thread left.
     pub fn start(self, device: &Device) -> Result<Streams, StartError> {
         for (i, listed) in self.streams.iter().enumerate() {
             if let Some(other) = self.streams[..i].iter().find(|other| other.schema.name == listed.schema.name) {
                 let (one, other) = (Box::new(other.schema.clone()), Box::new(listed.schema.clone()));
                 return Err(StartError::Name { name: one.name.clone(), one, other });
             }
+        }
+        let is_latest = |policy| policy == Policy::Latest;
+        if let Some(listed) = self.streams.iter().find(|listed| is_latest(listed.policy) != is_latest(listed.schema.policy)) {
+            return Err(StartError::Latest { stream: listed.schema.name.clone(), wanted: listed.policy });
+        }
+        if let Some(wanted) = self.unlistened.filter(|policy| is_latest(*policy)) {
+            return Err(StartError::Latest { stream: "streams to which nobody listens".into(), wanted });
         }
         if self.streams.len() > MAX_STREAM as usize {
             return Err(StartError::TooMany { count: self.streams.len() });

@@ -29,6 +29,7 @@ mod filter;
 mod format;
 mod handler;
 pub mod handlers;
+mod latest;
 #[doc(hidden)]
 pub mod measure;
 mod memory;

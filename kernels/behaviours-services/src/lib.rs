@@ -231,6 +231,27 @@ pub const fn frame_start(lane: u32, number: u32) -> u32 {
     (lane * 31 + number * 17) % 1024
 }
 
+/// A message that overwrites the oldest.
+#[hostcall::stream(policy = "latest")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Flown {
+    /// The lane in the grid.
+    pub lane: u32,
+    /// The lane's messages so far.
+    pub number: u32,
+    /// A product of both in each.
+    pub rest: [u32; 3],
+}
+
+impl Flown {
+    /// That of a lane.
+    #[inline(always)]
+    pub fn of(lane: u32, number: u32) -> Self {
+        Self { lane, number, rest: core::array::from_fn(|i| (lane ^ i as u32).wrapping_mul(number | 1).wrapping_mul(0x9e37_79b9)) }
+    }
+}
+
 /// A message of two units, of which the first is often of the largest numbers.
 #[hostcall::stream]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

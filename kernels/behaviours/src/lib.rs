@@ -21,6 +21,7 @@ mod soak;
 mod stream_bytes;
 mod stream_gates;
 mod stream_handlers;
+mod stream_latest;
 mod stream_sites;
 mod streams;
 mod together;

@@ -13,6 +13,7 @@
 //! * [`message`]: types of messages, and what a program says of them.
 //! * [`builtin`]: messages that the library brings along.
 //! * [`mod@send`]: the device's half.
+//! * [`latest`]: both halves of the flight recorder, whose messages overwrite the oldest.
 //! * [`site`]: places in the source.
 //! * [`gate`]: which messages are wanted, as the host says while kernels run.
 //! * [`log`]: lines whose text stays on the host.
@@ -34,6 +35,7 @@ pub mod bytes;
 pub mod encode;
 pub mod gate;
 pub mod header;
+pub mod latest;
 pub mod layout;
 pub mod log;
 pub mod message;
@@ -50,6 +52,7 @@ pub use bytes::{ByteLink, ByteStream, TextStream, send_bytes};
 pub use encode::encode;
 pub use gate::Gate;
 pub use header::{From, Header, Kind};
+pub use latest::{Latest, send_latest, send_latest_once};
 pub use layout::Layout;
 pub use log::{Log, LogKind};
 pub use message::{Field, Message, SchemaWord};

@@ -12,7 +12,7 @@ use super::unit::{PHASE, Position, QUAD};
 use super::{GRANULE, MAX_UNITS};
 
 /// Units of the longest message of rows.
-const MAX_MESSAGE: usize = 129 * GRANULE as usize;
+pub(super) const MAX_MESSAGE: usize = 129 * GRANULE as usize;
 
 const _: () = {
     let Some(largest) = Layout::new(MAX_UNITS, 64, true) else { panic!() };

@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use corosensei::Yielder;
-use hostcall_abi::stream::{ByteLink, Counter, Credit, From, Gate, RingLink, RingMemory, unit::PHASE};
+use hostcall_abi::stream::unit::{LATEST, PHASE};
+use hostcall_abi::stream::{ByteLink, Counter, Credit, From, Gate, RingLink, RingMemory};
 
 use crate::common::{Meetings, Random, lanes_that_meet};
 use crate::program::{byte, length};
@@ -36,13 +37,17 @@ pub struct Ring {
     pub units: RefCell<Vec<u32>>,
     /// Stores on their way: where, and what.
     pending: RefCell<Vec<(u32, u32)>>,
+    /// The same of the area of the latest messages. Stores of several laps may be on their way to one unit.
+    pub area: RefCell<Vec<u32>>,
+    area_pending: RefCell<Vec<(u32, u32)>>,
+    pub area_head: Cell<u32>,
     pub head: Cell<u32>,
     /// Credit as the host has stored it, and as the device sees it.
     pub credit: Cell<u32>,
     seen: Cell<u32>,
     pub meetings: Meetings,
     pub clock: Cell<u64>,
-    pub counters: [Cell<u32>; 3],
+    pub counters: [Cell<u32>; 4],
     /// Of all streams that are live.
     pub gate: Cell<Gate>,
     pub ring_log2: u32,
@@ -61,6 +66,9 @@ impl Ring {
         Self {
             units: RefCell::new((0..units).map(before).collect()),
             pending: RefCell::default(),
+            area: RefCell::new(vec![0; units as usize]),
+            area_pending: RefCell::default(),
+            area_head: Cell::new(0),
             head: Cell::new(first as u32),
             credit: Cell::new(first as u32),
             seen: Cell::new(first as u32),
@@ -82,6 +90,20 @@ impl Ring {
             let (unit, value) = pending.swap_remove(chosen);
             self.units.borrow_mut()[unit as usize] = value;
         }
+    }
+
+    /// One of the stores on their way to the area arrives: one of the oldest `most`.
+    pub fn deliver_latest(&self, random: &Random, most: usize) {
+        let mut pending = self.area_pending.borrow_mut();
+        if !pending.is_empty() {
+            let chosen = random.below(pending.len().min(most) as u32) as usize;
+            let (unit, value) = pending.remove(chosen);
+            self.area.borrow_mut()[unit as usize] = value;
+        }
+    }
+
+    pub fn latest_on_their_way(&self) -> usize {
+        self.area_pending.borrow().len()
     }
 
     /// The device sees the credit that the host has stored.
@@ -172,6 +194,10 @@ impl RingLink for Lane<'_> {
         self.step();
         self.ring.head.replace(self.ring.head.get().wrapping_add(granules))
     }
+    fn reserve_latest(self, granules: u32) -> u32 {
+        self.step();
+        self.ring.area_head.replace(self.ring.area_head.get().wrapping_add(granules))
+    }
     fn credit(self) -> Credit {
         self.step();
         let freed = match self.ring.fault {
@@ -203,6 +229,9 @@ impl RingLink for Lane<'_> {
     fn store(self, unit: u32, value: u32) {
         self.step();
         let ring = self.ring;
+        if unit & LATEST != 0 {
+            return ring.area_pending.borrow_mut().push((unit & !LATEST, value));
+        }
         match ring.fault {
             // Padding is all that is zero here: programs' units are not.
             Fault::NoPadding if value & !PHASE == 0 => return,

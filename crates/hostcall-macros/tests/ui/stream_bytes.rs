@@ -33,4 +33,7 @@ pub enum Choice {
     One,
 }
 
+#[stream(krate = hostcall_abi, bytes, policy = "latest")]
+pub struct Flown;
+
 fn main() {}

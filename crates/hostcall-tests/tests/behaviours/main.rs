@@ -12,6 +12,7 @@ mod stream_bytes;
 mod stream_files;
 mod stream_gates;
 mod stream_handlers;
+mod stream_latest;
 mod stream_sinks;
 mod stream_sites;
 mod streams;
