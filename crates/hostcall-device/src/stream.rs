@@ -26,6 +26,8 @@
 //! # fn main() {}
 //! ```
 //!
+//! Messages of any length are those of [`bytes`](mod@bytes), and of text.
+//!
 //! Three streams are there without a definition: [`access`](mod@access), what lanes do to memory, [`interval`](mod@interval), how long something takes,
 //! and [`log`](mod@log), lines whose text stays on the host.
 //!
@@ -33,6 +35,7 @@
 //! in the source they are. It costs the load of a number, and no room in the message.
 
 pub mod access;
+pub mod bytes;
 pub mod interval;
 pub mod log;
 
@@ -81,8 +84,7 @@ impl StreamWord {
     #[inline(always)]
     fn subject(&self, values: u32) -> Option<Subject> {
         let word = self.load();
-        let (stream, timed, live) = (word & word::NUMBER, word & word::UNTIMED == 0, word & word::LIVE != 0);
-        (word != 0).then_some(Subject { stream, site: 0, policy: word::policy(word), timed, values, live, weight: 0 })
+        (word != 0).then_some(subject_of(word, values))
     }
 
     /// The same for messages from a place in the source; also `None` if nobody wants messages from there.
@@ -94,6 +96,13 @@ impl StreamWord {
         let site = unsafe { arch::load_number(site.number()) };
         (site & SITE_OFF == 0).then_some(Subject { site, ..subject })
     }
+}
+
+/// What messages say of themselves that have no place in the source, by a word that is not 0.
+#[inline(always)]
+fn subject_of(word: u32, values: u32) -> Subject {
+    let (stream, timed, live) = (word & word::NUMBER, word & word::UNTIMED == 0, word & word::LIVE != 0);
+    Subject { stream, site: 0, policy: word::policy(word), timed, values, live, weight: 0 }
 }
 
 /// A place in the source, as the macros that name one make it.

@@ -3,16 +3,20 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Error, Fields, ItemStruct, Member, Result, Visibility};
+use syn::{Error, Fields, Ident, ItemStruct, Member, Result, Visibility};
 
+use crate::bytes;
 use crate::common::{Args, Errors, normalised, tidy};
 
 /// The most values of one `send_each`.
 const MAX_EACH: usize = 8;
 
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let args = Args::parse(args, &["policy", "krate"])?;
+    let args = Args::parse(args, &["policy", "bytes", "text", "krate"])?;
     let item: ItemStruct = syn::parse2(item).map_err(|error| Error::new(error.span(), format!("`#[stream]` goes on a struct: {error}")))?;
+    if args.content.is_some() {
+        return bytes::expand(args, item);
+    }
     check(&item)?;
     let krate = &args.krate;
     let private = quote!(#krate::__private);
@@ -44,7 +48,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
             .collect(),
     );
     let text = format!("{said} {text}");
-    let device = device(&item, &stream, &private, &said, policy == "Latest");
+    let device = device(&item, &stream, &private, policy == "Latest");
     Ok(quote! {
         #[derive(#krate::Plain)]
         #[hostcall(krate = #krate)]
@@ -64,13 +68,36 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
     })
 }
 
+/// The word in which the host says how messages of a stream are sent.
+pub(crate) fn word_of(item: &ItemStruct) -> Ident {
+    format_ident!("__HOSTCALL_STREAM__{}", item.ident.unraw().to_string())
+}
+
+/// That word, and what the program says of the stream.
+pub(crate) fn words(item: &ItemStruct, stream: &TokenStream, private: &TokenStream) -> TokenStream {
+    let (name, word) = (&item.ident, word_of(item));
+    let schema = format_ident!("__HOSTCALL_SCHEMA__{}", name.unraw().to_string());
+    quote! {
+        #[doc(hidden)]
+        #[cfg_attr(not(target_arch = "amdgpu"), used)]
+        #[unsafe(no_mangle)]
+        #[allow(non_upper_case_globals, reason = "the host finds the word under the stream's name")]
+        static #word: #private::StreamWord = #private::StreamWord::new();
+
+        #[doc(hidden)]
+        #[cfg_attr(not(target_arch = "amdgpu"), used)]
+        #[unsafe(no_mangle)]
+        #[allow(non_upper_case_globals, reason = "the host finds the word under the stream's name")]
+        static #schema: #stream::SchemaWord<{ <#name as #stream::Message>::FIELDS.len() }, { #stream::message::schema_text(<#name as #stream::Message>::FIELDS) }> =
+            #stream::SchemaWord::of::<#name>();
+    }
+}
+
 /// The words that the host reads and patches, and the methods that send; `latest`: by the policy of that name, whose messages have a check behind each
 /// lane's units.
-fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, said: &str, latest: bool) -> TokenStream {
+fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, latest: bool) -> TokenStream {
     let ItemStruct { ident: name, vis, .. } = item;
-    let word = format_ident!("__HOSTCALL_STREAM__{said}");
-    let schema = format_ident!("__HOSTCALL_SCHEMA__{said}");
-    let fields = Literal::usize_unsuffixed(item.fields.len());
+    let word = word_of(item);
     let (check, send_units, send_once) =
         if latest { (1, quote!(send_latest_units), quote!(send_latest_once)) } else { (0, quote!(send_units), quote!(send_once)) };
     let check = Literal::usize_unsuffixed(check);
@@ -95,19 +122,9 @@ fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, said: 
             }
         }
     });
+    let words = words(item, stream, private);
     quote! {
-        #[doc(hidden)]
-        #[cfg_attr(not(target_arch = "amdgpu"), used)]
-        #[unsafe(no_mangle)]
-        #[allow(non_upper_case_globals, reason = "the host finds the word under the stream's name")]
-        static #word: #private::StreamWord = #private::StreamWord::new();
-
-        #[doc(hidden)]
-        #[cfg_attr(not(target_arch = "amdgpu"), used)]
-        #[unsafe(no_mangle)]
-        #[allow(non_upper_case_globals, reason = "the host finds the word under the stream's name")]
-        static #schema: #stream::SchemaWord<#fields, { #stream::message::schema_text(<#name as #stream::Message>::FIELDS) }> =
-            #stream::SchemaWord::of::<#name>();
+        #words
 
         impl #name {
             /// Sends the value: one message of all lanes that run converged here, each with its own.
@@ -173,14 +190,20 @@ fn name_of(member: &Member) -> String {
 
 fn check(item: &ItemStruct) -> Result<()> {
     let mut errors = Errors::default();
+    check_any(item, &mut errors);
+    if matches!(item.fields, Fields::Unit) || item.fields.is_empty() {
+        errors
+            .add(&item.ident, "a message has at least one field; for bytes or text of any length: `#[hostcall::stream(bytes)]`, `(text)`");
+    }
+    errors.check()
+}
+
+/// What goes for streams of all kinds.
+pub(crate) fn check_any(item: &ItemStruct, errors: &mut Errors) {
     if matches!(item.vis, Visibility::Inherited) {
         errors.add(&item.ident, "a stream is for both sides to use: make it `pub`, or at least `pub(crate)`");
     }
     if !item.generics.params.is_empty() {
         errors.add(&item.generics, "a stream cannot be generic: it has one name and one layout");
     }
-    if matches!(item.fields, Fields::Unit) || item.fields.is_empty() {
-        errors.add(&item.ident, "a message has at least one field");
-    }
-    errors.check()
 }

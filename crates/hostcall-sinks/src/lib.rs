@@ -25,6 +25,7 @@ mod part;
 mod perfetto;
 mod read;
 pub mod report;
+mod slices;
 
 pub use arrow::{Arrow, ArrowSink};
 pub use errors::{OpenError, ReadError};

@@ -161,7 +161,10 @@ impl StreamsBuilder {
     }
 
     /// Calls `f` for each value of `M`, on the threads that read.
+    ///
+    /// Of bytes and text [`StreamsBuilder::bytes`] and [`StreamsBuilder::text`] do so.
     pub fn each<M: Message>(self, f: impl Fn(&Origin, &M) + Send + Sync + 'static) -> Self {
+        const { assert!(size_of::<M>() > 0, "a stream of bytes or text has no values: use `bytes` or `text` instead of `each`") };
         self.on::<M, _>(Each(f))
     }
 

@@ -113,7 +113,7 @@ impl Shared {
 /// What a thread has of a stream.
 pub(crate) struct Slot {
     stream: Arc<Registered>,
-    /// Units of a value.
+    /// Units of a value; 0: messages are of bytes.
     units: u32,
     /// `None`: it has no handlers.
     part: Option<Box<dyn Part>>,
@@ -345,6 +345,13 @@ impl Slot {
         if self.part.is_none() {
             self.messages += 1;
             self.values += u64::from(values);
+            return;
+        }
+        if let Some(length) = packet.bytes() {
+            self.pending.push_bytes(packet, length, Head::raw(packet.raw_header(), device, packet.after_gap));
+            if self.pending.is_full() {
+                self.flush(shared);
+            }
             return;
         }
         let units = (packet.rows() * packet.units()) as usize;

@@ -209,6 +209,28 @@ pub struct Sampled {
     pub number: u32,
 }
 
+/// Messages of bytes of any length.
+#[hostcall::stream(bytes)]
+pub struct Frame;
+
+/// Messages of text.
+#[hostcall::stream(text)]
+#[derive(Clone, Copy, Debug)]
+pub struct Note;
+
+/// The most bytes of [`frame_length`].
+pub const FRAME_MOST: u32 = 301;
+
+/// How long message `number` of lane `lane` is: every length from 0 on, in steps of `step`.
+pub const fn frame_length(lane: u32, number: u32, step: u32) -> u32 {
+    (number * step + lane * 13) % FRAME_MOST
+}
+
+/// Where it begins, at all kinds of addresses.
+pub const fn frame_start(lane: u32, number: u32) -> u32 {
+    (lane * 31 + number * 17) % 1024
+}
+
 /// A message that overwrites the oldest.
 #[hostcall::stream(policy = "latest")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@
 //! * [`mod@unit`], the unit with its phase.
 //! * [`header`]: the first two words of a message, who sent what.
 //! * [`layout`]: where the units of each lane lie in a message.
+//! * [`mod@bytes`]: messages of bytes and of text, of any length.
 //! * [`mod@encode`]: a message by one thread, for tests.
 //! * [`message`]: types of messages, and what a program says of them.
 //! * [`builtin`]: messages that the library brings along.
@@ -30,6 +31,7 @@
 //! it. So the reader always gets on, as long as resident waves make progress.
 
 pub mod builtin;
+pub mod bytes;
 pub mod encode;
 pub mod gate;
 pub mod header;
@@ -46,6 +48,7 @@ pub mod take;
 pub mod unit;
 
 pub use builtin::{Access, AccessKind, Interval, Space};
+pub use bytes::{ByteLink, ByteStream, TextStream, send_bytes};
 pub use encode::encode;
 pub use gate::Gate;
 pub use header::{From, Header, Kind};

@@ -224,7 +224,8 @@ fn send_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject:
     let layout = Layout { units: UNITS as u32, lanes: group.count, wide: arch.is_wide() };
     // While room is reserved: what does not depend on it. All lanes make all ballots; each then picks what it stores.
     let timed = subject.timed;
-    let (reserved, (time, bits)) = reserve(arch, group, layout, &mut subject, || (time(arch, timed), Bits::gather(arch, group, units)));
+    let (reserved, (time, bits)) =
+        reserve(arch, group, layout.granules(), &mut subject, || (time(arch, timed), Bits::gather(arch, group, units)));
     let at = match reserved {
         Ok(at) => at,
         Err(why) => return why,
@@ -266,7 +267,7 @@ fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject:
     }
     let layout = Layout { units: UNITS as u32, lanes: 1, wide: arch.is_wide() };
     let timed = subject.timed;
-    let (reserved, (time, units)) = reserve(arch, group, layout, &mut subject, || {
+    let (reserved, (time, units)) = reserve(arch, group, layout.granules(), &mut subject, || {
         let mut all = [0; UNITS];
         unrolled!(for k in 0..UNITS as u32 => {
             all[k as usize] = arch.broadcast(group.mask, units[k as usize], group.leader);
@@ -309,7 +310,7 @@ fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject:
 }
 
 #[inline(always)]
-fn time(arch: impl RingLink, timed: bool) -> Option<u64> {
+pub(super) fn time(arch: impl RingLink, timed: bool) -> Option<u64> {
     if timed { Some(arch.now_ns()) } else { None }
 }
 
@@ -327,15 +328,15 @@ impl Subject {
 /// Lanes do not part here but for the atomic itself, and for what is rare. What they decide they decide together, by a ballot, because each has looked at
 /// the credit by itself.
 #[inline(always)]
-fn reserve<A: RingLink, T>(
+pub(super) fn reserve<A: RingLink, T>(
     arch: A,
     group: &Group,
-    layout: Layout,
+    granules: u32,
     subject: &mut Subject,
     meanwhile: impl FnOnce() -> T,
 ) -> (Result<Position, Sent>, T) {
-    // The largest message takes less than a quarter of the smallest ring.
-    let (ring_log2, granules) = (arch.ring_log2(), layout.granules());
+    // The largest message takes no more than a quarter of its ring: one of rows of the smallest, one of bytes by its sender's check.
+    let ring_log2 = arch.ring_log2();
     let size = 1u32 << ring_log2;
     if subject.policy != Policy::Block {
         match by_leader(arch, group, || room(arch, granules, size, subject)) {

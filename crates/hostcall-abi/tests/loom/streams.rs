@@ -203,7 +203,7 @@ fn read(ring: &Arc<Ring>, count: usize) -> Vec<u32> {
                     values.push(value[0]);
                     looks = 0;
                 }
-                Found::Malformed => panic!("no message"),
+                Found::Malformed | Found::Long(_) => panic!("no message"),
                 Found::Absent | Found::Partial => thread::yield_now(),
             }
             if let Some(credit) = reader.credit(false) {

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use corosensei::Yielder;
 use hostcall_abi::stream::unit::{LATEST, PHASE};
-use hostcall_abi::stream::{Counter, Credit, From, Gate, RingLink, RingMemory};
+use hostcall_abi::stream::{ByteLink, Counter, Credit, From, Gate, RingLink, RingMemory};
 
 use crate::common::{Meetings, Random, lanes_that_meet};
+use crate::program::{byte, length};
 
 /// How something is broken, for the tests that must fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,10 @@ pub enum Fault {
     NoPadding,
     /// The unit behind the ballots is not stored with its bits: lane 31 loses its top bits.
     NoLastLane,
+    /// Quads of bytes say that they are full where they are not.
+    TooManyBytes,
+    /// Quads of bytes lose the top bits of their words.
+    NoTopsOfBytes,
 }
 
 /// Device memory, and the ring's units on both sides of the bus.
@@ -158,6 +163,12 @@ impl Lane<'_> {
         self.fiber.suspend(());
     }
 
+    /// Where the bytes are that a lane sends.
+    pub fn address(wave: u32, op: u32, lane: u32) -> u64 {
+        // Not at the beginning of what an address can tell: an overflow of its low half is to show.
+        u64::from(wave << 24 | op << 8 | lane) << 32 | 0xffff_ff80
+    }
+
     fn meet(self, mask: u64, value: u64) -> HashMap<u32, u64> {
         self.ring.meetings.meet(self.wave, mask, self.lane, value, || self.step())
     }
@@ -230,7 +241,27 @@ impl RingLink for Lane<'_> {
         let phase = ring.units.borrow()[unit as usize] & PHASE;
         assert!(breaks_credit || phase != value & PHASE, "a unit stored twice in a lap");
         assert!(breaks_credit || ring.pending.borrow().iter().all(|(at, _)| *at != unit), "two stores to a unit on their way");
-        let lost = ring.fault == Fault::NoLastLane && unit % 16 == 9;
-        ring.pending.borrow_mut().push((unit, if lost { value & PHASE } else { value }));
+        let value = match ring.fault {
+            Fault::NoLastLane if unit % 16 == 9 => value & PHASE,
+            Fault::TooManyBytes if unit % 4 == 3 && unit % 16 > 7 && value >> 27 & 15 != 0 => value | 15 << 27,
+            Fault::NoTopsOfBytes if unit % 4 == 3 && unit % 16 > 7 => value & !(7 << 24),
+            _ => value,
+        };
+        ring.pending.borrow_mut().push((unit, value));
+    }
+}
+
+impl ByteLink for Lane<'_> {
+    fn is_private(self, address: u64) -> bool {
+        (address >> 32).is_multiple_of(3)
+    }
+    unsafe fn load_bytes(self, address: u64, count: u32) -> [u32; 4] {
+        self.step();
+        let first = address - 0xffff_ff80;
+        let ([lane, op, _, wave], first) = (((first >> 32) as u32).to_le_bytes().map(u32::from), first as u32);
+        assert!(count <= 15 && (count == 0 || first + count <= length(wave, op, lane)), "bytes that nobody sends are read");
+        assert!(lane == self.lane || !self.is_private(Self::address(wave, op, lane)), "another lane's own memory is read");
+        let bytes: [u8; 16] = std::array::from_fn(|i| if i < count as usize { byte(wave, op, lane, first + i as u32) } else { 0 });
+        std::array::from_fn(|i| u32::from_le_bytes(*bytes[4 * i..].first_chunk().expect("four bytes")))
     }
 }

@@ -12,7 +12,7 @@ use crate::schema::{Field, Schema};
 use crate::sites::{Level, Site};
 
 pub(super) const MAGIC: [u8; 8] = *b"HCSTREAM";
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// Bytes of the file's head.
 pub(super) const FILE_HEAD: usize = 24;
 /// Bytes of a frame's head.
@@ -267,7 +267,7 @@ impl StreamText {
         }
         let Ok(signature) = u64::from_str_radix(&signature, 16) else { return wrong(format!("signature `{signature}` is no 16 digits")) };
         let Some(policy) = Policy::ALL.into_iter().find(|known| known.name() == policy) else { return wrong(format!("policy `{policy}`")) };
-        if bytes == 0 || !bytes.is_multiple_of(4) || bytes > 4 * MAX_UNITS {
+        if !bytes.is_multiple_of(4) || bytes > 4 * MAX_UNITS {
             return wrong(format!("values of {bytes} bytes"));
         }
         let mut covered = 0u32;
@@ -282,7 +282,11 @@ impl StreamText {
             return wrong(format!("its fields have {covered} bytes of {bytes}"));
         }
         let field = |FieldText { name, ty, offset, bytes }| Field { name, ty, offset, bytes };
-        Ok((number, Schema { name, signature, bytes, policy, fields: fields.into_iter().map(field).collect() }))
+        let fields: Vec<_> = fields.into_iter().map(field).collect();
+        if bytes == 0 && !Schema::is_long(&fields) {
+            return Err(format!("stream `{name}`: values of 0 bytes, which are neither bytes nor text"));
+        }
+        Ok((number, Schema { name, signature, bytes, policy, fields }))
     }
 }
 
@@ -340,7 +344,8 @@ mod tests {
         let device = Device { number: 1, name: "a \"device\"".into(), kind: "sim".into() };
         let site = |level, text: &str| Site { file: "a.rs".into(), line: 7, column: 9, module: "a::b".into(), level, text: text.into() };
         let sites = vec![(1, site(None, "")), (65535, site(Some(Level::Warn), "\"{0:}\""))];
-        Program { name: "p".into(), device, wave_size: 64, first_ring: 3, rings: 4, streams: vec![(7, schema)], sites }
+        let note = Schema { name: "Note".into(), signature: 3, bytes: 0, policy: Policy::Block, fields: vec![field("value", "str", 0, 0)] };
+        Program { name: "p".into(), device, wave_size: 64, first_ring: 3, rings: 4, streams: vec![(7, schema), (8, note)], sites }
     }
 
     #[test]
@@ -363,6 +368,9 @@ mod tests {
             ("\"bytes\":12", "\"bytes\":13", "values of 13 bytes"),
             ("\"bytes\":12", "\"bytes\":128", "values of 128 bytes"),
             ("\"bytes\":12", "\"bytes\":16", "its fields have 12 bytes of 16"),
+            ("\"bytes\":12", "\"bytes\":0", "field `step` has 4 bytes at 0, behind 0 bytes"),
+            ("\"type\":\"str\"", "\"type\":\"string\"", "stream `Note`: values of 0 bytes"),
+            ("\"name\":\"value\"", "\"name\":\"values\"", "stream `Note`: values of 0 bytes"),
             ("\"offset\":4", "\"offset\":8", "field `rest` has 8 bytes at 8, behind 4 bytes"),
             ("\"bytes\":8", "\"bytes\":4294967295", "field `rest` has 4294967295 bytes"),
             ("\"step\"", "7", "invalid type"),
@@ -381,7 +389,7 @@ mod tests {
         assert_eq!(&bytes[..28], b"\x02\0\x04\x03\x01\0\0\0\x08\x07\x06\x05\x04\x03\x02\x01\x40\0\0\0\0\0\0\0\xdd\xcc\xbb\xaa");
         assert_eq!(FrameHead::decode(&bytes), Some(head));
         let file = file_head();
-        assert_eq!(&file[..12], b"HCSTREAM\x01\0\0\0");
+        assert_eq!(&file[..12], b"HCSTREAM\x02\0\0\0");
         assert_eq!(number(&file, 12) as usize, file.len() - FILE_HEAD);
         // RFC 3720's example: 32 bytes of zeros.
         assert_eq!(crc32c::crc32c(&[0; 32]), 0x8a91_36aa);

@@ -8,6 +8,7 @@ mod lifecycle;
 mod listening;
 mod modes;
 mod print;
+mod stream_bytes;
 mod stream_files;
 mod stream_gates;
 mod stream_handlers;
