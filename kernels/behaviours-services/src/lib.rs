@@ -1,6 +1,8 @@
 //! The services that the behaviour tests call.
 #![no_std]
 
+pub mod soaked;
+
 /// A plain struct of more than 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, hostcall::Plain)]
 #[repr(C)]

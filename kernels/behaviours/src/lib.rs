@@ -18,6 +18,7 @@ mod lifecycle;
 mod modes;
 mod print;
 mod soak;
+mod soak_streams;
 mod stream_bytes;
 mod stream_gates;
 mod stream_handlers;
