@@ -8,7 +8,7 @@
 //! * [`Handler`], [`Batch`], [`Origin`]: what handlers see.
 //! * [`Report`], [`Table`]: what they find out, as text, JSON and CSV.
 //! * [`handlers`]: handlers that are ready.
-//! * [`Filter`]: which messages are wanted, while kernels run.
+//! * [`Filter`], [`NamedFilter`]: which messages are wanted, while kernels run.
 //! * [`Sites`]: places in the source that messages name.
 //! * [`Summary`]: what was counted.
 //! * [`Schema`]: what messages are made of.
@@ -30,6 +30,7 @@ pub mod handlers;
 #[doc(hidden)]
 pub mod measure;
 mod memory;
+mod named_filter;
 mod registry;
 mod report;
 mod ring;
@@ -46,6 +47,7 @@ pub use file::open;
 pub use filter::Filter;
 pub use handler::{Flow, Handler};
 pub use hostcall_abi::stream::{Access, AccessKind, Header, Interval, Log, Message, Policy, Sent, Space};
+pub use named_filter::{NamedFilter, ParseFilterError};
 pub use report::{Cell, Report, Table};
 pub use schema::{Field, Schema};
 pub use sites::{Level, Site, Sites};
