@@ -19,6 +19,11 @@ pub(crate) fn ci(sh: &Shell) -> Result<()> {
     });
     steps.run("generated files", || super::generated::run(sh, true, false));
     steps.run("clippy", || Ok(cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- -D warnings").run()?));
+    steps.run("clippy of the sinks that are features", || {
+        let features = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats";
+        let packages = ["--package", "hostcall-sinks", "--package", "cargo-hostcall", "--features", features];
+        Ok(cmd!(sh, "cargo clippy {packages...} --all-targets --quiet -- -D warnings").run()?)
+    });
     steps.run("clippy of the device library, as the simulator builds it", || {
         let clippy = cmd!(sh, "cargo clippy --package hostcall --target-dir target/clippy-device --quiet -- -D warnings");
         Ok(clippy.env("RUSTFLAGS", "--cfg hostcall_device").run()?)

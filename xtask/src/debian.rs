@@ -5,9 +5,15 @@
 use anyhow::{Context, Result, ensure};
 use xshell::{Shell, cmd};
 
-/// Packages, and which of their files are unpacked: TableGen sources, and the header that LLVM's generator made.
-const FILES: [(&str, &str); 4] =
-    [("llvm-22-dev", "*.td"), ("libmlir-22-dev", "*.td"), ("libflang-22-dev", "*.td"), ("liboffload-22-dev", "*/include/offload/*")];
+/// Packages, and which of their files are unpacked: TableGen sources, the header that LLVM's generator made, and a server of NATS, which the package would
+/// start with the system.
+const FILES: [(&str, &str); 5] = [
+    ("llvm-22-dev", "*.td"),
+    ("libmlir-22-dev", "*.td"),
+    ("libflang-22-dev", "*.td"),
+    ("liboffload-22-dev", "*/include/offload/*"),
+    ("nats-server", "*/sbin/nats-server"),
+];
 
 /// Downloads what is missing and unpacks it.
 pub(crate) fn unpack(sh: &Shell) -> Result<()> {
@@ -25,7 +31,7 @@ pub(crate) fn unpack(sh: &Shell) -> Result<()> {
         // Without lists of packages, or with old ones.
         if fetch().is_err() {
             update(sh)?;
-            fetch().with_context(|| format!("cannot download {package}: TableGen's differential tests need Debian's repositories"))?;
+            fetch().with_context(|| format!("cannot download {package}: tests of TableGen and of sinks need Debian's repositories"))?;
         }
         let archive = sh.read_dir(download.path())?.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "deb"));
         let archive = archive.with_context(|| format!("apt-get downloaded no {package}"))?;

@@ -1,10 +1,10 @@
-//! The packages with which tests read what sinks wrote, in a virtual environment of their own: `target/python`.
+//! The packages with which tests read what sinks wrote, and a server that stands for S3, in a virtual environment of their own: `target/python`.
 
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
 /// With their versions: the same on every machine.
-const PACKAGES: [&str; 4] = ["duckdb==2.0.0", "pandas==3.1.1", "pyarrow==26.0.1", "numpy==2.4.6"];
+const PACKAGES: [&str; 5] = ["duckdb==2.0.0", "pandas==3.1.1", "pyarrow==26.0.1", "numpy==2.4.6", "moto[server]==5.2.5"];
 
 /// Installs what is missing.
 pub(crate) fn packages(sh: &Shell) -> Result<()> {

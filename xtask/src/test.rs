@@ -107,9 +107,11 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
         "check --quiet --package hostcall --package offload",
         "check --quiet --package offload --features cudarc --examples",
         "check --quiet --package cargo-hostcall --features sinks",
-        "check --quiet --package hostcall-sinks --features s3,gcs,azure",
+        "check --quiet --package cargo-hostcall --features s3,gcs,azure,nats",
     ];
     steps.run("crates without and with features that the tests' builds have not", || features.into_iter().try_for_each(succeed));
+    let sinks = tests("--features cargo-hostcall/s3,cargo-hostcall/nats --test it --test targets");
+    steps.tests("sinks that are features: S3 and NATS, and the command line with them", [sinks]);
     steps.tests("loom", loom());
     // As this workspace builds, where this workspace does: most of what they need is there.
     let mut seeds = cargo("test --manifest-path fuzz/Cargo.toml --lib --tests --quiet --target-dir");

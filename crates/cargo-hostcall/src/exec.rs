@@ -157,7 +157,7 @@ fn start(
     let kernel = program.kernel(ENTRY)?;
     phases.end("load the program, start the server with its heap");
     server.attach_to(&program, &buffer)?;
-    let streams = options.record(&device, &program)?;
+    let receiver = options.receiver(&device, &program)?;
     let stack = options.stack.unwrap_or(STACK);
     hostcall::std_programs::reserve_stacks(&program, waves, stack)
         .map_err(|error| format!("{waves} threads (--threads) with {stack} bytes of stack each (--stack): {error}"))?;
@@ -174,7 +174,7 @@ fn start(
         Error::Backend { .. } if device.info().kind == DeviceKind::Sim => format!("--threads {waves}: {error}"),
         error => error.to_string(),
     })?;
-    let outcome = watch.finish("program", server, streams, &queue, options.stats, quiet);
+    let outcome = watch.finish("program", server, receiver, &queue, options.stats, quiet);
     phases.end("run");
     if device.info().kind == DeviceKind::Sim {
         drop((queue, kernel, program, device));
@@ -212,7 +212,7 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
     }
     let server = builder.start()?;
     server.attach(&program)?;
-    let streams = options.record(&device, &program)?;
+    let receiver = options.receiver(&device, &program)?;
     let stack = options.stack.unwrap_or(GPU_KERNEL_STACK);
     hostcall::std_programs::reserve_lane_stacks(&program, stack)
         .map_err(|error| format!("lanes with {stack} bytes of stack each (--stack): {error}"))?;
@@ -224,5 +224,5 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
     // SAFETY: the parameters have the number and sizes that the kernel's own table says. That they are numbers and no addresses is what
     // whoever types the command answers for, as for the kernel itself.
     unsafe { queue.launch(&kernel, shape.launch(), params)? };
-    watch.finish("kernel", server, streams, &queue, options.stats, quiet)
+    watch.finish("kernel", server, receiver, &queue, options.stats, quiet)
 }

@@ -83,7 +83,7 @@ pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &
     }
     let server = builder.start()?;
     server.attach(&program)?;
-    let streams = options.record(&device, &program)?;
+    let receiver = options.receiver(&device, &program)?;
     let queue = device.queue()?;
     let watch = Watch::new(options.timeout)?;
     // Who reads this may press Ctrl-C.
@@ -91,7 +91,7 @@ pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &
     // SAFETY: the parameters have the number and sizes that the kernel's own table says. That they are numbers and no addresses is what
     // whoever types the command answers for, as for the kernel itself.
     unsafe { queue.launch(&kernel, shape.launch(), params)? };
-    watch.finish("kernel", server, streams, &queue, options.stats, false)
+    watch.finish("kernel", server, receiver, &queue, options.stats, false)
 }
 
 /// Builds the crate for the device, and loads what was built.

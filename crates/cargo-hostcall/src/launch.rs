@@ -5,9 +5,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use hostcall::{KernelReport, Server, WaitError};
-use hostcall_stream::Streams;
 use offload::{Error, FaultKind, Queue};
 
+use crate::stream::receiver::Receiver;
 use crate::{Outcome, device};
 
 /// Exit code after a device panic: that of a Rust program that panicked.
@@ -49,7 +49,7 @@ impl Watch {
     }
 
     /// Waits for what was launched on the queue, and says on stderr what went wrong. `what` is it in messages.
-    pub(crate) fn finish(self, what: &str, server: Server, streams: Option<Streams>, queue: &Queue, stats: bool, quiet: bool) -> Outcome {
+    pub(crate) fn finish(self, what: &str, server: Server, receiver: Option<Receiver>, queue: &Queue, stats: bool, quiet: bool) -> Outcome {
         let since = self.since;
         let end = self.wait(queue)?;
         let took = since.elapsed();
@@ -64,10 +64,11 @@ impl Watch {
                 Some(INTERRUPTED)
             }
         };
-        let recorded = match (&streams, code) {
-            // What runs may run on, and wait for ever: what has come is recorded when it is dropped.
-            (None, _) | (_, Some(TIMED_OUT | INTERRUPTED)) => true,
-            (Some(streams), _) => received(streams.wait(queue), quiet),
+        let (received, receiver) = match (receiver, code) {
+            // What runs may run on, and wait for ever: what has come is kept at the end.
+            (receiver, Some(TIMED_OUT | INTERRUPTED)) => (true, receiver),
+            (Some(receiver), _) => (receiver.wait(queue, quiet), None),
+            (None, _) => (true, None),
         };
         for note in notes(&server.denials(), quiet) {
             eprintln!("note: {note}");
@@ -78,10 +79,13 @@ impl Watch {
         match code {
             Some(code @ (TIMED_OUT | INTERRUPTED)) => {
                 // Calls fail from now on, and the trace is complete. What runs may run on all the same: it ends with this process.
-                drop((server, streams));
+                drop(server);
+                if let Some(receiver) = receiver {
+                    receiver.end(quiet);
+                }
                 std::process::exit(code.into());
             }
-            Some(0) if !recorded => Ok(ExitCode::FAILURE),
+            Some(0) if !received => Ok(ExitCode::FAILURE),
             code => Ok(code.map_or(ExitCode::FAILURE, ExitCode::from)),
         }
     }
@@ -99,22 +103,6 @@ impl Watch {
             Err(RecvTimeoutError::Timeout) => End::TimedOut(timeout),
             Err(RecvTimeoutError::Disconnected) => End::Finished,
         })
-    }
-}
-
-/// Says what became of the messages. Whether all that were not to be dropped are in the recording.
-fn received(waited: Result<hostcall_stream::Summary, hostcall_stream::WaitError>, quiet: bool) -> bool {
-    match waited {
-        Ok(summary) => {
-            if !quiet {
-                eprintln!("{summary}");
-            }
-            true
-        }
-        Err(error) => {
-            eprintln!("error: {error}");
-            false
-        }
     }
 }
 

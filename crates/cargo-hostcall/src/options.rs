@@ -8,9 +8,11 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
 use hostcall::{DirGrant, GrantError, NetGrant, ServerBuilder};
-use hostcall_stream::{Policy, Streams};
+use hostcall_stream::{NamedFilter, Policy};
 use offload::{Device, DeviceKind, Error, Program, ProgramBundle};
 
+use crate::stream::receiver::{Receiver, Wanted};
+use crate::stream::target::Target;
 use crate::{device, values};
 
 /// Where to run, with what, and what may be reached from there.
@@ -47,14 +49,18 @@ pub(crate) struct Options {
     /// Write a trace of all calls, for Chrome's and Perfetto's viewers
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Record all messages that the program sends through streams, in this file; `cargo hostcall stream` reads it
-    #[arg(long = "stream", value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
+    /// Where the messages go that the program sends through streams: a recording, FILE.hcs, which `cargo hostcall stream` reads; in builds with the features
+    /// for it also parquet://DIR, arrow://DIR, perfetto://FILE, s3://BUCKET/PATH, file:///DIR and nats://HOST/PREFIX. May be given several times
+    #[arg(long = "stream", value_name = "TARGET", value_parser = OsStringValueParser::new().try_map(|text| Target::parse(&text)))]
+    pub(crate) streams: Vec<Target>,
+    /// Which messages of a stream are wanted: `NAME: groups=0..8, lanes=0xff, rate=1/64`, some of these, or `NAME: none`. May be given for several streams
+    #[arg(long, value_name = "FILTER", requires = "streams", value_parser = filter)]
+    pub(crate) stream_filter: Vec<NamedFilter>,
     /// What messages do when their ring is full, whatever their definition says: block, drop, wait, sample
-    #[arg(long, value_name = "POLICY", requires = "record", value_parser = policy)]
+    #[arg(long, value_name = "POLICY", requires = "streams", value_parser = policy)]
     pub(crate) stream_policy: Option<Policy>,
     /// Memory of the host for messages on their way, in bytes, or with k, m or g [default: 64m, and 2m in the simulator]
-    #[arg(long, value_name = "BYTES", requires = "record", value_parser = values::size)]
+    #[arg(long, value_name = "BYTES", requires = "streams", value_parser = values::size)]
     pub(crate) stream_memory: Option<usize>,
     /// End the run after this many seconds; each test has this time for itself
     #[arg(long, value_name = "S", value_parser = values::seconds)]
@@ -89,24 +95,17 @@ impl Options {
         Ok(builder)
     }
 
-    /// What records the program's messages, if they are to be.
-    pub(crate) fn record(&self, device: &Device, program: &Program) -> Result<Option<Streams>, Box<dyn std::error::Error>> {
-        let Some(path) = &self.record else { return Ok(None) };
-        if program.streams().is_empty() {
-            eprintln!("note: the program has no streams: {} will have no messages", path.display());
-        }
-        // As for the server.
-        let window = std::env::var_os("HOSTCALL_WINDOW").is_some_and(|value| !value.is_empty());
-        let mut builder = Streams::builder().record(path).window(window);
-        if let Some(policy) = self.stream_policy {
-            builder = builder.policy_of_unlistened(policy);
-        }
-        if let Some(memory) = self.stream_memory {
-            builder = builder.memory(memory);
-        }
-        let streams = builder.start(device)?;
-        streams.attach(program)?;
-        Ok(Some(streams))
+    /// What receives the program's messages, if they are wanted.
+    pub(crate) fn receiver(&self, device: &Device, program: &Program) -> Result<Option<Receiver>, Box<dyn std::error::Error>> {
+        let wanted = Wanted {
+            targets: &self.streams,
+            filters: &self.stream_filter,
+            policy: self.stream_policy,
+            memory: self.stream_memory,
+            // As for the server.
+            window: std::env::var_os("HOSTCALL_WINDOW").is_some_and(|value| !value.is_empty()),
+        };
+        Receiver::start(&wanted, device, program)
     }
 
     /// Opens the device, and why it is this one. `room` is how many waves a program wants at once, and how large their stacks are if nothing else was said: the
@@ -147,8 +146,11 @@ impl Options {
         for grant in &self.net_allow {
             add("--net-allow", grant.to_string().into());
         }
-        if let Some(path) = &self.record {
-            add("--stream", absolute(path).into());
+        for target in &self.streams {
+            add("--stream", target.to_argument());
+        }
+        for filter in &self.stream_filter {
+            add("--stream-filter", filter.to_string().into());
         }
         if let Some(policy) = self.stream_policy {
             add("--stream-policy", policy.name().into());
@@ -187,6 +189,10 @@ fn named(variable: &OsStr) -> Result<(&OsStr, OsString), String> {
             Ok((variable, value))
         }
     }
+}
+
+fn filter(text: &str) -> Result<NamedFilter, hostcall_stream::ParseFilterError> {
+    text.parse()
 }
 
 fn policy(name: &str) -> Result<Policy, String> {
@@ -259,7 +265,7 @@ mod tests {
     #[test]
     fn options_that_become_arguments_are_read_back_the_same() {
         let line = "x --device sim:lanes=64 --dir /a::b:ro --dir /c::. --dir /dev::/dev:special --env A=1 --env B --net --net-allow localhost:80 --net-allow db.example:5432+private+loopback --heap 1m --stack 64k --ports 3 \
-                    --stats --trace /t.json --stream /s.hcs --stream-policy drop --stream-memory 4m --timeout 1.5";
+                    --stats --trace /t.json --stream /s.hcs --stream-filter Access:rate=1/2,lanes=0xf --stream-filter Loss:none --stream-policy drop --stream-memory 4m --timeout 1.5";
         let read = |words: Vec<OsString>| Line::try_parse_from(words).expect("good arguments").options;
         let mut words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let odd = |bytes: &'static [u8]| OsStr::from_bytes(bytes).to_owned();

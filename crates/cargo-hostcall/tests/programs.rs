@@ -297,7 +297,7 @@ fn a_program_without_a_recording_sends_nothing_and_a_policy_without_one_is_refus
     needs_toolchain!();
     assert_eq!(run(&[], "losses", &["1000", "1"], b"").succeeded().text(), "0 values sent by 2 threads\n");
     let ran = run(&["--stream-policy", "drop"], "losses", &[], b"");
-    assert!(ran.code == Some(2) && ran.stderr.contains("--stream <FILE>"), "{ran:?}");
+    assert!(ran.code == Some(2) && ran.stderr.contains("--stream <TARGET>"), "{ran:?}");
     let dir = tempfile::tempdir().expect("a directory");
     let nowhere = dir.path().join("not/there.hcs");
     let ran = run(&["--stream", nowhere.to_str().expect("text")], "losses", &[], b"");

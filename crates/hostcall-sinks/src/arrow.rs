@@ -1,4 +1,5 @@
-//! Arrow's own files, one for each stream: `Loss.arrow`, or as streams `Loss.arrows`, which can be read while they are written.
+//! Arrow's own files, one for each stream: `Loss.arrow`, or as streams `Loss.arrows`, which can be read while they are written. The places in the source that
+//! messages name are in `_sites.arrow`.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,6 +17,7 @@ use tempfile::NamedTempFile;
 use crate::errors::OpenError;
 use crate::intake::{Account, Intake, Keeper, Piece, Pipe};
 use crate::part;
+use crate::sites::{self, Written};
 
 /// A sink of Arrow files that is being set up.
 #[must_use = "nothing is kept before `open`"]
@@ -57,7 +59,7 @@ impl Arrow {
         let Self { directory, form, intake } = self;
         part::writable(&directory)?;
         let name = format!("`{}`", directory.display());
-        let keeper = Files { directory, form, open: HashMap::new(), entering: 0 };
+        let keeper = Files { directory, form, open: HashMap::new(), entering: 0, places: Written::default() };
         Ok(ArrowSink(Arc::new(Pipe::start(name, intake, None, vec![Box::new(keeper)]).map_err(OpenError::Thread)?)))
     }
 }
@@ -127,6 +129,20 @@ struct Files {
     open: HashMap<String, Open>,
     /// Messages of the table that is being written.
     entering: u64,
+    places: Written,
+}
+
+impl Files {
+    /// Writes the table of places, if it is not there.
+    fn put_places(&mut self, account: &Account) -> Result<(), SinkError> {
+        let Some(places) = self.places.news(account) else { return Ok(()) };
+        let path = self.directory.join(format!("{}.arrow", sites::NAME));
+        let file = part::beside(&path).map_err(|error| part::failed(account, error))?;
+        let file = sites::to_arrow(&places, file).map_err(|error| part::failed(account, error))?;
+        file.persist(&path).map_err(|error| part::failed(account, error.error))?;
+        self.places.set(places);
+        Ok(())
+    }
 }
 
 impl Keeper for Files {
@@ -149,6 +165,7 @@ impl Keeper for Files {
     }
 
     fn flush(&mut self, account: &Account) -> Result<(), SinkError> {
+        self.put_places(account)?;
         for open in self.open.values_mut() {
             open.output.flush().map_err(|error| part::failed(account, error))?;
             if self.form == Form::Stream {
@@ -164,6 +181,9 @@ impl Keeper for Files {
     }
 
     fn finish(&mut self, account: &Account) -> Result<(), SinkError> {
+        if !self.open.is_empty() {
+            self.put_places(account)?;
+        }
         for label in self.open.keys().cloned().collect::<Vec<_>>() {
             let Some(Open { path, output, messages, values, kept }) = self.open.remove(&label) else { continue };
             self.entering = messages - kept.0;

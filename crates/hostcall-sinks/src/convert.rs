@@ -1,12 +1,13 @@
 //! Recordings as files for analysis: what `cargo hostcall stream convert` does.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::SchemaRef;
 use hostcall_stream::file::Message;
 use hostcall_stream::sink::{Inlet, RawBatch, Sink, SinkError};
-use hostcall_stream::{Head, Schema};
+use hostcall_stream::{Head, Schema, Sites};
 use tempfile::NamedTempFile;
 
 use crate::arrow::Arrow;
@@ -16,6 +17,7 @@ use crate::errors::OpenError;
 use crate::parquet::{Codec, Encoder, Parquet};
 use crate::part;
 use crate::perfetto::Perfetto;
+use crate::sites;
 
 /// Rows of a table that is handed on.
 const ROWS: usize = 1 << 16;
@@ -78,6 +80,7 @@ enum Target {
     Sink {
         sink: Box<dyn Sink>,
         inlets: Vec<(Schema, Box<dyn Inlet>)>,
+        begun: bool,
     },
     File {
         path: PathBuf,
@@ -92,6 +95,8 @@ struct Open {
     columns: Columns,
     device: u32,
     output: Output,
+    /// The places that messages name, if any names one.
+    sites: Option<Arc<Sites>>,
 }
 
 enum Output {
@@ -106,19 +111,24 @@ impl std::fmt::Debug for Converter {
 }
 
 impl Converter {
-    /// Begins a file or a directory. `stream`: only values of this one.
+    /// Begins a file or a directory. `stream`: only values of this one. The places in the source that its messages name are in a table beside:
+    /// `_sites.parquet` or `_sites.arrow` in a directory, `out.sites.parquet` or `out.sites.arrow` beside a file `out`.
     ///
     /// # Errors
     /// When it cannot be written, or messages are there already.
     pub fn new(path: &Path, form: Form, stream: Option<String>) -> Result<Self, ConvertError> {
-        let sink = |sink: Box<dyn Sink>| Target::Sink { sink, inlets: Vec::new() };
         let target = match form {
-            Form::ParquetDirectory => sink(Box::new(Parquet::to(path).open()?)),
-            Form::ArrowDirectory => sink(Box::new(Arrow::files(path).open()?)),
-            Form::Perfetto => sink(Box::new(Perfetto::to(path).open()?)),
+            Form::ParquetDirectory => return Ok(Self::into_sink(Parquet::to(path).open()?, stream)),
+            Form::ArrowDirectory => return Ok(Self::into_sink(Arrow::files(path).open()?, stream)),
+            Form::Perfetto => return Ok(Self::into_sink(Perfetto::to(path).open()?, stream)),
             Form::Parquet | Form::Arrow => Target::File { path: path.into(), form, open: None },
         };
         Ok(Self { only: stream, values: 0, target })
+    }
+
+    /// Begins to give messages to a sink. `stream`: only values of this one.
+    pub fn into_sink(sink: impl Sink, stream: Option<String>) -> Self {
+        Self { only: stream, values: 0, target: Target::Sink { sink: Box::new(sink), inlets: Vec::new(), begun: false } }
     }
 
     /// Adds a message.
@@ -133,7 +143,10 @@ impl Converter {
         let batch = RawBatch::new(&head, message.raw(), message.schema.bytes);
         self.values += u64::from(head[0].values());
         match &mut self.target {
-            Target::Sink { sink, inlets } => {
+            Target::Sink { sink, inlets, begun } => {
+                if !std::mem::replace(begun, true) {
+                    sink.begin(message.sites);
+                }
                 let at = inlets.iter().position(|(schema, _)| schema == message.schema).unwrap_or_else(|| {
                     inlets.push((message.schema.clone(), sink.inlet(message.schema)));
                     inlets.len() - 1
@@ -147,6 +160,9 @@ impl Converter {
                     Some(open) => return Err(ConvertError::Several { one: open.schema.name.clone(), other: message.schema.name.clone() }),
                     none => none.insert(Open::new(path, *form, message.schema, head[0].device).map_err(wrote(path))?),
                 };
+                if message.header.site > 0 {
+                    open.sites.get_or_insert_with(|| message.sites.clone());
+                }
                 open.push(&batch, head[0].device).map_err(wrote(path))
             }
         }
@@ -158,7 +174,7 @@ impl Converter {
     /// When it cannot be written.
     pub fn finish(self) -> Result<u64, ConvertError> {
         match self.target {
-            Target::Sink { sink, inlets } => {
+            Target::Sink { sink, inlets, .. } => {
                 drop(inlets);
                 sink.finish();
                 if let Some(error) = sink.sunk().error {
@@ -186,7 +202,7 @@ impl Open {
             Form::Parquet => Output::Parquet(Encoder::new(file, &arrow, None, Codec::Zstd(1), 1 << 20)?),
             _ => Output::Arrow(FileWriter::try_new(file, &arrow)?),
         };
-        Ok(Box::new(Self { schema: schema.clone(), arrow, columns: Columns::new(schema, ROWS), device, output }))
+        Ok(Box::new(Self { schema: schema.clone(), arrow, columns: Columns::new(schema, ROWS), device, output, sites: None }))
     }
 
     fn push(&mut self, batch: &RawBatch<'_>, device: u32) -> Done {
@@ -209,10 +225,16 @@ impl Open {
 
     fn finish(mut self, path: &Path) -> Done {
         self.hand_on()?;
-        let file = match self.output {
-            Output::Parquet(encoder) => encoder.finish()?,
-            Output::Arrow(writer) => writer.into_inner()?,
+        let (file, extension) = match self.output {
+            Output::Parquet(encoder) => (encoder.finish()?, "parquet"),
+            Output::Arrow(writer) => (writer.into_inner()?, "arrow"),
         };
+        if let Some(places) = self.sites.map(|sites| sites.all()).filter(|places| !places.is_empty()) {
+            let beside = path.with_extension(format!("sites.{extension}"));
+            let table = part::beside(&beside)?;
+            let table = if extension == "parquet" { sites::to_parquet(&places, table)? } else { sites::to_arrow(&places, table)? };
+            table.persist(beside)?;
+        }
         file.persist(path)?;
         Ok(())
     }

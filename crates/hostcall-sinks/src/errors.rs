@@ -38,6 +38,39 @@ pub enum OpenError {
         /// What is wrong.
         reason: String,
     },
+    /// The server of NATS does not answer, does not know us, or has no stream for the messages.
+    #[error("cannot use {place}: {reason}; {fix}")]
+    Nats {
+        /// The server and the subjects.
+        place: String,
+        /// What it says.
+        reason: String,
+        /// What helps.
+        fix: &'static str,
+    },
+    /// What is to stand before the names of streams is no subject of NATS.
+    #[error(
+        "`{prefix}` cannot begin a subject: give words with dots between, like `lab.run7`, without blanks, `*` and `>`, as in nats://HOST/lab.run7"
+    )]
+    Subject {
+        /// What was given.
+        prefix: String,
+    },
+    /// A message that is offered again might be stored twice.
+    #[error(
+        "the JetStream stream `{stream}` knows doubles for {window:?} after the first, and messages are offered for {retry:?}: give `retry` at most \
+         {longest:?}, or the stream a longer duplicate window"
+    )]
+    Doubles {
+        /// The JetStream stream.
+        stream: String,
+        /// How long the server knows a message's number.
+        window: std::time::Duration,
+        /// How long messages are offered.
+        retry: std::time::Duration,
+        /// The longest time that is safe.
+        longest: std::time::Duration,
+    },
     /// The system gave no thread.
     #[error("cannot start a thread that writes: {0}")]
     Thread(#[source] std::io::Error),

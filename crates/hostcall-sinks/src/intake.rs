@@ -8,12 +8,12 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hostcall_stream::Schema;
 use hostcall_stream::sink::{Inlet, RawBatch, SinkError, Sunk};
+use hostcall_stream::{Schema, Site, Sites};
 
 use crate::columns::{Columns, Table};
 use crate::definition::arrow_schema;
@@ -122,6 +122,7 @@ pub(crate) trait Keeper: Send {
 pub(crate) struct Account {
     sunk: Mutex<Sunk>,
     failed: AtomicBool,
+    sites: OnceLock<Arc<Sites>>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -131,7 +132,17 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Account {
     fn new(name: String) -> Self {
-        Self { sunk: Mutex::new(Sunk { name, ..Sunk::default() }), failed: AtomicBool::new(false) }
+        Self { sunk: Mutex::new(Sunk { name, ..Sunk::default() }), failed: AtomicBool::new(false), sites: OnceLock::new() }
+    }
+
+    /// The places that messages name, if they are known.
+    pub(crate) fn sites(&self) -> Option<&Arc<Sites>> {
+        self.sites.get()
+    }
+
+    /// The place with a number, if it is known.
+    pub(crate) fn site(&self, number: u32) -> Option<Arc<Site>> {
+        self.sites.get()?.get(number)
     }
 
     /// These are where they belong.
@@ -177,6 +188,10 @@ macro_rules! sink {
         impl Sink for $name {
             fn takes(&self, schema: &Schema) -> bool {
                 self.0.takes(schema)
+            }
+
+            fn begin(&self, sites: &std::sync::Arc<hostcall_stream::Sites>) {
+                self.0.begin(sites);
             }
 
             fn inlet(&self, schema: &Schema) -> Box<dyn Inlet> {
@@ -257,6 +272,13 @@ impl Pipe {
 
     pub(crate) fn takes(&self, schema: &Schema) -> bool {
         self.shared.intake.takes(schema)
+    }
+
+    /// Takes the places that messages name. Those of the first who says so are kept: another's have other numbers.
+    pub(crate) fn begin(&self, sites: &Arc<Sites>) {
+        if !Arc::ptr_eq(self.shared.account.sites.get_or_init(|| sites.clone()), sites) {
+            tracing::warn!(sink = self.sunk().name, "a sink was given to several streams: it keeps the places in the source of the first");
+        }
     }
 
     pub(crate) fn inlet(&self, schema: &Schema) -> Box<dyn Inlet> {

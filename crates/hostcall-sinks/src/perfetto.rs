@@ -1,11 +1,14 @@
 //! Traces that <https://ui.perfetto.dev> shows.
 //!
 //! Each value of [`Interval`](hostcall_stream::Interval) is a slice, on a track of its wave below one of its SM. Lanes whose intervals are the same as the
-//! first lane's are in its slice; others have tracks of their own. Each number among the fields of another stream is a counter of its device, with the first
+//! first lane's are in its slice; others have tracks of their own. Lines of a [log](Log) are instants of their waves. Each number among the fields of another stream is a counter of its device, with the first
 //! lane's value of each message. Messages of streams without numbers are instants. What has no time has no place in a trace, and is counted as lost.
 //!
-//! The format is protobuf, of which a trace needs five messages: `Trace`, `TracePacket`, `TrackDescriptor`, `TrackEvent` and `CounterDescriptor`, by
-//! `protos/perfetto/trace` of Perfetto's sources.
+//! A slice has the name that its label was [given](Perfetto::named), else the text of its place in the source. Slices and instants say where in the source they
+//! come from, if they know (`source.file_name` and `source.line_number` in Perfetto).
+//!
+//! The format is protobuf, of which a trace needs six messages: `Trace`, `TracePacket`, `TrackDescriptor`, `TrackEvent`, `CounterDescriptor` and
+//! `SourceLocation`, by `protos/perfetto/trace` of Perfetto's sources.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,7 +21,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_schema::DataType;
 use hostcall_stream::sink::{Inlet, Sink, SinkError, Sunk};
-use hostcall_stream::{Message, Schema};
+use hostcall_stream::{Interval, Log, Message, Schema, Site};
 use tempfile::NamedTempFile;
 
 use crate::columns::{Run, Table};
@@ -107,6 +110,13 @@ impl Proto {
         self.0.push(number as u8);
     }
 
+    /// Where in the source an event comes from: `TrackEvent.source_location`.
+    fn source(self, site: Option<&Site>) -> Self {
+        let Some(site) = site else { return self };
+        let location = Self::default().text(2, &site.file).text(3, &site.module).number(4, site.line.into());
+        self.bytes(33, &location.0)
+    }
+
     fn number(mut self, field: u64, number: u64) -> Self {
         self.varint(field << 3);
         self.varint(number);
@@ -191,12 +201,14 @@ impl Trace {
         Ok(id)
     }
 
-    fn intervals(&mut self, table: &Table, device: u32) -> std::io::Result<()> {
+    fn intervals(&mut self, table: &Table, device: u32, account: &Account) -> std::io::Result<()> {
         let [start, end] = [0, 1].map(|at| table.fields[at].as_primitive::<UInt64Type>());
         let label = table.fields[2].as_primitive::<UInt32Type>();
         let mut first = 0;
         for run in &table.runs {
             let wave = self.wave(device, run)?;
+            let site = account.site(run.site);
+            let site = site.as_deref();
             let of = |row: usize| (start.value(row), end.value(row), label.value(row));
             for row in first..first + run.values as usize {
                 let (begin, end, label) = of(row);
@@ -209,12 +221,10 @@ impl Trace {
                     on = track((wave, lane));
                     self.track(on, Some(wave), false, || format!("lane {lane}"))?;
                 }
-                let name = self
-                    .labels
-                    .iter()
-                    .find(|(named, _)| *named == label)
-                    .map_or_else(|| format!("interval {label}"), |(_, name)| name.clone());
-                self.event(begin, BEGIN, on, |event| event.text(23, &name))?;
+                let known = self.labels.iter().find(|(named, _)| *named == label).map(|(_, name)| name.clone());
+                let text = || site.map(|site| site.text.clone()).filter(|text| !text.is_empty());
+                let name = known.or_else(text).unwrap_or_else(|| format!("interval {label}"));
+                self.event(begin, BEGIN, on, |event| event.text(23, &name).source(site))?;
                 self.event(end.max(begin), END, on, |event| event)?;
             }
             first += run.values as usize;
@@ -222,7 +232,33 @@ impl Trace {
         Ok(())
     }
 
-    fn counters(&mut self, stream: &Stream, table: &Table, device: u32) -> std::io::Result<()> {
+    /// Lines of a log, one of each lane; lanes that say what the first one says are in its line.
+    fn lines(&mut self, table: &Table, device: u32, account: &Account) -> std::io::Result<()> {
+        let units = table.fields[0].as_primitive::<UInt32Type>().values();
+        let mut first = 0;
+        for run in &table.runs {
+            let rows = first..first + run.values as usize;
+            first = rows.end;
+            let (Some(time), site) = (run.time, account.site(run.site)) else {
+                self.untimed += 1;
+                continue;
+            };
+            let (wave, mut said) = (self.wave(device, run)?, None);
+            let mut at = rows.start;
+            for lane in table.lanes[rows].chunk_by(|one, other| one == other) {
+                let arguments: Vec<Log> = units[at..at + lane.len()].iter().map(|unit| Log { unit: *unit }).collect();
+                let line = site.as_ref().and_then(|site| site.line(&arguments)).unwrap_or_else(|| Log::NAME.into());
+                if said.as_ref() != Some(&line) {
+                    self.event(time, INSTANT, wave, |event| event.text(23, &line).source(site.as_deref()))?;
+                }
+                said.get_or_insert(line);
+                at += lane.len();
+            }
+        }
+        Ok(())
+    }
+
+    fn counters(&mut self, stream: &Stream, table: &Table, device: u32, account: &Account) -> std::io::Result<()> {
         let parent = self.device(device)?;
         let mut counters = Vec::new();
         for (field, array) in stream.arrow.fields()[ORIGINS.len()..].iter().zip(&table.fields) {
@@ -241,8 +277,8 @@ impl Trace {
                         self.event(time, COUNTER, *id, |event| event.double(44, number(first)))?;
                     }
                     if counters.is_empty() {
-                        let wave = self.wave(device, run)?;
-                        self.event(time, INSTANT, wave, |event| event.text(23, &stream.label))?;
+                        let (wave, site) = (self.wave(device, run)?, account.site(run.site));
+                        self.event(time, INSTANT, wave, |event| event.text(23, &stream.label).source(site.as_deref()))?;
                     }
                 }
             }
@@ -250,6 +286,11 @@ impl Trace {
         }
         Ok(())
     }
+}
+
+/// Whether values of a stream are of a type. The device says what they are, so all of it is compared.
+fn is<M: Message>(schema: &Schema) -> bool {
+    Schema { policy: schema.policy, ..Schema::of::<M>() } == *schema
 }
 
 /// Values of an array by row, if they are numbers.
@@ -277,12 +318,13 @@ impl Keeper for Trace {
         let Piece { stream, device, table } = piece;
         self.entering = table.messages();
         let untimed = self.untimed;
-        let done =
-            if stream.schema.signature == hostcall_stream::Interval::SIGNATURE && stream.schema.name == hostcall_stream::Interval::NAME {
-                self.intervals(&table, device)
-            } else {
-                self.counters(&stream, &table, device)
-            };
+        let done = if is::<Interval>(&stream.schema) {
+            self.intervals(&table, device, account)
+        } else if is::<Log>(&stream.schema) {
+            self.lines(&table, device, account)
+        } else {
+            self.counters(&stream, &table, device, account)
+        };
         done.map_err(|error| part::failed(account, error))?;
         self.messages += std::mem::take(&mut self.entering) - (self.untimed - untimed);
         self.values += table.rows() as u64;

@@ -72,7 +72,33 @@ pub fn open<M: Message>(path: impl AsRef<Path>) -> Result<Values<M>, ReadError> 
     Ok(Values { files: files.into_iter(), current: None, of: PhantomData })
 }
 
-/// Files below a path, in the order of their names. Hidden ones, which are not whole yet, are left out.
+/// The values in a table of Arrow's streaming format: what the sink `Nats` makes of messages of `M`.
+///
+/// # Errors
+/// When it is not such a table, or of another stream or another definition of `M`.
+pub fn decode<M: Message>(table: &[u8]) -> Result<Rows<M>, ReadError> {
+    let path = || PathBuf::from("a message");
+    let wrong = |reason: String| ReadError::Content { path: path(), reason };
+    let reader = StreamReader::try_new(table, None).map_err(|error| wrong(error.to_string()))?;
+    let (arrow, ours) = (reader.schema(), Schema::of::<M>());
+    let theirs = stream_schema(&arrow).ok_or_else(|| wrong("it does not say of which stream it is".into()))?;
+    if theirs.name != ours.name {
+        return Err(ReadError::NoStream { path: path(), stream: ours.name, names: vec![theirs.name] });
+    }
+    if (theirs.signature, theirs.bytes) != (ours.signature, ours.bytes) {
+        let (theirs, ours) = (theirs.to_string(), ours.to_string());
+        return Err(ReadError::Definition { path: path(), stream: M::NAME.into(), theirs, ours });
+    }
+    let mut all = Rows { origins: Vec::new(), values: Vec::new() };
+    for table in reader {
+        let mut rows = rows(&table.map_err(|error| wrong(error.to_string()))?, &arrow).map_err(wrong)?;
+        all.origins.append(&mut rows.origins);
+        all.values.append(&mut rows.values);
+    }
+    Ok(all)
+}
+
+/// Files below a path, in the order of their names. Hidden ones, which are not whole yet, and tables of places are left out.
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
     let wrong = |source| ReadError::Io { path: path.into(), source };
     if !std::fs::metadata(path).map_err(wrong)?.is_dir() {
@@ -83,7 +109,7 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
     let mut inside = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
     inside.sort_unstable();
     for path in inside {
-        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let hidden = path.file_name().is_some_and(|name| [b'.', b'_'].contains(name.as_encoded_bytes().first().unwrap_or(&b'.')));
         let known = path.extension().is_some_and(|extension| ["parquet", "arrow", "arrows"].iter().any(|known| extension == *known));
         if !hidden && (known || path.is_dir()) {
             find(&path, files)?;

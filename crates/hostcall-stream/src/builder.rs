@@ -32,6 +32,7 @@ pub struct StreamsBuilder {
     unlistened: Option<Policy>,
     sinks: Vec<Arc<dyn Sink>>,
     streams: Vec<Listed>,
+    filters: Vec<(String, Filter)>,
     sites: Arc<Sites>,
     wanted: Wanted,
 }
@@ -66,6 +67,8 @@ pub(crate) struct Settings {
     pub(crate) huge: bool,
     /// The policy of streams to which nobody listens, if not their own.
     pub(crate) unlistened: Option<Policy>,
+    /// Filters of streams to which nobody listens, by their names.
+    pub(crate) filters: Vec<(String, Filter)>,
 }
 
 /// A stream with its handlers, which are typed while they are added.
@@ -96,6 +99,7 @@ impl StreamsBuilder {
             unlistened: None,
             sinks: Vec::new(),
             streams: Vec::new(),
+            filters: Vec::new(),
             sites: Arc::default(),
             wanted: Wanted(Box::new(|_| true)),
         }
@@ -190,6 +194,13 @@ impl StreamsBuilder {
         self
     }
 
+    /// The same for the streams of a name, also those to which nobody listens, but which are recorded or kept by sinks. The last filter of a name counts. A
+    /// name that no stream has does nothing.
+    pub fn filter_named(mut self, stream: impl Into<String>, filter: Filter) -> Self {
+        self.filters.push((stream.into(), filter));
+        self
+    }
+
     /// How long messages of `M` wait for room with [`Policy::Wait`], up to 4 seconds. Default: a millisecond.
     pub fn patience<M: Message>(mut self, limit: Duration) -> Self {
         let listed = self.listed::<M>();
@@ -225,8 +236,14 @@ impl StreamsBuilder {
     /// Starts the threads.
     ///
     /// # Errors
-    /// When two streams have one name, there are too many, one has a policy that only its definition can give or take, the file of a recording cannot be made, or the system has no thread left.
-    pub fn start(self, device: &Device) -> Result<Streams, StartError> {
+    /// When two streams have one name, there are too many, one has a policy that only its definition can give or take, the file of a recording cannot be
+    /// made, or the system has no thread left.
+    pub fn start(mut self, device: &Device) -> Result<Streams, StartError> {
+        for (name, filter) in &self.filters {
+            for listed in self.streams.iter_mut().filter(|listed| listed.schema.name == *name) {
+                (listed.filter, listed.live) = (filter.as_patient_as(listed.filter), true);
+            }
+        }
         for (i, listed) in self.streams.iter().enumerate() {
             if let Some(other) = self.streams[..i].iter().find(|other| other.schema.name == listed.schema.name) {
                 let (one, other) = (Box::new(other.schema.clone()), Box::new(listed.schema.clone()));
@@ -245,6 +262,7 @@ impl StreamsBuilder {
         }
         let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 8)));
         let sinks = self.sinks;
+        sinks.iter().for_each(|sink| sink.begin(&self.sites));
         let registered = |listed: Listed| Registered {
             sinks: sink::of_stream(&sinks, &listed.schema),
             schema: listed.schema,
@@ -268,6 +286,7 @@ impl StreamsBuilder {
             window: self.window,
             huge: self.huge,
             unlistened: self.unlistened,
+            filters: self.filters,
         };
         Streams::new(shared, settings, threads)
     }

@@ -9,7 +9,7 @@
 //! * [`StreamsBuilder::bytes`], [`StreamsBuilder::text`], [`Batch::slices`]: streams of bytes and of text.
 //! * [`Report`], [`Table`]: what they find out, as text, JSON and CSV.
 //! * [`handlers`]: handlers that are ready.
-//! * [`Filter`]: which messages are wanted, while kernels run.
+//! * [`Filter`], [`NamedFilter`]: which messages are wanted, while kernels run.
 //! * [`Sites`]: places in the source that messages name.
 //! * [`Summary`]: what was counted.
 //! * [`Schema`]: what messages are made of.
@@ -33,6 +33,7 @@ mod latest;
 #[doc(hidden)]
 pub mod measure;
 mod memory;
+mod named_filter;
 mod registry;
 mod report;
 mod ring;
@@ -49,6 +50,7 @@ pub use file::open;
 pub use filter::Filter;
 pub use handler::{Flow, Handler};
 pub use hostcall_abi::stream::{Access, AccessKind, ByteStream, Header, Interval, Log, Message, Policy, Sent, Space, TextStream};
+pub use named_filter::{NamedFilter, ParseFilterError};
 pub use report::{Cell, Report, Table};
 pub use schema::{Content, Field, Schema};
 pub use sites::{Level, Site, Sites};

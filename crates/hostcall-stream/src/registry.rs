@@ -79,7 +79,12 @@ impl Registry {
     }
 
     /// The streams to be recorded, or to be kept by sinks, whose definitions are not there yet get numbers. The definition for which there is none left, if there is one.
-    pub(crate) fn learn(&self, schemas: impl IntoIterator<Item = Schema>, sinks: &[Arc<dyn Sink>]) -> Option<Schema> {
+    pub(crate) fn learn(
+        &self,
+        schemas: impl IntoIterator<Item = Schema>,
+        sinks: &[Arc<dyn Sink>],
+        filters: &[(String, Filter)],
+    ) -> Option<Schema> {
         let mut streams = self.0.write().unwrap_or_else(PoisonError::into_inner);
         for schema in schemas {
             if streams.iter().any(|stream| stream.schema == schema) {
@@ -88,7 +93,9 @@ impl Registry {
             if streams.len() >= MAX_STREAM as usize {
                 return Some(schema);
             }
-            streams.push(Arc::new(Registered::recorded(schema, sinks)));
+            let filter = filters.iter().rfind(|(name, _)| *name == schema.name).map(|(_, filter)| *filter);
+            let stream = Registered::recorded(schema, sinks);
+            streams.push(Arc::new(Registered { live: filter.is_some(), filter: Mutex::new(filter.unwrap_or_default()), ..stream }));
         }
         None
     }

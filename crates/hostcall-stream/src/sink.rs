@@ -11,11 +11,18 @@ use crate::batch::{Head, Pending};
 use crate::bytes::Slices;
 use crate::handler::{Chain, Part};
 use crate::schema::Schema;
+use crate::sites::Sites;
 
 /// Keeps the messages of streams. See [`StreamsBuilder::sink`](crate::StreamsBuilder::sink).
 pub trait Sink: Send + Sync + fmt::Debug + 'static {
     /// Whether it keeps the messages of a stream. Streams of attached programs that a sink keeps are on, whether anybody listens or not.
     fn takes(&self, schema: &Schema) -> bool;
+
+    /// Messages come soon. Their [sites](crate::Origin::site) are numbers of these places: those of a program are there before its messages, and none ever
+    /// goes. Of a sink that is given to several [`Streams`](crate::Streams), each calls it, and numbers places by itself.
+    fn begin(&self, sites: &Arc<Sites>) {
+        _ = sites;
+    }
 
     /// Where one thread puts the messages of one stream.
     fn inlet(&self, schema: &Schema) -> Box<dyn Inlet>;
@@ -28,6 +35,33 @@ pub trait Sink: Send + Sync + fmt::Debug + 'static {
 
     /// What has become of the messages so far.
     fn sunk(&self) -> Sunk;
+}
+
+/// The same sink: who keeps the other one can ask it what it has kept after the [`Streams`](crate::Streams) are gone.
+impl<S: Sink + ?Sized> Sink for Arc<S> {
+    fn takes(&self, schema: &Schema) -> bool {
+        (**self).takes(schema)
+    }
+
+    fn begin(&self, sites: &Arc<Sites>) {
+        (**self).begin(sites);
+    }
+
+    fn inlet(&self, schema: &Schema) -> Box<dyn Inlet> {
+        (**self).inlet(schema)
+    }
+
+    fn flush(&self) {
+        (**self).flush();
+    }
+
+    fn finish(&self) {
+        (**self).finish();
+    }
+
+    fn sunk(&self) -> Sunk {
+        (**self).sunk()
+    }
 }
 
 /// Where a thread puts the messages of one stream.

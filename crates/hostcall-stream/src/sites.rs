@@ -98,6 +98,16 @@ impl Sites {
         self.0.read().unwrap_or_else(PoisonError::into_inner).all.get(&number).cloned()
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).all.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// All of them, in the order of their numbers.
     pub fn all(&self) -> Vec<(u32, Arc<Site>)> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -130,8 +140,8 @@ impl Sites {
         number
     }
 
-    /// Takes a place with the number that it has in a recording.
-    pub(crate) fn insert(&self, number: u32, site: Site) {
+    /// Takes a place with the number that it has in a recording. The place that had the number before is forgotten.
+    pub fn insert(&self, number: u32, site: Site) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).all.insert(number, Arc::new(site));
     }
 }

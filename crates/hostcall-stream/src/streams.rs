@@ -225,7 +225,7 @@ impl Streams {
                 }
             }
         }
-        match self.shared.registry.learn(schemas, &self.settings.sinks) {
+        match self.shared.registry.learn(schemas, &self.settings.sinks, &self.settings.filters) {
             None => Ok(()),
             Some(schema) => Err(AttachError::TooManyStreams { program: program.name().into(), stream: schema.name }),
         }

@@ -4,6 +4,7 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use super::lines::{Format, Lines};
+use super::target::Target;
 use super::{beside, cannot_write, code, known_stream, read};
 use crate::Outcome;
 
@@ -50,6 +51,14 @@ pub(super) fn run(path: &Path, out: &Path, to: Option<To>, stream: Option<String
             out.display()
         )
     };
+    match (to, Target::parse(out.as_os_str())?) {
+        (Some(_), _) | (None, Target::Recording(_)) => {}
+        #[cfg(feature = "sinks")]
+        (None, Target::Sink(place)) => {
+            readable(path)?;
+            return through(path, out, hostcall_sinks::convert::Converter::into_sink(place.open()?, stream.clone()), stream);
+        }
+    }
     match to.or_else(|| To::of(out)).ok_or_else(unknown)? {
         To::Ndjson => lines(path, out, Format::Json, stream),
         To::Csv => lines(path, out, Format::Csv, stream),
@@ -75,9 +84,18 @@ fn analysis(path: &Path, out: &Path, to: To, stream: Option<String>) -> Outcome 
         To::Perfetto => Form::Perfetto,
         To::Ndjson | To::Csv => unreachable!("these are lines"),
     };
-    // Before anything is written, which is why the recording is opened first.
-    hostcall_stream::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut converter = Converter::new(out, form, stream.clone())?;
+    readable(path)?;
+    through(path, out, Converter::new(out, form, stream.clone())?, stream)
+}
+
+/// Errors of the recording come before anything is written.
+#[cfg(feature = "sinks")]
+fn readable(path: &Path) -> Result<(), String> {
+    hostcall_stream::open(path).map(drop).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(feature = "sinks")]
+fn through(path: &Path, out: &Path, mut converter: hostcall_sinks::convert::Converter, stream: Option<String>) -> Outcome {
     let mut known = false;
     let (reader, right) = read(path, |message| {
         known |= stream.as_ref().is_some_and(|stream| *stream == message.schema.name);

@@ -4,7 +4,7 @@
 //! * `cat`, `head`: the values, one a line, as text, JSON or CSV.
 //! * `stats`: rates and sizes of streams; least, greatest and mean of fields.
 //! * `check`: whether the file is whole and says the same everywhere. The exit code is 1 if not.
-//! * `convert`: into JSON lines, CSV, Parquet, Arrow, or a trace for Perfetto.
+//! * `convert`: into JSON lines, CSV, Parquet, Arrow, a trace for Perfetto, or to whatever address a sink takes.
 //! * `live`: rates, losses and last values of one that is being written.
 //! * `report`: one HTML file with plots.
 //!
@@ -15,8 +15,10 @@ mod convert;
 mod info;
 mod lines;
 mod live;
+pub(crate) mod receiver;
 mod report;
 mod stats;
+pub(crate) mod target;
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
@@ -83,11 +85,11 @@ enum Command {
         out: Option<PathBuf>,
     },
     /// Writes the values of a recording into another file: .ndjson, .csv; built with the feature `sinks` also .parquet, .arrow, .perfetto-trace, and DIRECTORY/
-    /// of Parquet files
+    /// of Parquet files; or to whatever address `run --stream` takes
     Convert {
         /// The recording
         file: PathBuf,
-        /// The file to write, or a directory, which ends in `/`; the ending says the format
+        /// The file to write, or a directory, which ends in `/`; the ending says the format. Or an address, as parquet://DIR or nats://HOST/PREFIX
         out: PathBuf,
         /// The format, whatever the ending says
         #[arg(long, value_enum)]

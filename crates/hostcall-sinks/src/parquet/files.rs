@@ -10,6 +10,7 @@ use parquet::errors::ParquetError;
 use super::encode::{Codec, Encoder};
 use super::place::Place;
 use crate::intake::{Account, Keeper, Piece};
+use crate::sites::{self, Written};
 
 /// How files are made.
 #[derive(Clone, Debug)]
@@ -30,6 +31,9 @@ impl Default for Limits {
 /// The number of the next file, by stream and device: threads of a sink share them.
 pub(super) type Numbers = Arc<Mutex<HashMap<(String, u32), u32>>>;
 
+/// The places in the source that are there: threads of a sink share them.
+pub(super) type Places = Arc<Mutex<Written>>;
+
 /// A file that is being encoded, and what is in it.
 struct Open {
     file: Encoder<Vec<u8>>,
@@ -43,6 +47,7 @@ pub(super) struct Files {
     limits: Limits,
     run: Option<String>,
     numbers: Numbers,
+    places: Places,
     /// By the stream's label and device.
     open: HashMap<(String, u32), Open>,
     /// Messages in a file that is on its way.
@@ -50,8 +55,8 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn new(place: Arc<Place>, limits: Limits, run: Option<String>, numbers: Numbers) -> Self {
-        Self { place, limits, run, numbers, open: HashMap::new(), leaving: 0 }
+    pub(super) fn new(place: Arc<Place>, limits: Limits, run: Option<String>, numbers: Numbers, places: Places) -> Self {
+        Self { place, limits, run, numbers, places, open: HashMap::new(), leaving: 0 }
     }
 
     /// The name of the next file.
@@ -63,11 +68,24 @@ impl Files {
         format!("stream={label}/device={device}/part-{run}{number:05}.parquet")
     }
 
+    /// Puts the table of places there, if it is not. It is there before the messages that name them.
+    fn put_places(&self, account: &Account) -> Result<(), SinkError> {
+        // Held meanwhile: others wait until it is there.
+        let mut written = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(places) = written.news(account) else { return Ok(()) };
+        let run = self.run.as_deref().map(|run| format!("-{run}")).unwrap_or_default();
+        let file = sites::to_parquet(&places, Vec::new()).map_err(|error| wrong(account, &error))?;
+        self.place.put(&format!("{}{run}.parquet", sites::NAME), file, account)?;
+        written.set(places);
+        Ok(())
+    }
+
     fn close(&mut self, of: &(String, u32), account: &Account) -> Result<(), SinkError> {
         let Some(Open { file, messages, values }) = self.open.remove(of) else { return Ok(()) };
         self.leaving = messages;
         let file = file.finish().map_err(|error| wrong(account, &error))?;
         let bytes = file.len() as u64;
+        self.put_places(account)?;
         self.place.put(&self.key(of), file, account)?;
         account.kept(messages, values, bytes);
         self.leaving = 0;

@@ -4,11 +4,16 @@
 //! run7/stream=Loss/device=0/part-00001.parquet
 //! run7/stream=Loss/device=0/part-00002.parquet
 //! run7/stream=Access/device=0/part-00001.parquet
+//! run7/_sites.parquet
 //! ```
 //!
 //! `stream` and `device` are columns to whoever reads the directory as one table: DuckDB with `hive_partitioning`, pandas by itself. A file holds one stream's
 //! values of one device, in row groups of about a million. It is encoded in memory, and appears under its name when it is whole: after
 //! [a size](Parquet::roll_bytes), after [a time](Parquet::roll_time), when somebody [waits](hostcall_stream::Streams::wait) for the streams, and at the end.
+//!
+//! `_sites.parquet` has the places in the source that the column `site` names: `site`, `file`, `line`, `column`, `module`, `level`, `text`. It is there, if
+//! messages name places, before the first of them, and again when more programs are attached. Parts that were [added](Parquet::append), `part-RUN-00001`, have
+//! a table of their own, `_sites-RUN.parquet`: each run numbers places by itself.
 
 mod chunk;
 mod encode;
@@ -30,6 +35,8 @@ pub use encode::Codec;
 pub(crate) use encode::{Encoder, Measured};
 use files::{Files, Limits};
 use place::Place;
+#[cfg(feature = "nats")]
+pub(crate) use place::run;
 
 /// A sink of Parquet files that is being set up.
 #[must_use = "nothing is kept before `open`"]
@@ -136,8 +143,9 @@ impl Parquet {
         let threads = intake.threads_or(if cores > 4 { 2 } else { 1 });
         let (period, name) = (Some(limits.time), place.name().to_owned());
         let numbers = files::Numbers::default();
-        let keepers =
-            (0..threads).map(|_| Box::new(Files::new(place.clone(), limits.clone(), run.clone(), numbers.clone())) as Box<_>).collect();
+        let places = files::Places::default();
+        let files = || Files::new(place.clone(), limits.clone(), run.clone(), numbers.clone(), places.clone());
+        let keepers = (0..threads).map(|_| Box::new(files()) as Box<_>).collect();
         Ok(ParquetSink(Arc::new(Pipe::start(name, intake, period, keepers).map_err(OpenError::Thread)?)))
     }
 }

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hostcall_stream::sink::SinkError;
 use object_store::local::LocalFileSystem;
@@ -14,10 +14,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use crate::errors::OpenError;
 use crate::intake::Account;
 use crate::part;
-
-/// The first pause before a file is offered again; each is twice the one before.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+use crate::retry::Offers;
 
 /// A store, and a path in it.
 #[derive(Debug)]
@@ -30,7 +27,7 @@ pub(super) struct Place {
 }
 
 /// Names the parts of this run, so that they are no other's.
-pub(super) fn run() -> String {
+pub(crate) fn run() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", since.as_nanos(), std::process::id())
 }
@@ -82,18 +79,18 @@ impl Place {
     pub(super) fn put(&self, key: &str, file: Vec<u8>, account: &Account) -> Result<(), SinkError> {
         let key = key.split('/').fold(self.prefix.clone(), |key, part| key.join(part));
         let payload = PutPayload::from(file);
-        let (began, mut pause) = (Instant::now(), FIRST_PAUSE);
+        let mut offers = Offers::new(self.retry);
         loop {
             let Err(error) = self.runtime.block_on(self.store.put(&key, payload.clone())) else { return Ok(()) };
             let (kind, lasting, fix) = meaning(&error);
-            if lasting || account.has_failed() || began.elapsed() + pause > self.retry {
-                let tried = began.elapsed();
-                let tried = if lasting { String::new() } else { format!(" (tried for {tried:.1?})") };
-                return Err(account.error(kind, format!("`{key}`: {error}{tried}"), fix));
+            if lasting {
+                return Err(account.error(kind, format!("`{key}`: {error}"), fix));
             }
+            let Some(pause) = offers.pause(account) else {
+                return Err(account.error(kind, format!("`{key}`: {error} ({})", offers.tried()), fix));
+            };
             tracing::warn!(%error, %key, ?pause, "a store does not take a file; it is offered again");
             std::thread::sleep(pause);
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 }

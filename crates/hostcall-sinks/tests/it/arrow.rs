@@ -3,7 +3,7 @@
 use hostcall_sinks::{Arrow, Intake};
 use hostcall_stream::sink::Sink;
 
-use crate::support::{Loss, expected, give, losses, read};
+use crate::support::{Loss, as_read, expected, files, give, losses, places, read};
 
 #[test]
 fn a_file_appears_when_it_is_whole_and_has_every_value() {
@@ -55,4 +55,22 @@ fn a_device_that_is_full_is_told_and_every_message_is_counted_as_lost() {
     let error = sunk.error.expect("an error");
     assert_eq!(error.kind, std::io::ErrorKind::StorageFull);
     assert!(error.to_string().contains("make room, or write to another place"), "{error}");
+}
+
+#[test]
+fn places_are_in_a_file_beside_whole_files_and_streams() {
+    for (sink, name) in [(Arrow::files as fn(_) -> _, "Loss.arrow"), (Arrow::streams, "Loss.arrows")] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let sink = sink(dir.path().to_owned()).open().expect("it opens");
+        let sites = places();
+        sink.begin(&sites);
+        give(&sink, &losses(3), 2);
+        sink.flush();
+        assert_eq!(hostcall_sinks::sites(dir.path()).expect("a table"), as_read(&sites));
+        sites.insert(10, crate::support::place("matmul"));
+        sink.finish();
+        assert_eq!(files(dir.path()), [name, "_sites.arrow"]);
+        assert_eq!(hostcall_sinks::sites(dir.path()).expect("a table"), as_read(&sites));
+        assert_eq!(read::<Loss>(dir.path()).len(), 96);
+    }
 }

@@ -11,8 +11,12 @@ fn recording() -> PathBuf {
 }
 
 fn convert(to: &Path, form: Form, stream: Option<&str>) -> Result<u64, ConvertError> {
+    convert_file(&recording(), to, form, stream)
+}
+
+fn convert_file(recording: &Path, to: &Path, form: Form, stream: Option<&str>) -> Result<u64, ConvertError> {
     let mut converter = Converter::new(to, form, stream.map(str::to_owned))?;
-    let mut reader = hostcall_stream::open(recording()).expect("a recording");
+    let mut reader = hostcall_stream::open(recording).expect("a recording");
     while let Some(message) = reader.next().expect("it is whole") {
         converter.message(&message)?;
     }
@@ -85,12 +89,7 @@ print(json.dumps({"duck": len(duck), "one": len(one), "frame": len(frame),
 
 #[test]
 fn duckdb_pandas_and_pyarrow_read_what_was_written() {
-    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python/bin/python");
-    if !python.exists() {
-        assert!(std::env::var_os("CI").is_none(), "`cargo xtask setup` makes {}", python.display());
-        println!("not run: there is no {}, which `cargo xtask setup` makes", python.display());
-        return;
-    }
+    let Some(python) = crate::python::python() else { return };
     let dir = tempfile::tempdir().expect("a directory");
     let all = values();
     let stream = all[0].0.clone();
@@ -120,4 +119,45 @@ fn duckdb_pandas_and_pyarrow_read_what_was_written() {
             }
         }
     }
+}
+
+/// Joins values with their places, with DuckDB and pandas.
+const JOIN: &str = r#"
+import sys, json, duckdb, pandas
+base = sys.argv[1]
+duck = duckdb.sql(f"""
+    select s.file, s.line, s.text, count(*) as values
+    from read_parquet('{base}/parquet/stream=Loss/**/*.parquet') join '{base}/parquet/_sites.parquet' s using (site) group by all order by all""").fetchall()
+one = duckdb.sql(f"select s.text, count(*) from '{base}/one.parquet' join '{base}/one.sites.parquet' s using (site) group by all order by all").fetchall()
+places = pandas.read_feather(f"{base}/arrow/_sites.arrow")
+frame = pandas.read_parquet(f"{base}/parquet/stream=Loss").merge(places, on="site", how="left")
+print(json.dumps({"duck": duck, "one": one, "pandas": frame.groupby("text").size().to_dict(), "level": list(places["level"].fillna("-"))}))
+"#;
+
+#[test]
+fn duckdb_and_pandas_join_values_with_the_text_of_their_places() {
+    let Some(python) = crate::python::python() else { return };
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("run.hcs");
+    crate::support::record(&file);
+    for (name, form, stream) in [
+        ("parquet", Form::ParquetDirectory, None),
+        ("arrow", Form::ArrowDirectory, None),
+        ("one.parquet", Form::Parquet, Some("Loss")),
+        ("one.arrow", Form::Arrow, Some("Loss")),
+    ] {
+        assert_eq!(convert_file(&file, &dir.path().join(name), form, stream).expect("it is written"), 3 * 32);
+    }
+    let all = crate::support::as_read(&crate::support::places());
+    for name in ["parquet", "arrow", "one.sites.parquet", "one.sites.arrow"] {
+        assert_eq!(hostcall_sinks::sites(dir.path().join(name)).expect("a table"), all, "{name}");
+    }
+    let output = Command::new(&python).args(["-c", JOIN]).arg(dir.path()).output().expect("python runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let text = "softmax \"é\"";
+    assert_eq!(said["duck"], serde_json::json!([["src/model.rs", 40 + text.len(), text, 96]]));
+    assert_eq!(said["one"], serde_json::json!([[text, 96]]));
+    assert_eq!(said["pandas"], serde_json::json!({ text: 96 }));
+    assert_eq!(said["level"], serde_json::json!(["-", "warn"]));
 }

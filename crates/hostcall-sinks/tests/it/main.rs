@@ -1,8 +1,18 @@
 //! What sinks write, and what becomes of it when they cannot.
 
 mod arrow;
+#[cfg(feature = "nats")]
+mod broker;
+#[cfg(feature = "s3")]
+mod bucket;
 mod bytes;
 mod convert;
+mod full;
+#[cfg(feature = "nats")]
+mod nats;
 mod parquet;
 mod perfetto;
+mod python;
+#[cfg(feature = "s3")]
+mod s3;
 mod support;

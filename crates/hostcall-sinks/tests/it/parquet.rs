@@ -15,7 +15,7 @@ use hostcall_sinks::{Codec, Full, Intake, OpenError, Parquet, ReadError, open};
 use hostcall_stream::sink::Sink;
 use proptest::prelude::*;
 
-use crate::support::{All, Loss, OtherLoss, Sent, expected, give, losses, messages, read};
+use crate::support::{All, Loss, OtherLoss, Sent, as_read, expected, files, give, losses, messages, places, read};
 
 fn all() -> impl Strategy<Value = All> {
     let numbers = (any::<u64>(), any::<i64>(), -1e300..1e300f64, any::<u32>(), any::<i32>(), -1e30..1e30f32, any::<[u8; 6]>());
@@ -36,20 +36,6 @@ fn all() -> impl Strategy<Value = All> {
         nested,
         last,
     })
-}
-
-/// Paths of files below a directory, without it.
-fn files(dir: &std::path::Path) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut dirs = vec![dir.to_owned()];
-    while let Some(next) = dirs.pop() {
-        for entry in std::fs::read_dir(next).expect("a directory") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() { dirs.push(path) } else { found.push(path.strip_prefix(dir).expect("below").display().to_string()) }
-        }
-    }
-    found.sort();
-    found
 }
 
 fn both<M: hostcall_stream::Message>(messages: &[Sent<M>]) -> Vec<(hostcall_stream::Origin, M)> {
@@ -186,7 +172,15 @@ fn a_sink_takes_only_the_streams_that_it_was_told_to() {
 struct Failing {
     inner: InMemory,
     failures: AtomicU32,
-    denied: bool,
+    why: Why,
+}
+
+/// Why it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    Network,
+    Denied,
+    Full,
 }
 
 impl std::fmt::Display for Failing {
@@ -201,9 +195,14 @@ impl ObjectStore for Failing {
         // Relaxed: a count of one's own.
         if self.failures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() {
             let source = "the network is down".into();
-            return Err(match self.denied {
-                true => Error::PermissionDenied { path: location.to_string(), source },
-                false => Error::Generic { store: "failing", source },
+            return Err(match self.why {
+                Why::Denied => Error::PermissionDenied { path: location.to_string(), source },
+                Why::Network => Error::Generic { store: "failing", source },
+                // As the store of directories has it.
+                Why::Full => {
+                    let source = Box::new(std::io::Error::new(std::io::ErrorKind::StorageFull, "the network is down, and the disk full"));
+                    Error::Generic { store: "failing", source }
+                }
             });
         }
         self.inner.put_opts(location, payload, options).await
@@ -234,8 +233,8 @@ impl ObjectStore for Failing {
     }
 }
 
-fn failing(failures: u32, denied: bool) -> Arc<Failing> {
-    Arc::new(Failing { inner: InMemory::new(), failures: AtomicU32::new(failures), denied })
+fn failing(failures: u32, why: Why) -> Arc<Failing> {
+    Arc::new(Failing { inner: InMemory::new(), failures: AtomicU32::new(failures), why })
 }
 
 /// Rows of the file under a name.
@@ -248,7 +247,7 @@ fn rows_of(store: &Failing, key: &str) -> i64 {
 
 #[test]
 fn a_store_that_fails_and_comes_back_gets_every_message_once() {
-    let store = failing(3, false);
+    let store = failing(3, Why::Network);
     let sink = Parquet::in_store(store.clone(), "a/run").intake(Intake::default().threads(1)).open().expect("it opens");
     give(&sink, &losses(10), 3);
     sink.flush();
@@ -260,8 +259,13 @@ fn a_store_that_fails_and_comes_back_gets_every_message_once() {
 
 #[test]
 fn a_store_that_fails_for_good_is_named_and_what_is_lost_is_counted_exactly() {
-    for (denied, time, fix) in [(false, Duration::from_millis(120), "give it longer with `retry`"), (true, Duration::MAX, "allow it")] {
-        let store = failing(u32::MAX, denied);
+    use std::io::ErrorKind;
+    for (why, kind, time, fix) in [
+        (Why::Network, ErrorKind::Other, Duration::from_millis(120), "give it longer with `retry`"),
+        (Why::Denied, ErrorKind::PermissionDenied, Duration::MAX, "allow it"),
+        (Why::Full, ErrorKind::StorageFull, Duration::MAX, "make room, or write to another place"),
+    ] {
+        let store = failing(u32::MAX, why);
         let sink = Parquet::in_store(store, "run").retry(time).intake(Intake::default().rows(64).queue(1)).open().expect("it opens");
         give(&sink, &losses(10), 3);
         sink.flush();
@@ -270,7 +274,9 @@ fn a_store_that_fails_for_good_is_named_and_what_is_lost_is_counted_exactly() {
         sink.finish();
         let sunk = sink.sunk();
         assert_eq!((sunk.messages, sunk.lost, sunk.shed), (0, 110, 0));
-        let error = sunk.error.expect("an error").to_string();
+        let error = sunk.error.expect("an error");
+        assert_eq!(error.kind, kind);
+        let error = error.to_string();
         assert!(error.contains("cannot write to `run` of a failing store") && error.contains("the network is down"), "{error}");
         assert!(error.contains(fix) && error.contains("part-0000"), "{error}");
     }
@@ -278,7 +284,7 @@ fn a_store_that_fails_for_good_is_named_and_what_is_lost_is_counted_exactly() {
 
 #[test]
 fn a_slow_sink_sheds_what_it_has_no_room_for_and_says_how_much() {
-    let store = failing(u32::MAX, false);
+    let store = failing(u32::MAX, Why::Network);
     let intake = Intake::default().rows(32).queue(1).threads(1).when_full(Full::Shed);
     let sink = Parquet::in_store(store.clone(), "run").intake(intake).roll_bytes(1).open().expect("it opens");
     give(&sink, &losses(500), 1);
@@ -291,20 +297,55 @@ fn a_slow_sink_sheds_what_it_has_no_room_for_and_says_how_much() {
 }
 
 #[test]
-fn a_full_disk_is_told_as_such_and_no_half_written_file_is_visible() {
-    let Some(full) = std::env::var_os("HOSTCALL_TEST_FULL_DISK") else {
-        println!("not run: `HOSTCALL_TEST_FULL_DISK` names no directory on a small file system (`mount -t tmpfs -o size=256k`)");
-        return;
-    };
-    let dir = tempfile::tempdir_in(full).expect("a directory");
-    let sink = Parquet::to(dir.path()).codec(Codec::None).open().expect("it opens");
-    give(&sink, &losses(20_000), 32);
+fn places_are_there_before_what_names_them_and_again_when_there_are_more() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let sink = Parquet::to(dir.path()).intake(Intake::default().threads(2)).open().expect("it opens");
+    let sites = places();
+    sink.begin(&sites);
+    assert!(files(dir.path()).is_empty(), "nobody named one");
+    give(&sink, &losses(3), 2);
+    sink.flush();
+    assert_eq!(files(dir.path()), ["_sites.parquet", "stream=Loss/device=0/part-00001.parquet"]);
+    assert_eq!(hostcall_sinks::sites(dir.path()).expect("a table"), as_read(&sites));
+    sites.insert(10, crate::support::place("matmul"));
+    give(&sink, &losses(3), 2);
+    sink.finish();
+    assert_eq!(hostcall_sinks::sites(dir.path().join("_sites.parquet")).expect("a table"), as_read(&sites));
+    assert_eq!(as_read(&sites).len(), 3);
+    // It is no stream.
+    assert_eq!(read::<Loss>(dir.path()).len(), 192);
+    // Another run has numbers of its own.
+    let more = Parquet::to(dir.path()).append().open().expect("it opens");
+    more.begin(&places());
+    give(&more, &losses(3), 2);
+    more.finish();
+    let tables: Vec<_> = files(dir.path()).into_iter().filter(|file| file.starts_with("_sites")).collect();
+    let [first, second] = &tables[..] else { panic!("{tables:?}") };
+    let (run, whole) = (if first == "_sites.parquet" { second } else { first }, "_sites.parquet");
+    assert!(run.starts_with("_sites-") && tables.contains(&whole.to_owned()), "{tables:?}");
+    assert_eq!(hostcall_sinks::sites(dir.path().join(run)).expect("a table").len(), 2);
+    assert_eq!(hostcall_sinks::sites(dir.path().join(whole)).expect("a table").len(), 3);
+    let error = hostcall_sinks::sites(dir.path().join("stream=Loss")).expect_err("no table there");
+    assert!(matches!(&error, ReadError::Io { path, .. } if path.ends_with("_sites.parquet")), "{error}");
+    let other = dir.path().join("stream=Loss/device=0/part-00001.parquet");
+    let error = hostcall_sinks::sites(other).expect_err("another table");
+    assert!(matches!(&error, ReadError::Content { reason, .. } if reason == "column `line` is missing"), "{error}");
+}
+
+#[test]
+fn a_store_that_does_not_take_the_places_gets_no_messages_that_name_them() {
+    let store = failing(2, Why::Network);
+    let sink = Parquet::in_store(store.clone(), "run").intake(Intake::default().threads(1)).open().expect("it opens");
+    sink.begin(&places());
+    give(&sink, &losses(10), 3);
+    sink.flush();
+    assert_eq!((sink.sunk().messages, rows_of(&store, "run/_sites.parquet")), (10, 2));
+    let store = failing(u32::MAX, Why::Denied);
+    let sink = Parquet::in_store(store, "run").open().expect("it opens");
+    sink.begin(&places());
+    give(&sink, &losses(10), 3);
     sink.finish();
     let sunk = sink.sunk();
-    assert_eq!((sunk.messages, sunk.lost), (0, 20_000));
-    let error = sunk.error.expect("an error");
-    assert_eq!(error.kind, std::io::ErrorKind::StorageFull);
-    assert!(error.to_string().contains("make room, or write to another place"), "{error}");
-    let parquet = files(dir.path()).into_iter().filter(|file| file.ends_with(".parquet")).collect::<Vec<_>>();
-    assert!(parquet.is_empty(), "{parquet:?}");
+    assert_eq!((sunk.messages, sunk.lost), (0, 10));
+    assert!(sunk.error.expect("an error").to_string().contains("_sites.parquet"));
 }

@@ -2,10 +2,10 @@
 
 use hostcall_sinks::Perfetto;
 use hostcall_stream::sink::Sink;
-use hostcall_stream::{Head, Header, Interval};
+use hostcall_stream::{Head, Header, Interval, Log};
 use prost::Message as _;
 
-use crate::support::{Loss, Sent, give, losses};
+use crate::support::{Loss, Sent, give, losses, places};
 
 // The parts of `protos/perfetto/trace/*.proto` that matter here.
 #[derive(prost::Message)]
@@ -32,8 +32,19 @@ struct Event {
     track_uuid: Option<u64>,
     #[prost(string, optional, tag = "23")]
     name: Option<String>,
+    #[prost(message, optional, tag = "33")]
+    source_location: Option<Source>,
     #[prost(double, optional, tag = "44")]
     double_counter_value: Option<f64>,
+}
+#[derive(Clone, PartialEq, prost::Message)]
+struct Source {
+    #[prost(string, optional, tag = "2")]
+    file_name: Option<String>,
+    #[prost(string, optional, tag = "3")]
+    function_name: Option<String>,
+    #[prost(uint32, optional, tag = "4")]
+    line_number: Option<u32>,
 }
 #[derive(prost::Message)]
 struct Track {
@@ -117,4 +128,52 @@ fn messages_without_a_time_are_counted_as_lost_to_a_trace() {
     let sunk = sink.sunk();
     assert_eq!((sunk.messages, sunk.lost), (2, 1));
     assert!(sunk.error.expect("an error").to_string().contains("let their streams be `timed`"));
+}
+
+#[test]
+fn slices_have_the_text_of_their_place_and_lines_of_a_log_are_instants_with_theirs() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("run.perfetto-trace");
+    let sink = Perfetto::to(&path).named(1, "load").open().expect("it opens");
+    sink.begin(&places());
+    let losses = losses(3);
+    let interval = |label| Interval { start: 1000, end: 3000, label, detail: 0 };
+    let of = |message: &Sent<Loss>, header: &dyn Fn(Header) -> Header| Head::new(header(message.head.header()), 0, false);
+    give(&sink, &[Sent { head: of(&losses[0], &|header| header), values: vec![interval(1); 32] }], 1);
+    give(&sink, &[Sent { head: of(&losses[1], &|header| header), values: vec![interval(0); 32] }], 1);
+    // A place that nobody knows.
+    give(&sink, &[Sent { head: of(&losses[2], &|header| Header { site: 8, ..header }), values: vec![interval(5); 32] }], 1);
+    // Two lanes, each of one argument of 64 bits, `u32`s as it were.
+    let line = |step: u32| [1, step, 0].map(|unit| Log { unit });
+    let head = of(&losses[0], &|header| Header { mask: 0b101, values: 3, site: 9, ..header });
+    give(&sink, &[Sent { head, values: [line(7), line(8)].concat() }], 1);
+    let head = of(&losses[1], &|header| Header { mask: 0b11, values: 3, site: 9, ..header });
+    give(&sink, &[Sent { head, values: [line(9), line(9)].concat() }], 1);
+    sink.finish();
+    assert_eq!((sink.sunk().messages, sink.sunk().error), (5, None));
+    let trace = Trace::decode(&*std::fs::read(&path).expect("the trace")).expect("a trace");
+    let events = trace.packet.iter().filter_map(|packet| packet.track_event.as_ref()).filter(|event| event.name.is_some());
+    let mut said: Vec<_> = events
+        .map(|event| {
+            let source = event.source_location.as_ref();
+            let file = source.and_then(|source| source.file_name.clone());
+            let line = source.and_then(|source| source.line_number);
+            assert!(source.is_none_or(|source| source.function_name.as_deref() == Some("model")));
+            (event.r#type.expect("a kind"), event.name.clone().expect("a name"), file, line)
+        })
+        .collect();
+    said.sort();
+    let at = |kind, name: &str, line: Option<u32>| (kind, name.to_owned(), line.map(|_| "src/model.rs".to_owned()), line);
+    let softmax = "softmax \"é\"";
+    let line = Some(40 + softmax.len() as u32);
+    let log = Some(40 + "step {0:}".len() as u32);
+    let expected = [
+        at(1, "interval 5", None),
+        at(1, "load", line),
+        at(1, softmax, line),
+        at(3, "step 7", log),
+        at(3, "step 8", log),
+        at(3, "step 9", log),
+    ];
+    assert_eq!(said, expected);
 }

@@ -4,7 +4,7 @@ use hostcall_abi::Plain;
 use hostcall_abi::codec::bytes;
 use hostcall_abi::stream::{From, Kind};
 use hostcall_stream::sink::{RawBatch, Sink};
-use hostcall_stream::{Head, Header, Message, Origin, Schema};
+use hostcall_stream::{Head, Header, Level, Message, Origin, Schema, Site, Sites};
 use proptest::prelude::*;
 
 /// [`Plain`] and [`Message`] of a struct, as `hostcall::stream` derives them.
@@ -139,4 +139,49 @@ pub(crate) fn read<M: Message>(path: &std::path::Path) -> Vec<(Origin, M)> {
         all.extend(rows.origins.into_iter().zip(rows.values));
     }
     all
+}
+
+/// A place in the source.
+pub(crate) fn place(text: &str) -> Site {
+    Site { file: "src/model.rs".into(), line: 40 + text.len() as u32, column: 9, module: "model".into(), level: None, text: text.into() }
+}
+
+/// Two places: 3, which [`losses`] name, and a line of a log.
+pub(crate) fn places() -> std::sync::Arc<Sites> {
+    let sites = Sites::default();
+    sites.insert(3, place("softmax \"é\""));
+    sites.insert(9, Site { level: Some(Level::Warn), ..place("step {0:}") });
+    sites.into()
+}
+
+/// The same as a sink's table says them.
+pub(crate) fn as_read(sites: &Sites) -> std::collections::BTreeMap<u32, Site> {
+    sites.all().into_iter().map(|(number, site)| (number, (*site).clone())).collect()
+}
+
+/// Paths of files below a directory, without it.
+pub(crate) fn files(dir: &std::path::Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(next) = dirs.pop() {
+        for entry in std::fs::read_dir(next).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() { dirs.push(path) } else { found.push(path.strip_prefix(dir).expect("below").display().to_string()) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Records three messages of a known place.
+pub(crate) fn record(path: &std::path::Path) {
+    use hostcall_stream::file::{Device, Program, Writer};
+    let mut writer = Writer::new(std::fs::File::create(path).expect("a file")).expect("written");
+    let mut program = Program::new("p", Device::new(0, "invented", "sim"), 1, vec![(1, Schema::of::<Loss>())]);
+    program.sites = places().all().into_iter().map(|(number, site)| (number, (*site).clone())).collect();
+    writer.program(program).expect("written");
+    for message in losses(3) {
+        writer.message(0, message.head.header(), bytes(&message.values)).expect("written");
+    }
+    writer.end().expect("written");
 }

@@ -7,8 +7,9 @@ use behaviours_services::{Big, Mixed, Numbered, Tiny};
 use hostcall_sinks::object_store::memory::InMemory;
 use hostcall_sinks::{Arrow, Full, Intake, Parquet, open};
 use hostcall_stream::sink::{Inlet, RawBatch, Sink, SinkError, Sunk};
-use hostcall_stream::{Message, Origin, Schema, StreamsBuilder, WaitError};
+use hostcall_stream::{Filter, Message, Origin, Schema, StreamsBuilder, WaitError};
 use hostcall_tests::Bench;
+use offload::{Args, Launch};
 
 use crate::listening::{run_all, start};
 
@@ -153,4 +154,33 @@ fn a_queue_without_room_holds_waves_up_or_sheds_and_each_message_is_counted() {
         assert!(full == Full::Shed || sunk.shed == 0, "{summary}");
         assert!(sunk.messages > 0);
     }
+}
+
+#[test]
+fn a_sink_has_the_places_that_messages_name_and_a_filter_by_name_is_obeyed_by_streams_that_nobody_handles() {
+    let bench = Bench::new(|builder| builder);
+    let dir = tempfile::tempdir().expect("a directory");
+    let sink = Parquet::to(dir.path()).open().expect("it opens");
+    let streams = start(&bench, |builder| builder.sink(sink).filter_named("Tiny", Filter::all()).filter_named("Tiny", Filter::none()));
+    let values = bench.device.alloc::<u32>(128).expect("memory");
+    bench.launch("stream_sites", Launch::threads(128, 64), Args::new().slice(&values));
+    bench.server.wait(&bench.queue).expect("the kernel ends");
+    let summary = streams.wait(&bench.queue).expect("nothing is lost");
+    let tiny = summary.stream("Tiny").expect("the stream is on, and shut");
+    assert_eq!((tiny.messages, tiny.filtered), (0, 0), "{summary}");
+    let places = hostcall_sinks::sites(dir.path()).expect("the table of places");
+    let known: std::collections::BTreeMap<_, _> =
+        streams.sites().all().into_iter().map(|(number, site)| (number, (*site).clone())).collect();
+    assert_eq!(places, known);
+    assert!(places.values().any(|site| site.text == "the whole kernel"), "{places:?}");
+    let mut named = 0;
+    for rows in open::<Numbered>(dir.path()).expect("files of the stream") {
+        for origin in rows.expect("they are whole").origins {
+            if origin.site > 0 {
+                assert!(places[&origin.site].file.ends_with("stream_sites.rs"), "{origin:?}");
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 0, "{summary}");
 }

@@ -1,0 +1,119 @@
+//! Who takes the messages of what `run` and `exec` start.
+
+use std::sync::Arc;
+
+use hostcall_stream::sink::Sink;
+use hostcall_stream::{NamedFilter, Policy, Streams};
+use offload::{Device, Program, Queue};
+
+use super::target::Target;
+
+/// What is wanted of a program's messages.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) targets: &'a [Target],
+    pub(crate) filters: &'a [NamedFilter],
+    pub(crate) policy: Option<Policy>,
+    pub(crate) memory: Option<usize>,
+    pub(crate) window: bool,
+}
+
+/// A filter of a stream that the program has not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("--stream-filter {filter}: the program has no stream `{stream}`; {}", known(streams))]
+pub(crate) struct NoStream {
+    filter: String,
+    stream: String,
+    streams: Vec<String>,
+}
+
+fn known(streams: &[String]) -> String {
+    if streams.is_empty() { "it has none".into() } else { format!("its streams are: {}", streams.join(", ")) }
+}
+
+/// Receives a program's messages.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    streams: Streams,
+    sinks: Vec<Arc<dyn Sink>>,
+}
+
+impl Receiver {
+    /// Attaches a program; `None`: nobody wants its messages.
+    pub(crate) fn start(wanted: &Wanted<'_>, device: &Device, program: &Program) -> Result<Option<Self>, Box<dyn std::error::Error>> {
+        if wanted.targets.is_empty() {
+            return Ok(None);
+        }
+        Target::check(wanted.targets)?;
+        let streams = program.streams();
+        for filter in wanted.filters {
+            if !streams.contains(&filter.stream) {
+                let (filter, stream) = (filter.to_string(), filter.stream.clone());
+                return Err(NoStream { filter, stream, streams: streams.to_vec() }.into());
+            }
+        }
+        if streams.is_empty() {
+            eprintln!("note: the program has no streams: there will be no messages");
+        }
+        let mut builder = Streams::builder().window(wanted.window);
+        let mut sinks: Vec<Arc<dyn Sink>> = Vec::new();
+        for target in wanted.targets {
+            match target {
+                Target::Recording(path) => builder = builder.record(path),
+                #[cfg(feature = "sinks")]
+                Target::Sink(place) => {
+                    let sink = place.open()?;
+                    builder = builder.sink(sink.clone());
+                    sinks.push(sink);
+                }
+            }
+        }
+        for NamedFilter { stream, filter, .. } in wanted.filters {
+            builder = builder.filter_named(stream, *filter);
+        }
+        if let Some(policy) = wanted.policy {
+            builder = builder.policy_of_unlistened(policy);
+        }
+        if let Some(memory) = wanted.memory {
+            builder = builder.memory(memory);
+        }
+        let streams = builder.start(device)?;
+        streams.attach(program)?;
+        Ok(Some(Self { streams, sinks }))
+    }
+
+    /// Waits for all messages and says what became of them. Whether all that were not to be dropped are where they belong.
+    pub(crate) fn wait(self, queue: &Queue, quiet: bool) -> bool {
+        match self.streams.wait(queue) {
+            Ok(mut summary) => {
+                // Some sinks keep nothing before the end.
+                summary.sinks.clear();
+                if !quiet {
+                    eprintln!("{summary}");
+                }
+                self.end(quiet)
+            }
+            Err(error) => {
+                eprintln!("error: {error}");
+                false
+            }
+        }
+    }
+
+    /// Completes what is kept of the messages that have come, whether kernels still run or not, and says what that is.
+    pub(crate) fn end(self, quiet: bool) -> bool {
+        let Self { streams, sinks } = self;
+        drop(streams);
+        let mut whole = true;
+        for sink in sinks {
+            let sunk = sink.sunk();
+            if sunk.error.is_some() {
+                eprintln!("error: {sunk}");
+                whole = false;
+            } else if !quiet {
+                eprintln!("{sunk}");
+            }
+        }
+        whole
+    }
+}
