@@ -16,7 +16,7 @@
 //! Nothing of it needs the device to be alive: the area is host memory, and what arrived before a fault is read behind it.
 
 use super::GRANULE;
-use super::header::{self, Header};
+use super::header::{self, Header, Kind};
 use super::layout::Layout;
 use super::receive::{MAX_MESSAGE, RingMemory};
 use super::rows;
@@ -139,7 +139,7 @@ impl Latest {
         let header = Header::decode(*self.copy.first_chunk()?)?;
         let row = units(header.stream)?.checked_mul(header.values)?.checked_add(1)?;
         let layout = Layout::new(row, header.mask.count_ones(), self.wide)?;
-        if header.wide != self.wide || header.granules != layout.granules() {
+        if header.kind != Kind::Rows || header.wide != self.wide || header.granules != layout.granules() {
             return None;
         }
         let end = layout.granules() * GRANULE;
