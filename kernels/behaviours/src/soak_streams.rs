@@ -83,6 +83,7 @@ macro_rules! once {
 pub fn soak_streams(seed: u64, launch: u32, messages: u32, notes: &mut [[u64; 6]]) {
     let lane = global_id();
     let mut all = [Note::default(); STREAMS];
+    let wave = Converged::here();
     for n in 0..messages {
         // All lanes of a wave send the same kind of message.
         let draw = mix(seed ^ u64::from(launch) << 40 ^ (wave::wave_index() as u64) << 20 ^ u64::from(n));
@@ -104,6 +105,8 @@ pub fn soak_streams(seed: u64, launch: u32, messages: u32, notes: &mut [[u64; 6]
             14 => once!(Sampled, id, number, all),
             _ => once!(Big, id, number, all),
         }
+        // Those that sent nothing wait for the others: what parts of a wave sent is noted by parts of it.
+        wave.sync();
     }
     for (k, note) in all.iter().enumerate() {
         if let Some(written) = notes.get_mut(lane * STREAMS + k) {
