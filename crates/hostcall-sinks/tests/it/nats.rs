@@ -1,7 +1,10 @@
 //! NATS JetStream, with a server of Debian's.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use hostcall_sinks::nats::async_nats::{self, jetstream};
@@ -124,6 +127,67 @@ fn a_server_that_is_killed_and_comes_back_has_every_message_once_and_in_order() 
     let sunk = sink.sunk();
     assert_eq!((sunk.messages, sunk.values, sunk.lost, sunk.error.clone()), (3000, 96_000, 0, None), "{sunk}");
     assert!(values::<Loss>(&kept(&broker, "run"), "run.Loss") == expected(&messages, 0), "lost, doubled or in another order");
+}
+
+/// A way to a server that loses what the server says, when it is told to, and breaks when that was an acknowledgement.
+struct Way {
+    port: u16,
+    deaf: Arc<AtomicBool>,
+    lost: Arc<AtomicU32>,
+}
+
+impl Way {
+    fn to(address: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let (deaf, lost, address) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)), address.replace("nats://", ""));
+        let way = Self { port, deaf: deaf.clone(), lost: lost.clone() };
+        // They end with the process.
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                let (mut client, Ok(mut server)) = (client.expect("a connection"), TcpStream::connect(&address)) else { continue };
+                let (mut from, mut to) = (client.try_clone().expect("the same"), server.try_clone().expect("the same"));
+                std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+                let (deaf, lost) = (deaf.clone(), lost.clone());
+                std::thread::spawn(move || {
+                    let mut bytes = [0; 1 << 16];
+                    while let Ok(count @ 1..) = server.read(&mut bytes) {
+                        // Relaxed: flags of a test, which is told of them by what it reads.
+                        if !deaf.load(Ordering::Relaxed) {
+                            client.write_all(&bytes[..count]).expect("it reads");
+                        } else if bytes[..count].windows(6).any(|six| six == b"\"seq\":") {
+                            deaf.store(false, Ordering::Relaxed);
+                            lost.fetch_add(1, Ordering::Relaxed);
+                            break;
+                        }
+                    }
+                    // Either may be gone.
+                    let _ = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
+                });
+            }
+        });
+        way
+    }
+}
+
+#[test]
+fn a_message_whose_acknowledgement_is_lost_is_offered_again_and_stored_once() {
+    let Some(broker) = Broker::start("") else { return };
+    let way = Way::to(&broker.address());
+    let options = async_nats::ConnectOptions::new().ignore_discovered_servers();
+    let sink = Nats::at(format!("nats://127.0.0.1:{}/run", way.port)).options(options).open().expect("it opens");
+    let messages = losses(20);
+    for (half, lost) in messages.chunks(10).zip(1..) {
+        way.deaf.store(true, Ordering::Relaxed);
+        give(&sink, half, 10);
+        sink.flush();
+        assert_eq!(way.lost.load(Ordering::Relaxed), lost, "an acknowledgement was lost");
+    }
+    let sunk = sink.sunk();
+    assert_eq!((sunk.messages, sunk.values, sunk.lost, sunk.error.clone()), (20, 640, 0, None), "{sunk}");
+    let all = kept(&broker, "run");
+    assert_eq!(all.len(), 2);
+    assert!(values::<Loss>(&all, "run.Loss") == expected(&messages, 0), "lost, doubled or in another order");
 }
 
 #[test]
