@@ -1,4 +1,4 @@
-//! The soak: calls of all kinds, each of which checks its reply. Belongs to `crates/hostcall-tests/src/bin/soak.rs`.
+//! The soak: calls of all kinds, each of which checks its reply. Belongs to `crates/hostcall-tests/src/bin/soak/main.rs`.
 
 use behaviours_services::{Large, Soak, mix};
 use hostcall::prelude::*;

@@ -1,9 +1,9 @@
 //! The form of AMD's dh_comms, for comparison: what its protocol does for a message, written anew.
 //!
-//! A workgroup's number modulo the number of *sub-buffers* says which one its waves share. Their bytes, how many of them are used, and a flag lie in host memory;
-//! a lock in device memory. The first lane of a wave takes the lock and reads how much is used. If the message does not fit it sets the flag, and waits until the
-//! host has emptied the sub-buffer. All lanes append a header of 64 bytes, one of 4 bytes for each lane, and the data, by 4 bytes of each lane in turn. Then the
-//! first lane says what is used now, and releases the lock.
+//! A workgroup's number modulo the number of *sub-buffers* says which one its waves share. Their bytes, how many of them are used, and a flag lie in host
+//! memory; a lock in device memory. The first lane of a wave takes the lock and reads how much is used. If the message does not fit it sets the flag, and
+//! waits until the host has emptied the sub-buffer. All lanes append a header of 64 bytes, one of 4 bytes for each lane, and the data, by 4 bytes of each
+//! lane in turn. Then the first lane says what is used now, and releases the lock.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
@@ -43,8 +43,8 @@ impl Wait {
     }
 }
 
-/// `each` messages of 16 bytes from each lane. `data`: `subs` sub-buffers; `sizes` and `flags`: a word for each, in host memory; `locks`: in device memory. `out`, for
-/// each lane: the sum of what it sent, and messages that it gave up.
+/// `each` messages of 16 bytes from each lane. `data`: `subs` sub-buffers; `sizes` and `flags`: a word for each, in host memory; `locks`: in device
+/// memory. `out`, for each lane: the sum of what it sent, and messages that it gave up.
 #[kernel]
 pub fn dh_comms_16(each: u32, data: *mut u8, sizes: *mut u64, flags: *mut u32, locks: *mut u32, subs: u32, out: &mut [[u64; 2]]) {
     let wave = Converged::here();

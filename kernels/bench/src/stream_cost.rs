@@ -16,8 +16,8 @@ const COLUMNS: usize = 32;
 
 /// `each` times a piece of a product of matrices by each wave, of which each lane then sends four elements.
 ///
-/// `left` has a power of two of elements; `right` 32 times as many, so that a lane of a wave of 32 has a column of its own. Each of the four elements is a sum of
-/// `steps` products. `out`, for each lane: the sum of what it sent, and messages that were not sent.
+/// `left` has a power of two of elements; `right` 32 times as many, so that a lane of a wave of 32 has a column of its own. Each of the four elements is a
+/// sum of `steps` products. `out`, for each lane: the sum of what it sent, and messages that were not sent.
 #[kernel]
 pub fn stream_cost(each: u32, steps: u32, left: &[f32], right: &[f32], out: &mut [[u64; 2]]) {
     multiply(each, steps, left, right, out, |units| Message16 { units }.send());
