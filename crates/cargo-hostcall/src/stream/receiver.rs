@@ -56,6 +56,7 @@ impl Receiver {
             eprintln!("note: the program has no streams: there will be no messages");
         }
         let mut builder = Streams::builder().window(wanted.window);
+        #[cfg_attr(not(feature = "sinks"), expect(unused_mut, reason = "there are none"))]
         let mut sinks: Vec<Arc<dyn Sink>> = Vec::new();
         for target in wanted.targets {
             match target {
