@@ -18,14 +18,14 @@ pub fn stream_flown(first: u32, rounds: u32, mask: u64, sent: &mut [u32]) {
     sent[lane] = count;
 }
 
-/// Three values of each lane, one of each wave, and one with its place in the source.
+/// Three values of each lane, one of each wave, one with its place in the source, and as many as a message can have.
 #[kernel]
 pub fn stream_flown_shapes(sent: &mut [u32]) {
     let lane = global_id();
     let of = |number| Flown::of(lane as u32, number);
     let mut count = u32::from(Flown::send_each(&[of(0), of(1), of(2)]) == Sent::Sent);
     count += u32::from(Flown::once_per_wave(|| of(3)) == Sent::Sent);
-    count += u32::from(send!(of(4)) == Sent::Sent);
+    count += u32::from(hostcall::send!(of(4)) == Sent::Sent);
     // 120 bytes are sent, and 124 with the check; 140 are too many.
     count += u32::from(Flown::send_each(&[of(5); 6]) == Sent::Sent);
     if Flown::send_each(&[of(6); 7]) != Sent::TooLarge {
@@ -41,5 +41,5 @@ pub fn stream_flown_and_on(rounds: u32) {
     for number in 0..rounds {
         let _ = Flown::of(lane, number).send();
     }
-    while Numbered { lane, number: 0 }.send() != Sent::Sent {}
+    while (Numbered { lane, number: 0 }).send() != Sent::Sent {}
 }
