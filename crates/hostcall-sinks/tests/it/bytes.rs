@@ -54,7 +54,7 @@ fn of_devices(messages: &[Vec<u8>]) -> [Vec<Vec<u8>>; 2] {
     let of = |device| {
         messages
             .chunks(7)
-            .flat_map(|together| together.iter().enumerate().filter(move |(i, _)| i / 3 % 2 == device))
+            .flat_map(move |together| together.iter().enumerate().filter(move |(i, _)| i / 3 % 2 == device))
             .map(|(_, m)| m.clone())
     };
     [of(0).collect(), of(1).collect()]
