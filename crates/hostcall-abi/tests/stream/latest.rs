@@ -241,7 +241,7 @@ fn junk_in_an_area_is_no_message_and_costs_bounded_work() {
     let random = Random(Cell::new(9));
     let ring = Ring::new(MIN_RING_LOG2, true, 0, Fault::None);
     for _ in 0..20 {
-        ring.area.borrow_mut().iter_mut().for_each(|unit| *unit = random.below(u32::MAX) << random.below(2) | PHASE * random.below(2));
+        ring.area.borrow_mut().iter_mut().for_each(|unit| *unit = (random.below(u32::MAX) << random.below(2)) | (PHASE * random.below(2)));
         let (mut found, mut handed_on) = (HashMap::new(), HashSet::new());
         look(&ring, &mut found, &mut handed_on);
         assert!(handed_on.is_empty());

@@ -158,7 +158,7 @@ fn bytes_up_to_a_quarter_of_the_smallest_ring_arrive_and_more_are_too_large() {
 #[test]
 fn bytes_up_to_the_longest_message_there_is_arrive_and_more_are_too_large() {
     // One ring for each SM, of 512 KiB at least.
-    large(512 << 20, MOST[1]);
+    large(64 << 20, MOST[1]);
 }
 
 /// Whether a message of `stream_bytes_numbered` is as it was sent, by a lane.
@@ -174,7 +174,7 @@ fn is_right(lane: u32, message: &[u8]) -> Option<u32> {
 /// that arrived stand.
 fn numbered(set_up: impl FnOnce(hostcall_stream::StreamsBuilder) -> hostcall_stream::StreamsBuilder, slowly: bool) -> ([u64; 6], u64) {
     let bench = Bench::new(|builder| builder);
-    let (lanes, rounds) = if slow() { (128, 20) } else { (1024, 100) };
+    let (lanes, rounds) = if slow() { (128, 20) } else { (1024, 60) };
     let scratch = bench.device.alloc::<u8>(lanes as usize * 256).expect("memory");
     let (weights, wrong) = (Arc::new(AtomicU64::new(0)), Arc::new(Mutex::new(Vec::new())));
     let (sum, seen, next) = (weights.clone(), wrong.clone(), Mutex::new(HashMap::new()));
