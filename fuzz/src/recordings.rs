@@ -3,6 +3,7 @@
 //! The oracle: reading ends in bounded steps, with what was read or an error that names a place inside the file, never with a panic; and every message has
 //! as many values as its header says.
 
+use hostcall_stream::Content;
 use hostcall_stream::file::{Ending, Error, Reader};
 
 use crate::Input;
@@ -51,9 +52,15 @@ impl Input<'_> {
         let wave = if length.is_multiple_of(2) { 32 } else { 64 };
         let (first, units, number) = (self.byte() % 8, self.byte() % 33, self.byte() % 8);
         let bytes = 4 * u32::from(units);
+        // Of no size: a stream of bytes or of text, or none.
+        let (field, ty) = match (units, length % 16) {
+            (0, 0) => ("value", "[u8]"),
+            (0, 1) => ("value", "str"),
+            _ => ("f", "[u16; N]"),
+        };
         format!(
             r#"{{"name":"p","device":{{"number":0,"name":"d","kind":"sim"}},"wave_size":{wave},"first_ring":{first},"rings":2,"streams":[{{"number":{number},
-            "name":"S","signature":"1","bytes":{bytes},"policy":"block","fields":[{{"name":"f","type":"[u16; N]","offset":0,"bytes":{bytes}}}]}}]}}"#
+            "name":"S","signature":"1","bytes":{bytes},"policy":"block","fields":[{{"name":"{field}","type":"{ty}","offset":0,"bytes":{bytes}}}]}}]}}"#
         )
         .into_bytes()
     }
@@ -76,7 +83,10 @@ fn read(file: &[u8]) {
             Ok(Some(message)) => {
                 let values = message.header.mask.count_ones() * message.header.values;
                 assert_eq!(message.rows().count(), values as usize);
-                assert_eq!(message.bytes().len(), values as usize * message.schema.bytes as usize);
+                match message.schema.content() {
+                    Content::Values => assert_eq!(message.bytes().len(), values as usize * message.schema.bytes as usize),
+                    Content::Bytes | Content::Text => assert!(values == 1 && message.raw().len().is_multiple_of(4)),
+                }
                 for row in message.rows() {
                     assert!(message.header.mask >> row.lane & 1 == 1);
                     row.fields().for_each(|(_, value)| drop(std::hint::black_box(value.to_string())));

@@ -5,14 +5,18 @@
 use std::cell::Cell;
 
 use hostcall_abi::stream::unit::{PHASE, Position};
-use hostcall_abi::stream::{Found, From, GRANULE, Header, Kind, Layout, MIN_RING_LOG2, Reader, RingMemory, Rows};
+use hostcall_abi::stream::{Found, From, GRANULE, Header, Kind, Layout, MIN_RING_LOG2, Reader, RingMemory, Rows, bytes};
 
 use crate::Input;
 
 /// Units of the ring.
 const UNITS: u32 = GRANULE << MIN_RING_LOG2;
-/// Loads that the longest message takes, its header twice.
+/// Loads that the longest message of rows takes, its header twice.
 const MOST_LOADS: u32 = 129 * GRANULE / 4 + 4;
+/// And one of bytes: its first granule once more, and its last quad.
+const MOST_LOADS_OF_BYTES: u32 = (GRANULE << MIN_RING_LOG2) / 16 + 10;
+/// The stream of bytes.
+const BYTES: u32 = 29;
 
 /// The ring.
 struct Ring {
@@ -38,9 +42,9 @@ impl Ring {
     }
 }
 
-/// Streams have as many units for each lane as their number says.
+/// Streams have as many units for each lane as their number says, but for the one of bytes.
 fn units(stream: u32) -> Option<u32> {
-    (stream <= 31).then_some(stream)
+    (stream <= 31).then_some(if stream == BYTES { 0 } else { stream })
 }
 
 /// Plays one input.
@@ -54,7 +58,7 @@ pub fn run(data: &[u8]) {
     let mut reader = Reader::behind(first, MIN_RING_LOG2, wide);
     while !input.is_empty() {
         let at = Position::new(reader.position() as u32, MIN_RING_LOG2);
-        match input.byte() % 6 {
+        match input.byte() % 8 {
             0 => ring.units[(input.word() % UNITS) as usize].set(input.word()),
             1 => (0..u32::from(input.byte())).for_each(|index| ring.put(at, index, input.word())),
             // What is there, whatever it is.
@@ -69,6 +73,30 @@ pub fn run(data: &[u8]) {
                 let head = (before as u32).wrapping_add(u32::from(input.byte()));
                 reader.give_up(&ring, head, units);
                 assert!(reader.position() - before <= u64::from(head.wrapping_sub(before as u32)), "more was given up than was reserved");
+            }
+            // The header of bytes, of a length that may be right, and what quads may say.
+            6 => {
+                let granules = 1 + u32::from(input.byte()) * u32::from(input.byte() % 3);
+                let lane = input.byte() % if wide { 64 } else { 32 };
+                let header = Header { kind: Kind::Bytes, stream: BYTES, granules, mask: 1 << lane, ..honest(1, 1, wide) };
+                (0..).zip(header.encode()).for_each(|(index, unit)| ring.put(at, index, unit));
+                let (full, most) = (u32::from(input.byte()), GRANULE << (MIN_RING_LOG2 - 2));
+                for index in 8..(granules * GRANULE).min(most) {
+                    let count = if index / 4 - 2 < full { 15 } else { 0 };
+                    ring.put(at, index, if index % 4 == 3 { count << 27 | 7 } else { index });
+                }
+            }
+            // A message of bytes that keeps the rules.
+            7 => {
+                let sent: Vec<u8> = (0..u32::from(input.byte()) * u32::from(input.byte() % 64)).map(|i| (i * 11) as u8).collect();
+                let mut message = vec![0; (GRANULE << MIN_RING_LOG2) as usize];
+                let length = bytes::encode(Header { stream: BYTES, ..honest(1, 1 << 7, wide) }, &sent, &mut message);
+                let length = length.filter(|length| *length <= reader.longest());
+                let Some(length) = length else { continue };
+                (0..).zip(&message[..length]).for_each(|(index, unit)| ring.put(at, index, *unit));
+                let (found, rows) = look(&ring, &mut reader).expect("honest bytes were not found");
+                assert_eq!((found.kind, found.stream, found.mask), (Kind::Bytes, BYTES, 1 << 7));
+                assert!(rows.iter().map(|byte| *byte as u8).eq(sent), "honest bytes came garbled");
             }
             _ => drop(look(&ring, &mut reader)),
         }
@@ -94,7 +122,7 @@ fn honest(stream: u32, mask: u64, wide: bool) -> Header {
         mask => mask,
     };
     let granules = Layout::new(stream, mask.count_ones(), wide).map_or(1, Layout::granules);
-    let stream = stream.max(1);
+    let stream = if stream == BYTES { 1 } else { stream.max(1) };
     Header { stream, granules, kind: Kind::Rows, mask, wide, site: 3, weight: 0, user: 0, values: 1, time: Some(9), from: From::default() }
 }
 
@@ -113,7 +141,7 @@ impl Rows for Room {
     }
 }
 
-/// One look of the reader, by the short way and then by the long one: what it found, if that was a message.
+/// One look of the reader, by the short way and then by the long one: what it found, if that was a message; of one of bytes, the bytes.
 fn look(ring: &Ring, reader: &mut Reader) -> Option<(Header, Vec<u32>)> {
     let before = reader.position();
     ring.loads.set(0);
@@ -127,7 +155,24 @@ fn look(ring: &Ring, reader: &mut Reader) -> Option<(Header, Vec<u32>)> {
     }
     assert_eq!(reader.position(), before);
     ring.loads.set(0);
-    let (got_on, found) = match reader.next(ring, units) {
+    let mut copy = Vec::new();
+    let found = match reader.next(ring, units) {
+        Found::Long(granules) => {
+            assert!(granules * GRANULE <= reader.longest() as u32, "a message of {granules} granules");
+            copy.resize(reader.longest(), 0);
+            reader.next_long(ring, &mut copy, units)
+        }
+        found => found,
+    };
+    let (got_on, found) = match found {
+        Found::Long(_) => panic!("it has been read"),
+        Found::Packet(message) if message.header.kind == Kind::Bytes => {
+            let mut slice = vec![0; message.bytes().expect("bytes") as usize];
+            message.copy_bytes(&mut slice);
+            assert_eq!((message.header.stream, message.header.values, message.lanes().count()), (BYTES, 1, 1));
+            assert_eq!(bytes::granules(slice.len() as u32), Some(message.header.granules));
+            (message.header.granules, Some((message.header, slice.into_iter().map(u32::from).collect())))
+        }
         Found::Packet(message) => {
             let mut rows = vec![0; (message.rows() * message.units()) as usize];
             assert_eq!(message.copy_rows(&mut rows), rows.len());
@@ -137,7 +182,7 @@ fn look(ring: &Ring, reader: &mut Reader) -> Option<(Header, Vec<u32>)> {
         Found::Malformed => (1, None),
         Found::Absent | Found::Partial => (0, None),
     };
-    assert!(ring.loads.get() <= MOST_LOADS, "{} loads in one look", ring.loads.get());
+    assert!(ring.loads.get() <= MOST_LOADS_OF_BYTES, "{} loads in one look", ring.loads.get());
     assert_eq!(reader.position() - before, u64::from(got_on));
     if let Some(credit) = reader.credit(false) {
         assert_eq!(credit, reader.position(), "credit for what has not been read");

@@ -68,10 +68,13 @@ pub(crate) fn fuzz(sh: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
 }
 
 /// The soak.
-pub(crate) fn soak(sh: &Shell, calls: u64, device: &str, seconds: Option<u64>) -> Result<()> {
-    let calls = calls.to_string();
+pub(crate) fn soak(sh: &Shell, calls: u64, stream_values: Option<u64>, device: &str, seconds: Option<u64>) -> Result<()> {
+    let what = match stream_values {
+        Some(values) => ["--stream-values".to_owned(), values.to_string()],
+        None => ["--calls".to_owned(), calls.to_string()],
+    };
     let limit: Vec<String> = seconds.into_iter().flat_map(|seconds| ["--seconds".to_owned(), seconds.to_string()]).collect();
-    cmd!(sh, "cargo run --release --package hostcall-tests --bin soak -- --calls {calls} --device {device} {limit...}").run()?;
+    cmd!(sh, "cargo run --release --package hostcall-tests --bin soak -- {what...} --device {device} {limit...}").run()?;
     Ok(())
 }
 

@@ -65,6 +65,9 @@ enum Command {
         /// Calls to make
         #[arg(long, default_value_t = 1_000_000)]
         calls: u64,
+        /// Send so many values by message streams, instead of calls
+        #[arg(long, conflicts_with = "calls")]
+        stream_values: Option<u64>,
         /// `sim`, `cuda:N`
         #[arg(long, default_value = "sim")]
         device: String,
@@ -138,7 +141,7 @@ fn main() -> Result<ExitCode> {
             offload::sanitize(&sh, kind.as_deref())?;
             sanitize::run(kind.as_deref())
         }
-        Command::Soak { calls, device, seconds } => checks::soak(&sh, calls, &device, seconds),
+        Command::Soak { calls, stream_values, device, seconds } => checks::soak(&sh, calls, stream_values, &device, seconds),
         Command::Scarcity(arguments) => scarcity::run(&arguments),
         Command::GpuBundle => bundle::make(&sh),
         Command::OffloadBundle => bundle::offload(&sh),

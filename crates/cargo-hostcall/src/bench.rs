@@ -277,6 +277,18 @@ fn messages(rig: &Rig, sheet: &mut Sheet) {
     sheet.row("stream.drop", |_| streams::dropped(rig, "stream.drop"));
     sheet.row("stream.gate.open", |_| streams::gate(rig, "stream.gate.open", true));
     sheet.row("stream.gate.shut", |_| streams::gate(rig, "stream.gate.shut", false));
+    sheet.row("stream.parts", |floor| streams::parts(rig, "stream.parts", floor));
+    sheet.row("stream.latency", |floor| streams::latency(rig, "stream.latency", floor));
+    for (name, policy, window) in streams::PRICES {
+        sheet.row(name, |_| streams::price(rig, name, policy, window, &bus));
+    }
+    sheet.row(streams::OFF, |_| streams::off(rig, streams::OFF));
+    sheet.row("stream.dh_comms", |_| streams::dh_comms(rig, "stream.dh_comms"));
+    sheet.row("stream.reader", |_| streams::reader(rig, "stream.reader"));
+    sheet.row("stream.sweep", |_| streams::sweep(rig, "stream.sweep"));
+    for name in ["stream.arrow", "stream.parquet"] {
+        sheet.row(name, |_| streams::sinks(rig, name));
+    }
 }
 
 /// Draws the plots, which take measurements of their own.

@@ -196,8 +196,8 @@ fn filter(text: &str) -> Result<NamedFilter, hostcall_stream::ParseFilterError> 
 }
 
 fn policy(name: &str) -> Result<Policy, String> {
-    let known = || Policy::ALL.map(Policy::name).join(", ");
-    Policy::ALL.into_iter().find(|policy| policy.name() == name).ok_or_else(|| format!("there are {}", known()))
+    let known = || Policy::CHOICES.map(Policy::name).join(", ");
+    Policy::CHOICES.into_iter().find(|policy| policy.name() == name).ok_or_else(|| format!("there are {}", known()))
 }
 
 fn absolute(path: &Path) -> PathBuf {

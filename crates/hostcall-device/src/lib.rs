@@ -205,8 +205,9 @@ pub mod __private {
     pub use crate::failure::{Failed, Fails, call_failed, failed};
     pub use crate::pending::Pending;
     pub use crate::staging::{call_var, call_var_together, post_var, post_var_together};
+    pub use crate::stream::bytes::Slice;
     pub use crate::stream::log::Line;
-    pub use crate::stream::{StreamWord, send_once, send_units};
+    pub use crate::stream::{StreamWord, send_latest_once, send_latest_units, send_once, send_units};
     pub use crate::together::{call_fixed_together, call_fixed_together_on, post_fixed_together, post_fixed_together_on};
     pub use hostcall_abi as abi;
 

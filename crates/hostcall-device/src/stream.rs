@@ -26,6 +26,8 @@
 //! # fn main() {}
 //! ```
 //!
+//! Messages of any length are those of [`bytes`](mod@bytes), and of text.
+//!
 //! Three streams are there without a definition: [`access`](mod@access), what lanes do to memory, [`interval`](mod@interval), how long something takes,
 //! and [`log`](mod@log), lines whose text stays on the host.
 //!
@@ -33,6 +35,7 @@
 //! in the source they are. It costs the load of a number, and no room in the message.
 
 pub mod access;
+pub mod bytes;
 pub mod interval;
 pub mod log;
 
@@ -81,8 +84,7 @@ impl StreamWord {
     #[inline(always)]
     fn subject(&self, values: u32) -> Option<Subject> {
         let word = self.load();
-        let (stream, timed, live) = (word & word::NUMBER, word & word::UNTIMED == 0, word & word::LIVE != 0);
-        (word != 0).then_some(Subject { stream, site: 0, policy: word::policy(word), timed, values, live, weight: 0 })
+        (word != 0).then_some(subject_of(word, values))
     }
 
     /// The same for messages from a place in the source; also `None` if nobody wants messages from there.
@@ -94,6 +96,13 @@ impl StreamWord {
         let site = unsafe { arch::load_number(site.number()) };
         (site & SITE_OFF == 0).then_some(Subject { site, ..subject })
     }
+}
+
+/// What messages say of themselves that have no place in the source, by a word that is not 0.
+#[inline(always)]
+fn subject_of(word: u32, values: u32) -> Subject {
+    let (stream, timed, live) = (word & word::NUMBER, word & word::UNTIMED == 0, word & word::LIVE != 0);
+    Subject { stream, site: 0, policy: word::policy(word), timed, values, live, weight: 0 }
 }
 
 /// A place in the source, as the macros that name one make it.
@@ -114,6 +123,22 @@ fn converged_at(here: Here) -> Group {
 pub fn send_units<const UNITS: usize>(word: &'static StreamWord, site: Option<Site>, values: u32, units: &[u32; UNITS]) -> Sent {
     let Some(subject) = word.subject_at(site, values) else { return Sent::Off };
     hostcall_abi::stream::send(machine(), &converged_at(Location::caller()), subject, units)
+}
+
+/// [`send_units`] of a stream of the policy `latest`: the last unit is room for a check.
+#[inline(always)]
+#[track_caller]
+pub fn send_latest_units<const UNITS: usize>(word: &'static StreamWord, site: Option<Site>, values: u32, units: &[u32; UNITS]) -> Sent {
+    let Some(subject) = word.subject_at(site, values) else { return Sent::Off };
+    hostcall_abi::stream::send_latest(machine(), &converged_at(Location::caller()), subject, units)
+}
+
+/// [`send_once`] of a stream of the policy `latest`: the last unit is room for a check.
+#[inline(always)]
+#[track_caller]
+pub fn send_latest_once<const UNITS: usize>(word: &'static StreamWord, units: impl FnOnce() -> [u32; UNITS]) -> Sent {
+    let Some(subject) = word.subject_at(None, 1) else { return Sent::Off };
+    hostcall_abi::stream::send_latest_once(machine(), &converged_at(Location::caller()), subject, &units())
 }
 
 /// Sends the first lane's value for all that run converged here. (Each works out one, and the others' are not used, so that the lanes stay together.)

@@ -58,6 +58,8 @@ pub(crate) struct Args {
     pub(crate) panics: bool,
     /// What a message does when its ring is full: the name of a `Policy`.
     pub(crate) policy: Option<syn::Ident>,
+    /// `bytes` or `text`, if a stream is of those.
+    pub(crate) content: Option<syn::Ident>,
 }
 
 impl Args {
@@ -67,7 +69,7 @@ impl Args {
     }
 
     pub(crate) fn parse_stream(input: ParseStream<'_>, known: &[&str]) -> Result<Self> {
-        let mut parsed = Self { krate: quote!(::hostcall), side: None, panics: false, policy: None };
+        let mut parsed = Self { krate: quote!(::hostcall), side: None, panics: false, policy: None, content: None };
         let mut seen = Vec::new();
         while !input.is_empty() {
             let name = input.call(syn::Ident::parse_any)?;
@@ -78,14 +80,21 @@ impl Args {
             if seen.contains(&text) {
                 return Err(Error::new(name.span(), format!("`{text}` is given twice")));
             }
-            input.parse::<syn::Token![=]>()?;
+            let flag = matches!(text.as_str(), "bytes" | "text");
+            if !flag {
+                input.parse::<syn::Token![=]>()?;
+            }
             match text.as_str() {
+                _ if flag && parsed.content.is_some() => {
+                    return Err(Error::new(name.span(), "a stream is of bytes or of text: text is bytes that are UTF-8"));
+                }
+                _ if flag => parsed.content = Some(name),
                 "krate" => parsed.krate = krate(input)?,
                 "side" => {
                     parsed.side = Some(choice(input, &[("device", Side::Device), ("host", Side::Host)])?);
                 }
                 "policy" => {
-                    let policies = [("block", "Block"), ("drop", "Drop"), ("wait", "Wait"), ("sample", "Sample")];
+                    let policies = [("block", "Block"), ("drop", "Drop"), ("wait", "Wait"), ("sample", "Sample"), ("latest", "Latest")];
                     parsed.policy = Some(syn::Ident::new(choice(input, &policies)?, Span::call_site()));
                 }
                 _ => parsed.panics = choice(input, &[("panic", true), ("return", false)])?,

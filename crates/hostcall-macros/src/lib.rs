@@ -11,6 +11,7 @@
 //! Use them as `hostcall::service`, `hostcall::stream`, `hostcall::kernel` and `hostcall::Plain`. `docs/architecture.md` lists the
 //! names that the expansions refer to.
 
+mod bytes;
 mod common;
 mod kernel;
 mod log;
@@ -78,9 +79,13 @@ pub fn service(args: TokenStream, item: TokenStream) -> TokenStream {
 /// *Kernels* call `Loss { step, value }.send()`, `Loss::send_each(&[a, b])`, `Loss::once_per_wave(|| …)` and `Loss::armed()`. *Hosts* receive with the
 /// crate `hostcall-stream`.
 ///
+/// A stream of bytes or of text of any length is a struct without fields, which needs no derive: `#[hostcall::stream(bytes)] pub struct Frame;`. Kernels call
+/// `Frame::send(&bytes)` and `Frame::once_per_wave(|| &bytes)`.
+///
 /// | argument | meaning |
 /// |---|---|
-/// | `policy = "block"`, `"drop"`, `"wait"` or `"sample"` | what a message does when its ring is full: its wave waits, which is the default; it is dropped and counted; its wave waits for a while; or fewer are sent the fuller the ring is |
+/// | `bytes`, `text` | messages are slices of bytes, or strings |
+/// | `policy = "block"`, `"drop"`, `"wait"`, `"sample"` or `"latest"` | what a message does when its ring is full: its wave waits, which is the default; it is dropped and counted; its wave waits for a while; fewer are sent the fuller the ring is; or it overwrites the oldest |
 /// | `krate = path` | the crate that exports hostcall's items, if it is not `::hostcall` |
 #[proc_macro_attribute]
 pub fn stream(args: TokenStream, item: TokenStream) -> TokenStream {

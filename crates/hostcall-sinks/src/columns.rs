@@ -19,6 +19,7 @@
 //! |---|---|
 //! | `u8` to `u64`, `i8` to `i64`, `f32`, `f64` | the same |
 //! | `[T; N]` | `FixedSizeList`, of lists if `T` is an array |
+//! | `[u8]`, `str`: the field `value` of streams of bytes and of text | `Binary`, `Utf8` |
 //! | `[u8; N]`, and any type that is not in this table | `FixedSizeBinary` |
 
 use std::iter::repeat_n;
@@ -32,9 +33,10 @@ use arrow_array::{ArrayRef, BooleanArray, FixedSizeBinaryArray, FixedSizeListArr
 use arrow_schema::{DataType, Field, SchemaRef};
 use hostcall_stream::file::Type;
 use hostcall_stream::sink::RawBatch;
-use hostcall_stream::{Head, Schema};
+use hostcall_stream::{Content, Head, Schema};
 
 use crate::definition::shape;
+use crate::slices::Slices;
 
 /// Values of one leaf of a field, one behind another.
 #[derive(Debug)]
@@ -85,6 +87,8 @@ pub(crate) struct Columns {
     runs: Vec<Run>,
     lanes: Vec<u8>,
     fields: Vec<Column>,
+    /// Of a stream of bytes or text, which has no fields.
+    slices: Option<Slices>,
     room: usize,
 }
 
@@ -121,6 +125,7 @@ impl Columns {
             runs: Vec::new(),
             lanes: Vec::new(),
             fields: schema.fields.iter().filter(|field| field.bytes > 0).map(column).collect(),
+            slices: (schema.content() != Content::Values).then(|| Slices::new(schema.content() == Content::Text)),
             room,
         }
     }
@@ -128,6 +133,11 @@ impl Columns {
     /// Rows so far.
     pub(crate) fn rows(&self) -> usize {
         self.lanes.len()
+    }
+
+    /// Rows so far; more, if there are more bytes in them than in rows of numbers.
+    pub(crate) fn weight(&self) -> usize {
+        self.rows().max(self.slices.as_ref().map_or(0, Slices::weight))
     }
 
     /// Adds messages.
@@ -139,6 +149,7 @@ impl Columns {
         self.runs.reserve(batch.heads().len());
         batch.heads().iter().for_each(|head| self.origin(head));
         self.fields.iter_mut().for_each(|column| column.push(batch.bytes(), self.value_bytes));
+        self.slices.iter_mut().for_each(|slices| slices.push(batch));
     }
 
     /// The origins of a message's values.
@@ -171,7 +182,8 @@ impl Columns {
             return None;
         }
         let (runs, lanes) = (std::mem::take(&mut self.runs), std::mem::take(&mut self.lanes));
-        Some(Table { runs, lanes, fields: self.fields.iter_mut().map(Column::take).collect() })
+        let fields = self.fields.iter_mut().map(Column::take).chain(self.slices.iter_mut().map(Slices::take)).collect();
+        Some(Table { runs, lanes, fields })
     }
 }
 

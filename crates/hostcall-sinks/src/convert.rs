@@ -140,7 +140,7 @@ impl Converter {
             return Ok(());
         }
         let head = [Head::new(message.header, message.program.device.number, message.after_gap)];
-        let batch = RawBatch::new(&head, message.bytes(), message.schema.bytes);
+        let batch = RawBatch::new(&head, message.raw(), message.schema.bytes);
         self.values += u64::from(head[0].values());
         match &mut self.target {
             Target::Sink { sink, inlets, begun } => {
@@ -206,7 +206,7 @@ impl Open {
     }
 
     fn push(&mut self, batch: &RawBatch<'_>, device: u32) -> Done {
-        if self.device != device || self.columns.rows() >= ROWS {
+        if self.device != device || self.columns.weight() >= ROWS {
             self.hand_on()?;
             self.device = device;
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Metadata, SchemaRef};
 use hostcall_stream::file::Type;
-use hostcall_stream::{Field as StreamField, Policy, Schema};
+use hostcall_stream::{Content, Field as StreamField, Policy, Schema};
 
 use crate::columns::element;
 
@@ -61,6 +61,8 @@ pub(crate) fn data_type(ty: &Type) -> DataType {
         Type::Signed(8) => DataType::Int64,
         Type::F32 => DataType::Float32,
         Type::F64 => DataType::Float64,
+        Type::Slice => DataType::Binary,
+        Type::Text => DataType::Utf8,
         other => DataType::FixedSizeBinary(other.bytes() as i32),
     };
     lengths.iter().rev().fold(leaf, |inside, length| DataType::FixedSizeList(element(inside), *length as i32))
@@ -70,7 +72,7 @@ pub(crate) fn data_type(ty: &Type) -> DataType {
 pub(crate) fn arrow_schema(schema: &Schema) -> SchemaRef {
     let mut names: Vec<String> = ORIGINS.iter().map(|(name, ..)| (*name).to_owned()).collect();
     let mut fields: Vec<Field> = ORIGINS.into_iter().map(|(name, ty, nullable)| Field::new(name, ty, nullable)).collect();
-    for field in schema.fields.iter().filter(|field| field.bytes > 0) {
+    for field in schema.fields.iter().filter(|field| field.bytes > 0 || schema.content() != Content::Values) {
         let mut name = field.name.clone();
         while names.contains(&name) {
             name = format!("value_{name}");

@@ -349,7 +349,7 @@ impl Shared {
     /// Hands on the tables that have at least so many rows.
     fn hand_on(&self, queue: usize, filling: &mut Filling, least: usize, full: Full) {
         let Filling { stream, tables, .. } = filling;
-        for (device, columns) in tables.iter_mut().filter(|(_, columns)| columns.rows() >= least) {
+        for (device, columns) in tables.iter_mut().filter(|(_, columns)| columns.weight() >= least) {
             let Some(table) = columns.take() else { continue };
             let (messages, queue) = (table.messages(), &self.queues[queue]);
             let job = Job::Piece(Piece { stream: stream.clone(), device: *device, table });
@@ -383,22 +383,19 @@ impl Inlet for Filler {
             return shared.account.lost(batch.heads().len() as u64);
         }
         let mut filling = locked(filling);
-        let value_bytes = filling.stream.schema.bytes;
-        let (mut heads, mut bytes) = (batch.heads(), batch.bytes());
-        while let Some(first) = heads.first() {
-            let same = heads.iter().position(|head| head.device != first.device).unwrap_or(heads.len());
-            let (these, later) = heads.split_at(same);
-            let values: usize = these.iter().map(|head| head.values() as usize).sum();
-            let (theirs, behind) = bytes.split_at(values * value_bytes as usize);
+        let mut rest = *batch;
+        while let Some(first) = rest.heads().first() {
+            let same = rest.heads().iter().position(|head| head.device != first.device).unwrap_or(rest.heads().len());
+            let (these, later) = rest.split_at(same);
             let least = filling.rows;
             let columns = filling.table(first.device);
             let began = columns.rows() == 0;
-            columns.push(&RawBatch::new(these, theirs, value_bytes));
-            if began && columns.rows() < least {
+            columns.push(&these);
+            if began && columns.weight() < least {
                 // Full: the thread is at work, and counts time anyway.
                 let _ = shared.queues[*queue].try_send(Job::Began);
             }
-            (heads, bytes) = (later, behind);
+            rest = later;
         }
         let least = filling.rows;
         shared.hand_on(*queue, &mut filling, least, shared.intake.full);

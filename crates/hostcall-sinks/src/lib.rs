@@ -30,6 +30,7 @@ mod read;
 pub mod report;
 mod retry;
 mod sites;
+mod slices;
 
 pub use arrow::{Arrow, ArrowSink};
 pub use errors::{OpenError, ReadError};

@@ -95,8 +95,10 @@ pub struct Origin {
 /// Messages of one stream: those of each wave in the order in which it sent them, which also goes for the batches of a thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a, M> {
-    heads: &'a [Head],
+    pub(crate) heads: &'a [Head],
     values: &'a [M],
+    /// All values as bytes; of a stream of bytes, messages as [`bytes`](crate::bytes) has them.
+    pub(crate) raw: &'a [u8],
     sites: &'a Sites,
 }
 
@@ -192,6 +194,16 @@ impl Pending {
         &mut all[self.units..][..units]
     }
 
+    /// Sees to it that there is [room](Pending::room) for a message of bytes, which may be longer than any other.
+    #[cold]
+    pub(crate) fn make_room(&mut self, units: usize) {
+        if self.memory.is_empty() {
+            self.grow();
+        }
+        let quads = (self.units + units).div_ceil(4).max(self.memory.len());
+        self.memory.resize(quads, 0);
+    }
+
     /// Room for everything, once. The system gives memory of zeros when it is first written.
     #[cold]
     fn grow(&mut self) {
@@ -225,11 +237,12 @@ impl Pending {
     /// The messages as values of their type.
     pub(crate) fn batch<'a, M: Plain>(&'a self, sites: &'a Sites) -> Batch<'a, M> {
         const { assert!(align_of::<M>() <= align_of::<Quad>(), "a message's alignment is at most 16") };
-        let values = self.units * 4 / size_of::<M>();
+        // Of a stream of bytes: values of no bytes, one for each message.
+        let values = if size_of::<M>() == 0 { self.values as usize } else { self.units * 4 / size_of::<M>() };
         assert!(values == self.values as usize, "messages of another stream");
         // SAFETY: `units` units are initialised, any bytes are an `M: Plain`, and the memory is aligned to 16 as the assertion above wants.
         let values = unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast::<M>(), values) };
-        Batch { heads: &self.heads, values, sites }
+        Batch { heads: &self.heads, values, raw: self.raw().1, sites }
     }
 
     /// The messages as bytes.

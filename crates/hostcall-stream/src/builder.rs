@@ -140,7 +140,8 @@ impl StreamsBuilder {
         self
     }
 
-    /// What messages do when their ring is full, of streams that are only recorded or kept by sinks, whatever their definitions say.
+    /// What messages do when their ring is full, of streams that are only recorded or kept by sinks, whatever their definitions say, but for
+    /// [`Policy::Latest`], which only a definition can say.
     pub fn policy_of_unlistened(mut self, policy: Policy) -> Self {
         self.unlistened = Some(policy);
         self
@@ -164,11 +165,15 @@ impl StreamsBuilder {
     }
 
     /// Calls `f` for each value of `M`, on the threads that read.
+    ///
+    /// Of bytes and text [`StreamsBuilder::bytes`] and [`StreamsBuilder::text`] do so.
     pub fn each<M: Message>(self, f: impl Fn(&Origin, &M) + Send + Sync + 'static) -> Self {
+        const { assert!(size_of::<M>() > 0, "a stream of bytes or text has no values: use `bytes` or `text` instead of `each`") };
         self.on::<M, _>(Each(f))
     }
 
-    /// What messages of `M` do when their ring is full, whatever its definition says.
+    /// What messages of `M` do when their ring is full, whatever its definition says. [`Policy::Latest`] is for the definition alone: its messages have
+    /// another form.
     pub fn policy<M: Message>(mut self, policy: Policy) -> Self {
         self.listed::<M>().policy = policy;
         self
@@ -231,7 +236,8 @@ impl StreamsBuilder {
     /// Starts the threads.
     ///
     /// # Errors
-    /// When two streams have one name, there are too many, the file of a recording cannot be made, or the system has no thread left.
+    /// When two streams have one name, there are too many, one has a policy that only its definition can give or take, the file of a recording cannot be
+    /// made, or the system has no thread left.
     pub fn start(mut self, device: &Device) -> Result<Streams, StartError> {
         for (name, filter) in &self.filters {
             for listed in self.streams.iter_mut().filter(|listed| listed.schema.name == *name) {
@@ -243,6 +249,13 @@ impl StreamsBuilder {
                 let (one, other) = (Box::new(other.schema.clone()), Box::new(listed.schema.clone()));
                 return Err(StartError::Name { name: one.name.clone(), one, other });
             }
+        }
+        let is_latest = |policy| policy == Policy::Latest;
+        if let Some(listed) = self.streams.iter().find(|listed| is_latest(listed.policy) != is_latest(listed.schema.policy)) {
+            return Err(StartError::Latest { stream: listed.schema.name.clone(), wanted: listed.policy });
+        }
+        if let Some(wanted) = self.unlistened.filter(|policy| is_latest(*policy)) {
+            return Err(StartError::Latest { stream: "streams to which nobody listens".into(), wanted });
         }
         if self.streams.len() > MAX_STREAM as usize {
             return Err(StartError::TooMany { count: self.streams.len() });

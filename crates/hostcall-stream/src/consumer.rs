@@ -14,6 +14,7 @@ use hostcall_abi::stream::{Packet, Rows};
 use crate::batch::{Head, Pending};
 use crate::file::Recording;
 use crate::handler::Part;
+use crate::latest::Area;
 use crate::memory::{Eye, RingSet};
 use crate::registry::{Registered, Registry};
 use crate::ring::Owned;
@@ -112,7 +113,7 @@ impl Shared {
 /// What a thread has of a stream.
 pub(crate) struct Slot {
     stream: Arc<Registered>,
-    /// Units of a value.
+    /// Units of a value; 0: messages are of bytes.
     units: u32,
     /// `None`: it has no handlers.
     part: Option<Box<dyn Part>>,
@@ -130,7 +131,9 @@ pub(crate) struct Consumer {
     /// Those of which it has rings, and rings.
     sets: Vec<Arc<RingSet>>,
     rings: Vec<Owned>,
-    /// Where the next message of each of them begins.
+    /// Areas of the latest messages of those of them that have one.
+    areas: Vec<Area>,
+    /// Where the next message of each ring begins.
     eyes: Vec<Eye>,
     /// Of which rings something was read in a look.
     moved: Vec<usize>,
@@ -146,6 +149,7 @@ impl Consumer {
             generation: 0,
             sets: Vec::new(),
             rings: Vec::new(),
+            areas: Vec::new(),
             eyes: Vec::new(),
             moved: Vec::new(),
             slots: Vec::new(),
@@ -230,7 +234,9 @@ impl Consumer {
         self.generation = generation;
         let sets = self.shared.rings();
         for set in &sets[self.sets.len()..] {
-            self.rings.extend((self.index..set.sizes().rings()).step_by(self.threads).map(|ring| Owned::new(set.clone(), ring)));
+            let own = (self.index..set.sizes().rings()).step_by(self.threads);
+            self.areas.extend(own.clone().filter_map(|ring| Area::new(set, ring)));
+            self.rings.extend(own.map(|ring| Owned::new(set.clone(), ring)));
         }
         self.sets = sets;
         self.eyes = self.rings.iter().map(Owned::eye).collect();
@@ -285,8 +291,13 @@ impl Consumer {
                 }
             }
         }
+        let recalled = self.areas.iter().any(Area::is_wanted);
+        for area in self.areas.iter_mut().filter(|_| recalled) {
+            let recording = self.shared.recording.as_ref().map(|shared| recording.get_or_insert_with(|| shared.turn(self.index)));
+            area.read(&self.shared, &mut Slots(&mut self.slots), recording);
+        }
         drop(recording);
-        if self.moved.is_empty() {
+        if self.moved.is_empty() && !recalled {
             return false;
         }
         for slot in &mut self.slots {
@@ -296,6 +307,9 @@ impl Consumer {
             }
         }
         self.moved.drain(..).for_each(|ring| self.rings[ring].advance());
+        if recalled {
+            self.areas.iter().for_each(Area::answer);
+        }
         true
     }
 }
@@ -331,6 +345,13 @@ impl Slot {
         if self.part.is_none() {
             self.messages += 1;
             self.values += u64::from(values);
+            return;
+        }
+        if let Some(length) = packet.bytes() {
+            self.pending.push_bytes(packet, length, Head::raw(packet.raw_header(), device, packet.after_gap));
+            if self.pending.is_full() {
+                self.flush(shared);
+            }
             return;
         }
         let units = (packet.rows() * packet.units()) as usize;
@@ -383,7 +404,7 @@ mod tests {
 
     fn ring_of(streams: impl Iterator<Item = Registered>) -> (Arc<RingSet>, Arc<Shared>) {
         let device = Device::sim(SimConfig::default()).expect("a simulator");
-        let set = RingSet::new(&device, Sizes { rings_log2: 0, ring_log2: 10 }, 1, false, false).expect("rings");
+        let set = RingSet::new(&device, Sizes { rings_log2: 0, ring_log2: 10 }, 1, false, false, false).expect("rings");
         let shared = Shared::new(Registry::new(streams), None, true);
         let set = Arc::new(set);
         shared.add(set.clone());

@@ -20,6 +20,8 @@ pub struct StreamCounts {
     pub waited: u64,
     /// Messages that were not wanted, by what the host said while kernels ran, or that were not chosen as samples.
     pub filtered: u64,
+    /// Messages of [`Policy::Latest`](hostcall_abi::stream::Policy::Latest) that were sent and not received: others overwrote them before anybody asked.
+    pub overwritten: u64,
 }
 
 /// What was counted, since the [`Streams`](crate::Streams) were started.
@@ -58,12 +60,12 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, stream) in self.streams.iter().enumerate() {
-            let StreamCounts { name, messages, values, dropped, waited, filtered } = stream;
+            let StreamCounts { name, messages, values, dropped, waited, filtered, overwritten } = stream;
             if i > 0 {
                 writeln!(f)?;
             }
             write!(f, "{name}: {messages} messages of {values} values")?;
-            for (count, what) in [(dropped, "dropped"), (filtered, "filtered"), (waited, "waited for room")] {
+            for (count, what) in [(dropped, "dropped"), (filtered, "filtered"), (overwritten, "overwritten"), (waited, "waited for room")] {
                 if *count > 0 {
                     write!(f, ", {count} {what}")?;
                 }

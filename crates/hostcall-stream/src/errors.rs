@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use hostcall_abi::stream::Policy;
 use hostcall_abi::stream::header::MAX_STREAM;
 use hostcall_abi::stream::rings::RINGS_SYMBOL;
 
@@ -29,6 +30,17 @@ pub enum StartError {
     TooMany {
         /// How many.
         count: usize,
+    },
+    /// A policy that the host cannot choose.
+    #[error(
+        "the policy of {stream} cannot be `{}`: a stream is `latest` if its definition says `#[hostcall::stream(policy = \"latest\")]`, and then nothing else",
+        wanted.name()
+    )]
+    Latest {
+        /// The stream.
+        stream: String,
+        /// The policy that was wanted.
+        wanted: Policy,
     },
     /// The system gave no thread.
     #[error("cannot start a thread that reads streams: {0}")]

@@ -6,6 +6,7 @@
 //!
 //! * [`Streams`], [`StreamsBuilder`]: who listens, attaching programs, waiting.
 //! * [`Handler`], [`Batch`], [`Origin`]: what handlers see.
+//! * [`StreamsBuilder::bytes`], [`StreamsBuilder::text`], [`Batch::slices`]: streams of bytes and of text.
 //! * [`Report`], [`Table`]: what they find out, as text, JSON and CSV.
 //! * [`handlers`]: handlers that are ready.
 //! * [`Filter`], [`NamedFilter`]: which messages are wanted, while kernels run.
@@ -19,6 +20,7 @@
 
 mod batch;
 mod builder;
+mod bytes;
 mod consumer;
 mod counts;
 mod errors;
@@ -27,6 +29,7 @@ mod filter;
 mod format;
 mod handler;
 pub mod handlers;
+mod latest;
 #[doc(hidden)]
 pub mod measure;
 mod memory;
@@ -46,9 +49,9 @@ pub use errors::{AttachError, FilterError, StartError, WaitError};
 pub use file::open;
 pub use filter::Filter;
 pub use handler::{Flow, Handler};
-pub use hostcall_abi::stream::{Access, AccessKind, Header, Interval, Log, Message, Policy, Sent, Space};
+pub use hostcall_abi::stream::{Access, AccessKind, ByteStream, Header, Interval, Log, Message, Policy, Sent, Space, TextStream};
 pub use named_filter::{NamedFilter, ParseFilterError};
 pub use report::{Cell, Report, Table};
-pub use schema::{Field, Schema};
+pub use schema::{Content, Field, Schema};
 pub use sites::{Level, Site, Sites};
 pub use streams::Streams;

@@ -38,7 +38,7 @@ impl FullRings {
         values: impl Fn(u32, u32) -> Vec<u32>,
     ) -> Result<Self, offload::Error> {
         let device = Device::sim(SimConfig::default())?;
-        let set = Arc::new(RingSet::new(&device, Sizes { rings_log2, ring_log2 }, 1, false, huge)?);
+        let set = Arc::new(RingSet::new(&device, Sizes { rings_log2, ring_log2 }, 1, false, huge, false)?);
         let (mut units, mut messages, mut bytes) = (vec![0; 4096], 0u32, 0);
         for ring in 0..1 << rings_log2 {
             let (ring, mut granule) = (set.ring(ring), 0u32);

@@ -57,6 +57,10 @@ pub(crate) struct RingSet {
     window: Option<Window>,
     /// States, and behind them counters.
     states: Memory<u8>,
+    /// Whether each ring has an area of the latest messages.
+    has_latest: bool,
+    /// How often somebody wanted what is in the areas.
+    recalls: AtomicU64,
     streams: u32,
     /// The number of the first ring in a recording.
     first_ring: u32,
@@ -78,6 +82,8 @@ pub(crate) struct Progress {
     done: AtomicU64,
     /// An [`End`]; 0: none.
     end: AtomicU64,
+    /// The last recall of the ring's area that was answered.
+    recalled: AtomicU64,
 }
 
 impl Progress {
@@ -114,6 +120,12 @@ impl Progress {
         }
     }
 
+    /// Says that what the ring's area held at this recall has been handed on.
+    pub(crate) fn answer(&self, recall: u64) {
+        // Release pairs with the acquire in `RingSet::is_recalled`: who waits sees what handlers kept.
+        self.recalled.store(recall, Ordering::Release);
+    }
+
     /// Says that the ring of a lost device has been searched, and what was found has been handed on.
     pub(crate) fn searched(&self) {
         self.set_end(Some(End::Searched));
@@ -137,10 +149,11 @@ const LOST: u64 = 2 << 32;
 const SEARCHED: u64 = 3 << 32;
 
 impl RingSet {
-    /// Rings on a device, for so many streams. Control lines go into a window if the device has one and it is wanted; `huge`: rings lie on huge pages.
-    pub(crate) fn new(device: &Device, sizes: Sizes, streams: u32, window: bool, huge: bool) -> Result<Self, offload::Error> {
+    /// Rings on a device, for so many streams. Control lines go into a window if the device has one and it is wanted; `huge`: rings lie on huge pages;
+    /// `latest`: each has an area of the latest messages.
+    pub(crate) fn new(device: &Device, sizes: Sizes, streams: u32, window: bool, huge: bool, latest: bool) -> Result<Self, offload::Error> {
         let window = if window { open_window(device, sizes.rings() * STRIDE) } else { None };
-        let units = sizes.rings() * sizes.stride() / 4;
+        let units = sizes.rings() * sizes.stride() / 4 * (1 + usize::from(latest));
         // Less than a few of them would mostly be waste.
         let huge = huge && 4 * units >= HUGE_FROM;
         let data = if huge { device.alloc_host_huge::<u32>(units)? } else { device.alloc_host::<u32>(units)? };
@@ -162,6 +175,8 @@ impl RingSet {
             control,
             window,
             states,
+            has_latest: latest,
+            recalls: AtomicU64::new(0),
             streams: streams as u32,
             first_ring: 0,
             closed: Arc::default(),
@@ -222,6 +237,11 @@ impl RingSet {
         self.first_ring = first;
     }
 
+    /// The rings of a recording: areas of the latest messages are rings there.
+    pub(crate) fn recorded_rings(&self) -> u32 {
+        (self.sizes.rings() as u32) << u32::from(self.has_latest)
+    }
+
     /// The number of its first ring in a recording.
     pub(crate) fn first_ring(&self) -> u32 {
         self.first_ring
@@ -268,6 +288,24 @@ impl RingSet {
         self.progress.iter().all(|progress| progress.end() == Some(End::Searched))
     }
 
+    /// Wants what is in the areas of the latest messages; the number of this recall.
+    pub(crate) fn recall(&self) -> u64 {
+        // Release pairs with the acquire in `recalls`: what kernels stored is seen.
+        self.recalls.fetch_add(1, Ordering::Release) + 1
+    }
+
+    /// The last recall; 0 if there are no areas.
+    pub(crate) fn recalls(&self) -> u64 {
+        // Pairs with `recall`.
+        if self.has_latest { self.recalls.load(Ordering::Acquire) } else { 0 }
+    }
+
+    /// Whether a recall has been answered for all rings.
+    pub(crate) fn is_recalled(&self, recall: u64) -> bool {
+        // Pairs with `Progress::answer`.
+        !self.has_latest || self.progress.iter().all(|progress| progress.recalled.load(Ordering::Acquire) >= recall)
+    }
+
     /// Whether any ring has an [end](Progress::end).
     pub(crate) fn is_ending(&self) -> bool {
         // Pairs with `set_ends`.
@@ -289,8 +327,23 @@ impl RingSet {
     /// When there is no such ring.
     pub(crate) fn ring(&self, ring: usize) -> RingView<'_> {
         assert!(ring < self.sizes.rings());
+        self.view(ring)
+    }
+
+    /// The memory of a ring's area of the latest messages, if it has one.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub(crate) fn latest(&self, ring: usize) -> Option<RingView<'_>> {
+        assert!(ring < self.sizes.rings());
+        // The areas lie behind the last ring.
+        self.has_latest.then(|| self.view(self.sizes.rings() + ring))
+    }
+
+    /// The memory of a ring, or of an area, that there is.
+    fn view(&self, ring: usize) -> RingView<'_> {
         let units = &self.data;
-        // SAFETY: the ring lies inside the memory, which has room for all of them.
+        // SAFETY: the callers'; it lies inside the memory, which has room for all of them.
         let first = unsafe { NonNull::new_unchecked(units.as_ptr().add(ring * self.sizes.stride() / 4)) };
         RingView { first, units: (GRANULE as usize) << self.sizes.ring_log2, _memory: units }
     }
@@ -346,6 +399,7 @@ impl RingSet {
                 sum.dropped += word(at);
                 sum.waited += word(at + 8);
                 sum.filtered += word(at + 16);
+                sum.sent += word(at + 24);
             }
             sum
         };
@@ -538,7 +592,7 @@ mod tests {
     #[test]
     fn a_ring_is_read_as_it_was_written_and_units_of_another_phase_are_seen() {
         let device = Device::sim(offload::SimConfig::default()).expect("a simulator");
-        let set = RingSet::new(&device, Sizes { rings_log2: 1, ring_log2: 10 }, 1, false, false).expect("rings");
+        let set = RingSet::new(&device, Sizes { rings_log2: 1, ring_log2: 10 }, 1, false, false, false).expect("rings");
         let ring = set.ring(1);
         for unit in 0..64 {
             ring.repair(unit, unit | PHASE);

@@ -19,6 +19,8 @@ pub(crate) struct Owned {
     ring: usize,
     device: u32,
     reader: Box<Reader>,
+    /// Room for the longest message of bytes, from the first one on.
+    long: Vec<u32>,
     /// The device says that more has been reserved than can be. What it stores is no longer looked at; this is how far it is skipped.
     spoiled: Option<u64>,
     /// The device is lost.
@@ -39,7 +41,7 @@ struct Search {
 impl Owned {
     pub(crate) fn new(set: Arc<RingSet>, ring: usize) -> Self {
         let reader = Box::new(Reader::new(set.sizes().ring_log2, set.is_wide()));
-        Self { ring, device: set.device().info().ordinal, reader, spoiled: None, search: None, set }
+        Self { ring, device: set.device().info().ordinal, reader, long: Vec::new(), spoiled: None, search: None, set }
     }
 
     /// Granules that have been read.
@@ -95,7 +97,7 @@ impl Owned {
 
     #[inline(always)]
     fn read_with(&mut self, shared: &Shared, slots: &mut Slots<'_>, mut recording: Option<&mut Turn<'_>>) -> bool {
-        let Self { set, ring, device, reader, spoiled, search } = self;
+        let Self { set, ring, device, reader, long, spoiled, search } = self;
         let progress = &set.progress()[*ring];
         if let Some(skipped) = spoiled {
             return match progress.end() {
@@ -121,7 +123,14 @@ impl Owned {
                 slots.of(taken.stream).push(head, taken.values, taken.units as usize, shared);
             } else {
                 let position = reader.position();
-                match reader.next(&view, |stream| slots.units(stream)) {
+                let found = match reader.next(&view, |stream| slots.units(stream)) {
+                    Found::Long(_) => {
+                        long.resize(reader.longest(), 0);
+                        reader.next_long(&view, long, |stream| slots.units(stream))
+                    }
+                    found => found,
+                };
+                match found {
                     Found::Packet(packet) => {
                         if let Some(search) = search {
                             search.found(shared);
@@ -137,8 +146,8 @@ impl Owned {
                         // Relaxed: counted before `advance`.
                         None => drop(shared.malformed.fetch_add(1, Ordering::Relaxed)),
                     },
-                    // No kernel runs, so it will never be whole.
-                    Found::Absent | Found::Partial => match progress.end() {
+                    // No kernel runs, so it will never be whole. (A message of bytes has been looked for.)
+                    Found::Absent | Found::Partial | Found::Long(_) => match progress.end() {
                         Some(End::Head(head)) if head != reader.position() as u32 => {
                             // Relaxed: as above.
                             shared.torn.fetch_add(1, Ordering::Relaxed);

@@ -8,6 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::batch::{Head, Pending};
+use crate::bytes::Slices;
 use crate::handler::{Chain, Part};
 use crate::schema::Schema;
 use crate::sites::Sites;
@@ -74,17 +75,44 @@ pub trait Inlet: Send {
 pub struct RawBatch<'a> {
     heads: &'a [Head],
     bytes: &'a [u8],
+    value_bytes: u32,
 }
 
 impl<'a> RawBatch<'a> {
-    /// Messages from elsewhere than a ring.
+    /// Messages from elsewhere than a ring. Those of a stream of bytes or of text (`value_bytes` is 0) are each its length, as an `u32` of this machine,
+    /// its bytes, and zeros up to a multiple of 4.
     ///
     /// # Panics
     /// When the bytes are not those of `heads`, whose values have `value_bytes` bytes each.
     pub fn new(heads: &'a [Head], bytes: &'a [u8], value_bytes: u32) -> Self {
-        let values: usize = heads.iter().map(|head| head.values() as usize).sum();
-        assert_eq!(values * value_bytes as usize, bytes.len(), "the bytes of all values");
-        Self { heads, bytes }
+        let batch = Self { heads, bytes, value_bytes };
+        assert_eq!(batch.bytes_of(heads.len()), bytes.len(), "the bytes of all values");
+        batch
+    }
+
+    /// Bytes of the first messages.
+    fn bytes_of(&self, messages: usize) -> usize {
+        if self.value_bytes == 0 {
+            let mut slices = Slices::of(self.bytes);
+            assert_eq!(slices.by_ref().take(messages).count(), messages, "messages of bytes");
+            return self.bytes.len() - slices.rest().len();
+        }
+        let values: usize = self.heads[..messages].iter().map(|head| head.values() as usize).sum();
+        values * self.value_bytes as usize
+    }
+
+    /// The first messages, so many of them, and the others.
+    ///
+    /// # Panics
+    /// When there are fewer.
+    pub fn split_at(&self, messages: usize) -> (Self, Self) {
+        let ((heads, later), (bytes, behind)) = (self.heads.split_at(messages), self.bytes.split_at(self.bytes_of(messages)));
+        (Self { heads, bytes, ..*self }, Self { heads: later, bytes: behind, ..*self })
+    }
+
+    /// The messages of a stream of bytes or of text, one for each head. Of other streams there are none.
+    pub fn slices(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        Slices::of(if self.value_bytes == 0 { self.bytes } else { &[] })
     }
 
     /// What is known of each message. Its values are [`Head::values`] many, and stand behind those of the message before.
@@ -92,7 +120,7 @@ impl<'a> RawBatch<'a> {
         self.heads
     }
 
-    /// The bytes of all values, one behind another, in this machine's order.
+    /// The bytes of all values, one behind another, in this machine's order. Of a stream of bytes or of text as [`RawBatch::new`] says.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use hostcall_abi::stream::message::{SCHEMA_PREFIX, STREAM_PREFIX, word};
 use hostcall_abi::stream::rings::RINGS_SYMBOL;
 use hostcall_abi::stream::site::{MAX_SITE, MAX_TEXT, SITE_HEAD, SITE_OFF, SITE_PREFIX};
-use hostcall_abi::stream::{Counters, Message, SiteText};
+use hostcall_abi::stream::{Counters, Message, Policy, SiteText};
 use offload::{Device, DeviceKind, Program, Queue, Subscription};
 
 use crate::builder::{Settings, StreamsBuilder};
@@ -97,7 +97,7 @@ impl Streams {
         }
         let streams = self.shared.registry.all();
         // All of them, before the first is written.
-        let mut words = Vec::new();
+        let (mut words, mut listened) = (Vec::new(), Vec::new());
         for (number, stream) in numbered(&streams) {
             let schema = &stream.schema;
             let Some(theirs) = definition(program, &schema.name)? else { continue };
@@ -112,6 +112,7 @@ impl Streams {
             let Some(word) = program.find_global(&format!("{STREAM_PREFIX}{}", schema.name))? else { continue };
             let flags = if stream.timed { 0 } else { word::UNTIMED } | if stream.live { word::LIVE } else { 0 };
             words.push((word, word::of(number, stream.policy) | flags));
+            listened.push(number);
         }
         // Those to which nobody listens are off, whoever listened before.
         for name in program.streams() {
@@ -124,15 +125,16 @@ impl Streams {
         let sites = self.number_sites(program)?;
         let device = program.device();
         let memory = self.settings.memory.unwrap_or(if device.info().kind == DeviceKind::Sim { 2 << 20 } else { 64 << 20 });
-        let mut set =
-            RingSet::new(device, Sizes::new(memory, device.info().sms), streams.len() as u32, self.settings.window, self.settings.huge)?;
+        let latest = listened.iter().any(|number| streams[*number as usize - 1].policy == Policy::Latest);
+        let sizes = Sizes::new(memory, device.info().sms);
+        let mut set = RingSet::new(device, sizes, streams.len() as u32, self.settings.window, self.settings.huge, latest)?;
         if let Some(recording) = &self.shared.recording {
             let program = file::Program {
                 name: name(),
                 device: file::Device::of(device.info()),
                 wave_size: device.info().wave_size,
                 first_ring: 0,
-                rings: set.sizes().rings() as u32,
+                rings: set.recorded_rings(),
                 // A message may be of any, whatever its program defines.
                 streams: numbered(&streams).map(|(number, stream)| (number, stream.schema.clone())).collect(),
                 sites,
@@ -215,7 +217,9 @@ impl Streams {
             if let Some(schema) = definition(program, stream)? {
                 let mut schema =
                     schema.ok_or_else(|| AttachError::NoDefinition { program: program.name().into(), stream: stream.clone() })?;
-                schema.policy = self.settings.unlistened.unwrap_or(schema.policy);
+                if schema.policy != Policy::Latest {
+                    schema.policy = self.settings.unlistened.unwrap_or(schema.policy);
+                }
                 if self.shared.recording.is_some() || self.settings.sinks.iter().any(|sink| sink.takes(&schema)) {
                     schemas.push(schema);
                 }
@@ -249,6 +253,25 @@ impl Streams {
         devices.push(Watched { device: device.clone(), _subscription: subscription });
     }
 
+    /// Hands on what the areas of the latest messages hold now, of streams of [`Policy::Latest`], while kernels run: what was not handed on before, and has
+    /// not been overwritten. [`Streams::wait`] does so, too. Returns what has been counted by now; what the devices count is known since the last wait.
+    pub fn snapshot(&self) -> Summary {
+        self.shared.arm();
+        self.recall();
+        self.shared.disarm();
+        self.summary()
+    }
+
+    /// Has the areas of the latest messages read, and waits until it is done.
+    fn recall(&self) {
+        let asked: Vec<_> = self.shared.rings().into_iter().map(|set| (set.recall(), set)).collect();
+        for (recall, set) in asked {
+            while !set.is_recalled(recall) {
+                std::thread::sleep(Duration::from_micros(20));
+            }
+        }
+    }
+
     /// Waits until the kernels in the queue have ended and every message that they sent has been handled, and says what was counted since the start.
     ///
     /// # Errors
@@ -258,6 +281,7 @@ impl Streams {
         // A fault may have ended a kernel and left the device as it was: what can be known is asked for all the same.
         let failed = queue.synchronize().err();
         let (counted, end_unknown, lost) = self.drain(queue);
+        self.recall();
         self.shared.disarm();
         let failure = failed.or(lost);
         let counted = (counted, end_unknown);
@@ -297,6 +321,7 @@ impl Streams {
                         sum.dropped += counters.dropped;
                         sum.waited += counters.waited;
                         sum.filtered += counters.filtered;
+                        sum.sent += counters.sent;
                     }
                     continue;
                 }
@@ -352,14 +377,17 @@ impl Streams {
         let (counted, end_unknown) = &*self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |(number, stream): (u32, &Registered)| {
             let counters = counted.get(number as usize - 1).copied().unwrap_or_default();
+            // Relaxed: `Progress::has_reached` has been asked before.
+            let messages = stream.messages.load(Ordering::Relaxed);
             StreamCounts {
                 name: stream.schema.name.clone(),
-                // Relaxed: `Progress::has_reached` has been asked before.
-                messages: stream.messages.load(Ordering::Relaxed),
+                messages,
                 values: stream.values.load(Ordering::Relaxed),
                 dropped: counters.dropped,
                 waited: counters.waited,
                 filtered: counters.filtered,
+                // (More have been received than sent where some are sent since the device was asked, or it lies.)
+                overwritten: counters.sent.saturating_sub(messages),
             }
         };
         Summary {
@@ -420,6 +448,8 @@ impl Kept {
 impl Drop for Streams {
     fn drop(&mut self) {
         self.devices.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.shared.arm();
+        self.recall();
         // Waves that wait for room are told first; what they stored is read all the same.
         let sets = self.shared.rings();
         sets.iter().for_each(|set| set.close());

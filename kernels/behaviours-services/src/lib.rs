@@ -1,6 +1,8 @@
 //! The services that the behaviour tests call.
 #![no_std]
 
+pub mod soaked;
+
 /// A plain struct of more than 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, hostcall::Plain)]
 #[repr(C)]
@@ -207,6 +209,49 @@ pub struct Sampled {
     pub lane: u32,
     /// The lane's messages so far.
     pub number: u32,
+}
+
+/// Messages of bytes of any length.
+#[hostcall::stream(bytes)]
+pub struct Frame;
+
+/// Messages of text.
+#[hostcall::stream(text)]
+#[derive(Clone, Copy, Debug)]
+pub struct Note;
+
+/// The most bytes of [`frame_length`].
+pub const FRAME_MOST: u32 = 301;
+
+/// How long message `number` of lane `lane` is: every length from 0 on, in steps of `step`.
+pub const fn frame_length(lane: u32, number: u32, step: u32) -> u32 {
+    (number * step + lane * 13) % FRAME_MOST
+}
+
+/// Where it begins, at all kinds of addresses.
+pub const fn frame_start(lane: u32, number: u32) -> u32 {
+    (lane * 31 + number * 17) % 1024
+}
+
+/// A message that overwrites the oldest.
+#[hostcall::stream(policy = "latest")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Flown {
+    /// The lane in the grid.
+    pub lane: u32,
+    /// The lane's messages so far.
+    pub number: u32,
+    /// A product of both in each.
+    pub rest: [u32; 3],
+}
+
+impl Flown {
+    /// That of a lane.
+    #[inline(always)]
+    pub fn of(lane: u32, number: u32) -> Self {
+        Self { lane, number, rest: core::array::from_fn(|i| (lane ^ i as u32).wrapping_mul(number | 1).wrapping_mul(0x9e37_79b9)) }
+    }
 }
 
 /// A message of two units, of which the first is often of the largest numbers.

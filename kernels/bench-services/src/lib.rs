@@ -41,6 +41,41 @@ pub struct Message16 {
     pub units: [u32; 4],
 }
 
+/// The form of dh_comms: where its messages lie.
+pub mod dh_comms {
+    /// Sub-buffers, and bytes of each: what its examples have.
+    pub const SUBS: u32 = 256;
+    /// Bytes of a sub-buffer.
+    pub const SUB_BYTES: u64 = 64 << 10;
+    /// Units of a message's header.
+    pub const HEADER_UNITS: u32 = 16;
+
+    /// A message's header. All but `mask` and `bytes` is only carried.
+    #[derive(Clone, Copy, Debug)]
+    #[repr(C)]
+    pub struct Header {
+        /// Lanes that send.
+        pub mask: u64,
+        /// Bytes of their data.
+        pub bytes: u64,
+        /// The clock.
+        pub time: u64,
+        /// File, line, column, the user's type and data.
+        pub place: [u32; 6],
+        /// The workgroup.
+        pub group: [u32; 2],
+        /// The wave, and how many lanes send.
+        pub wave: [u32; 2],
+    }
+
+    const _: () = assert!(size_of::<Header>() == 64);
+
+    /// Bytes of a message of 16 bytes from each of so many lanes.
+    pub const fn message_bytes(lanes: u32) -> u64 {
+        64 + lanes as u64 * (4 + 16)
+    }
+}
+
 /// The units of message `i` of lane `lane`.
 #[inline(always)]
 pub fn units<const N: usize>(lane: u32, i: u32) -> [u32; N] {

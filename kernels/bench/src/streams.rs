@@ -15,19 +15,19 @@ fn sum<const N: usize>(all: u64, units: &[u32; N]) -> u64 {
 
 /// (No panic, whose text would need a stack.)
 #[inline(always)]
-fn write(out: &mut [[u64; 2]], lane: usize, value: [u64; 2]) {
+pub(crate) fn write(out: &mut [[u64; 2]], lane: usize, value: [u64; 2]) {
     if let Some(out) = out.get_mut(lane) {
         *out = value;
     }
 }
 
-/// What a lane has sent.
-#[derive(Clone, Copy)]
-struct Tally([u64; 2]);
+/// What a lane has sent: the sum, and messages that were not sent.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Tally(pub(crate) [u64; 2]);
 
 impl Tally {
     #[inline(always)]
-    fn add<const N: usize>(&mut self, outcome: Sent, units: &[u32; N]) {
+    pub(crate) fn add<const N: usize>(&mut self, outcome: Sent, units: &[u32; N]) {
         match outcome {
             Sent::Sent => self.0[0] = sum(self.0[0], units),
             _ => self.0[1] += 1,
@@ -42,7 +42,7 @@ macro_rules! every_lane_sends {
         #[kernel]
         pub fn $name(each: u32, out: &mut [[u64; 2]]) {
             let lane = global_id();
-            let mut tally = Tally([0; 2]);
+            let mut tally = Tally::default();
             for i in 0..each {
                 let message = $message { units: units(lane as u32, i) };
                 tally.add(message.send(), &message.units);
@@ -57,7 +57,7 @@ every_lane_sends!(stream_4: Message4, stream_8: Message8, stream_16: Message16);
 #[kernel]
 pub fn stream_none(each: u32, out: &mut [[u64; 2]]) {
     let lane = global_id();
-    let mut tally = Tally([0; 2]);
+    let mut tally = Tally::default();
     for i in 0..each {
         let message = Message16 { units: units(lane as u32, i) };
         // Something that cannot be left out.
@@ -71,7 +71,7 @@ pub fn stream_none(each: u32, out: &mut [[u64; 2]]) {
 #[kernel]
 pub fn stream_64(each: u32, out: &mut [[u64; 2]]) {
     let lane = global_id();
-    let mut tally = Tally([0; 2]);
+    let mut tally = Tally::default();
     for i in 0..each {
         let all: [[u32; 4]; 4] = core::array::from_fn(|k| units(lane as u32, 4 * i + k as u32));
         let outcome = Message16::send_each(&all.map(|units| Message16 { units }));
@@ -84,7 +84,7 @@ pub fn stream_64(each: u32, out: &mut [[u64; 2]]) {
 #[kernel]
 pub fn stream_alone(each: u32, out: &mut [[u64; 2]]) {
     let lane = global_id();
-    let mut tally = Tally([0; 2]);
+    let mut tally = Tally::default();
     if lane_id() == 0 {
         for i in 0..each {
             let message = Message16 { units: units(lane as u32, i) };
@@ -98,7 +98,7 @@ pub fn stream_alone(each: u32, out: &mut [[u64; 2]]) {
 #[kernel]
 pub fn stream_once(each: u32, out: &mut [[u64; 2]]) {
     let lane = global_id();
-    let mut tally = Tally([0; 2]);
+    let mut tally = Tally::default();
     for i in 0..each {
         let message = Message16 { units: units(lane as u32, i) };
         let outcome = Message16::once_per_wave(|| message);
@@ -113,7 +113,7 @@ pub fn stream_once(each: u32, out: &mut [[u64; 2]]) {
 #[kernel]
 pub fn stream_issue(warm: u32, each: u32, out: &mut [[u64; 2]]) {
     let lane = global_id();
-    let mut tally = Tally([0; 2]);
+    let mut tally = Tally::default();
     let (clock, begin) = (Ticks::start(), Instant::now());
     let first = clock.now();
     let mut start = first;

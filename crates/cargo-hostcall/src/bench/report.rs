@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::error::Error;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 75] = [
+pub(super) const NAMES: [&str; 86] = [
     "call.scalar.held",
     "call.scalar.held.no_window",
     "call.scalar",
@@ -60,6 +60,17 @@ pub(super) const NAMES: [&str; 75] = [
     "stream.drop",
     "stream.gate.open",
     "stream.gate.shut",
+    "stream.parts",
+    "stream.latency",
+    "stream.cost",
+    "stream.cost.no_window",
+    "stream.cost.drop",
+    "stream.off",
+    "stream.dh_comms",
+    "stream.reader",
+    "stream.sweep",
+    "stream.arrow",
+    "stream.parquet",
     "std.write",
     "std.file_read",
     "std.mutex",
@@ -152,6 +163,10 @@ pub(super) enum Against {
     Atomic,
     /// The same work on one core of the host: so many times as fast.
     OneCore,
+    /// The same kernel that sends nothing: so many times as long.
+    Silent,
+    /// The form of dh_comms: ours is so many times as fast.
+    DhComms,
     /// Nothing: the figure is the target.
     Itself,
 }
@@ -168,6 +183,8 @@ impl Against {
             Self::Call => format!("{ratio:.2}x a bare call"),
             Self::Atomic => format!("{ratio:.2}x an atomic"),
             Self::OneCore => format!("{ratio:.4}x one core"),
+            Self::Silent => format!("{ratio:.4}x as long as silent"),
+            Self::DhComms => format!("ours {ratio:.1}x"),
             Self::Itself => "-".into(),
         }
     }
@@ -224,6 +241,13 @@ impl Target {
                 "stream.drop" => AtMost(0.4),
                 // 90 cycles of an H200.
                 "stream.gate.open" | "stream.gate.shut" => AtMost(46.0),
+                "stream.latency" => RatioAtMost(1.0),
+                "stream.cost" => RatioAtMost(1.03),
+                "stream.off" => RatioAtMost(1.005),
+                "stream.reader" => AtLeast(9.0),
+                "stream.sweep" => AtMost(1.0),
+                "stream.arrow" => AtLeast(10.0),
+                "stream.parquet" => AtLeast(1.0),
                 "malloc" => RatioAtLeast(20.0),
                 // What a sleeping process takes is not nothing to the clock that measures it.
                 "idle.none" => RatioAtMost(0.001),

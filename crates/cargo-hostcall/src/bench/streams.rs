@@ -1,6 +1,23 @@
 //! Messages of streams, against the bus.
 //!
 //! A handler sums up all units of all messages, and the kernels those that they sent: a figure is never one of messages that are lost or wrong.
+//!
+//! * here: rates of all waves, a wave alone, gates, messages that are dropped.
+//! * `cost`: what messages cost a kernel that has something else to do. `latency`: how long one is under way.
+//! * `reader`: what is read, looked at and kept in memory, without a device.
+//! * `dh_comms`: the form of AMD's dh_comms. `parts`: what a message of a wave alone consists of.
+
+mod cost;
+mod dh_comms;
+mod latency;
+mod parts;
+mod reader;
+
+pub(super) use cost::{OFF, PRICES, off, price};
+pub(super) use dh_comms::row as dh_comms;
+pub(super) use latency::row as latency;
+pub(super) use parts::row as parts;
+pub(super) use reader::{reader, sinks, sweep};
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -76,7 +93,8 @@ pub(super) const ROWS: [([&str; 2], Shape, usize); 7] = [
     (["stream.alone", "stream.alone.no_window"], Shape::Alone, 8),
 ];
 
-/// Sums up the units of all messages.
+/// Sums up the units of all messages, in 32 bits: what is measured is to read them.
+#[derive(Clone, Copy, Debug)]
 struct Sum;
 
 impl<M: Message> Handler<M> for Sum {
@@ -85,7 +103,7 @@ impl<M: Message> Handler<M> for Sum {
     fn fold(&self, sum: &mut u64, batch: &Batch<'_, M>) -> Flow {
         // SAFETY: a message's size is a multiple of 4, it is plain, and batches are aligned to 16.
         let units = unsafe { std::slice::from_raw_parts(batch.values().as_ptr().cast::<u32>(), size_of_val(batch.values()) / 4) };
-        *sum = units.iter().fold(*sum, |sum, unit| sum.wrapping_add(u64::from(*unit)));
+        *sum = sum.wrapping_add(units.iter().fold(0u32, |sum, unit| sum.wrapping_add(*unit)).into());
         Flow::Next
     }
 
@@ -135,7 +153,7 @@ impl<'a> Receiver<'a> {
         })?;
         let out = self.rig.queue.read(&out)?;
         let sent = out.iter().fold(0, |sum: u64, lane| sum.wrapping_add(lane[0]));
-        Error::unless_all(format!("sums of `{kernel}`"), u64::from(self.sum() == sent), 1)?;
+        Error::unless_all(format!("sums of `{kernel}`"), u64::from(self.sum() as u32 == sent as u32), 1)?;
         Ok((took, out))
     }
 }
@@ -154,14 +172,20 @@ impl Bus {
     }
 }
 
+/// Messages a second of all waves.
+fn rate(rig: &Rig, shape: Shape, threads: usize, window: bool) -> Result<f64, Error> {
+    let receiver = Receiver::new(rig, threads, window)?;
+    let waves = rig.all_waves();
+    let sample = |each: u32| -> Result<Duration, Error> { Ok(receiver.run(shape.kernel(), rig.waves(waves), Args::new().value(each))?.0) };
+    let each = rig.calibrate(sample)?;
+    median(rig.scale.samples, || Ok(f64::from(waves) * f64::from(each) / sample(each)?.as_secs_f64()))
+}
+
 /// Measures one row of all waves.
 pub(super) fn row(rig: &Rig, name: &'static str, shape: Shape, threads: usize, window: bool, bus: &Bus) -> Result<Row, Error> {
     let threads = rig.threads(threads)?;
-    let receiver = Receiver::new(rig, threads, window)?;
     let (waves, wave) = (rig.all_waves(), rig.device.info().wave_size);
-    let sample = |each: u32| -> Result<Duration, Error> { Ok(receiver.run(shape.kernel(), rig.waves(waves), Args::new().value(each))?.0) };
-    let each = rig.calibrate(sample)?;
-    let messages = median(rig.scale.samples, || Ok(f64::from(waves) * f64::from(each) / sample(each)?.as_secs_f64()))?;
+    let messages = rate(rig, shape, threads, window)?;
     let (bus, ring) = (bus.gb_s(rig)?, shape.ring_bytes(wave));
     let note = format!(
         "{waves} waves, {:.1} M messages/s of {ring} B, {threads} reader(s); bus {bus:.2} GB/s{}",
@@ -268,5 +292,18 @@ mod tests {
         for wanted in [true, false] {
             gate(&rig, "stream.gate", wanted).unwrap();
         }
+    }
+
+    #[test]
+    fn a_kernel_that_computes_sends_what_is_received_and_the_form_of_dh_comms_likewise() {
+        let rig = super::super::rig::tests::small();
+        let bus = Bus::default();
+        for (name, policy, window) in PRICES {
+            assert!(price(&rig, name, policy, window, &bus).unwrap().ratio > 0.0);
+        }
+        assert!(off(&rig, OFF).unwrap().ratio > 0.0);
+        assert!(latency(&rig, "stream.latency", 1.0).unwrap().figure.number() > 0.0);
+        assert!(dh_comms(&rig, "stream.dh_comms").unwrap().ratio > 0.0);
+        assert!(parts(&rig, "stream.parts", 1.0).unwrap().figure.number() > 0.0);
     }
 }

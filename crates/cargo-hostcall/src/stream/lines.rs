@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::Write;
 
 use hostcall_stream::file::{LogLines, Message, Row, Value};
-use hostcall_stream::{Level, Schema, Site};
+use hostcall_stream::{Content, Level, Schema, Site};
 use serde_json::{Map, json};
 
 /// How values are printed.
@@ -78,7 +78,7 @@ impl<W: Write> Lines<W> {
                 Out::Csv(out) => {
                     match &self.named {
                         None => {
-                            out.write_record(COLUMNS.into_iter().map(String::from).chain(names(&row))).map_err(unwrapped)?;
+                            out.write_record(COLUMNS.into_iter().map(String::from).chain(names(message, &row))).map_err(unwrapped)?;
                             self.named = Some(message.schema.clone());
                         }
                         Some(named) if named != message.schema => return Err(several(named, message.schema)),
@@ -147,13 +147,20 @@ fn log_object(message: &Message<'_>, lane: u32, site: &Site, line: &str) -> serd
 fn text(message: &Message<'_>, row: &Row<'_>) -> String {
     let mut line = origin(message, row.lane);
     for (field, value) in row.fields() {
-        line += &format!(" {}={value}", field.name);
+        line += &match value {
+            // One line, whatever is in it.
+            Value::Text(text) => format!(" {}={text:?}", field.name),
+            value => format!(" {}={value}", field.name),
+        };
     }
     line
 }
 
 fn object(message: &Message<'_>, row: &Row<'_>) -> serde_json::Value {
-    let fields: Map<_, _> = row.fields().map(|(field, value)| (field.name.clone(), value.to_json())).collect();
+    let mut fields: Map<_, _> = row.fields().map(|(field, value)| (field.name.clone(), value.to_json())).collect();
+    if message.schema.content() != Content::Values {
+        fields.insert("length".into(), row.bytes().len().into());
+    }
     described(message, row.lane, fields.into())
 }
 
@@ -198,14 +205,20 @@ fn cells(message: &Message<'_>, row: &Row<'_>) -> Vec<String> {
     for (_, value) in row.fields() {
         flat(&value, &mut |_, value| cells.push(value.to_string()));
     }
+    if message.schema.content() != Content::Values {
+        cells.push(row.bytes().len().to_string());
+    }
     cells
 }
 
-/// The names of the columns of fields. Those of an array's elements end in their indices.
-fn names(row: &Row<'_>) -> Vec<String> {
+/// The names of the columns of fields. Those of an array's elements end in their indices. Bytes and text have one for their length, too.
+fn names(message: &Message<'_>, row: &Row<'_>) -> Vec<String> {
     let mut names = Vec::new();
     for (field, value) in row.fields() {
         flat(&value, &mut |path, _| names.push(format!("value.{}{path}", field.name)));
+    }
+    if message.schema.content() != Content::Values {
+        names.push("value.length".into());
     }
     names
 }

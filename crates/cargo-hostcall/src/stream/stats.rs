@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use hostcall_stream::file::{Message, Value};
-use hostcall_stream::{Cell, Report, Table};
+use hostcall_stream::{Cell, Content, Report, Table};
 
 use super::{code, read};
 use crate::Outcome;
@@ -17,6 +17,8 @@ struct Stream {
     values: u64,
     /// Of messages in their rings.
     bytes: u64,
+    /// Of their values.
+    payload: u64,
     /// First and last time, in nanoseconds of the device.
     times: Option<(u64, u64)>,
     /// Of each field, in the order of memory.
@@ -58,6 +60,13 @@ impl Stream {
             let (first, last) = self.times.unwrap_or((time, time));
             self.times = Some((first.min(time), last.max(time)));
         }
+        self.payload += message.bytes().len() as u64;
+        if message.schema.content() != Content::Values {
+            // Of bytes and text: how long they are.
+            self.values += 1;
+            self.fields.resize_with(1, Field::default);
+            return self.fields[0].add(&Value::Unsigned(message.bytes().len() as u64));
+        }
         for row in message.rows() {
             self.values += 1;
             self.fields.resize_with(row.fields().len(), Field::default);
@@ -88,7 +97,7 @@ pub(super) fn run(path: &Path, json: bool, mut out: impl Write) -> Outcome {
             stream.messages.into(),
             stream.values.into(),
             stream.bytes.into(),
-            (stream.values * u64::from(schema.bytes)).into(),
+            stream.payload.into(),
             span.map(|span| span / 1e6).into(),
             rate(stream.messages),
             rate(stream.values),
@@ -97,7 +106,7 @@ pub(super) fn run(path: &Path, json: bool, mut out: impl Write) -> Outcome {
             let number = |number: f64| Cell::from((found.count > 0).then_some(number));
             fields.row([
                 schema.name.as_str().into(),
-                field.name.as_str().into(),
+                (if schema.content() == Content::Values { field.name.clone() } else { format!("length of {}", field.name) }).into(),
                 field.ty.as_str().into(),
                 found.count.into(),
                 number(found.least),

@@ -21,7 +21,7 @@ pub const UNITS: u32 = 8;
 pub const MAX_STREAM: u32 = (1 << 12) - 1;
 /// After how many nanoseconds the time of messages begins at 0 again: four and a half years. Readers know what year it is.
 pub const TIME_LAP: u64 = 1 << 57;
-/// Granules of the largest message.
+/// Granules of the largest message there can be. (Of rows it is much smaller.)
 pub const MAX_GRANULES: u32 = (1 << 11) - 1;
 
 /// The bits of the time in unit 5.
@@ -37,6 +37,8 @@ const WIDE: u32 = 4;
 pub enum Kind {
     /// A value of the stream's type from each lane.
     Rows = 0,
+    /// Bytes of one lane, as many as it likes, see [`mod@super::bytes`].
+    Bytes = 1,
 }
 
 impl Kind {
@@ -44,6 +46,7 @@ impl Kind {
     pub const fn new(number: u32) -> Option<Self> {
         match number {
             0 => Some(Self::Rows),
+            1 => Some(Self::Bytes),
             _ => None,
         }
     }
@@ -154,10 +157,11 @@ mod tests {
     fn headers() -> impl Strategy<Value = Header> {
         let who = (0..1u64 << 47, 0..32u32, 0..1024u32, 0..1024u32).prop_map(|(group, wave, sm, launch)| From { group, wave, sm, launch });
         let what = (1..=MAX_STREAM, 1..=MAX_GRANULES, any::<bool>(), 1..=u64::MAX, 0..1u32 << 16);
-        let more = (0..16u32, 0..1u32 << 31, 1..=32u32, proptest::option::of(0..TIME_LAP));
-        (what, more, who).prop_filter_map("no lane", |((stream, granules, wide, mask, site), (weight, user, values, time), from)| {
+        let more =
+            (0..16u32, 0..1u32 << 31, 1..=32u32, proptest::option::of(0..TIME_LAP), prop_oneof![Just(Kind::Rows), Just(Kind::Bytes)]);
+        (what, more, who).prop_filter_map("no lane", |((stream, granules, wide, mask, site), (weight, user, values, time, kind), from)| {
             let (mask, user) = if wide { (mask, 0) } else { (mask & u64::from(u32::MAX), user) };
-            let header = Header { stream, granules, kind: Kind::Rows, mask, wide, site, weight, user, values, time, from };
+            let header = Header { stream, granules, kind, mask, wide, site, weight, user, values, time, from };
             (mask != 0).then_some(header)
         })
     }

@@ -103,6 +103,10 @@ pub const fn units<M: Message>() -> usize {
     assert!(bytes.is_multiple_of(4), "the size of a message is a multiple of 4 bytes: add a field for the rest (`_rest: [u8; N]`)");
     assert!(bytes > 0, "a message has at least one field");
     assert!(bytes <= 4 * super::MAX_UNITS as usize, "a message has at most 124 bytes: send several, or use a post");
+    assert!(
+        bytes < 4 * super::MAX_UNITS as usize || !matches!(M::POLICY, Policy::Latest),
+        "a message of the policy `latest` has at most 120 bytes"
+    );
     bytes / 4
 }
 

@@ -8,10 +8,12 @@
 //! * [`mod@unit`], the unit with its phase.
 //! * [`header`]: the first two words of a message, who sent what.
 //! * [`layout`]: where the units of each lane lie in a message.
+//! * [`mod@bytes`]: messages of bytes and of text, of any length.
 //! * [`mod@encode`]: a message by one thread, for tests.
 //! * [`message`]: types of messages, and what a program says of them.
 //! * [`builtin`]: messages that the library brings along.
 //! * [`mod@send`]: the device's half.
+//! * [`latest`]: both halves of the flight recorder, whose messages overwrite the oldest.
 //! * [`site`]: places in the source.
 //! * [`gate`]: which messages are wanted, as the host says while kernels run.
 //! * [`log`]: lines whose text stays on the host.
@@ -29,9 +31,11 @@
 //! it. So the reader always gets on, as long as resident waves make progress.
 
 pub mod builtin;
+pub mod bytes;
 pub mod encode;
 pub mod gate;
 pub mod header;
+pub mod latest;
 pub mod layout;
 pub mod log;
 pub mod message;
@@ -44,9 +48,11 @@ pub mod take;
 pub mod unit;
 
 pub use builtin::{Access, AccessKind, Interval, Space};
+pub use bytes::{ByteLink, ByteStream, TextStream, send_bytes};
 pub use encode::encode;
 pub use gate::Gate;
 pub use header::{From, Header, Kind};
+pub use latest::{Latest, send_latest, send_latest_once};
 pub use layout::Layout;
 pub use log::{Log, LogKind};
 pub use message::{Field, Message, SchemaWord};

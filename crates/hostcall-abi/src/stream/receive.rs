@@ -3,15 +3,16 @@
 //! Nothing that a ring holds is believed. A message is copied, then checked, then read from the copy, so that a device that writes on meanwhile
 //! changes nothing that has been checked. Work for each message is bounded by its length, which the ring bounds.
 
-use super::header::{self, Header};
+use super::bytes;
+use super::header::{self, Header, Kind};
 use super::layout::Layout;
 use super::rows;
 use super::take::Shape;
 use super::unit::{PHASE, Position, QUAD};
 use super::{GRANULE, MAX_UNITS};
 
-/// Units of the longest message that is understood.
-const MAX_MESSAGE: usize = 129 * GRANULE as usize;
+/// Units of the longest message of rows.
+pub(super) const MAX_MESSAGE: usize = 129 * GRANULE as usize;
 
 const _: () = {
     let Some(largest) = Layout::new(MAX_UNITS, 64, true) else { panic!() };
@@ -59,11 +60,13 @@ pub trait RingMemory {
 pub enum Found<'a> {
     /// A whole message. The reader stands behind it.
     Packet(Packet<'a>),
+    /// A message of bytes begins, of so many granules: [`Reader::next_long`] takes it.
+    Long(u32),
     /// Nothing yet.
     Absent,
     /// A part of a message, or of a granule that is none: later looks may find the rest.
     Partial,
-    /// A granule with which no message begins. The reader stands behind it.
+    /// A granule with which no message begins, or what began as a message of bytes and is none. The reader stands behind it.
     Malformed,
 }
 
@@ -76,6 +79,7 @@ pub struct Packet<'a> {
     pub after_gap: bool,
     layout: Layout,
     units: &'a [u32],
+    bytes: Option<u32>,
 }
 
 impl<'a> Packet<'a> {
@@ -84,8 +88,20 @@ impl<'a> Packet<'a> {
     /// there, or not all of it is there.
     pub fn of_units(units: &'a [u32], wide: bool, after_gap: bool, value: impl FnOnce(u32) -> Option<u32>) -> Option<Self> {
         let (header, layout) = plausible(units, wide, value)?;
-        let units = units.get(..(layout.granules() * GRANULE) as usize)?;
-        Some(Self { header, after_gap, layout, units })
+        let units = units.get(..(header.granules * GRANULE) as usize)?;
+        let bytes = if header.kind == Kind::Bytes { Some(bytes::length(units)?) } else { None };
+        Some(Self { header, after_gap, layout, units, bytes })
+    }
+
+    /// Bytes of the message, if it is [of bytes](Kind::Bytes).
+    pub const fn bytes(&self) -> Option<u32> {
+        self.bytes
+    }
+
+    /// Writes the bytes of the message to `out`, which has room for [as many](Packet::bytes).
+    #[inline(always)]
+    pub fn copy_bytes(&self, out: &mut [u8]) {
+        bytes::copy(self.units, out);
     }
 
     /// All of its units, with the phases that they had in the ring.
@@ -99,7 +115,7 @@ impl<'a> Packet<'a> {
         self.units.first_chunk().copied().unwrap_or_default()
     }
 
-    /// Lanes that sent it: rows.
+    /// Lanes that sent it: rows. One, without units, if it is of bytes.
     pub const fn rows(&self) -> u32 {
         self.layout.lanes
     }
@@ -135,9 +151,18 @@ impl<'a> Packet<'a> {
 #[inline(always)]
 pub(super) fn plausible(copy: &[u32], wide: bool, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
     let header = Header::decode(*copy.first_chunk()?)?;
+    if header.kind == Kind::Bytes {
+        return is_long(&header, wide, units).then_some((header, Layout { units: 0, lanes: 1, wide })).filter(|_| header.values == 1);
+    }
     let units = units(header.stream)?.checked_mul(header.values)?;
     let layout = Layout::new(units, header.mask.count_ones(), wide)?;
     (header.wide == wide && header.granules == layout.granules()).then_some((header, layout))
+}
+
+/// Whether a message of bytes can have such a header, by what its first quad and its lanes say.
+#[inline(always)]
+fn is_long(header: &Header, wide: bool, units: impl FnOnce(u32) -> Option<u32>) -> bool {
+    header.kind == Kind::Bytes && header.wide == wide && header.mask.is_power_of_two() && units(header.stream) == Some(0)
 }
 
 /// Reads one ring, in order.
@@ -197,7 +222,12 @@ impl Reader {
         memory.prefetch(Position::new(self.position as u32, self.ring_log2).unit(0));
     }
 
-    /// Looks for the next message. `units` says how many units a value of a stream has; `None`: there is no such stream.
+    /// Units of the longest message of bytes that the ring can hold.
+    pub const fn longest(&self) -> usize {
+        (bytes::most_granules(self.ring_log2) * GRANULE) as usize
+    }
+
+    /// Looks for the next message. `units` says how many units a value of a stream has, 0: its messages are of bytes; `None`: there is no such stream.
     #[inline(always)]
     pub fn next<'a>(&'a mut self, memory: &impl RingMemory, units: impl FnOnce(u32) -> Option<u32>) -> Found<'a> {
         let at = Position::new(self.position as u32, self.ring_log2);
@@ -212,6 +242,9 @@ impl Reader {
             self.position += 1;
             return Found::Malformed;
         };
+        if header.kind == Kind::Bytes {
+            return Found::Long(header.granules);
+        }
         let end = layout.granules() * GRANULE;
         // Most likely the next message is as long.
         (end..2 * end).step_by(GRANULE as usize).for_each(|unit| memory.prefetch(at.unit(unit)));
@@ -221,25 +254,62 @@ impl Reader {
         }
         let after_gap = self.position < self.gap_end;
         self.position += u64::from(layout.granules());
-        Found::Packet(Packet { header, after_gap, layout, units: &self.copy[..end as usize] })
+        Found::Packet(Packet { header, after_gap, layout, units: &self.copy[..end as usize], bytes: None })
+    }
+
+    /// Looks for the next message, which is of bytes: [`Reader::next`] has said so, and is to be asked again if it turns out that there is none. It is
+    /// copied to `copy`, which is to have room for [the longest](Reader::longest): a message that is longer than it is malformed.
+    pub fn next_long<'a>(&mut self, memory: &impl RingMemory, copy: &'a mut [u32], units: impl FnOnce(u32) -> Option<u32>) -> Found<'a> {
+        let at = Position::new(self.position as u32, self.ring_log2);
+        if !copy_units(memory, at, 0, GRANULE, copy) {
+            return Found::Partial;
+        }
+        let known = plausible(copy, self.wide, units).filter(|(header, _)| self.holds(header));
+        let Some((header, layout)) = known.filter(|(header, _)| copy.len() >= (header.granules * GRANULE) as usize) else {
+            self.position += 1;
+            return Found::Malformed;
+        };
+        let end = header.granules * GRANULE;
+        // As in `next`.
+        if end > GRANULE && !(copy_units(memory, at, end - QUAD, end, copy) && copy_units(memory, at, GRANULE, end, copy)) {
+            return Found::Partial;
+        }
+        let units = &copy[..end as usize];
+        let bytes = bytes::length(units);
+        if bytes.is_none() {
+            // What follows may be anything, as behind any other granule that is no message.
+            self.position += 1;
+            return Found::Malformed;
+        }
+        let after_gap = self.position < self.gap_end;
+        self.position += u64::from(header.granules);
+        Found::Packet(Packet { header, after_gap, layout, units, bytes })
+    }
+
+    /// Whether the ring can hold the message that has this header.
+    const fn holds(&self, header: &Header) -> bool {
+        matches!(header.kind, Kind::Rows) || header.granules <= bytes::most_granules(self.ring_log2)
     }
 
     /// The header in the copy, and the layout of its message, if there can be such a message.
     #[inline(always)]
     fn plausible(&self, units: impl FnOnce(u32) -> Option<u32>) -> Option<(Header, Layout)> {
-        plausible(&self.copy, self.wide, units)
+        plausible(&self.copy, self.wide, units).filter(|(header, _)| self.holds(header))
+    }
+
+    /// Granules of the message of which the copy has the first quad, if that says it.
+    fn length(&self, units: impl Fn(u32) -> Option<u32>) -> Option<u32> {
+        let header = Header::decode(*self.copy.first_chunk()?)?;
+        if is_long(&header, self.wide, &units) {
+            return self.holds(&header).then_some(header.granules);
+        }
+        self.plausible(units).map(|(_, layout)| layout.granules())
     }
 
     /// Copies units `from` to `to` of the message at `at`, and says whether all of them are there. Both are multiples of four, and within a message.
     #[inline(always)]
     pub(super) fn copy_units(&mut self, memory: &impl RingMemory, at: Position, from: u32, to: u32) -> bool {
-        let Some(copy) = self.copy.get_mut(from as usize..to as usize) else { return false };
-        // Up to the ring's end, and from its start.
-        let before_end = at.units_to_end(from).min(to - from);
-        let (first, second) = copy.split_at_mut(before_end as usize);
-        let there = memory.copy(at.unit(from), at.phase(from), first);
-        let behind = from + before_end;
-        there & (second.is_empty() || memory.copy(at.unit(behind), at.phase(behind), second))
+        copy_units(memory, at, from, to, &mut self.copy)
     }
 
     /// Goes on behind a message that will never be whole, and stores what is missing of it, so that the ring's phases are right again. Only for when no
@@ -247,14 +317,14 @@ impl Reader {
     ///
     /// If the message's length is known it is skipped as a whole. Else it is one granule, and messages up to `head` are those of a search
     /// ([`Packet::after_gap`]). Does nothing if everything that was reserved has been read. Whether any unit of what is skipped was there.
-    pub fn give_up(&mut self, memory: &impl RingMemory, head: u32, units: impl FnOnce(u32) -> Option<u32>) -> bool {
+    pub fn give_up(&mut self, memory: &impl RingMemory, head: u32, units: impl Fn(u32) -> Option<u32>) -> bool {
         let reserved = head.wrapping_sub(self.position as u32);
         if reserved == 0 {
             return false;
         }
         let at = Position::new(self.position as u32, self.ring_log2);
         // The first quad says how long it is; what is there of the header's second does not matter.
-        let length = if self.copy_units(memory, at, 0, QUAD) { self.plausible(units).map(|(_, layout)| layout.granules()) } else { None };
+        let length = if self.copy_units(memory, at, 0, QUAD) { self.length(units) } else { None };
         let skipped = match length {
             Some(granules) if granules <= reserved => granules,
             _ => {
@@ -275,4 +345,17 @@ impl Reader {
         self.position += u64::from(skipped);
         any
     }
+}
+
+/// Copies units `from` to `to` of the message at `at` to their places in `copy`, and says whether all of them are there, and have places. Both are multiples
+/// of four, and within a message.
+#[inline(always)]
+fn copy_units(memory: &impl RingMemory, at: Position, from: u32, to: u32, copy: &mut [u32]) -> bool {
+    let Some(copy) = copy.get_mut(from as usize..to as usize) else { return false };
+    // Up to the ring's end, and from its start.
+    let before_end = at.units_to_end(from).min(to - from);
+    let (first, second) = copy.split_at_mut(before_end as usize);
+    let there = memory.copy(at.unit(from), at.phase(from), first);
+    let behind = from + before_end;
+    there & (second.is_empty() || memory.copy(at.unit(behind), at.phase(behind), second))
 }

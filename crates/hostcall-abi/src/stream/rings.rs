@@ -18,7 +18,8 @@ pub const STRIDE: usize = 128;
 pub struct Rings {
     /// Host memory: the first unit of ring 0.
     pub data: u64,
-    /// Bytes from the first unit of a ring to that of the next.
+    /// Bytes from the first unit of a ring to that of the next. Behind the last ring lie the areas of the latest messages in the same way, one for each
+    /// ring, if a stream of the program wants them.
     pub stride: u64,
     /// Device memory: [`RingState`]s, one every [`STRIDE`] bytes.
     pub states: u64,
@@ -44,8 +45,8 @@ const _: () = assert!(size_of::<Rings>() == 64);
 pub struct RingState {
     /// Granules that have been reserved since the ring was attached, low 32 bits.
     pub head: u32,
-    /// 0.
-    pub reserved: u32,
+    /// The same of the ring's area of the latest messages.
+    pub latest: u32,
     /// Without a window: what has been learnt of the reader.
     pub credit: Credit,
 }
@@ -60,6 +61,8 @@ pub struct Counters {
     pub waited: u64,
     /// [`Counter::Filtered`](super::Counter::Filtered).
     pub filtered: u64,
+    /// [`Counter::Sent`](super::Counter::Sent).
+    pub sent: u64,
 }
 
 impl Rings {

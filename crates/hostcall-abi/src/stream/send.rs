@@ -22,11 +22,16 @@ pub enum Policy {
     /// The fuller the ring, the fewer messages are sent, each of which then stands for 2, 4 or 16 ([`Header::weight`]). The others are counted. If there is
     /// no room at all it is dropped.
     Sample = 3,
+    /// It overwrites the oldest, and is read when the host asks for it, see [`latest`](super::latest). The type says so, and nobody can say otherwise: its
+    /// messages have another form.
+    Latest = 4,
 }
 
 impl Policy {
     /// All of them, by number.
-    pub const ALL: [Self; 4] = [Self::Block, Self::Drop, Self::Wait, Self::Sample];
+    pub const ALL: [Self; 5] = [Self::Block, Self::Drop, Self::Wait, Self::Sample, Self::Latest];
+    /// Those among which the host may choose, whatever a type says, unless it says [`Policy::Latest`].
+    pub const CHOICES: [Self; 4] = [Self::Block, Self::Drop, Self::Wait, Self::Sample];
 
     /// The policy with a number, if there is one.
     #[inline(always)]
@@ -36,6 +41,7 @@ impl Policy {
             1 => Some(Self::Drop),
             2 => Some(Self::Wait),
             3 => Some(Self::Sample),
+            4 => Some(Self::Latest),
             _ => None,
         }
     }
@@ -47,6 +53,7 @@ impl Policy {
             Self::Drop => "drop",
             Self::Wait => "wait",
             Self::Sample => "sample",
+            Self::Latest => "latest",
         }
     }
 }
@@ -71,7 +78,7 @@ pub enum Sent {
 impl Sent {
     /// What one lane told the others.
     #[inline(always)]
-    const fn new(number: u32) -> Self {
+    pub(super) const fn new(number: u32) -> Self {
         match number {
             number if number == Self::Sent as u32 => Self::Sent,
             number if number == Self::Dropped as u32 => Self::Dropped,
@@ -90,6 +97,8 @@ pub enum Counter {
     Waited,
     /// Messages of which no lane was wanted.
     Filtered,
+    /// Messages of [`Policy::Latest`] that were sent.
+    Sent,
 }
 
 /// What a ring's reader says to those that send.
@@ -116,6 +125,8 @@ pub trait RingLink: Lanes {
     fn head(self) -> u32;
     /// Reserves `granules`, and returns what [`RingLink::head`] was. One relaxed read-modify-write of device memory.
     fn reserve(self, granules: u32) -> u32;
+    /// The same in the area of the latest messages, whose head is [`RingState::latest`](super::rings::RingState::latest).
+    fn reserve_latest(self, granules: u32) -> u32;
     /// What the reader has said, as far as the device knows. Pairs with its store of [`Reader::credit`]: the stores of the message must depend on the
     /// value. It is one load, so that both parts are of one time.
     ///
@@ -134,7 +145,7 @@ pub trait RingLink: Lanes {
     fn dice(self) -> u32;
     /// Adds one to a counter of the ring's for this stream.
     fn count(self, stream: u32, what: Counter);
-    /// Stores one unit of the ring.
+    /// Stores one unit of the ring, or of its area if it is marked with [`LATEST`](super::unit::LATEST).
     fn store(self, unit: u32, value: u32);
     /// Stores two units, the first of which is at an even place.
     #[inline(always)]
@@ -185,7 +196,7 @@ pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject
 
 /// The lanes of `group` whose message is wanted: all of them, unless the stream's [`Gate`] is asked. For a lane whose is not, what to tell it.
 #[inline(always)]
-fn wanted<A: RingLink>(arch: A, group: &Group, subject: &mut Subject) -> Result<Group, Sent> {
+pub(super) fn wanted<A: RingLink>(arch: A, group: &Group, subject: &mut Subject) -> Result<Group, Sent> {
     if !subject.live {
         return Ok(*group);
     }
@@ -196,7 +207,7 @@ fn wanted<A: RingLink>(arch: A, group: &Group, subject: &mut Subject) -> Result<
 
 /// The group of all lanes of a wave, if `group` is that, in constants.
 #[inline(always)]
-fn whole_wave<A: RingLink>(arch: A, group: &Group) -> Option<Group> {
+pub(super) fn whole_wave<A: RingLink>(arch: A, group: &Group) -> Option<Group> {
     let (mask, count) = if arch.is_wide() { (u64::MAX, 64) } else { (u64::from(u32::MAX), 32) };
     (group.mask == mask).then(|| Group { mask, count, rank: arch.lane(), leader: 0 })
 }
@@ -213,7 +224,8 @@ fn send_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject:
     let layout = Layout { units: UNITS as u32, lanes: group.count, wide: arch.is_wide() };
     // While room is reserved: what does not depend on it. All lanes make all ballots; each then picks what it stores.
     let timed = subject.timed;
-    let (reserved, (time, bits)) = reserve(arch, group, layout, &mut subject, || (time(arch, timed), Bits::gather(arch, group, units)));
+    let (reserved, (time, bits)) =
+        reserve(arch, group, layout.granules(), &mut subject, || (time(arch, timed), Bits::gather(arch, group, units)));
     let at = match reserved {
         Ok(at) => at,
         Err(why) => return why,
@@ -255,7 +267,7 @@ fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject:
     }
     let layout = Layout { units: UNITS as u32, lanes: 1, wide: arch.is_wide() };
     let timed = subject.timed;
-    let (reserved, (time, units)) = reserve(arch, group, layout, &mut subject, || {
+    let (reserved, (time, units)) = reserve(arch, group, layout.granules(), &mut subject, || {
         let mut all = [0; UNITS];
         unrolled!(for k in 0..UNITS as u32 => {
             all[k as usize] = arch.broadcast(group.mask, units[k as usize], group.leader);
@@ -298,13 +310,13 @@ fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject:
 }
 
 #[inline(always)]
-fn time(arch: impl RingLink, timed: bool) -> Option<u64> {
+pub(super) fn time(arch: impl RingLink, timed: bool) -> Option<u64> {
     if timed { Some(arch.now_ns()) } else { None }
 }
 
 impl Subject {
     #[inline(always)]
-    fn header(&self, arch: impl RingLink, layout: Layout, mask: u64, time: Option<u64>) -> [u32; header::UNITS as usize] {
+    pub(super) fn header(&self, arch: impl RingLink, layout: Layout, mask: u64, time: Option<u64>) -> [u32; header::UNITS as usize] {
         let Self { stream, site, values, weight, .. } = *self;
         let (granules, kind, wide, from) = (layout.granules(), Kind::Rows, layout.wide, arch.from());
         Header { stream, granules, kind, mask, wide, site, weight, user: 0, values, time, from }.encode()
@@ -316,15 +328,15 @@ impl Subject {
 /// Lanes do not part here but for the atomic itself, and for what is rare. What they decide they decide together, by a ballot, because each has looked at
 /// the credit by itself.
 #[inline(always)]
-fn reserve<A: RingLink, T>(
+pub(super) fn reserve<A: RingLink, T>(
     arch: A,
     group: &Group,
-    layout: Layout,
+    granules: u32,
     subject: &mut Subject,
     meanwhile: impl FnOnce() -> T,
 ) -> (Result<Position, Sent>, T) {
-    // The largest message takes less than a quarter of the smallest ring.
-    let (ring_log2, granules) = (arch.ring_log2(), layout.granules());
+    // The largest message takes no more than a quarter of its ring: one of rows of the smallest, one of bytes by its sender's check.
+    let ring_log2 = arch.ring_log2();
     let size = 1u32 << ring_log2;
     if subject.policy != Policy::Block {
         match by_leader(arch, group, || room(arch, granules, size, subject)) {
@@ -439,7 +451,7 @@ fn wait<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, subject: &Su
 
 /// Stores header, displaced bits and padding: quad by quad, the lanes side by side.
 #[inline(always)]
-fn store_left<A: RingLink, const UNITS: usize>(
+pub(super) fn store_left<A: RingLink, const UNITS: usize>(
     arch: A,
     group: &Group,
     layout: Layout,
@@ -493,13 +505,13 @@ fn store_left<A: RingLink, const UNITS: usize>(
 }
 
 /// The top bits of all lanes' units.
-struct Bits<const UNITS: usize> {
+pub(super) struct Bits<const UNITS: usize> {
     ballots: [u64; UNITS],
 }
 
 impl<const UNITS: usize> Bits<UNITS> {
     #[inline(always)]
-    fn gather<A: RingLink>(arch: A, group: &Group, units: &[u32; UNITS]) -> Self {
+    pub(super) fn gather<A: RingLink>(arch: A, group: &Group, units: &[u32; UNITS]) -> Self {
         let mut ballots = [0; UNITS];
         unrolled!(for k in 0..UNITS as u32 => {
             ballots[k as usize] = arch.ballot(group.mask, units[k as usize] >> 31 != 0);
@@ -545,7 +557,7 @@ impl<const UNITS: usize> Bits<UNITS> {
 
 /// Stores the lane's own units.
 #[inline(always)]
-fn store_columns<A: RingLink, const UNITS: usize>(arch: A, group: &Group, layout: Layout, at: Position, units: &[u32; UNITS]) {
+pub(super) fn store_columns<A: RingLink, const UNITS: usize>(arch: A, group: &Group, layout: Layout, at: Position, units: &[u32; UNITS]) {
     let fours = layout.in_fours();
     // The units of a column lie in one quad, and so have one phase.
     let value = |phase: u32, index: u32| units.get(index as usize).copied().unwrap_or(0) & DATA | phase;

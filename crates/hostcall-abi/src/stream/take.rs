@@ -11,7 +11,7 @@ use super::{GRANULE, Layout};
 
 /// Where rows go.
 pub trait Rows {
-    /// Units of a value of a stream; `None`: there is no such stream.
+    /// Units of a value of a stream, 0: its messages are of bytes; `None`: there is no such stream.
     fn units(&self, stream: u32) -> Option<u32>;
     /// Room for so many units of rows of a message of a stream that there is. Nothing is said of what is written there before [`Reader::take`] returns it.
     fn room(&mut self, stream: u32, units: usize) -> &mut [u32];
@@ -138,7 +138,11 @@ impl Reader {
     /// What a message that begins with `first` is made of, if one can.
     #[inline(always)]
     fn shape_of(&self, first: &[u32; GRANULE as usize], to: &impl Rows) -> Option<Shape> {
-        let (Header { stream, mask, values, kind: Kind::Rows, .. }, layout) = plausible(first, self.wide, |stream| to.units(stream))?;
+        // Messages of bytes go the long way.
+        let (Header { stream, mask, values, kind: Kind::Rows, .. }, layout) = plausible(first, self.wide, |stream| to.units(stream))?
+        else {
+            return None;
+        };
         let granules = layout.granules();
         let all = if self.wide { u64::MAX } else { u64::from(u32::MAX) };
         let common = mask == all || (layout.lanes == 1 && granules == 1);

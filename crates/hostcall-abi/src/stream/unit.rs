@@ -18,25 +18,36 @@ pub struct Position {
     first: u32,
     /// Units of the ring, as a power of two.
     bits: u32,
+    /// 0, or [`LATEST`].
+    area: u32,
 }
+
+/// Marks the number of a unit that the device stores as one of the ring's area of the latest messages, see [`latest`](super::latest).
+pub const LATEST: u32 = 1 << 31;
 
 impl Position {
     /// The place that begins at `granule`, in a ring of 2^`ring_log2` granules.
     #[inline(always)]
     pub const fn new(granule: u32, ring_log2: u32) -> Self {
-        Self { first: granule.wrapping_mul(super::GRANULE), bits: ring_log2 + super::GRANULE.trailing_zeros() }
+        Self { first: granule.wrapping_mul(super::GRANULE), bits: ring_log2 + super::GRANULE.trailing_zeros(), area: 0 }
     }
 
-    /// Where unit `index` of the message lies in the ring.
+    /// The same place in the ring's area of the latest messages, for the device.
+    #[inline(always)]
+    pub const fn latest(granule: u32, ring_log2: u32) -> Self {
+        Self { area: LATEST, ..Self::new(granule, ring_log2) }
+    }
+
+    /// Where unit `index` of the message lies in the ring, marked with [`LATEST`] if it lies in that area.
     #[inline(always)]
     pub const fn unit(self, index: u32) -> u32 {
-        self.first.wrapping_add(index) & ((1 << self.bits) - 1)
+        self.first.wrapping_add(index) & ((1 << self.bits) - 1) | self.area
     }
 
     /// Units from unit `index` of the message to the ring's end.
     #[inline(always)]
     pub const fn units_to_end(self, index: u32) -> u32 {
-        (1 << self.bits) - self.unit(index)
+        (1 << self.bits) - (self.unit(index) & !LATEST)
     }
 
     /// The phase of unit `index` of the message.

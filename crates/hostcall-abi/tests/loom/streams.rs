@@ -139,6 +139,9 @@ impl RingLink for Wave<'_> {
         }
         self.0.head.fetch_add(granules, Relaxed)
     }
+    fn reserve_latest(self, _: u32) -> u32 {
+        unreachable!("no message of this policy")
+    }
     fn credit(self) -> Credit {
         // Pairs with the store of the model that closes; a hint that waiting is in vain. (For others it would be one more atomic to explore.)
         let closed = if self.0.closes { self.0.closed.load(Relaxed) } else { 0 };
@@ -200,7 +203,7 @@ fn read(ring: &Arc<Ring>, count: usize) -> Vec<u32> {
                     values.push(value[0]);
                     looks = 0;
                 }
-                Found::Malformed => panic!("no message"),
+                Found::Malformed | Found::Long(_) => panic!("no message"),
                 Found::Absent | Found::Partial => thread::yield_now(),
             }
             if let Some(credit) = reader.credit(false) {

@@ -4,13 +4,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hostcall_abi::stream::{Gate, Policy};
 
-use crate::program::{Op, Program, run};
+use crate::program::{BYTES, Op, Program, run};
 use crate::ring::Fault;
+
+fn op(units: u32, mask: u64) -> Op {
+    Op { mask, units, policy: Policy::Block, live: false }
+}
 
 /// Programs that fill the ring several times over; the more of the seeds notice, the better.
 fn noticed(fault: Fault, slowness: u32) -> usize {
-    let op = |units, mask| Op { mask, units, policy: Policy::Block, live: false };
-    let ops: Vec<Op> = (0..60).map(|i| if i % 3 == 0 { op(31, 0xc000_2005) } else { op(7, u64::from(u32::MAX)) }).collect();
+    noticed_of((0..60).map(|i| if i % 3 == 0 { op(31, 0xc000_2005) } else { op(7, u64::from(u32::MAX)) }).collect(), fault, slowness)
+}
+
+/// The same of messages of bytes.
+fn noticed_of_bytes(fault: Fault, slowness: u32) -> usize {
+    noticed_of((0..40).map(|_| op(BYTES, 0xc000_2005)).collect(), fault, slowness)
+}
+
+fn noticed_of(ops: Vec<Op>, fault: Fault, slowness: u32) -> usize {
     (0..6)
         .filter(|seed| {
             let waves = vec![ops.clone(); 4];
@@ -22,7 +33,29 @@ fn noticed(fault: Fault, slowness: u32) -> usize {
 
 #[test]
 fn the_programs_pass_with_no_rule_broken() {
-    assert_eq!(noticed(Fault::None, 40), 0);
+    assert_eq!((noticed(Fault::None, 40), noticed_of_bytes(Fault::None, 40)), (0, 0));
+}
+
+#[test]
+fn quads_without_bytes_that_are_not_stored_are_noticed() {
+    assert_eq!(noticed_of_bytes(Fault::NoPadding, 40), 6);
+}
+
+#[test]
+fn quads_that_say_that_they_have_more_bytes_than_they_have_are_noticed() {
+    assert_eq!(noticed_of_bytes(Fault::TooManyBytes, 40), 6);
+}
+
+#[test]
+fn top_bits_of_bytes_that_get_lost_are_noticed() {
+    assert_eq!(noticed_of_bytes(Fault::NoTopsOfBytes, 40), 6);
+}
+
+#[test]
+fn rules_of_the_ring_that_are_broken_are_noticed_by_messages_of_bytes() {
+    for (fault, slowness) in [(Fault::NoCredit, 4000), (Fault::TooMuchCredit, 4000), (Fault::OnePhaseInFour, 4), (Fault::AnyPhase, 4)] {
+        assert_eq!(noticed_of_bytes(fault, slowness), 6, "{fault:?}");
+    }
 }
 
 #[test]

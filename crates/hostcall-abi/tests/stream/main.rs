@@ -11,6 +11,7 @@
 mod common;
 mod faults;
 mod hostile;
+mod latest;
 mod program;
 mod ring;
 
@@ -31,14 +32,10 @@ fn op(wide: bool) -> impl Strategy<Value = Op> {
         }),
         1 => Just(if wide { u64::MAX } else { u64::from(u32::MAX) }),
     ];
-    let policy = prop::sample::select(&Policy::ALL);
+    let policy = prop::sample::select(&Policy::CHOICES);
     let live = prop::bool::weighted(0.25);
-    (mask, 0..program::UNITS.len(), policy, live).prop_map(|(mask, units, policy, live)| Op {
-        mask,
-        units: program::UNITS[units],
-        policy,
-        live,
-    })
+    let units = prop_oneof![3 => prop::sample::select(&program::UNITS), 1 => Just(program::BYTES)];
+    (mask, units, policy, live).prop_map(|(mask, units, policy, live)| Op { mask, units, policy, live })
 }
 
 /// Gates of all kinds. Waves are workgroups here.

@@ -8,13 +8,17 @@ use std::rc::Rc;
 use corosensei::{Coroutine, CoroutineResult};
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::Group;
-use hostcall_abi::stream::{Counter, Found, Gate, Header, MAX_UNITS, MIN_RING_LOG2, Packet, Policy, Reader, Rows, Sent, Subject, send};
+use hostcall_abi::stream::{
+    Counter, Found, Gate, Header, Kind, MAX_UNITS, MIN_RING_LOG2, Policy, Reader, Rows, Sent, Subject, bytes, send, send_bytes,
+};
 
 use crate::common::Random;
 use crate::ring::{Fault, HostSide, Lane, Ring};
 
 /// The sizes of messages, in units of each lane. A stream's number is its place in this list, from 1.
 pub const UNITS: [u32; 8] = [1, 2, 3, 4, 6, 7, 16, MAX_UNITS];
+/// In place of a size: each lane sends bytes, of a length of its own. Their stream's number is behind those of the others.
+pub const BYTES: u32 = 0;
 
 /// One message.
 #[derive(Clone, Copy, Debug)]
@@ -63,11 +67,33 @@ fn value(wave: u32, op: usize, lane: u32, index: u32) -> u32 {
     (mixed ^ mixed >> 15) | 1
 }
 
+/// Byte `index` of what a lane sends.
+pub fn byte(wave: u32, op: u32, lane: u32, index: u32) -> u8 {
+    (value(wave, op as usize, lane, index) >> 8) as u8
+}
+
+/// How many bytes a lane sends: mostly few, sometimes as many as there can be, and one more.
+pub fn length(wave: u32, op: u32, lane: u32) -> u32 {
+    let random = value(wave, op as usize, lane, 0x10_0000) >> 4;
+    let most = bytes::most_bytes(MIN_RING_LOG2);
+    match random % 128 {
+        0 => most + 1,
+        1 => most,
+        2..8 => random >> 7 & 0x7ff,
+        _ => (random >> 7) % 130,
+    }
+}
+
+/// The lanes whose bytes are sent: sometimes only the first one's.
+fn senders(number: usize, op: &Op) -> u64 {
+    if number % 4 == 3 { op.mask & op.mask.wrapping_neg() } else { op.mask }
+}
+
 fn send_units(lane: Lane<'_>, wave: u32, number: usize, op: &Op) -> Sent {
     let group = Group::new(op.mask, lane.lane);
     // Lanes find out that they are a group when all of them have come.
     lane.sync(op.mask);
-    let stream = UNITS.iter().position(|units| *units == op.units).expect("a size of the list") as u32 + 1;
+    let stream = UNITS.iter().position(|units| *units == op.units).unwrap_or(UNITS.len()) as u32 + 1;
     // The site says which message of the wave it is.
     let subject = Subject {
         stream,
@@ -78,6 +104,11 @@ fn send_units(lane: Lane<'_>, wave: u32, number: usize, op: &Op) -> Sent {
         live: op.live,
         weight: 0,
     };
+    if op.units == BYTES {
+        let (address, length) = (Lane::address(wave, number as u32, lane.lane), length(wave, number as u32, lane.lane));
+        // SAFETY: the model makes up what is read there, and looks that it is within the length.
+        return unsafe { send_bytes(lane, &group, senders(number, op), subject, address, length) };
+    }
     macro_rules! of {
         ($($n:literal)+) => {
             match op.units {
@@ -170,7 +201,7 @@ pub fn run(program: &Program) -> Counted {
 
 /// Units that each lane of a stream sends.
 fn units(stream: u32) -> Option<u32> {
-    UNITS.get(stream.wrapping_sub(1) as usize).copied()
+    if stream as usize == UNITS.len() + 1 { Some(0) } else { UNITS.get(stream.wrapping_sub(1) as usize).copied() }
 }
 
 /// The reader looks once, and returns credit. Whether it has got on.
@@ -214,11 +245,34 @@ impl Rows for Room {
 
 /// The long way; `short`: the other has found nothing.
 fn find(memory: &HostSide<'_>, reader: &mut Reader, received: &mut Received, short: bool) {
-    match reader.next(memory, units) {
+    let found = match reader.next(memory, units) {
         Found::Packet(message) if short => panic!("the short way did not find {message:?}"),
+        Found::Long(granules) => {
+            received.copy.resize(reader.longest(), 0);
+            let found = reader.next_long(memory, &mut received.copy, units);
+            if let Found::Packet(message) = &found {
+                assert_eq!((message.header.granules, message.header.kind), (granules, Kind::Bytes));
+            }
+            found
+        }
+        found => found,
+    };
+    match found {
+        Found::Long(_) => panic!("it has been read"),
         // What a search finds may be anything.
         Found::Packet(message) if message.after_gap => {}
-        Found::Packet(message) => received.take(&message),
+        Found::Packet(message) => {
+            let (header, bytes) = (message.header, message.bytes());
+            let mut rows = vec![0; (message.rows() * message.units()) as usize];
+            assert_eq!(message.copy_rows(&mut rows), rows.len());
+            assert_eq!(message.lanes().count() as u32, message.rows());
+            let mut slice = vec![0xee; bytes.unwrap_or_default() as usize];
+            message.copy_bytes(&mut slice);
+            match bytes {
+                Some(_) => received.count_bytes(&header, &slice),
+                None => received.count(&header, &rows),
+            }
+        }
         Found::Malformed => received.malformed += 1,
         Found::Absent | Found::Partial => {}
     }
@@ -232,27 +286,35 @@ struct Received {
     malformed: u32,
     /// Whether it is always the short way.
     always_short: bool,
+    /// Room for messages of bytes.
+    copy: Vec<u32>,
 }
 
 impl Received {
-    fn take(&mut self, message: &Packet<'_>) {
-        let mut rows = vec![0; (message.rows() * message.units()) as usize];
-        assert_eq!(message.copy_rows(&mut rows), rows.len());
-        assert_eq!(message.lanes().count() as u32, message.rows());
-        self.count(&message.header, &rows);
+    fn count_bytes(&mut self, header: &Header, bytes: &[u8]) {
+        let (wave, number) = self.origin(header);
+        let lane = header.mask.trailing_zeros();
+        let expected: Vec<u8> = (0..length(wave, number as u32, lane)).map(|index| byte(wave, number as u32, lane, index)).collect();
+        assert_eq!(bytes, expected, "message {number} of lane {lane} of wave {wave} is garbled");
     }
 
-    fn count(&mut self, header: &Header, rows: &[u32]) {
+    /// Wave and message.
+    fn origin(&mut self, header: &Header) -> (u32, usize) {
         let (wave, number) = (header.from.wave, header.site as usize - 1);
         assert_eq!(header.from.group, 1 << 40 | u64::from(wave));
         assert_eq!((header.from.sm, header.from.launch), (3, 5));
         assert_eq!(header.time.is_some(), number.is_multiple_of(2));
+        self.of.entry(wave).or_default().push((number, header.mask));
+        self.stand_for += 1 << header.weight;
+        (wave, number)
+    }
+
+    fn count(&mut self, header: &Header, rows: &[u32]) {
+        let (wave, number) = self.origin(header);
         let units = rows.len() as u32 / header.mask.count_ones();
         let lanes = (0..64).filter(|lane| header.mask >> lane & 1 == 1);
         let expected: Vec<u32> = lanes.flat_map(|lane| (0..units).map(move |index| value(wave, number, lane, index))).collect();
         assert_eq!(rows, expected, "message {number} of wave {wave} is garbled");
-        self.of.entry(wave).or_default().push((number, header.mask));
-        self.stand_for += 1 << header.weight;
     }
 
     /// What was received is what was sent; of the first `killed` waves, at most.
@@ -272,6 +334,11 @@ impl Received {
                 let lanes_told = |what: Sent| told.iter().filter(|(_, sent)| **sent == what).map(|(lane, _)| 1u64 << lane).sum::<u64>();
                 let (sent, whole) = (lanes_told(Sent::Sent), told.len() as u32 == op.mask.count_ones());
                 let masks: Vec<u64> = got.iter().filter(|(other, _)| *other == number).map(|(_, mask)| *mask).collect();
+                if op.units == BYTES {
+                    let (lost, left_out) = bytes_must_be((wave, number), op, &told, &masks, killed);
+                    (dropped, filtered) = (dropped + lost, filtered + left_out);
+                    continue;
+                }
                 match masks[..] {
                     // Those who were not told that it was sent cannot be among them, unless nobody was told anything more.
                     [mask] => {
@@ -312,4 +379,27 @@ impl Received {
         assert!(self.malformed == 0 || killed > 0, "{} granules were malformed", self.malformed);
         counted
     }
+}
+
+/// Of a message of bytes of each lane, those that were received are those that were sent; how many were dropped, and filtered.
+fn bytes_must_be((wave, number): (usize, usize), op: &Op, told: &BTreeMap<u32, Sent>, masks: &[u64], killed: bool) -> (u32, u32) {
+    let (mut dropped, mut filtered) = (0, 0);
+    for lane in (0..64).filter(|lane| op.mask >> lane & 1 == 1) {
+        let (arrived, told) = (masks.iter().filter(|mask| **mask == 1 << lane).count(), told.get(&lane));
+        let large = length(wave as u32, number as u32, lane) > bytes::most_bytes(MIN_RING_LOG2);
+        let sends = senders(number, op) >> lane & 1 == 1;
+        let right = match told {
+            Some(Sent::Sent) => (arrived == 1 || killed && arrived == 0) && sends && !large,
+            Some(Sent::Dropped) => arrived == 0 && sends && op.policy != Policy::Block,
+            Some(Sent::Filtered) => arrived == 0 && sends && (op.live || op.policy == Policy::Sample),
+            Some(Sent::TooLarge) => arrived == 0 && sends && large,
+            Some(Sent::Off) => arrived == 0 && (!sends || op.live),
+            Some(Sent::Closed) => false,
+            None => killed && arrived <= 1,
+        };
+        assert!(right, "wave {wave}, message {number} of lane {lane}: it was told {told:?}, and {arrived} arrived");
+        dropped += u32::from(told == Some(&Sent::Dropped));
+        filtered += u32::from(told == Some(&Sent::Filtered));
+    }
+    (dropped, filtered)
 }

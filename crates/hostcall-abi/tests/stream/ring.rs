@@ -4,9 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use corosensei::Yielder;
-use hostcall_abi::stream::{Counter, Credit, From, Gate, RingLink, RingMemory, unit::PHASE};
+use hostcall_abi::stream::unit::{LATEST, PHASE};
+use hostcall_abi::stream::{ByteLink, Counter, Credit, From, Gate, RingLink, RingMemory};
 
 use crate::common::{Meetings, Random, lanes_that_meet};
+use crate::program::{byte, length};
 
 /// How something is broken, for the tests that must fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,10 @@ pub enum Fault {
     NoPadding,
     /// The unit behind the ballots is not stored with its bits: lane 31 loses its top bits.
     NoLastLane,
+    /// Quads of bytes say that they are full where they are not.
+    TooManyBytes,
+    /// Quads of bytes lose the top bits of their words.
+    NoTopsOfBytes,
 }
 
 /// Device memory, and the ring's units on both sides of the bus.
@@ -31,13 +37,17 @@ pub struct Ring {
     pub units: RefCell<Vec<u32>>,
     /// Stores on their way: where, and what.
     pending: RefCell<Vec<(u32, u32)>>,
+    /// The same of the area of the latest messages. Stores of several laps may be on their way to one unit.
+    pub area: RefCell<Vec<u32>>,
+    area_pending: RefCell<Vec<(u32, u32)>>,
+    pub area_head: Cell<u32>,
     pub head: Cell<u32>,
     /// Credit as the host has stored it, and as the device sees it.
     pub credit: Cell<u32>,
     seen: Cell<u32>,
     pub meetings: Meetings,
     pub clock: Cell<u64>,
-    pub counters: [Cell<u32>; 3],
+    pub counters: [Cell<u32>; 4],
     /// Of all streams that are live.
     pub gate: Cell<Gate>,
     pub ring_log2: u32,
@@ -56,6 +66,9 @@ impl Ring {
         Self {
             units: RefCell::new((0..units).map(before).collect()),
             pending: RefCell::default(),
+            area: RefCell::new(vec![0; units as usize]),
+            area_pending: RefCell::default(),
+            area_head: Cell::new(0),
             head: Cell::new(first as u32),
             credit: Cell::new(first as u32),
             seen: Cell::new(first as u32),
@@ -77,6 +90,20 @@ impl Ring {
             let (unit, value) = pending.swap_remove(chosen);
             self.units.borrow_mut()[unit as usize] = value;
         }
+    }
+
+    /// One of the stores on their way to the area arrives: one of the oldest `most`.
+    pub fn deliver_latest(&self, random: &Random, most: usize) {
+        let mut pending = self.area_pending.borrow_mut();
+        if !pending.is_empty() {
+            let chosen = random.below(pending.len().min(most) as u32) as usize;
+            let (unit, value) = pending.remove(chosen);
+            self.area.borrow_mut()[unit as usize] = value;
+        }
+    }
+
+    pub fn latest_on_their_way(&self) -> usize {
+        self.area_pending.borrow().len()
     }
 
     /// The device sees the credit that the host has stored.
@@ -136,6 +163,12 @@ impl Lane<'_> {
         self.fiber.suspend(());
     }
 
+    /// Where the bytes are that a lane sends.
+    pub fn address(wave: u32, op: u32, lane: u32) -> u64 {
+        // Not at the beginning of what an address can tell: an overflow of its low half is to show.
+        u64::from(wave << 24 | op << 8 | lane) << 32 | 0xffff_ff80
+    }
+
     fn meet(self, mask: u64, value: u64) -> HashMap<u32, u64> {
         self.ring.meetings.meet(self.wave, mask, self.lane, value, || self.step())
     }
@@ -160,6 +193,10 @@ impl RingLink for Lane<'_> {
     fn reserve(self, granules: u32) -> u32 {
         self.step();
         self.ring.head.replace(self.ring.head.get().wrapping_add(granules))
+    }
+    fn reserve_latest(self, granules: u32) -> u32 {
+        self.step();
+        self.ring.area_head.replace(self.ring.area_head.get().wrapping_add(granules))
     }
     fn credit(self) -> Credit {
         self.step();
@@ -192,6 +229,9 @@ impl RingLink for Lane<'_> {
     fn store(self, unit: u32, value: u32) {
         self.step();
         let ring = self.ring;
+        if unit & LATEST != 0 {
+            return ring.area_pending.borrow_mut().push((unit & !LATEST, value));
+        }
         match ring.fault {
             // Padding is all that is zero here: programs' units are not.
             Fault::NoPadding if value & !PHASE == 0 => return,
@@ -201,7 +241,27 @@ impl RingLink for Lane<'_> {
         let phase = ring.units.borrow()[unit as usize] & PHASE;
         assert!(breaks_credit || phase != value & PHASE, "a unit stored twice in a lap");
         assert!(breaks_credit || ring.pending.borrow().iter().all(|(at, _)| *at != unit), "two stores to a unit on their way");
-        let lost = ring.fault == Fault::NoLastLane && unit % 16 == 9;
-        ring.pending.borrow_mut().push((unit, if lost { value & PHASE } else { value }));
+        let value = match ring.fault {
+            Fault::NoLastLane if unit % 16 == 9 => value & PHASE,
+            Fault::TooManyBytes if unit % 4 == 3 && unit % 16 > 7 && value >> 27 & 15 != 0 => value | 15 << 27,
+            Fault::NoTopsOfBytes if unit % 4 == 3 && unit % 16 > 7 => value & !(7 << 24),
+            _ => value,
+        };
+        ring.pending.borrow_mut().push((unit, value));
+    }
+}
+
+impl ByteLink for Lane<'_> {
+    fn is_private(self, address: u64) -> bool {
+        (address >> 32).is_multiple_of(3)
+    }
+    unsafe fn load_bytes(self, address: u64, count: u32) -> [u32; 4] {
+        self.step();
+        let first = address - 0xffff_ff80;
+        let ([lane, op, _, wave], first) = (((first >> 32) as u32).to_le_bytes().map(u32::from), first as u32);
+        assert!(count <= 15 && (count == 0 || first + count <= length(wave, op, lane)), "bytes that nobody sends are read");
+        assert!(lane == self.lane || !self.is_private(Self::address(wave, op, lane)), "another lane's own memory is read");
+        let bytes: [u8; 16] = std::array::from_fn(|i| if i < count as usize { byte(wave, op, lane, first + i as u32) } else { 0 });
+        std::array::from_fn(|i| u32::from_le_bytes(*bytes[4 * i..].first_chunk().expect("four bytes")))
     }
 }

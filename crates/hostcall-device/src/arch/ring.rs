@@ -2,7 +2,8 @@
 
 use super::current::{self as arch, Machine, rings};
 use hostcall_abi::lanes::Lanes;
-use hostcall_abi::stream::rings::{Counters, STRIDE};
+use hostcall_abi::stream::rings::{Counters, RingState, STRIDE};
+use hostcall_abi::stream::unit::LATEST;
 use hostcall_abi::stream::{Counter, Credit, From, Gate, RingLink, Rings};
 
 /// The memory accesses of a ring. Addresses are as the device sees them.
@@ -11,9 +12,9 @@ pub(crate) trait RingMachine: Lanes {
     fn load_credit(self, at: u64) -> u64;
     /// Stores a [`Credit`] into device memory, for other waves.
     fn store_credit(self, at: u64, credit: u64);
-    /// Loads [`hostcall_abi::stream::rings::RingState::head`], relaxed.
+    /// Loads [`RingState::head`], relaxed.
     fn load_head(self, at: u64) -> u32;
-    /// Adds to [`hostcall_abi::stream::rings::RingState::head`], relaxed, and returns what it was.
+    /// Adds to [`RingState::head`] or [`RingState::latest`], relaxed, and returns what it was.
     fn add_head(self, at: u64, granules: u32) -> u32;
     /// Loads a [`Gate`] of device memory, which the host may be writing. It may be stale, but not for ever.
     fn load_gate(self, at: u64) -> [u32; 8];
@@ -56,7 +57,9 @@ fn own(first: u64) -> u64 {
 #[inline(always)]
 fn unit(index: u32) -> u64 {
     let rings = rings();
-    rings.data + u64::from(ring()) * rings.stride + u64::from(index) * 4
+    // The areas of the latest messages lie behind the last ring.
+    let before = if index & LATEST == 0 { 0 } else { 1 << rings.rings_log2 };
+    rings.data + u64::from(before + ring()) * rings.stride + u64::from(index & !LATEST) * 4
 }
 
 impl RingLink for Machine {
@@ -92,6 +95,11 @@ impl RingLink for Machine {
     }
 
     #[inline(always)]
+    fn reserve_latest(self, granules: u32) -> u32 {
+        self.add_head(own(rings().states) + core::mem::offset_of!(RingState, latest) as u64, granules)
+    }
+
+    #[inline(always)]
     fn credit(self) -> Credit {
         let credit = self.load_credit(own(rings().credit));
         Credit { freed: credit as u32, closed: (credit >> 32) as u32 }
@@ -122,6 +130,7 @@ impl RingLink for Machine {
             Counter::Dropped => core::mem::offset_of!(Counters, dropped),
             Counter::Waited => core::mem::offset_of!(Counters, waited),
             Counter::Filtered => core::mem::offset_of!(Counters, filtered),
+            Counter::Sent => core::mem::offset_of!(Counters, sent),
         };
         let index = Rings::counters_of(rings.rings_log2, stream, ring());
         self.add_count(rings.counters + u64::from(index) * size_of::<Counters>() as u64 + field as u64);

@@ -11,7 +11,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use hostcall_stream::file::{Ending, Message, Program, Reader, Replay};
-use hostcall_stream::{Access, Interval, Schema, Sites, Summary};
+use hostcall_stream::{Access, Content, Interval, Schema, Sites, Summary};
 
 use bins::{Bins, Sum};
 use fields::Fields;
@@ -49,11 +49,13 @@ pub struct Digest {
 pub(crate) struct Stream {
     pub(crate) schema: Schema,
     pub(crate) load: Load,
+    /// Bytes of values, of bytes and of text.
+    pub(crate) payload: u64,
     /// Messages that were found behind one that never became whole.
     pub(crate) after_gap: u64,
     /// First and last time, in nanoseconds of the device.
     pub(crate) times: Option<(u64, u64)>,
-    /// `None`: accesses and intervals, or no message yet.
+    /// `None`: accesses, intervals, bytes and text, or no message yet.
     pub(crate) fields: Option<Fields>,
 }
 
@@ -137,6 +139,7 @@ impl Digest {
             Load { messages: 1, values: u64::from(header.mask.count_ones() * header.values), bytes: u64::from(header.granules) * 64 };
         let stream = self.streams.entry(header.stream).or_insert_with(|| Stream::new(message.schema.clone()));
         stream.load.merge(&load);
+        stream.payload = stream.payload.saturating_add(message.bytes().len() as u64);
         stream.after_gap += u64::from(message.after_gap);
         if header.site > 0 {
             let key = (header.stream, header.site);
@@ -160,7 +163,7 @@ impl Digest {
             self.memory.get_or_insert_default().add(message);
         } else if Replay::<Interval>::takes(message.schema) {
             self.spans.get_or_insert_default().add(message);
-        } else {
+        } else if message.schema.content() == Content::Values {
             let timed = header.time.is_some();
             stream.fields.get_or_insert_with(|| Fields::new(message.schema, timed, room)).add(message);
         }
@@ -169,6 +172,6 @@ impl Digest {
 
 impl Stream {
     fn new(schema: Schema) -> Self {
-        Self { schema, load: Load::default(), after_gap: 0, times: None, fields: None }
+        Self { schema, load: Load::default(), payload: 0, after_gap: 0, times: None, fields: None }
     }
 }

@@ -139,8 +139,7 @@ fn streams(digest: &Digest) -> Table {
         let counter = |number: Option<u64>| number.map_or("–".into(), count);
         let span = stream.times.map(|(first, last)| (last - first) as f64).filter(|span| *span > 0.0);
         let Load { messages, values, bytes } = stream.load;
-        let payload = values.saturating_mul(u64::from(stream.schema.bytes));
-        let share = if bytes > 0 { format!("{:.0} %", 100.0 * payload as f64 / bytes as f64) } else { "–".into() };
+        let share = if bytes > 0 { format!("{:.0} %", 100.0 * stream.payload as f64 / bytes as f64) } else { "–".into() };
         table.row([
             name(&stream.schema.name),
             count(messages),

@@ -5,6 +5,7 @@ mod arrow;
 mod broker;
 #[cfg(feature = "s3")]
 mod bucket;
+mod bytes;
 mod convert;
 mod full;
 #[cfg(feature = "nats")]

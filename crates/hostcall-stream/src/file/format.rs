@@ -12,7 +12,7 @@ use crate::schema::{Field, Schema};
 use crate::sites::{Level, Site};
 
 pub(super) const MAGIC: [u8; 8] = *b"HCSTREAM";
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// Bytes of the file's head.
 pub(super) const FILE_HEAD: usize = 24;
 /// Bytes of a frame's head.
@@ -267,7 +267,7 @@ impl StreamText {
         }
         let Ok(signature) = u64::from_str_radix(&signature, 16) else { return wrong(format!("signature `{signature}` is no 16 digits")) };
         let Some(policy) = Policy::ALL.into_iter().find(|known| known.name() == policy) else { return wrong(format!("policy `{policy}`")) };
-        if bytes == 0 || !bytes.is_multiple_of(4) || bytes > 4 * MAX_UNITS {
+        if !bytes.is_multiple_of(4) || bytes > 4 * MAX_UNITS {
             return wrong(format!("values of {bytes} bytes"));
         }
         let mut covered = 0u32;
@@ -282,7 +282,11 @@ impl StreamText {
             return wrong(format!("its fields have {covered} bytes of {bytes}"));
         }
         let field = |FieldText { name, ty, offset, bytes }| Field { name, ty, offset, bytes };
-        Ok((number, Schema { name, signature, bytes, policy, fields: fields.into_iter().map(field).collect() }))
+        let fields: Vec<_> = fields.into_iter().map(field).collect();
+        if bytes == 0 && !Schema::is_long(&fields) {
+            return Err(format!("stream `{name}`: values of 0 bytes, which are neither bytes nor text"));
+        }
+        Ok((number, Schema { name, signature, bytes, policy, fields }))
     }
 }
 
@@ -305,12 +309,15 @@ struct StreamCountsText {
     /// Files before it say nothing.
     #[serde(default)]
     filtered: u64,
+    /// As above.
+    #[serde(default)]
+    overwritten: u64,
 }
 
 pub(super) fn counters_to_text(summary: &Summary) -> Vec<u8> {
     let stream = |counts: &StreamCounts| {
-        let StreamCounts { name, messages, values, dropped, waited, filtered } = counts.clone();
-        StreamCountsText { name, messages, values, dropped, waited, filtered }
+        let StreamCounts { name, messages, values, dropped, waited, filtered, overwritten } = counts.clone();
+        StreamCountsText { name, messages, values, dropped, waited, filtered, overwritten }
     };
     let Summary { torn, malformed, handler_panics, end_unknown, .. } = *summary;
     let text = CountersText { streams: summary.streams.iter().map(stream).collect(), torn, malformed, handler_panics, end_unknown };
@@ -320,8 +327,8 @@ pub(super) fn counters_to_text(summary: &Summary) -> Vec<u8> {
 pub(super) fn counters_of_text(text: &[u8]) -> io::Result<Summary> {
     let CountersText { streams, torn, malformed, handler_panics, end_unknown } = serde_json::from_slice(text)?;
     let stream = |counts| {
-        let StreamCountsText { name, messages, values, dropped, waited, filtered } = counts;
-        StreamCounts { name, messages, values, dropped, waited, filtered }
+        let StreamCountsText { name, messages, values, dropped, waited, filtered, overwritten } = counts;
+        StreamCounts { name, messages, values, dropped, waited, filtered, overwritten }
     };
     Ok(Summary { streams: streams.into_iter().map(stream).collect(), torn, malformed, handler_panics, end_unknown, ..Summary::default() })
 }
@@ -337,7 +344,8 @@ mod tests {
         let device = Device { number: 1, name: "a \"device\"".into(), kind: "sim".into() };
         let site = |level, text: &str| Site { file: "a.rs".into(), line: 7, column: 9, module: "a::b".into(), level, text: text.into() };
         let sites = vec![(1, site(None, "")), (65535, site(Some(Level::Warn), "\"{0:}\""))];
-        Program { name: "p".into(), device, wave_size: 64, first_ring: 3, rings: 4, streams: vec![(7, schema)], sites }
+        let note = Schema { name: "Note".into(), signature: 3, bytes: 0, policy: Policy::Block, fields: vec![field("value", "str", 0, 0)] };
+        Program { name: "p".into(), device, wave_size: 64, first_ring: 3, rings: 4, streams: vec![(7, schema), (8, note)], sites }
     }
 
     #[test]
@@ -360,6 +368,9 @@ mod tests {
             ("\"bytes\":12", "\"bytes\":13", "values of 13 bytes"),
             ("\"bytes\":12", "\"bytes\":128", "values of 128 bytes"),
             ("\"bytes\":12", "\"bytes\":16", "its fields have 12 bytes of 16"),
+            ("\"bytes\":12", "\"bytes\":0", "field `step` has 4 bytes at 0, behind 0 bytes"),
+            ("\"type\":\"str\"", "\"type\":\"string\"", "stream `Note`: values of 0 bytes"),
+            ("\"name\":\"value\"", "\"name\":\"values\"", "stream `Note`: values of 0 bytes"),
             ("\"offset\":4", "\"offset\":8", "field `rest` has 8 bytes at 8, behind 4 bytes"),
             ("\"bytes\":8", "\"bytes\":4294967295", "field `rest` has 4294967295 bytes"),
             ("\"step\"", "7", "invalid type"),
@@ -378,7 +389,7 @@ mod tests {
         assert_eq!(&bytes[..28], b"\x02\0\x04\x03\x01\0\0\0\x08\x07\x06\x05\x04\x03\x02\x01\x40\0\0\0\0\0\0\0\xdd\xcc\xbb\xaa");
         assert_eq!(FrameHead::decode(&bytes), Some(head));
         let file = file_head();
-        assert_eq!(&file[..12], b"HCSTREAM\x01\0\0\0");
+        assert_eq!(&file[..12], b"HCSTREAM\x02\0\0\0");
         assert_eq!(number(&file, 12) as usize, file.len() - FILE_HEAD);
         // RFC 3720's example: 32 bytes of zeros.
         assert_eq!(crc32c::crc32c(&[0; 32]), 0x8a91_36aa);
@@ -386,7 +397,8 @@ mod tests {
 
     #[test]
     fn counters_come_back_from_their_text() {
-        let streams = vec![StreamCounts { name: "Loss".into(), messages: 1, values: 2, dropped: 3, waited: 4, filtered: 5 }];
+        let streams =
+            vec![StreamCounts { name: "Loss".into(), messages: 1, values: 2, dropped: 3, waited: 4, filtered: 5, overwritten: 6 }];
         let summary = Summary { streams, torn: 6, malformed: 7, handler_panics: 8, end_unknown: true, ..Summary::default() };
         assert_eq!(counters_of_text(&counters_to_text(&summary)).expect("counters"), summary);
     }

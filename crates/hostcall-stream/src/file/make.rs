@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use hostcall_abi::stream::{GRANULE, Header, encode};
+use hostcall_abi::stream::header::MAX_GRANULES;
+use hostcall_abi::stream::{GRANULE, Header, bytes, encode};
 
 use super::format::{Device, FrameHead, Kind, MAX_RINGS, Program, counters_to_text, file_head, text_frame};
 use crate::counts::Summary;
@@ -11,7 +12,7 @@ use crate::schema::Schema;
 /// Bytes of a frame after which it is written.
 const FULL: usize = 1 << 20;
 /// Units of the longest message.
-const LONGEST: usize = 129 * GRANULE as usize;
+const LONGEST: usize = (MAX_GRANULES * GRANULE) as usize;
 
 /// Writes a recording of messages that no ring held.
 ///
@@ -68,7 +69,8 @@ impl<W: Write> Writer<W> {
         Ok(first)
     }
 
-    /// Adds a message: its header, and the values of its lanes, lane by lane. [`Header::granules`] is set as it must be.
+    /// Adds a message: its header, and the values of its lanes, lane by lane; or, if it is [of bytes](hostcall_abi::stream::Kind::Bytes), these. [`Header::granules`] is set as it
+    /// must be.
     ///
     /// # Errors
     /// The system's, and when no program has the ring or there is no such message.
@@ -79,8 +81,12 @@ impl<W: Write> Writer<W> {
         }
         let position = self.positions.get_mut(ring as usize).ok_or_else(|| none(format!("no program has ring {ring}")))?;
         let (rows, rest) = values.as_chunks::<4>();
-        let rows: Vec<u32> = rows.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
-        let length = rest.is_empty().then(|| encode(header, &rows, &mut self.units)).flatten();
+        let length = if header.kind == hostcall_abi::stream::Kind::Bytes {
+            bytes::encode(header, values, &mut self.units)
+        } else {
+            let rows: Vec<u32> = rows.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
+            rest.is_empty().then(|| encode(header, &rows, &mut self.units)).flatten()
+        };
         let Some(length) = length else {
             return Err(none(format!("no message has {} bytes of {} lanes", values.len(), header.mask.count_ones())));
         };

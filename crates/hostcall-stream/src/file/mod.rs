@@ -3,14 +3,14 @@
 //! [`StreamsBuilder::record`](crate::StreamsBuilder::record) writes one, [`open`] reads it, and `cargo hostcall stream` shows, checks and converts it. A
 //! message is stored without being decoded, so that writing costs a copy and a checksum. Everything that is needed to decode it stands in the same file.
 //!
-//! # Format, version 1
+//! # Format, version 2
 //!
 //! All numbers are little-endian. The file begins with a head of 24 bytes:
 //!
 //! | bytes | what |
 //! |---|---|
 //! | 8 | `HCSTREAM` |
-//! | 4 | version: 1 |
+//! | 4 | version: 2 |
 //! | 4 | bytes of the text that follows the head |
 //! | 4 | CRC-32C of that text |
 //! | 4 | CRC-32C of the 20 bytes before |
@@ -38,14 +38,19 @@
 //! A program is an object with `name`; `device`, an object with `number`, `name` and `kind` (`sim`, `cuda`, `hsa`); `wave_size`, 32 or 64; `first_ring` and
 //! `rings`, the numbers of its rings in this file; and `streams`, a list of objects: all that its messages can be of. Each of them has the stream's `number` in message headers, `name`,
 //! `signature` (16 hexadecimal digits), `bytes` of a value, `policy` (`block`, `drop`), and `fields`: a list of objects with `name`, `type` as the source
-//! says it, `offset` and `bytes`. Streams of one number are the same in all programs. Readers ignore members of objects that they do not know.
+//! says it, `offset` and `bytes`. A stream of bytes or of text has `bytes` 0, and one field `value` of 0 bytes, whose type is `[u8]` or `str`; its messages
+//! are those of `hostcall_abi::stream::bytes`. Streams of one number are the same in all programs. Readers ignore members of objects that they do not know.
 //!
 //! A file may be cut off anywhere, because its program was killed or the disk was full. Its messages up to the last whole frame are read, and
 //! [`Reader::ending`] says that it was cut. Everything else that is not as described here is an [`Error`] which names the place. Nothing in a file is
 //! believed: lengths are checked before anything is allocated, and memory is bounded by constants ([`Reader`]).
 //!
-//! Frames are not compressed. Version 1 has no flag for it: a file system or `zstd` does it outside, and the reader takes any [`std::io::Read`].
+//! Version 1 is the same without streams of bytes and of text; recordings of both versions are read.
+//!
+//! Frames are not compressed. There is no flag for it: a file system or `zstd` does it outside, and the reader takes any [`std::io::Read`].
 
+#[cfg(test)]
+mod bytes_tests;
 mod follow;
 mod format;
 mod make;

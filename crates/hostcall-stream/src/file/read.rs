@@ -12,6 +12,7 @@ use super::format::{
     counters_of_text, is_sealed, number,
 };
 use super::value::{Type, Value};
+use crate::bytes;
 use crate::counts::Summary;
 use crate::schema::{Field, Schema};
 use crate::sites::{Site, Sites};
@@ -46,7 +47,9 @@ pub enum Error {
         bytes: u64,
     },
     /// A newer hostcall wrote it.
-    #[error("the recording has version {version}, and this hostcall reads version 1: use the hostcall that wrote it, or a newer one")]
+    #[error(
+        "the recording has version {version}, and this hostcall reads versions 1 and 2: use the hostcall that wrote it, or a newer one"
+    )]
     Version {
         /// Its version.
         version: u32,
@@ -107,7 +110,7 @@ struct Place {
 
 /// Reads a recording from its beginning to its end, message by message.
 ///
-/// Memory: the contents of one frame (16 MiB at most, in two forms), the values of one message (8 KiB), and the programs (64 MiB of text at most).
+/// Memory: the contents of one frame (16 MiB at most, in two forms), the values of one message (8 KiB, and 120 KiB of bytes or text), and the programs (64 MiB of text at most).
 #[derive(Debug)]
 pub struct Reader<R> {
     input: R,
@@ -131,7 +134,10 @@ pub struct Reader<R> {
     units: Vec<u32>,
     place: Place,
     rows: Vec<u32>,
+    /// The current message's values, as sinks take them.
     bytes: Vec<u8>,
+    /// Its length, if it is of bytes.
+    length: Option<u32>,
 }
 
 /// Opens a recording.
@@ -176,7 +182,7 @@ impl<R: Read> Reader<R> {
         if !is_sealed(&head) {
             return Err(Error::Checksum { offset: 0, part: "head of the file" });
         }
-        if number(&head, 8) != VERSION {
+        if !(1..=VERSION).contains(&number(&head, 8)) {
             return Err(Error::Version { version: number(&head, 8) });
         }
         let mut reader = Self {
@@ -197,6 +203,7 @@ impl<R: Read> Reader<R> {
             place: Place::default(),
             rows: Vec::new(),
             bytes: Vec::new(),
+            length: None,
         };
         let frame = |what| Error::Frame { offset: 0, what };
         let bytes = u64::from(number(&head, 12));
@@ -294,14 +301,19 @@ impl<R: Read> Reader<R> {
             }
         }
         // Checked here, so that `message` can rely on it.
-        let mut rows = std::mem::take(&mut self.rows);
+        let (mut rows, mut bytes) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.bytes));
         let packet = self.packet()?;
-        let length = packet.raw().len();
+        let (length, of_bytes) = (packet.raw().len(), packet.bytes());
         rows.resize((packet.rows() * packet.units()) as usize, 0);
-        packet.copy_rows(&mut rows);
-        self.bytes.clear();
-        self.bytes.extend(rows.iter().flat_map(|unit| unit.to_le_bytes()));
-        (self.place.length, self.rows) = (length, rows);
+        match of_bytes {
+            Some(length) => bytes::put(&packet, length, &mut bytes),
+            None => {
+                packet.copy_rows(&mut rows);
+                bytes.clear();
+                bytes.extend(rows.iter().flat_map(|unit| unit.to_le_bytes()));
+            }
+        }
+        (self.place.length, self.rows, self.bytes, self.length) = (length, rows, bytes, of_bytes);
         Ok(true)
     }
 
@@ -325,7 +337,11 @@ impl<R: Read> Reader<R> {
             schema: &stream.schema,
             sites: &self.sites,
             types: &stream.types,
-            bytes: &self.bytes,
+            raw: &self.bytes,
+            bytes: match self.length {
+                Some(length) => &self.bytes[4..4 + length as usize],
+                None => &self.bytes,
+            },
         }
     }
 
@@ -459,6 +475,7 @@ pub struct Message<'a> {
     /// The places in the source that messages name.
     pub sites: &'a Arc<Sites>,
     types: &'a [Type],
+    raw: &'a [u8],
     bytes: &'a [u8],
 }
 
@@ -473,7 +490,7 @@ pub struct Row<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// All values: those of each lane together, lane by lane.
+    /// All values: those of each lane together, lane by lane. A message of bytes or text is one value.
     pub fn rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
         let Self { header, schema, types, bytes, .. } = *self;
         let mut rest = header.mask;
@@ -484,12 +501,18 @@ impl<'a> Message<'a> {
         });
         let lanes = lanes.flat_map(move |lane| std::iter::repeat_n(lane, header.values as usize));
         let row = move |(lane, bytes)| Row { lane, fields: &schema.fields, types, bytes };
-        lanes.zip(bytes.chunks_exact(schema.bytes as usize)).map(row)
+        let whole = (schema.bytes == 0).then_some(bytes);
+        lanes.zip(whole.into_iter().chain(bytes.chunks_exact((schema.bytes as usize).max(1)))).map(row)
     }
 
-    /// The bytes of all values, one behind another.
+    /// The bytes of all values, one behind another; or those of which the message is.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
+    }
+
+    /// As a [`RawBatch`](crate::sink::RawBatch) of this message has them.
+    pub fn raw(&self) -> &'a [u8] {
+        self.raw
     }
 
     /// The lines of a log that it is, by lane, with their place in the source; `None`: it is none, or its place is not known.
@@ -525,7 +548,10 @@ impl<'a> Row<'a> {
     /// Each field with its value.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'a Field, Value)> + use<'a> {
         let bytes = self.bytes;
-        let value = move |(field, ty): (&'a Field, &Type)| (field, ty.value(&bytes[field.offset as usize..][..field.bytes as usize]));
+        let value = move |(field, ty): (&'a Field, &Type)| match ty {
+            Type::Slice | Type::Text => (field, ty.value(bytes)),
+            _ => (field, ty.value(&bytes[field.offset as usize..][..field.bytes as usize])),
+        };
         self.fields.iter().zip(self.types).map(value)
     }
 }

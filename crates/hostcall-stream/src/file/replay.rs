@@ -56,7 +56,8 @@ impl<M: crate::Message> Replay<M> {
             self.sites = message.sites.clone();
         }
         let head = Head::new(message.header, message.program.device.number, message.after_gap);
-        let (units, _) = message.bytes().as_chunks::<4>();
+        let (units, _) = message.raw().as_chunks::<4>();
+        self.pending.make_room(units.len());
         for (to, from) in self.pending.room(units.len()).iter_mut().zip(units) {
             *to = u32::from_le_bytes(*from);
         }

@@ -20,8 +20,10 @@ pub enum Value {
     Bool(bool),
     /// An array.
     List(Vec<Value>),
-    /// The bytes of any other type, and those of a `bool` that is none.
+    /// The bytes of any other type, those of a `bool` that is none, and a message of bytes.
     Bytes(Vec<u8>),
+    /// A message of text. What is no UTF-8 in it is U+FFFD.
+    Text(String),
 }
 
 impl Value {
@@ -32,7 +34,7 @@ impl Value {
             Self::Signed(number) => Some(*number as f64),
             Self::F32(number) => Some((*number).into()),
             Self::F64(number) => Some(*number),
-            Self::Bool(_) | Self::List(_) | Self::Bytes(_) => None,
+            Self::Bool(_) | Self::List(_) | Self::Bytes(_) | Self::Text(_) => None,
         }
     }
 
@@ -48,6 +50,7 @@ impl Value {
             Self::Bool(value) => (*value).into(),
             Self::List(values) => values.iter().map(Self::to_json).collect(),
             Self::Bytes(_) => self.to_string().into(),
+            Self::Text(text) => text.as_str().into(),
         }
     }
 }
@@ -71,6 +74,7 @@ impl fmt::Display for Value {
                 f.write_str("0x")?;
                 bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
             }
+            Self::Text(text) => f.write_str(text),
         }
     }
 }
@@ -93,6 +97,10 @@ pub enum Type {
     List(Box<Type>, usize),
     /// Anything else, of so many bytes.
     Bytes(usize),
+    /// Bytes of any length: those of a message.
+    Slice,
+    /// UTF-8 of any length: that of a message.
+    Text,
 }
 
 impl Type {
@@ -104,6 +112,11 @@ impl Type {
     /// The type that the source calls `text`, whose values have `bytes` bytes.
     fn new(text: &str, bytes: u32) -> Self {
         let bytes = bytes as usize;
+        match (text, bytes) {
+            ("[u8]", 0) => return Self::Slice,
+            ("str", 0) => return Self::Text,
+            _ => {}
+        }
         // The size decides: `usize` is that of the device, and a type may have been given the name of another.
         Self::parse(text, Some(bytes)).filter(|ty| ty.bytes() == bytes).unwrap_or(Self::Bytes(bytes))
     }
@@ -139,18 +152,19 @@ impl Type {
         })
     }
 
-    /// Bytes of a value.
+    /// Bytes of a value; 0, if it may have any number.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Unsigned(bytes) | Self::Signed(bytes) | Self::Bytes(bytes) => *bytes,
             Self::F32 => 4,
             Self::F64 => 8,
             Self::Bool => 1,
+            Self::Slice | Self::Text => 0,
             Self::List(element, count) => element.bytes().saturating_mul(*count),
         }
     }
 
-    /// The value in as many bytes as the type has.
+    /// The value in as many bytes as the type has; in all of them, if it may have any number.
     pub(super) fn value(&self, bytes: &[u8]) -> Value {
         let mut word = [0; 8];
         let low = bytes.len().min(8);
@@ -166,7 +180,8 @@ impl Type {
             Self::F64 => Value::F64(f64::from_bits(word)),
             Self::Bool if word <= 1 => Value::Bool(word == 1),
             Self::List(element, _) => Value::List(bytes.chunks_exact(element.bytes().max(1)).map(|bytes| element.value(bytes)).collect()),
-            Self::Bool | Self::Bytes(_) => Value::Bytes(bytes.into()),
+            Self::Bool | Self::Bytes(_) | Self::Slice => Value::Bytes(bytes.into()),
+            Self::Text => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
         }
     }
 }
@@ -197,6 +212,15 @@ mod tests {
             [value("bool", &[0]), value("bool", &[1]), value("bool", &[2])].map(|value| value.to_string()),
             ["false", "true", "0x02"]
         );
+    }
+
+    #[test]
+    fn bytes_and_text_of_any_length_are_told() {
+        let of = |ty: &str, bytes: &[u8]| Type::new(ty, 0).value(bytes);
+        assert_eq!((of("[u8]", b"\x00\xff"), of("[u8]", b"").to_string()), (Value::Bytes(vec![0, 255]), "0x".into()));
+        assert_eq!((of("str", "ä\n".as_bytes()), of("str", b"a\xffb")), (Value::Text("ä\n".into()), Value::Text("a\u{fffd}b".into())));
+        assert_eq!((Type::new("str", 4), Type::new("[u8]", 4)), (Type::Bytes(4), Type::Bytes(4)));
+        assert_eq!(Value::Text("a\n\"".into()).to_json().to_string(), "\"a\\n\\\"\"");
     }
 
     #[test]

@@ -10,6 +10,10 @@
 //! A trap costs the CUDA context of its process, so the rounds are made by *parts*, each a process of its own, and this one adds up what they
 //! say after each round. A signal ends it like a time limit: the round that runs is finished (or given up, if it does not end), and what was
 //! done so far is summed up.
+//!
+//! With `--stream-values` it sends messages of streams instead: see `streams`.
+
+mod streams;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -42,6 +46,9 @@ struct Cli {
     /// Seed of the calls' kinds and sizes
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Send so many values by message streams, instead of calls
+    #[arg(long, value_name = "VALUES", conflicts_with = "calls")]
+    stream_values: Option<u64>,
     /// Make one part, from this round on (what the program calls itself with)
     #[arg(long, hide = true)]
     part: Option<u32>,
@@ -389,14 +396,17 @@ fn run(cli: &Cli) -> Result<()> {
     Ok(())
 }
 
+/// A signal is remembered, and no more.
+fn signalled() -> Result<()> {
+    ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).context("watching for signals")
+}
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let outcome = match cli.part {
-        None => run(&cli),
-        Some(first) => ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
-            .context("watching for signals")
-            .and_then(|()| run_part(&cli, first))
-            .map(|totals| println!("{}", totals.line())),
+    let outcome = match (cli.part, cli.stream_values) {
+        (_, Some(values)) => signalled().and_then(|()| streams::run(&cli, values)),
+        (None, None) => run(&cli),
+        (Some(first), None) => signalled().and_then(|()| run_part(&cli, first)).map(|totals| println!("{}", totals.line())),
     };
     match outcome {
         // As a shell says that a signal ended a program.

@@ -1,0 +1,273 @@
+//! Very many messages of streams from all waves, whose filters change while kernels run. Nothing may be lost that is not counted, and nothing changed.
+//!
+//! A round has streams of its own: rings of the least size or of more, a policy for each stream, a window or none, some readers that are slow, some streams that
+//! are live. Several launches follow one another, while messages of those before are still being read. The kernels note for each stream which values were sent, the sum of their digests, and which
+//! messages were dropped or filtered. At the round's end all of that must be exactly what the host received and counted, stream by stream.
+
+use std::array::from_fn;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use behaviours_services::soaked::{Note, STREAMS, Soaked};
+use behaviours_services::{Big, Numbered, Patient, Sampled, Tiny, mix};
+use hostcall_stream::{Batch, Filter, Flow, Handler, Message, Policy, Report, StreamCounts, Streams, StreamsBuilder};
+use hostcall_tests::bundle;
+use offload::{Args, Device, DeviceKind, Launch};
+
+use crate::{Cli, interrupted, watch};
+
+/// Launches of a round.
+const LAUNCHES: u32 = 3;
+
+/// Sums up what it gets, and takes its time if it is to.
+struct Taker {
+    pause: Duration,
+}
+
+/// What was taken of a stream: values, the sum of their digests, and values that were changed.
+type Taken = [u64; 3];
+
+impl<M: Message + Soaked> Handler<M> for Taker {
+    type State = Taken;
+
+    fn fold(&self, [values, sum, wrong]: &mut Taken, batch: &Batch<'_, M>) -> Flow {
+        for value in batch.values() {
+            *values += 1;
+            *sum = sum.wrapping_add(value.digest());
+            *wrong += u64::from(!value.is_whole());
+        }
+        if !self.pause.is_zero() {
+            std::thread::sleep(self.pause);
+        }
+        Flow::Next
+    }
+
+    fn merge(&self, into: &mut Taken, from: &Taken) {
+        *into = [into[0] + from[0], into[1].wrapping_add(from[1]), into[2] + from[2]];
+    }
+
+    fn report(&self, _: &Taken) -> Report {
+        Report::default()
+    }
+}
+
+/// Numbers by chance, the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0) % sides
+    }
+
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.roll(of.len() as u64) as usize]
+    }
+}
+
+/// What a round is made with, for one stream.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    policy: Policy,
+    live: bool,
+}
+
+/// What a round is made with.
+#[derive(Debug)]
+struct Round {
+    plans: [Plan; STREAMS],
+    memory: usize,
+    window: bool,
+    threads: usize,
+    pause: Duration,
+    patience: Duration,
+}
+
+impl Round {
+    fn of(dice: &mut Dice, most_threads: usize, default_memory: usize) -> Self {
+        Self {
+            plans: from_fn(|_| Plan { policy: dice.pick(&Policy::ALL), live: dice.roll(2) == 0 }),
+            // One ring of the least size, some of them, some more, the default.
+            memory: dice.pick(&[0, 256 << 10, 4 << 20, default_memory, default_memory]),
+            window: dice.roll(2) == 0,
+            threads: 1 + dice.roll(most_threads as u64) as usize,
+            pause: Duration::from_micros(dice.pick(&[0, 0, 0, 50])),
+            patience: Duration::from_micros(dice.pick(&[0, 20, 1000])),
+        }
+    }
+}
+
+/// A filter of any kind. Not every stream may be shut: of lanes that see the shut gate and others that do not, those of a sample cannot say which counted it.
+fn filter(dice: &mut Dice, plan: Plan, groups: u32) -> Filter {
+    let first = dice.roll(u64::from(groups)) as u32;
+    match dice.roll(6) {
+        0 if plan.policy != Policy::Sample => Filter::none(),
+        1 => Filter::all().groups(first..),
+        2 => Filter::all().groups(..=first),
+        3 => Filter::all().lanes(mix(dice.roll(u64::MAX))),
+        4 => Filter::all().groups(first / 2..).lanes(u64::MAX >> 5).one_in(2),
+        5 => Filter::all().one_in(dice.pick(&[2, 16, 512])),
+        _ => Filter::all(),
+    }
+}
+
+/// One of the soak's streams, whatever its type.
+struct Kind {
+    name: &'static str,
+    build: fn(StreamsBuilder, &Round, Option<Filter>) -> StreamsBuilder,
+    turn: fn(&Streams, Filter) -> Result<()>,
+    taken: fn(&Streams) -> Option<Taken>,
+}
+
+fn build<M: Message + Soaked>(builder: StreamsBuilder, round: &Round, filter: Option<Filter>) -> StreamsBuilder {
+    let builder = builder.policy::<M>(round.plans[M::INDEX].policy).patience::<M>(round.patience).on::<M, _>(Taker { pause: round.pause });
+    match filter {
+        Some(filter) => builder.filter::<M>(filter),
+        None => builder,
+    }
+}
+
+const fn kind<M: Message + Soaked>() -> Kind {
+    Kind {
+        name: M::NAME,
+        build: build::<M>,
+        turn: |streams, filter| streams.set_filter::<M>(filter).context("a filter is set while kernels run"),
+        taken: |streams| streams.state::<M, Taker>(),
+    }
+}
+
+/// By [`Soaked::INDEX`].
+const KINDS: [Kind; STREAMS] = [kind::<Numbered>(), kind::<Patient>(), kind::<Sampled>(), kind::<Tiny>(), kind::<Big>()];
+
+/// What was counted, of all streams with one policy.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    values: u64,
+    messages: u64,
+    dropped: u64,
+    filtered: u64,
+    waited: u64,
+}
+
+impl Totals {
+    fn add(&mut self, counts: &StreamCounts) {
+        self.values += counts.values;
+        self.messages += counts.messages;
+        self.dropped += counts.dropped;
+        self.filtered += counts.filtered;
+        self.waited += counts.waited;
+    }
+}
+
+/// What was counted so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    rounds: u64,
+    policies: [Totals; 4],
+}
+
+impl Sums {
+    fn values(&self) -> u64 {
+        self.policies.iter().map(|totals| totals.values).sum()
+    }
+}
+
+impl fmt::Display for Sums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} values in {} rounds", self.values(), self.rounds)?;
+        for (policy, Totals { values, messages, dropped, filtered, waited }) in Policy::ALL.iter().zip(self.policies) {
+            let name = policy.name();
+            write!(f, "; {name}: {values} values of {messages} messages, {dropped} dropped, {filtered} filtered, {waited} waited")?;
+        }
+        Ok(())
+    }
+}
+
+/// Sends values until there are enough, or the time is up.
+pub(crate) fn run(cli: &Cli, enough: u64) -> Result<()> {
+    let (device, start) = (Device::open(&cli.device)?, Instant::now());
+    let info = device.info().clone();
+    let is_sim = info.kind == DeviceKind::Sim;
+    let lanes = info.resident_waves * info.wave_size;
+    // A stream's share of a round that is whole: few rounds would try few of the settings.
+    let messages = (enough / u64::from(lanes) / u64::from(LAUNCHES) / 40).clamp(8, if is_sim { 200 } else { 400 }) as u32;
+    println!(
+        "soak: {enough} values on {} by {lanes} lanes, {LAUNCHES} launches of {messages} messages a round, seed {}",
+        info.name, cli.seed
+    );
+    let (program, queue) = (device.load(&bundle())?, device.queue()?);
+    // Its other kernels call.
+    program.without_server();
+    let kernel = program.kernel("soak_streams")?;
+    let notes = device.alloc::<[u64; 6]>(lanes as usize * STREAMS)?;
+    let shape = Launch::threads(lanes, 64);
+    let groups = shape.group_count() as u32;
+    let most_threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(8);
+    let default_memory = if is_sim { 2 << 20 } else { 64 << 20 };
+    let progress = Arc::new(AtomicU64::new(0));
+    watch(progress.clone());
+    let mut dice = Dice(cli.seed);
+    let mut sums = Sums::default();
+    let mut said = Instant::now();
+    while sums.values() < enough && cli.seconds.is_none_or(|s| start.elapsed().as_secs() < s) && !interrupted() {
+        let round = Round::of(&mut dice, most_threads, default_memory);
+        let mut builder = Streams::builder().memory(round.memory).threads(round.threads).window(round.window);
+        for (kind, plan) in KINDS.iter().zip(round.plans) {
+            builder = (kind.build)(builder, &round, plan.live.then(|| filter(&mut dice, plan, groups)));
+        }
+        let streams = builder.start(&device)?;
+        streams.attach(&program)?;
+        let mut noted = [Note::default(); STREAMS];
+        for launch in 0..LAUNCHES {
+            let number = sums.rounds as u32 * LAUNCHES + launch;
+            queue.fill(&notes, 0)?;
+            let args = Args::new().value(cli.seed).value(number).value(messages).slice(&notes);
+            // SAFETY: the kernel writes a note for each lane and stream, which are as many as there are, and live beyond the wait.
+            unsafe { queue.launch(&kernel, shape, args) }?;
+            while !queue.is_idle()? {
+                let index = dice.roll(STREAMS as u64) as usize;
+                if round.plans[index].live {
+                    (KINDS[index].turn)(&streams, filter(&mut dice, round.plans[index], groups))?;
+                }
+                std::thread::sleep(Duration::from_micros(50));
+            }
+            for (i, words) in queue.read(&notes)?.iter().enumerate() {
+                noted[i % STREAMS].add(words);
+            }
+        }
+        let summary = streams.wait(&queue).with_context(|| format!("round {}: {round:?}", sums.rounds))?;
+        for ((kind, plan), note) in KINDS.iter().zip(round.plans).zip(&noted) {
+            let counts = summary.stream(kind.name).context("a stream that was registered is counted")?;
+            let taken = (kind.taken)(&streams).context("a handler has a state")?;
+            let received = (counts.values, taken[0], taken[1], taken[2], counts.dropped, counts.filtered, 0);
+            let sent = (note.sent, note.sent, note.sum, 0, note.dropped, note.filtered, note.strange);
+            ensure!(
+                received == sent,
+                "round {}: {}: values, those handled, their sum, changed ones, dropped and filtered messages, strange values: received {received:?}, sent \
+                 {sent:?}; {round:?}; {summary}",
+                sums.rounds,
+                kind.name
+            );
+            let must_all = plan.policy == Policy::Block && !plan.live;
+            ensure!(!must_all || note.unsent == 0, "round {}: {}: {} values were not sent", sums.rounds, kind.name, note.unsent);
+            sums.policies[plan.policy as usize].add(counts);
+        }
+        sums.rounds += 1;
+        progress.store(sums.rounds, Ordering::Relaxed);
+        if said.elapsed() > Duration::from_secs(5) {
+            said = Instant::now();
+            println!("soak: {:.0} s: {sums}", start.elapsed().as_secs_f64());
+        }
+    }
+    let why = match () {
+        () if sums.values() >= enough => String::new(),
+        () if interrupted() => format!(" (cut short by a signal, of {enough} values)"),
+        () => format!(" (cut short by --seconds, of {enough} values)"),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    println!("soak: in all{why}: {sums}; {seconds:.1} s ({:.2} M/s): 0 lost, 0 torn, 0 changed", sums.values() as f64 / seconds / 1e6);
+    Ok(())
+}
