@@ -221,8 +221,7 @@ unsafe fn send_by<A: ByteLink>(arch: A, group: &Group, sender: u32, mut subject:
             Err(why) => return why,
         }
     }
-    let timed = subject.timed;
-    let (reserved, time) = reserve(arch, group, granules, &mut subject, || time(arch, timed));
+    let (reserved, time) = reserve(arch, group, granules, &mut subject, |subject| time(arch, subject.timed));
     let at = match reserved {
         Ok(at) => at,
         Err(why) => return why,

@@ -145,6 +145,11 @@ pub trait RingLink: Lanes {
     fn dice(self) -> u32;
     /// Adds one to a counter of the ring's for this stream.
     fn count(self, stream: u32, what: Counter);
+    /// These values, worked out where this is called, not where they are used.
+    #[inline(always)]
+    fn settled(self, values: [u32; 4]) -> [u32; 4] {
+        values
+    }
     /// Stores one unit of the ring, or of its area if it is marked with [`LATEST`](super::unit::LATEST).
     fn store(self, unit: u32, value: u32);
     /// Stores two units, the first of which is at an even place.
@@ -189,7 +194,7 @@ pub fn send<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject
     };
     match whole_wave(arch, &group) {
         // With lanes that are known the layout is constant, and collectives cost an instruction each.
-        Some(whole) => send_in(arch, &whole, subject, units),
+        Some(whole) => send_in::<_, UNITS, true>(arch, &whole, subject, units),
         None => send_apart(arch, group.mask, subject, *units),
     }
 }
@@ -215,22 +220,32 @@ pub(super) fn whole_wave<A: RingLink>(arch: A, group: &Group) -> Option<Group> {
 /// [`send`] of a part of a wave. (Inlined: as a function that is called it cost kernels 19 registers more, and a stack.)
 #[inline(always)]
 fn send_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subject, units: [u32; UNITS]) -> Sent {
-    send_in(arch, &Group::new(mask, arch.lane()), subject, &units)
+    send_in::<_, UNITS, false>(arch, &Group::new(mask, arch.lane()), subject, &units)
 }
 
+/// `WHOLE`: all lanes of a wave.
 #[inline(always)]
-fn send_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
+fn send_in<A: RingLink, const UNITS: usize, const WHOLE: bool>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     const { assert!(UNITS > 0 && UNITS <= MAX_UNITS as usize, "a lane's part of a message has 1 to 31 units") };
     let layout = Layout { units: UNITS as u32, lanes: group.count, wide: arch.is_wide() };
     // While room is reserved: what does not depend on it. All lanes make all ballots; each then picks what it stores.
-    let timed = subject.timed;
-    let (reserved, (time, bits)) =
-        reserve(arch, group, layout.granules(), &mut subject, || (time(arch, timed), Bits::gather(arch, group, units)));
+    let (reserved, (time, bits, quad)) = reserve(arch, group, layout.granules(), &mut subject, |subject| {
+        let (time, bits) = (time(arch, subject.timed), Bits::gather(arch, group, units));
+        // A whole wave has a lane for each quad, which works it out before the answer is there.
+        let quad =
+            if WHOLE { arch.settled(quad(layout, group.rank, || subject.header(arch, layout, group.mask, time), &bits)) } else { [0; 4] };
+        (time, bits, quad)
+    });
     let at = match reserved {
         Ok(at) => at,
         Err(why) => return why,
     };
-    store_left(arch, group, layout, at, || subject.header(arch, layout, group.mask, time), &bits);
+    if WHOLE {
+        store_quad(arch, group, layout, at, quad);
+    } else {
+        store_quads(arch, group, layout, at, || subject.header(arch, layout, group.mask, time), &bits);
+    }
+    store_rest(arch, group, layout, at, &bits);
     store_columns(arch, group, layout, at, units);
     Sent::Sent
 }
@@ -261,18 +276,17 @@ fn once_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subj
 #[inline(always)]
 fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     if UNITS > ONCE_UNITS {
-        let sent = if group.leads() { send_in(arch, &group.alone(), subject, units) } else { Sent::Sent };
+        let sent = if group.leads() { send_in::<_, UNITS, false>(arch, &group.alone(), subject, units) } else { Sent::Sent };
         // The others wait: they would be ahead of it with the next message.
         return Sent::new(arch.broadcast(group.mask, sent as u32, group.leader));
     }
     let layout = Layout { units: UNITS as u32, lanes: 1, wide: arch.is_wide() };
-    let timed = subject.timed;
-    let (reserved, (time, units)) = reserve(arch, group, layout.granules(), &mut subject, || {
+    let (reserved, (time, units)) = reserve(arch, group, layout.granules(), &mut subject, |subject| {
         let mut all = [0; UNITS];
         unrolled!(for k in 0..UNITS as u32 => {
             all[k as usize] = arch.broadcast(group.mask, units[k as usize], group.leader);
         });
-        (time(arch, timed), all)
+        (time(arch, subject.timed), all)
     });
     let at = match reserved {
         Ok(at) => at,
@@ -333,7 +347,7 @@ pub(super) fn reserve<A: RingLink, T>(
     group: &Group,
     granules: u32,
     subject: &mut Subject,
-    meanwhile: impl FnOnce() -> T,
+    meanwhile: impl FnOnce(&Subject) -> T,
 ) -> (Result<Position, Sent>, T) {
     // The largest message takes no more than a quarter of its ring: one of rows of the smallest, one of bytes by its sender's check.
     let ring_log2 = arch.ring_log2();
@@ -341,7 +355,7 @@ pub(super) fn reserve<A: RingLink, T>(
     if subject.policy != Policy::Block {
         match by_leader(arch, group, || room(arch, granules, size, subject)) {
             (Sent::Sent, weight) => subject.weight += weight,
-            (why, _) => return (Err(why), meanwhile()),
+            (why, _) => return (Err(why), meanwhile(subject)),
         }
     }
     // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
@@ -350,7 +364,7 @@ pub(super) fn reserve<A: RingLink, T>(
     if group.leads() {
         first = arch.reserve(granules);
     }
-    let other = meanwhile();
+    let other = meanwhile(subject);
     let first = arch.broadcast(group.mask, first, group.leader);
     let used = first.wrapping_add(granules).wrapping_sub(credit.freed);
     let short = used > size / 2 || credit.closed != 0;
@@ -449,9 +463,40 @@ fn wait<A: RingLink>(arch: A, first: u32, granules: u32, size: u32, subject: &Su
     }
 }
 
+/// Quad `quad` of header, displaced bits and padding, without phases.
+#[inline(always)]
+fn quad<const UNITS: usize>(
+    layout: Layout,
+    quad: u32,
+    header: impl Fn() -> [u32; header::UNITS as usize],
+    bits: &Bits<UNITS>,
+) -> [u32; QUAD as usize] {
+    // Selected, not indexed: registers have no index.
+    match quad {
+        0 => {
+            let [a, b, c, d, ..] = header();
+            [a, b, c, d]
+        }
+        1 => {
+            let [.., a, b, c, d] = header();
+            [a, b, c, d]
+        }
+        _ => bits.quad(layout, quad - header::UNITS / QUAD),
+    }
+}
+
+/// Stores the lane's own quad, of a wave that has a lane for each.
+#[inline(always)]
+fn store_quad<A: RingLink>(arch: A, group: &Group, layout: Layout, at: Position, four: [u32; QUAD as usize]) {
+    if group.rank < layout.left() / QUAD {
+        let phase = at.phase(QUAD * group.rank);
+        arch.store_four(at.unit(QUAD * group.rank), four.map(|unit| unit & DATA | phase));
+    }
+}
+
 /// Stores header, displaced bits and padding: quad by quad, the lanes side by side.
 #[inline(always)]
-pub(super) fn store_left<A: RingLink, const UNITS: usize>(
+fn store_quads<A: RingLink, const UNITS: usize>(
     arch: A,
     group: &Group,
     layout: Layout,
@@ -459,22 +504,10 @@ pub(super) fn store_left<A: RingLink, const UNITS: usize>(
     header: impl Fn() -> [u32; header::UNITS as usize],
     bits: &Bits<UNITS>,
 ) {
-    let (quads, end) = (layout.left() / QUAD, layout.left());
-    let store = |quad: u32| {
-        // Selected, not indexed: registers have no index.
-        let four = match quad {
-            0 => {
-                let [a, b, c, d, ..] = header();
-                [a, b, c, d]
-            }
-            1 => {
-                let [.., a, b, c, d] = header();
-                [a, b, c, d]
-            }
-            _ => bits.quad(layout, quad - header::UNITS / QUAD),
-        };
-        let phase = at.phase(QUAD * quad);
-        arch.store_four(at.unit(QUAD * quad), four.map(|unit| unit & DATA | phase));
+    let quads = layout.left() / QUAD;
+    let store = |index: u32| {
+        let phase = at.phase(QUAD * index);
+        arch.store_four(at.unit(QUAD * index), quad(layout, index, &header, bits).map(|unit| unit & DATA | phase));
     };
     if group.count >= quads {
         if group.rank < quads {
@@ -487,10 +520,30 @@ pub(super) fn store_left<A: RingLink, const UNITS: usize>(
             quad += group.count;
         }
     }
+}
+
+/// Stores everything that stands before the columns.
+#[inline(always)]
+pub(super) fn store_left<A: RingLink, const UNITS: usize>(
+    arch: A,
+    group: &Group,
+    layout: Layout,
+    at: Position,
+    header: impl Fn() -> [u32; header::UNITS as usize],
+    bits: &Bits<UNITS>,
+) {
+    store_quads(arch, group, layout, at, header, bits);
+    store_rest(arch, group, layout, at, bits);
+}
+
+/// Stores what is left of them where columns begin within a quad.
+#[inline(always)]
+fn store_rest<A: RingLink, const UNITS: usize>(arch: A, group: &Group, layout: Layout, at: Position, bits: &Bits<UNITS>) {
     if UNITS.is_multiple_of(QUAD as usize) {
         // Columns of whole quads: no unit is left.
         return;
     }
+    let (quads, end) = (layout.left() / QUAD, layout.left());
     let mut rest = QUAD * quads + group.rank;
     while rest < end {
         let [a, b, c, _] = bits.quad(layout, quads - header::UNITS / QUAD);

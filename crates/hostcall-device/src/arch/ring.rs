@@ -24,6 +24,11 @@ pub(crate) trait RingMachine: Lanes {
     fn add_count(self, at: u64);
     /// Stores 1, 2 or 4 units of host memory that are aligned together. Relaxed: pairs with the reader's loads, by the units' phases.
     fn store_units<const N: usize>(self, at: u64, values: [u32; N]);
+    /// See [`RingLink::settled`].
+    #[inline(always)]
+    fn settle(self, values: [u32; 4]) -> [u32; 4] {
+        values
+    }
     /// Waits for room, for the `attempt`-th time in a row, without a call.
     #[inline(always)]
     fn nap(self, attempt: u32) {
@@ -134,6 +139,11 @@ impl RingLink for Machine {
         };
         let index = Rings::counters_of(rings.rings_log2, stream, ring());
         self.add_count(rings.counters + u64::from(index) * size_of::<Counters>() as u64 + field as u64);
+    }
+
+    #[inline(always)]
+    fn settled(self, values: [u32; 4]) -> [u32; 4] {
+        self.settle(values)
     }
 
     #[inline(always)]

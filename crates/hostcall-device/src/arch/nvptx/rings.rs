@@ -144,6 +144,15 @@ impl RingMachine for Machine {
     }
 
     #[inline(always)]
+    fn settle(self, [mut a, mut b, mut c, mut d]: [u32; 4]) -> [u32; 4] {
+        // SAFETY: does nothing. Not pure: so it stays where it is, between accesses of memory, and what it takes is worked out before.
+        unsafe {
+            asm!("// {a} {b} {c} {d}", a = inout(reg32) a, b = inout(reg32) b, c = inout(reg32) c, d = inout(reg32) d, options(nostack))
+        };
+        [a, b, c, d]
+    }
+
+    #[inline(always)]
     fn nap(self, attempt: u32) {
         // Up to 2 µs.
         nanosleep(64 << attempt.min(5));
