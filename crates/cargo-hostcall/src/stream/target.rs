@@ -76,16 +76,18 @@ fn known() -> String {
     format!("{} or nats://HOST/PREFIX", examples.join(", "))
 }
 
+/// Features, and whether this build has them.
+const FEATURES: [(&str, bool); 5] = [
+    ("sinks", cfg!(feature = "sinks")),
+    ("s3", cfg!(feature = "s3")),
+    ("gcs", cfg!(feature = "gcs")),
+    ("azure", cfg!(feature = "azure")),
+    ("nats", cfg!(feature = "nats")),
+];
+
 /// Whether this build has one of its features.
 fn has(feature: &str) -> bool {
-    match feature {
-        "sinks" => cfg!(feature = "sinks"),
-        "s3" => cfg!(feature = "s3"),
-        "gcs" => cfg!(feature = "gcs"),
-        "azure" => cfg!(feature = "azure"),
-        "nats" => cfg!(feature = "nats"),
-        _ => false,
-    }
+    FEATURES.contains(&(feature, true))
 }
 
 /// Scheme and rest of an address; `None`: it is a path.

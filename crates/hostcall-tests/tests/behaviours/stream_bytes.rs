@@ -288,10 +288,13 @@ fn bytes_and_text_are_sent_once_for_a_wave_and_all_lanes_are_told() {
     assert!(frames.iter().all(|frame| *frame == bytes[..frame.len()]));
 }
 
+/// The lanes that sent each text from each place.
+type Lanes = HashMap<(u32, String), Vec<u32>>;
+
 #[test]
 fn text_arrives_and_names_its_place() {
     let bench = Bench::new(|builder| builder);
-    let received: Arc<Mutex<HashMap<(u32, String), Vec<u32>>>> = Arc::default();
+    let received: Arc<Mutex<Lanes>> = Arc::default();
     let seen = received.clone();
     let wave_size = bench.device.info().wave_size;
     let streams = start(&bench, |builder| {
