@@ -1,6 +1,6 @@
 //! Messages of bytes: of one lane, as many as it likes up to a quarter of its ring. Text is bytes that are UTF-8; only the stream's description says so.
 //!
-//! Behind the [`header`](super::header), two quads, stand quads of data up to the end of the last granule. Each quad has 15 bytes of its own, and can be
+//! Behind the [`header`], two quads, stand quads of data up to the end of the last granule. Each quad has 15 bytes of its own, and can be
 //! made and read without any other:
 //!
 //! | unit | bits, from the lowest |

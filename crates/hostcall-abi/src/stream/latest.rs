@@ -1,4 +1,4 @@
-//! [`Policy::Latest`]: the flight recorder. Messages never wait, and overwrite the oldest.
+//! [`Policy::Latest`](super::Policy::Latest): the flight recorder. Messages never wait, and overwrite the oldest.
 //!
 //! They lie in an *area* of their own behind each ring, which is written round and round without credit. So the invariant of rings does not hold: the
 //! store of a later lap may be issued, and even arrive, before that of an earlier one, and a unit's phase does not say which lap it is of. Instead each
