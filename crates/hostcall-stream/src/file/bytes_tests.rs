@@ -9,7 +9,7 @@ use super::read::{Ending, Error, Reader};
 use super::value::Value;
 use super::write::Recording;
 use super::{Device, Program, Writer};
-use crate::counts::Summary;
+use crate::counts::{StreamCounts, Summary};
 use crate::schema::{Content, Field, Schema};
 
 /// Streams 1 and 2: bytes and text; 3: numbers.
@@ -39,7 +39,11 @@ fn write(messages: &Messages) -> Vec<u8> {
     for (stream, lane, bytes) in messages {
         writer.message(0, header(*stream, *lane), bytes).expect("a message");
     }
-    writer.counters(&Summary::default()).expect("memory");
+    let count = |(number, schema): (u32, Schema)| {
+        let messages = messages.iter().filter(|(stream, ..)| *stream == number).count() as u64;
+        StreamCounts { name: schema.name, messages, values: messages, ..StreamCounts::default() }
+    };
+    writer.counters(&Summary { streams: schemas().into_iter().map(count).collect(), ..Summary::default() }).expect("memory");
     writer.end().expect("memory")
 }
 
