@@ -18,18 +18,15 @@ pub(crate) fn ci(sh: &Shell) -> Result<()> {
         Ok(cmd!(sh, "cargo fmt --manifest-path fuzz/Cargo.toml --check").run()?)
     });
     steps.run("generated files", || super::generated::run(sh, true, false));
-    steps.run("clippy", || Ok(cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- -D warnings").run()?));
-    steps.run("clippy of the sinks that are features", || {
-        let features = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats";
-        let packages = ["--package", "hostcall-sinks", "--package", "cargo-hostcall", "--features", features];
-        Ok(cmd!(sh, "cargo clippy {packages...} --all-targets --quiet -- -D warnings").run()?)
-    });
+    let features = super::test::FEATURES;
+    steps.run("clippy", || Ok(cmd!(sh, "cargo clippy --workspace --features {features} --all-targets --quiet -- -D warnings").run()?));
     steps.run("clippy of the device library, as the simulator builds it", || {
         let clippy = cmd!(sh, "cargo clippy --package hostcall --target-dir target/clippy-device --quiet -- -D warnings");
         Ok(clippy.env("RUSTFLAGS", "--cfg hostcall_device").run()?)
     });
     steps.run("rustdoc", || {
-        Ok(cmd!(sh, "cargo doc --workspace --no-deps --quiet --features hostcall/docs").env("RUSTDOCFLAGS", "-D warnings").run()?)
+        let doc = cmd!(sh, "cargo doc --workspace --no-deps --quiet --features {features},hostcall/docs");
+        Ok(doc.env("RUSTDOCFLAGS", "-D warnings").run()?)
     });
     super::test::whole(sh, &mut steps);
     steps.run("Rust's own tests of core, alloc and std, on the simulator", || {
@@ -94,6 +91,7 @@ pub(crate) fn audit(sh: &Shell) -> Result<()> {
 /// Golden files.
 pub(crate) fn bless(sh: &Shell) -> Result<()> {
     cmd!(sh, "cargo test --package hostcall-macros").env("TRYBUILD", "overwrite").env("INSTA_UPDATE", "always").run()?;
+    cmd!(sh, "cargo test --package hostcall-idl-tests --test snapshots").env("INSTA_UPDATE", "always").run()?;
     cmd!(sh, "cargo test --package tablegen --test corpus").env("HOSTCALL_BLESS", "1").env("INSTA_UPDATE", "always").run()?;
     Ok(())
 }

@@ -28,6 +28,7 @@ const LOCK: &str = "crates/liboffload/api/OffloadAPI.abi.json";
 
 /// Writes the files, or, to check, fails if one of them is not what it should be.
 pub(crate) fn run(sh: &Shell, check: bool, accept_abi: bool) -> Result<()> {
+    super::abi_header::run(sh, check)?;
     println!("== files made from {API}");
     cmd!(sh, "cargo build --quiet --package offload-tblgen").run()?;
     let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".into());

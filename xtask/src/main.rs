@@ -1,7 +1,9 @@
 //! What developers of this repository run: `cargo xtask COMMAND`.
 
+mod abi_header;
 mod bundle;
 mod checks;
+mod cuda;
 mod debian;
 #[cfg(test)]
 mod docs;
@@ -107,6 +109,12 @@ enum Command {
         #[arg(long)]
         accept_abi: bool,
     },
+    /// Write `include/hostcall_abi.h`, the numbers of the wire for C and C++ (part of `generate`)
+    AbiHeader {
+        /// Write nothing; fail if it would change
+        #[arg(long)]
+        check: bool,
+    },
     /// Put the figures of a `run-bench` of the GPU bundle into the documentation
     Figures {
         /// Where it left `bench.md`, `bench.json` and the plots
@@ -149,6 +157,7 @@ fn main() -> Result<ExitCode> {
         Command::Crates { device } => checks::crates(&sh, &device),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
+        Command::AbiHeader { check } => abi_header::run(&sh, check),
         Command::Figures { results } => figures::run(&results),
         Command::Audit => checks::audit(&sh),
         Command::Bless => checks::bless(&sh),

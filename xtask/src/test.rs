@@ -47,6 +47,11 @@ pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
             // In CI nothing may be skipped for want of what setup brings.
             ensure!(std::env::var_os("CI").is_none(), "files of Debian's packages, compilers, or the browser, are missing");
         }
+        println!("   NVIDIA's compilers of C++");
+        if let Err(error) = super::cuda::packages(sh) {
+            println!("   {error:#}; tests that need them say that they are skipped");
+            ensure!(std::env::var_os("CI").is_none(), "nvcc is missing");
+        }
         println!("   Python's packages that read what sinks write");
         if let Err(error) = super::python::packages(sh) {
             println!("   {error:#}; tests that need them say that they are skipped");
@@ -73,6 +78,10 @@ pub(crate) fn cargo(words: &str) -> Command {
     command
 }
 
+/// What is off by default because it takes long to build, and is tested all the same. The same wherever the whole workspace is built: with other features
+/// cargo builds nearly everything again.
+pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats";
+
 /// The tests of the workspace that `selection` chooses, by nextest if it is there. Always of the whole workspace: cargo builds other selections of packages
 /// with other features, and so builds nearly everything again.
 pub(crate) fn tests(selection: &str) -> Command {
@@ -80,7 +89,7 @@ pub(crate) fn tests(selection: &str) -> Command {
     // `cargo test` alone would also run documentation's examples, which are a step of their own.
     let (runner, all) = if nextest { ("nextest run", "") } else { ("test", "--lib --bins --tests --examples") };
     let selection = if selection.is_empty() { all } else { selection };
-    cargo(&format!("{runner} --workspace --no-fail-fast {selection}"))
+    cargo(&format!("{runner} --workspace --features {FEATURES} --no-fail-fast {selection}"))
 }
 
 /// What takes minutes.
@@ -93,7 +102,7 @@ fn quick(steps: &mut Steps) {
 /// Every test that needs no GPU.
 pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     steps.tests("tests of every crate, and every behaviour on the simulator", [tests("")]);
-    steps.tests("examples of the documentation", [cargo("test --workspace --doc --quiet")]);
+    steps.tests("examples of the documentation", [cargo(&format!("test --workspace --features {FEATURES} --doc --quiet"))]);
     let mut behaviours = tests("--test behaviours");
     behaviours.env("HOSTCALL_TEST_DEVICE", "sim:threads").env("HOSTCALL_WINDOW", "off");
     steps.tests("every behaviour on the simulator with a thread per lane, replies in host memory", [behaviours]);
@@ -106,12 +115,10 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     let features = [
         "check --quiet --package hostcall --package offload",
         "check --quiet --package offload --features cudarc --examples",
+        "check --quiet --package cargo-hostcall",
         "check --quiet --package cargo-hostcall --features sinks",
-        "check --quiet --package cargo-hostcall --features s3,gcs,azure,nats",
     ];
     steps.run("crates without and with features that the tests' builds have not", || features.into_iter().try_for_each(succeed));
-    let sinks = tests("--features cargo-hostcall/s3,cargo-hostcall/nats --test it --test targets");
-    steps.tests("sinks that are features: S3 and NATS, and the command line with them", [sinks]);
     steps.tests("loom", loom());
     // As this workspace builds, where this workspace does: most of what they need is there.
     let mut seeds = cargo("test --manifest-path fuzz/Cargo.toml --lib --tests --quiet --target-dir");

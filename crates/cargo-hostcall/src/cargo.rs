@@ -132,7 +132,11 @@ impl Selection {
 
 /// Builds, and runs or tests, for the device that `options` name. `more` are further options of the run.
 pub(crate) fn run(verb: Verb, options: &Options, more: Vec<OsString>, selection: &Selection, rest: &[OsString]) -> Outcome {
-    if let Some(spec) = options.device.as_deref().filter(|spec| spec.starts_with("cuda"))
+    if options.devices.is_some() && verb != Verb::Run {
+        return Err("--devices is for programs: tests run on one device, which --device names".into());
+    }
+    let options = &options.of_process()?;
+    if let Some(spec) = first(options)?.as_deref().filter(|spec| spec.starts_with("cuda"))
         && !Path::new("/dev/nvidiactl").exists()
     {
         // It is most likely not there, and that is said before anything is compiled for it.
@@ -187,16 +191,24 @@ pub(crate) fn runner(options: &[OsString], quiet: bool) -> Result<Vec<String>, B
     words.map(text).collect()
 }
 
+/// The device that was asked for, or the first of several.
+fn first(options: &Options) -> Result<Option<String>, offload::Error> {
+    match &options.devices {
+        Some(list) => Ok(Device::list(list)?.into_iter().next()),
+        None => Ok(options.device.clone()),
+    }
+}
+
 /// The machine of the device that was asked for. A GPU is opened only to find out whether there is one.
 pub(crate) fn machine(options: &Options) -> Result<Machine, Box<dyn std::error::Error>> {
-    let kind = options.device.as_deref().map(|spec| spec.split(':').next().unwrap_or(spec));
-    match kind {
+    let spec = first(options)?;
+    match spec.as_deref().map(|spec| spec.split(':').next().unwrap_or(spec)) {
         Some("sim") => return Ok(Machine::Sim),
         Some("cuda") => return Ok(Machine::of(&Target::nvptx())),
         None if !["/dev/nvidiactl", "/dev/kfd"].iter().any(|device| Path::new(device).exists()) => return Ok(Machine::Sim),
         _ => {}
     }
-    let device = match &options.device {
+    let device = match &spec {
         Some(spec) => Device::open(spec)?,
         None => Device::choose().0,
     };

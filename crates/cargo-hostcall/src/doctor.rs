@@ -49,6 +49,7 @@ fn print_platform(platform: &Platform) {
             // The simulator's is memory of this process, which says nothing of a machine.
             if device.info().kind != DeviceKind::Sim {
                 window(device).print();
+                near(device).print();
             }
         }),
         // The error names the remedy.
@@ -57,6 +58,15 @@ fn print_platform(platform: &Platform) {
 }
 
 /// Whether the host can write into the device's memory while a kernel reads it, who sees to that, and what a test of it saw.
+/// Where `Placement::NearDevice` puts serving threads.
+fn near(device: &Device) -> Finding {
+    let detail = match hostcall::Placement::near(device.info()) {
+        Some(processors) => format!("processors {processors}"),
+        None => "the system does not say which processors are near the device".into(),
+    };
+    Finding { mark: Mark::Ok, name: "placement".into(), detail, remedy: None }
+}
+
 fn window(device: &Device) -> Finding {
     const BYTES: usize = 1 << 20;
     let tested = device.window(BYTES).and_then(|window| Ok((window.litmus(Effort::Thorough)?, window)));

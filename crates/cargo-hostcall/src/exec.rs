@@ -1,6 +1,7 @@
 //! `cargo hostcall exec IMAGE`: starts a program that is built, on a device. This is what cargo runs programs and tests with.
 
 mod ahead;
+mod fleet;
 mod harness;
 mod image;
 mod phases;
@@ -8,7 +9,7 @@ mod phases;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hostcall::{BufferHandle, Input, Server, ServerBuilder};
+use hostcall::{BufferHandle, Input, Rank, Server, ServerBuilder};
 use hostcall_build::ProgramBundle;
 use offload::{Args, Device, DeviceKind, Error};
 
@@ -90,6 +91,11 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     let Arguments { options, threads, entry, quiet, image, args } = arguments;
     let phases = Phases::begin();
     let bundle = image::read(&image)?;
+    if let Some(list) = &options.devices {
+        check_runtime(&image, &bundle)?;
+        return fleet::run(&options, list, fleet::Work { threads, entry: &entry, image: &image, bundle: &bundle, args: &args }, quiet);
+    }
+    let options = options.of_process()?.of_rank(Rank::from_env().ok())?;
     if hostcall_build::is_test_harness(&bundle) && harness::are_asked_for(&args, &options) {
         check_runtime(&image, &bundle)?;
         return harness::run(&image, &options, threads, &args);

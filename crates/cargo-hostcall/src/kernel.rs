@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use hostcall::Server;
+use hostcall::{Rank, Server};
 use hostcall_build::{ProgramSpec, Target, build_program};
 use offload::{Device, DeviceKind, Launch, Program};
 
@@ -69,6 +69,10 @@ impl Shape {
 
 /// Builds the crate, launches the kernel with the parameters at the front of `texts`, and hands it the others as arguments.
 pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &str, texts: &[OsString]) -> Outcome {
+    if options.devices.is_some() {
+        return Err("--devices is for programs with std (`cargo hostcall run [-p PACKAGE]`): a kernel crate runs on one device".into());
+    }
+    let options = &options.of_process()?.of_rank(Rank::from_env().ok())?;
     let (device, why) = device::open(options.device.as_deref(), None)?;
     if let (Some(stack), DeviceKind::Cuda) = (options.stack, device.info().kind) {
         offload::cuda::set_limit(&device, offload::cuda::Limit::StackBytes, stack)?;

@@ -1,10 +1,12 @@
 //! A launch that is waited for: until it ends, its time is up, or somebody presses Ctrl-C; and the exit code of each.
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use hostcall::{KernelReport, Server, WaitError};
+use hostcall::{Fleet, KernelReport, Server, WaitError};
 use offload::{Error, FaultKind, Queue};
 
 use crate::stream::receiver::Receiver;
@@ -51,19 +53,9 @@ impl Watch {
     /// Waits for what was launched on the queue, and says on stderr what went wrong. `what` is it in messages.
     pub(crate) fn finish(self, what: &str, server: Server, receiver: Option<Receiver>, queue: &Queue, stats: bool, quiet: bool) -> Outcome {
         let since = self.since;
-        let end = self.wait(queue)?;
+        let end = self.wait(&[queue])?;
         let took = since.elapsed();
-        let code = match end {
-            End::Finished => finished(server.wait(queue)),
-            End::TimedOut(after) => {
-                eprintln!("error: the {what} has not ended after {after:?}");
-                Some(TIMED_OUT)
-            }
-            End::Interrupted => {
-                eprintln!("interrupted");
-                Some(INTERRUPTED)
-            }
-        };
+        let code = end.ended_early(what).or_else(|| finished(server.wait(queue)));
         let (received, receiver) = match (receiver, code) {
             // What runs may run on, and wait for ever: what has come is kept at the end.
             (receiver, Some(TIMED_OUT | INTERRUPTED)) => (true, receiver),
@@ -90,13 +82,58 @@ impl Watch {
         }
     }
 
-    /// Waits until the queue is empty, or something ends the run before.
-    fn wait(self, queue: &Queue) -> Result<End, Error> {
+    /// As [`Watch::finish`], for what was launched on several devices: each says what went wrong, and the first one's exit code that is none of a success
+    /// is that of all.
+    pub(crate) fn finish_all(self, together: Together<'_>, stats: bool, quiet: bool) -> Outcome {
+        let Together { fleet, receivers, queues } = together;
+        let since = self.since;
+        let end = self.wait(&queues.iter().collect::<Vec<_>>())?;
+        let took = since.elapsed();
+        let early = end.ended_early("program");
+        let (mut code, mut received) = (Some(0), true);
+        let mut open = Vec::new();
+        for ((member, queue), receiver) in fleet.members().zip(queues).zip(receivers) {
+            let failed =
+                if early.is_some() { early } else { finished_as(&format!("device {}: ", member.label()), member.server().wait(queue)) };
+            if code == Some(0) {
+                code = failed;
+            }
+            match (receiver, early) {
+                (Some(receiver), None) => received &= receiver.wait(queue, quiet),
+                (receiver, _) => open.extend(receiver),
+            }
+            for note in notes(&member.server().denials(), quiet) {
+                eprintln!("note: device {}: {note}", member.label());
+            }
+        }
+        if stats {
+            eprintln!("\nthe program took {took:.3?} from its first launch to its last end\n{}", fleet.stats().called());
+        }
+        if let Some(early) = early {
+            drop(fleet);
+            open.into_iter().for_each(|receiver| _ = receiver.end(quiet));
+            std::process::exit(early.into());
+        }
+        match code {
+            Some(0) if !received => Ok(ExitCode::FAILURE),
+            code => Ok(code.map_or(ExitCode::FAILURE, ExitCode::from)),
+        }
+    }
+
+    /// Waits until the queues are empty, or something ends the run before.
+    fn wait(self, queues: &[&Queue]) -> Result<End, Error> {
         let Watch { events, sender, timeout, .. } = self;
-        queue.on_complete(Box::new(move || {
-            // Nobody listens if the run was ended before.
-            let _ = sender.send(End::Finished);
-        }))?;
+        let left = Arc::new(AtomicUsize::new(queues.len()));
+        for queue in queues {
+            let (left, sender) = (left.clone(), sender.clone());
+            queue.on_complete(Box::new(move || {
+                // Relaxed: it only counts, and the channel orders the rest.
+                if left.fetch_sub(1, Ordering::Relaxed) == 1 {
+                    // Nobody listens if the run was ended before.
+                    let _ = sender.send(End::Finished);
+                }
+            }))?;
+        }
         let Some(timeout) = timeout else { return Ok(events.recv().unwrap_or(End::Finished)) };
         Ok(match events.recv_timeout(timeout) {
             Ok(end) => end,
@@ -104,6 +141,32 @@ impl Watch {
             Err(RecvTimeoutError::Disconnected) => End::Finished,
         })
     }
+}
+
+impl End {
+    /// The exit code of a run that was ended before it came to its end, which is said on stderr.
+    fn ended_early(&self, what: &str) -> Option<u8> {
+        match self {
+            End::Finished => None,
+            End::TimedOut(after) => {
+                eprintln!("error: the {what} has not ended after {after:?}");
+                Some(TIMED_OUT)
+            }
+            End::Interrupted => {
+                eprintln!("interrupted");
+                Some(INTERRUPTED)
+            }
+        }
+    }
+}
+
+/// What was launched on several devices.
+pub(crate) struct Together<'a> {
+    pub(crate) fleet: Fleet,
+    /// One for each device.
+    pub(crate) receivers: Vec<Option<Receiver>>,
+    /// One for each device.
+    pub(crate) queues: &'a [Queue],
 }
 
 /// What is said of calls that the policy refused: who wants to hear little hears of the first.
@@ -119,15 +182,20 @@ fn notes(denials: &[impl ToString], quiet: bool) -> Vec<String> {
 
 /// The exit code of a kernel that has ended; says on stderr what went wrong.
 fn finished(outcome: Result<(), WaitError>) -> Option<u8> {
+    finished_as("", outcome)
+}
+
+/// The same; `whose` is before what went wrong.
+fn finished_as(whose: &str, outcome: Result<(), WaitError>) -> Option<u8> {
     let Err(error) = outcome else { return Some(0) };
     let report = error.report();
     let KernelReport { panics, exits, handler_panics, handler_failures, .. } = report;
     let only_exits = panics.is_empty() && handler_panics.is_empty() && handler_failures.is_empty() && !exits.is_empty();
     match &error {
         WaitError::Kernel(_) if only_exits => {}
-        WaitError::Kernel(report) => eprintln!("{}", device::summary(report)),
+        WaitError::Kernel(report) => eprintln!("{whose}{}", device::summary(report)),
         error => {
-            eprintln!("error: {error}");
+            eprintln!("error: {whose}{error}");
             if has_overflowed(error) {
                 eprintln!("note: `--stack BYTES` gives each thread more");
                 return Some(ABORTED);

@@ -3,6 +3,7 @@
 //! Each command is a module with its `Arguments` and a `run` that returns the process's exit code; `main` is the table of them.
 
 mod bench;
+mod bindgen;
 mod build;
 mod cargo;
 mod config;
@@ -57,6 +58,8 @@ enum Command {
     Exec(Box<exec::Arguments>),
     /// Measures what calls cost, and compares it with what the bus costs
     Bench(bench::Arguments),
+    /// Writes what other languages need to call services, or to answer them
+    Bindgen(bindgen::Arguments),
     /// Shows, checks and converts recordings of message streams
     Stream(stream::Arguments),
     /// Says what this machine has and lacks, and how to fix it
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => config::run(*arguments),
         Command::Exec(arguments) => exec::run(*arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Bindgen(arguments) => bindgen::run(arguments),
         Command::Stream(arguments) => stream::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Setup(arguments) => setup::run(arguments),

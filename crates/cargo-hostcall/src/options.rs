@@ -7,20 +7,24 @@ use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
-use hostcall::{DirGrant, GrantError, NetGrant, ServerBuilder};
+use hostcall::{DirGrant, GrantError, NetGrant, Rank, ServerBuilder};
 use hostcall_stream::{NamedFilter, Policy};
 use offload::{Device, DeviceKind, Error, Program, ProgramBundle};
 
 use crate::stream::receiver::{Receiver, Wanted};
-use crate::stream::target::Target;
+use crate::stream::target::{Target, TargetError};
 use crate::{device, values};
 
 /// Where to run, with what, and what may be reached from there.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct Options {
-    /// The device: sim, sim:SETTINGS, cuda, cuda:N [default: the first CUDA device, else the simulator]
+    /// The device: sim, sim:SETTINGS, cuda, cuda:N, or rank, this process's share of the GPUs if mpirun, srun or the like has started it [default: the
+    /// first CUDA device, else the simulator]
     #[arg(long, value_name = "D", overrides_with = "device")]
     pub(crate) device: Option<String>,
+    /// Several devices, on each of which the program runs, all at once: all, cuda, cuda:0,1, sim*4. Each knows its number by HOSTCALL_RANK
+    #[arg(long, value_name = "LIST", conflicts_with = "device")]
+    pub(crate) devices: Option<String>,
     /// Grant a directory, under the name GUEST, read-only with `:ro`, with its FIFOs and devices with `:special`
     #[arg(long = "dir", value_name = "HOST[::GUEST][:ro][:special]", value_parser = OsStringValueParser::new().try_map(|text| DirGrant::parse(&text)))]
     pub(crate) dirs: Vec<DirGrant>,
@@ -46,7 +50,7 @@ pub(crate) struct Options {
     /// Print at the end how often each service was called, and how long its calls took
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Write a trace of all calls, for Chrome's and Perfetto's viewers
+    /// Write a trace of all calls, for Chrome's and Perfetto's viewers. In the name, and in those of --stream, %r is the rank, and %% a %
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// Where the messages go that the program sends through streams: a recording, FILE.hcs, which `cargo hostcall stream` reads; in builds with the features
@@ -65,11 +69,14 @@ pub(crate) struct Options {
     /// End the run after this many seconds; each test has this time for itself
     #[arg(long, value_name = "S", value_parser = values::seconds)]
     pub(crate) timeout: Option<Duration>,
+    /// What programs are told of others that run beside them.
+    #[arg(skip)]
+    pub(crate) rank: Option<Rank>,
 }
 
 impl Options {
     /// Gives the server what was granted, and `heap` bytes where nothing else was said.
-    pub(crate) fn apply(&self, mut builder: ServerBuilder, heap: usize) -> Result<ServerBuilder, Box<dyn std::error::Error>> {
+    pub(crate) fn apply(&self, mut builder: ServerBuilder, heap: usize) -> Result<ServerBuilder, String> {
         // The driver takes half a second to open a process's first window, longer than most programs run. Who wants one says so.
         let window = std::env::var_os("HOSTCALL_WINDOW").is_some_and(|value| !value.is_empty());
         builder = builder.heap(self.heap.unwrap_or(heap)).stats(self.stats).window(window);
@@ -92,7 +99,53 @@ impl Options {
         if let Some(path) = &self.trace {
             builder = builder.trace(path);
         }
-        Ok(builder)
+        // What the user says of them goes before.
+        let is_said = |name: &str| self.variables.iter().any(|variable| named(variable).is_ok_and(|(said, _)| said == name));
+        match self.rank {
+            Some(rank) if ![hostcall::rank::RANK, hostcall::rank::WORLD_SIZE].into_iter().any(is_said) => Ok(rank.grant(builder)),
+            _ => Ok(builder),
+        }
+    }
+
+    /// The options with the device that belongs to this process, if that is what was asked for.
+    pub(crate) fn of_process(&self) -> Result<Self, Box<dyn std::error::Error>> {
+        if self.device.as_deref() != Some("rank") {
+            return Ok(self.clone());
+        }
+        let rank = Rank::from_env().map_err(|error| format!("--device rank: {error}"))?;
+        let all = Device::list("all")?;
+        let mine = rank.device(u32::try_from(all.len()).unwrap_or(u32::MAX)) as usize;
+        Ok(Self { device: Some(all[mine].clone()), ..self.clone() })
+    }
+
+    /// The options of one of several runs: file names with its rank, which its program is told. `None`: it is the only one.
+    pub(crate) fn of_rank(&self, rank: Option<Rank>) -> Result<Self, TargetError> {
+        let named = rank.unwrap_or(Rank::ALONE);
+        let target = |target: &Target| Target::parse(&named.put_into(target.to_argument()));
+        Ok(Self {
+            trace: self.trace.as_ref().map(|path| named.put_into(path).into()),
+            streams: self.streams.iter().map(target).collect::<Result<_, _>>()?,
+            rank,
+            ..self.clone()
+        })
+    }
+
+    /// The same for one of several devices.
+    pub(crate) fn on(&self, device: &str) -> Self {
+        Self { device: Some(device.to_owned()), devices: None, ..self.clone() }
+    }
+
+    /// What each of several runs would write over the others' files.
+    pub(crate) fn check_names(&self) -> Result<(), String> {
+        let [one, other] = [0, 1].map(|rank| Rank { rank, world: 2, local: rank });
+        let targets = self.streams.iter().map(|target| ("--stream", target.to_argument()));
+        let trace = self.trace.iter().map(|path| ("--trace", path.clone().into_os_string()));
+        match targets.chain(trace).find(|(_, name)| one.put_into(name) == other.put_into(name)) {
+            Some((option, name)) => {
+                Err(format!("{option} {}: several devices would write it; put %r into the name, which becomes the rank", name.display()))
+            }
+            None => Ok(()),
+        }
     }
 
     /// What receives the program's messages, if they are wanted.
@@ -132,6 +185,9 @@ impl Options {
         let mut add = |name: &str, value: OsString| all.extend([name.into(), value]);
         if let Some(device) = &self.device {
             add("--device", device.into());
+        }
+        if let Some(devices) = &self.devices {
+            add("--devices", devices.into());
         }
         for DirGrant { host, guest, access, special } in &self.dirs {
             let access = if *access == hostcall::Access::ReadOnly { ":ro" } else { ":rw" };

@@ -252,7 +252,9 @@ fn other_runtime(dir: &Path) -> PathBuf {
         fs::create_dir_all(to.parent().expect("it is in a directory")).expect("made");
         assert!(Command::new("cp").arg("-r").args([&from, &to]).status().expect("cp runs").success(), "{name}");
     };
-    for name in ["crates/hostcall-std", "crates/hostcall-device", "crates/hostcall-abi", "crates/hostcall-macros", "Cargo.lock"] {
+    let crates =
+        ["hostcall-std", "hostcall-device", "hostcall-abi", "hostcall-macros", "hostcall-idl"].map(|name| format!("crates/{name}"));
+    for name in crates.iter().map(String::as_str).chain(["Cargo.lock"]) {
         copy(name);
     }
     let manifest = fs::read_to_string(ours.join("Cargo.toml")).expect("it is there");

@@ -21,6 +21,9 @@ macro_rules! builtin_services {
             /// A piece of a text that does not fit into one call. The host joins the pieces with the same
             /// `key` and writes them, whole, with the `last`.
             fn print_piece(stream: u32, key: u64, last: bool, text: &[u8]) -> ();
+            /// Writes what C's `printf` makes of a format and values, which the host puts together: how many bytes. `values` and texts: see
+            /// `hostcall_abi::services::printf`.
+            fn format(stream: u32, format: &[u8], values: &[u32], text0: &[u8], text1: &[u8], text2: &[u8], text3: &[u8]) -> u32;
         }
 
         /// Files and directories. A handle is a number that only the program it was given to can use; a path is bytes without a zero.
@@ -104,6 +107,31 @@ macro_rules! builtin_services {
             fn abort(block: [u32; 3], thread: [u32; 3]) -> ();
         }
     };
+}
+
+/// The values of `Console::format`: three units each. The first is the type ([`KIND`](printf::KIND)) and, of integers, the bytes
+/// ([`SIZE_SHIFT`](printf::SIZE_SHIFT)) from which they were extended to 64 bits by their sign; then the value, low half first.
+pub mod printf {
+    /// The bits of the type.
+    pub const KIND: u32 = 0xff;
+    /// Where an integer's size in bytes is: 1, 2, 4 or 8.
+    pub const SIZE_SHIFT: u32 = 8;
+    /// An integer with a sign.
+    pub const SIGNED: u32 = 1;
+    /// An integer without one.
+    pub const UNSIGNED: u32 = 2;
+    /// A floating-point number of 64 bits.
+    pub const FLOAT: u32 = 3;
+    /// An address.
+    pub const POINTER: u32 = 4;
+    /// One of the texts, by its number; or [`NULL`].
+    pub const TEXT: u32 = 5;
+    /// A code point.
+    pub const CHAR: u32 = 6;
+    /// The number of the text that a null pointer is.
+    pub const NULL: u32 = u32::MAX;
+    /// Texts of one call.
+    pub const TEXTS: usize = 4;
 }
 
 /// Bits of the `options` of `Files::open`.

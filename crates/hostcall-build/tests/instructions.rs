@@ -11,17 +11,26 @@ use hostcall_build::{AMDGPU_ARCHES, DeviceToolchain, Image, ProgramSpec, Ptxas, 
 /// A kernel with one call of a fixed size and nothing else.
 const FIXED: &str = "tests/fixtures/fixed";
 
+/// A kernel that sends in every way there is; with one feature nothing is sent, with another nothing of it is written.
+const SENDS: &str = "tests/fixtures/sends";
+
 /// Every GPU generation that the one PTX is for.
 const NVIDIA: [&str; 5] = ["sm_70", "sm_80", "sm_90", "sm_100", "sm_120"];
 
 /// `what` built for `target`. Kernels in the directory that this workspace's build scripts use too: what they built is not built again.
 /// Fixtures, which are built with other flags, where the other tests build theirs.
 fn image(what: &str, target: Target) -> Image {
+    image_with(what, &[], target)
+}
+
+/// The same with features.
+fn image_with(what: &str, features: &[&str], target: Target) -> Image {
     let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let shared = temporary.parent().expect("it lies in the target directory").join("hostcall");
     let mut spec = ProgramSpec::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(what));
     spec.targets = vec![target];
-    spec.target_dir = Some(if what == FIXED { temporary.join("hostcall-calls") } else { shared });
+    spec.features = features.iter().copied().map(Into::into).collect();
+    spec.target_dir = Some(if [FIXED, SENDS].contains(&what) { temporary.join("hostcall-calls") } else { shared });
     build_program(&spec).unwrap_or_else(|error| panic!("{error}")).bundle.images.remove(0)
 }
 
@@ -132,6 +141,26 @@ fn a_kernel_with_a_call_stays_small() {
         let (registers, code) = weight(&ptxas, &text, arch);
         assert!(registers <= 40 && code < 20 << 10, "{arch}: {registers} registers, {code} bytes of machine code");
     }
+}
+
+#[test]
+fn of_what_is_sent_nothing_is_left_in_the_machine_code_if_streams_are_off() {
+    if device_toolchain().is_none() {
+        return;
+    }
+    let texts = [&[][..], &["off"], &["unwritten", "off"]]
+        .map(|features| String::from_utf8(image_with(SENDS, features, Target::nvptx()).bytes.to_vec()).expect("PTX is text"));
+    let [sent, off, unwritten] = texts.each_ref().map(|text| Ptx::parse(text));
+    let instructions = |ptx: &Ptx| ptx.function("demo").expect("the kernel").instructions().cloned().collect::<Vec<_>>();
+    assert!(instructions(&off) == instructions(&unwritten), "what is left of the sends is in the kernel");
+    let reached = |ptx: &Ptx| ptx.reachable("demo").iter().map(|function| function.instructions().count()).sum::<usize>();
+    assert_eq!(reached(&off), reached(&unwritten));
+    assert!(reached(&sent) > reached(&off) + 500, "{} instructions with what is sent, {} without", reached(&sent), reached(&off));
+    for word in ["__HOSTCALL_STREAM__", "__HOSTCALL_SCHEMA__", "__HOSTCALL_SITE__"] {
+        assert!(texts[0].contains(word) && !texts[1].contains(word), "{word}");
+    }
+    let Some(ptxas) = ptxas() else { return };
+    assert_eq!(weight(&ptxas, &texts[1], "sm_90"), weight(&ptxas, &texts[2], "sm_90"), "registers, and bytes of machine code");
 }
 
 /// Whether it is the instruction `name`; inline assembly may have it in a scope of its own, behind declarations.

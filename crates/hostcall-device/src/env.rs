@@ -41,6 +41,37 @@ pub fn arg(index: u32) -> Result<Option<String>, CallError> {
     fetch(|value| Environment::arg(index, value))
 }
 
+/// This device's or process's number among those that run the program, from 0 on, as the host grants it (`hostcall::Fleet`, `cargo hostcall run
+/// --devices`, launchers such as `mpirun`); 0 if it does not. A call to the host: ask once.
+///
+/// # Errors
+/// Whatever ended the call to the host.
+pub fn rank() -> Result<u32, CallError> {
+    number("HOSTCALL_RANK", 0)
+}
+
+/// How many devices or processes run the program; 1 if the host does not say.
+///
+/// # Errors
+/// Whatever ended the call to the host.
+pub fn world_size() -> Result<u32, CallError> {
+    number("HOSTCALL_WORLD_SIZE", 1)
+}
+
+/// A variable that the host writes, without a heap; what is no number is as if it was not granted.
+fn number(name: &str, default: u32) -> Result<u32, CallError> {
+    /// Of the largest number.
+    const DIGITS: usize = 10;
+    let mut value = [0; DIGITS];
+    let Some(len) = Environment::var(name.as_bytes(), &mut value)? else { return Ok(default) };
+    let digits = value.get(..len as usize).unwrap_or_default();
+    let number = digits.iter().try_fold(0u32, |number, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 { None } else { number.checked_mul(10)?.checked_add(digit.into()) }
+    });
+    Ok(number.filter(|_| !digits.is_empty()).unwrap_or(default))
+}
+
 /// A variable's value, `None` if the host did not grant it.
 ///
 /// # Errors

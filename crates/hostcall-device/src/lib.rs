@@ -207,7 +207,7 @@ pub mod __private {
     pub use crate::staging::{call_var, call_var_together, post_var, post_var_together};
     pub use crate::stream::bytes::Slice;
     pub use crate::stream::log::Line;
-    pub use crate::stream::{StreamWord, send_latest_once, send_latest_units, send_once, send_units};
+    pub use crate::stream::{NO_SITE, StreamWord, send_latest_once, send_latest_units, send_once, send_units};
     pub use crate::together::{call_fixed_together, call_fixed_together_on, post_fixed_together, post_fixed_together_on};
     pub use hostcall_abi as abi;
 
@@ -223,7 +223,20 @@ pub mod __private {
     macro_rules! __if_host {
         ($($tokens:tt)*) => {};
     }
-    pub use crate::{__if_device as if_device, __if_host as if_host};
+    /// Keeps the first of two, or (`streams-off`) the second.
+    #[cfg(not(feature = "streams-off"))]
+    #[doc(hidden)]
+    #[macro_export]
+    macro_rules! __with_streams {
+        ({ $($with:tt)* } { $($without:tt)* }) => { $($with)* };
+    }
+    #[cfg(feature = "streams-off")]
+    #[doc(hidden)]
+    #[macro_export]
+    macro_rules! __with_streams {
+        ({ $($with:tt)* } { $($without:tt)* }) => { $($without)* };
+    }
+    pub use crate::{__if_device as if_device, __if_host as if_host, __with_streams as with_streams};
 
     #[cfg(target_os = "hermit")]
     unsafe extern "C" {

@@ -33,6 +33,8 @@
 //!
 //! [`send!`](crate::send), [`send_if!`](crate::send_if), [`access!`](crate::access), [`interval!`](crate::interval) and [`log!`](crate::log) also say where
 //! in the source they are. It costs the load of a number, and no room in the message.
+//!
+//! With the feature `streams-off` nothing of all that is in the kernels: functions that send say [`Sent::Off`], and the host finds no streams.
 
 pub mod access;
 pub mod bytes;
@@ -70,6 +72,9 @@ impl StreamWord {
 
     #[inline(always)]
     fn load(&self) -> u32 {
+        if cfg!(feature = "streams-off") {
+            return 0;
+        }
         // SAFETY: the address of the word itself.
         unsafe { arch::load_number(self.0.get()) }
     }
@@ -107,6 +112,9 @@ fn subject_of(word: u32, values: u32) -> Subject {
 
 /// A place in the source, as the macros that name one make it.
 pub type Site = &'static SiteHead;
+
+/// The place that messages name which are never sent: `streams-off`.
+pub static NO_SITE: hostcall_abi::stream::Site<0> = hostcall_abi::stream::Site::new("", 0, 0, "", 0, "");
 
 /// A place in the source, for finding out which lanes are there.
 type Here = &'static Location<'static>;
@@ -171,10 +179,11 @@ fn units_of<M: Message, const UNITS: usize>(value: &M) -> [u32; UNITS] {
 /// The words of a message that the library brings along: what `#[stream]` makes for others.
 macro_rules! words {
     ($message:ident, $word:ident, $schema:ident) => {
-        #[unsafe(no_mangle)]
-        #[cfg_attr(not(target_arch = "amdgpu"), used)]
+        #[cfg_attr(not(feature = "streams-off"), unsafe(no_mangle))]
+        #[cfg_attr(not(any(feature = "streams-off", target_arch = "amdgpu")), used)]
         static $word: $crate::stream::StreamWord = $crate::stream::StreamWord::new();
 
+        #[cfg(not(feature = "streams-off"))]
         #[unsafe(no_mangle)]
         #[cfg_attr(not(target_arch = "amdgpu"), used)]
         static $schema: hostcall_abi::stream::SchemaWord<

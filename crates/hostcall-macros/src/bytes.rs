@@ -1,11 +1,12 @@
 //! `#[stream(bytes)]` and `#[stream(text)]`: a struct without fields, whose messages are slices or strings.
 
+use hostcall_idl::Errors;
+use hostcall_idl::attribute::Args;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{Attribute, Fields, ItemStruct, Path, Result};
 
-use crate::common::{Args, Errors};
 use crate::stream::{check_any, word_of, words};
 
 pub(crate) fn expand(args: Args, item: ItemStruct) -> Result<TokenStream> {

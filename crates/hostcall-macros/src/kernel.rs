@@ -1,11 +1,14 @@
 //! `#[kernel]`: the function as written, an entry point for the machine, and the table of its parameters.
 
+use hostcall_idl::attribute::Args;
+use hostcall_idl::wire::{bare, is_unit};
+use hostcall_idl::{Errors, normalised};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, FnArg, ItemFn, Result, ReturnType, Safety, Type, Visibility};
 
-use crate::common::{Args, Errors, bare, is_unit, local, normalised};
+use crate::common::local;
 
 /// `hostcall_abi::descriptor::KernelParams::MAX`.
 const MAX_PARAMS: usize = 31;

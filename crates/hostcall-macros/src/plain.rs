@@ -1,12 +1,12 @@
 //! `#[derive(Plain)]`: the promises of `unsafe trait Plain`, each checked by the compiler.
 
+use hostcall_idl::Errors;
+use hostcall_idl::attribute::Args;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Result};
-
-use crate::common::{Args, Errors};
 
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let input: DeriveInput = syn::parse2(item)?;

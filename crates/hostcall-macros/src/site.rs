@@ -11,7 +11,7 @@ use syn::{Error, Expr, Ident, LitStr, Result, Token};
 /// A reference to the word of this place in the source, with a level (0: no line of a log) and a text.
 pub(crate) fn word(level: u32, text: &str) -> TokenStream {
     let name = format_ident!("__HOSTCALL_SITE__{}", unique());
-    quote! {{
+    quote! { ::hostcall::__private::with_streams! { {{
         const __FILE: &str = ::core::file!();
         const __MODULE: &str = ::core::module_path!();
         const __TEXT: &str = #text;
@@ -22,7 +22,7 @@ pub(crate) fn word(level: u32, text: &str) -> TokenStream {
             { ::hostcall::__private::abi::stream::site::site_text(__FILE, __MODULE, __TEXT) },
         > = ::hostcall::__private::abi::stream::Site::new(__FILE, ::core::line!(), ::core::column!(), __MODULE, #level, __TEXT);
         #name.head()
-    }}
+    }} { ::hostcall::__private::NO_SITE.head() } } }
 }
 
 /// What makes the name of a word the only one in a program: its crate, and how many there were before it. (A macro may be expanded twice at one place.)

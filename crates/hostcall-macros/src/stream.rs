@@ -1,12 +1,13 @@
 //! `#[stream]`: a struct whose values kernels send, and what both sides must know of it.
 
+use hostcall_idl::attribute::Args;
+use hostcall_idl::{Errors, normalised, tidy};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{Error, Fields, Ident, ItemStruct, Member, Result, Visibility};
 
 use crate::bytes;
-use crate::common::{Args, Errors, normalised, tidy};
 
 /// The most values of one `send_each`.
 const MAX_EACH: usize = 8;
@@ -78,6 +79,7 @@ pub(crate) fn words(item: &ItemStruct, stream: &TokenStream, private: &TokenStre
     let (name, word) = (&item.ident, word_of(item));
     let schema = format_ident!("__HOSTCALL_SCHEMA__{}", name.unraw().to_string());
     quote! {
+        #private::with_streams! { {
         #[doc(hidden)]
         #[cfg_attr(not(target_arch = "amdgpu"), used)]
         #[unsafe(no_mangle)]
@@ -90,6 +92,10 @@ pub(crate) fn words(item: &ItemStruct, stream: &TokenStream, private: &TokenStre
         #[allow(non_upper_case_globals, reason = "the host finds the word under the stream's name")]
         static #schema: #stream::SchemaWord<{ <#name as #stream::Message>::FIELDS.len() }, { #stream::message::schema_text(<#name as #stream::Message>::FIELDS) }> =
             #stream::SchemaWord::of::<#name>();
+        } {
+        #[allow(non_upper_case_globals, reason = "as where there is a stream")]
+        static #word: #private::StreamWord = #private::StreamWord::new();
+        } }
     }
 }
 

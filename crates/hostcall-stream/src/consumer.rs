@@ -15,9 +15,10 @@ use crate::batch::{Head, Pending};
 use crate::file::Recording;
 use crate::handler::Part;
 use crate::latest::Area;
-use crate::memory::{Eye, RingSet};
+use crate::memory::RingSet;
 use crate::registry::{Registered, Registry};
 use crate::ring::Owned;
+use crate::view::Eye;
 
 /// How long a thread looks at its rings without a pause when nothing arrives.
 const EAGER: Duration = Duration::from_micros(500);

@@ -15,8 +15,8 @@ pub(crate) struct Area {
     ring: usize,
     device: u32,
     reader: Box<Latest>,
-    /// Of each granule, the lap of the message handed on last that began there, and 1; 0: there was none.
-    handed_on: Box<[u16]>,
+    /// Of each granule, the check of the message handed on last that began there.
+    handed_on: Box<[Option<u32>]>,
     /// Granules of the messages that have been handed on: their places in a recording.
     position: u64,
     /// The last recall that was answered.
@@ -40,7 +40,7 @@ impl Area {
             ring,
             device: set.device().info().ordinal,
             reader: Box::new(Latest::new(ring_log2, set.is_wide())),
-            handed_on: vec![0; 1 << ring_log2].into(),
+            handed_on: vec![None; 1 << ring_log2].into(),
             position: 0,
             answered: 0,
             set: set.clone(),
@@ -85,8 +85,7 @@ impl Area {
                 continue;
             };
             let handed_on = &mut self.handed_on[granule as usize];
-            if *handed_on != kept.lap as u16 + 1 {
-                *handed_on = kept.lap as u16 + 1;
+            if handed_on.replace(kept.check) != Some(kept.check) {
                 let first = all.len();
                 all.extend_from_slice(kept.rows);
                 found.push(Found { granule, lap: kept.lap, header: kept.header, rows: first..all.len() });

@@ -41,6 +41,7 @@ mod schema;
 pub mod sink;
 mod sites;
 mod streams;
+mod view;
 
 pub use batch::{Batch, Delivery, Head, Origin};
 pub use builder::StreamsBuilder;

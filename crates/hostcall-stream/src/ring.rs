@@ -8,7 +8,8 @@ use hostcall_abi::stream::{Credit, Found, Reader, Rows};
 use crate::batch::Head;
 use crate::consumer::{Shared, Slots};
 use crate::file::Turn;
-use crate::memory::{End, Eye, RingSet, RingView};
+use crate::memory::{End, RingSet};
+use crate::view::{Eye, RingView};
 
 /// Messages that are taken from a ring before the next ring has its turn.
 const TURN: usize = 128;

@@ -73,7 +73,13 @@ pub use hostcall_device::*;
 #[cfg(not(hostcall_device))]
 pub mod builtin;
 #[cfg(not(hostcall_device))]
+pub mod detached;
+#[cfg(not(hostcall_device))]
+pub mod fleet;
+#[cfg(not(hostcall_device))]
 pub mod policy;
+#[cfg(not(hostcall_device))]
+pub mod rank;
 #[cfg(not(hostcall_device))]
 mod record;
 #[cfg(not(hostcall_device))]
@@ -88,18 +94,21 @@ mod wire;
 #[cfg(not(hostcall_device))]
 pub use {
     builtin::{Builtins, Console, ConsoleError, Input, Sink},
+    fleet::Fleet,
     hostcall_abi::{CallError, Callee, Plain, Status},
     hostcall_macros::{Plain, service, stream},
     policy::{Access, Denial, DirGrant, GrantError, Limits, NetGrant, NetGrantError, Policy},
+    rank::{Rank, RankError},
     record::stats::{Latency, ServiceStats, Stats},
     record::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, OpenCall, UnknownService},
+    server::placement::Placement,
     server::std_programs,
     server::{AttachError, Awake, BufferHandle, Server, ServerBuilder, ServerError, Signature, WaitError},
     service::registry::{RegisterError, ServiceHandle},
     service::{Arguments, Invocation, Out, Written},
     service::{Batch, Calls, Column, DeferredBatch, Requests, Rows, RowsMut},
     service::{Completion, Deferred, Definition, Failure, HandlerError, HandlerResult, IntoReply, Service},
-    service::{DefinitionBuilder, DefinitionError},
+    service::{DefinitionBuilder, DefinitionError, Variable, VariableKind},
     wire::BufferError,
 };
 

@@ -314,3 +314,23 @@ fn values_whose_drops_panic_end_no_server_that_is_dropped_with_its_services() {
     drops.recv_timeout(Duration::from_secs(20)).expect("it is dropped");
     assert_eq!(device.wave(0).call(2, &[1]), Err(CallError::ServerGone));
 }
+
+#[test]
+fn a_wait_ends_although_buffers_are_taken_out_of_service_meanwhile() {
+    let s = serve(Server::without_device().threads(2));
+    let done = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    let buffer = s.server.add_buffer(PortBuffer::in_process(geometry(2, 32)).unwrap());
+                    s.server.remove_buffer(&buffer);
+                }
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        while done.load(Ordering::Relaxed) < 2 {
+            assert!(s.server.collect().is_success());
+        }
+    });
+}

@@ -102,6 +102,8 @@ pub struct DeviceInfo {
     pub driver: String,
     /// Architecture as images name it: `"sm_90"`, `"x86_64-linux"`.
     pub arch: String,
+    /// Where it sits, `0000:1b:00.0`, as the system names it under `/sys/bus/pci/devices`; `None`: on no bus.
+    pub pci_bus_id: Option<String>,
     /// Lanes of a wave.
     pub wave_size: u32,
     /// SMs (compute units).
@@ -164,6 +166,57 @@ impl Device {
                 open(number.parse().map_err(|_| bad(format!("`{rest}` is no device number")))?)
             }
             _ => Err(bad(format!("`{kind}` is no kind of device"))),
+        }
+    }
+
+    /// Opens the devices that a string names, see [`Device::list`].
+    ///
+    /// # Errors
+    /// As [`Device::list`], and what opening a device fails with.
+    pub fn open_all(spec: &str) -> Result<Vec<Device>, Error> {
+        Self::list(spec)?.iter().map(|one| Self::open(one)).collect()
+    }
+
+    /// The devices that a string names, each as [`Device::open`] takes it: `all` (every GPU; without one, the simulator), `cuda` and `hsa` (every one of the
+    /// kind), `cuda:0,2`, and `sim*4` or `sim:lanes=64*4` (so many simulators, each with its own memory).
+    ///
+    /// # Errors
+    /// [`Error::Spec`]; [`Error::Unavailable`] and [`Error::NoDevice`] for a kind of which there is none.
+    pub fn list(spec: &str) -> Result<Vec<String>, Error> {
+        /// More than this machine has memory for.
+        const MOST_SIMULATORS: usize = 1024;
+        let bad = |reason: String| Error::Spec { spec: spec.to_owned(), reason };
+        let every = |kind: DeviceKind, name: &str| {
+            let count = Platform::of(kind)?.device_count()?;
+            Ok((0..count).map(|ordinal| format!("{name}:{ordinal}")).collect::<Vec<_>>())
+        };
+        match spec {
+            "all" => {
+                let found: [Result<_, Error>; 2] = [every(DeviceKind::Cuda, "cuda"), every(DeviceKind::Hsa, "hsa")];
+                let all: Vec<String> = found.into_iter().flatten().flatten().collect();
+                return Ok(if all.is_empty() { vec!["sim".to_owned()] } else { all });
+            }
+            "cuda" | "hsa" => {
+                let kind = if spec == "cuda" { DeviceKind::Cuda } else { DeviceKind::Hsa };
+                let all = every(kind, spec)?;
+                return if all.is_empty() { Err(Error::NoDevice { kind, ordinal: 0, count: 0 }) } else { Ok(all) };
+            }
+            _ => {}
+        }
+        if let Some((one, times)) = spec.rsplit_once(['*', '×']).filter(|(one, _)| one.starts_with("sim")) {
+            let times = times.trim().parse().ok().filter(|times| (1..=MOST_SIMULATORS).contains(times));
+            let times = times.ok_or_else(|| bad(format!("there can be 1 to {MOST_SIMULATORS} simulators")))?;
+            return Ok(vec![one.trim().to_owned(); times]);
+        }
+        match spec.split_once(':') {
+            Some((kind @ ("cuda" | "hsa"), numbers)) => {
+                let numbers: Vec<&str> = numbers.split(',').map(str::trim).collect();
+                if let Some(twice) = (1..numbers.len()).find(|&i| numbers[..i].contains(&numbers[i])) {
+                    return Err(bad(format!("{kind}:{} is there twice", numbers[twice])));
+                }
+                Ok(numbers.into_iter().map(|number| format!("{kind}:{number}")).collect())
+            }
+            _ => Ok(vec![spec.to_owned()]),
         }
     }
 

@@ -25,6 +25,7 @@ mod memory;
 mod program;
 mod queue;
 pub mod sim;
+mod symbols;
 mod window;
 
 pub use activity::Subscription;

@@ -12,6 +12,7 @@ macro_rules! assert_eq {
 }
 
 mod files;
+mod fleet;
 mod granularity;
 mod library;
 mod lifecycle;

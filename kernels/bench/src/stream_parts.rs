@@ -156,54 +156,44 @@ unsafe fn add(at: *mut u32, granules: u32) -> u32 {
     }
 }
 
-/// As gates are loaded mostly.
-///
-/// # Safety
-/// `at` has 32 bytes, aligned to 16.
-#[inline(always)]
-unsafe fn gate_cached(at: *const u32) -> [u32; 8] {
-    #[cfg(target_arch = "nvptx64")]
-    {
-        let (a, b, c, d, e, f, g, h): (u32, u32, u32, u32, u32, u32, u32, u32);
-        // SAFETY: the caller's.
-        unsafe {
-            core::arch::asm!("ld.global.ca.v4.u32 {{{a}, {b}, {c}, {d}}}, [{at}];", "ld.global.ca.v4.u32 {{{e}, {f}, {g}, {h}}}, [{at}+16];",
-                at = in(reg64) at, a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-                e = out(reg32) e, f = out(reg32) f, g = out(reg32) g, h = out(reg32) h, options(nostack));
+/// A function that loads a gate by an instruction of NVIDIA's.
+macro_rules! loads_gate {
+    ($(#[$doc:meta])* $name:ident, $load:literal) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// `at` has 32 bytes, aligned to 16.
+        #[inline(always)]
+        unsafe fn $name(at: *const u32) -> [u32; 8] {
+            #[cfg(target_arch = "nvptx64")]
+            {
+                let (a, b, c, d, e, f, g, h): (u32, u32, u32, u32, u32, u32, u32, u32);
+                // SAFETY: the caller's.
+                unsafe {
+                    core::arch::asm!(concat!($load, " {{{a}, {b}, {c}, {d}}}, [{at}];"), concat!($load, " {{{e}, {f}, {g}, {h}}}, [{at}+16];"),
+                        at = in(reg64) at, a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
+                        e = out(reg32) e, f = out(reg32) f, g = out(reg32) g, h = out(reg32) h, options(nostack));
+                }
+                [a, b, c, d, e, f, g, h]
+            }
+            #[cfg(not(target_arch = "nvptx64"))]
+            // SAFETY: the caller's.
+            unsafe {
+                at.cast::<[u32; 8]>().read_volatile()
+            }
         }
-        [a, b, c, d, e, f, g, h]
-    }
-    #[cfg(not(target_arch = "nvptx64"))]
-    // SAFETY: the caller's.
-    unsafe {
-        at.cast::<[u32; 8]>().read_volatile()
-    }
+    };
 }
-
-/// As gates are loaded now and then.
-///
-/// # Safety
-/// `at` has 32 bytes, aligned to 16.
-#[inline(always)]
-unsafe fn gate_past(at: *const u32) -> [u32; 8] {
-    #[cfg(target_arch = "nvptx64")]
-    {
-        let (a, b, c, d, e, f, g, h): (u32, u32, u32, u32, u32, u32, u32, u32);
-        // SAFETY: the caller's.
-        unsafe {
-            core::arch::asm!("ld.relaxed.gpu.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{at}];",
-                "ld.relaxed.gpu.global.v4.u32 {{{e}, {f}, {g}, {h}}}, [{at}+16];",
-                at = in(reg64) at, a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-                e = out(reg32) e, f = out(reg32) f, g = out(reg32) g, h = out(reg32) h, options(nostack));
-        }
-        [a, b, c, d, e, f, g, h]
-    }
-    #[cfg(not(target_arch = "nvptx64"))]
-    // SAFETY: the caller's.
-    unsafe {
-        at.cast::<[u32; 8]>().read_volatile()
-    }
-}
+loads_gate!(
+    /// As gates are loaded mostly.
+    gate_cached,
+    "ld.global.ca.v4.u32"
+);
+loads_gate!(
+    /// As gates are loaded now and then.
+    gate_past,
+    "ld.relaxed.gpu.global.v4.u32"
+);
 
 /// The number to choose by.
 #[inline(always)]

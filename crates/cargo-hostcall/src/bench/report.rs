@@ -473,6 +473,7 @@ mod tests {
 
     fn report(kind: DeviceKind, name: &str, rows: Vec<Row>) -> Report {
         let device = DeviceInfo {
+            pci_bus_id: None,
             kind,
             ordinal: 0,
             name: name.into(),

@@ -53,7 +53,7 @@ impl Receiver {
             }
         }
         if streams.is_empty() {
-            eprintln!("note: the program has no streams: there will be no messages");
+            eprintln!("note: the program has no streams, or was built with `hostcall/streams-off`: there will be no messages");
         }
         let mut builder = Streams::builder().window(wanted.window);
         #[cfg_attr(not(feature = "sinks"), expect(unused_mut, reason = "there are none"))]

@@ -3,7 +3,7 @@
 //! `hostcall::stream::access` and `hostcall::stream::interval` send them. `hostcall_stream::handlers` has what counts and shows them.
 
 use super::message::{Field, Message};
-use super::send::Policy;
+use super::policy::Policy;
 use crate::codec::{Plain, signature};
 
 /// [`Plain`] and [`Message`] of a struct.

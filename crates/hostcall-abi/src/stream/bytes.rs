@@ -27,7 +27,9 @@
 use super::gate;
 use super::header::{self, Header, Kind, MAX_GRANULES};
 use super::message::{Field, Message};
-use super::send::{RingLink, Sent, Subject, reserve, time};
+use super::policy::Sent;
+use super::room::reserve;
+use super::send::{RingLink, Subject, time};
 use super::unit::{DATA, QUAD};
 use super::{GRANULE, MAX_RING_LOG2};
 use crate::port::Group;

@@ -5,7 +5,8 @@
 //! which of them send.
 
 use super::header::From;
-use super::send::{Counter, RingLink, Sent, Subject};
+use super::policy::Sent;
+use super::send::{Counter, RingLink, Subject};
 use crate::port::Group;
 
 /// Which messages of a stream are wanted. In device memory, one for each stream.

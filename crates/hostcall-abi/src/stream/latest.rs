@@ -11,16 +11,17 @@
 //!
 //! The reader looks at every granule of the area. A message counts if all its units have the phase of one lap, all its checks name that lap, and all hashes
 //! agree: parts of messages of other laps differ in the phase, the lap or the hash. (Units of two messages that are 4096 laps apart, and have the same
-//! header, would remain; so would one garbled row of a million.) A message is known by its place and its lap, so none is read twice.
+//! header, would remain; so would one garbled row of a million.) A message is known by its place and its first check, so none is read twice.
 //!
 //! Nothing of it needs the device to be alive: the area is host memory, and what arrived before a fault is read behind it.
 
 use super::GRANULE;
 use super::header::{self, Header, Kind};
 use super::layout::Layout;
+use super::policy::Sent;
 use super::receive::{MAX_MESSAGE, RingMemory};
 use super::rows;
-use super::send::{Bits, Counter, RingLink, Sent, Subject, store_columns, store_left, wanted, whole_wave};
+use super::send::{Bits, Counter, RingLink, Subject, store_columns, store_left, wanted, whole_wave};
 use super::unit::{DATA, PHASE, Position, QUAD};
 use crate::port::Group;
 
@@ -107,6 +108,8 @@ pub struct Kept<'a> {
     pub header: Header,
     /// Its lap, modulo [`LAPS`].
     pub lap: u32,
+    /// The first lane's check: with the granule it tells the message from all others that lay there.
+    pub check: u32,
     /// What each lane sent, one behind another, without the checks.
     pub rows: &'a [u32],
 }
@@ -150,7 +153,8 @@ impl Latest {
         rows::put_copied(&self.copy[..end as usize], layout, header.mask, &mut self.rows[..all]);
         let raw = self.copy.first_chunk::<{ header::UNITS as usize }>()?.map(|unit| unit & DATA);
         let row = row as usize;
-        let lap = self.rows[row - 1] & LAP;
+        let first = self.rows[row - 1];
+        let lap = first & LAP;
         let right = |row: &[u32]| row.split_last().is_some_and(|(said, units)| *said == check(raw, units.iter().copied(), lap));
         if lap & 1 != odd || !self.rows[..all].chunks_exact(row).all(right) {
             return None;
@@ -159,7 +163,7 @@ impl Latest {
         for rank in 1..layout.lanes as usize {
             self.rows.copy_within(rank * row..(rank + 1) * row - 1, rank * (row - 1));
         }
-        Some(Kept { header, lap, rows: &self.rows[..layout.lanes as usize * (row - 1)] })
+        Some(Kept { header, lap, check: first, rows: &self.rows[..layout.lanes as usize * (row - 1)] })
     }
 
     /// Copies units `from` to `to` of the message at `at`, and says whether all have the phase of one lap.

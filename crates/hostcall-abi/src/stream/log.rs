@@ -4,7 +4,7 @@
 //! low half first.
 
 use super::message::{Field, Message};
-use super::send::Policy;
+use super::policy::Policy;
 use crate::codec::{Plain, signature};
 
 /// A unit of a log message, see [`Argument`].

@@ -1,6 +1,6 @@
 //! What is sent: a type of messages, and what a program says of it.
 
-use super::send::Policy;
+use super::policy::Policy;
 use crate::codec::Plain;
 
 /// Prefix of a stream's number word, a `u32`: `__HOSTCALL_STREAM__` + the stream's name. 0 until patched: off.

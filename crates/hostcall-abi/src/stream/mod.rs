@@ -12,6 +12,7 @@
 //! * [`mod@encode`]: a message by one thread, for tests.
 //! * [`message`]: types of messages, and what a program says of them.
 //! * [`builtin`]: messages that the library brings along.
+//! * [`policy`]: what a message does when its ring is full.
 //! * [`mod@send`]: the device's half.
 //! * [`latest`]: both halves of the flight recorder, whose messages overwrite the oldest.
 //! * [`site`]: places in the source.
@@ -39,8 +40,10 @@ pub mod latest;
 pub mod layout;
 pub mod log;
 pub mod message;
+pub mod policy;
 pub mod receive;
 pub mod rings;
+mod room;
 mod rows;
 pub mod send;
 pub mod site;
@@ -56,9 +59,10 @@ pub use latest::{Latest, send_latest, send_latest_once};
 pub use layout::Layout;
 pub use log::{Log, LogKind};
 pub use message::{Field, Message, SchemaWord};
+pub use policy::{Policy, Sent};
 pub use receive::{Found, Packet, Reader, RingMemory};
 pub use rings::{Counters, Rings};
-pub use send::{Counter, Credit, Policy, RingLink, Sent, Subject, send, send_once};
+pub use send::{Counter, Credit, RingLink, Subject, send, send_once};
 pub use site::{Site, SiteHead, SiteText};
 pub use take::{Rows, Taken};
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use corosensei::{Coroutine, CoroutineResult};
 use hostcall_abi::port::Group;
-use hostcall_abi::stream::latest::Kept;
+use hostcall_abi::stream::latest::{Kept, LAPS};
 use hostcall_abi::stream::unit::PHASE;
 use hostcall_abi::stream::{Counter, GRANULE, Latest, MIN_RING_LOG2, Policy, RingMemory, Sent, Subject, send_latest, send_latest_once};
 use proptest::prelude::*;
@@ -81,7 +81,7 @@ fn look(ring: &Ring, found: &mut HashMap<(u32, u32), (u32, usize)>, handed_on: &
     let mut reader = Latest::new(MIN_RING_LOG2, ring.wide);
     let mut granule = 0;
     while granule < 1 << MIN_RING_LOG2 {
-        let Some(Kept { header, lap, rows }) = reader.look(&Area(ring), granule, units) else {
+        let Some(Kept { header, lap, rows, .. }) = reader.look(&Area(ring), granule, units) else {
             granule += 1;
             continue;
         };
@@ -212,6 +212,10 @@ fn a_unit_of_another_lap_in_a_message_is_noticed_although_its_phase_is_right() {
         }
         ring
     };
+    // After as many laps as have numbers of their own the check's hash tells messages apart.
+    let of_lap = |number| Latest::new(MIN_RING_LOG2, false).look(&Area(&one_lap(number)), 0, units).map(|kept| (kept.lap, kept.check));
+    let [first, again] = [0, LAPS as usize].map(|number| of_lap(number).expect("a message"));
+    assert!(first.0 == again.0 && first.1 != again.1, "{first:?} and {again:?}");
     let (early, late) = (one_lap(0), one_lap(2));
     let mut reader = Latest::new(MIN_RING_LOG2, false);
     for ring in [&early, &late] {

@@ -81,9 +81,12 @@ impl<'a> Slice<'a> {
     #[inline(always)]
     fn send_from(self, site: Option<Site>, once: bool, here: Here) -> Sent {
         let word = self.word.load();
+        if word == 0 {
+            return Sent::Off;
+        }
         // SAFETY: the address of the number itself.
         let site = site.map_or(0, |site| unsafe { arch::load_number(site.number()) });
-        if word == 0 || site & SITE_OFF != 0 {
+        if site & SITE_OFF != 0 {
             return Sent::Off;
         }
         let (address, length) = (self.bytes.as_ptr() as u64, self.bytes.len().min(u32::MAX as usize) as u32);

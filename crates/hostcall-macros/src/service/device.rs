@@ -1,11 +1,12 @@
 //! The device's half: stubs that lay out their arguments at constant offsets.
 
+use hostcall_idl::tidy;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
-use super::{Function, Kind, Output, Service};
-use crate::common::{local, tidy};
+use super::{Function, Kind, Output, Service, Written};
+use crate::common::local;
 
 /// Who calls.
 #[derive(Clone, Copy)]
@@ -30,9 +31,9 @@ impl Form<'_> {
 
 impl Service {
     pub(super) fn device(&self) -> TokenStream {
-        let Self { attrs, vis, ident, .. } = self;
-        let stubs = self.functions.iter().map(|function| self.stub(function));
-        let statics = self.functions.iter().map(|function| self.statics(function));
+        let hostcall_idl::Service { attrs, vis, ident, .. } = &self.definition;
+        let stubs = self.definition.functions.iter().map(|function| self.stub(function));
+        let statics = self.definition.functions.iter().map(|function| self.statics(function));
         quote! {
             #(#attrs)*
             #[derive(Clone, Copy, Debug)]

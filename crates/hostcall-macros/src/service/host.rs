@@ -1,17 +1,19 @@
 //! The host's half: the trait to implement, and the module of constructors.
 
+use hostcall_idl::tidy;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
-use super::{Arg, Function, Kind, Output, Service};
-use crate::common::{local, tidy};
+use super::{Arg, Function, Kind, Output, Service, Written};
+use crate::common::local;
 
 impl Service {
     pub(super) fn host(&self) -> TokenStream {
-        let Self { attrs, vis, ident, private, .. } = self;
-        let module = self.module().expect("checked when the service was parsed");
-        let methods = self.functions.iter().map(|function| {
+        let hostcall_idl::Service { attrs, vis, ident, functions } = &self.definition;
+        let private = &self.private;
+        let module = self.definition.module().expect("checked when the service was parsed");
+        let methods = functions.iter().map(|function| {
             let Function { attrs, ident, .. } = function;
             let declared = function.declared();
             let output = output(function);
@@ -21,10 +23,10 @@ impl Service {
                 fn #ident(&self, #(#declared),*) #output;
             }
         });
-        let constructors = self.functions.iter().map(|function| self.constructor(function));
-        let definitions = self.functions.iter().map(|function| self.definition(function));
+        let constructors = functions.iter().map(|function| self.constructor(function));
+        let definitions = functions.iter().map(|function| self.definition(function));
         let shared = local("implementation");
-        let each = self.functions.iter().map(|function| {
+        let each = functions.iter().map(|function| {
             let name = &function.ident;
             let declared = function.declared();
             let names = function.names();

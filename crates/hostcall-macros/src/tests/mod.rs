@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::{common, kernel, plain, service};
+use crate::{kernel, plain, service};
 
 fn pretty(tokens: syn::Result<TokenStream>) -> String {
     let tokens = tokens.expect("the definition is good");
@@ -64,13 +64,6 @@ fn a_plain_struct() {
         pub struct Pair { pub a: u32, pub b: [u16; 2] }
     };
     insta::assert_snapshot!(pretty(plain::expand(item)));
-}
-
-#[test]
-fn normalised_tokens_do_not_depend_on_layout() {
-    let of = |text: &str| common::normalised(text.parse().expect("tokens"));
-    assert_eq!(of("Option<[ u8;4 ]>->(A,B)"), "Option < [ u8 ; 4 ] > - > ( A , B )");
-    assert_eq!(of("Option < [u8; 4]\n> -> (A, B)"), of("Option<[u8;4]>->(A,B)"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Every behaviour that hostcall promises. The device is chosen by `HOSTCALL_TEST_DEVICE`, see `hostcall_tests`.
 
 mod files;
+mod fleet;
 mod granularity;
 mod julia;
 mod library;

@@ -10,6 +10,7 @@
 #[cfg(feature = "test-utils")]
 mod alone;
 mod pieces;
+mod printf;
 mod queue;
 mod sink;
 
@@ -21,7 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::context::{Context, owner_of};
 use super::define;
-use crate::service::{Failure, Invocation, RawSlice, Service};
+use crate::service::{Failure, Invocation, Service};
 #[cfg(feature = "test-utils")]
 pub(crate) use alone::pieces_alone;
 use pieces::{Key, Stream};
@@ -296,7 +297,7 @@ fn stream_of(number: u32) -> Result<Stream, Failure> {
 }
 
 /// Takes a call's text.
-fn take(console: &Console, call: &Invocation<'_>, stream: Stream, text: &RawSlice<'_>) -> Result<(), Failure> {
+fn take(console: &Console, call: &Invocation<'_>, stream: Stream, text: &(impl Text + ?Sized)) -> Result<(), Failure> {
     if call.may_block() {
         console.print(stream, text);
     } else if !console.gather(stream, text) {
@@ -325,6 +326,20 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
         call.reply(&(), &[]);
         Ok(())
     };
+    let formatted = console.clone();
+    let format = move |call: &mut Invocation<'_>| {
+        let stream = stream_of(call.fixed()?)?;
+        let (format, units) = (call.slice::<u8>()?, call.slice::<u32>()?);
+        let mut texts = [&[][..]; hostcall_abi::services::printf::TEXTS];
+        for text in &mut texts {
+            *text = call.slice::<u8>()?;
+        }
+        let text = printf::values(units, &texts).and_then(|values| printf::printf(format, &values));
+        let text = text.map_err(|error| Failure::HandlerFailed { code: super::errno::EINVAL, message: error.to_string() })?;
+        take(&formatted, call, stream, &text[..])?;
+        call.reply(&(text.len() as u32), &[]);
+        Ok(())
+    };
     let told = console.clone();
     let write = move |call: &mut Invocation<'_>| {
         let stream = stream_of(call.fixed()?)?;
@@ -345,13 +360,14 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
         call.reply(&settled.failure(stream).map_or(Ok(()), Err), &[]);
         Ok(())
     };
-    let [print_gathered, written_gathered] = [console, console].map(|console| {
+    let [print_gathered, format_gathered, written_gathered] = [console; 3].map(|console| {
         let console = console.clone();
         move || console.release()
     });
     vec![
         context.adaptive(&define::console::print(|_, _| {}), print).after_messages(print_gathered),
         context.adaptive(&define::console::print_piece(|_, _, _, _| {}), piece),
+        context.adaptive(&define::console::format(|_, _, _, _, _, _, _| 0), format).after_messages(format_gathered),
         context.adaptive(&define::std_system::write(|_, _| Err(0)), write).after_messages(written_gathered),
         context.adaptive(&define::std_system::flush(|_| Err(0)), flush),
     ]

@@ -13,7 +13,8 @@ use crate::policy::{Access, DirGrant, Limits};
 use crate::service::Run;
 use crate::service::call::Scratch;
 use crate::service::closing::Closing;
-use crate::service::lanes::{Answers, Facts, LaneCalls, Payload, Progress};
+use crate::service::lanes::{Answers, Copies, Facts, LaneCalls, Payload, Progress};
+use crate::service::out::OutsIn;
 use crate::service::registry::Registered;
 use crate::wire::{StagedRegion, Staging};
 
@@ -124,8 +125,18 @@ impl World {
         let staged_in = (takes_var && staged).then(|| Staging::new(region, area.len()));
         let payload = Payload { units: &units, stride: units.len(), lane_units: units.len(), staged: staged_in };
         let closing = Closing::default();
-        let facts =
-            Facts { service: &registered, number: 1, report, closing: &closing, port: 0, mask: 1, post: false, payload, copies: &[] };
+        let facts = Facts {
+            service: &registered,
+            number: 1,
+            report,
+            closing: &closing,
+            port: 0,
+            mask: 1,
+            post: false,
+            payload,
+            copies: Copies::default(),
+            outs: OutsIn::Reply,
+        };
         let (mut streams, mut scratch, mut progress) = (vec![0; 4097], Scratch::default(), Progress { left: 1, late: 0 });
         let stride = streams.len();
         let answers = Answers { facts, progress: &mut progress, streams: &mut streams, stride, may_block };
@@ -534,5 +545,5 @@ fn every_service_of_the_table_is_registered_once() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), count), (55, 55), "{names:?}");
+    assert_eq!((names.len(), count), (56, 56), "{names:?}");
 }

@@ -172,21 +172,31 @@ impl Stats {
 
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = self.services.iter().map(|s| s.name.len()).max().unwrap_or(0).max("service".len());
-        writeln!(
-            f,
+        let width = self.name_width();
+        writeln!(f, "{}", Self::heading(width))?;
+        self.services.iter().try_for_each(|service| writeln!(f, "{}", service.line(width)))
+    }
+}
+
+impl Stats {
+    /// Columns of the services' names.
+    pub(crate) fn name_width(&self) -> usize {
+        self.services.iter().map(|service| service.name.len()).max().unwrap_or(0).max("service".len())
+    }
+
+    pub(crate) fn heading(width: usize) -> String {
+        format!(
             "{:width$} {:>12} {:>12} {:>8} {:>14} {:>14} {:>10} {:>10} {:>10}",
             "service", "messages", "calls", "failed", "bytes in", "bytes out", "p50", "p99", "p99.9"
-        )?;
+        )
+    }
+}
+
+impl ServiceStats {
+    pub(crate) fn line(&self, width: usize) -> String {
+        let Self { name, number: _, messages, calls, failed, bytes_in, bytes_out, latency } = self;
         let time = |t: Option<Duration>| t.map_or("-".into(), |t| format!("{:.1}us", t.as_secs_f64() * 1e6));
-        for s in &self.services {
-            let [p50, p99, p999] = [s.latency.map(|l| l.p50), s.latency.map(|l| l.p99), s.latency.map(|l| l.p999)].map(time);
-            writeln!(
-                f,
-                "{:width$} {:>12} {:>12} {:>8} {:>14} {:>14} {p50:>10} {p99:>10} {p999:>10}",
-                s.name, s.messages, s.calls, s.failed, s.bytes_in, s.bytes_out
-            )?;
-        }
-        Ok(())
+        let [p50, p99, p999] = [latency.map(|l| l.p50), latency.map(|l| l.p99), latency.map(|l| l.p999)].map(time);
+        format!("{name:width$} {messages:>12} {calls:>12} {failed:>8} {bytes_in:>14} {bytes_out:>14} {p50:>10} {p99:>10} {p999:>10}")
     }
 }

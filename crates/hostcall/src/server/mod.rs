@@ -22,11 +22,13 @@ use crate::serving::{Core, CoreConfig, PostBounds, Served};
 use crate::wire::{BufferError, PortBuffer};
 
 mod attach;
+pub(crate) mod placement;
 pub mod std_programs;
 mod wait;
 
 pub use attach::{AttachError, Signature};
 use attach::{Attached, BufferPlan};
+use placement::{NoProcessor, Place, Placement};
 pub use wait::WaitError;
 
 /// Why a server did not start, or lost a service.
@@ -36,6 +38,16 @@ pub enum ServerError {
     /// A service could not be registered.
     #[error(transparent)]
     Register(#[from] RegisterError),
+    /// None of the processors on which serving threads were to run is to be had.
+    #[error(
+        "serving threads cannot run on processors {asked:?}: this process may use {allowed:?} (`taskset`, cgroups), so name some of those"
+    )]
+    Placement {
+        /// The processors that were asked for.
+        asked: Vec<usize>,
+        /// Those that this process may use.
+        allowed: Vec<usize>,
+    },
     /// The system gave no thread.
     #[error("cannot start a thread of the server: {0}")]
     Thread(#[source] std::io::Error),
@@ -67,6 +79,7 @@ pub struct ServerBuilder {
     stats: bool,
     trace: Option<PathBuf>,
     plan: BufferPlan,
+    placement: Placement,
     pub(crate) policy: Policy,
     pub(crate) no_built_in: bool,
     pub(crate) stdout: Option<Sink>,
@@ -80,6 +93,12 @@ impl ServerBuilder {
     /// Serving threads. Default: half of the processors, at least 1 and at most 4.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads.max(1));
+        self
+    }
+
+    /// Where the serving threads run, and with them those that they start for handlers. Default: anywhere.
+    pub fn placement(mut self, placement: Placement) -> Self {
+        self.placement = placement;
         self
     }
 
@@ -170,6 +189,10 @@ impl ServerBuilder {
         if let Some(device) = &self.device {
             self.plan.check(device.info(), threads)?;
         }
+        let place = self.placement.find(self.device.as_ref().map(Device::info)).map_err(|refused| {
+            let NoProcessor { asked, allowed } = refused;
+            ServerError::Placement { asked, allowed }
+        })?;
         let timed = self.stats || self.trace.is_some();
         let trace = match self.trace {
             Some(path) => Some(Arc::new(Trace::create(&path).map_err(|source| ServerError::Trace { path, source })?)),
@@ -199,8 +222,10 @@ impl ServerBuilder {
             subscription: None,
             attached,
             plan: self.plan,
+            place,
             builtins,
             left: Mutex::default(),
+            down: false,
         };
         for service in self.services.into_iter().chain(built_in) {
             server.register(service)?;
@@ -209,8 +234,14 @@ impl ServerBuilder {
             server.set_default_handler(Some(default))?;
         }
         for index in 0..threads {
-            let core = server.core.clone();
-            let spawned = std::thread::Builder::new().name(format!("hostcall-{index}")).spawn(move || core.run(index));
+            let (core, place) = (server.core.clone(), server.place.clone());
+            let run = move || {
+                if let Some(place) = place {
+                    place.enter();
+                }
+                core.run(index);
+            };
+            let spawned = std::thread::Builder::new().name(format!("hostcall-{index}")).spawn(run);
             server.threads.push(spawned.map_err(ServerError::Thread)?);
         }
         if let Some(device) = &server.device {
@@ -240,9 +271,13 @@ pub struct Server {
     subscription: Option<Subscription>,
     attached: Mutex<Vec<Attached>>,
     plan: BufferPlan,
+    /// Where its threads run.
+    place: Option<Place>,
     builtins: Builtins,
     /// What was reported of buffers that have been removed, and nobody has collected.
     left: Mutex<KernelReport>,
+    /// Whether its threads have been ended.
+    down: bool,
 }
 
 /// A port buffer that a server serves.
@@ -377,7 +412,13 @@ impl Server {
     /// # Errors
     /// When the device or the system has no memory left.
     pub fn allocate(&self, device: &Device) -> Result<BufferHandle, AttachError> {
-        Ok(self.add_buffer(self.plan.allocate(device, self.core.threads())?))
+        let allocate = || self.plan.allocate(device, self.core.threads());
+        let memory = match &self.place {
+            // The system gives memory of the node on which it is touched first.
+            Some(place) => place.run(allocate),
+            None => allocate(),
+        };
+        Ok(self.add_buffer(memory?))
     }
 
     /// Lets a program use a port buffer that is served already: several programs can share one.
@@ -444,10 +485,17 @@ impl Server {
     fn attached(&self) -> MutexGuard<'_, Vec<Attached>> {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Drop for Server {
-    fn drop(&mut self) {
+    /// Ends the server as dropping it does, and returns what it would tell: what went wrong that no [`Server::wait`] has returned.
+    pub fn stop(mut self) -> KernelReport {
+        self.shut_down()
+    }
+
+    /// Answers what waits, ends the threads, and takes the last report. Done twice, the second time does nothing.
+    fn shut_down(&mut self) -> KernelReport {
+        if std::mem::replace(&mut self.down, true) {
+            return KernelReport::default();
+        }
         drop(self.subscription.take());
         let buffers = self.core.buffers();
         for live in buffers.iter() {
@@ -474,6 +522,13 @@ impl Drop for Server {
         for live in buffers.iter() {
             report.absorb(live.report.take());
         }
+        report
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let report = self.shut_down();
         if !report.is_success() {
             tell(&format_args!("a server ends with a report that nobody has waited for (`Server::wait` returns it):\n{report}"));
         }

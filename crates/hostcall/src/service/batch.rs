@@ -4,7 +4,7 @@ use bumpalo::Bump;
 use hostcall_abi::Status;
 use hostcall_abi::codec::{DecodeError, Fixed, bytes_mut};
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, Var};
 use super::call::{Invocation, Scratch, lane_number, put_head};
 use super::definition::Definition;
 use super::failure::{Failure, HandlerResult};
@@ -42,7 +42,7 @@ use crate::record::Report;
 #[derive(Debug)]
 pub struct Batch<'a> {
     requests: Requests<'a>,
-    answers: Answers<'a>,
+    pub(super) answers: Answers<'a>,
     outs: &'a mut Vec<u32>,
 }
 
@@ -211,6 +211,22 @@ impl<'a> Batch<'a> {
     /// When there is no such lane.
     pub fn arguments(&self, i: usize) -> Result<Arguments<'a>, DecodeError> {
         self.requests.arguments(i)
+    }
+
+    /// Bytes for which lane `i`'s `&mut [T]` arguments have room together, each rounded up to a multiple of 4: none of their lengths is to be believed
+    /// beyond it. (An inline reply carries the result and the lengths too.)
+    ///
+    /// # Errors
+    /// When its strings and slices are not where the lane says.
+    ///
+    /// # Panics
+    /// When there is no such lane.
+    pub fn out_room(&self, i: usize) -> Result<usize, DecodeError> {
+        let var = self.requests.facts.variable_part(self.requests.rank(i))?;
+        Ok(match var {
+            Var::Staged { rest, .. } => rest.len(),
+            Var::Copied(_) => self.answers.room() as usize,
+        })
     }
 
     /// Whether lane `i` has an answer.

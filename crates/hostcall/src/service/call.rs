@@ -7,7 +7,7 @@ use hostcall_abi::{ReplyHead, Status};
 use super::arguments::{Arguments, RawSlice, Var};
 use super::definition::Shape;
 use super::failure::{Failure, HandlerResult};
-use super::out::{Out, OutSlice, Outs, RawOut, Written, push, put_slices, put_written};
+use super::out::{Out, OutSlice, Outs, OutsIn, RawOut, Written, push, put_image, put_slices, put_written};
 use crate::record::Report;
 use crate::wire::StagedRegion;
 
@@ -69,12 +69,12 @@ impl<'a> Invocation<'a> {
         shape: Shape,
         var: Var<'a>,
         stream: &'a mut [u32],
-        outs_allowed: bool,
+        outs_in: OutsIn,
         arena: &'a Bump,
         outs: &'a mut Vec<u32>,
         caller: Caller<'a>,
     ) -> Self {
-        let (arguments, outs) = (Arguments::new(units, shape, var, arena), Outs::new(outs, outs_allowed));
+        let (arguments, outs) = (Arguments::new(units, shape, var, arena), Outs::new(outs, outs_in));
         Self { arguments, outs, stream, reply_len: 0, caller }
     }
 
@@ -196,13 +196,25 @@ impl<'a> Invocation<'a> {
         self.put_value(value);
         if !self.outs.lengths.is_empty() {
             // By values, so that a call without `&mut [T]` arguments need not be in memory.
-            self.reply_len = put_slices(self.stream, self.reply_len, self.arguments.var, self.outs.lengths, outs);
+            self.reply_len = match self.outs.carried {
+                OutsIn::Image => put_image(self.stream, self.reply_len, self.outs.lengths, |i| outs.get(i).copied()),
+                _ => put_slices(self.stream, self.reply_len, self.arguments.var, self.outs.lengths, outs),
+            };
         }
     }
 
     /// The result, and what was written to each [`writer`](Invocation::writer), in order.
     pub fn reply_written<R: Fixed>(&mut self, value: &R, outs: &[Written<'_>]) {
         self.put_value(value);
+        self.reply_len = match self.outs.carried {
+            OutsIn::Image => put_image(self.stream, self.reply_len, self.outs.lengths, |i| outs.get(i).map(Written::scratch)),
+            _ => put_written(self.stream, self.reply_len, self.arguments.var, self.outs.lengths, outs),
+        };
+    }
+
+    /// As [`Invocation::reply_written`], with the result as its units: for whoever learns its type at run time only.
+    pub fn reply_units_written(&mut self, units: &[u32], outs: &[Written<'_>]) {
+        self.reply_units(units);
         self.reply_len = put_written(self.stream, self.reply_len, self.arguments.var, self.outs.lengths, outs);
     }
 

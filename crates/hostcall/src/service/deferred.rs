@@ -86,6 +86,11 @@ impl DeferredBatch {
         Batch::new(0, *len, answers, scratch)
     }
 
+    /// Units of each lane's reply, the head included.
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
     /// Whether nobody waits for results.
     pub fn is_post(&self) -> bool {
         self.owed.message.facts().post

@@ -3,12 +3,15 @@
 //! The text is what stands in a `#[hostcall::service]` trait. It is split into the same tokens, so its hash is the same, and a program that was
 //! compiled from the trait accepts the definition.
 
+mod function;
+
 use std::collections::HashMap;
 
 use hostcall_abi::Header;
 use hostcall_abi::codec::{VarHead, signature};
 
 use super::definition::Definition;
+pub use function::{Variable, VariableKind};
 
 /// Why no definition was made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -131,6 +134,19 @@ impl DefinitionBuilder {
         self
     }
 
+    /// Sizes of the structures, by name.
+    fn known_structures(&self) -> Result<HashMap<&str, usize>, DefinitionError> {
+        let mut structures = HashMap::new();
+        for (name, bytes) in &self.structures {
+            let name = text(name)?;
+            if !is_name(name) {
+                return Err(DefinitionError::BadName { name: name.into() });
+            }
+            structures.insert(name, *bytes);
+        }
+        Ok(structures)
+    }
+
     /// The definition.
     ///
     /// # Errors
@@ -143,14 +159,7 @@ impl DefinitionBuilder {
         if !is_name(name) {
             return Err(DefinitionError::BadName { name: name.into() });
         }
-        let mut structures = HashMap::new();
-        for (name, bytes) in &self.structures {
-            let name = text(name)?;
-            if !is_name(name) {
-                return Err(DefinitionError::BadName { name: name.into() });
-            }
-            structures.insert(name, *bytes);
-        }
+        let structures = self.known_structures()?;
         let (mut spoken, mut units) = (String::from("fn ("), Vec::new());
         let (mut takes_var, mut total) = (false, 0);
         let mut takes_out = false;

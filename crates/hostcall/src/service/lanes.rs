@@ -13,6 +13,7 @@ use super::call::{Caller, Invocation, Scratch, put_failure, put_head, put_status
 use super::closing::Closing;
 use super::failure::{Failure, HandlerResult};
 use super::handler::NowFn;
+use super::out::OutsIn;
 use super::registry::Registered;
 use crate::record::{Report, guard};
 use crate::wire::Staging;
@@ -51,8 +52,29 @@ pub(crate) struct Facts<'a> {
     pub(crate) mask: u64,
     pub(crate) post: bool,
     pub(crate) payload: Payload<'a>,
-    /// Of a staged post: each lane's bytes, copied before it was acknowledged.
-    pub(crate) copies: &'a [Box<[u8]>],
+    /// Each lane's strings and slices, if they are not in the payload: of a staged post, copied before it was acknowledged, and of a message that came
+    /// through no port.
+    pub(crate) copies: Copies<'a>,
+    /// How replies carry `&mut [T]` arguments.
+    pub(crate) outs: OutsIn,
+}
+
+/// The strings and slices of each lane, one lane's behind the other's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Copies<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Where each lane's end.
+    pub(crate) ends: &'a [u32],
+}
+
+impl<'a> Copies<'a> {
+    /// The `rank`-th lane's, if there are any.
+    pub(crate) fn lane(&self, rank: u32) -> Option<&'a [u8]> {
+        let rank = rank as usize;
+        let &end = self.ends.get(rank)?;
+        let start = rank.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.bytes.get(start as usize..end as usize)
+    }
 }
 
 impl<'a> Facts<'a> {
@@ -90,7 +112,7 @@ impl<'a> Facts<'a> {
     #[inline]
     pub(super) fn variable_part(&self, rank: u32) -> Result<Var<'a>, DecodeError> {
         let units = self.payload.lane(rank);
-        match (self.service.number, self.copies.get(rank as usize)) {
+        match (self.service.number, self.copies.lane(rank)) {
             (0, _) => Ok(Var::NONE),
             _ if self.is_short() => Err(DecodeError::Short),
             (_, Some(copy)) => Var::of_copy(units, copy),
@@ -112,7 +134,16 @@ impl<'a> Facts<'a> {
         let var = self.variable_part(rank)?;
         scratch.clear();
         let Scratch { arena, outs } = scratch;
-        Ok(Invocation::new(self.payload.lane(rank), self.service.shape, var, stream, false, arena, outs, self.caller(rank, false)))
+        Ok(Invocation::new(
+            self.payload.lane(rank),
+            self.service.shape,
+            var,
+            stream,
+            OutsIn::Nothing,
+            arena,
+            outs,
+            self.caller(rank, false),
+        ))
     }
 }
 
@@ -243,11 +274,11 @@ impl Answers<'_> {
         outs: &mut Vec<u32>,
         handler: impl FnOnce(&mut Invocation<'_>) -> HandlerResult,
     ) {
-        let Facts { payload, service, .. } = self.facts;
+        let Facts { payload, service, outs: outs_in, .. } = self.facts;
         let caller = self.facts.caller(rank, self.may_block);
         let start = rank as usize * self.stride;
         let stream = &mut self.streams[start..start + self.stride];
-        let mut call = Invocation::new(payload.lane(rank), service.shape, var, stream, true, arena, outs, caller);
+        let mut call = Invocation::new(payload.lane(rank), service.shape, var, stream, outs_in, arena, outs, caller);
         let result = handler(&mut call);
         call.finish(&result);
         if let Err(failure) = result {

@@ -8,7 +8,8 @@ use super::call::{Scratch, put_head};
 use super::closing::Closing;
 use super::failure::Failure;
 use super::handler::{Handler, NowFn};
-use super::lanes::{Answers, Facts, LaneCalls, Payload, Progress, bits_of};
+use super::lanes::{Answers, Copies, Facts, LaneCalls, Payload, Progress, bits_of};
+use super::out::OutsIn;
 use super::registry::Registered;
 use crate::record::stats::Sample;
 use crate::record::{Report, guard};
@@ -192,7 +193,7 @@ impl<'a> Messages<'a> {
         let payload = Payload { units: &self.units[at as usize..], stride: message.stride(), lane_units: message.lane_units(), staged };
         let Self { service, report, closing, .. } = *self;
         let (number, mask, post) = (message.header.service, message.header.mask, message.is_post());
-        let facts = Facts { service, number, report, closing, port, mask, post, payload, copies: &[] };
+        let facts = Facts { service, number, report, closing, port, mask, post, payload, copies: Copies::default(), outs: OutsIn::Reply };
         let begin = !std::mem::replace(&mut self.begun, true);
         let (stride, streams) = (self.streams.stride, &mut self.streams.units[self.stream_at..]);
         let mut answers = Answers { facts, progress: &mut self.progress, streams, stride, may_block: false };

@@ -5,6 +5,7 @@
 //! * [`arguments`], [`out`], [`call`]: one lane's call, as its handler sees it.
 //! * [`lanes`]: the calls of one message, in one loop. [`messages`]: message after message.
 //! * [`batch`], [`rows`], [`typed`], [`deferred`]: the calls of one message, as a handler of whole messages sees them.
+//! * [`carry`]: a message as data, to be answered elsewhere.
 //! * [`failure`]: why a call has no result.
 //! * [`registry`]: services by number.
 //! * [`completion`], [`answer`]: a call that is answered later.
@@ -14,6 +15,7 @@ pub(crate) mod answer;
 pub(crate) mod arguments;
 mod batch;
 pub(crate) mod call;
+mod carry;
 pub(crate) mod closing;
 pub(crate) mod completion;
 mod deferred;
@@ -23,7 +25,7 @@ pub(crate) mod failure;
 pub(crate) mod handler;
 pub(crate) mod lanes;
 pub(crate) mod messages;
-mod out;
+pub(crate) mod out;
 pub(crate) mod registry;
 mod rows;
 mod typed;
@@ -40,7 +42,7 @@ pub use batch::{Batch, Requests};
 pub use call::Invocation;
 pub use deferred::DeferredBatch;
 pub use definition::Definition;
-pub use describe::{DefinitionBuilder, DefinitionError};
+pub use describe::{DefinitionBuilder, DefinitionError, Variable, VariableKind};
 pub use failure::{Failure, HandlerError, HandlerResult, IntoReply};
 #[cfg(feature = "tokio")]
 pub(crate) use handler::FutureFn;

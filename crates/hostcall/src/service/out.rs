@@ -172,25 +172,43 @@ pub struct Written<'a> {
     scratch: &'a [u8],
 }
 
+impl<'a> Written<'a> {
+    /// The bytes, unless they are staged.
+    pub(super) const fn scratch(&self) -> &'a [u8] {
+        self.scratch
+    }
+}
+
+/// How a reply carries what comes back of `&mut [T]` arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutsIn {
+    /// Not at all: there can be no such arguments.
+    Nothing,
+    /// Behind the result, or where the call is staged.
+    Reply,
+    /// As an image of the lane's staged region, which is elsewhere: see [`put_image`].
+    Image,
+}
+
 /// The `&mut [T]` arguments of one call: their lengths in bytes, as far as they were decoded.
 #[derive(Debug)]
 pub(super) struct Outs<'a> {
     pub(super) lengths: &'a mut Vec<u32>,
     /// Bytes of them, each padded.
     at: usize,
-    allowed: bool,
+    pub(super) carried: OutsIn,
 }
 
 impl<'a> Outs<'a> {
     #[inline(always)]
-    pub(super) fn new(lengths: &'a mut Vec<u32>, allowed: bool) -> Self {
+    pub(super) fn new(lengths: &'a mut Vec<u32>, carried: OutsIn) -> Self {
         lengths.clear();
-        Self { lengths, at: 0, allowed }
+        Self { lengths, at: 0, carried }
     }
 
     /// The next one's length in bytes, checked to fit into a reply of `room` units, or into the lane's region; and where in that it begins.
     fn next(&mut self, arguments: &mut Arguments<'_>, room: usize) -> Result<(usize, usize), Failure> {
-        if !self.allowed {
+        if self.carried == OutsIn::Nothing {
             return Err(Failure::HandlerFailed { code: 0, message: "deferred and async services have no `&mut [T]` arguments".into() });
         }
         let (at, bytes) = (self.at, arguments.fixed::<u32>()?);
@@ -274,6 +292,26 @@ pub(super) fn put_slices(stream: &mut [u32], mut len: usize, var: Var<'_>, lengt
     for (i, &bytes) in lengths.iter().enumerate() {
         put_bytes(stream, &mut len, returned(outs, i, bytes));
     }
+    len
+}
+
+/// The same as an image of the lane's staged region, for who has it: the lengths of what comes back, the bytes of each argument at its place, and last how
+/// many arguments there are, because only the handler knows.
+pub(super) fn put_image<'o>(stream: &mut [u32], mut len: usize, lengths: &[u32], out: impl Fn(usize) -> Option<&'o [u8]>) -> usize {
+    let part = |i: usize, bytes: u32| out(i).map_or(&[][..], |out| &out[..out.len().min(bytes as usize)]);
+    for (i, &bytes) in lengths.iter().enumerate() {
+        push(stream, &mut len, part(i, bytes).len() as u32);
+    }
+    for (i, &bytes) in lengths.iter().enumerate() {
+        let end = len + padded_len(bytes) / 4;
+        put_bytes(stream, &mut len, part(i, bytes));
+        // What an earlier call left there is not sent along.
+        if let Some(rest) = stream.get_mut(len + 1..=end) {
+            rest.fill(0);
+        }
+        len = end;
+    }
+    push(stream, &mut len, lengths.len() as u32);
     len
 }
 

@@ -7,9 +7,10 @@ use std::task::{Context, Poll};
 
 use tokio::runtime::{Builder, Handle, Runtime as Tokio};
 
-use super::open::Open;
 use crate::record::guard;
+use crate::service::answer::Answer;
 use crate::service::handler::ReplyFuture;
+use crate::service::lanes::Facts;
 use crate::service::{Completion, Failure, HandlerError};
 
 /// Where futures run: the user's runtime, or one of the server's own, which starts with the first async service.
@@ -39,7 +40,7 @@ impl Runtime {
     }
 
     /// Runs a lane's future and answers with its result.
-    pub(super) fn spawn(&self, future: ReplyFuture, message: &Arc<Open>, done: Completion) {
+    pub(super) fn spawn(&self, future: ReplyFuture, message: &Arc<dyn Answer>, done: Completion) {
         let guarded = Guarded { future, message: message.clone() };
         let Some(handle) = self.handle.get() else {
             return done.fail(HandlerError::new(0, "there is no runtime for async handlers"));
@@ -64,7 +65,7 @@ impl Runtime {
 /// A future each of whose polls is guarded against panics: `None` once it has.
 struct Guarded {
     future: ReplyFuture,
-    message: Arc<Open>,
+    message: Arc<dyn Answer>,
 }
 
 impl Future for Guarded {
@@ -72,7 +73,8 @@ impl Future for Guarded {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { future, message } = self.get_mut();
-        match guard(message.report(), message.service.name(), || future.as_mut().poll(cx)) {
+        let Facts { report, service, .. } = message.facts();
+        match guard(report, service.name(), || future.as_mut().poll(cx)) {
             Some(poll) => poll.map(Some),
             None => Poll::Ready(None),
         }

@@ -1,22 +1,24 @@
 //! Exits of the route, for handlers that answer later: the blocking pool, the user's own threads, the async runtime.
 //!
 //! A message arrives here checked and counted. It leaves whole, as an [`Open`] message, with the replies that it
-//! already has.
+//! already has. A message that came through no port ([`crate::detached`]) goes the same ways.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use hostcall_abi::port::Message;
 
+#[cfg(feature = "tokio")]
+use super::asynchronous::Runtime;
 use super::open::Open;
-use super::pool::{Attempt, Job};
+use super::pool::{Attempt, Job, Pool};
 use super::served::Served;
 use super::threads::Core;
 use crate::record::guard;
-use crate::service::answer::Answer;
+use crate::service::answer::{Answer, Timing};
 use crate::service::call::Scratch;
 use crate::service::completion::Owed;
-use crate::service::lanes::{Payload, bits_of};
+use crate::service::lanes::{Facts, Payload, bits_of};
 use crate::service::registry::Registered;
 use crate::service::{Completion, DeferredBatch, Failure, Run};
 
@@ -33,17 +35,42 @@ pub(super) struct Late<'a> {
     pub(super) found: Option<Instant>,
 }
 
+/// Where handlers run that answer later.
+#[derive(Clone, Copy)]
+pub(crate) struct Exits<'a> {
+    pub(crate) pool: &'a Pool,
+    #[cfg(feature = "tokio")]
+    pub(crate) runtime: &'a Runtime,
+}
+
+impl<'a> Exits<'a> {
+    fn of(core: &'a Core) -> Self {
+        Self {
+            pool: &core.pool,
+            #[cfg(feature = "tokio")]
+            runtime: &core.runtime,
+        }
+    }
+}
+
 /// Hands the late lanes of a message to where they are handled.
 #[cold]
 #[inline(never)]
 pub(super) fn leave(core: &Arc<Core>, served: &Arc<Served>, service: &Arc<Registered>, scratch: &mut Scratch, late: Late<'_>) {
     let Late { message, port, payload, late, streams, found } = late;
     let open = Open::new(served, service, core.trace.clone(), message, port, payload, late, streams, found);
+    let timing = open.timing();
+    go(Exits::of(core), &(open as Arc<dyn Answer>), message.lanes(), late, timing, scratch);
+}
+
+/// Hands the lanes `late` of a message of `lanes` lanes to where they are handled. Handlers that are deferred or async start here, for all lanes.
+pub(crate) fn go(exits: Exits<'_>, open: &Arc<dyn Answer>, lanes: u32, late: u64, timing: Option<Timing>, scratch: &mut Scratch) {
+    let service = open.facts().service;
     let (handler, attempt) = match &service.run {
         Run::Blocking(handler) => (handler, Attempt::First),
         // Those that are late were admitted when they were tried.
         Run::Adaptive(handler) => (handler, Attempt::Again),
-        _ => return begin(core, &open, message.lanes(), scratch),
+        _ => return begin(exits, open, lanes, timing, scratch),
     };
     let mut left = late;
     while left != 0 {
@@ -51,36 +78,37 @@ pub(super) fn leave(core: &Arc<Core>, served: &Arc<Served>, service: &Arc<Regist
         // Lanes that follow one another go together to a handler of whole messages.
         let lanes = if handler.is_whole() { (left >> first).trailing_ones() } else { 1 };
         left &= !bits_of(first, lanes);
-        let done = Owed::new(open.clone(), bits_of(first, lanes), open.timing());
-        core.pool.submit(Job { message: open.clone(), first, lanes, done, attempt });
+        let done = Owed::new(open.clone(), bits_of(first, lanes), timing);
+        exits.pool.submit(Job { message: open.clone(), first, lanes, done, attempt });
     }
 }
 
 /// Starts deferred or async handlers for all lanes of a message.
-fn begin(core: &Core, open: &Arc<Open>, lanes: u32, scratch: &mut Scratch) {
-    if let Run::LaterBatch(handler) = &open.service.run {
-        if let Some(mut batch) = DeferredBatch::new(open.clone(), lanes, open.timing()) {
+fn begin(exits: Exits<'_>, open: &Arc<dyn Answer>, lanes: u32, timing: Option<Timing>, scratch: &mut Scratch) {
+    let Facts { service, report, .. } = open.facts();
+    if let Run::LaterBatch(handler) = &service.run {
+        if let Some(mut batch) = DeferredBatch::new(open.clone(), lanes, timing) {
             batch.start();
             // A panic drops the batch, which sees that and says so to the lanes.
-            guard(open.report(), open.service.name(), || handler(batch));
+            guard(report, service.name(), || handler(batch));
         }
         return;
     }
-    let mut owed = Owed::new(open.clone(), bits_of(0, lanes), open.timing());
+    let mut owed = Owed::new(open.clone(), bits_of(0, lanes), timing);
     for rank in 0..lanes {
         let mut done = owed.part(rank);
-        if open.service.admit(1) == 0 {
-            done.end(open.service.refusal().to_status().0);
+        if service.admit(1) == 0 {
+            done.end(service.refusal().to_status().0);
             continue;
         }
         done.start();
-        begin_lane(core, open, rank, scratch, done);
+        begin_lane(exits, open, rank, scratch, done);
     }
 }
 
 /// Starts a deferred or async handler.
-fn begin_lane(core: &Core, open: &Arc<Open>, rank: u32, scratch: &mut Scratch, done: Completion) {
-    let service = &open.service;
+fn begin_lane(exits: Exits<'_>, open: &Arc<dyn Answer>, rank: u32, scratch: &mut Scratch, done: Completion) {
+    let Facts { service, report, .. } = open.facts();
     // Its reply is not made here.
     let mut stream = [0; 1];
     let mut call = match open.facts().later(rank, &mut stream, scratch) {
@@ -90,16 +118,16 @@ fn begin_lane(core: &Core, open: &Arc<Open>, rank: u32, scratch: &mut Scratch, d
     match &service.run {
         Run::Later(handler) => {
             // A panic drops the completion, which sees that and says so to the lane.
-            guard(open.report(), service.name(), || handler(&mut call, done));
+            guard(report, service.name(), || handler(&mut call, done));
         }
         #[cfg(feature = "tokio")]
-        Run::Future(handler) => match guard(open.report(), service.name(), || handler(&mut call)) {
-            Some(Ok(future)) => core.runtime.spawn(future, open, done),
+        Run::Future(handler) => match guard(report, service.name(), || handler(&mut call)) {
+            Some(Ok(future)) => exits.runtime.spawn(future, open, done),
             Some(Err(failure)) => done.fail(failure),
             None => done.fail(Failure::Panicked),
         },
         Run::Inline(_) | Run::Blocking(_) | Run::Adaptive(_) | Run::LaterBatch(_) => done.fail(Failure::WouldBlock),
     }
     #[cfg(not(feature = "tokio"))]
-    let _ = core;
+    let _ = exits;
 }

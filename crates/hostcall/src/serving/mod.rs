@@ -13,7 +13,7 @@
 
 #[cfg(feature = "tokio")]
 pub(crate) mod asynchronous;
-mod exits;
+pub(crate) mod exits;
 pub(crate) mod message;
 mod open;
 pub(crate) mod pool;

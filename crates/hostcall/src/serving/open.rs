@@ -16,7 +16,8 @@ use crate::service::Failure;
 use crate::service::answer::{Answer, LaneReply, Timing};
 use crate::service::arguments::Var;
 use crate::service::call::lane_number;
-use crate::service::lanes::{Facts, Payload, note_failure};
+use crate::service::lanes::{Copies, Facts, Payload, note_failure};
+use crate::service::out::OutsIn;
 use crate::service::registry::Registered;
 
 /// An open message.
@@ -30,7 +31,9 @@ pub(crate) struct Open {
     /// The payload, lane after lane.
     units: Box<[u32]>,
     /// A post's staged bytes, of each lane; the slot is the device's again.
-    copies: Box<[Box<[u8]>]>,
+    copies: Vec<u8>,
+    /// Where each lane's end.
+    copies_end: Vec<u32>,
     /// Bytes that a post keeps.
     bytes: usize,
     /// When the message was found; only with statistics or a trace.
@@ -68,8 +71,9 @@ impl Open {
     ) -> Arc<Self> {
         let units: Box<[u32]> = payload.units[..message.units()].into();
         let post = message.is_post();
-        let copies = if post && payload.staged.is_some() { copy_staged(&message, service, payload) } else { Box::default() };
-        let bytes = size_of_val(&*units) + copies.iter().map(|copy| copy.len()).sum::<usize>();
+        let (copies, copies_end) =
+            if post && payload.staged.is_some() { copy_staged(&message, service, payload) } else { Default::default() };
+        let bytes = size_of_val(&*units) + copies.len();
         if post {
             served.open_post(bytes);
         } else {
@@ -81,7 +85,7 @@ impl Open {
         let replies = Replies { streams: streams.to_vec(), stride, longest: longest.max().unwrap_or(0), missing: late };
         let (served, service) = (served.clone(), service.clone());
         let (since, replies) = (Instant::now(), Mutex::new(replies));
-        let open = Arc::new(Self { served, service, trace, message, port, units, copies, bytes, found, since, replies });
+        let open = Arc::new(Self { served, service, trace, message, port, units, copies, copies_end, bytes, found, since, replies });
         open.served.note_opened(&open);
         open
     }
@@ -103,11 +107,6 @@ impl Open {
     /// The times of a lane's call, if somebody wants them.
     pub(crate) fn timing(&self) -> Option<Timing> {
         self.found.map(|found| Timing { found, started: found })
-    }
-
-    /// The buffer's report.
-    pub(crate) fn report(&self) -> &crate::record::Report {
-        &self.served.report
     }
 
     /// All replies are there: writes them.
@@ -132,7 +131,7 @@ impl Open {
 
 impl Answer for Open {
     fn facts(&self) -> Facts<'_> {
-        let Self { served, service, message, port, units, copies, .. } = self;
+        let Self { served, service, message, port, units, copies, copies_end, .. } = self;
         let staged = (message.header.flags.has(Flags::STAGED) && !message.is_post()).then(|| served.memory.staging());
         let payload = Payload { units, stride: message.stride(), lane_units: message.lane_units(), staged };
         Facts {
@@ -144,7 +143,8 @@ impl Answer for Open {
             mask: message.header.mask,
             post: message.is_post(),
             payload,
-            copies,
+            copies: Copies { bytes: copies, ends: copies_end },
+            outs: OutsIn::Reply,
         }
     }
 
@@ -214,18 +214,20 @@ impl Replies {
 /// The staged bytes of each lane of a post, which are the device's again once it is acknowledged.
 ///
 /// Lanes' regions do not overlap, so all together are no longer than a slot; what a client says beyond that is not copied, and its decoding fails.
-fn copy_staged(message: &Message, service: &Registered, payload: Payload<'_>) -> Box<[Box<[u8]>]> {
-    let mut left = usize::MAX;
+fn copy_staged(message: &Message, service: &Registered, payload: Payload<'_>) -> (Vec<u8>, Vec<u32>) {
+    let (mut left, mut copies) = (usize::MAX, Vec::new());
     let copy = |rank| {
-        let Ok(Var::Staged { rest, bytes }) = Var::of(payload.lane(rank), service.shape, payload.staged) else { return Box::default() };
-        left = left.min(payload.staged.map_or(0, |staged| staged.slot_bytes()));
-        let Some(region) = rest.part(0, bytes).filter(|_| bytes <= left) else { return Box::default() };
-        left -= bytes;
-        let mut copy = vec![0; bytes];
-        region.copy_to(&mut copy);
-        copy.into_boxed_slice()
+        if let Ok(Var::Staged { rest, bytes }) = Var::of(payload.lane(rank), service.shape, payload.staged) {
+            left = left.min(payload.staged.map_or(0, |staged| staged.slot_bytes()));
+            if let Some(region) = rest.part(0, bytes).filter(|_| bytes <= left) {
+                left -= bytes;
+                region.append_to(&mut copies);
+            }
+        }
+        copies.len() as u32
     };
-    (0..message.lanes()).map(copy).collect()
+    let ends = (0..message.lanes()).map(copy).collect();
+    (copies, ends)
 }
 
 #[cfg(test)]

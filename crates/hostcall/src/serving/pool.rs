@@ -14,7 +14,6 @@ use std::time::Duration;
 
 use hostcall_abi::Status;
 
-use super::open::Open;
 use crate::service::answer::Answer;
 use crate::service::call::Scratch;
 use crate::service::completion::Owed;
@@ -31,7 +30,7 @@ pub(crate) enum Attempt {
 
 /// Calls of lanes of one message that follow one another, for a pool thread: one lane's, or of a handler of whole messages all that are to be handled.
 pub(crate) struct Job {
-    pub(crate) message: Arc<Open>,
+    pub(crate) message: Arc<dyn Answer>,
     /// The rank of the first, and how many.
     pub(crate) first: u32,
     pub(crate) lanes: u32,

@@ -53,6 +53,8 @@ pub(crate) struct Served {
     pub(crate) closing: Closing,
     /// Turn of the last drain asked for; see [`Share`].
     pub(crate) drain: AtomicU64,
+    /// Whether it has been taken out of the list: no thread looks at it any more, and no drain of it comes to an end.
+    pub(crate) retired: AtomicBool,
     /// Units that each lane of a full wave has for its reply, the head included.
     pub(crate) full_room: usize,
 }
@@ -70,6 +72,7 @@ impl Served {
             opened: Default::default(),
             closing: Closing::default(),
             drain: AtomicU64::new(0),
+            retired: AtomicBool::new(false),
             report: Report::default(),
             full_room: 1 + largest_reply_dwords(memory.geometry(), memory.geometry().lanes),
             memory,

@@ -168,6 +168,8 @@ impl Core {
         self.drain(served);
         let mut list = self.list();
         *list = list.iter().filter(|other| !Arc::ptr_eq(other, served)).cloned().collect();
+        // Pairs with the load in `drain_by`. After the drains above: whoever waits for one of his own has nothing more to wait for.
+        served.retired.store(true, Ordering::Release);
         // Pairs with the load in `run`.
         let version = self.buffers_version.fetch_add(1, Ordering::Release) + 1;
         drop(list);
@@ -186,7 +188,9 @@ impl Core {
         // Pairs with the acquire in `Partition::sweep`: what came before this call is seen in that turn.
         let turn = served.drain.fetch_add(1, Ordering::Release) + 1;
         self.wake_all();
-        wait_by(deadline, || self.ended() || served.shares.iter().all(|share| share.drained() >= turn))
+        // Somebody else may take the buffer out of service meanwhile, and has drained it then. Pairs with the store in `retire`.
+        let retired = || served.retired.load(Ordering::Acquire);
+        wait_by(deadline, || self.ended() || retired() || served.shares.iter().all(|share| share.drained() >= turn))
     }
 
     /// The device says whether kernels are in flight.

@@ -52,6 +52,15 @@ fn count(driver: &Driver) -> Result<u32, Error> {
     if count <= 0 { Err(fault::no_gpu()) } else { Ok(count as u32) }
 }
 
+/// The context that is current on this thread.
+pub(super) fn current_context() -> Result<sys::CUcontext, Error> {
+    let driver = driver()?;
+    let mut context = std::ptr::null_mut();
+    // SAFETY: an out parameter.
+    unsafe { driver.ctx_current(&mut context) }.map_err(|failed| fault::call(driver, &failed))?;
+    if context.is_null() { Err(fault::no_context()) } else { Ok(context) }
+}
+
 fn handle(driver: &Driver, ordinal: u32) -> Result<sys::CUdevice, Error> {
     let count = count(driver)?;
     if ordinal >= count {
@@ -79,8 +88,6 @@ pub fn arch(ordinal: u32) -> Result<String, Error> {
 pub struct CudaInfo {
     /// Compute capability, `(9, 0)`.
     pub capability: (u32, u32),
-    /// Where it sits, `0000:1b:00.0`.
-    pub pci_bus_id: String,
     /// CUDA version of the driver, as `cuDriverGetVersion` counts: 12040 is 12.4.
     pub driver_version: i32,
     /// Waves that can be resident on one SM.
@@ -283,6 +290,8 @@ fn describe(driver: &Driver, ordinal: u32, device: sys::CUdevice) -> Result<(Dev
         name,
         driver: driver_text(driver.version, kernel_module_version().as_deref()),
         arch: format!("sm_{}{}", capability.0, capability.1),
+        // The driver writes hexadecimal digits large, and the system small.
+        pci_bus_id: Some(pci_bus_id.to_ascii_lowercase()).filter(|id| !id.is_empty()),
         wave_size,
         sms,
         resident_waves: sms * waves_per_sm,
@@ -291,7 +300,6 @@ fn describe(driver: &Driver, ordinal: u32, device: sys::CUdevice) -> Result<(Dev
     };
     let cuda = CudaInfo {
         capability,
-        pci_bus_id,
         driver_version: driver.version,
         waves_per_sm,
         shared_bytes: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,

@@ -155,6 +155,7 @@ driver_functions! {
     ctx_push = "cuCtxPushCurrent_v2"(context: sys::CUcontext);
     ctx_pop = "cuCtxPopCurrent_v2"(context: *mut sys::CUcontext);
     ctx_device = "cuCtxGetDevice"(device: *mut sys::CUdevice);
+    ctx_current = "cuCtxGetCurrent"(context: *mut sys::CUcontext);
     ctx_get_limit = "cuCtxGetLimit"(value: *mut usize, limit: c_int);
     ctx_set_limit = "cuCtxSetLimit"(limit: c_int, value: usize);
     mem_info = "cuMemGetInfo_v2"(free: *mut usize, total: *mut usize);
@@ -186,6 +187,7 @@ driver_functions! {
         module: *mut sys::CUmodule, image: *const c_void, options: c_uint, keys: *mut c_int, values: *mut *mut c_void,
     );
     module_unload = "cuModuleUnload"(module: sys::CUmodule);
+    library_module = "cuLibraryGetModule"(module: *mut sys::CUmodule, library: sys::CUlibrary);
     module_function = "cuModuleGetFunction"(function: *mut sys::CUfunction, module: sys::CUmodule, name: *const c_char);
     module_function_count = "cuModuleGetFunctionCount"(count: *mut c_uint, module: sys::CUmodule);
     module_functions = "cuModuleEnumerateFunctions"(functions: *mut sys::CUfunction, count: c_uint, module: sys::CUmodule);

@@ -46,6 +46,11 @@ pub(super) fn no_gpu() -> Error {
     )
 }
 
+/// No context is current on this thread.
+pub(super) fn no_context() -> Error {
+    unavailable("no CUDA context is current on this thread: make one first (`cudaFree(0)`, `cuCtxSetCurrent`), or pass it".into())
+}
+
 pub(super) fn no_device(ordinal: u32, count: u32) -> Error {
     Error::NoDevice { kind: KIND, ordinal, count }
 }

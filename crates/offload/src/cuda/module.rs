@@ -136,6 +136,21 @@ impl Module {
         unsafe { Module::borrowed(context, raw, keep) }
     }
 
+    /// The module that somebody else's library has in this context.
+    ///
+    /// # Safety
+    /// `library` is a live library, and outlives the result and everything made from it.
+    pub(super) unsafe fn of_library(context: &Arc<Context>, library: sys::CUlibrary) -> Result<Module, Error> {
+        let mut raw = std::ptr::null_mut();
+        {
+            let entered = context.enter()?;
+            // SAFETY: an out parameter, a live library.
+            entered.check(unsafe { entered.driver.library_module(&mut raw, library) })?;
+        }
+        // SAFETY: the library owns the module.
+        unsafe { Module::borrowed(context, raw, None) }
+    }
+
     pub(super) fn raw(&self) -> sys::CUmodule {
         self.raw
     }

@@ -76,6 +76,19 @@ impl Device {
         Ok(Device::from_backend(Arc::new(unsafe { CudaDevice::borrow(context, None) }?)))
     }
 
+    /// A device of the context that is current on this thread: the CUDA runtime's, where that is used. [`Device::reset`] refuses to destroy it.
+    ///
+    /// # Safety
+    /// * The context outlives the result and everything made from it.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] if none is current, and as for [`Device::cuda`].
+    pub unsafe fn from_current_cuda_context() -> Result<Device, Error> {
+        let context = super::device::current_context()?;
+        // SAFETY: the caller's.
+        unsafe { Device::from_raw_cuda_context(context) }
+    }
+
     /// Its CUDA context, if it is a CUDA device. Destroyed by [`Device::reset`], or when everything made from the device is gone.
     pub fn raw_cuda_context(&self) -> Option<sys::CUcontext> {
         Some(cuda(self).ok()?.context.raw)
@@ -130,6 +143,22 @@ impl Program {
         cuda.make_room_for_stacks()?;
         // SAFETY: the caller's.
         let module = unsafe { Module::borrowed(&cuda.context, module, None) }?;
+        Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
+    }
+
+    /// A program of a library (`cuLibraryLoadData`, and what the CUDA runtime loads) that was loaded elsewhere, in the device's context. Kernels and stacks are
+    /// seen to as by [`Program::from_raw_module`].
+    ///
+    /// # Safety
+    /// * `library` is a live library, and outlives the result and its kernels and globals.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`] if it is no CUDA device, [`Error::DeviceLost`].
+    pub unsafe fn from_raw_library(device: &Device, name: &str, library: sys::CUlibrary) -> Result<Program, Error> {
+        let cuda = cuda(device)?;
+        cuda.make_room_for_stacks()?;
+        // SAFETY: the caller's.
+        let module = unsafe { Module::of_library(&cuda.context, library) }?;
         Ok(Program::from_backend(device.clone(), name, Arc::new(Loaded(Arc::new(module)))))
     }
 

@@ -200,6 +200,7 @@ mod tests {
             name: String::new(),
             driver: String::new(),
             arch: "gfx942".into(),
+            pci_bus_id: None,
             wave_size: 64,
             sms: 304,
             resident_waves,

@@ -23,8 +23,6 @@ pub(super) struct Found {
     pub(super) group_bytes: u32,
     /// Ticks a second of its constant counter, if the runtime says.
     pub(super) counter_hz: Option<u64>,
-    /// `0000:c1:00.0`.
-    pub(super) pci: String,
     /// Writes through the PCI window are flushed here; null where nothing is needed.
     pub(super) flush: usize,
 }
@@ -173,6 +171,7 @@ pub(super) fn look(runtime: &Runtime, agent: hsa_agent_t, ordinal: u32) -> Resul
         name: if product.is_empty() { name } else { product },
         driver: version(runtime)?,
         arch: target::arch(&isas),
+        pci_bus_id: Some(pci(get(agent_info::DOMAIN).unwrap_or_default(), get(agent_info::BDFID).unwrap_or_default())),
         wave_size: get(agent_info::WAVEFRONT_SIZE)?,
         sms,
         resident_waves: sms.saturating_mul(waves_per_unit),
@@ -188,7 +187,6 @@ pub(super) fn look(runtime: &Runtime, agent: hsa_agent_t, ordinal: u32) -> Resul
         group_bytes: u32::try_from(group).unwrap_or(u32::MAX),
         // Old runtimes do not know these.
         counter_hz: agent_value::<u64>(runtime, agent, agent_info::TIMESTAMP_FREQUENCY).ok().filter(|&hz| hz > 0),
-        pci: pci(get(agent_info::DOMAIN).unwrap_or_default(), get(agent_info::BDFID).unwrap_or_default()),
         flush: agent_value::<hsa_amd_hdp_flush_t>(runtime, agent, agent_info::HDP_FLUSH).map_or(0, |flush| flush.memory.addr()),
     };
     Ok((found, info))

@@ -25,8 +25,6 @@ use crate::queue::Queue;
 pub struct HsaInfo {
     /// Names of the instruction sets that it runs, the most specific first: `amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-`.
     pub isas: Vec<String>,
-    /// Where it sits, `0000:c1:00.0`.
-    pub pci_bus_id: String,
     /// Ticks a second of its constant counter, if the runtime says.
     pub counter_hz: Option<u64>,
     /// Bytes of memory that a workgroup can have.
@@ -43,7 +41,6 @@ pub fn info(device: &Device) -> Option<HsaInfo> {
     let found = &context.found;
     Some(HsaInfo {
         isas: found.isas.clone(),
-        pci_bus_id: found.pci.clone(),
         counter_hz: found.counter_hz,
         group_bytes: found.group_bytes,
         host_reaches_memory: found.pools.host_reaches_device,

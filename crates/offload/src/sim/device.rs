@@ -79,6 +79,7 @@ impl SimDevice {
             name: format!("{} ({sms} SMs of {waves_per_sm} waves of {wave_size} lanes)", super::NAME),
             driver: format!("offload {}", env!("CARGO_PKG_VERSION")),
             arch: ARCH.to_owned(),
+            pci_bus_id: None,
             wave_size,
             sms,
             resident_waves: sms * waves_per_sm,

@@ -6,10 +6,10 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use hostcall_abi::sim::{KERNEL_ENTRY_PREFIX, KernelEntry, OPS_SYMBOL, SIM_VERSION, SIM_VERSION_SYMBOL, SimOps};
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags};
 
 use super::ops::OPS;
@@ -71,9 +71,13 @@ impl SimProgram {
         let data = exported(image).map_err(|error| bad(format!("the simulator image is no shared library of this machine: {error}")))?;
         let copy = private_copy(image).map_err(|error| bad(format!("cannot copy the simulator image: {error}")))?;
         let path = format!("/proc/self/fd/{}", copy.as_raw_fd());
+        share_unwinder();
         // SAFETY: the image is a program that the caller chose to run here, and its hash was checked; what its initialisers do is its own.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
-        let library = library.map_err(|error| bad(format!("the system cannot load the simulator image: {error}")))?;
+        let library = library.map_err(|error| {
+            let reason = std::error::Error::source(&error).unwrap_or(&error);
+            bad(format!("the system cannot load the simulator image: {reason}"))
+        })?;
         let word = |symbol: &str, size: usize| -> Result<*mut u8, Error> {
             let missing = || bad(format!("the simulator image has no `{symbol}` of {size} bytes; it is not built with hostcall"));
             if data.get(symbol).is_none_or(|data| data.size != size) {
@@ -102,6 +106,18 @@ impl SimProgram {
     fn share(self) -> Arc<LoadedProgram> {
         Arc::new(LoadedProgram { source: Arc::new(self.source), max_group_size: self.max_group_size })
     }
+}
+
+/// Lets images find the functions of the unwinder, which they mention and name no library for: where this code is in a library that was itself opened
+/// at run time, what that is linked to is not everybody's.
+fn share_unwinder() {
+    static SHARED: Once = Once::new();
+    SHARED.call_once(|| {
+        // SAFETY: the compiler's own library, which this code is linked to: it is loaded already. Where it has another name, images find it or say so.
+        if let Ok(library) = unsafe { Library::open(Some("libgcc_s.so.1"), RTLD_NOW | RTLD_GLOBAL) } {
+            std::mem::forget(library);
+        }
+    });
 }
 
 /// Exported data, by name.

@@ -38,7 +38,7 @@ pub(super) fn read(flat: &Flat) -> Result<Properties, Error> {
         kind: ol_device_type_t::OL_DEVICE_TYPE_GPU,
         name: info.name.clone(),
         product_name: info.name.clone(),
-        uid: cuda.pci_bus_id.clone(),
+        uid: info.pci_bus_id.clone().unwrap_or_default(),
         vendor: "NVIDIA".to_owned(),
         driver_version: info.driver.clone(),
         max_group_size: info.max_group_size,

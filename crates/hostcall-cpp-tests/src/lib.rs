@@ -1,0 +1,171 @@
+//! What the tests share: the images of the kernels in C++, and the handlers that they call.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hostcall::{BufferHandle, HandlerError, Server, ServerBuilder, WaitError};
+use offload::{Args, Device, Image, ImageKind, Launch, Program, ProgramBundle, Queue};
+
+#[path = "../../../examples/cuda/services.rs"]
+pub mod services;
+
+use services::{Particle, host};
+
+/// The compilers whose images there are: their names, and where the images lie.
+pub fn images() -> Vec<(&'static str, &'static str)> {
+    let all = [("g++", env!("HOSTCALL_CPP_KERNELS_GCC")), ("clang++", env!("HOSTCALL_CPP_KERNELS_CLANG"))];
+    present(&all)
+}
+
+/// The same of the client over a recorded bus.
+pub fn clients() -> Vec<(&'static str, &'static str)> {
+    let all = [("g++", env!("HOSTCALL_CPP_CLIENT_GCC")), ("clang++", env!("HOSTCALL_CPP_CLIENT_CLANG"))];
+    present(&all)
+}
+
+fn present(all: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    for (compiler, _) in all.iter().filter(|(_, image)| image.is_empty()) {
+        println!("skipped: there is no {compiler}");
+    }
+    all.iter().filter(|(_, image)| !image.is_empty()).copied().collect()
+}
+
+/// What handlers saw of posts.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Sum of the values of `note`.
+    pub notes: AtomicU64,
+    /// Messages of `log`, their bytes, and a sum of them.
+    pub logs: AtomicU64,
+    /// Bytes of them.
+    pub log_bytes: AtomicU64,
+}
+
+/// The handlers of `Host`, without `held_back`.
+pub fn handlers(builder: ServerBuilder, seen: &Arc<Seen>) -> ServerBuilder {
+    let (noted, logged) = (seen.clone(), seen.clone());
+    builder
+        .service(host::add42(|x| x + 42.0))
+        .service(host::nothing(|| ()))
+        .service(host::sum(|a, b| a + b))
+        .service(host::scale(|a, b| f64::from(a) * b))
+        .service(host::mixed(|a| (a, -i64::from(a), a % 2 == 1, 'ß')))
+        .service(host::lookup(|key| key.is_multiple_of(3).then(|| key * key)))
+        .service(host::half(|n| if n % 2 == 0 { Ok(u64::from(n / 2)) } else { Err(n) }))
+        .service(host::set(|n| if n == 5 { Err(5) } else { Ok(()) }))
+        .service(host::digest(|block: [u8; 64]| [block.iter().map(|b| u32::from(*b)).sum(), u32::from(block[63])]))
+        .service(host::step(|before: Particle, seconds| {
+            let [x, y, z] = before.place;
+            Particle { place: [x, y, z + seconds], number: before.number + 1, ..before }
+        }))
+        .service(host::wide(|values: [u32; 100]| std::array::from_fn(|i| values[i + 40])))
+        .service(host::small(|a, b, yes, letter| i16::from(a) + b as i16 + if yes { letter as i16 } else { 0 }))
+        .service(host::measure(|text: &str, numbers: &[u32]| (text.len() as u32, numbers.iter().map(|n| u64::from(*n)).sum::<u64>())))
+        .service(host::echo(|data: &[u8], back: &mut [u8]| {
+            back.copy_from_slice(data);
+            data.iter().map(|b| u32::from(*b)).sum::<u32>()
+        }))
+        .service(host::fill(|block, out: &mut [u16]| {
+            out.fill(block as u16);
+            if block % 2 == 0 { Ok(out.len() as u32) } else { Err(block) }
+        }))
+        // Relaxed: they are read when the kernel has been waited for.
+        .service(host::note(move |value| _ = noted.notes.fetch_add(value, Ordering::Relaxed)))
+        .service(host::log(move |message: &str| {
+            logged.logs.fetch_add(1, Ordering::Relaxed);
+            logged.log_bytes.fetch_add(message.len() as u64, Ordering::Relaxed);
+        }))
+        .service(host::picky(|v| if v % 2 == 0 { Ok(v * 10) } else { Err(HandlerError::new(v + 7, "odd")) }))
+        .service(host::fragile(|v| {
+            assert!(v % 2 == 0, "odd: {v}");
+            v * 10
+        }))
+}
+
+/// A simulator, and how few ports and staging slots a server on it has.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// As `Device::open` takes it.
+    pub device: String,
+    /// Ports and staging slots, if they are not as many as usual.
+    pub scarce: Option<(u32, u32)>,
+}
+
+impl Setting {
+    /// As many ports and slots as usual.
+    pub fn usual(device: impl Into<String>) -> Self {
+        Self { device: device.into(), scarce: None }
+    }
+}
+
+/// A program in C++ attached to a server, and a queue.
+#[derive(Debug)]
+pub struct Bench {
+    /// The queue.
+    pub queue: Queue,
+    /// The program.
+    pub program: Program,
+    /// The server.
+    pub server: Server,
+    /// Its port buffer.
+    pub buffer: BufferHandle,
+    /// The device.
+    pub device: Device,
+    /// What handlers saw.
+    pub seen: Arc<Seen>,
+}
+
+/// The image at `path` as a bundle for a simulator.
+///
+/// # Panics
+/// When it cannot be read.
+pub fn bundle(device: &Device, path: &str) -> ProgramBundle {
+    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    ProgramBundle::new("behaviours.cu", vec![Image::new(ImageKind::Sim, device.info().arch.clone(), bytes)])
+}
+
+impl Bench {
+    /// Loads the image at `path`, and attaches it to a server with the handlers and what `more` adds.
+    ///
+    /// # Panics
+    /// When anything of it fails: the test cannot run.
+    pub fn new(path: &str, setting: &Setting, more: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
+        let device = Device::open(&setting.device).unwrap_or_else(|error| panic!("{}: {error}", setting.device));
+        let seen = Arc::new(Seen::default());
+        let mut builder = Server::builder(&device);
+        if let Some((ports, slots)) = setting.scarce {
+            builder = builder.ports(ports).staging(slots, hostcall::__private::Geometry::new(1, 32).slot_bytes);
+        }
+        let server = more(handlers(builder, &seen)).start().expect("the server starts");
+        let program = device.load(&bundle(&device, path)).expect("the kernels load");
+        let buffer = server.attach(&program).expect("the kernels are attached");
+        Self { queue: device.queue().expect("a queue"), program, server, buffer, device, seen }
+    }
+
+    /// Launches a kernel whose last parameter is a slice of `per_lane` results of each lane.
+    ///
+    /// # Panics
+    /// When the launch is refused.
+    pub fn launch<T: hostcall::Plain + Default>(&self, kernel: &str, lanes: u32, per_lane: u32, args: Args) -> offload::Memory<T> {
+        let memory = self.device.alloc::<T>((lanes * per_lane) as usize).expect("memory for the results");
+        let kernel = self.program.kernel(kernel).expect("the kernel is there");
+        self.queue.copy_to(&memory, 0, &vec![T::default(); (lanes * per_lane) as usize]).expect("results are cleared");
+        let args = args.address(memory.address()).value(u64::from(lanes));
+        // SAFETY: the kernels write only where their arguments say, and lanes from the given number on do nothing.
+        unsafe { self.queue.launch(&kernel, Launch::threads(lanes, lanes.min(96)), args) }.expect("the launch");
+        memory
+    }
+
+    /// Runs such a kernel.
+    ///
+    /// # Errors
+    /// What the kernel, a handler or the device reported.
+    ///
+    /// # Panics
+    /// When results cannot be read.
+    pub fn run<T: hostcall::Plain + Default>(&self, kernel: &str, lanes: u32, args: Args) -> Result<Vec<T>, WaitError> {
+        let memory = self.launch(kernel, lanes, 1, args);
+        self.server.wait(&self.queue)?;
+        Ok(self.queue.read(&memory).expect("results are read"))
+    }
+}

@@ -1,0 +1,256 @@
+//! What compilers for GPUs make of the headers. Nothing of it is run: there need be no GPU.
+#![allow(missing_docs, reason = "a test")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use hostcall_build::Ptxas;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
+}
+
+/// The sources that everything has to compile.
+const SOURCES: [&str; 2] = ["examples/cuda/add42.cu", "examples/cuda/behaviours.cu"];
+
+/// A kernel with one call, for what it weighs.
+const SCALAR: &str = "#include \"services.cuh\"
+extern \"C\" HC_ENTRY void scalar(float* y) { const auto i = hostcall::global_id(); y[i] = Host::add42(y[i]).value_or(-1); }
+";
+
+/// Stubs that give values instead of answers.
+const ABORTING: &str = "#define HOSTCALL_ON_ERROR_ABORT
+#include \"services.cuh\"
+HOSTCALL_KERNEL(aborting, float* y) { y[0] = Host::add42(y[0]); Host::nothing(); Host::log(\"text\"); Host::note(1); }
+";
+
+/// Whether a source takes a compiler seconds: it is compiled for one architecture, the others for all.
+fn is_large(source: &Path) -> bool {
+    source.ends_with("behaviours.cu")
+}
+
+fn clang() -> Option<&'static str> {
+    let found =
+        ["clang++-22", "clang++"].into_iter().find(|name| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success()));
+    if found.is_none() {
+        println!("skipped: there is no clang++");
+    }
+    found
+}
+
+fn ptxas() -> Option<Ptxas> {
+    Ptxas::find().map_err(|error| println!("skipped: {error}")).ok()
+}
+
+/// `nvcc` as `cargo xtask setup` installs it, or the machine's own.
+fn toolkit() -> Option<PathBuf> {
+    let places = [root().join("target/cuda/nvidia/cu13"), PathBuf::from("/usr/local/cuda")];
+    let found = places.into_iter().find(|place| place.join("bin/nvcc").is_file());
+    if found.is_none() {
+        println!("skipped: there is no nvcc; `cargo xtask setup` installs one");
+    }
+    found
+}
+
+fn run(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?}:\n{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// A directory for what is compiled, with the small sources in it; and all sources.
+fn sources() -> (tempfile::TempDir, Vec<PathBuf>) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut all: Vec<PathBuf> = SOURCES.iter().map(|source| root().join(source)).collect();
+    for (name, text) in [("scalar.cu", SCALAR), ("aborting.cu", ABORTING)] {
+        let file = dir.path().join(name);
+        std::fs::write(&file, text).expect("a source");
+        all.push(file);
+    }
+    (dir, all)
+}
+
+/// A compiler that is to find the headers, and to be strict.
+fn strict(compiler: impl AsRef<std::ffi::OsStr>, standard: &str) -> Command {
+    let mut command = Command::new(compiler);
+    command.arg(format!("-std={standard}")).arg("-I").arg(root().join("include")).arg("-I").arg(root().join("examples/cuda"));
+    command
+}
+
+/// By clang, without CUDA's headers.
+fn clang_ptx(clang: &str, standard: &str, arch: &str, ptx: u32, source: &Path, to: &Path) -> String {
+    let mut command = strict(clang, standard);
+    command.args(["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-O3", "-Wall", "-Wextra", "-Werror", "-S"]);
+    command.arg(format!("--cuda-gpu-arch={arch}")).arg(format!("--cuda-feature=+ptx{ptx}")).arg(source).arg("-o").arg(to);
+    run(&mut command);
+    std::fs::read_to_string(to).expect("PTX")
+}
+
+#[test]
+fn clang_makes_ptx_that_assembles_for_every_architecture() {
+    let Some(clang) = clang() else { return };
+    let ptxas = ptxas();
+    let (dir, sources) = sources();
+    // The least version of PTX that has 16-byte atomic accesses, or the architecture.
+    for (arch, ptx) in [("sm_75", 84), ("sm_80", 84), ("sm_90", 84), ("sm_100", 86), ("sm_120", 87)] {
+        let standard = if arch == "sm_90" { "c++20" } else { "c++17" };
+        for source in sources.iter().filter(|source| arch == "sm_90" || !is_large(source)) {
+            let text = clang_ptx(clang, standard, arch, ptx, source, &dir.path().join("image.ptx"));
+            assert!(text.contains("st.relaxed.sys.global.b128") && text.contains("ld.relaxed.sys.global.b128"), "{}", source.display());
+            assert!(text.contains(".const .align 64 .b8 __hostcall_device[128]"), "the descriptor lies in constant memory");
+            if let Some(ptxas) = &ptxas {
+                ptxas.assemble(text.as_bytes(), arch).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+            }
+        }
+    }
+}
+
+/// Registers of the only kernel in what `ptxas -v` says, which must not use a stack.
+fn registers(said: &str) -> u32 {
+    assert!(said.contains("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), "{said}");
+    assert!(!said.contains("cumulative stack"), "{said}");
+    said.split("Used ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{said}"))
+}
+
+#[test]
+fn a_kernel_with_a_scalar_call_takes_few_registers_and_no_stack() {
+    let (dir, _) = sources();
+    let source = dir.path().join("scalar.cu");
+    if let (Some(clang), Some(ptxas)) = (clang(), ptxas()) {
+        let image = dir.path().join("scalar.ptx");
+        clang_ptx(clang, "c++17", "sm_90", 84, &source, &image);
+        let mut command = Command::new(&ptxas.path);
+        command.args(["-v", "-arch=sm_90"]).arg(&image).arg("-o").arg(dir.path().join("scalar.cubin"));
+        let said = String::from_utf8(run(&mut command).stderr).expect("text");
+        assert!(registers(&said) <= 40, "{said}");
+    }
+    if let Some(toolkit) = toolkit() {
+        let mut command = strict(toolkit.join("bin/nvcc"), "c++17");
+        command.args(["-arch=sm_90", "-O3", "-Xptxas", "-v", "-cubin"]).arg(&source).arg("-o").arg(dir.path().join("scalar.cubin"));
+        let said = String::from_utf8(run(&mut command).stderr).expect("text");
+        assert!(registers(&said) <= 40, "{said}");
+    }
+}
+
+#[test]
+fn nvcc_compiles_both_passes_without_a_warning() {
+    let Some(toolkit) = toolkit() else { return };
+    let (dir, sources) = sources();
+    let ways: [(&str, &str, &[&str]); 6] = [
+        ("c++17", "sm_75", &[]),
+        ("c++17", "sm_90", &["-rdc=true"]),
+        ("c++17", "sm_90", &["-G"]),
+        ("c++20", "sm_90", &["-lineinfo"]),
+        ("c++20", "sm_100", &[]),
+        ("c++17", "sm_120", &[]),
+    ];
+    for (i, (standard, arch, options)) in ways.into_iter().enumerate() {
+        for source in sources.iter().filter(|source| i == 0 || source.ends_with("add42.cu")) {
+            let mut command = strict(toolkit.join("bin/nvcc"), standard);
+            command.args(["-c", "-Werror=all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror"]).arg(format!("-arch={arch}")).args(options);
+            run(command.arg(source).arg("-o").arg(dir.path().join("image.o")));
+        }
+    }
+}
+
+#[test]
+fn two_translation_units_of_nvcc_link_as_one_program() {
+    let Some(toolkit) = toolkit() else { return };
+    let (dir, _) = sources();
+    let objects: Vec<PathBuf> = SOURCES
+        .iter()
+        .enumerate()
+        .map(|(i, source)| {
+            let object = dir.path().join(format!("{i}.o"));
+            let mut command = strict(toolkit.join("bin/nvcc"), "c++17");
+            run(command.args(["-dc", "-arch=sm_90", "-Werror=all-warnings"]).arg(root().join(source)).arg("-o").arg(&object));
+            object
+        })
+        .collect();
+    let mut link = Command::new(toolkit.join("bin/nvcc"));
+    run(link.args(["-arch=sm_90", "-dlink", "-cubin"]).args(&objects).arg("-o").arg(dir.path().join("program.cubin")));
+    let cubin = std::fs::read(dir.path().join("program.cubin")).expect("a cubin");
+    let text = String::from_utf8_lossy(&cubin);
+    for symbol in ["__hostcall_device", "__hostcall_abi", "__HOSTCALL__Host__add42", "__HOSTCALL_SIGNATURE__Host__add42", "add42", "shapes"]
+    {
+        assert!(text.contains(symbol), "{symbol}");
+    }
+}
+
+#[test]
+fn clang_compiles_for_amd_with_accesses_of_16_bytes() {
+    let Some(clang) = clang() else { return };
+    let (dir, sources) = sources();
+    for (arch, store, load) in [
+        ("gfx90a", "global_store_dwordx4", "global_load_dwordx4"),
+        ("gfx942", "global_store_dwordx4", "global_load_dwordx4"),
+        ("gfx1100", "global_store_b128", "global_load_b128"),
+    ] {
+        let standard = if arch == "gfx942" { "c++20" } else { "c++17" };
+        for source in sources.iter().filter(|source| arch == "gfx942" || !is_large(source)) {
+            let image = dir.path().join("image.s");
+            let mut command = strict(clang, standard);
+            command.args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O3", "-Wall", "-Wextra", "-Werror", "-S"]);
+            run(command.arg(format!("--offload-arch={arch}")).arg(source).arg("-o").arg(&image));
+            let text = std::fs::read_to_string(&image).expect("assembly");
+            assert!(text.contains(store) && text.contains(load), "{arch}, {}", source.display());
+        }
+    }
+}
+
+#[test]
+fn nvrtc_compiles_with_headers_that_are_given_by_name() {
+    use std::ffi::{CString, c_char, c_int, c_void};
+    type Create =
+        unsafe extern "C" fn(*mut *mut c_void, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char) -> c_int;
+    type Compile = unsafe extern "C" fn(*mut c_void, c_int, *const *const c_char) -> c_int;
+    type Size = unsafe extern "C" fn(*mut c_void, *mut usize) -> c_int;
+    type Text = unsafe extern "C" fn(*mut c_void, *mut c_char) -> c_int;
+    type Destroy = unsafe extern "C" fn(*mut *mut c_void) -> c_int;
+
+    let Some(toolkit) = toolkit() else { return };
+    let library = toolkit.join("lib/libnvrtc.so.13");
+    if !library.is_file() {
+        return println!("skipped: there is no {}", library.display());
+    }
+    let c = |text: Vec<u8>| CString::new(text).expect("text without a zero");
+    let include = root().join("include");
+    let mut names = vec!["hostcall.cuh".to_owned(), "hostcall_abi.h".to_owned()];
+    let parts = std::fs::read_dir(include.join("hostcall")).expect("the parts of the header");
+    names.extend(parts.map(|part| format!("hostcall/{}", part.expect("a part").file_name().display())));
+    let mut headers: Vec<CString> = names.iter().map(|name| c(std::fs::read(include.join(name)).expect("a header"))).collect();
+    names.push("services.cuh".to_owned());
+    headers.push(c(std::fs::read(root().join("examples/cuda/services.cuh")).expect("the stubs")));
+    let names: Vec<CString> = names.into_iter().map(|name| c(name.into())).collect();
+    let pointers = |all: &[CString]| all.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
+
+    // SAFETY: NVIDIA's library, whose initialisers do nothing that concerns this process.
+    let nvrtc = unsafe { libloading::Library::new(&library) }.expect("NVRTC loads");
+    // SAFETY: the functions of `nvrtc.h`, with its types; every array has as many elements as is said, and lives until the call has ended.
+    unsafe {
+        let create = nvrtc.get::<Create>(b"nvrtcCreateProgram").expect("a function");
+        let compile = nvrtc.get::<Compile>(b"nvrtcCompileProgram").expect("a function");
+        let log_size = nvrtc.get::<Size>(b"nvrtcGetProgramLogSize").expect("a function");
+        let log = nvrtc.get::<Text>(b"nvrtcGetProgramLog").expect("a function");
+        let destroy = nvrtc.get::<Destroy>(b"nvrtcDestroyProgram").expect("a function");
+        for (source, standard) in SOURCES.into_iter().zip(["17", "20"]) {
+            let text = c(std::fs::read(root().join(source)).expect("a source"));
+            let mut program = std::ptr::null_mut();
+            let (h, n) = (pointers(&headers), pointers(&names));
+            assert_eq!(create(&raw mut program, text.as_ptr(), c"kernels.cu".as_ptr(), h.len() as c_int, h.as_ptr(), n.as_ptr()), 0);
+            let options = [c(format!("--std=c++{standard}").into()), c(b"--gpu-architecture=sm_90".to_vec())];
+            let result = compile(program, 2, pointers(&options).as_ptr());
+            let mut size = 0;
+            assert_eq!(log_size(program, &raw mut size), 0);
+            let mut said = vec![0u8; size];
+            assert_eq!(log(program, said.as_mut_ptr().cast()), 0);
+            assert_eq!((result, size), (0, 1), "{source}: {}", String::from_utf8_lossy(&said));
+            destroy(&raw mut program);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Layouts of `#[repr(C)]` structs.
+
+use std::sync::Arc;
+
+use proc_macro2::Span;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{ItemStruct, LitInt, Member};
+
+use super::error::ErrorKind;
+use super::resolve::{Noted, Outcome, Resolver, State, doc, text};
+use crate::model::{Field, Number, Structure, Type};
+
+/// What `#[repr]` says.
+#[derive(Default)]
+struct Repr {
+    is_fixed: bool,
+    align: Option<usize>,
+    packed: Option<usize>,
+}
+
+impl Resolver<'_> {
+    /// The struct `item` of the scope `of`, which is named at `span` in the scope `scope`.
+    pub(super) fn structure(&mut self, scope: usize, span: Span, of: usize, item: &ItemStruct) -> Outcome<Arc<Structure>> {
+        let name = item.ident.unraw().to_string();
+        let key = (of, name.clone());
+        match self.structures.get(&key) {
+            Some(State::Done(structure)) => return Ok(Arc::clone(structure)),
+            Some(State::Failed) => return Err(Noted),
+            Some(State::Open) => return Err(self.note(scope, span, ErrorKind::Recursive { name })),
+            None => {}
+        }
+        self.structures.insert(key.clone(), State::Open);
+        let structure = self.laid_out(of, &name, item).map(Arc::new);
+        let state = match &structure {
+            Ok(structure) => {
+                self.completed.push((Arc::clone(structure), of, item.ident.span()));
+                State::Done(Arc::clone(structure))
+            }
+            Err(Noted) => State::Failed,
+        };
+        self.structures.insert(key, state);
+        structure
+    }
+
+    fn laid_out(&mut self, scope: usize, name: &str, item: &ItemStruct) -> Outcome<Structure> {
+        let repr = self.repr(scope, item)?;
+        if !repr.is_fixed {
+            return Err(self.note(scope, item.ident.span(), ErrorKind::NotReprC { name: name.to_owned() }));
+        }
+        let types: Vec<_> = item.fields.iter().map(|field| self.field(scope, &field.ty)).collect();
+        let types: Vec<Type> = types.into_iter().collect::<Outcome<_>>()?;
+        if types.is_empty() {
+            return Err(self.note(scope, item.ident.span(), ErrorKind::Empty { text: name.to_owned() }));
+        }
+        let padding = |before: &str| ErrorKind::Padding { name: name.to_owned(), before: before.to_owned() };
+        let (mut offset, mut align) = (0usize, 1);
+        let mut fields = Vec::new();
+        for ((field, member), ty) in item.fields.iter().zip(item.fields.members()).zip(types) {
+            let named = match &member {
+                Member::Named(ident) => ident.unraw().to_string(),
+                Member::Unnamed(index) => format!("_{}", index.index),
+            };
+            let field_align = ty.align().unwrap_or(1).min(repr.packed.unwrap_or(usize::MAX));
+            if !offset.is_multiple_of(field_align) {
+                return Err(self.note(scope, field.span(), padding(&format!("`{named}`"))));
+            }
+            align = align.max(field_align);
+            let bytes = ty.bytes().unwrap_or(0);
+            fields.push(Field { name: named, doc: doc(&field.attrs), ty, offset });
+            offset = offset.saturating_add(bytes);
+        }
+        align = align.max(repr.align.unwrap_or(1));
+        if !offset.is_multiple_of(align) {
+            return Err(self.note(scope, item.ident.span(), padding("its end")));
+        }
+        Ok(Structure { name: name.to_owned(), doc: doc(&item.attrs), fields, bytes: offset, align, packed: repr.packed.is_some() })
+    }
+
+    fn field(&mut self, scope: usize, ty: &syn::Type) -> Outcome<Type> {
+        let resolved = self.plain(scope, ty, "a field")?;
+        let mut inner = &resolved;
+        while let Type::Array(element, _) = inner {
+            inner = element;
+        }
+        match inner {
+            Type::Number(number @ (Number::Usize | Number::Isize)) => {
+                let kind = ErrorKind::AddressSized { name: number.name() };
+                Err(self.note(scope, ty.span(), kind))
+            }
+            _ => Ok(resolved),
+        }
+    }
+
+    fn repr(&mut self, scope: usize, item: &ItemStruct) -> Outcome<Repr> {
+        let mut repr = Repr::default();
+        for attribute in item.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+            let parsed = attribute.parse_nested_meta(|meta| {
+                repr.is_fixed |= meta.path.is_ident("C") || meta.path.is_ident("transparent");
+                let number = if meta.input.peek(syn::token::Paren) {
+                    let content;
+                    syn::parenthesized!(content in meta.input);
+                    Some(content.parse::<LitInt>()?.base10_parse()?)
+                } else {
+                    None
+                };
+                if meta.path.is_ident("align") {
+                    repr.align = number;
+                } else if meta.path.is_ident("packed") {
+                    repr.packed = Some(number.unwrap_or(1));
+                }
+                Ok(())
+            });
+            let numbers = [repr.align, repr.packed];
+            if let Err(error) = parsed {
+                return Err(self.note(scope, error.span(), ErrorKind::Syntax { message: error.to_string() }));
+            }
+            if numbers.into_iter().flatten().any(|number: usize| !number.is_power_of_two()) {
+                let message = format!("`{}` asks for an alignment that is no power of two", text(attribute));
+                return Err(self.note(scope, attribute.span(), ErrorKind::Definition { message }));
+            }
+        }
+        Ok(repr)
+    }
+}

@@ -1,0 +1,131 @@
+//! What a remote call costs: the time of one beside a bare request of `async-nats`, and how many go through in batches.
+//!
+//! `nats-server -a 127.0.0.1 -p 4222 &`, then `cargo run --release -p hostcall-remote --example rate -- nats://127.0.0.1:4222`. Without an address it is
+//! measured within the process. Caller and worker are two connections of one process.
+
+use std::error::Error;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use hostcall::detached::{Message, Runner};
+use hostcall_remote::{CallOptions, Connector, Worker, local, nats};
+
+#[hostcall::service]
+pub(crate) trait Host {
+    fn scale(x: f32) -> f32;
+    fn mix(state: [u32; 16]) -> u32;
+}
+
+/// Requests of which the median is told.
+const ONE_BY_ONE: usize = 20_000;
+/// Lanes of a batch, in messages of a wave each.
+const LANES: usize = 3200;
+const WAVE: usize = 32;
+/// Lanes that call in all, and batches that are under way at once.
+const ALL: usize = 16_000_000;
+const AT_ONCE: usize = 16;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let address = std::env::args().nth(1);
+    let place = address.as_ref().map_or_else(local, nats);
+    let scale = host::scale_batch(|calls| calls.answer(|(x,)| 2.0 * x));
+    let mix = host::mix_batch(|calls| calls.answer(|(state,)| state.iter().fold(0, |sum: u32, x| sum.wrapping_add(*x))));
+    let worker = Worker::on(place.clone()).service(scale).service(mix).start()?;
+    println!("{worker}");
+    if let Some(address) = &address {
+        let (p50, p99) = bare(address)?;
+        println!("bare async-nats request and reply of 20 bytes: p50 {p50:?}, p99 {p99:?}");
+    }
+    one_by_one(&place)?;
+    batches(&place, "4 bytes there, 4 back", host::definition::scale(), 1)?;
+    batches(&place, "64 bytes there, 4 back", host::definition::mix(), 16)
+}
+
+fn percentiles(mut times: Vec<Duration>) -> (Duration, Duration) {
+    times.sort_unstable();
+    (times[times.len() / 2], times[times.len() * 99 / 100])
+}
+
+/// A client that asks another one, with nothing of ours between.
+fn bare(address: &str) -> Result<(Duration, Duration), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let address = address.to_owned();
+    let times = runtime.block_on(async move {
+        let (asks, answers) = (async_nats::connect(&address).await?, async_nats::connect(&address).await?);
+        let mut requests = answers.subscribe("bare").await?;
+        answers.flush().await?;
+        tokio::spawn(async move {
+            while let Some(request) = futures_util::StreamExt::next(&mut requests).await {
+                if let Some(reply) = request.reply {
+                    answers.publish(reply, request.payload).await?;
+                }
+            }
+            Ok::<_, async_nats::PublishError>(())
+        });
+        // Until the server knows the subscription.
+        while asks.request("bare", bytes::Bytes::new()).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let mut times = Vec::with_capacity(ONE_BY_ONE);
+        for i in 0..ONE_BY_ONE + 1000 {
+            let start = Instant::now();
+            asks.request("bare", bytes::Bytes::from_static(&[1; 20])).await?;
+            if i >= 1000 {
+                times.push(start.elapsed());
+            }
+        }
+        Ok::<_, async_nats::Error>(times)
+    });
+    Ok(percentiles(times.map_err(|error| error.to_string())?))
+}
+
+/// A remote service as a server would call it.
+fn one_by_one(place: &Connector) -> Result<(), Box<dyn Error>> {
+    let remote = place.clone().connect()?;
+    let runner = Runner::new();
+    let callable = runner.add(remote.service(host::definition::scale()))?;
+    let mut times = Vec::with_capacity(ONE_BY_ONE);
+    for i in 0..ONE_BY_ONE + 1000 {
+        let (give, take) = mpsc::sync_channel(1);
+        let start = Instant::now();
+        let message = Message { mask: 1, units: vec![1f32.to_bits()], room: 1, ..Message::default() };
+        callable.run(message, move |replies| _ = give.send(replies.units))?;
+        let units = take.recv()?;
+        if i >= 1000 {
+            times.push(start.elapsed());
+        }
+        assert_eq!(units, [2f32.to_bits()]);
+    }
+    let (p50, p99) = percentiles(times);
+    println!("a remote call of one lane: p50 {p50:?}, p99 {p99:?}");
+    Ok(())
+}
+
+fn batches(place: &Connector, what: &str, definition: hostcall::Definition, units: usize) -> Result<(), Box<dyn Error>> {
+    let options = CallOptions::new().in_flight(AT_ONCE).timeout(Duration::from_secs(60));
+    let remote = place.clone().connect()?;
+    let runner = Runner::new();
+    let callable = runner.add(remote.service_with(definition, options))?;
+    let (give, take) = mpsc::channel();
+    let messages = ALL / WAVE;
+    let start = Instant::now();
+    let (mut started, mut ended, mut longest) = (0, 0, Duration::ZERO);
+    while ended < messages {
+        while started < messages && started - ended < AT_ONCE * LANES / WAVE {
+            let (give, since) = (give.clone(), Instant::now());
+            let message = Message { mask: u64::from(u32::MAX), units: vec![1; WAVE * units], room: 1, ..Message::default() };
+            callable.run(message, move |replies| _ = give.send((replies.heads.len(), since.elapsed())))?;
+            started += 1;
+        }
+        let (lanes, time) = take.recv()?;
+        assert_eq!(lanes, WAVE);
+        longest = longest.max(time);
+        ended += 1;
+    }
+    let time = start.elapsed();
+    let stats = &remote.stats()[0];
+    let rate = ALL as f64 / time.as_secs_f64() / 1e6;
+    let lanes = ALL as u64 / stats.requests;
+    println!("{what}: {rate:.2} M lane calls/s; {lanes} lanes a request; {} requests, the slowest message {longest:?}", stats.requests);
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! Services, and the threads on which they run, without a server.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+
+use hostcall_abi::Status;
+
+use super::apart::{Apart, Done};
+use super::message::{Invalid, Message, Replies};
+use crate::record::{Report, install_hook};
+use crate::server::ServerError;
+use crate::service::call::Scratch;
+use crate::service::closing::Closing;
+use crate::service::definition::Definition;
+use crate::service::lanes::{Answers, LaneCalls, Progress, bits_of};
+use crate::service::registry::Registered;
+use crate::service::{Run, Service};
+#[cfg(feature = "tokio")]
+use crate::serving::asynchronous::Runtime;
+use crate::serving::exits::{self, Exits};
+use crate::serving::pool::Pool;
+
+/// Where handlers run, and whether they still do.
+pub(super) struct Shared {
+    pool: Pool,
+    #[cfg(feature = "tokio")]
+    runtime: Runtime,
+    pub(super) closing: Closing,
+}
+
+/// Runs services on messages that came through no port. It has what a [`Server`](crate::Server) has for handlers that are not inline: a blocking pool, and
+/// with the feature `tokio` a runtime.
+///
+/// Dropping it answers calls that have not begun with [`CallError::ServerGone`](crate::CallError::ServerGone).
+pub struct Runner {
+    shared: Arc<Shared>,
+}
+
+impl fmt::Debug for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runner").finish_non_exhaustive()
+    }
+}
+
+impl Default for Runner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Runner {
+    /// The most threads that blocking handlers take together, unless said otherwise.
+    const BLOCKING_THREADS: usize = 512;
+
+    /// With a blocking pool of 512 threads at most, and a runtime of its own for async handlers: neither has threads before a service needs them.
+    pub fn new() -> Self {
+        Self::with_pool(Self::BLOCKING_THREADS)
+    }
+
+    /// With a blocking pool of so many threads at most.
+    pub fn with_pool(blocking_threads: usize) -> Self {
+        Self::made(
+            blocking_threads,
+            #[cfg(feature = "tokio")]
+            None,
+        )
+    }
+
+    /// With a blocking pool of so many threads at most, and a runtime for async handlers.
+    #[cfg(feature = "tokio")]
+    pub fn on(blocking_threads: usize, runtime: tokio::runtime::Handle) -> Self {
+        Self::made(blocking_threads, Some(runtime))
+    }
+
+    fn made(blocking_threads: usize, #[cfg(feature = "tokio")] runtime: Option<tokio::runtime::Handle>) -> Self {
+        install_hook();
+        let shared = Shared {
+            pool: Pool::new(blocking_threads),
+            #[cfg(feature = "tokio")]
+            runtime: Runtime::new(runtime),
+            closing: Closing::default(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Makes a service ready to run.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub fn add(&self, service: Service) -> Result<Callable, ServerError> {
+        match &service.run {
+            Run::Inline(_) | Run::Later(_) | Run::LaterBatch(_) => {}
+            Run::Blocking(_) | Run::Adaptive(_) => self.shared.pool.warm_up().map_err(ServerError::Thread)?,
+            #[cfg(feature = "tokio")]
+            Run::Future(_) => self.shared.runtime.warm_up().map_err(ServerError::Thread)?,
+        }
+        Ok(Callable { shared: self.shared.clone(), service: Arc::new(Registered::new(1, service, 0, false)) })
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        self.shared.closing.set(Status::SERVER_GONE);
+        self.shared.pool.close();
+        #[cfg(feature = "tokio")]
+        self.shared.runtime.close();
+    }
+}
+
+/// A service that runs on messages. Clones are the same service.
+#[derive(Clone)]
+pub struct Callable {
+    shared: Arc<Shared>,
+    service: Arc<Registered>,
+}
+
+impl fmt::Debug for Callable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Callable").field("service", &self.service).finish_non_exhaustive()
+    }
+}
+
+/// What a thread reuses from message to message.
+#[derive(Default)]
+struct Memory {
+    scratch: Scratch,
+    streams: Vec<u32>,
+}
+
+impl Memory {
+    /// Units of streams that are kept.
+    const KEEP: usize = 1 << 20;
+}
+
+thread_local! {
+    static MEMORY: RefCell<Memory> = RefCell::default();
+}
+
+impl Callable {
+    /// What the service is.
+    pub fn definition(&self) -> &Definition {
+        &self.service.definition
+    }
+
+    /// How its handler runs: `inline`, `blocking`, `adaptive`, `deferred` or `async`.
+    pub fn mode(&self) -> &'static str {
+        self.service.run.name()
+    }
+
+    /// Units of memory that replies to a message take at most while it is handled.
+    pub fn reply_units(&self, message: &Message) -> usize {
+        message.lanes() as usize * message.stride(&self.service)
+    }
+
+    /// Runs it on a message, and tells `done` the replies: before this returns if the handler is inline, and from any thread if it is not.
+    ///
+    /// # Errors
+    /// When it is no message of this service; `done` is then told nothing.
+    pub fn run(&self, message: Message, done: impl FnOnce(Replies) + Send + 'static) -> Result<(), Invalid> {
+        message.check(&self.service.definition)?;
+        // Taken out, because handlers may run others.
+        let mut memory = MEMORY.take();
+        self.handle(message, done, &mut memory);
+        if memory.streams.len() > Memory::KEEP {
+            memory.streams = Vec::new();
+        }
+        memory.scratch.clear();
+        MEMORY.set(memory);
+        Ok(())
+    }
+
+    fn handle(&self, message: Message, done: impl FnOnce(Replies) + Send + 'static, memory: &mut Memory) {
+        let Self { shared, service } = self;
+        let Memory { scratch, streams } = memory;
+        let (lanes, stride, report) = (message.lanes(), message.stride(service), Report::default());
+        let mut late = bits_of(0, lanes);
+        if let Run::Inline(handler) | Run::Adaptive(handler) = &service.run {
+            let needed = lanes as usize * stride;
+            if streams.len() < needed {
+                streams.resize(needed, 0);
+            }
+            let mut progress = Progress::default();
+            let facts = message.facts(service, &report, &shared.closing);
+            let mut answers = Answers { facts, progress: &mut progress, streams, stride, may_block: false };
+            answers.begin(0, lanes);
+            LaneCalls { answers, scratch }.handle(&**handler);
+            if let Some(after) = &service.after {
+                after();
+            }
+            late = progress.late;
+            if late == 0 {
+                return done(Replies::of_streams(streams, stride, lanes, &report));
+            }
+        }
+        let done: Done = Box::new(done);
+        let apart = Apart::new(shared, service, message, report, late, (streams, stride), done);
+        let exits = Exits {
+            pool: &shared.pool,
+            #[cfg(feature = "tokio")]
+            runtime: &shared.runtime,
+        };
+        exits::go(exits, &(apart as _), lanes, late, None, scratch);
+    }
+}

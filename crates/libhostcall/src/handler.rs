@@ -1,0 +1,177 @@
+//! Handlers of the application: how a message gets to them and back.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use hostcall::{Batch, DeferredBatch, Requests, Service};
+
+use crate::boundary::User;
+use crate::call::{Call, Kept};
+use crate::definition::Defined;
+use crate::status::Error;
+
+/// `hc_lanes`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Lanes {
+    size: usize,
+    count: u32,
+    posted: u32,
+    mask: u64,
+    arguments: *const u32,
+    argument_stride: usize,
+    argument_units: usize,
+    results: *mut u32,
+    result_stride: usize,
+    result_units: usize,
+    service: u32,
+    port: u32,
+}
+
+const _: () = assert!(size_of::<Lanes>() == 80);
+
+impl Lanes {
+    pub(crate) const fn none() -> Self {
+        Self {
+            size: size_of::<Self>(),
+            count: 0,
+            posted: 0,
+            mask: 0,
+            arguments: std::ptr::null(),
+            argument_stride: 0,
+            argument_units: 0,
+            results: std::ptr::null_mut(),
+            result_stride: 0,
+            result_units: 0,
+            service: 0,
+            port: 0,
+        }
+    }
+
+    /// The lanes of a message, without room for results.
+    pub(crate) fn of(requests: &Requests<'_>) -> Self {
+        let rows = requests.rows();
+        Self {
+            count: requests.len() as u32,
+            posted: requests.is_post().into(),
+            mask: requests.mask(),
+            arguments: rows.as_ptr(),
+            argument_stride: rows.stride(),
+            argument_units: rows.width(),
+            service: requests.service().into(),
+            port: requests.port(),
+            ..Self::none()
+        }
+    }
+
+    /// Where the results go.
+    pub(crate) fn put_results(&mut self, start: *mut u32, stride: usize, units: usize) {
+        (self.results, self.result_stride, self.result_units) = (start, stride, units);
+    }
+}
+
+/// `hc_call`, as the application sees it.
+#[derive(Debug)]
+#[repr(C)]
+pub struct CCall {
+    _opaque: [u8; 0],
+}
+
+/// `hc_handler`.
+pub(crate) type Handler = unsafe extern "C" fn(user: *mut c_void, lanes: *const Lanes, call: *mut CCall);
+
+/// What a pointer to a call points at: `hc_complete` must know.
+#[expect(clippy::large_enum_variant, reason = "the large one is on the stack of every message, the small one in memory of its own")]
+pub(crate) enum InHand<'a> {
+    Now(Call<'a>),
+    Later(Box<Kept<'a>>),
+}
+
+impl<'a> InHand<'a> {
+    /// The message.
+    pub(crate) fn call(&mut self) -> &mut Call<'a> {
+        match self {
+            Self::Now(call) => call,
+            Self::Later(kept) => &mut kept.call,
+        }
+    }
+
+    /// The pointer that the application gets.
+    fn pointer(&mut self) -> *mut CCall {
+        std::ptr::from_mut(self).cast()
+    }
+}
+
+/// A handler with what belongs to it.
+pub(crate) struct Code {
+    defined: Defined,
+    handler: Handler,
+    user: User,
+}
+
+impl Code {
+    pub(crate) fn defined(&self) -> &Defined {
+        &self.defined
+    }
+
+    /// The service, by where its handler runs.
+    pub(crate) fn service(run: u32, defined: Defined, handler: Handler, user: User) -> Result<Service, Error> {
+        // As in the header.
+        const INLINE: u32 = 1;
+        const BLOCKING: u32 = 2;
+        const DEFERRED: u32 = 3;
+        let definition = defined.definition.clone();
+        let code = Arc::new(Self { defined, handler, user });
+        let at_once = |code: Arc<Self>, definition| Service::batch(definition, move |batch| code.serve(batch));
+        match run {
+            INLINE => Ok(at_once(code, definition)),
+            BLOCKING => Ok(at_once(code, definition).blocking()),
+            DEFERRED => Ok(Service::batch_deferred(definition, move |message| Self::defer(&code, message))),
+            _ => Err(Error::invalid(format!("{run} is no hc_run: HC_INLINE, HC_BLOCKING and HC_DEFERRED are"))),
+        }
+    }
+
+    fn run(&self, lanes: &Lanes, in_hand: &mut InHand<'_>) {
+        // SAFETY: the application's function, as the header says: the lanes live until it returns, and the call as long as it may use it.
+        unsafe { (self.handler)(self.user.pointer(), lanes, in_hand.pointer()) }
+    }
+
+    /// Has a message answered now.
+    fn serve(&self, batch: &mut Batch<'_>) {
+        let requests = batch.requests();
+        let mut lanes = Lanes::of(&requests);
+        let width = self.defined.reply_units();
+        let mut in_hand = InHand::Now(Call::now(&self.defined, batch));
+        if self.defined.has_out() {
+            let mut results = vec![0; batch.len() * width];
+            lanes.put_results(results.as_mut_ptr(), width, width);
+            self.run(&lanes, &mut in_hand);
+            if let InHand::Now(call) = in_hand {
+                call.answer(batch, &results);
+            }
+            return;
+        }
+        if batch.is_post() {
+            self.run(&lanes, &mut in_hand);
+        } else {
+            // In place.
+            batch.reply_all(|mut rows| {
+                lanes.put_results(rows.as_mut_ptr(), rows.stride(), rows.width());
+                self.run(&lanes, &mut in_hand);
+            });
+        }
+        if let InHand::Now(call) = in_hand {
+            call.fail_in(batch);
+        }
+    }
+
+    /// Gives a message away.
+    fn defer(code: &Arc<Self>, message: DeferredBatch) {
+        let kept = Kept::new(code, message);
+        let lanes: *const Lanes = &raw const kept.lanes;
+        let call = Box::into_raw(Box::new(InHand::Later(kept)));
+        // SAFETY: the application's function, as the header says: lanes and call live until it gives the call to `hc_complete`, on
+        // whichever thread.
+        unsafe { (code.handler)(code.user.pointer(), lanes, call.cast()) }
+    }
+}

@@ -1,0 +1,93 @@
+/* A host with a CUDA context of its own, on the fake driver. */
+#include "check.h"
+#include "definitions.h"
+
+extern int fake_destroyed, fake_loaded;
+extern void *fake_current, *fake_context, *fake_module, *fake_function;
+extern unsigned char fake_globals[160];
+extern uint64_t fake_signature;
+
+static void handler(void *user, const hc_lanes *lanes, hc_call *call) {
+  (void)user;
+  (void)lanes;
+  (void)call;
+}
+
+static uint32_t word(size_t at) {
+  uint32_t word;
+  memcpy(&word, fake_globals + at, sizeof word);
+  return word;
+}
+
+/* A program is attached: it has a descriptor, and the service its number. */
+static void is_attached(hc_server *server, hc_attachment **attachment) {
+  uint32_t number;
+  MUST(hc_number(server, "Typed::add42", &number));
+  CHECK(*attachment != NULL && word(132) == number && number != 0);
+  /* The descriptor's ports. */
+  CHECK(word(32) == 4);
+  MUST(hc_wait(server, NULL));
+  hc_detach(attachment);
+  memset(fake_globals, 0, 128);
+  memset(fake_globals + 132, 0, 4);
+}
+
+int main(void) {
+  hc_device *device;
+  hc_server *server;
+  hc_attachment *attachment, *again;
+  hc_server_options options;
+  uint32_t abi = ABI_VERSION;
+  uint64_t address;
+  uint8_t copy[HC_DESCRIPTOR_BYTES];
+  char text[1024];
+  size_t bytes = sizeof text;
+  memcpy(fake_globals + 128, &abi, sizeof abi);
+  fake_signature = Typed__add42.signature;
+
+  CHECK(hc_device_from_cuda_context(NULL, &device) == HC_UNAVAILABLE && strstr(hc_last_error(), "no CUDA context is current") != NULL);
+  fake_current = fake_context;
+  MUST(hc_device_from_cuda_context(NULL, &device));
+  hc_device_destroy(&device);
+  MUST(hc_device_from_cuda_context(fake_context, &device));
+  MUST(hc_device_describe(device, text, &bytes));
+  CHECK(strstr(text, "a fake GPU") != NULL && strstr(text, "\"kind\":\"CUDA\"") != NULL);
+
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.ports = 4;
+  options.staging_slots = 1;
+  options.staging_slot_bytes = 4096;
+  options.no_window = 1;
+  MUST(hc_server_start(device, &options, NULL, 0, &server));
+  MUST(hc_register(server, &Typed__add42, HC_INLINE, handler, NULL, NULL, NULL));
+
+  MUST(hc_attach_cuda_module(server, fake_module, "module", &attachment));
+  CHECK(fake_loaded == 1);
+  is_attached(server, &attachment);
+  MUST(hc_attach_cuda_function(server, fake_function, "function", &attachment));
+  is_attached(server, &attachment);
+  MUST(hc_attach_cuda_library(server, (char *)fake_module + 1, "library", &attachment));
+  is_attached(server, &attachment);
+  CHECK(hc_attach_cuda_library(server, fake_function, "library", &attachment) == HC_DEVICE && attachment == NULL);
+  CHECK(hc_attach_cuda_module(server, fake_function, "module", &attachment) == HC_DEVICE && attachment == NULL);
+
+  fake_signature++;
+  CHECK(hc_attach_cuda_module(server, fake_module, "module", &attachment) == HC_MISMATCH && attachment == NULL);
+  fake_signature--;
+  MUST(hc_descriptor(server, NULL, &address, copy, &attachment));
+  CHECK(memcmp((void *)(uintptr_t)address, copy, sizeof copy) == 0);
+  MUST(hc_descriptor(server, attachment, NULL, copy, &again));
+  CHECK(memcmp((void *)(uintptr_t)address, copy, sizeof copy) == 0);
+  hc_detach(&again);
+  hc_detach(&attachment);
+
+  MUST(hc_launch_begin(server));
+  MUST(hc_wait_timeout(server, NULL, 1000000000));
+  MUST(hc_launch_end(server));
+  MUST(hc_server_stop(&server));
+  hc_device_destroy(&device);
+  CHECK(fake_destroyed == 0);
+  puts("ok cuda");
+  return 0;
+}

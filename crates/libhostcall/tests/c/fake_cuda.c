@@ -1,0 +1,102 @@
+/* A driver without a GPU: memory is the host's, nothing is launched, what is called is counted. It has the functions
+ * that the library opens, so that attaching to a CUDA program can be tested: which globals are written, and that
+ * nothing of the application's is destroyed. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int R;
+typedef uint64_t P;
+
+/* What a test may look at. */
+int fake_destroyed, fake_loaded;
+void *fake_current;
+unsigned char fake_globals[160] __attribute__((aligned(64)));
+uint64_t fake_signature;
+static char context[1], module[1], stream[1], function[1];
+void *fake_context = context, *fake_module = module, *fake_function = function;
+
+#define OK(name) \
+  R name(void) { return 0; }
+#define NO(name) \
+  R name(void) { return 801; }
+
+OK(cuInit) OK(cuStreamSynchronize) OK(cuStreamQuery) OK(cuStreamWaitEvent) OK(cuEventRecord) OK(cuEventQuery) OK(cuEventSynchronize)
+OK(cuEventDestroy_v2) OK(cuStreamDestroy_v2) OK(cuCtxSetLimit)
+NO(cuMemAllocManaged) NO(cuMemHostRegister_v2) NO(cuMemHostUnregister) NO(cuMemPrefetchAsync_v2) NO(cuImportExternalMemory)
+NO(cuExternalMemoryGetMappedBuffer) NO(cuDestroyExternalMemory) NO(cuMemsetD16Async) NO(cuMemsetD32Async) NO(cuModuleLoadDataEx)
+NO(cuModuleGetFunction) NO(cuFuncGetAttribute) NO(cuFuncSetAttribute) NO(cuFuncGetParamInfo) NO(cuOccupancyMaxPotentialBlockSize)
+NO(cuOccupancyMaxActiveBlocksPerMultiprocessor) NO(cuLaunchCooperativeKernel) NO(cuLaunchKernel) NO(cuStreamWaitValue32_v2)
+NO(cuStreamBeginCapture_v2) NO(cuStreamEndCapture) NO(cuGraphInstantiateWithFlags) NO(cuGraphLaunch) NO(cuGraphDestroy)
+NO(cuGraphExecDestroy) NO(cuEventElapsedTime)
+
+R cuDriverGetVersion(int *v) { *v = 12080; return 0; }
+R cuGetErrorName(int e, const char **t) { (void)e; *t = "CUDA_ERROR_OF_THE_FAKE"; return 0; }
+R cuGetErrorString(int e, const char **t) { (void)e; *t = "the fake driver cannot do it"; return 0; }
+R cuDeviceGetCount(int *n) { *n = 1; return 0; }
+R cuDeviceGet(int *d, int i) { *d = i; return 0; }
+R cuDeviceGetName(char *n, int l, int d) { (void)d; strncpy(n, "a fake GPU", (size_t)l); return 0; }
+R cuDeviceGetAttribute(int *v, int a, int d) {
+  (void)d;
+  switch (a) {
+    case 1: *v = 1024; break;   /* threads of a workgroup */
+    case 10: *v = 32; break;    /* lanes of a wave */
+    case 16: *v = 2; break;     /* SMs */
+    case 39: *v = 128; break;   /* threads of an SM */
+    case 75: *v = 9; break;     /* compute capability */
+    case 76: *v = 0; break;
+    default: *v = 1;
+  }
+  return 0;
+}
+R cuDeviceTotalMem_v2(size_t *b, int d) { (void)d; *b = (size_t)1 << 30; return 0; }
+R cuDeviceGetPCIBusId(char *t, int l, int d) { (void)d; strncpy(t, "0000:00:00.0", (size_t)l); return 0; }
+R cuDeviceGetUuid_v2(void *u, int d) { (void)d; memset(u, 0, 16); return 0; }
+R cuDevicePrimaryCtxRetain(void **c, int d) { (void)d; *c = context; return 0; }
+R cuDevicePrimaryCtxRelease_v2(int d) { (void)d; fake_destroyed++; return 0; }
+R cuDevicePrimaryCtxReset_v2(int d) { (void)d; fake_destroyed++; return 0; }
+R cuCtxPushCurrent_v2(void *c) { return c == context ? 0 : 201; }
+R cuCtxPopCurrent_v2(void **c) { *c = context; return 0; }
+R cuCtxGetDevice(int *d) { *d = 0; return 0; }
+R cuCtxGetCurrent(void **c) { *c = fake_current; return 0; }
+R cuCtxGetLimit(size_t *v, int l) { (void)l; *v = 1 << 16; return 0; }
+R cuMemGetInfo_v2(size_t *f, size_t *t) { *f = *t = (size_t)1 << 30; return 0; }
+static R allocate(void **p, size_t bytes) {
+  *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (*p == NULL) return 2;
+  memset(*p, 0, bytes);
+  return 0;
+}
+R cuMemAlloc_v2(P *p, size_t bytes) {
+  void *m;
+  R r = allocate(&m, bytes);
+  *p = (P)(uintptr_t)m;
+  return r;
+}
+R cuMemFree_v2(P p) { free((void *)(uintptr_t)p); return 0; }
+R cuMemHostAlloc(void **p, size_t bytes, unsigned f) { (void)f; return allocate(p, bytes); }
+R cuMemFreeHost(void *p) { free(p); return 0; }
+R cuMemHostGetDevicePointer_v2(P *p, void *h, unsigned f) { (void)f; *p = (P)(uintptr_t)h; return 0; }
+R cuMemcpyHtoDAsync_v2(P to, const void *from, size_t n, void *s) { (void)s; memcpy((void *)(uintptr_t)to, from, n); return 0; }
+R cuMemcpyDtoHAsync_v2(void *to, P from, size_t n, void *s) { (void)s; memcpy(to, (void *)(uintptr_t)from, n); return 0; }
+R cuMemcpyAsync(P to, P from, size_t n, void *s) { (void)s; memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n); return 0; }
+R cuMemsetD8Async(P to, unsigned char v, size_t n, void *s) { (void)s; memset((void *)(uintptr_t)to, v, n); return 0; }
+R cuModuleUnload(void *m) { (void)m; fake_destroyed++; return 0; }
+R cuLibraryGetModule(void **m, void *l) { *m = module; return l == (void *)(module + 1) ? 0 : 400; }
+R cuFuncGetModule(void **m, void *f) { *m = module; return f == function ? 0 : 400; }
+R cuModuleGetFunctionCount(unsigned *n, void *m) { *n = 1; return m == module ? 0 : 400; }
+R cuModuleEnumerateFunctions(void **f, unsigned n, void *m) { (void)n; (void)m; f[0] = function; return 0; }
+R cuFuncLoad(void *f) { fake_loaded++; return f == function ? 0 : 400; }
+R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const char *name) {
+  P start = (P)(uintptr_t)fake_globals;
+  if (m != module) return 400;
+  if (strcmp(name, "__hostcall_device") == 0) { *p = start; *bytes = 128; return 0; }
+  if (strcmp(name, "__hostcall_abi") == 0) { *p = start + 128; *bytes = 4; return 0; }
+  if (strcmp(name, "__HOSTCALL__Typed__add42") == 0) { *p = start + 132; *bytes = 4; return 0; }
+  if (strcmp(name, "__HOSTCALL_SIGNATURE__Typed__add42") == 0) { *p = (P)(uintptr_t)&fake_signature; *bytes = 8; return 0; }
+  return 500;
+}
+R cuLaunchHostFunc(void *s, void (*f)(void *), void *d) { (void)s; f(d); return 0; }
+R cuStreamCreate(void **s, unsigned f) { (void)f; *s = stream; return 0; }
+R cuStreamGetCtx(void *s, void **c) { (void)s; *c = context; return 0; }
+R cuEventCreate(void **e, unsigned f) { (void)f; *e = stream; return 0; }

@@ -1,0 +1,211 @@
+// A host in C++. Usage: suite KERNELS.
+#include "check.h"
+#include "definitions.h"
+
+#include <hostcall.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace host = hostcall::host;
+
+namespace {
+
+constexpr std::size_t lanes = 64;
+const void *image;
+std::size_t image_size;
+
+// What the kernels have in common.
+struct world {
+  host::device device{"sim"};
+  host::server server{device};
+  host::program program{device, image, image_size};
+  host::memory memory{device, 65536};
+
+  template <class T>
+  std::vector<T> run(const char *kernel, std::vector<T> values) {
+    memory.write(values.data(), values.size() * sizeof(T));
+    const auto attached = server.attach(program);
+    program.launch(kernel, host::shape(lanes / 32, 32), memory.address(), std::uint64_t{values.size()});
+    server.wait();
+    memory.read(values.data(), values.size() * sizeof(T));
+    return values;
+  }
+};
+
+void must_be_added(const std::vector<float> &y) {
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == static_cast<float>(i) + 42);
+}
+
+std::vector<float> numbers() {
+  std::vector<float> y(lanes);
+  for (std::size_t i = 0; i < lanes; ++i) y[i] = static_cast<float>(i);
+  return y;
+}
+
+void add42(host::message m) {
+  for (std::uint32_t i = 0; i < m.size(); ++i) {
+    float x;
+    std::memcpy(&x, m.arguments(i), sizeof x);
+    x += 42;
+    std::memcpy(m.results(i), &x, sizeof x);
+  }
+}
+
+void calls() {
+  world w;
+  for (const auto where : {host::run::inline_, host::run::blocking}) {
+    const auto service = w.server.on(Typed__add42, add42, where);
+    CHECK(service.number() != 0);
+    must_be_added(w.run("add42", numbers()));
+  }
+  CHECK(w.server.stats().find("\"Typed__log\"") == std::string::npos);
+  CHECK(w.device.describe().find("\"kind\":\"simulator\"") != std::string::npos);
+  w.server.stop();
+}
+
+// As generated code is.
+struct typed_add42 {
+  static const hc_definition &definition() { return Typed__add42; }
+  template <class F>
+  static void serve(F &f, host::message m) {
+    for (std::uint32_t i = 0; i < m.size(); ++i) {
+      float x;
+      std::memcpy(&x, m.arguments(i), sizeof x);
+      host::answer<float> given = f(x);
+      if (given) {
+        std::memcpy(m.results(i), &given.value(), sizeof x);
+      } else {
+        m.fail(i, given.error());
+      }
+    }
+  }
+};
+
+void typed() {
+  world w;
+  w.server.keep(typed_add42{}, [](float x) { return x + 42; });
+  must_be_added(w.run("add42", numbers()));
+}
+
+void deferred() {
+  world w;
+  std::vector<std::thread> threads;
+  const auto service = w.server.on_deferred(Typed__add42, [&threads, guard = std::make_shared<std::atomic_flag>()](host::deferred m) {
+    while (guard->test_and_set()) {
+    }
+    threads.emplace_back([m = std::move(m)]() mutable {
+      add42(m.message());
+      m.complete();
+    });
+    guard->clear();
+  });
+  must_be_added(w.run("add42", numbers()));
+  for (auto &thread : threads) thread.join();
+}
+
+void dropped_messages_fail() {
+  world w;
+  const auto service = w.server.on_deferred(Typed__picky, [](host::deferred) {});
+  try {
+    w.run("picky", std::vector<std::uint64_t>(lanes));
+    CHECK(false);
+  } catch (const host::error &error) {
+    CHECK(error.status() == HC_KERNEL_FAILED && std::string(error.what()).find("dropped the message") != std::string::npos);
+  }
+}
+
+void exceptions_fail_lanes() {
+  world w;
+  const auto failing = [&w](auto handler, const char *text, std::uint32_t code) {
+    const auto service = w.server.on(Typed__picky, handler);
+    std::vector<std::uint64_t> results(lanes);
+    try {
+      w.run("picky", results);
+      CHECK(false);
+    } catch (const host::error &error) {
+      CHECK(error.status() == HC_KERNEL_FAILED && std::string(error.what()).find(text) != std::string::npos);
+    }
+    CHECK(w.server.report().find(text) != std::string::npos);
+    w.memory.read(results.data(), results.size() * sizeof(std::uint64_t));
+    for (const auto result : results) CHECK(result == RESULT(HANDLER_FAILED, code));
+  };
+  failing([](host::message) { throw std::runtime_error("a runtime error"); }, "a runtime error", 0);
+  failing([](host::message) { throw host::failure(7, "a failure"); }, "a failure", 7);
+  failing([](host::message) { throw 3; }, "no std::exception", 0);
+  failing([](host::message m) { m.text(0, 0); }, "has no string or slice 0", 0);
+}
+
+void strings_and_slices() {
+  world w;
+  w.server.keep(Typed__measure, [](host::message m) {
+    for (std::uint32_t i = 0; i < m.size(); ++i) {
+      const auto text = m.text(i, 0);
+      const auto values = m.in<std::uint32_t>(i, 1);
+      if (!text || !values) continue;
+      std::uint64_t sum = 0;
+      for (const auto value : *values) sum += value;
+      m.results(i)[0] = static_cast<std::uint32_t>(text->size());
+      std::memcpy(m.results(i) + 1, &sum, sizeof sum);
+    }
+  });
+  for (const auto result : w.run("texts", std::vector<std::uint64_t>(lanes))) CHECK(result == 1);
+  w.server.keep(Typed__fill, [](host::message m) {
+    for (std::uint32_t i = 0; i < m.size(); ++i) {
+      const auto block = m.arguments(i)[2];
+      const auto out = m.out<unsigned char>(i, 0);
+      if (!out) continue;
+      for (auto &byte : *out) byte = static_cast<unsigned char>(block);
+      m.results(i)[0] = block % 2;
+      m.results(i)[1] = block % 2 == 1 ? block : static_cast<std::uint32_t>(out->size());
+      m.returned(i, 0, out->size());
+    }
+  });
+  const auto results = w.run("fills", std::vector<std::uint64_t>(lanes));
+  for (std::size_t i = 0; i < lanes; ++i) CHECK(results[i] == (i % 2 == 1 ? 2u : 1u));
+}
+
+void errors() {
+  try {
+    host::device toaster("toaster");
+    CHECK(false);
+  } catch (const host::error &error) {
+    CHECK(error.status() == HC_INVALID && std::string(error.what()).find("toaster") != std::string::npos);
+  }
+  world w;
+  const host::launch announced(w.server);
+  try {
+    w.program.launch("no such kernel", host::shape(1, 1));
+    CHECK(false);
+  } catch (const host::error &error) {
+    CHECK(error.status() == HC_NOT_FOUND);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2);
+  image = file_of(argv[1], &image_size);
+  const struct {
+    const char *name;
+    void (*run)();
+  } parts[] = {
+      {"calls", calls},
+      {"typed", typed},
+      {"deferred", deferred},
+      {"dropped messages fail", dropped_messages_fail},
+      {"exceptions fail lanes", exceptions_fail_lanes},
+      {"strings and slices", strings_and_slices},
+      {"errors", errors},
+  };
+  for (const auto &part : parts) {
+    part.run();
+    std::printf("ok %s\n", part.name);
+    std::fflush(stdout);
+  }
+}

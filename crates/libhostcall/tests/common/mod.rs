@@ -1,0 +1,165 @@
+//! The library, a program for the simulator, and programs in C and C++, as the tests need them.
+
+#![allow(dead_code, reason = "each test program uses some of it")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use behaviours_services::{gate, nobody, typed};
+use hostcall::{Definition, VariableKind};
+use hostcall_build::{ProgramSpec, Target, build_program};
+
+/// `crates/libhostcall`.
+pub(crate) fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files that cargo built for the library: the shared and the static one.
+fn artefacts() -> &'static [PathBuf] {
+    static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    FILES.get_or_init(|| {
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--package", "libhostcall", "--lib", "--message-format", "json"]);
+        let output = build.current_dir(folder()).output().expect("cargo runs");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let messages = text(&output.stdout);
+        let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let library = messages.into_iter().find(|message| message["target"]["name"] == "hostcall_c").expect("cargo names the library");
+        let files = library["filenames"].as_array().expect("cargo says what it built").iter();
+        files.filter_map(|file| Some(PathBuf::from(file.as_str()?))).collect()
+    })
+}
+
+fn artefact(extension: &str) -> &'static Path {
+    artefacts().iter().find(|file| file.extension().is_some_and(|found| found == extension)).expect("cargo built it")
+}
+
+/// `libhostcall_c.so`.
+pub(crate) fn shared() -> &'static Path {
+    artefact("so")
+}
+
+/// `libhostcall_c.a`.
+pub(crate) fn archive() -> &'static Path {
+    artefact("a")
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs a command that must succeed.
+pub(crate) fn succeed(command: &mut Command) -> Output {
+    let output =
+        command.output().unwrap_or_else(|error| panic!("{command:?}: {error} (a C and a C++ compiler are needed: Debian's gcc, g++)"));
+    assert!(output.status.success(), "{command:?}: {:?}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr));
+    output
+}
+
+/// Whether a tool is there. Where it is not, tests that need it say so and end, but not in CI.
+pub(crate) fn has(tool: &str, package: &str) -> bool {
+    if Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return true;
+    }
+    assert!(std::env::var_os("CI").is_none(), "{tool} is not installed, and CI has to run this test (Debian: {package})");
+    println!("skipped: {tool} is not installed (Debian: {package})");
+    false
+}
+
+/// Writes the kernels of the behaviour tests, for the simulator, and the definitions of their services as C.
+pub(crate) fn kernels(to: &Path) -> PathBuf {
+    let path = to.join("behaviours.program");
+    let spec = ProgramSpec { targets: vec![Target::Sim], ..ProgramSpec::new(folder().join("../../kernels/behaviours")) };
+    std::fs::write(&path, build_program(&spec).expect("the kernels build").bundle.to_bytes()).unwrap();
+    path
+}
+
+/// The definitions that the C programs register, from the traits.
+pub(crate) fn write_definitions(to: &Path) {
+    let mut header = String::from("/* From the traits of kernels/behaviours-services. */\n#include <hostcall.h>\n");
+    writeln!(header, "enum {{ ABI_VERSION = {} }};", hostcall_abi::ABI_VERSION).unwrap();
+    for definition in [
+        typed::definition::add42(),
+        typed::definition::large(),
+        typed::definition::measure(),
+        typed::definition::fill(),
+        typed::definition::echo(),
+        typed::definition::note(),
+        typed::definition::log(),
+        typed::definition::picky(),
+        gate::definition::held_back(),
+        nobody::definition::home(),
+    ] {
+        header += &as_c(&definition);
+    }
+    std::fs::write(to.join("definitions.h"), header).unwrap();
+}
+
+/// A definition as C, as `cargo hostcall bindgen --lang c` writes it.
+fn as_c(definition: &Definition) -> String {
+    let Definition { name, signature, text, takes_var, units, reply_dwords } = definition;
+    let builder = Definition::builder(name.as_ref()).structure("Large", 128).structure("Refused", 4);
+    let builder = builder.function(text).expect("a definition says its function");
+    assert_eq!(builder.clone().build().as_ref(), Ok(definition), "the text says the whole of it");
+    let variables = builder.variables().unwrap();
+    let mut c = String::new();
+    for variable in &variables {
+        let kind = match variable.kind {
+            VariableKind::Str => "HC_TEXT",
+            VariableKind::Slice => "HC_IN",
+            VariableKind::SliceMut => "HC_OUT",
+        };
+        write!(c, "{{{kind}, {}, {}}}, ", variable.unit, variable.element_bytes).unwrap();
+    }
+    let list = if variables.is_empty() { "NULL".to_owned() } else { format!("{name}_variables") };
+    let declared = if variables.is_empty() { String::new() } else { format!("static const hc_variable {list}[] = {{{c}}};\n") };
+    let reply = reply_dwords.map_or_else(|| "HC_POSTED".to_owned(), |units| units.to_string());
+    format!(
+        "{declared}static const hc_definition {name} = {{sizeof(hc_definition), \"{name}\", UINT64_C({signature:#x}), \"{text}\", {}, {units}, {reply}, {}, {list}}};\n",
+        u32::from(*takes_var),
+        variables.len()
+    )
+}
+
+/// A compiler of C or C++, and how it is asked for the standard.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Compiler {
+    pub(crate) command: &'static str,
+    pub(crate) standard: &'static str,
+    pub(crate) package: &'static str,
+}
+
+pub(crate) const C: [Compiler; 2] = [
+    Compiler { command: "gcc", standard: "-std=c99", package: "gcc" },
+    Compiler { command: "clang-22", standard: "-std=c99", package: "clang-22" },
+];
+
+pub(crate) const CPP: [Compiler; 2] = [
+    Compiler { command: "g++", standard: "-std=c++17", package: "g++" },
+    Compiler { command: "clang++-22", standard: "-std=c++17", package: "clang-22" },
+];
+
+/// Compiles a program of the tests against the shared library. Warnings are errors.
+pub(crate) fn program(to: &Path, source: &str, compiler: Compiler) -> PathBuf {
+    program_with(to, source, compiler, &[])
+}
+
+/// The same with more flags.
+pub(crate) fn program_with(to: &Path, source: &str, compiler: Compiler, flags: &[&str]) -> PathBuf {
+    let path = to.join(format!("{}-{}", source.replace('.', "-"), compiler.command));
+    let library = shared().parent().expect("a file is in a folder");
+    let mut compile = Command::new(compiler.command);
+    compile.args([compiler.standard, "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-O1", "-g", "-pthread", "-I"]);
+    compile.arg(folder().join("include")).arg("-I").arg(to).arg(folder().join("tests/c").join(source)).arg("-o").arg(&path);
+    compile.arg("-L").arg(library).arg("-lhostcall_c").arg(format!("-Wl,-rpath,{}", library.display()));
+    succeed(compile.args(flags));
+    path
+}
+
+/// Installs the library under a prefix.
+pub(crate) fn install(prefix: &Path) {
+    let from = archive().parent().expect("a file is in a folder");
+    succeed(Command::new("sh").arg(folder().join("packaging/install.sh")).arg("--prefix").arg(prefix).arg("--from").arg(from));
+}

@@ -1,0 +1,8 @@
+// A kernel that calls its host: the first example of docs/cpp.md.
+#include "services.cuh"
+
+HOSTCALL_KERNEL(add42, float* y, unsigned long long n) {
+    const auto i = hostcall::global_id();
+    if (i < n) y[i] = Host::add42(y[i]).value_or(-1);
+    if (i == 0) Host::log("the first lane is done");
+}

@@ -1,0 +1,305 @@
+// Made by `cargo hostcall bindgen --lang cuda`. Do not edit.
+#pragma once
+#include <hostcall.cuh>
+
+/// A plain struct of 24 bytes.
+struct Particle {
+    /// Where it is.
+    ::hostcall::array<::hostcall::f32, 3> place;
+    /// How heavy it is.
+    ::hostcall::f32 mass;
+    /// Which one it is.
+    ::hostcall::u64 number;
+};
+static_assert(sizeof(Particle) == 24, "Particle: as large as in Rust");
+static_assert(__builtin_offsetof(Particle, place) == 0, "Particle::place: where it is in Rust");
+static_assert(__builtin_offsetof(Particle, mass) == 12, "Particle::mass: where it is in Rust");
+static_assert(__builtin_offsetof(Particle, number) == 16, "Particle::number: where it is in Rust");
+HOSTCALL_PLAIN(::Particle)
+
+HOSTCALL_SERVICE(Host__add42, "fn(f32) -> f32", "fn ( f32 ) - > f32", ::hostcall::f32, ::hostcall::f32)
+static_assert(::hostcall::codec::signature<::hostcall::f32, ::hostcall::f32>("fn ( f32 ) - > f32") == 0xd7f282fff761096dull, "Host::add42: as in Rust");
+HOSTCALL_SERVICE(Host__nothing, "fn() -> ()", "fn ( ) - > ( )", void)
+static_assert(::hostcall::codec::signature<void>("fn ( ) - > ( )") == 0x94ece623a6d95bdcull, "Host::nothing: as in Rust");
+HOSTCALL_SERVICE(Host__sum, "fn(u64, u64) -> u64", "fn ( u64 , u64 ) - > u64", ::hostcall::u64, ::hostcall::u64, ::hostcall::u64)
+static_assert(::hostcall::codec::signature<::hostcall::u64, ::hostcall::u64, ::hostcall::u64>("fn ( u64 , u64 ) - > u64") == 0x347548adde4eefd4ull, "Host::sum: as in Rust");
+HOSTCALL_SERVICE(Host__scale, "fn(i32, f64) -> f64", "fn ( i32 , f64 ) - > f64", ::hostcall::f64, ::hostcall::i32, ::hostcall::f64)
+static_assert(::hostcall::codec::signature<::hostcall::f64, ::hostcall::i32, ::hostcall::f64>("fn ( i32 , f64 ) - > f64") == 0x0b7644476b253790ull, "Host::scale: as in Rust");
+HOSTCALL_SERVICE(Host__mixed, "fn(u8) -> (u8, i64, bool, char)", "fn ( u8 ) - > ( u8 , i64 , bool , char )", ::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>, ::hostcall::u8)
+static_assert(::hostcall::codec::signature<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>, ::hostcall::u8>("fn ( u8 ) - > ( u8 , i64 , bool , char )") == 0xc591b14a9ac8c3edull, "Host::mixed: as in Rust");
+HOSTCALL_SERVICE(Host__lookup, "fn(u64) -> Option<u64>", "fn ( u64 ) - > Option < u64 >", ::hostcall::optional<::hostcall::u64>, ::hostcall::u64)
+static_assert(::hostcall::codec::signature<::hostcall::optional<::hostcall::u64>, ::hostcall::u64>("fn ( u64 ) - > Option < u64 >") == 0x138f3b50e64301cfull, "Host::lookup: as in Rust");
+HOSTCALL_SERVICE(Host__half, "fn(u32) -> Result<u64, u32>", "fn ( u32 ) - > Result < u64 , u32 >", ::hostcall::result<::hostcall::u64, ::hostcall::u32>, ::hostcall::u32)
+static_assert(::hostcall::codec::signature<::hostcall::result<::hostcall::u64, ::hostcall::u32>, ::hostcall::u32>("fn ( u32 ) - > Result < u64 , u32 >") == 0x0bd5908e30015263ull, "Host::half: as in Rust");
+HOSTCALL_SERVICE(Host__set, "fn(u64) -> Result<(), u16>", "fn ( u64 ) - > Result < ( ) , u16 >", ::hostcall::result<::hostcall::unit, ::hostcall::u16>, ::hostcall::u64)
+static_assert(::hostcall::codec::signature<::hostcall::result<::hostcall::unit, ::hostcall::u16>, ::hostcall::u64>("fn ( u64 ) - > Result < ( ) , u16 >") == 0xbdd2cc4dcfc344aeull, "Host::set: as in Rust");
+HOSTCALL_SERVICE(Host__digest, "fn([u8; 64]) -> [u32; 2]", "fn ( [ u8 ; 64 ] ) - > [ u32 ; 2 ]", ::hostcall::array<::hostcall::u32, 2>, ::hostcall::array<::hostcall::u8, 64>)
+static_assert(::hostcall::codec::signature<::hostcall::array<::hostcall::u32, 2>, ::hostcall::array<::hostcall::u8, 64>>("fn ( [ u8 ; 64 ] ) - > [ u32 ; 2 ]") == 0xf4db45d3c8c558caull, "Host::digest: as in Rust");
+HOSTCALL_SERVICE(Host__step, "fn(Particle, f32) -> Particle", "fn ( Particle , f32 ) - > Particle", ::Particle, ::Particle, ::hostcall::f32)
+static_assert(::hostcall::codec::signature<::Particle, ::Particle, ::hostcall::f32>("fn ( Particle , f32 ) - > Particle") == 0x71fe5ba460f6b1fbull, "Host::step: as in Rust");
+HOSTCALL_SERVICE(Host__wide, "fn([u32; 100]) -> [u32; 60]", "fn ( [ u32 ; 100 ] ) - > [ u32 ; 60 ]", ::hostcall::array<::hostcall::u32, 60>, ::hostcall::array<::hostcall::u32, 100>)
+static_assert(::hostcall::codec::signature<::hostcall::array<::hostcall::u32, 60>, ::hostcall::array<::hostcall::u32, 100>>("fn ( [ u32 ; 100 ] ) - > [ u32 ; 60 ]") == 0x61e603a33570e3a0ull, "Host::wide: as in Rust");
+HOSTCALL_SERVICE(Host__small, "fn(i8, u16, bool, char) -> i16", "fn ( i8 , u16 , bool , char ) - > i16", ::hostcall::i16, ::hostcall::i8, ::hostcall::u16, bool, char32_t)
+static_assert(::hostcall::codec::signature<::hostcall::i16, ::hostcall::i8, ::hostcall::u16, bool, char32_t>("fn ( i8 , u16 , bool , char ) - > i16") == 0x5490198c0dbeb613ull, "Host::small: as in Rust");
+HOSTCALL_SERVICE(Host__measure, "fn(&str, &[u32]) -> (u32, u64)", "fn ( & str , & [ u32 ] ) - > ( u32 , u64 )", ::hostcall::tuple<::hostcall::u32, ::hostcall::u64>, ::hostcall::str, ::hostcall::slice<::hostcall::u32>)
+static_assert(::hostcall::codec::signature<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>, ::hostcall::str, ::hostcall::slice<::hostcall::u32>>("fn ( & str , & [ u32 ] ) - > ( u32 , u64 )") == 0x35342dd2c8aa4ffaull, "Host::measure: as in Rust");
+HOSTCALL_SERVICE(Host__echo, "fn(&[u8], &mut [u8]) -> u32", "fn ( & [ u8 ] , & mut [ u8 ] ) - > u32", ::hostcall::u32, ::hostcall::slice<::hostcall::u8>, ::hostcall::slice_mut<::hostcall::u8>)
+static_assert(::hostcall::codec::signature<::hostcall::u32, ::hostcall::slice<::hostcall::u8>, ::hostcall::slice_mut<::hostcall::u8>>("fn ( & [ u8 ] , & mut [ u8 ] ) - > u32") == 0x928ef3bf6355086aull, "Host::echo: as in Rust");
+HOSTCALL_SERVICE(Host__fill, "fn(u32, &mut [u16]) -> Result<u32, u32>", "fn ( u32 , & mut [ u16 ] ) - > Result < u32 , u32 >", ::hostcall::result<::hostcall::u32, ::hostcall::u32>, ::hostcall::u32, ::hostcall::slice_mut<::hostcall::u16>)
+static_assert(::hostcall::codec::signature<::hostcall::result<::hostcall::u32, ::hostcall::u32>, ::hostcall::u32, ::hostcall::slice_mut<::hostcall::u16>>("fn ( u32 , & mut [ u16 ] ) - > Result < u32 , u32 >") == 0x26730b838c70e095ull, "Host::fill: as in Rust");
+HOSTCALL_SERVICE(Host__note, "fn(u64)", "fn ( u64 )", void, ::hostcall::u64)
+static_assert(::hostcall::codec::signature<void, ::hostcall::u64>("fn ( u64 )") == 0x91d2e0e594396505ull, "Host::note: as in Rust");
+HOSTCALL_SERVICE(Host__log, "fn(&str)", "fn ( & str )", void, ::hostcall::str)
+static_assert(::hostcall::codec::signature<void, ::hostcall::str>("fn ( & str )") == 0xc37440676a55a4f6ull, "Host::log: as in Rust");
+HOSTCALL_SERVICE(Host__picky, "fn(u32) -> u32", "fn ( u32 ) - > u32", ::hostcall::u32, ::hostcall::u32)
+static_assert(::hostcall::codec::signature<::hostcall::u32, ::hostcall::u32>("fn ( u32 ) - > u32") == 0xf952883d07162c59ull, "Host::picky: as in Rust");
+HOSTCALL_SERVICE(Host__fragile, "fn(u32) -> u32", "fn ( u32 ) - > u32", ::hostcall::u32, ::hostcall::u32)
+static_assert(::hostcall::codec::signature<::hostcall::u32, ::hostcall::u32>("fn ( u32 ) - > u32") == 0xf952883d07162c59ull, "Host::fragile: as in Rust");
+HOSTCALL_SERVICE(Host__held_back, "fn(u32) -> u32", "fn ( u32 ) - > u32", ::hostcall::u32, ::hostcall::u32)
+static_assert(::hostcall::codec::signature<::hostcall::u32, ::hostcall::u32>("fn ( u32 ) - > u32") == 0xf952883d07162c59ull, "Host::held_back: as in Rust");
+
+HOSTCALL_SERVICE(Nobody__home, "fn(u32) -> u32", "fn ( u32 ) - > u32", ::hostcall::u32, ::hostcall::u32)
+static_assert(::hostcall::codec::signature<::hostcall::u32, ::hostcall::u32>("fn ( u32 ) - > u32") == 0xf952883d07162c59ull, "Nobody::home: as in Rust");
+
+/// A function for each shape of arguments and results.
+struct Host {
+    /// Adds 42.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::f32> add42(::hostcall::f32 x) {
+        return HOSTCALL_FINISH("Host::add42", ::hostcall::call<::hostcall::f32>(&__HOSTCALL__Host__add42, x));
+    }
+    /// As `add42`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::f32> add42_on(::hostcall::port& hc_port, ::hostcall::f32 x) {
+        return HOSTCALL_FINISH("Host::add42", ::hostcall::call_on<::hostcall::f32>(hc_port, &__HOSTCALL__Host__add42, x));
+    }
+    /// Starts `add42`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::f32> start_add42(::hostcall::f32 x) {
+        return ::hostcall::start<::hostcall::f32>(&__HOSTCALL__Host__add42, x);
+    }
+
+    /// No argument and no result, but waited for.
+    static HOSTCALL_STUB ::hostcall::returned<void> nothing() {
+        return HOSTCALL_FINISH("Host::nothing", ::hostcall::call<void>(&__HOSTCALL__Host__nothing));
+    }
+    /// As `nothing`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<void> nothing_on(::hostcall::port& hc_port) {
+        return HOSTCALL_FINISH("Host::nothing", ::hostcall::call_on<void>(hc_port, &__HOSTCALL__Host__nothing));
+    }
+    /// Starts `nothing`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<void> start_nothing() {
+        return ::hostcall::start<void>(&__HOSTCALL__Host__nothing);
+    }
+
+    /// Two arguments of one type.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> sum(::hostcall::u64 a, ::hostcall::u64 b) {
+        return HOSTCALL_FINISH("Host::sum", ::hostcall::call<::hostcall::u64>(&__HOSTCALL__Host__sum, a, b));
+    }
+    /// As `sum`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> sum_on(::hostcall::port& hc_port, ::hostcall::u64 a, ::hostcall::u64 b) {
+        return HOSTCALL_FINISH("Host::sum", ::hostcall::call_on<::hostcall::u64>(hc_port, &__HOSTCALL__Host__sum, a, b));
+    }
+    /// Starts `sum`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::u64> start_sum(::hostcall::u64 a, ::hostcall::u64 b) {
+        return ::hostcall::start<::hostcall::u64>(&__HOSTCALL__Host__sum, a, b);
+    }
+
+    /// Two arguments of different types.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::f64> scale(::hostcall::i32 a, ::hostcall::f64 b) {
+        return HOSTCALL_FINISH("Host::scale", ::hostcall::call<::hostcall::f64>(&__HOSTCALL__Host__scale, a, b));
+    }
+    /// As `scale`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::f64> scale_on(::hostcall::port& hc_port, ::hostcall::i32 a, ::hostcall::f64 b) {
+        return HOSTCALL_FINISH("Host::scale", ::hostcall::call_on<::hostcall::f64>(hc_port, &__HOSTCALL__Host__scale, a, b));
+    }
+    /// Starts `scale`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::f64> start_scale(::hostcall::i32 a, ::hostcall::f64 b) {
+        return ::hostcall::start<::hostcall::f64>(&__HOSTCALL__Host__scale, a, b);
+    }
+
+    /// A tuple.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>> mixed(::hostcall::u8 a) {
+        return HOSTCALL_FINISH("Host::mixed", ::hostcall::call<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>>(&__HOSTCALL__Host__mixed, a));
+    }
+    /// As `mixed`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>> mixed_on(::hostcall::port& hc_port, ::hostcall::u8 a) {
+        return HOSTCALL_FINISH("Host::mixed", ::hostcall::call_on<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>>(hc_port, &__HOSTCALL__Host__mixed, a));
+    }
+    /// Starts `mixed`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>> start_mixed(::hostcall::u8 a) {
+        return ::hostcall::start<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>>(&__HOSTCALL__Host__mixed, a);
+    }
+
+    /// The square of a number that 3 divides.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::optional<::hostcall::u64>> lookup(::hostcall::u64 key) {
+        return HOSTCALL_FINISH("Host::lookup", ::hostcall::call<::hostcall::optional<::hostcall::u64>>(&__HOSTCALL__Host__lookup, key));
+    }
+    /// As `lookup`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::optional<::hostcall::u64>> lookup_on(::hostcall::port& hc_port, ::hostcall::u64 key) {
+        return HOSTCALL_FINISH("Host::lookup", ::hostcall::call_on<::hostcall::optional<::hostcall::u64>>(hc_port, &__HOSTCALL__Host__lookup, key));
+    }
+    /// Starts `lookup`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::optional<::hostcall::u64>> start_lookup(::hostcall::u64 key) {
+        return ::hostcall::start<::hostcall::optional<::hostcall::u64>>(&__HOSTCALL__Host__lookup, key);
+    }
+
+    /// Half of an even number; of an odd one itself, as an error.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u64, ::hostcall::u32>> half(::hostcall::u32 n) {
+        return HOSTCALL_FINISH("Host::half", ::hostcall::call<::hostcall::result<::hostcall::u64, ::hostcall::u32>>(&__HOSTCALL__Host__half, n));
+    }
+    /// As `half`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u64, ::hostcall::u32>> half_on(::hostcall::port& hc_port, ::hostcall::u32 n) {
+        return HOSTCALL_FINISH("Host::half", ::hostcall::call_on<::hostcall::result<::hostcall::u64, ::hostcall::u32>>(hc_port, &__HOSTCALL__Host__half, n));
+    }
+    /// Starts `half`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::result<::hostcall::u64, ::hostcall::u32>> start_half(::hostcall::u32 n) {
+        return ::hostcall::start<::hostcall::result<::hostcall::u64, ::hostcall::u32>>(&__HOSTCALL__Host__half, n);
+    }
+
+    /// Nothing, or an error.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::unit, ::hostcall::u16>> set(::hostcall::u64 n) {
+        return HOSTCALL_FINISH("Host::set", ::hostcall::call<::hostcall::result<::hostcall::unit, ::hostcall::u16>>(&__HOSTCALL__Host__set, n));
+    }
+    /// As `set`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::unit, ::hostcall::u16>> set_on(::hostcall::port& hc_port, ::hostcall::u64 n) {
+        return HOSTCALL_FINISH("Host::set", ::hostcall::call_on<::hostcall::result<::hostcall::unit, ::hostcall::u16>>(hc_port, &__HOSTCALL__Host__set, n));
+    }
+    /// Starts `set`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::result<::hostcall::unit, ::hostcall::u16>> start_set(::hostcall::u64 n) {
+        return ::hostcall::start<::hostcall::result<::hostcall::unit, ::hostcall::u16>>(&__HOSTCALL__Host__set, n);
+    }
+
+    /// 64 bytes there, 8 back.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 2>> digest(::hostcall::array<::hostcall::u8, 64> block) {
+        return HOSTCALL_FINISH("Host::digest", ::hostcall::call<::hostcall::array<::hostcall::u32, 2>>(&__HOSTCALL__Host__digest, block));
+    }
+    /// As `digest`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 2>> digest_on(::hostcall::port& hc_port, ::hostcall::array<::hostcall::u8, 64> block) {
+        return HOSTCALL_FINISH("Host::digest", ::hostcall::call_on<::hostcall::array<::hostcall::u32, 2>>(hc_port, &__HOSTCALL__Host__digest, block));
+    }
+    /// Starts `digest`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::array<::hostcall::u32, 2>> start_digest(::hostcall::array<::hostcall::u8, 64> block) {
+        return ::hostcall::start<::hostcall::array<::hostcall::u32, 2>>(&__HOSTCALL__Host__digest, block);
+    }
+
+    /// A struct there and back.
+    static HOSTCALL_STUB ::hostcall::returned<::Particle> step(::Particle particle, ::hostcall::f32 seconds) {
+        return HOSTCALL_FINISH("Host::step", ::hostcall::call<::Particle>(&__HOSTCALL__Host__step, particle, seconds));
+    }
+    /// As `step`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::Particle> step_on(::hostcall::port& hc_port, ::Particle particle, ::hostcall::f32 seconds) {
+        return HOSTCALL_FINISH("Host::step", ::hostcall::call_on<::Particle>(hc_port, &__HOSTCALL__Host__step, particle, seconds));
+    }
+    /// Starts `step`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::Particle> start_step(::Particle particle, ::hostcall::f32 seconds) {
+        return ::hostcall::start<::Particle>(&__HOSTCALL__Host__step, particle, seconds);
+    }
+
+    /// So many bytes that the lanes of a wave call in turns.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 60>> wide(::hostcall::array<::hostcall::u32, 100> values) {
+        return HOSTCALL_FINISH("Host::wide", ::hostcall::call<::hostcall::array<::hostcall::u32, 60>>(&__HOSTCALL__Host__wide, values));
+    }
+    /// As `wide`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 60>> wide_on(::hostcall::port& hc_port, ::hostcall::array<::hostcall::u32, 100> values) {
+        return HOSTCALL_FINISH("Host::wide", ::hostcall::call_on<::hostcall::array<::hostcall::u32, 60>>(hc_port, &__HOSTCALL__Host__wide, values));
+    }
+    /// Starts `wide`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::array<::hostcall::u32, 60>> start_wide(::hostcall::array<::hostcall::u32, 100> values) {
+        return ::hostcall::start<::hostcall::array<::hostcall::u32, 60>>(&__HOSTCALL__Host__wide, values);
+    }
+
+    /// Values of every size less than a unit.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::i16> small(::hostcall::i8 a, ::hostcall::u16 b, bool yes, char32_t letter) {
+        return HOSTCALL_FINISH("Host::small", ::hostcall::call<::hostcall::i16>(&__HOSTCALL__Host__small, a, b, yes, letter));
+    }
+    /// As `small`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::i16> small_on(::hostcall::port& hc_port, ::hostcall::i8 a, ::hostcall::u16 b, bool yes, char32_t letter) {
+        return HOSTCALL_FINISH("Host::small", ::hostcall::call_on<::hostcall::i16>(hc_port, &__HOSTCALL__Host__small, a, b, yes, letter));
+    }
+    /// Starts `small`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::i16> start_small(::hostcall::i8 a, ::hostcall::u16 b, bool yes, char32_t letter) {
+        return ::hostcall::start<::hostcall::i16>(&__HOSTCALL__Host__small, a, b, yes, letter);
+    }
+
+    /// A string and a slice: bytes of the one, sum of the other.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>> measure(::hostcall::str text, ::hostcall::slice<::hostcall::u32> numbers) {
+        return HOSTCALL_FINISH("Host::measure", ::hostcall::call<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>>(&__HOSTCALL__Host__measure, text, numbers));
+    }
+
+    /// Bytes there and back: their sum.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> echo(::hostcall::slice<::hostcall::u8> data, ::hostcall::slice_mut<::hostcall::u8> back) {
+        return HOSTCALL_FINISH("Host::echo", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__echo, data, back));
+    }
+
+    /// Fills a slice; odd blocks are refused.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u32, ::hostcall::u32>> fill(::hostcall::u32 block, ::hostcall::slice_mut<::hostcall::u16> out) {
+        return HOSTCALL_FINISH("Host::fill", ::hostcall::call<::hostcall::result<::hostcall::u32, ::hostcall::u32>>(&__HOSTCALL__Host__fill, block, out));
+    }
+
+    /// Posted.
+    static HOSTCALL_STUB ::hostcall::returned<void> note(::hostcall::u64 value) {
+        return HOSTCALL_FINISH("Host::note", ::hostcall::post(&__HOSTCALL__Host__note, value));
+    }
+    /// As `note`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<void> note_on(::hostcall::port& hc_port, ::hostcall::u64 value) {
+        return HOSTCALL_FINISH("Host::note", ::hostcall::post_on(hc_port, &__HOSTCALL__Host__note, value));
+    }
+
+    /// Posted, with a string.
+    static HOSTCALL_STUB ::hostcall::returned<void> log(::hostcall::str message) {
+        return HOSTCALL_FINISH("Host::log", ::hostcall::post(&__HOSTCALL__Host__log, message));
+    }
+
+    /// Fails for odd arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> picky(::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::picky", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__picky, value));
+    }
+    /// As `picky`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> picky_on(::hostcall::port& hc_port, ::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::picky", ::hostcall::call_on<::hostcall::u32>(hc_port, &__HOSTCALL__Host__picky, value));
+    }
+    /// Starts `picky`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::u32> start_picky(::hostcall::u32 value) {
+        return ::hostcall::start<::hostcall::u32>(&__HOSTCALL__Host__picky, value);
+    }
+
+    /// Panics for odd arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> fragile(::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::fragile", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__fragile, value));
+    }
+    /// As `fragile`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> fragile_on(::hostcall::port& hc_port, ::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::fragile", ::hostcall::call_on<::hostcall::u32>(hc_port, &__HOSTCALL__Host__fragile, value));
+    }
+    /// Starts `fragile`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::u32> start_fragile(::hostcall::u32 value) {
+        return ::hostcall::start<::hostcall::u32>(&__HOSTCALL__Host__fragile, value);
+    }
+
+    /// Answered when the host likes.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> held_back(::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::held_back", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__held_back, value));
+    }
+    /// As `held_back`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> held_back_on(::hostcall::port& hc_port, ::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::held_back", ::hostcall::call_on<::hostcall::u32>(hc_port, &__HOSTCALL__Host__held_back, value));
+    }
+    /// Starts `held_back`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::u32> start_held_back(::hostcall::u32 value) {
+        return ::hostcall::start<::hostcall::u32>(&__HOSTCALL__Host__held_back, value);
+    }
+};
+
+/// A service that nobody registers.
+struct Nobody {
+    /// Never answered by a handler.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> home(::hostcall::u32 x) {
+        return HOSTCALL_FINISH("Nobody::home", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Nobody__home, x));
+    }
+    /// As `home`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> home_on(::hostcall::port& hc_port, ::hostcall::u32 x) {
+        return HOSTCALL_FINISH("Nobody::home", ::hostcall::call_on<::hostcall::u32>(hc_port, &__HOSTCALL__Nobody__home, x));
+    }
+    /// Starts `home`, to wait for its result later.
+    static HOSTCALL_STUB ::hostcall::pending<::hostcall::u32> start_home(::hostcall::u32 x) {
+        return ::hostcall::start<::hostcall::u32>(&__HOSTCALL__Nobody__home, x);
+    }
+};

@@ -1,0 +1,97 @@
+// Where a lane is, and kernels that are for GPUs and for the simulator alike.
+#pragma once
+
+namespace hostcall {
+
+/// Workgroup coordinates (`blockIdx`), workgroups of the grid (`gridDim`), coordinates in the workgroup (`threadIdx`), its size
+/// (`blockDim`).
+HC_INLINE coordinates group_id() { return machine::group_id(); }
+HC_INLINE coordinates group_count() { return machine::group_count(); }
+HC_INLINE coordinates local_id() { return machine::local_id(); }
+HC_INLINE coordinates group_size() { return machine::group_size(); }
+/// Lane in its wave, and lanes of a wave.
+HC_INLINE u32 lane_id() { return machine::lane(); }
+HC_INLINE u32 wave_size() { return machine::wave_size(); }
+
+/// Number of the lane in its workgroup.
+HC_INLINE u64 local_index() {
+    const coordinates id = local_id(), size = group_size();
+    return ((u64)id.z * size.y + id.y) * size.x + id.x;
+}
+/// Number of the workgroup in the grid.
+HC_INLINE u64 group_index() {
+    const coordinates id = group_id(), count = group_count();
+    return ((u64)id.z * count.y + id.y) * count.x + id.x;
+}
+/// Number of the lane in the grid.
+HC_INLINE u64 global_id() {
+    const coordinates size = group_size();
+    return group_index() * ((u64)size.x * size.y * size.z) + local_index();
+}
+/// Nanoseconds of a clock that never goes back.
+HC_INLINE u64 now_ns() { return machine::now_ns(); }
+
+namespace codec {
+
+template <class T>
+HC_HOST_DEVICE constexpr u32 bytes_of() {
+    return (u32)sizeof(T);
+}
+
+/// What a kernel says of its parameters, so that a launch with the wrong arguments is an error: `hostcall_abi::descriptor::KernelParams`.
+template <class... Params>
+HC_HOST_DEVICE constexpr hostcall_kernel_params params_of(void (*)(Params...)) {
+    static_assert(sizeof...(Params) <= HOSTCALL_KERNEL_PARAMS_MAX, "a kernel takes at most 31 parameters");
+    return {(u32)sizeof...(Params), {bytes_of<Params>()...}};
+}
+
+#if defined(HOSTCALL_MACHINE_SIM)
+/// Reads parameters from the block that the simulator passes (`KernelParams::place`), and runs the kernel.
+template <class... Params>
+inline void run_kernel(void (*kernel)(Params...), const u8* block) {
+    size_t end = 0;
+    const auto place = [&end](size_t size) {
+        const size_t align = size == 1 || size == 2 || size == 4 || size == 8 ? size : 8;
+        const size_t at = (end + align - 1) / align * align;
+        end = at + size;
+        return at;
+    };
+    // In the order of the parameters: braces say so.
+    const size_t at[] = {place(sizeof(Params))..., 0};
+    u32 i = 0;
+    const auto read = [&](auto* value) {
+        __builtin_memcpy(value, block + at[i++], sizeof(*value));
+        return *value;
+    };
+    // Braces again.
+    struct run {
+        HC_METHOD run(void (*kernel)(Params...), Params... params) { kernel(params...); }
+    };
+    run{kernel, read((Params*)__builtin_alloca(sizeof(Params)))...};
+    (void)read;
+}
+#endif
+
+}  // namespace codec
+}  // namespace hostcall
+
+/// Begins a kernel: `HOSTCALL_KERNEL(name, float* y, unsigned n) { … }`. The host finds it, and what it takes, by its name.
+#if defined(HOSTCALL_MACHINE_SIM)
+#define HOSTCALL_KERNEL(name, ...)                                                                                               \
+    static void hc_kernel_##name(__VA_ARGS__);                                                                                   \
+    extern "C" {                                                                                                                 \
+    __attribute__((used, visibility("default"))) hostcall_kernel_params __HOSTCALL_KERNEL__##name =                              \
+        ::hostcall::codec::params_of(&hc_kernel_##name);                                                                         \
+    __attribute__((used, visibility("default"))) void __hostcall_sim_kernel_##name(const ::hostcall::u8* params) {               \
+        ::hostcall::codec::run_kernel(&hc_kernel_##name, params);                                                                \
+    }                                                                                                                            \
+    }                                                                                                                            \
+    static void hc_kernel_##name(__VA_ARGS__)
+#else
+#define HOSTCALL_KERNEL(name, ...)                                                                                               \
+    extern "C" HC_ENTRY void name(__VA_ARGS__);                                                                                  \
+    extern "C" {                                                                                                                 \
+    HC_GLOBAL hostcall_kernel_params __HOSTCALL_KERNEL__##name = ::hostcall::codec::params_of((decltype(&name))nullptr);         \
+    }                                                                                                                            \
+    extern "C" HC_ENTRY void name(__VA_ARGS__)
+#endif

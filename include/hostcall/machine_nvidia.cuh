@@ -1,0 +1,233 @@
+// NVIDIA GPUs, sm_70 and later: independent lanes, PTX ISA 8.4 (CUDA 12.4).
+#pragma once
+
+extern "C" {
+// In constant memory: reading a field costs no trip to a cache that stores to host memory would have to share.
+#if defined(__clang__)
+__attribute__((device, constant, weak, used)) hostcall_descriptor __hostcall_device;
+#elif defined(__CUDACC_RDC__)
+__constant__ __attribute__((weak, used)) hostcall_descriptor __hostcall_device;
+#else
+__constant__ __attribute__((used)) hostcall_descriptor __hostcall_device;
+#endif
+HC_GLOBAL hostcall::u32 __hostcall_abi = HOSTCALL_ABI_VERSION;
+}
+
+namespace hostcall {
+
+/// A place in the source. The hardware knows which lanes run together, so it says nothing here.
+struct place {
+    HC_METHOD static place current() { return {}; }
+    HC_METHOD u64 site() const { return 0; }
+};
+
+/// What the client asks of the machine it runs on: `hostcall_abi::port::Arch`, and what else differs.
+struct machine {
+    /// Bit per lane.
+    using mask = u32;
+    /// Lanes that have parted all make progress: each has a program counter of its own.
+    static constexpr bool independent_lanes = true;
+
+    HC_METHOD static const hostcall_descriptor& descriptor() { return __hostcall_device; }
+
+#define HC_REGISTER(name, ptx)                     \
+    HC_METHOD static u32 name() {                  \
+        u32 value;                                 \
+        asm("mov.u32 %0, " ptx ";" : "=r"(value)); \
+        return value;                              \
+    }
+    HC_REGISTER(lane, "%%laneid")
+    HC_REGISTER(sm, "%%smid")
+    HC_REGISTER(warp, "%%warpid")
+    HC_REGISTER(warps, "%%nwarpid")
+    HC_REGISTER(tid_x, "%%tid.x")
+    HC_REGISTER(tid_y, "%%tid.y")
+    HC_REGISTER(tid_z, "%%tid.z")
+    HC_REGISTER(ntid_x, "%%ntid.x")
+    HC_REGISTER(ntid_y, "%%ntid.y")
+    HC_REGISTER(ntid_z, "%%ntid.z")
+    HC_REGISTER(ctaid_x, "%%ctaid.x")
+    HC_REGISTER(ctaid_y, "%%ctaid.y")
+    HC_REGISTER(ctaid_z, "%%ctaid.z")
+    HC_REGISTER(nctaid_x, "%%nctaid.x")
+    HC_REGISTER(nctaid_y, "%%nctaid.y")
+    HC_REGISTER(nctaid_z, "%%nctaid.z")
+#undef HC_REGISTER
+    HC_METHOD static coordinates local_id() { return {tid_x(), tid_y(), tid_z()}; }
+    HC_METHOD static coordinates group_size() { return {ntid_x(), ntid_y(), ntid_z()}; }
+    HC_METHOD static coordinates group_id() { return {ctaid_x(), ctaid_y(), ctaid_z()}; }
+    HC_METHOD static coordinates group_count() { return {nctaid_x(), nctaid_y(), nctaid_z()}; }
+    HC_METHOD static u32 wave_size() { return 32; }
+
+    // Collectives: what compilers know to be convergent.
+#if defined(__clang__)
+    HC_METHOD static mask converged_at(u64) { return __nvvm_activemask(); }
+    HC_METHOD static mask ballot(mask lanes, bool predicate) { return (mask)__nvvm_vote_ballot_sync(lanes, predicate); }
+    HC_METHOD static u32 broadcast(mask lanes, u32 value, u32 from) {
+        return (u32)__nvvm_shfl_sync_idx_i32(lanes, (int)value, (int)from, 31);
+    }
+    HC_METHOD static void sync(mask lanes) { __nvvm_bar_warp_sync(lanes); }
+#else
+    HC_METHOD static mask converged_at(u64) { return __activemask(); }
+    HC_METHOD static mask ballot(mask lanes, bool predicate) { return __ballot_sync(lanes, predicate); }
+    HC_METHOD static u32 broadcast(mask lanes, u32 value, u32 from) { return __shfl_sync(lanes, value, (int)from); }
+    HC_METHOD static void sync(mask lanes) { __syncwarp(lanes); }
+#endif
+
+    HC_METHOD static u32 count_ones(u64 bits) {
+        u32 count;
+        asm("popc.b64 %0, %1;" : "=r"(count) : "l"(bits));
+        return count;
+    }
+    HC_METHOD static u32 count_ones(u32 bits) {
+        u32 count;
+        asm("popc.b32 %0, %1;" : "=r"(count) : "r"(bits));
+        return count;
+    }
+    /// The lowest lane of a mask that has one.
+    HC_METHOD static u32 first_lane(mask lanes) {
+        u32 lane;
+        asm("{ .reg .b32 t; brev.b32 t, %1; bfind.shiftamt.u32 %0, t; }" : "=r"(lane) : "r"(lanes));
+        return lane;
+    }
+
+    /// Orders everything before it against everything after it, for the host as well.
+    HC_METHOD static void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+
+    /// Whether an address is in the calling lane's own stack, where other lanes see theirs.
+    HC_METHOD static bool is_private(u64 address) {
+        u32 is;
+        asm("{ .reg .pred p; isspacep.local p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(is) : "l"(address));
+        return is != 0;
+    }
+
+    /// Ends the calling lane.
+    [[noreturn]] HC_METHOD static void exit_lane() {
+        asm volatile("exit;");
+        __builtin_unreachable();
+    }
+
+    HC_METHOD static u64 now_ns() {
+        u64 now;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+        return now;
+    }
+    HC_METHOD static u32 clock() {
+        u32 now;
+        asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
+        return now;
+    }
+
+    /// Sleeps for the longer the larger `attempt` is, up to 8 µs, so that waves that wait for a disk leave bus and memory to others.
+    HC_COLD static void sleep(u32 attempt) {
+        // Where a look is a load from a window, of about 0.3 µs, looks pace themselves for longer.
+        const u32 eager = has_window() ? 48u : 16u;
+        if (attempt > eager) {
+            const u32 doublings = (attempt - eager) >> 3, most = has_window() ? 8u : 7u;
+            asm volatile("nanosleep.u32 %0;" ::"r"((has_window() ? 32u : 64u) << (doublings < most ? doublings : most)));
+        }
+    }
+    HC_METHOD static void pause(u32 attempt) {
+        // One trip over the bus takes about 1.3 µs: the first polls are paced by it.
+        if (attempt > 16) sleep(attempt);
+    }
+    HC_METHOD static void pause_for_waves(u32 attempt) { pause(attempt); }
+
+    HC_METHOD static void before_first_poll(u32 lanes) {
+        // A look into a window is a load from the GPU's own memory: one that comes too early costs nobody anything.
+        if (has_window()) return;
+        // Without one a look takes a round trip that samples the word half-way; one right behind the request always comes too early.
+        const u32 start = clock();
+        const u32 wait = descriptor().first_poll.clocks + lanes * descriptor().first_poll.per_lane;
+        while (clock() - start < wait) {
+        }
+    }
+
+    HC_METHOD static u32 first_port() {
+        const u32 wave = sm() * warps() + warp();
+        return wave < ports() ? wave : wave % ports();
+    }
+    HC_METHOD static u32 ports() { return descriptor().ports; }
+    HC_METHOD static u32 request_words() { return descriptor().request_words; }
+    HC_METHOD static u32 reply_words() { return descriptor().reply_words; }
+    HC_METHOD static u32 lone_stride() { return descriptor().lone_stride; }
+    HC_METHOD static bool has_window() { return descriptor().window != 0; }
+
+    // Relaxed at device scope: the owners of a port are ordered by the dependencies that `docs/protocol.md` lists.
+    HC_METHOD static u32 lock_port(u32 port) {
+        u32 old;
+        asm volatile("atom.relaxed.gpu.global.or.b32 %0, [%1], 1;" : "=r"(old) : "l"(descriptor().states + (u64)port * 4) : "memory");
+        return old;
+    }
+    HC_METHOD static void unlock_port(u32 port, u32 state) {
+        asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(descriptor().states + (u64)port * 4), "r"(state) : "memory");
+    }
+
+    // One 128-bit access, so that payload and tag are of the same write. They pair with the server's `load_request` and `store_reply`.
+    HC_METHOD static void store_request(u32 port, u32 index, const hostcall_word& word) {
+        const u64 at = descriptor().requests + ((u64)port * request_words() + index) * 16;
+        const u64 low = word.at[0] | (u64)word.at[1] << 32, high = word.at[2] | (u64)word.at[3] << 32;
+        asm volatile("{ .reg .b128 t; mov.b128 t, {%0, %1}; st.relaxed.sys.global.b128 [%2], t; }" ::"l"(low), "l"(high), "l"(at)
+                     : "memory");
+    }
+    HC_METHOD static hostcall_word load_reply(u32 port, u32 index) {
+        const u64 at = descriptor().replies + ((u64)port * reply_words() + index) * 16;
+        u64 low, high;
+        asm volatile("{ .reg .b128 t; ld.relaxed.sys.global.b128 t, [%2]; mov.b128 {%0, %1}, t; }"
+                     : "=l"(low), "=l"(high)
+                     : "l"(at)
+                     : "memory");
+        return {{(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)}};
+    }
+    /// Pairs with the server's sweep; a hint only.
+    HC_METHOD static void ring(u32 port, u32 tag) { store_sys(descriptor().doorbells + (u64)port * 4, tag); }
+    /// Pairs with the server's store when it shuts down.
+    HC_METHOD static u32 closed() { return load_sys(descriptor().control + HOSTCALL_CONTROL_CLOSED); }
+    /// Pairs with `remember_closed`, or with a window, where it is the word of `closed` itself, with the server's store.
+    HC_METHOD static u32 known_closed() { return load_sys(descriptor().closed); }
+    HC_METHOD static void remember_closed(u32 status) {
+        if (!has_window()) asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(descriptor().closed), "r"(status) : "memory");
+    }
+
+    /// A service's number. The read-only path may serve it: one that is written while a kernel runs is seen by the next kernel.
+    HC_METHOD static u32 load_number(const u32* word) {
+        u32 number;
+        asm("ld.global.nc.u32 %0, [%1];" : "=r"(number) : "l"(word));
+        return number;
+    }
+
+    HC_METHOD static u32 lock_slot(u32 slot) {
+        u32 old;
+        asm volatile("atom.relaxed.gpu.global.exch.b32 %0, [%1], 1;" : "=r"(old) : "l"(descriptor().slot_locks + (u64)slot * 4) : "memory");
+        return old;
+    }
+    HC_METHOD static void unlock_slot(u32 slot) {
+        asm volatile("st.release.gpu.global.u32 [%0], 0;" ::"l"(descriptor().slot_locks + (u64)slot * 4) : "memory");
+    }
+
+    // Staged bytes, ordered by fences. Volatile keeps loads from a line that a former owner of the slot left in L1.
+    HC_METHOD static hostcall_word load_bulk(u64 at) {
+        hostcall_word v;
+        asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(v.at[0]), "=r"(v.at[1]), "=r"(v.at[2]), "=r"(v.at[3])
+                     : "l"(at)
+                     : "memory");
+        return v;
+    }
+    HC_METHOD static void store_bulk(u64 at, const hostcall_word& v) {
+        asm volatile("st.global.v4.u32 [%4], {%0, %1, %2, %3};" ::"r"(v.at[0]), "r"(v.at[1]), "r"(v.at[2]), "r"(v.at[3]), "l"(at)
+                     : "memory");
+    }
+
+private:
+    HC_METHOD static u32 load_sys(u64 at) {
+        u32 value;
+        asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+        return value;
+    }
+    HC_METHOD static void store_sys(u64 at, u32 value) {
+        asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+    }
+};
+
+}  // namespace hostcall
