@@ -28,6 +28,7 @@
 #include "hostcall/fixed_call.cuh"
 #include "hostcall/copy.cuh"
 #include "hostcall/staging.cuh"
+#include "hostcall/together.cuh"
 #include "hostcall/call.cuh"
 #include "hostcall/failure.cuh"
 #include "hostcall/kernel.cuh"

@@ -112,6 +112,47 @@ HOSTCALL_KERNEL(divergent, u64* sums, u64 n) {
     sums[i] = sum;
 }
 
+/// Waves call and post once for all their lanes; a bit of the result for each that was right. `from` and `back` are so many bytes of each
+/// wave.
+HOSTCALL_KERNEL(together, u32 bytes, unsigned char* from, unsigned char* back, u64* right, u64 n) {
+    const u64 i = hostcall::global_id();
+    const u64 wave = i / hostcall::machine::wave_size(), first = wave * hostcall::machine::wave_size();
+    hostcall::u8 *data = from + wave * bytes, *into = back + wave * bytes;
+    u32 sum = 0;
+    for (u32 k = 0; k < bytes; k++) sum += data[k] = (hostcall::u8)(wave * 31 + k * 7);
+    if (i >= n) return;
+    // Arguments are the first lane's, whatever the others pass.
+    u64 good = Host::sum_together(i, 1000).value_or(0) == first + 1000 ? 1 : 0;
+    good |= Host::note_together(1).ok() ? 2 : 0;
+    hostcall::array<hostcall::u8, 64> block;
+    for (u32 k = 0; k < 64; k++) block[k] = (hostcall::u8)(wave + k);
+    u32 digest = 0;
+    for (u32 k = 0; k < 64; k++) digest += block[k];
+    if (const auto answer = Host::digest_together(block)) good |= answer->at[0] == digest && answer->at[1] == block[63] ? 4 : 0;
+    u32 returned = 77;
+    const auto echoed = Host::echo_together({data, bytes}, {into, bytes, &returned});
+    if (echoed && *echoed == sum && returned == bytes) {
+        u32 same = 0;
+        for (u32 k = 0; k < bytes; k++) same += into[k] == data[k] ? 1 : 0;
+        good |= same == bytes ? 8 : 0;
+    }
+    good |= Host::log_together({(const char*)data, bytes}).ok() ? 16 : 0;
+    {
+        auto port = hostcall::port::hold();
+        if (port) {
+            good |= Host::sum_together_on(port, i, 1).value_or(0) == first + 1 && Host::note_together_on(port, 1).ok() ? 32 : 0;
+        } else {
+            good |= Host::note_together(1).ok() ? 32 : 0;
+        }
+    }
+    const auto failed = Host::picky_together((u32)wave);
+    good |= wave % 2 == 0 ? failed.value_or(0) == wave * 10 ? 64 : 0 : failed.status == status::handler_failed && failed.detail == wave + 7 ? 64 : 0;
+    // Lanes that part call for themselves.
+    const u64 half = i % 2 == 0 ? Host::sum_together(i, 0).value_or(0) : Host::sum_together(i, 0).value_or(0);
+    good |= half % 2 == i % 2 && half >= first && half <= i ? 128 : 0;
+    right[i] = good;
+}
+
 /// Only the lanes of `mask` call.
 HOSTCALL_KERNEL(masked, u64 mask, u64* sums, u64 n) {
     const u64 i = hostcall::global_id();

@@ -67,9 +67,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::f32> add42(::hostcall::f32 x) {
         return HOSTCALL_FINISH("Host::add42", ::hostcall::call<::hostcall::f32>(&__HOSTCALL__Host__add42, x));
     }
+    /// One `add42` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::f32> add42_together(::hostcall::f32 x, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::add42", ::hostcall::call_together<::hostcall::f32>(hc_here, &__HOSTCALL__Host__add42, x));
+    }
     /// As `add42`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::f32> add42_on(::hostcall::port& hc_port, ::hostcall::f32 x) {
         return HOSTCALL_FINISH("Host::add42", ::hostcall::call_on<::hostcall::f32>(hc_port, &__HOSTCALL__Host__add42, x));
+    }
+    /// As `add42_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::f32> add42_together_on(::hostcall::port& hc_port, ::hostcall::f32 x) {
+        return HOSTCALL_FINISH("Host::add42", ::hostcall::call_together_on<::hostcall::f32>(hc_port, &__HOSTCALL__Host__add42, x));
     }
     /// Starts `add42`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::f32> start_add42(::hostcall::f32 x) {
@@ -80,9 +88,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<void> nothing() {
         return HOSTCALL_FINISH("Host::nothing", ::hostcall::call<void>(&__HOSTCALL__Host__nothing));
     }
+    /// One `nothing` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<void> nothing_together(::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::nothing", ::hostcall::call_together<void>(hc_here, &__HOSTCALL__Host__nothing));
+    }
     /// As `nothing`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<void> nothing_on(::hostcall::port& hc_port) {
         return HOSTCALL_FINISH("Host::nothing", ::hostcall::call_on<void>(hc_port, &__HOSTCALL__Host__nothing));
+    }
+    /// As `nothing_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<void> nothing_together_on(::hostcall::port& hc_port) {
+        return HOSTCALL_FINISH("Host::nothing", ::hostcall::call_together_on<void>(hc_port, &__HOSTCALL__Host__nothing));
     }
     /// Starts `nothing`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<void> start_nothing() {
@@ -93,9 +109,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> sum(::hostcall::u64 a, ::hostcall::u64 b) {
         return HOSTCALL_FINISH("Host::sum", ::hostcall::call<::hostcall::u64>(&__HOSTCALL__Host__sum, a, b));
     }
+    /// One `sum` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> sum_together(::hostcall::u64 a, ::hostcall::u64 b, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::sum", ::hostcall::call_together<::hostcall::u64>(hc_here, &__HOSTCALL__Host__sum, a, b));
+    }
     /// As `sum`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> sum_on(::hostcall::port& hc_port, ::hostcall::u64 a, ::hostcall::u64 b) {
         return HOSTCALL_FINISH("Host::sum", ::hostcall::call_on<::hostcall::u64>(hc_port, &__HOSTCALL__Host__sum, a, b));
+    }
+    /// As `sum_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> sum_together_on(::hostcall::port& hc_port, ::hostcall::u64 a, ::hostcall::u64 b) {
+        return HOSTCALL_FINISH("Host::sum", ::hostcall::call_together_on<::hostcall::u64>(hc_port, &__HOSTCALL__Host__sum, a, b));
     }
     /// Starts `sum`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::u64> start_sum(::hostcall::u64 a, ::hostcall::u64 b) {
@@ -106,9 +130,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::f64> scale(::hostcall::i32 a, ::hostcall::f64 b) {
         return HOSTCALL_FINISH("Host::scale", ::hostcall::call<::hostcall::f64>(&__HOSTCALL__Host__scale, a, b));
     }
+    /// One `scale` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::f64> scale_together(::hostcall::i32 a, ::hostcall::f64 b, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::scale", ::hostcall::call_together<::hostcall::f64>(hc_here, &__HOSTCALL__Host__scale, a, b));
+    }
     /// As `scale`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::f64> scale_on(::hostcall::port& hc_port, ::hostcall::i32 a, ::hostcall::f64 b) {
         return HOSTCALL_FINISH("Host::scale", ::hostcall::call_on<::hostcall::f64>(hc_port, &__HOSTCALL__Host__scale, a, b));
+    }
+    /// As `scale_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::f64> scale_together_on(::hostcall::port& hc_port, ::hostcall::i32 a, ::hostcall::f64 b) {
+        return HOSTCALL_FINISH("Host::scale", ::hostcall::call_together_on<::hostcall::f64>(hc_port, &__HOSTCALL__Host__scale, a, b));
     }
     /// Starts `scale`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::f64> start_scale(::hostcall::i32 a, ::hostcall::f64 b) {
@@ -119,9 +151,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>> mixed(::hostcall::u8 a) {
         return HOSTCALL_FINISH("Host::mixed", ::hostcall::call<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>>(&__HOSTCALL__Host__mixed, a));
     }
+    /// One `mixed` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>> mixed_together(::hostcall::u8 a, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::mixed", ::hostcall::call_together<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>>(hc_here, &__HOSTCALL__Host__mixed, a));
+    }
     /// As `mixed`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>> mixed_on(::hostcall::port& hc_port, ::hostcall::u8 a) {
         return HOSTCALL_FINISH("Host::mixed", ::hostcall::call_on<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>>(hc_port, &__HOSTCALL__Host__mixed, a));
+    }
+    /// As `mixed_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>> mixed_together_on(::hostcall::port& hc_port, ::hostcall::u8 a) {
+        return HOSTCALL_FINISH("Host::mixed", ::hostcall::call_together_on<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>>(hc_port, &__HOSTCALL__Host__mixed, a));
     }
     /// Starts `mixed`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>> start_mixed(::hostcall::u8 a) {
@@ -132,9 +172,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::optional<::hostcall::u64>> lookup(::hostcall::u64 key) {
         return HOSTCALL_FINISH("Host::lookup", ::hostcall::call<::hostcall::optional<::hostcall::u64>>(&__HOSTCALL__Host__lookup, key));
     }
+    /// One `lookup` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::optional<::hostcall::u64>> lookup_together(::hostcall::u64 key, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::lookup", ::hostcall::call_together<::hostcall::optional<::hostcall::u64>>(hc_here, &__HOSTCALL__Host__lookup, key));
+    }
     /// As `lookup`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::optional<::hostcall::u64>> lookup_on(::hostcall::port& hc_port, ::hostcall::u64 key) {
         return HOSTCALL_FINISH("Host::lookup", ::hostcall::call_on<::hostcall::optional<::hostcall::u64>>(hc_port, &__HOSTCALL__Host__lookup, key));
+    }
+    /// As `lookup_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::optional<::hostcall::u64>> lookup_together_on(::hostcall::port& hc_port, ::hostcall::u64 key) {
+        return HOSTCALL_FINISH("Host::lookup", ::hostcall::call_together_on<::hostcall::optional<::hostcall::u64>>(hc_port, &__HOSTCALL__Host__lookup, key));
     }
     /// Starts `lookup`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::optional<::hostcall::u64>> start_lookup(::hostcall::u64 key) {
@@ -145,9 +193,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u64, ::hostcall::u32>> half(::hostcall::u32 n) {
         return HOSTCALL_FINISH("Host::half", ::hostcall::call<::hostcall::result<::hostcall::u64, ::hostcall::u32>>(&__HOSTCALL__Host__half, n));
     }
+    /// One `half` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u64, ::hostcall::u32>> half_together(::hostcall::u32 n, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::half", ::hostcall::call_together<::hostcall::result<::hostcall::u64, ::hostcall::u32>>(hc_here, &__HOSTCALL__Host__half, n));
+    }
     /// As `half`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u64, ::hostcall::u32>> half_on(::hostcall::port& hc_port, ::hostcall::u32 n) {
         return HOSTCALL_FINISH("Host::half", ::hostcall::call_on<::hostcall::result<::hostcall::u64, ::hostcall::u32>>(hc_port, &__HOSTCALL__Host__half, n));
+    }
+    /// As `half_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u64, ::hostcall::u32>> half_together_on(::hostcall::port& hc_port, ::hostcall::u32 n) {
+        return HOSTCALL_FINISH("Host::half", ::hostcall::call_together_on<::hostcall::result<::hostcall::u64, ::hostcall::u32>>(hc_port, &__HOSTCALL__Host__half, n));
     }
     /// Starts `half`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::result<::hostcall::u64, ::hostcall::u32>> start_half(::hostcall::u32 n) {
@@ -158,9 +214,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::unit, ::hostcall::u16>> set(::hostcall::u64 n) {
         return HOSTCALL_FINISH("Host::set", ::hostcall::call<::hostcall::result<::hostcall::unit, ::hostcall::u16>>(&__HOSTCALL__Host__set, n));
     }
+    /// One `set` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::unit, ::hostcall::u16>> set_together(::hostcall::u64 n, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::set", ::hostcall::call_together<::hostcall::result<::hostcall::unit, ::hostcall::u16>>(hc_here, &__HOSTCALL__Host__set, n));
+    }
     /// As `set`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::unit, ::hostcall::u16>> set_on(::hostcall::port& hc_port, ::hostcall::u64 n) {
         return HOSTCALL_FINISH("Host::set", ::hostcall::call_on<::hostcall::result<::hostcall::unit, ::hostcall::u16>>(hc_port, &__HOSTCALL__Host__set, n));
+    }
+    /// As `set_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::unit, ::hostcall::u16>> set_together_on(::hostcall::port& hc_port, ::hostcall::u64 n) {
+        return HOSTCALL_FINISH("Host::set", ::hostcall::call_together_on<::hostcall::result<::hostcall::unit, ::hostcall::u16>>(hc_port, &__HOSTCALL__Host__set, n));
     }
     /// Starts `set`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::result<::hostcall::unit, ::hostcall::u16>> start_set(::hostcall::u64 n) {
@@ -171,9 +235,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 2>> digest(::hostcall::array<::hostcall::u8, 64> block) {
         return HOSTCALL_FINISH("Host::digest", ::hostcall::call<::hostcall::array<::hostcall::u32, 2>>(&__HOSTCALL__Host__digest, block));
     }
+    /// One `digest` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 2>> digest_together(::hostcall::array<::hostcall::u8, 64> block, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::digest", ::hostcall::call_together<::hostcall::array<::hostcall::u32, 2>>(hc_here, &__HOSTCALL__Host__digest, block));
+    }
     /// As `digest`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 2>> digest_on(::hostcall::port& hc_port, ::hostcall::array<::hostcall::u8, 64> block) {
         return HOSTCALL_FINISH("Host::digest", ::hostcall::call_on<::hostcall::array<::hostcall::u32, 2>>(hc_port, &__HOSTCALL__Host__digest, block));
+    }
+    /// As `digest_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 2>> digest_together_on(::hostcall::port& hc_port, ::hostcall::array<::hostcall::u8, 64> block) {
+        return HOSTCALL_FINISH("Host::digest", ::hostcall::call_together_on<::hostcall::array<::hostcall::u32, 2>>(hc_port, &__HOSTCALL__Host__digest, block));
     }
     /// Starts `digest`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::array<::hostcall::u32, 2>> start_digest(::hostcall::array<::hostcall::u8, 64> block) {
@@ -184,9 +256,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::Particle> step(::Particle particle, ::hostcall::f32 seconds) {
         return HOSTCALL_FINISH("Host::step", ::hostcall::call<::Particle>(&__HOSTCALL__Host__step, particle, seconds));
     }
+    /// One `step` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::Particle> step_together(::Particle particle, ::hostcall::f32 seconds, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::step", ::hostcall::call_together<::Particle>(hc_here, &__HOSTCALL__Host__step, particle, seconds));
+    }
     /// As `step`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::Particle> step_on(::hostcall::port& hc_port, ::Particle particle, ::hostcall::f32 seconds) {
         return HOSTCALL_FINISH("Host::step", ::hostcall::call_on<::Particle>(hc_port, &__HOSTCALL__Host__step, particle, seconds));
+    }
+    /// As `step_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::Particle> step_together_on(::hostcall::port& hc_port, ::Particle particle, ::hostcall::f32 seconds) {
+        return HOSTCALL_FINISH("Host::step", ::hostcall::call_together_on<::Particle>(hc_port, &__HOSTCALL__Host__step, particle, seconds));
     }
     /// Starts `step`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::Particle> start_step(::Particle particle, ::hostcall::f32 seconds) {
@@ -197,9 +277,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 60>> wide(::hostcall::array<::hostcall::u32, 100> values) {
         return HOSTCALL_FINISH("Host::wide", ::hostcall::call<::hostcall::array<::hostcall::u32, 60>>(&__HOSTCALL__Host__wide, values));
     }
+    /// One `wide` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 60>> wide_together(::hostcall::array<::hostcall::u32, 100> values, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::wide", ::hostcall::call_together<::hostcall::array<::hostcall::u32, 60>>(hc_here, &__HOSTCALL__Host__wide, values));
+    }
     /// As `wide`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 60>> wide_on(::hostcall::port& hc_port, ::hostcall::array<::hostcall::u32, 100> values) {
         return HOSTCALL_FINISH("Host::wide", ::hostcall::call_on<::hostcall::array<::hostcall::u32, 60>>(hc_port, &__HOSTCALL__Host__wide, values));
+    }
+    /// As `wide_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 60>> wide_together_on(::hostcall::port& hc_port, ::hostcall::array<::hostcall::u32, 100> values) {
+        return HOSTCALL_FINISH("Host::wide", ::hostcall::call_together_on<::hostcall::array<::hostcall::u32, 60>>(hc_port, &__HOSTCALL__Host__wide, values));
     }
     /// Starts `wide`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::array<::hostcall::u32, 60>> start_wide(::hostcall::array<::hostcall::u32, 100> values) {
@@ -210,9 +298,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::i16> small(::hostcall::i8 a, ::hostcall::u16 b, bool yes, char32_t letter) {
         return HOSTCALL_FINISH("Host::small", ::hostcall::call<::hostcall::i16>(&__HOSTCALL__Host__small, a, b, yes, letter));
     }
+    /// One `small` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::i16> small_together(::hostcall::i8 a, ::hostcall::u16 b, bool yes, char32_t letter, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::small", ::hostcall::call_together<::hostcall::i16>(hc_here, &__HOSTCALL__Host__small, a, b, yes, letter));
+    }
     /// As `small`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::i16> small_on(::hostcall::port& hc_port, ::hostcall::i8 a, ::hostcall::u16 b, bool yes, char32_t letter) {
         return HOSTCALL_FINISH("Host::small", ::hostcall::call_on<::hostcall::i16>(hc_port, &__HOSTCALL__Host__small, a, b, yes, letter));
+    }
+    /// As `small_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::i16> small_together_on(::hostcall::port& hc_port, ::hostcall::i8 a, ::hostcall::u16 b, bool yes, char32_t letter) {
+        return HOSTCALL_FINISH("Host::small", ::hostcall::call_together_on<::hostcall::i16>(hc_port, &__HOSTCALL__Host__small, a, b, yes, letter));
     }
     /// Starts `small`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::i16> start_small(::hostcall::i8 a, ::hostcall::u16 b, bool yes, char32_t letter) {
@@ -223,38 +319,70 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>> measure(::hostcall::str text, ::hostcall::slice<::hostcall::u32> numbers) {
         return HOSTCALL_FINISH("Host::measure", ::hostcall::call<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>>(&__HOSTCALL__Host__measure, text, numbers));
     }
+    /// One `measure` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>> measure_together(::hostcall::str text, ::hostcall::slice<::hostcall::u32> numbers, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::measure", ::hostcall::call_together<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>>(hc_here, &__HOSTCALL__Host__measure, text, numbers));
+    }
 
     /// Bytes there and back: their sum.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> echo(::hostcall::slice<::hostcall::u8> data, ::hostcall::slice_mut<::hostcall::u8> back) {
         return HOSTCALL_FINISH("Host::echo", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__echo, data, back));
+    }
+    /// One `echo` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> echo_together(::hostcall::slice<::hostcall::u8> data, ::hostcall::slice_mut<::hostcall::u8> back, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::echo", ::hostcall::call_together<::hostcall::u32>(hc_here, &__HOSTCALL__Host__echo, data, back));
     }
 
     /// Fills a slice; odd blocks are refused.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u32, ::hostcall::u32>> fill(::hostcall::u32 block, ::hostcall::slice_mut<::hostcall::u16> out) {
         return HOSTCALL_FINISH("Host::fill", ::hostcall::call<::hostcall::result<::hostcall::u32, ::hostcall::u32>>(&__HOSTCALL__Host__fill, block, out));
     }
+    /// One `fill` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u32, ::hostcall::u32>> fill_together(::hostcall::u32 block, ::hostcall::slice_mut<::hostcall::u16> out, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::fill", ::hostcall::call_together<::hostcall::result<::hostcall::u32, ::hostcall::u32>>(hc_here, &__HOSTCALL__Host__fill, block, out));
+    }
 
     /// Posted.
     static HOSTCALL_STUB ::hostcall::returned<void> note(::hostcall::u64 value) {
         return HOSTCALL_FINISH("Host::note", ::hostcall::post(&__HOSTCALL__Host__note, value));
     }
+    /// One `note` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<void> note_together(::hostcall::u64 value, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::note", ::hostcall::post_together(hc_here, &__HOSTCALL__Host__note, value));
+    }
     /// As `note`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<void> note_on(::hostcall::port& hc_port, ::hostcall::u64 value) {
         return HOSTCALL_FINISH("Host::note", ::hostcall::post_on(hc_port, &__HOSTCALL__Host__note, value));
+    }
+    /// As `note_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<void> note_together_on(::hostcall::port& hc_port, ::hostcall::u64 value) {
+        return HOSTCALL_FINISH("Host::note", ::hostcall::post_together_on(hc_port, &__HOSTCALL__Host__note, value));
     }
 
     /// Posted, with a string.
     static HOSTCALL_STUB ::hostcall::returned<void> log(::hostcall::str message) {
         return HOSTCALL_FINISH("Host::log", ::hostcall::post(&__HOSTCALL__Host__log, message));
     }
+    /// One `log` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<void> log_together(::hostcall::str message, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::log", ::hostcall::post_together(hc_here, &__HOSTCALL__Host__log, message));
+    }
 
     /// Fails for odd arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> picky(::hostcall::u32 value) {
         return HOSTCALL_FINISH("Host::picky", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__picky, value));
     }
+    /// One `picky` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> picky_together(::hostcall::u32 value, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::picky", ::hostcall::call_together<::hostcall::u32>(hc_here, &__HOSTCALL__Host__picky, value));
+    }
     /// As `picky`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> picky_on(::hostcall::port& hc_port, ::hostcall::u32 value) {
         return HOSTCALL_FINISH("Host::picky", ::hostcall::call_on<::hostcall::u32>(hc_port, &__HOSTCALL__Host__picky, value));
+    }
+    /// As `picky_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> picky_together_on(::hostcall::port& hc_port, ::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::picky", ::hostcall::call_together_on<::hostcall::u32>(hc_port, &__HOSTCALL__Host__picky, value));
     }
     /// Starts `picky`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::u32> start_picky(::hostcall::u32 value) {
@@ -265,9 +393,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> fragile(::hostcall::u32 value) {
         return HOSTCALL_FINISH("Host::fragile", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__fragile, value));
     }
+    /// One `fragile` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> fragile_together(::hostcall::u32 value, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::fragile", ::hostcall::call_together<::hostcall::u32>(hc_here, &__HOSTCALL__Host__fragile, value));
+    }
     /// As `fragile`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> fragile_on(::hostcall::port& hc_port, ::hostcall::u32 value) {
         return HOSTCALL_FINISH("Host::fragile", ::hostcall::call_on<::hostcall::u32>(hc_port, &__HOSTCALL__Host__fragile, value));
+    }
+    /// As `fragile_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> fragile_together_on(::hostcall::port& hc_port, ::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::fragile", ::hostcall::call_together_on<::hostcall::u32>(hc_port, &__HOSTCALL__Host__fragile, value));
     }
     /// Starts `fragile`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::u32> start_fragile(::hostcall::u32 value) {
@@ -278,9 +414,17 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> held_back(::hostcall::u32 value) {
         return HOSTCALL_FINISH("Host::held_back", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__held_back, value));
     }
+    /// One `held_back` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> held_back_together(::hostcall::u32 value, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Host::held_back", ::hostcall::call_together<::hostcall::u32>(hc_here, &__HOSTCALL__Host__held_back, value));
+    }
     /// As `held_back`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> held_back_on(::hostcall::port& hc_port, ::hostcall::u32 value) {
         return HOSTCALL_FINISH("Host::held_back", ::hostcall::call_on<::hostcall::u32>(hc_port, &__HOSTCALL__Host__held_back, value));
+    }
+    /// As `held_back_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> held_back_together_on(::hostcall::port& hc_port, ::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::held_back", ::hostcall::call_together_on<::hostcall::u32>(hc_port, &__HOSTCALL__Host__held_back, value));
     }
     /// Starts `held_back`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::u32> start_held_back(::hostcall::u32 value) {
@@ -294,9 +438,17 @@ struct Nobody {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> home(::hostcall::u32 x) {
         return HOSTCALL_FINISH("Nobody::home", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Nobody__home, x));
     }
+    /// One `home` for all lanes that run converged here, with the first lane's arguments.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> home_together(::hostcall::u32 x, ::hostcall::place hc_here = ::hostcall::place::current()) {
+        return HOSTCALL_FINISH("Nobody::home", ::hostcall::call_together<::hostcall::u32>(hc_here, &__HOSTCALL__Nobody__home, x));
+    }
     /// As `home`, over a port that the wave holds.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> home_on(::hostcall::port& hc_port, ::hostcall::u32 x) {
         return HOSTCALL_FINISH("Nobody::home", ::hostcall::call_on<::hostcall::u32>(hc_port, &__HOSTCALL__Nobody__home, x));
+    }
+    /// As `home_together`, over a port that the wave holds.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> home_together_on(::hostcall::port& hc_port, ::hostcall::u32 x) {
+        return HOSTCALL_FINISH("Nobody::home", ::hostcall::call_together_on<::hostcall::u32>(hc_port, &__HOSTCALL__Nobody__home, x));
     }
     /// Starts `home`, to wait for its result later.
     static HOSTCALL_STUB ::hostcall::pending<::hostcall::u32> start_home(::hostcall::u32 x) {

@@ -26,9 +26,9 @@ HC_INLINE void tell(const slice_mut<T>& slice, const u32* returned, u32& out) {
     if (slice.returned != nullptr) *slice.returned = bytes / (u32)sizeof(T);
 }
 
-/// A call or post that carries strings or slices.
-template <class R, class... Args>
-HC_INLINE answer<R> call_var(const service_word* word, bool post, const Args&... args) {
+/// A call or post that carries strings or slices, made by `perform`.
+template <class R, class Perform, class... Args>
+HC_INLINE answer<R> call_var(const service_word* word, bool post, const Perform& perform, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(codec::fixed<R>::units <= most_result, "the result of a service with string or slice arguments is at most 256 bytes");
     const u32 number = machine::load_number(word);
@@ -39,11 +39,24 @@ HC_INLINE answer<R> call_var(const service_word* word, bool post, const Args&...
     u32 result[codec::fixed<R>::units + 1], returned[all::outs + 1] = {}, in = 0, out = 0;
     (gather(args, ins, in, outs, out), ...);
     var_call call{number, post, fixed, all::units, ins, in, outs, out, result, codec::fixed<R>::units, returned};
-    const outcome end = perform(word, call);
+    const outcome end = perform(call);
     out = 0;
     (tell(args, returned, out), ...);
     if (!end.ok()) return no_answer<R>(end.status(), end.detail());
     return decoded<R>(result);
+}
+
+/// Each lane's own.
+template <class R, class... Args>
+HC_INLINE answer<R> call_var_each(const service_word* word, bool post, const Args&... args) {
+    return call_var<R>(word, post, [word](var_call& call) { return perform(word, call); }, args...);
+}
+
+/// One for all lanes that run converged here.
+template <class R, class... Args>
+HC_INLINE answer<R> call_var_together(u64 site, const service_word* word, bool post, const Args&... args) {
+    const auto together = [site](var_call& call) { return perform_together(group_at(site, call.number).mask, call); };
+    return call_var<R>(word, post, together, args...);
 }
 
 }  // namespace wire
@@ -53,7 +66,7 @@ template <class R, class... Args>
 HC_INLINE answer<R> call(const service_word* word, const Args&... args) {
     using all = codec::arguments<Args...>;
     if constexpr (all::var) {
-        return wire::call_var<R>(word, false, args...);
+        return wire::call_var_each<R>(word, false, args...);
     } else {
         u32 units[all::room];
         all::put(units, args...);
@@ -67,12 +80,59 @@ HC_INLINE answer<void> post(const service_word* word, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(all::outs == 0, "bytes can only come back to a call that is waited for");
     if constexpr (all::var) {
-        return wire::call_var<void>(word, true, args...);
+        return wire::call_var_each<void>(word, true, args...);
     } else {
         u32 units[all::room];
         all::put(units, args...);
         return wire::post_fixed<all::units>(word, units);
     }
+}
+
+/// One call for all lanes that run converged at `here`, with the first lane's arguments, whose slices are filled; each gets the result.
+template <class R, class... Args>
+HC_INLINE answer<R> call_together(place here, const service_word* word, const Args&... args) {
+    using all = codec::arguments<Args...>;
+    if constexpr (all::var) {
+        return wire::call_var_together<R>(here.site(), word, false, args...);
+    } else {
+        u32 units[all::room];
+        all::put(units, args...);
+        return wire::call_fixed_together<R, all::units>(here.site(), word, units);
+    }
+}
+
+/// One message for all lanes that run converged at `here`: the first lane's.
+template <class... Args>
+HC_INLINE answer<void> post_together(place here, const service_word* word, const Args&... args) {
+    using all = codec::arguments<Args...>;
+    static_assert(all::outs == 0, "bytes can only come back to a call that is waited for");
+    if constexpr (all::var) {
+        return wire::call_var_together<void>(here.site(), word, true, args...);
+    } else {
+        u32 units[all::room];
+        all::put(units, args...);
+        return wire::post_fixed_together<all::units>(here.site(), word, units);
+    }
+}
+
+/// As `call_together`, over a port that the wave holds.
+template <class R, class... Args>
+HC_INLINE answer<R> call_together_on(port& port, const service_word* word, const Args&... args) {
+    using all = codec::arguments<Args...>;
+    static_assert(!all::var, "over a held port arguments are of fixed sizes");
+    u32 units[all::room];
+    all::put(units, args...);
+    return port.template call_together<R, all::units>(word, units);
+}
+
+/// As `post_together`, over a port that the wave holds.
+template <class... Args>
+HC_INLINE answer<void> post_together_on(port& port, const service_word* word, const Args&... args) {
+    using all = codec::arguments<Args...>;
+    static_assert(!all::var, "over a held port arguments are of fixed sizes");
+    u32 units[all::room];
+    all::put(units, args...);
+    return port.template post_together<all::units>(word, units);
 }
 
 /// As `call`, over a port that the wave holds.

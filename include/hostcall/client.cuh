@@ -67,6 +67,37 @@ struct client {
         return send_as<0, false>(lanes, held, service, flags, units, unit);
     }
 
+    /// Sends the message of one lane, the group's first, in which all of the group help: each stores a word of it, all of them by one
+    /// instruction. `unit(i)` gives the same for all lanes of the group. Otherwise as `send`.
+    template <u32 Units, class Unit>
+    HC_METHOD static u32 send_together(const group& lanes, held& held, u32 service, u32 flags, const Unit& unit) {
+        constexpr u32 words = words_for(Units, 1);
+        u32 base, tag;
+        const u32 status = place(lanes, held, 1, words, flags, base, tag);
+        if (status != HOSTCALL_STATUS_OK) return status;
+        word mine = lone_header(lanes.leader, service | words << 16 | flags << 24, tag, unit);
+        // The word of the first lane in this round, and the lane whose word was the last.
+        u32 first = base, last = 0;
+        if constexpr (words != 0) {
+            const auto rest = [&unit](u32 i) { return unit(i + HOSTCALL_LONE_UNITS); };
+            HC_UNROLL
+            for (u32 j = 0; j < words; j++) {
+                const word word = pack(j, tag, rest);
+                last++;
+                if (last == lanes.count) {
+                    // More words than lanes: each has one now.
+                    A::store_request(held.port, first + lanes.rank, mine);
+                    first += lanes.count;
+                    last = 0;
+                }
+                if (last == lanes.rank) mine = word;
+            }
+        }
+        if (lanes.rank <= last) A::store_request(held.port, first + lanes.rank, mine);
+        sent(lanes, held.port, 1 + words, tag);
+        return status;
+    }
+
     /// The most payload bytes per lane that a message of `count` lanes can carry.
     HC_METHOD static u32 largest(u32 count) {
         const u32 words = (A::request_words() - 1) / count;
@@ -112,6 +143,18 @@ struct client {
     /// As `receive`, of a request that was sent some time ago: looks at once.
     template <u32 N>
     HC_METHOD static reply<N> receive_late(const group& lanes, held& held, u64 deadline_ns) {
+        return await_reply<N>(lanes, lanes, held, deadline_ns);
+    }
+    /// As `receive`, of a message that one lane sent with the help of all (`send_together`): every lane of the group reads its reply.
+    template <u32 N>
+    HC_METHOD static reply<N> receive_together(const group& lanes, held& held) {
+        A::before_first_poll(1);
+        return await_reply<N>(lanes, lanes.alone(), held, 0);
+    }
+
+    /// Waits for the reply to what `asked` sent; `lanes` are those who wait.
+    template <u32 N>
+    HC_METHOD static reply<N> await_reply(const group& lanes, const group& asked, held& held, u64 deadline_ns) {
         static_assert(N >= 1, "a reply has a word");
         const u32 want = held.tag();
         const u32 eager = A::has_window() ? eager_attempts_window : eager_attempts;
@@ -119,7 +162,7 @@ struct client {
         u32 attempt = 0;
         for (;;) {
             HC_UNROLL
-            for (u32 j = 0; j < N; j++) reply.words[j] = A::load_reply(held.port, place_of(lanes, j));
+            for (u32 j = 0; j < N; j++) reply.words[j] = A::load_reply(held.port, place_of(asked, j));
             const u32 head = reply.words[0].at[0];
             reply.status = head & 0xffffu;
             reply.dwords = head >> 16;
@@ -135,7 +178,7 @@ struct client {
             }
             attempt++;
             if (attempt >= eager) {
-                const u32 status = wait_slowly(lanes.mask, held.port, want, attempt, deadline_ns);
+                const u32 status = wait_slowly(lanes.mask, asked.count, held.port, want, attempt, deadline_ns);
                 if (status != HOSTCALL_STATUS_OK) return wire::reply<N>::without(status);
             }
             A::pause(attempt);
@@ -220,13 +263,11 @@ private:
     HC_METHOD static u32 send_as(const group& lanes, held& held, u32 service, u32 flags, u32 units, const Unit& unit) {
         const u32 words = words_for(units, lanes.count);
         u32 base, tag;
-        const u32 status = place(lanes, held, words, flags, base, tag);
+        const u32 status = place(lanes, held, lanes.count, words, flags, base, tag);
         if (status != HOSTCALL_STATUS_OK) return status;
         const u32 head = service | words << 16 | flags << 24;
         if (lanes.count == 1) {
-            const u32 a = unit(0), b = unit(1);
-            const u32 lone = head | HOSTCALL_FLAG_LONE << 24, first = (lanes.leader & 0xffffu) | a << 16;
-            A::store_request(held.port, base, make_word(lone, first, a >> 16 | b << 16, b >> 16, header_tag(tag)));
+            A::store_request(held.port, base, lone_header(lanes.leader, head, tag, unit));
             const auto rest = [&unit](u32 i) { return unit(i + HOSTCALL_LONE_UNITS); };
             store_words<Straight, words_for(Units, 1)>(held.port, base + 1, 1, words, tag, rest);
         } else {
@@ -240,10 +281,21 @@ private:
         return status;
     }
 
+    /// The header of a message of one lane, in which its first units are.
+    template <class Unit>
+    HC_METHOD static word lone_header(u32 lane, u32 head, u32 tag, const Unit& unit) {
+        const u32 a = unit(0), b = unit(1);
+        const u32 lone = head | HOSTCALL_FLAG_LONE << 24, first = (lane & 0xffffu) | a << 16;
+        return make_word(lone, first, a >> 16 | b << 16, b >> 16, header_tag(tag));
+    }
+
     /// Stores the words of one lane's payload, from `first` on, one in every `stride`. `Words` is their number where it is a constant.
     template <bool Straight, u32 Words, class Unit>
     HC_METHOD static void store_words(u32 port, u32 first, u32 stride, u32 words, u32 tag, const Unit& unit) {
-        if constexpr (Straight && Words <= 16) {
+        if constexpr (Straight && Words == 0) {
+            // A loop of no turns is a comparison that compilers warn of.
+            (void)port, (void)first, (void)stride, (void)words, (void)tag, (void)unit;
+        } else if constexpr (Straight && Words <= 16) {
             (void)words;
             HC_UNROLL
             for (u32 j = 0; j < Words; j++) A::store_request(port, first + j * stride, pack(j, tag, unit));
@@ -253,13 +305,13 @@ private:
         }
     }
 
-    /// Where a message of `words` words behind the header for each lane goes, and its tag: the port's state is that behind it.
-    HC_METHOD static u32 place(const group& lanes, held& held, u32 words, u32 flags, u32& base, u32& tag) {
+    /// Where a message of `words` words behind the header for each of `count` lanes goes, and its tag: the port's state is that behind it.
+    HC_METHOD static u32 place(const group& lanes, held& held, u32 count, u32 words, u32 flags, u32& base, u32& tag) {
         const u32 room = A::request_words();
         tag = next_tag(held.tag());
         base = 0;
-        if (words > 255 || 1 + lanes.count * words > room) return HOSTCALL_STATUS_TOO_LARGE;
-        const u32 need = 1 + lanes.count * words;
+        if (words > 255 || 1 + count * words > room) return HOSTCALL_STATUS_TOO_LARGE;
+        const u32 need = 1 + count * words;
         base = held.state.position();
         // A restart of the ring. `base == 0` with `unacked` is an abandoned call.
         if (base + need > room || scrubs(tag) || base == 0) {
@@ -290,7 +342,8 @@ private:
     }
 
     /// The leader polls one word alone until it is there (or a while has passed), looking at the clock and at `closed` now and then.
-    HC_COLD static u32 wait_slowly(mask lanes, u32 port, u32 want, u32 attempt, u64 deadline_ns) {
+    /// `asked` is the number of lanes that the message is of.
+    HC_COLD static u32 wait_slowly(mask lanes, u32 asked, u32 port, u32 want, u32 attempt, u64 deadline_ns) {
         const group group = group::make(lanes, A::lane());
         u32 verdict = 0;
         if (group.leads()) {
@@ -319,7 +372,8 @@ private:
         verdict = A::broadcast(group.mask, verdict, group.leader);
         if (verdict != 0) {
             // The server answers everything it has before it closes: one last look decides.
-            const bool missing = tag_of(A::load_reply(port, place_of(group, 0))) != want;
+            const u32 at = reply_place(asked, group.rank, 0, A::lone_stride());
+            const bool missing = tag_of(A::load_reply(port, at)) != want;
             if (A::ballot(group.mask, missing) == 0) verdict = 0;
         }
         return verdict;

@@ -87,15 +87,15 @@ HC_INLINE u64 broadcast64(machine::mask mask, u64 value, u32 from) {
     return low | (u64)high << 32;
 }
 
-/// For each lane of `mask` in turn: copies the `len` bytes at its `address` to (`in`) or from its `place` in the staging area. All
-/// lanes of `mask` take part.
+/// For each lane of `whose` in turn: copies the `len` bytes at its `address` to (`in`) or from its `place` in the staging area. All
+/// lanes of `mask`, of which those are, take part.
 ///
 /// Bytes on a lane's own stack are memory that no other lane can reach, whatever its address: that lane copies them alone.
-HC_NOINLINE inline void copy_each_lane(machine::mask mask, bool in, u64 place, u64 address, u32 len) {
+HC_NOINLINE inline void copy_each_lane(machine::mask mask, machine::mask whose, bool in, u64 place, u64 address, u32 len) {
     const u32 me = machine::lane();
     const lanes all = lanes::make(mask, me);
     HC_NO_UNROLL
-    for (machine::mask rest = mask; rest != 0; rest &= rest - 1) {
+    for (machine::mask rest = whose; rest != 0; rest &= rest - 1) {
         const u32 lane = machine::first_lane(rest);
         const u64 staged = machine::descriptor().staging + broadcast64(mask, place, lane);
         const u64 there = broadcast64(mask, address, lane);

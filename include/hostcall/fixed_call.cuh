@@ -165,9 +165,9 @@ public:
 
     template <class R, u32 Units, u32 Room>
     HC_METHOD answer<R> call(const service_word* word, const u32 (&units)[Room]) {
-        const u32 number = machine::load_number(word);
-        if (number == 0) return wire::no_answer<R>(HOSTCALL_STATUS_UNKNOWN_SERVICE, 0);
-        if (why_ != HOSTCALL_STATUS_OK) return wire::no_answer<R>(why_, 0);
+        u32 why;
+        const u32 number = number_of(word, why);
+        if (number == 0) return wire::no_answer<R>(why, 0);
         constexpr u32 words = wire::reply_words(codec::fixed<R>::units);
         // All replies' words are read, however short they are.
         if (words > 1 && !wire::fits(Units, words, lanes_.count)) return wire::no_answer<R>(HOSTCALL_STATUS_TOO_LARGE, 0);
@@ -175,18 +175,30 @@ public:
     }
     template <u32 Units, u32 Room>
     HC_METHOD answer<void> post(const service_word* word, const u32 (&units)[Room]) {
-        const u32 number = machine::load_number(word);
-        if (number == 0) return wire::no_answer<void>(HOSTCALL_STATUS_UNKNOWN_SERVICE, 0);
-        if (why_ != HOSTCALL_STATUS_OK) return wire::no_answer<void>(why_, 0);
+        u32 why;
+        const u32 number = number_of(word, why);
+        if (number == 0) return wire::no_answer<void>(why, 0);
         const u32 status = wire::port_client::send<Units>(lanes_, held_, number, 0, wire::payload<Room>{units, Units});
         if (status != HOSTCALL_STATUS_OK) return wire::no_answer<void>(status, 0);
         return {};
     }
 
+    template <class R, u32 Units, u32 Room>
+    HC_METHOD answer<R> call_together(const service_word* word, const u32 (&units)[Room]);
+    template <u32 Units, u32 Room>
+    HC_METHOD answer<void> post_together(const service_word* word, const u32 (&units)[Room]);
+
 private:
     wire::lanes lanes_;
     wire::held held_;
     u32 why_;
+
+    /// Number of the service, or 0 with why there can be no call.
+    HC_METHOD u32 number_of(const service_word* word, u32& why) const {
+        const u32 number = machine::load_number(word);
+        why = number == 0 ? HOSTCALL_STATUS_UNKNOWN_SERVICE : why_;
+        return why == HOSTCALL_STATUS_OK ? number : 0;
+    }
 
     HC_METHOD explicit port(place here)
         : lanes_(wire::group_at(here.site(), 0)), held_{}, why_(wire::port_client::acquire(lanes_, false, held_)) {}

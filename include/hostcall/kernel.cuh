@@ -28,6 +28,34 @@ HC_INLINE u64 global_id() {
     const coordinates size = group_size();
     return group_index() * ((u64)size.x * size.y * size.z) + local_index();
 }
+/// Lanes of the grid.
+HC_INLINE u64 global_size() {
+    const coordinates count = group_count(), size = group_size();
+    return (u64)count.x * count.y * count.z * ((u64)size.x * size.y * size.z);
+}
+/// Number of the wave in the grid: workgroups begin with a wave of their own.
+HC_INLINE u64 wave_index() {
+    const coordinates size = group_size();
+    const u64 waves = ((u64)size.x * size.y * size.z + wave_size() - 1) / wave_size();
+    return group_index() * waves + local_index() / wave_size();
+}
+
+/// The lanes that run together at a place in the source, for what they then do together.
+class converged {
+public:
+    HC_METHOD static converged here(place here = place::current()) { return converged(here); }
+    /// Waits until all of them are here.
+    HC_METHOD void sync() const { machine::sync(lanes_.mask); }
+    /// Whether the calling lane is the first of them.
+    HC_METHOD bool leads() const { return lanes_.leads(); }
+    /// How many they are.
+    HC_METHOD u32 count() const { return lanes_.count; }
+
+private:
+    wire::lanes lanes_;
+    HC_METHOD explicit converged(place here) : lanes_(wire::group_at(here.site(), 0)) {}
+};
+
 /// Nanoseconds of a clock that never goes back.
 HC_INLINE u64 now_ns() { return machine::now_ns(); }
 

@@ -187,24 +187,38 @@ struct var_call {
         return 0;
     }
 
-    /// Copies the bytes that go to the host into the slot, each lane's from its `region` on.
-    HC_METHOD void copy_in_all(machine::mask mask, u64 region) const {
+    /// Those of the message, whose bytes may lie in a slot.
+    HC_METHOD u32 flags(bool staged) const { return (staged ? HOSTCALL_FLAG_STAGED : 0) | (post ? 0 : HOSTCALL_FLAG_REPLY); }
+    /// Reads what comes before the bytes of a reply.
+    HC_METHOD void take_results(incoming& reply) {
+        reply.fill(result, result_units);
+        reply.fill(returned, out_count);
+        for (u32 i = 0; i < out_count; i++) returned[i] = least(returned[i], (u32)outs[i].len);
+    }
+    /// What a post that was sent came to. The slot must stay ours until the server has copied it.
+    HC_METHOD outcome posted(machine::mask mask, const held& held, bool staged) const {
+        return outcome::make(staged ? port_client::await_ack(mask, held.port, held.tag()) : (u32)HOSTCALL_STATUS_OK, 0);
+    }
+
+    /// Copies the bytes that go to the host into the slot, those of the lanes of `whose`, each lane's from its `region` on, by all lanes
+    /// of `mask`.
+    HC_METHOD void copy_in_all(machine::mask mask, machine::mask whose, u64 region) const {
         u64 place = region;
         for (u32 i = 0; i < in_count; i++) {
-            copy_each_lane(mask, true, place, (u64)ins[i].data, (u32)ins[i].len);
+            copy_each_lane(mask, whose, true, place, (u64)ins[i].data, (u32)ins[i].len);
             place += codec::padded((u32)ins[i].len);
         }
         machine::fence_system();
         machine::sync(mask);
     }
-    /// Copies the bytes that came from the host out of the slot.
-    HC_METHOD void copy_out_all(machine::mask mask, u64 region, outcome end) const {
+    /// Copies the bytes that came from the host out of the slot, as `copy_in_all` does.
+    HC_METHOD void copy_out_all(machine::mask mask, machine::mask whose, u64 region, outcome end) const {
         machine::fence_system();
         machine::sync(mask);
         u64 place = region;
         for (u32 i = 0; i < out_count; i++) {
             // Lanes whose call failed take part in the copying of the others, with nothing of their own.
-            copy_each_lane(mask, false, place, (u64)outs[i].data, end.ok() ? returned[i] : 0);
+            copy_each_lane(mask, whose, false, place, (u64)outs[i].data, end.ok() ? returned[i] : 0);
             // The server leaves each argument its place, however short an earlier one comes back.
             place += codec::padded((u32)outs[i].len);
         }
@@ -219,25 +233,21 @@ HC_NOINLINE inline outcome exchange_var(machine::mask mask, var_call& call, u32 
     held held;
     u32 status = port_client::acquire(group, true, held);
     if (status != HOSTCALL_STATUS_OK) return outcome::make(status, 0);
-    const u32 flags = (staged ? HOSTCALL_FLAG_STAGED : 0) | (call.post ? 0 : HOSTCALL_FLAG_REPLY);
-    status = port_client::send_long(group, held, call.number, flags, units, [&call](u32 i) { return call.unit(i); });
+    status = port_client::send_long(group, held, call.number, call.flags(staged), units, [&call](u32 i) { return call.unit(i); });
     outcome end = outcome::make(status, 0);
     if (status == HOSTCALL_STATUS_OK && call.post) {
-        // The slot must stay ours until the server has copied it.
-        if (staged) end = outcome::make(port_client::await_ack(mask, held.port, held.tag()), 0);
+        end = call.posted(mask, held, staged);
     } else if (status == HOSTCALL_STATUS_OK) {
         const reply<1> first = port_client::receive<1>(group, held, 0);
         incoming reply(group, held, first);
-        reply.fill(call.result, call.result_units);
-        reply.fill(call.returned, call.out_count);
-        for (u32 i = 0; i < call.out_count; i++) call.returned[i] = least(call.returned[i], (u32)call.outs[i].len);
+        call.take_results(reply);
         if (!staged) {
             for (u32 i = 0; i < call.out_count; i++) reply.fill_bytes(call.outs[i].data, call.returned[i]);
         }
         end = reply.end;
     }
     if (staged && !call.post && call.out_count != 0) {
-        call.copy_out_all(mask, region, end);
+        call.copy_out_all(mask, mask, region, end);
         machine::sync(mask);
     }
     port_client::release(group, held);
@@ -250,7 +260,7 @@ HC_NOINLINE inline outcome call_in_slot(machine::mask mask, var_call& call, u32 
     if (slot == no_slot) return outcome::make(port_client::known_end(), 0);
     const u64 region = (u64)slot * machine::descriptor().slot_bytes + own;
     call.put_head((u32)(region / 16));
-    call.copy_in_all(mask, region);
+    call.copy_in_all(mask, mask, region);
     const outcome end = exchange_var(mask, call, call.fixed_units, true, region);
     release_slot(mask, slot);
     return end;

@@ -24,13 +24,13 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     // Programs carry machine code, so that nothing is compiled there; the tests' is optimised little, which is a matter of seconds instead
     // of minutes.
     let mut json = build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--bins"])?;
-    let command = executables(&json).into_iter().find(|(name, _)| name == "cargo-hostcall").context("cargo built no command line")?.1;
+    let command = executable(&json, "cargo-hostcall").context("cargo built no command line")?;
     let tests = ["--package", "hostcall-tests", "--bins", "--test", "behaviours"];
     json += &build("sim,nvptx,cubin:sm_90", "--Ofast-compile=max", &tests)?;
     // With the command line's targets, so that its kernels are not built once more.
     json += &build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--test", "programs", "--test", "kernels"])?;
     json += &build("sim", "", &["--package", "offload", "--example", "cuda_smoke"])?;
-    for (name, path) in executables(&json) {
+    for (name, path) in executables(&json).into_iter().filter(|(name, _)| NAMES.contains(&name.as_str())) {
         let to = format!("{OUT}/{name}");
         sh.copy_file(&path, &to)?;
         cmd!(sh, "strip {to}").quiet().run().context("needs binutils")?;
@@ -40,12 +40,12 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     }
     programs(sh, &command)?;
     crate::offload::bundle(sh, OUT)?;
-    scripts(sh, &["run-tests", "run-bench", "run-offload"])?;
+    crate::cpp_bundle::bundle(sh, OUT)?;
+    scripts(sh, &["run-tests", "run-bench", "run-offload", "run-cpp"])?;
     sh.copy_file("LICENSE-APACHE", format!("{OUT}/sample.txt"))?;
     let mut bytes = 0;
-    for dir in [OUT, &format!("{OUT}/programs"), &format!("{OUT}/programs/here"), &format!("{OUT}/offload")] {
-        bytes +=
-            sh.read_dir(dir)?.iter().filter_map(|file| std::fs::metadata(file).ok()).filter(|m| m.is_file()).map(|m| m.len()).sum::<u64>();
+    for file in cmd!(sh, "find {OUT} -type f").quiet().read()?.lines() {
+        bytes += std::fs::metadata(file)?.len();
     }
     ensure!(bytes <= LIMIT, "the bundle weighs {bytes} bytes, more than {LIMIT}");
     println!("{OUT}: {:.1} MiB; run ./run-tests and ./run-bench there", bytes as f64 / f64::from(1 << 20));
@@ -58,6 +58,15 @@ pub(crate) fn offload(sh: &Shell) -> Result<()> {
     crate::offload::bundle(sh, OUT)?;
     scripts(sh, &["run-offload"])?;
     println!("{OUT}: run ./run-offload there");
+    Ok(())
+}
+
+/// The part that tests and measures kernels in C++ and hosts in C, alone.
+pub(crate) fn cpp(sh: &Shell) -> Result<()> {
+    sh.create_dir(OUT)?;
+    crate::cpp_bundle::bundle(sh, OUT)?;
+    scripts(sh, &["run-cpp"])?;
+    println!("{OUT}: run ./run-cpp there");
     Ok(())
 }
 
@@ -101,6 +110,11 @@ fn programs(sh: &Shell, command: &str) -> Result<()> {
     Ok(())
 }
 
+/// The path of an executable in cargo's messages.
+pub(crate) fn executable(json: &str, name: &str) -> Option<String> {
+    executables(json).into_iter().find(|(found, _)| found == name).map(|(_, path)| path)
+}
+
 /// Names and paths of the executables in cargo's messages.
 fn executables(json: &str) -> Vec<(String, String)> {
     let field = |line: &str, name: &str| -> Option<String> {
@@ -120,6 +134,5 @@ fn executables(json: &str) -> Vec<(String, String)> {
         })
         // The directory `programs` has what they run.
         .map(|(name, path)| (if ["programs", "kernels"].contains(&&*name) { format!("std-{name}") } else { name }, path))
-        .filter(|(name, _)| NAMES.contains(&name.as_str()))
         .collect()
 }

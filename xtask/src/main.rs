@@ -3,6 +3,7 @@
 mod abi_header;
 mod bundle;
 mod checks;
+mod cpp_bundle;
 mod cuda;
 mod debian;
 #[cfg(test)]
@@ -83,6 +84,8 @@ enum Command {
     GpuBundle,
     /// Make the part of `target/gpu-bundle/` that tests the Offload API's C library, alone
     OffloadBundle,
+    /// Make the part of `target/gpu-bundle/` with kernels in C++ and hosts in C, alone
+    CppBundle,
     /// Rust's own tests of `core`, `alloc` and `std`, on a device
     RustTests(rust_tests::Arguments),
     /// Use popular crates of the registry on a device and here, and compare
@@ -153,6 +156,7 @@ fn main() -> Result<ExitCode> {
         Command::Scarcity(arguments) => scarcity::run(&arguments),
         Command::GpuBundle => bundle::make(&sh),
         Command::OffloadBundle => bundle::offload(&sh),
+        Command::CppBundle => bundle::cpp(&sh),
         Command::RustTests(arguments) => rust_tests::run(&sh, &arguments),
         Command::Crates { device } => checks::crates(&sh, &device),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),

@@ -11,12 +11,14 @@
 //! * `floor`, `latency`, `throughput`, `bulk`, `files`, `heap`, `idle`, `closed`, `unused`: the measurements.
 //! * `plain`: the same wire without a server, for comparison.
 //! * `streams`: messages that nobody answers.
+//! * `cpp`: kernels in C++ that do the same.
 //! * `standard`: what std costs, of a program that measures itself.
 //! * `tune`: which first poll is best here.
 //! * `report`, `plot`: how they are shown.
 
 mod bulk;
 mod closed;
+mod cpp;
 mod error;
 mod files;
 mod floor;
@@ -78,13 +80,16 @@ pub(crate) struct Arguments {
     /// Also measure the cost of std with these images of `programs/costs` and `programs/lines` (`cargo hostcall build -r -p costs -p lines`)
     #[arg(long, value_name = "IMAGE", num_args = 1..)]
     std: Vec<PathBuf>,
+    /// Also measure the client in C++ with this image of `kernels/bench/bench.cu`: a cubin, or for the simulator a shared library
+    #[arg(long, value_name = "IMAGE")]
+    cpp: Option<PathBuf>,
     /// Measure only these rows
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { device, json, plot, markdown, quick, first_poll, tune, std, mut only } = arguments;
+    let Arguments { device, json, plot, markdown, quick, first_poll, tune, std, cpp, mut only } = arguments;
     if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
         return Err(Error::Name { name: name.clone(), rows: &NAMES }.into());
     }
@@ -126,6 +131,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     few_waves(&rig, &mut sheet)?;
     all_waves(&rig, &mut sheet)?;
     messages(&rig, &mut sheet);
+    in_cpp(&rig, &mut sheet, cpp.as_deref());
     standard::rows(&rig, &mut sheet, &std)?;
     let Sheet { mut report, failed, .. } = sheet;
     report.sort();
@@ -288,6 +294,25 @@ fn messages(rig: &Rig, sheet: &mut Sheet) {
     sheet.row("stream.sweep", |_| streams::sweep(rig, "stream.sweep"));
     for name in ["stream.arrow", "stream.parquet"] {
         sheet.row(name, |_| streams::sinks(rig, name));
+    }
+}
+
+/// The same kernels in C++, if there is an image of them.
+fn in_cpp(rig: &Rig, sheet: &mut Sheet, image: Option<&Path>) {
+    let Some(path) = image else {
+        // Who asks for one of them by name is told.
+        for (name, _) in cpp::ROWS.into_iter().filter(|_| !sheet.only.is_empty()) {
+            sheet.row(name, |_| Err(cpp::NO_IMAGE));
+        }
+        return;
+    };
+    let other = cpp::images(rig, path).and_then(|images| Rig::with(rig.device.clone(), rig.scale, rig.first_poll, &images));
+    let label = path.file_name().unwrap_or_default().to_string_lossy();
+    for (name, what) in cpp::ROWS {
+        sheet.row(name, |_| match &other {
+            Ok(other) => cpp::row(rig, other, name, what, &label),
+            Err(error) => Err(Error::Also(error.to_string())),
+        });
     }
 }
 

@@ -98,6 +98,33 @@ u32 send(const group& all, hostcall::wire::held& held, const message& m) {
     return client::send_long(all, held, m.service, m.flags, m.units, unit_of{m});
 }
 
+/// Unit `i` of a message that is the first lane's.
+struct shared_unit_of {
+    const message& m;
+    u32 operator()(u32 i) const { return i < m.units ? (m.seed + i) * 0x9e3779b9u : 0; }
+};
+
+template <u32 Words>
+void receive_together(const group& all, hostcall::wire::held& held, outcome& out) {
+    const auto reply = client::receive_together<Words>(all, held);
+    out.reply_status = reply.status;
+    out.dwords = reply.dwords;
+    for (u32 i = 0; i < 3; i++) out.units[i] = reply.unit(i);
+}
+
+/// `m.units` are at most `Units`.
+template <u32 Units>
+void together(const group& all, hostcall::wire::held& held, const message& m, outcome& out) {
+    if constexpr (Units > 0) {
+        if (m.units < Units) return together<Units - 1>(all, held, m, out);
+    }
+    out.status = client::send_together<Units>(all, held, m.service, m.flags, shared_unit_of{m});
+    if (out.status != 0 || m.kind != 4) return;
+    if (m.reply_words == 1) receive_together<1>(all, held, out);
+    if (m.reply_words == 2) receive_together<2>(all, held, out);
+    if (m.reply_words == 3) receive_together<3>(all, held, out);
+}
+
 template <u32 Words>
 void receive(const group& all, hostcall::wire::held& held, const message& m, bool late, outcome& out) {
     const auto reply = late ? client::receive_late<Words>(all, held, m.deadline_ns) : client::receive<Words>(all, held, m.deadline_ns);
@@ -114,7 +141,7 @@ void receive(const group& all, hostcall::wire::held& held, const message& m, boo
 }  // namespace
 
 /// Carries out one message for the calling lane. Kinds: 0 a call, 1 a post, 2 a call that is dropped, 3 one over a port that is kept,
-/// and fetched late.
+/// and fetched late, 4 and 5 a call and a post of the first lane with the help of the others.
 extern "C" __attribute__((visibility("default"))) void hc_carry_out(const machine_table* machine, const message* m, outcome* out) {
     table = machine;
     *out = {};
@@ -122,6 +149,11 @@ extern "C" __attribute__((visibility("default"))) void hc_carry_out(const machin
     hostcall::wire::held held;
     out->status = client::acquire(all, m->kind != 3, held);
     if (out->status != 0) return;
+    if (m->kind >= 4) {
+        together<40>(all, held, *m, *out);
+        client::release(all, held);
+        return;
+    }
     out->status = m->units <= 20 ? send<20>(all, held, *m) : client::send_long(all, held, m->service, m->flags, m->units, unit_of{*m});
     if (out->status == 0 && (m->kind == 0 || m->kind == 3)) {
         const bool late = m->kind == 3;

@@ -1,33 +1,58 @@
 //! What the tests share: the images of the kernels in C++, and the handlers that they call.
+//!
+//! They run on the simulator, with images that `build.rs` has compiled. With `HOSTCALL_TEST_DEVICE=cuda:0` the behaviours run there, with
+//! the images of `HOSTCALL_CPP_CUBINS`, a directory of `*.cubin`, each named after its compiler: `cargo xtask gpu-bundle` has them.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hostcall::{BufferHandle, HandlerError, Server, ServerBuilder, WaitError};
-use offload::{Args, Device, Image, ImageKind, Launch, Program, ProgramBundle, Queue};
+use offload::{Args, Device, DeviceKind, Image, ImageKind, Launch, Program, ProgramBundle, Queue};
 
 #[path = "../../../examples/cuda/services.rs"]
 pub mod services;
 
 use services::{Particle, host};
 
-/// The compilers whose images there are: their names, and where the images lie.
-pub fn images() -> Vec<(&'static str, &'static str)> {
-    let all = [("g++", env!("HOSTCALL_CPP_KERNELS_GCC")), ("clang++", env!("HOSTCALL_CPP_KERNELS_CLANG"))];
-    present(&all)
+/// The device of the behaviours, as `Device::open` takes it.
+pub fn device_spec() -> String {
+    std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".to_owned())
+}
+
+/// Whether it is a simulator, which has more modes than one.
+pub fn on_simulator() -> bool {
+    device_spec().starts_with("sim")
+}
+
+/// The compilers whose images for the device there are: their names, and where the images lie.
+///
+/// # Panics
+/// When there should be cubins, and there are none.
+pub fn images() -> Vec<(String, PathBuf)> {
+    if on_simulator() {
+        return present([("g++", env!("HOSTCALL_CPP_KERNELS_GCC")), ("clang++", env!("HOSTCALL_CPP_KERNELS_CLANG"))]);
+    }
+    let dir = std::env::var_os("HOSTCALL_CPP_CUBINS").expect("on a GPU HOSTCALL_CPP_CUBINS names a directory with *.cubin");
+    let files = std::fs::read_dir(&dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
+    let files = files.map(|file| file.expect("an entry").path()).filter(|path| path.extension().is_some_and(|e| e == "cubin"));
+    let mut all: Vec<_> = files.map(|path| (path.file_stem().unwrap_or_default().display().to_string(), path)).collect();
+    all.sort();
+    assert!(!all.is_empty(), "{}: no *.cubin", dir.display());
+    all
 }
 
 /// The same of the client over a recorded bus.
-pub fn clients() -> Vec<(&'static str, &'static str)> {
-    let all = [("g++", env!("HOSTCALL_CPP_CLIENT_GCC")), ("clang++", env!("HOSTCALL_CPP_CLIENT_CLANG"))];
-    present(&all)
+pub fn clients() -> Vec<(String, PathBuf)> {
+    present([("g++", env!("HOSTCALL_CPP_CLIENT_GCC")), ("clang++", env!("HOSTCALL_CPP_CLIENT_CLANG"))])
 }
 
-fn present(all: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
-    for (compiler, _) in all.iter().filter(|(_, image)| image.is_empty()) {
+fn present(all: [(&str, &str); 2]) -> Vec<(String, PathBuf)> {
+    let (there, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, image)| !image.is_empty());
+    for (compiler, _) in missing {
         println!("skipped: there is no {compiler}");
     }
-    all.iter().filter(|(_, image)| !image.is_empty()).copied().collect()
+    there.into_iter().map(|(compiler, image)| (compiler.to_owned(), image.into())).collect()
 }
 
 /// What handlers saw of posts.
@@ -82,7 +107,7 @@ pub fn handlers(builder: ServerBuilder, seen: &Arc<Seen>) -> ServerBuilder {
         }))
 }
 
-/// A simulator, and how few ports and staging slots a server on it has.
+/// A device, and how few ports and staging slots a server on it has.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// As `Device::open` takes it.
@@ -115,13 +140,14 @@ pub struct Bench {
     pub seen: Arc<Seen>,
 }
 
-/// The image at `path` as a bundle for a simulator.
+/// The image at `path` as a bundle for the device.
 ///
 /// # Panics
 /// When it cannot be read.
-pub fn bundle(device: &Device, path: &str) -> ProgramBundle {
-    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    ProgramBundle::new("behaviours.cu", vec![Image::new(ImageKind::Sim, device.info().arch.clone(), bytes)])
+pub fn bundle(device: &Device, path: &Path) -> ProgramBundle {
+    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let kind = if device.info().kind == DeviceKind::Sim { ImageKind::Sim } else { ImageKind::Cubin };
+    ProgramBundle::new("behaviours.cu", vec![Image::new(kind, device.info().arch.clone(), bytes)])
 }
 
 impl Bench {
@@ -129,7 +155,7 @@ impl Bench {
     ///
     /// # Panics
     /// When anything of it fails: the test cannot run.
-    pub fn new(path: &str, setting: &Setting, more: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
+    pub fn new(path: &Path, setting: &Setting, more: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
         let device = Device::open(&setting.device).unwrap_or_else(|error| panic!("{}: {error}", setting.device));
         let seen = Arc::new(Seen::default());
         let mut builder = Server::builder(&device);

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use hostcall_abi::lanes::Lanes;
-use hostcall_abi::port::{Arch, Client, Group, PortState, Reply};
+use hostcall_abi::port::{Arch, Client, Group, Held, PortState, Reply};
 use hostcall_abi::{Flags, ReplyHead, Tag, Word};
 use hostcall_cpp_tests::clients;
 
@@ -310,6 +310,24 @@ struct Outcome {
 
 type CarryOut = unsafe extern "C" fn(&Table, &Message, &mut Outcome);
 
+fn fill<const N: usize>(out: &mut Outcome, reply: &Reply<N>) {
+    (out.reply_status, out.dwords) = (reply.head.status.0.into(), reply.head.dwords.into());
+    out.units = [0, 1, 2].map(|i| reply.unit(i));
+}
+
+/// A message of the first lane, with the help of the others.
+fn together(m: &Message, client: &Client<Machine>, all: &Group, held: &mut Held, out: &mut Outcome) {
+    let unit = |i: u32| if i < m.units { m.seed.wrapping_add(i).wrapping_mul(0x9e37_79b9) } else { 0 };
+    out.status = client.send_together(all, held, m.service as u16, Flags(m.flags as u8), m.units, unit).0.into();
+    if out.status == 0 && m.kind == 4 {
+        match m.reply_words {
+            1 => fill(out, &client.receive_together::<1>(all, held)),
+            2 => fill(out, &client.receive_together::<2>(all, held)),
+            _ => fill(out, &client.receive_together::<3>(all, held)),
+        }
+    }
+}
+
 /// `hc_carry_out`, in Rust.
 fn carry_out(m: &Message) -> Outcome {
     let client = Client(Machine);
@@ -319,14 +337,15 @@ fn carry_out(m: &Message) -> Outcome {
         Ok(held) => held,
         Err(why) => return Outcome { status: why.0.into(), ..out },
     };
+    if m.kind >= 4 {
+        together(m, &client, &all, &mut held, &mut out);
+        client.release(&all, held);
+        return out;
+    }
     let lane = Machine.lane();
     let unit = |i: u32| if i < m.units { m.seed.wrapping_add(i).wrapping_mul(0x9e37_79b9) ^ lane } else { 0 };
     out.status = client.send(&all, &mut held, m.service as u16, Flags(m.flags as u8), m.units, unit).0.into();
     if out.status == 0 && (m.kind == 0 || m.kind == 3) {
-        fn fill<const N: usize>(out: &mut Outcome, reply: &Reply<N>) {
-            (out.reply_status, out.dwords) = (reply.head.status.0.into(), reply.head.dwords.into());
-            out.units = [0, 1, 2].map(|i| reply.unit(i));
-        }
         let late = m.kind == 3;
         if late {
             client.ready(&all, &held);
@@ -391,11 +410,12 @@ fn state(random: &mut Random) -> State {
 fn message(random: &mut Random) -> (Message, u32) {
     let lone = random.below(2) == 0;
     let mask = if lone { 1 << random.below(64) } else { u64::from(random.below(u32::MAX)) & 0xf0ff | 1 << random.below(64) };
-    let kind = [0, 0, 1, 1, 2, 3][random.below(6) as usize];
-    let reply = if matches!(kind, 1) { Flags::default() } else { Flags::REPLY };
+    let kind = [0, 0, 1, 1, 2, 3, 4, 4, 5][random.below(9) as usize];
+    let reply = if matches!(kind, 1 | 5) { Flags::default() } else { Flags::REPLY };
     let flags = if random.below(5) == 0 { reply.and(Flags::STAGED) } else { reply };
     let deadline_ns = if random.below(4) == 0 { 1 + u64::from(random.below(5000)) } else { 0 };
-    let units = if random.below(8) == 0 { random.below(120) } else { random.below(12) };
+    let most = if kind >= 4 { 41 } else { 120 };
+    let units = if random.below(8) == 0 { random.below(most) } else { random.below(12) };
     let m = Message {
         mask,
         deadline_ns,
@@ -440,7 +460,7 @@ fn every_access_of_the_client_in_cpp_is_that_of_the_client_in_rust() {
     let (mut statuses, mut accesses) = ([0u32; 16], 0);
     for (compiler, image) in clients() {
         // SAFETY: an image of this crate's build script, without initialisers.
-        let library = unsafe { libloading::Library::new(image) }.expect("the client loads");
+        let library = unsafe { libloading::Library::new(&image) }.expect("the client loads");
         // SAFETY: the function of `cpp/recorded.cc`, of this type.
         let cpp = unsafe { library.get::<CarryOut>(b"hc_carry_out") }.expect("the function is there");
         for seed in 0..3000 {

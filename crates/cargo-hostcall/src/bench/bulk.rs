@@ -15,17 +15,31 @@ pub(super) enum Way {
 
 /// The row of one way.
 pub(super) fn row(session: &Session<'_>, way: Way) -> Result<Row, Error> {
+    let bytes = session.rig.scale.bulk_bytes;
+    let bus = bus(session.rig, way, bytes)?;
+    let (ours, waves) = rate(session, way)?;
+    let name = if way == Way::ToHost { "bulk.to_host" } else { "bulk.to_kernel" };
+    let note = format!(
+        "{} MiB in slices of {} KiB by {waves} waves, {} server thread(s); bus {bus:.2} GB/s",
+        bytes >> 20,
+        CHUNK >> 10,
+        session.threads
+    );
+    Ok(Row { name, figure: Figure::GbS(ours), ratio: ours / bus, against: Against::Bus, note })
+}
+
+/// 10⁹ bytes a second, and by how many waves.
+pub(super) fn rate(session: &Session<'_>, way: Way) -> Result<(f64, u64), Error> {
     let rig = session.rig;
     let bytes = rig.scale.bulk_bytes;
     let info = rig.device.info();
-    let bus = bus(rig, way, bytes)?;
     // More waves than SMs can copy at once would only wait for staging slots.
     let launch = rig.waves(if rig.is_sim() { rig.all_waves() } else { info.sms * 8 });
     let waves = launch.group_count() * launch.group_threads() / u64::from(info.wave_size);
     let data = rig.zeroed::<u8>(bytes)?;
     let pattern: Vec<u8> = (0..bytes).map(|i| (i ^ (i >> 16)) as u8).collect();
     rig.queue.copy_to(&data, 0, &pattern)?;
-    let ours = median(rig.scale.samples, || {
+    let rate = median(rig.scale.samples, || {
         let right = rig.zeroed::<u64>(waves as usize)?;
         let (kernel, args) = match way {
             Way::ToHost => ("bulk_to_host", Args::new().value(CHUNK).slice(&data).slice(&right)),
@@ -35,14 +49,7 @@ pub(super) fn row(session: &Session<'_>, way: Way) -> Result<Row, Error> {
         Error::unless_all(format!("bytes of `{kernel}`"), rig.queue.read(&right)?.iter().sum(), bytes as u64)?;
         Ok(bytes as f64 / 1e9 / took.as_secs_f64())
     })?;
-    let name = if way == Way::ToHost { "bulk.to_host" } else { "bulk.to_kernel" };
-    let note = format!(
-        "{} MiB in slices of {} KiB by {waves} waves, {} server thread(s); bus {bus:.2} GB/s",
-        bytes >> 20,
-        CHUNK >> 10,
-        session.threads
-    );
-    Ok(Row { name, figure: Figure::GbS(ours), ratio: ours / bus, against: Against::Bus, note })
+    Ok((rate, waves))
 }
 
 /// 10⁹ bytes a second that a kernel's plain loads and stores of host memory reach.

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::error::Error;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 86] = [
+pub(super) const NAMES: [&str; 95] = [
     "call.scalar.held",
     "call.scalar.held.no_window",
     "call.scalar",
@@ -71,6 +71,15 @@ pub(super) const NAMES: [&str; 86] = [
     "stream.sweep",
     "stream.arrow",
     "stream.parquet",
+    "cpp.call.scalar.held",
+    "cpp.call.scalar",
+    "cpp.call.wide64",
+    "cpp.throughput.scalar",
+    "cpp.throughput.wide64",
+    "cpp.post.rate",
+    "cpp.post.issue",
+    "cpp.bulk.to_host",
+    "cpp.bulk.to_kernel",
     "std.write",
     "std.file_read",
     "std.mutex",
@@ -130,7 +139,7 @@ impl Figure {
         number
     }
 
-    fn shown(self) -> String {
+    pub(super) fn shown(self) -> String {
         match self {
             Self::Ns(ns) => format!("{ns:.1} ns"),
             Self::Us(us) if us >= 1000.0 => format!("{:.2} ms", us / 1e3),
@@ -167,6 +176,8 @@ pub(super) enum Against {
     Silent,
     /// The form of dh_comms: ours is so many times as fast.
     DhComms,
+    /// The same kernel in Rust.
+    Rust,
     /// Nothing: the figure is the target.
     Itself,
 }
@@ -185,6 +196,7 @@ impl Against {
             Self::OneCore => format!("{ratio:.4}x one core"),
             Self::Silent => format!("{ratio:.4}x as long as silent"),
             Self::DhComms => format!("ours {ratio:.1}x"),
+            Self::Rust => format!("{ratio:.3}x Rust"),
             Self::Itself => "-".into(),
         }
     }
@@ -254,6 +266,8 @@ impl Target {
                 "idle.quiet" => RatioAtMost(0.3),
                 "wake" | "closed.learn" => AtMost(100.0),
                 "closed.call" => AtMost(1000.0),
+                "cpp.call.scalar.held" | "cpp.call.scalar" | "cpp.call.wide64" | "cpp.post.issue" => RatioAtMost(1.05),
+                _ if name.starts_with("cpp.") => RatioAtLeast(0.95),
                 "std.write" => RatioAtMost(1.2),
                 "std.file_read" => RatioAtLeast(0.7),
                 "std.mutex" => RatioAtMost(2.5),

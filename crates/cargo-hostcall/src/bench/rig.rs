@@ -68,8 +68,13 @@ pub(super) const CHUNK: u32 = 64 << 10;
 
 impl Rig {
     pub(super) fn new(device: Device, scale: Scale, first_poll: FirstPoll) -> Result<Self, Error> {
+        Self::with(device, scale, first_poll, &images())
+    }
+
+    /// With other kernels of the same names.
+    pub(super) fn with(device: Device, scale: Scale, first_poll: FirstPoll, images: &ProgramBundle) -> Result<Self, Error> {
         let watchdog = Watchdog::start().map_err(Error::Thread)?;
-        let program = watchdog.during("loading the kernels", Watchdog::LOAD, || device.load(&images()))?;
+        let program = watchdog.during("loading the kernels", Watchdog::LOAD, || device.load(images))?;
         // Some rows measure kernels that call nobody.
         program.without_server();
         let queue = device.queue()?;

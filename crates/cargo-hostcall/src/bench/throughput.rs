@@ -20,7 +20,7 @@ pub(super) enum Load {
 }
 
 impl Load {
-    fn kernel(self) -> &'static str {
+    pub(super) fn kernel(self) -> &'static str {
         match self {
             Self::Scalar => "throughput_scalar",
             Self::Wide => "throughput_wide",
@@ -83,22 +83,26 @@ pub(super) fn row(rig: &Rig, name: &'static str, load: Load, threads: usize, win
 /// The row `post.issue`: what a post costs the wave that makes it.
 pub(super) fn post_issue(session: &Session<'_>, floor_us: f64) -> Result<Row, Error> {
     let rig = session.rig;
-    let (warm, posts) = (rig.scale.calls / 10, rig.scale.calls);
-    let mut taken = Vec::new();
-    let us = median(rig.scale.latency_samples, || {
-        let out = rig.zeroed::<u64>(2)?;
-        session.run("post_issue", Launch::linear(1, 1), Args::new().value(warm).value(posts).slice(&out))?;
-        let us: Vec<f64> = rig.queue.read(&out)?.iter().map(|&ns| ns as f64 / 1e3 / f64::from(posts)).collect();
-        taken.push(us[1]);
-        Ok(us[0])
-    })?;
+    let all = issue(session)?;
+    let [us, taken] = [0, 1].map(|i| middle(all.iter().map(|sample| sample[i]).collect()));
     let note = format!(
-        "median of {} x {posts} posts in a row over a held port ({:.3} us with one taken for each), {} server thread(s)",
-        rig.scale.latency_samples,
-        middle(taken),
-        session.threads
+        "median of {} x {} posts in a row over a held port ({taken:.3} us with one taken for each), {} server thread(s)",
+        rig.scale.latency_samples, rig.scale.calls, session.threads
     );
     Ok(Row { name: "post.issue", figure: Figure::Us(us), ratio: us / floor_us, against: Against::Floor, note })
+}
+
+/// Microseconds of a post over a held port, and with one taken for each, of several launches.
+pub(super) fn issue(session: &Session<'_>) -> Result<Vec<[f64; 2]>, Error> {
+    let rig = session.rig;
+    let (warm, posts) = (rig.scale.calls / 10, rig.scale.calls);
+    let sample = |_| {
+        let out = rig.zeroed::<u64>(2)?;
+        session.run("post_issue", Launch::linear(1, 1), Args::new().value(warm).value(posts).slice(&out))?;
+        let all = rig.queue.read(&out)?;
+        Ok([0, 1].map(|i| all.get(i).map_or(0.0, |&ns| ns as f64 / 1e3 / f64::from(posts))))
+    };
+    (0..rig.scale.latency_samples).map(sample).collect()
 }
 
 /// Numbers of waves for the curve.

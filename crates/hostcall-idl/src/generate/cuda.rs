@@ -99,7 +99,7 @@ impl Cuda<'_> {
         });
     }
 
-    /// The call itself; for arguments of fixed size also that over a held port, and for those with a result the one that is started.
+    /// The call itself, and the wave's; for arguments of fixed size also those over a held port, and for those with a result the one that is started.
     fn stubs(&self, out: &mut Writer, service: &Service, function: &Function, name: &str) {
         let mut parameters = Names::new(Reserved::Cpp);
         let arguments: Vec<_> = function.arguments.iter().map(|argument| (argument, parameters.give(&argument.name))).collect();
@@ -120,6 +120,12 @@ impl Cuda<'_> {
         out.block(format!("static HOSTCALL_STUB {returned} {name}({}) {{", declared.join(", ")), "}", |out| {
             out.line(format!("return {finish}({spoken}, ::hostcall::{verb}{of}({word}{given}));"));
         });
+        let here = "::hostcall::place hc_here = ::hostcall::place::current()".to_owned();
+        let together = [declared.as_slice(), &[here]].concat().join(", ");
+        out.line(format!("/// One `{name}` for all lanes that run converged here, with the first lane's arguments."));
+        out.block(format!("static HOSTCALL_STUB {returned} {}_together({together}) {{", function.name), "}", |out| {
+            out.line(format!("return {finish}({spoken}, ::hostcall::{verb}_together{of}(hc_here, {word}{given}));"));
+        });
         if function.takes_var() {
             return;
         }
@@ -127,6 +133,10 @@ impl Cuda<'_> {
         out.line(format!("/// As `{name}`, over a port that the wave holds."));
         out.block(format!("static HOSTCALL_STUB {returned} {}_on({on}) {{", function.name), "}", |out| {
             out.line(format!("return {finish}({spoken}, ::hostcall::{verb}_on{of}(hc_port, {word}{given}));"));
+        });
+        out.line(format!("/// As `{name}_together`, over a port that the wave holds."));
+        out.block(format!("static HOSTCALL_STUB {returned} {}_together_on({on}) {{", function.name), "}", |out| {
+            out.line(format!("return {finish}({spoken}, ::hostcall::{verb}_together_on{of}(hc_port, {word}{given}));"));
         });
         if function.result.is_none() {
             return;

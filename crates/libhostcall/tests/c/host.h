@@ -22,9 +22,15 @@ struct host {
   hc_memory *memory;
 };
 
+/* The device of the tests, as hc_device_open takes it. */
+static inline const char *which(void) {
+  const char *chosen = getenv("HOSTCALL_TEST_DEVICE");
+  return chosen != NULL ? chosen : "sim";
+}
+
 static inline void begin(struct host *host, const hc_server_options *options, const hc_grant *grants, size_t grant_count) {
   memset(host, 0, sizeof *host);
-  MUST(hc_device_open("sim", &host->device));
+  MUST(hc_device_open(which(), &host->device));
   MUST(hc_server_start(host->device, options, grants, grant_count, &host->server));
   MUST(hc_program_load(host->device, image, image_size, &host->program));
   MUST(hc_memory_alloc(host->device, 1 << 20, &host->memory));

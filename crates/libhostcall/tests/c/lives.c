@@ -194,7 +194,7 @@ static void grants_and_options(void) {
   CHECK(strcmp(said, "0=zero\n1=one\nSome(\"one\") None\nSome(\"by C\") None None\n") == 0);
   CHECK(counted(&drops) == 6);
   /* Whatever is wrong, `drop` is called for each. */
-  MUST(hc_device_open("sim", &host.device));
+  MUST(hc_device_open(which(), &host.device));
   grants[4].kind = 99;
   CHECK(hc_server_start(host.device, NULL, grants, 6, &host.server) == HC_INVALID && counted(&drops) == 12);
   grants[4].kind = HC_GRANT_DIRECTORY, grants[4].text = "/no/such/place";

@@ -1,39 +1,46 @@
-//! Kernels in C++, compiled for the simulator, against the real server.
+//! Kernels in C++ against the real server: compiled for the simulator, or for the GPU that `HOSTCALL_TEST_DEVICE` names.
 #![allow(missing_docs, reason = "a test")]
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hostcall::{AttachError, Completion, Definition, Invocation, Server, Service, Status};
 use hostcall_cpp_tests::services::host;
-use hostcall_cpp_tests::{Bench, Setting, bundle, images};
-use offload::{Args, Device};
+use hostcall_cpp_tests::{Bench, Setting, bundle, device_spec, images, on_simulator};
+use offload::{Args, Device, Launch};
 
 /// Runs a test with the kernels of each compiler.
-fn each(settings: &[Setting], test: impl Fn(&str, &Setting)) {
+fn each(settings: &[Setting], test: impl Fn(&Path, &Setting)) {
     for (compiler, image) in images() {
         for setting in settings {
             println!("{compiler}, {setting:?}");
-            test(image, setting);
+            test(&image, setting);
         }
     }
 }
 
-/// Lanes as fibers, as fibers in another wave size, and as threads.
+/// Lanes as fibers, as fibers in another wave size, and as threads; or the GPU.
 fn modes() -> Vec<Setting> {
+    if !on_simulator() {
+        return vec![Setting::usual(device_spec())];
+    }
     ["sim", "sim:lanes=64", "sim:threads"].map(Setting::usual).into()
 }
 
 /// With few ports and few staging slots, too, in every mode, and with seeds.
 fn scarcity(seeds: std::ops::RangeInclusive<u32>) -> Vec<Setting> {
-    let devices = ["sim", "sim:threads"].map(str::to_owned).into_iter();
-    let devices = devices.chain(seeds.map(|seed| format!("sim:seed={seed},lanes={}", if seed % 2 == 0 { 64 } else { 32 })));
+    let mut devices = vec![device_spec()];
+    if on_simulator() {
+        devices = ["sim", "sim:threads"].map(str::to_owned).into();
+        devices.extend(seeds.map(|seed| format!("sim:seed={seed},lanes={}", if seed % 2 == 0 { 64 } else { 32 })));
+    }
     let few = [(1, 2), (3, 8), (64, 2)];
-    devices.flat_map(|device| few.map(|scarce| Setting { device: device.clone(), scarce: Some(scarce) })).collect()
+    devices.into_iter().flat_map(|device| few.map(|scarce| Setting { device: device.clone(), scarce: Some(scarce) })).collect()
 }
 
-fn whole(image: &str, setting: &Setting) -> Bench {
+fn whole(image: &Path, setting: &Setting) -> Bench {
     Bench::new(image, setting, |builder| builder)
 }
 
@@ -69,7 +76,7 @@ fn posts_among_calls_arrive_once_and_in_full() {
 fn a_port_lives_through_a_lap_of_the_tag() {
     for (_, image) in images() {
         // One port: its tag counts every message, and scrubs twice.
-        let bench = whole(image, &Setting { device: "sim".into(), scarce: Some((1, 2)) });
+        let bench = whole(&image, &Setting { device: device_spec(), scarce: Some((1, 2)) });
         let (lanes, rounds) = (2u64, 18_000u64);
         let sums: Vec<u64> = bench.run("posts_and_calls", lanes as u32, Args::new().value(rounds as u32)).unwrap();
         let expected = |lane: u64| (0..rounds).filter(|r| r % 3 == 0).map(|r| r + lane).sum::<u64>();
@@ -132,6 +139,31 @@ fn lanes_that_diverge_call_different_services_with_different_trip_counts() {
             let rounds = i % 5;
             let expected: u64 = if i % 2 == 0 { (0..rounds).map(|r| r + 1).sum() } else { (0..rounds).map(|r| 9 * r * r).sum() };
             assert_eq!(sum, expected, "lane {i}");
+        }
+    });
+}
+
+#[test]
+fn a_wave_calls_once_for_all_its_lanes() {
+    each(&[modes(), scarcity(1..=20)].concat(), |image, setting| {
+        let bench = whole(image, setting);
+        let wave = u64::from(bench.device.info().wave_size);
+        for (round, bytes) in (1..).zip([0u32, 5, 96, 1000, 20_000]) {
+            // Each wave a workgroup, so that its number follows from its lanes'; the last one with fewer lanes.
+            let lanes = 3 * wave - 7;
+            let [from, back] = [(); 2].map(|()| bench.device.alloc::<u8>(3 * bytes.max(1) as usize).unwrap());
+            let right = bench.device.alloc::<u64>(lanes as usize).unwrap();
+            let args = Args::new().value(bytes).address(from.address()).address(back.address()).slice(&right);
+            let kernel = bench.program.kernel("together").unwrap();
+            // SAFETY: the kernel writes a word for each lane, and so many bytes of each of the three waves.
+            unsafe { bench.queue.launch(&kernel, Launch::threads(lanes as u32, wave as u32), args) }.unwrap();
+            // The wave with an odd number has called a handler that refuses it.
+            let error = bench.server.wait(&bench.queue).unwrap_err();
+            assert!(error.to_string().contains("odd"), "{error}");
+            let right = bench.queue.read(&right).unwrap();
+            assert_eq!(right, vec![255; lanes as usize], "{bytes} bytes");
+            assert_eq!(bench.seen.logs.load(Ordering::Relaxed), 3 * round);
+            assert_eq!(bench.seen.notes.load(Ordering::Relaxed), 2 * 3 * round);
         }
     });
 }
@@ -285,8 +317,8 @@ fn a_lane_that_does_not_handle_an_error_ends_and_is_reported() {
 fn a_program_with_another_definition_of_a_service_is_refused_by_name() {
     let (text, told) = ("fn(f32, f32) -> f32", "`Host__sum`: `fn(u64, u64) -> u64` there, `fn(f32, f32) -> f32` here");
     for (_, image) in images() {
-        let device = Device::open("sim").unwrap();
-        let program = device.load(&bundle(&device, image)).unwrap();
+        let device = Device::open(&device_spec()).unwrap();
+        let program = device.load(&bundle(&device, &image)).unwrap();
         let right = host::sum(|a, b| a + b).definition().clone();
         let other = Definition { signature: right.signature ^ 1, text: text.into(), ..right };
         let server = Server::builder(&device).service(Service::new(other, |_| Ok(()))).start().unwrap();
@@ -299,11 +331,11 @@ fn a_program_with_another_definition_of_a_service_is_refused_by_name() {
 #[test]
 fn a_launch_with_other_arguments_than_the_kernel_takes_is_refused() {
     for (_, image) in images() {
-        let bench = whole(image, &Setting::usual("sim"));
+        let bench = whole(&image, &Setting::usual(device_spec()));
         let kernel = bench.program.kernel("masked").unwrap();
         assert_eq!(kernel.params(), Some(&[8, 8, 8][..]));
         // SAFETY: it is refused.
-        let refused = unsafe { bench.queue.launch(&kernel, offload::Launch::linear(1, 1), Args::new().value(1u64)) };
+        let refused = unsafe { bench.queue.launch(&kernel, Launch::linear(1, 1), Args::new().value(1u64)) };
         assert!(matches!(refused, Err(offload::Error::ArgumentCount { .. })), "{refused:?}");
     }
 }
@@ -316,7 +348,7 @@ fn the_host_formats_what_kernels_print_and_refuses_conversions_that_are_none() {
         let memory = bench.device.alloc::<u64>(40).unwrap();
         let kernel = bench.program.kernel("formats").unwrap();
         // SAFETY: the kernel writes a word for each of the 40 lanes.
-        unsafe { bench.queue.launch(&kernel, offload::Launch::threads(40, 20), Args::new().slice(&memory)) }.unwrap();
+        unsafe { bench.queue.launch(&kernel, Launch::threads(40, 20), Args::new().slice(&memory)) }.unwrap();
         let failed = bench.server.wait(&bench.queue).unwrap_err();
         let [failure] = &failed.report().handler_failures[..] else { panic!("{failed}") };
         assert_eq!((failure.service.as_str(), failure.lanes), ("Console__format", 40));

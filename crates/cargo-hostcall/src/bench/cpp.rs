@@ -1,0 +1,90 @@
+//! Kernels in C++ that do what the benchmark's own do: the client in C++ against the client in Rust.
+//!
+//! Both are measured in turns, so that what a machine does at other times concerns both.
+
+use std::path::Path;
+
+use offload::{Image, ImageKind, ProgramBundle};
+
+use super::bulk::{self, Way};
+use super::error::Error;
+use super::latency::{self, Shape};
+use super::report::{Against, Figure, Row};
+use super::rig::{Rig, middle};
+use super::throughput::{self, Load};
+
+/// What a row compares.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// Calls of one wave, by this kernel.
+    Latency(&'static str, Shape),
+    /// Calls or posts of all waves.
+    Rate(Load),
+    /// What a post costs the wave that makes it.
+    Issue,
+    /// Large slices.
+    Bulk(Way),
+}
+
+/// The rows.
+pub(super) const ROWS: [(&str, What); 9] = [
+    ("cpp.call.scalar.held", What::Latency("call_held", Shape::Scalar)),
+    ("cpp.call.scalar", What::Latency("call", Shape::Scalar)),
+    ("cpp.call.wide64", What::Latency("call", Shape::Wide)),
+    ("cpp.throughput.scalar", What::Rate(Load::Scalar)),
+    ("cpp.throughput.wide64", What::Rate(Load::Wide)),
+    ("cpp.post.rate", What::Rate(Load::Post)),
+    ("cpp.post.issue", What::Issue),
+    ("cpp.bulk.to_host", What::Bulk(Way::ToHost)),
+    ("cpp.bulk.to_kernel", What::Bulk(Way::ToKernel)),
+];
+
+/// Why there are none unless they are asked for.
+pub(super) const NO_IMAGE: Error = Error::NotHere("`--cpp FILE` names an image of `kernels/bench/bench.cu`");
+
+/// Turns of a rate.
+const TURNS: usize = 3;
+
+/// The image at `path` as a bundle for the device that `rig` is on.
+pub(super) fn images(rig: &Rig, path: &Path) -> Result<ProgramBundle, Error> {
+    let bytes = std::fs::read(path).map_err(|source| Error::File { doing: "cannot read", path: path.into(), source })?;
+    let kind = if rig.is_sim() { ImageKind::Sim } else { ImageKind::Cubin };
+    Ok(ProgramBundle::new("bench.cu", vec![Image::new(kind, rig.device.info().arch.clone(), bytes)]))
+}
+
+/// Measures one row on both rigs.
+pub(super) fn row(rust: &Rig, cpp: &Rig, name: &'static str, what: What, image: &str) -> Result<Row, Error> {
+    let threads = rust.threads(if matches!(what, What::Latency(..) | What::Issue) { if rust.is_sim() { 1 } else { 4 } } else { 8 })?;
+    let turns = if matches!(what, What::Latency(..)) { rust.scale.hosts } else { TURNS };
+    let mut figures = [Vec::new(), Vec::new()];
+    for _ in 0..turns {
+        for (rig, all) in [rust, cpp].into_iter().zip(&mut figures) {
+            all.extend(sample(rig, what, threads)?);
+        }
+    }
+    let [rust_figure, cpp_figure] = figures.map(middle);
+    let ratio = cpp_figure / rust_figure;
+    let shown = match what {
+        What::Latency(..) | What::Issue => Figure::Us,
+        What::Rate(_) => Figure::PerS,
+        What::Bulk(_) => Figure::GbS,
+    };
+    let registers = match what {
+        What::Latency(kernel, _) => cpp.registers(kernel)?,
+        What::Rate(load) => cpp.registers(load.kernel())?,
+        What::Issue | What::Bulk(_) => String::new(),
+    };
+    let note = format!("{image}; in Rust {}; {turns} turns, {threads} server thread(s){registers}", shown(rust_figure).shown());
+    Ok(Row { name, figure: shown(cpp_figure), ratio, against: Against::Rust, note })
+}
+
+/// Figures of one server.
+fn sample(rig: &Rig, what: What, threads: usize) -> Result<Vec<f64>, Error> {
+    let session = rig.session(threads)?;
+    Ok(match what {
+        What::Latency(kernel, shape) => latency::means(&session, kernel, shape)?,
+        What::Rate(load) => vec![throughput::rate(&session, load, rig.all_waves(), rig.scale.samples)?],
+        What::Issue => throughput::issue(&session)?.into_iter().map(|[held, _]| held).collect(),
+        What::Bulk(way) => vec![bulk::rate(&session, way)?.0],
+    })
+}

@@ -1,0 +1,51 @@
+//! The part of the GPU bundle that tests and measures kernels in C++ and hosts in C.
+
+use anyhow::{Context, Result};
+use xshell::{Shell, cmd};
+
+/// Sources of kernels, and where their cubins go.
+const KERNELS: [(&str, &str); 2] = [("examples/cuda/behaviours.cu", "behaviours"), ("kernels/bench/bench.cu", "bench")];
+
+/// Kernels compiled by nvcc and by clang; their tests; the C library, and sources of hosts, which the machine's own compilers take.
+pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
+    let to = format!("{out}/cpp");
+    for (source, kind) in KERNELS {
+        cubins(sh, source, &format!("{to}/{kind}"))?;
+    }
+    let json = cmd!(sh, "cargo build --release --message-format=json-render-diagnostics --package hostcall-cpp-tests --test cpp_behaviours").read()?;
+    let tests = super::bundle::executable(&json, "cpp_behaviours").context("cargo built no cpp_behaviours")?;
+    sh.copy_file(tests, format!("{to}/cpp_behaviours"))?;
+    cmd!(sh, "strip {to}/cpp_behaviours").quiet().run().context("needs binutils")?;
+    hosts(sh, &to)
+}
+
+fn cubins(sh: &Shell, source: &str, to: &str) -> Result<()> {
+    sh.create_dir(to)?;
+    let nvcc = super::root().join("target/cuda/nvidia/cu13/bin/nvcc");
+    cmd!(sh, "{nvcc} -std=c++17 -arch=sm_90 -O3 -cubin -Werror=all-warnings -Iinclude {source} -o {to}/nvcc.cubin")
+        .run()
+        .context("`cargo xtask setup` installs nvcc")?;
+    let ptxas = hostcall_build::Ptxas::find()?.path;
+    let options = ["-std=c++17", "-O3", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-S"];
+    let arch = ["--cuda-gpu-arch=sm_90", "--cuda-feature=+ptx84"];
+    cmd!(sh, "clang++-22 {options...} {arch...} -Iinclude {source} -o {to}/clang.ptx").run().context("`cargo xtask setup` installs clang")?;
+    cmd!(sh, "{ptxas} -arch=sm_90 {to}/clang.ptx -o {to}/clang.cubin").run()?;
+    Ok(sh.remove_path(format!("{to}/clang.ptx"))?)
+}
+
+/// `libhostcall` as it is installed, and the hosts that are compiled there.
+fn hosts(sh: &Shell, to: &str) -> Result<()> {
+    cmd!(sh, "cargo build --release --package libhostcall --lib --example handler_rate --example kernels").run()?;
+    let target = crate::target_directory().join("release");
+    cmd!(sh, "crates/libhostcall/packaging/install.sh --prefix {to}/prefix --from {target}").quiet().run()?;
+    // The archive is larger than all the rest, and nothing here links it.
+    sh.remove_path(format!("{to}/prefix/lib/libhostcall.a"))?;
+    cmd!(sh, "strip {to}/prefix/lib/libhostcall.so.0.1.0").quiet().run()?;
+    sh.copy_file(target.join("examples/handler_rate"), to)?;
+    cmd!(sh, "strip {to}/handler_rate").quiet().run()?;
+    cmd!(sh, "{target}/examples/kernels --target cubin:sm_90 kernels/bench {to}/bench.program").run()?;
+    for file in ["tests/c/driver.c", "tests/c/check.h", "examples/existing.cu"] {
+        sh.copy_file(format!("crates/libhostcall/{file}"), to)?;
+    }
+    Ok(sh.copy_file("examples/cuda/services.cuh", format!("{to}/host_services.cuh"))?)
+}
