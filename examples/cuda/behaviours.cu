@@ -147,8 +147,13 @@ HOSTCALL_KERNEL(together, u32 bytes, unsigned char* from, unsigned char* back, u
     }
     const auto failed = Host::picky_together((u32)wave);
     good |= wave % 2 == 0 ? failed.value_or(0) == wave * 10 ? 64 : 0 : failed.status == status::handler_failed && failed.detail == wave + 7 ? 64 : 0;
-    // Lanes that part call for themselves.
-    const u64 half = i % 2 == 0 ? Host::sum_together(i, 0).value_or(0) : Host::sum_together(i, 0).value_or(0);
+    // Lanes that part call for themselves. (On lines of their own: a place is a line.)
+    u64 half = 0;
+    if (i % 2 == 0) {
+        half = Host::sum_together(i, 100).value_or(0) - 100;
+    } else {
+        half = Host::sum_together(i, 300).value_or(0) - 300;
+    }
     good |= half % 2 == i % 2 && half >= first && half <= i ? 128 : 0;
     right[i] = good;
 }
