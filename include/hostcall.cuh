@@ -32,5 +32,7 @@
 #include "hostcall/call.cuh"
 #include "hostcall/failure.cuh"
 #include "hostcall/kernel.cuh"
+#include "hostcall/rings.cuh"
+#include "hostcall/stream.cuh"
 #include "hostcall/builtin.cuh"
 #include "hostcall/print.cuh"

@@ -54,6 +54,22 @@
 #define HOSTCALL_FIRST_POLL_PER_LANE 37u
 #define HOSTCALL_TICK_NANOS 10u
 #define HOSTCALL_TICK_FRACTION 0u
+#define HOSTCALL_STREAM_GRANULE 16u
+#define HOSTCALL_STREAM_GRANULE_LOG2 4u
+#define HOSTCALL_STREAM_MAX_UNITS 31u
+#define HOSTCALL_STREAM_MAX 4095u
+#define HOSTCALL_STREAM_HEADER_UNITS 8u
+#define HOSTCALL_STREAM_POLICY_SHIFT 12u
+#define HOSTCALL_STREAM_UNTIMED 32768u
+#define HOSTCALL_STREAM_LIVE 65536u
+#define HOSTCALL_STREAM_MAX_RATE_LOG2 11u
+#define HOSTCALL_STREAM_STRIDE 128u
+#define HOSTCALL_STREAM_SPREAD 2654435769u
+#define HOSTCALL_STREAM_COUNTERS_BYTES 32u
+#define HOSTCALL_STREAM_DROPPED 0u
+#define HOSTCALL_STREAM_WAITED 8u
+#define HOSTCALL_STREAM_FILTERED 16u
+#define HOSTCALL_STREAM_SCHEMA_HEAD 16u
 #define HOSTCALL_SIM_VERSION 2u
 #define HOSTCALL_SIM_FOR_WAVES 1073741824u
 
@@ -145,6 +161,48 @@ HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_descriptor, seed) == 104)
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_descriptor, first_poll) == 112);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_descriptor, window) == 120);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_descriptor, reserved) == 124);
+
+/* Where the rings of streams are: `__hostcall_rings`. */
+struct hostcall_rings {
+    __attribute__((aligned(64))) unsigned long long data;
+    unsigned long long stride;
+    unsigned long long states;
+    unsigned long long credit;
+    unsigned long long control;
+    unsigned long long counters;
+    unsigned int ring_log2;
+    unsigned int rings_log2;
+    unsigned long long gates;
+};
+HOSTCALL_ABI_ASSERT(sizeof(struct hostcall_rings) == 64);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_rings, data) == 0);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_rings, stride) == 8);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_rings, states) == 16);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_rings, credit) == 24);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_rings, control) == 32);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_rings, counters) == 40);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_rings, ring_log2) == 48);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_rings, rings_log2) == 52);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_rings, gates) == 56);
+
+/* Which messages of a stream are wanted. */
+struct hostcall_gate {
+    __attribute__((aligned(32))) unsigned long long lanes;
+    unsigned int first;
+    unsigned int groups;
+    unsigned int rate_log2;
+    unsigned int shut;
+    unsigned int patience;
+    unsigned int reserved;
+};
+HOSTCALL_ABI_ASSERT(sizeof(struct hostcall_gate) == 32);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, lanes) == 0);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, first) == 8);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, groups) == 12);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, rate_log2) == 16);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, shut) == 20);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, patience) == 24);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_gate, reserved) == 28);
 
 /* Nanoseconds of a tick: `__hostcall_tick`. */
 struct hostcall_tick {

@@ -158,6 +158,33 @@ HOSTCALL_KERNEL(together, u32 bytes, unsigned char* from, unsigned char* back, u
     right[i] = good;
 }
 
+/// Messages of every size and form: `rounds` of each lane of `mask`; `told` gets what became of the last.
+HOSTCALL_KERNEL(sends, u32 rounds, u64 mask, u32* told, u64 n) {
+    const u64 i = hostcall::global_id();
+    if (i >= n || (mask >> (i % 32) & 1) == 0) return;
+    hostcall::sent last = hostcall::sent::off;
+    for (u32 round = 0; round < rounds; round++) {
+        last = hostcall::send(Sample{(u32)i, round, -(float)i, -(int)round, ~(u32)i});
+        if (round % 2 == 0) hostcall::send(Track{{{{(float)i, (float)round, -1}}, -2, i << 40 | round}, {{(float)round, -0.5f}}});
+        if (round % 3 == 0) {
+            const Mark marks[3] = {{(int)i}, {-(int)i - 1}, {(int)round}};
+            hostcall::send_each(marks);
+        }
+    }
+    told[i] = (u32)last + 1;
+}
+
+/// One message of each wave: the first lane's.
+HOSTCALL_KERNEL(sends_once, u32 rounds, u32* told, u64 n) {
+    const u64 i = hostcall::global_id();
+    if (i >= n) return;
+    u32 good = 0;
+    for (u32 round = 0; round < rounds; round++) {
+        good += hostcall::send_once(Sample{(u32)i, round, 1, 2, 3}) == hostcall::sent::sent ? 1 : 0;
+    }
+    told[i] = good + (hostcall::armed<Sample>() ? 1000 : 0);
+}
+
 /// Only the lanes of `mask` call.
 HOSTCALL_KERNEL(masked, u64 mask, u64* sums, u64 n) {
     const u64 i = hostcall::global_id();

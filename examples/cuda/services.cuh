@@ -15,7 +15,61 @@ static_assert(sizeof(Particle) == 24, "Particle: as large as in Rust");
 static_assert(__builtin_offsetof(Particle, place) == 0, "Particle::place: where it is in Rust");
 static_assert(__builtin_offsetof(Particle, mass) == 12, "Particle::mass: where it is in Rust");
 static_assert(__builtin_offsetof(Particle, number) == 16, "Particle::number: where it is in Rust");
+
+/// A message of an odd number of units; it waits for room.
+struct Sample {
+    /// Who sent it.
+    ::hostcall::u32 lane;
+    /// Which one of that lane's it is.
+    ::hostcall::u32 round;
+    /// Any number, negative ones too.
+    ::hostcall::f32 value;
+    /// Another one.
+    ::hostcall::i32 more;
+    /// The lane's bits, upside down.
+    ::hostcall::u32 inverted;
+};
+static_assert(sizeof(Sample) == 20, "Sample: as large as in Rust");
+static_assert(__builtin_offsetof(Sample, lane) == 0, "Sample::lane: where it is in Rust");
+static_assert(__builtin_offsetof(Sample, round) == 4, "Sample::round: where it is in Rust");
+static_assert(__builtin_offsetof(Sample, value) == 8, "Sample::value: where it is in Rust");
+static_assert(__builtin_offsetof(Sample, more) == 12, "Sample::more: where it is in Rust");
+static_assert(__builtin_offsetof(Sample, inverted) == 16, "Sample::inverted: where it is in Rust");
+
+/// A message of one unit, dropped when there is no room.
+struct Mark {
+    /// Any number.
+    ::hostcall::i32 value;
+};
+static_assert(sizeof(Mark) == 4, "Mark: as large as in Rust");
+static_assert(__builtin_offsetof(Mark, value) == 0, "Mark::value: where it is in Rust");
+
+/// A struct in a message; the fuller the ring, the fewer are sent.
+struct Track {
+    /// Where a particle was.
+    ::Particle particle;
+    /// When.
+    ::hostcall::array<::hostcall::f32, 2> seconds;
+};
+static_assert(sizeof(Track) == 32, "Track: as large as in Rust");
+static_assert(__builtin_offsetof(Track, particle) == 0, "Track::particle: where it is in Rust");
+static_assert(__builtin_offsetof(Track, seconds) == 24, "Track::seconds: where it is in Rust");
 HOSTCALL_PLAIN(::Particle)
+HOSTCALL_PLAIN(::Sample)
+HOSTCALL_PLAIN(::Mark)
+HOSTCALL_PLAIN(::Track)
+
+/// `hostcall::send(Sample{…})` sends one of each lane.
+HOSTCALL_STREAM(::Sample, Sample, 0, 0xdb4b9d15d8530663ull, 5,
+                HOSTCALL_FIELDS({4, 3, 0, 4}, {5, 3, 4, 4}, {5, 3, 8, 4}, {4, 3, 12, 4}, {8, 3, 16, 4}), 48, "laneu32roundu32valuef32morei32invertedu32")
+
+/// `hostcall::send(Mark{…})` sends one of each lane.
+HOSTCALL_STREAM(::Mark, Mark, 1, 0x5886095ef2ac672bull, 1,
+                HOSTCALL_FIELDS({5, 3, 0, 4}), 8, "valuei32")
+
+/// `hostcall::send(Track{…})` sends one of each lane.
+HOSTCALL_STREAM(::Track, Track, 3, 0x7d7cf8905e4f18c1ull, 2,
+                HOSTCALL_FIELDS({8, 8, 0, 24}, {7, 8, 24, 8}), 32, "particleParticleseconds[f32; 2]")
 
 HOSTCALL_SERVICE(Host__add42, "fn(f32) -> f32", "fn ( f32 ) - > f32", ::hostcall::f32, ::hostcall::f32)
 static_assert(::hostcall::codec::signature<::hostcall::f32, ::hostcall::f32>("fn ( f32 ) - > f32") == 0xd7f282fff761096dull, "Host::add42: as in Rust");

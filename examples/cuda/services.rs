@@ -63,3 +63,40 @@ pub trait Nobody {
     /// Never answered by a handler.
     fn home(x: u32) -> u32;
 }
+
+/// A message of an odd number of units; it waits for room.
+#[hostcall::stream]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Sample {
+    /// Who sent it.
+    pub lane: u32,
+    /// Which one of that lane's it is.
+    pub round: u32,
+    /// Any number, negative ones too.
+    pub value: f32,
+    /// Another one.
+    pub more: i32,
+    /// The lane's bits, upside down.
+    pub inverted: u32,
+}
+
+/// A message of one unit, dropped when there is no room.
+#[hostcall::stream(policy = "drop")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Mark {
+    /// Any number.
+    pub value: i32,
+}
+
+/// A struct in a message; the fuller the ring, the fewer are sent.
+#[hostcall::stream(policy = "sample")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Track {
+    /// Where a particle was.
+    pub particle: Particle,
+    /// When.
+    pub seconds: [f32; 2],
+}

@@ -6,6 +6,7 @@
 
 extern "C" {
 HC_GLOBAL hostcall_descriptor __hostcall_device = {};
+HC_GLOBAL hostcall_rings __hostcall_rings = {};
 HC_GLOBAL hostcall_tick __hostcall_tick = {HOSTCALL_TICK_NANOS, HOSTCALL_TICK_FRACTION};
 HC_GLOBAL hostcall::u32 __hostcall_abi = HOSTCALL_ABI_VERSION;
 }
@@ -150,7 +151,44 @@ struct machine {
     }
     HC_METHOD static void store_bulk(u64 at, const hostcall_word& word) { *(quad HC_GLOBAL_MEMORY*)at = of_word(word); }
 
+    // Rings of streams.
+    HC_METHOD static const hostcall_rings& rings() { return __hostcall_rings; }
+    /// Pairs with the reader's store; what is stored into the ring next depends on the value.
+    HC_METHOD static u64 load_credit(u64 at) {
+        return __hip_atomic_load((u64*)at, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+    }
+    /// Pairs with `load_credit` of another wave.
+    HC_METHOD static void store_credit(u64 at, u64 credit) {
+        __hip_atomic_store((u64*)at, credit, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+    }
+    // Relaxed: they hand out room, and order nothing.
+    HC_METHOD static u32 load_head(u64 at) { return __hip_atomic_load(word32(at, 0), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM); }
+    HC_METHOD static u32 add_head(u64 at, u32 granules) {
+        return __hip_atomic_fetch_add(word32(at, 0), granules, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+    }
+    /// Relaxed: any mixture of two gates will do, and lanes agree by a ballot.
+    HC_METHOD static hostcall_gate load_gate(u64 at) {
+        u32 words[8];
+        HC_UNROLL
+        for (u32 i = 0; i < 8; i++) words[i] = __hip_atomic_load(word32(at, i), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+        return {words[0] | (u64)words[1] << 32, words[2], words[3], words[4], words[5], words[6], words[7]};
+    }
+    HC_METHOD static u32 dice() { return (u32)__builtin_readsteadycounter(); }
+    /// Relaxed: it is read when the kernel has ended.
+    HC_METHOD static void add_count(u64 at) {
+        __hip_atomic_fetch_add((u64*)at, 1ull, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+    }
+    // One access each. They pair with the reader's loads, by the units' phases.
+    HC_METHOD static void store_units(u64 at, const u32 (&v)[4]) { *volatile_quad(at) = quad{v[0], v[1], v[2], v[3]}; }
+    HC_METHOD static void store_units(u64 at, const u32 (&v)[2]) { *(volatile pair HC_GLOBAL_MEMORY*)at = pair{v[0], v[1]}; }
+    HC_METHOD static void store_units(u64 at, const u32 (&v)[1]) { *(volatile u32 HC_GLOBAL_MEMORY*)at = v[0]; }
+    HC_METHOD static void settle(u32 (&)[4]) {}
+    HC_METHOD static void nap(u32 attempt) { pause(attempt); }
+    /// A dispatch has no number that its waves can read.
+    HC_METHOD static u32 launch() { return 0; }
+
 private:
+    typedef u32 pair __attribute__((ext_vector_type(2)));
     typedef u32 quad __attribute__((ext_vector_type(4)));
 
     HC_METHOD static u32 groups(u32 lanes, u32 size) { return size == 0 ? lanes : (lanes + size - 1) / size; }

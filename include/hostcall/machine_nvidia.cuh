@@ -4,12 +4,15 @@
 extern "C" {
 // In constant memory: reading a field costs no trip to a cache that stores to host memory would have to share.
 #if defined(__clang__)
-__attribute__((device, constant, weak, used)) hostcall_descriptor __hostcall_device;
+#define HC_CONSTANT __attribute__((device, constant, weak, used))
 #elif defined(__CUDACC_RDC__)
-__constant__ __attribute__((weak, used)) hostcall_descriptor __hostcall_device;
+#define HC_CONSTANT __constant__ __attribute__((weak, used))
 #else
-__constant__ __attribute__((used)) hostcall_descriptor __hostcall_device;
+#define HC_CONSTANT __constant__ __attribute__((used))
 #endif
+HC_CONSTANT hostcall_descriptor __hostcall_device;
+HC_CONSTANT hostcall_rings __hostcall_rings;
+#undef HC_CONSTANT
 HC_GLOBAL hostcall::u32 __hostcall_abi = HOSTCALL_ABI_VERSION;
 }
 
@@ -217,6 +220,71 @@ struct machine {
     HC_METHOD static void store_bulk(u64 at, const hostcall_word& v) {
         asm volatile("st.global.v4.u32 [%4], {%0, %1, %2, %3};" ::"r"(v.at[0]), "r"(v.at[1]), "r"(v.at[2]), "r"(v.at[3]), "l"(at)
                      : "memory");
+    }
+
+    // Rings of streams.
+    HC_METHOD static const hostcall_rings& rings() { return __hostcall_rings; }
+    /// Pairs with the reader's store; what is stored into the ring next depends on the value.
+    HC_METHOD static u64 load_credit(u64 at) {
+        u64 credit;
+        asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(credit) : "l"(at) : "memory");
+        return credit;
+    }
+    /// Pairs with `load_credit` of another wave.
+    HC_METHOD static void store_credit(u64 at, u64 credit) {
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(credit) : "memory");
+    }
+    // Relaxed: they hand out room, and order nothing.
+    HC_METHOD static u32 load_head(u64 at) {
+        u32 head;
+        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(head) : "l"(at) : "memory");
+        return head;
+    }
+    HC_METHOD static u32 add_head(u64 at, u32 granules) {
+        u32 head;
+        asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;" : "=r"(head) : "l"(at), "r"(granules) : "memory");
+        return head;
+    }
+    /// Mostly through the L1, which takes a quarter of the time, and never hears of a change. A relaxed load now and then (of 128, one)
+    /// brings the line anew. Weak, while the host may write: any value will do, and lanes agree by a ballot.
+    HC_METHOD static hostcall_gate load_gate(u64 at) {
+        u32 a, b, c, d, e, f, g, h;
+        // The product spreads all bits of the clock: in a loop its low ones may always be the same.
+        if (dice() * HOSTCALL_STREAM_SPREAD >> 25 == 0) {
+            asm volatile(
+                "ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%8]; ld.relaxed.gpu.global.v4.u32 {%4, %5, %6, %7}, [%8+16];"
+                : "=r"(a), "=r"(b), "=r"(c), "=r"(d), "=r"(e), "=r"(f), "=r"(g), "=r"(h)
+                : "l"(at)
+                : "memory");
+        } else {
+            asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%8]; ld.global.ca.v4.u32 {%4, %5, %6, %7}, [%8+16];"
+                         : "=r"(a), "=r"(b), "=r"(c), "=r"(d), "=r"(e), "=r"(f), "=r"(g), "=r"(h)
+                         : "l"(at)
+                         : "memory");
+        }
+        return {a | (u64)b << 32, c, d, e, f, g, h};
+    }
+    HC_METHOD static u32 dice() { return clock(); }
+    /// Relaxed: it is read when the kernel has ended.
+    HC_METHOD static void add_count(u64 at) { asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(at) : "memory"); }
+    // PTX promises for a vector what it does for each of its elements, and no more is needed. Pairs with the reader's loads, by phases.
+    HC_METHOD static void store_units(u64 at, const u32 (&v)[4]) {
+        asm volatile("st.relaxed.sys.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
+                     : "memory");
+    }
+    HC_METHOD static void store_units(u64 at, const u32 (&v)[2]) {
+        asm volatile("st.relaxed.sys.global.v2.b32 [%0], {%1, %2};" ::"l"(at), "r"(v[0]), "r"(v[1]) : "memory");
+    }
+    HC_METHOD static void store_units(u64 at, const u32 (&v)[1]) { store_sys(at, v[0]); }
+    /// These values, worked out where this is called, not where they are used.
+    HC_METHOD static void settle(u32 (&v)[4]) { asm volatile("" : "+r"(v[0]), "+r"(v[1]), "+r"(v[2]), "+r"(v[3])::"memory"); }
+    /// Waits for room: up to 2 µs.
+    HC_METHOD static void nap(u32 attempt) { asm volatile("nanosleep.u32 %0;" ::"r"(64u << (attempt < 5 ? attempt : 5u))); }
+    /// Low bits of the launch's number.
+    HC_METHOD static u32 launch() {
+        u64 grid;
+        asm("mov.u64 %0, %%gridid;" : "=l"(grid));
+        return (u32)grid;
     }
 
 private:

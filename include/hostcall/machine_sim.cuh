@@ -6,6 +6,7 @@ extern "C" {
 HC_GLOBAL const void* __hostcall_sim_ops = nullptr;
 HC_GLOBAL hostcall::u32 __hostcall_sim_version = HOSTCALL_SIM_VERSION;
 HC_GLOBAL hostcall_descriptor __hostcall_device = {};
+HC_GLOBAL hostcall_rings __hostcall_rings = {};
 HC_GLOBAL hostcall::u32 __hostcall_abi = HOSTCALL_ABI_VERSION;
 }
 
@@ -107,6 +108,34 @@ struct machine {
     // Staged bytes, ordered by fences.
     HC_METHOD static hostcall_word load_bulk(u64 at) { return load_wide(at); }
     HC_METHOD static void store_bulk(u64 at, const hostcall_word& word) { store_wide(at, word); }
+
+    // Rings of streams.
+    HC_METHOD static const hostcall_rings& rings() { return __hostcall_rings; }
+    /// Acquire pairs with the reader's store of credit: what is stored into the ring next must not be seen before what was read there.
+    HC_METHOD static u64 load_credit(u64 at) { return __atomic_load_n((const u64*)at, __ATOMIC_ACQUIRE); }
+    /// Release pairs with `load_credit` of another wave.
+    HC_METHOD static void store_credit(u64 at, u64 credit) { __atomic_store_n((u64*)at, credit, __ATOMIC_RELEASE); }
+    // Relaxed: they hand out room, and order nothing.
+    HC_METHOD static u32 load_head(u64 at) { return __atomic_load_n(word32(at, 0), __ATOMIC_RELAXED); }
+    HC_METHOD static u32 add_head(u64 at, u32 granules) { return __atomic_fetch_add(word32(at, 0), granules, __ATOMIC_RELAXED); }
+    /// Relaxed: pairs with the host's copy, and any mixture of two gates will do.
+    HC_METHOD static hostcall_gate load_gate(u64 at) {
+        u32 words[8];
+        for (u32 i = 0; i < 8; i++) words[i] = __atomic_load_n(word32(at, i), __ATOMIC_RELAXED);
+        return {words[0] | (u64)words[1] << 32, words[2], words[3], words[4], words[5], words[6], words[7]};
+    }
+    /// Steps of the simulated clock, which a seed decides.
+    HC_METHOD static u32 dice() { return (u32)now_ns() * 0x85ebca6bu; }
+    /// Relaxed: it is read when the kernel has ended.
+    HC_METHOD static void add_count(u64 at) { __atomic_fetch_add((u64*)at, 1ull, __ATOMIC_RELAXED); }
+    /// Relaxed: each unit's phase says all of it. Pairs with the reader's loads.
+    template <u32 N>
+    HC_METHOD static void store_units(u64 at, const u32 (&values)[N]) {
+        for (u32 i = 0; i < N; i++) __atomic_store_n(word32(at, i), values[i], __ATOMIC_RELAXED);
+    }
+    HC_METHOD static void settle(u32 (&)[4]) {}
+    HC_METHOD static void nap(u32 attempt) { pause(attempt); }
+    HC_METHOD static u32 launch() { return 0; }
 
 private:
     /// The operation at an offset of the simulator's table.

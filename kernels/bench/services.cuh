@@ -2,6 +2,45 @@
 #pragma once
 #include <hostcall.cuh>
 
+/// A message of four bytes.
+struct Message4 {
+    /// What is summed up.
+    ::hostcall::array<::hostcall::u32, 1> units;
+};
+static_assert(sizeof(Message4) == 4, "Message4: as large as in Rust");
+static_assert(__builtin_offsetof(Message4, units) == 0, "Message4::units: where it is in Rust");
+
+/// A message of eight bytes: as many as an address has.
+struct Message8 {
+    /// What is summed up.
+    ::hostcall::array<::hostcall::u32, 2> units;
+};
+static_assert(sizeof(Message8) == 8, "Message8: as large as in Rust");
+static_assert(__builtin_offsetof(Message8, units) == 0, "Message8::units: where it is in Rust");
+
+/// A message of sixteen bytes.
+struct Message16 {
+    /// What is summed up.
+    ::hostcall::array<::hostcall::u32, 4> units;
+};
+static_assert(sizeof(Message16) == 16, "Message16: as large as in Rust");
+static_assert(__builtin_offsetof(Message16, units) == 0, "Message16::units: where it is in Rust");
+HOSTCALL_PLAIN(::Message4)
+HOSTCALL_PLAIN(::Message8)
+HOSTCALL_PLAIN(::Message16)
+
+/// `hostcall::send(Message4{…})` sends one of each lane.
+HOSTCALL_STREAM(::Message4, Message4, 0, 0xfb5b726e02262745ull, 1,
+                HOSTCALL_FIELDS({5, 8, 0, 4}), 16, "units[u32; 1]")
+
+/// `hostcall::send(Message8{…})` sends one of each lane.
+HOSTCALL_STREAM(::Message8, Message8, 0, 0xefe49d21e434b826ull, 1,
+                HOSTCALL_FIELDS({5, 8, 0, 8}), 16, "units[u32; 2]")
+
+/// `hostcall::send(Message16{…})` sends one of each lane.
+HOSTCALL_STREAM(::Message16, Message16, 0, 0x70efdad42bf11cddull, 1,
+                HOSTCALL_FIELDS({5, 8, 0, 16}), 16, "units[u32; 4]")
+
 HOSTCALL_SERVICE(Bench__exchange, "fn([u32; 16]) -> [u64; 2]", "fn ( [ u32 ; 16 ] ) - > [ u64 ; 2 ]", ::hostcall::array<::hostcall::u64, 2>, ::hostcall::array<::hostcall::u32, 16>)
 static_assert(::hostcall::codec::signature<::hostcall::array<::hostcall::u64, 2>, ::hostcall::array<::hostcall::u32, 16>>("fn ( [ u32 ; 16 ] ) - > [ u64 ; 2 ]") == 0x62f4819d037e3637ull, "Bench::exchange: as in Rust");
 HOSTCALL_SERVICE(Bench__note, "fn([u32; 16])", "fn ( [ u32 ; 16 ] )", void, ::hostcall::array<::hostcall::u32, 16>)

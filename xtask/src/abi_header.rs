@@ -10,6 +10,9 @@ use hostcall_abi::failure::{Cause, FILE_BYTES, SITE_UNITS, WHAT_BYTES};
 use hostcall_abi::port::PortState;
 use hostcall_abi::services::{open, printf};
 use hostcall_abi::sim::{FOR_WAVES, LaneInfo, SIM_VERSION, SimOps};
+use hostcall_abi::stream::message::{SCHEMA_HEAD, word};
+use hostcall_abi::stream::rings::{Counters, STRIDE};
+use hostcall_abi::stream::{self, Gate, Policy, Rings};
 use hostcall_abi::tick::Tick;
 use hostcall_abi::word::WORD_BYTES;
 use hostcall_abi::{ABI_VERSION, Descriptor, Flags, Header, Status, Tag, Word};
@@ -67,7 +70,7 @@ fn lone_flag() -> u32 {
 }
 
 fn constants(out: &mut String) -> fmt::Result {
-    let numbers: [(&str, u64); 48] = [
+    let numbers: [(&str, u64); 64] = [
         ("ABI_VERSION", ABI_VERSION.into()),
         ("WORD_BYTES", WORD_BYTES.into()),
         ("TAG_MASK", Tag::new(u16::MAX).seq().into()),
@@ -114,6 +117,23 @@ fn constants(out: &mut String) -> fmt::Result {
         ("FIRST_POLL_PER_LANE", FirstPoll::DEFAULT.per_lane.into()),
         ("TICK_NANOS", Tick::DEFAULT.nanos.into()),
         ("TICK_FRACTION", Tick::DEFAULT.fraction.into()),
+        ("STREAM_GRANULE", stream::GRANULE.into()),
+        ("STREAM_GRANULE_LOG2", stream::GRANULE.ilog2().into()),
+        ("STREAM_MAX_UNITS", stream::MAX_UNITS.into()),
+        ("STREAM_MAX", stream::header::MAX_STREAM.into()),
+        ("STREAM_HEADER_UNITS", stream::header::UNITS.into()),
+        ("STREAM_POLICY_SHIFT", word::of(0, Policy::Drop).trailing_zeros().into()),
+        ("STREAM_UNTIMED", word::UNTIMED.into()),
+        ("STREAM_LIVE", word::LIVE.into()),
+        ("STREAM_MAX_RATE_LOG2", Gate::MAX_RATE_LOG2.into()),
+        ("STREAM_STRIDE", STRIDE as u64),
+        // By which waves are spread over rings: that of wave 1, of as many rings as there can be, and numbers.
+        ("STREAM_SPREAD", Rings::ring_of(32, 1).into()),
+        ("STREAM_COUNTERS_BYTES", size_of::<Counters>() as u64),
+        ("STREAM_DROPPED", offset_of!(Counters, dropped) as u64),
+        ("STREAM_WAITED", offset_of!(Counters, waited) as u64),
+        ("STREAM_FILTERED", offset_of!(Counters, filtered) as u64),
+        ("STREAM_SCHEMA_HEAD", SCHEMA_HEAD as u64),
         ("SIM_VERSION", SIM_VERSION.into()),
         ("SIM_FOR_WAVES", FOR_WAVES.into()),
     ];
@@ -155,6 +175,15 @@ fn structs(out: &mut String) -> fmt::Result {
         lane "unsigned int", wave_size "unsigned int", wave "unsigned int", sm "unsigned int",
         group "unsigned int[3]", groups "unsigned int[3]", local "unsigned int[3]", local_size "unsigned int[3]",
     );
+    let rings = fields!(Rings:
+        data "unsigned long long", stride "unsigned long long", states "unsigned long long", credit "unsigned long long",
+        control "unsigned long long", counters "unsigned long long", ring_log2 "unsigned int", rings_log2 "unsigned int",
+        gates "unsigned long long",
+    );
+    let gate = fields!(Gate:
+        lanes "unsigned long long", first "unsigned int", groups "unsigned int", rate_log2 "unsigned int", shut "unsigned int",
+        patience "unsigned int", reserved "unsigned int",
+    );
     let params: [Field; 2] = [
         ("count", U32, offset_of!(KernelParams, count)),
         ("sizes", "unsigned int[HOSTCALL_KERNEL_PARAMS_MAX]", offset_of!(KernelParams, sizes)),
@@ -169,6 +198,8 @@ fn structs(out: &mut String) -> fmt::Result {
     )?;
     write_struct(out, "When a waiting lane first looks.", "first_poll", 4, size_of::<FirstPoll>(), &first_poll)?;
     write_struct(out, "What the host writes into a program: `__hostcall_device`.", "descriptor", 64, size_of::<Descriptor>(), &descriptor)?;
+    write_struct(out, "Where the rings of streams are: `__hostcall_rings`.", "rings", 64, size_of::<Rings>(), &rings)?;
+    write_struct(out, "Which messages of a stream are wanted.", "gate", 32, size_of::<Gate>(), &gate)?;
     write_struct(out, "Nanoseconds of a tick: `__hostcall_tick`.", "tick", 4, size_of::<Tick>(), &tick)?;
     write_struct(out, "A kernel's parameters: `__HOSTCALL_KERNEL__…`.", "kernel_params", 4, size_of::<KernelParams>(), &params)?;
     write_struct(out, "Where a lane of the simulator is.", "lane_info", 4, size_of::<LaneInfo>(), &lane_info)?;

@@ -6,16 +6,22 @@ use xshell::{Shell, cmd};
 /// Sources of kernels, and where their cubins go.
 const KERNELS: [(&str, &str); 2] = [("examples/cuda/behaviours.cu", "behaviours"), ("kernels/bench/bench.cu", "bench")];
 
+/// Their tests.
+const TESTS: [&str; 2] = ["cpp_behaviours", "cpp_streams"];
+
 /// Kernels compiled by nvcc and by clang; their tests; the C library, and sources of hosts, which the machine's own compilers take.
 pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     let to = format!("{out}/cpp");
     for (source, kind) in KERNELS {
         cubins(sh, source, &format!("{to}/{kind}"))?;
     }
-    let json = cmd!(sh, "cargo build --release --message-format=json-render-diagnostics --package hostcall-cpp-tests --test cpp_behaviours").read()?;
-    let tests = super::bundle::executable(&json, "cpp_behaviours").context("cargo built no cpp_behaviours")?;
-    sh.copy_file(tests, format!("{to}/cpp_behaviours"))?;
-    cmd!(sh, "strip {to}/cpp_behaviours").quiet().run().context("needs binutils")?;
+    let names = TESTS.map(|name| format!("--test={name}"));
+    let json = cmd!(sh, "cargo build --release --message-format=json-render-diagnostics --package hostcall-cpp-tests {names...}").read()?;
+    for name in TESTS {
+        let tests = super::bundle::executable(&json, name).with_context(|| format!("cargo built no {name}"))?;
+        sh.copy_file(tests, format!("{to}/{name}"))?;
+        cmd!(sh, "strip {to}/{name}").quiet().run().context("needs binutils")?;
+    }
     hosts(sh, &to)
 }
 

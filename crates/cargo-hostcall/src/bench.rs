@@ -301,7 +301,8 @@ fn messages(rig: &Rig, sheet: &mut Sheet) {
 fn in_cpp(rig: &Rig, sheet: &mut Sheet, image: Option<&Path>) {
     let Some(path) = image else {
         // Who asks for one of them by name is told.
-        for (name, _) in cpp::ROWS.into_iter().filter(|_| !sheet.only.is_empty()) {
+        let asked = !sheet.only.is_empty();
+        for (name, _) in cpp::ROWS.into_iter().filter(|_| asked) {
             sheet.row(name, |_| Err(cpp::NO_IMAGE));
         }
         return;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hostcall_idl::files::{Errors, Source, parse};
+use hostcall_idl::files::{Errors, Source, parse, parse_with_streams};
 use hostcall_idl::generate::{Language, Namespace, generate};
 
 use crate::Outcome;
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     if namespace.is_some() && !lang.has_namespaces() {
         return Err(BindgenError::NoNamespaces { language: lang }.into());
     }
-    let text = generate(&read(&files)?, lang, &namespace.unwrap_or_default());
+    let text = generate(&read(&files, lang)?, lang, &namespace.unwrap_or_default());
     match output {
         None => io::stdout().lock().write_all(text.as_bytes())?,
         Some(path) if check => return compare(&path, &text),
@@ -65,11 +65,13 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(files: &[PathBuf]) -> Result<hostcall_idl::model::Interface, BindgenError> {
+fn read(files: &[PathBuf], lang: Language) -> Result<hostcall_idl::model::Interface, BindgenError> {
     let read = |path: &PathBuf| fs::read_to_string(path).map_err(|source| BindgenError::Read { path: path.clone(), source });
     let texts: Vec<String> = files.iter().map(read).collect::<Result<_, _>>()?;
     let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
     let sources: Vec<Source<'_>> = names.iter().zip(&texts).map(|(name, text)| Source { name, text }).collect();
+    // Only kernels send.
+    let parse = if lang == Language::Cuda { parse_with_streams } else { parse };
     parse(&sources).map_err(|errors| BindgenError::Definitions { errors })
 }
 

@@ -9,11 +9,13 @@
 pub mod attribute;
 mod errors;
 mod service;
+mod stream;
 mod text;
 pub mod wire;
 
 pub use errors::Errors;
 pub use service::{Arg, Function, Kind, Measure, Output, SERVICE_ARGS, Service};
+pub use stream::{STREAM_ARGS, field_name, field_type, message_text};
 pub use text::{normalised, tidy};
 
 #[cfg(feature = "bindings")]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hostcall_abi::codec::{VarHead, signature};
+use hostcall_abi::stream::Policy;
 
 /// Everything that files define and a binding needs.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,23 @@ pub struct Interface {
     pub structures: Vec<Arc<Structure>>,
     /// The services, in the order of the files.
     pub services: Vec<Service>,
+    /// Streams whose messages are structs, if they were asked for.
+    pub streams: Vec<Stream>,
+    /// Names of other streams, and what they are.
+    pub other_streams: Vec<(String, String)>,
+}
+
+/// A `#[hostcall::stream]` struct.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// Its messages.
+    pub structure: Arc<Structure>,
+    /// What a message does when its ring is full, unless the host says otherwise.
+    pub policy: Policy,
+    /// Names and types of its fields, as messages say them.
+    pub fields: Vec<[String; 2]>,
+    /// The signature: the hash that the macro's expansion contains.
+    pub signature: u64,
 }
 
 /// A `#[hostcall::service]` trait.

@@ -1,11 +1,11 @@
 //! `#[stream]`: a struct whose values kernels send, and what both sides must know of it.
 
 use hostcall_idl::attribute::Args;
-use hostcall_idl::{Errors, normalised, tidy};
+use hostcall_idl::{Errors, STREAM_ARGS, field_name, field_type, message_text};
 use proc_macro2::{Literal, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Error, Fields, Ident, ItemStruct, Member, Result, Visibility};
+use syn::{Error, Fields, Ident, ItemStruct, Result, Visibility};
 
 use crate::bytes;
 
@@ -13,7 +13,7 @@ use crate::bytes;
 const MAX_EACH: usize = 8;
 
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let args = Args::parse(args, &["policy", "bytes", "text", "krate"])?;
+    let args = Args::parse(args, STREAM_ARGS)?;
     let item: ItemStruct = syn::parse2(item).map_err(|error| Error::new(error.span(), format!("`#[stream]` goes on a struct: {error}")))?;
     if args.content.is_some() {
         return bytes::expand(args, item);
@@ -28,7 +28,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
 
     let types: Vec<_> = item.fields.iter().map(|field| &field.ty).collect();
     let fields = item.fields.members().zip(&types).map(|(member, ty)| {
-        let (named, typed) = (name_of(&member), tidy(&normalised(ty.to_token_stream())));
+        let (named, typed) = (field_name(&member), field_type(ty));
         quote! {
             #stream::Field {
                 name: #named,
@@ -38,17 +38,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
             }
         }
     });
-    let text = normalised(
-        item.fields
-            .members()
-            .zip(&types)
-            .map(|(member, ty)| {
-                let named = name_of(&member);
-                quote!(#named #ty)
-            })
-            .collect(),
-    );
-    let text = format!("{said} {text}");
+    let text = message_text(&item);
     let device = device(&item, &stream, &private, policy == "Latest");
     Ok(quote! {
         #[derive(#krate::Plain)]
@@ -184,13 +174,6 @@ fn device(item: &ItemStruct, stream: &TokenStream, private: &TokenStream, latest
                 #word.armed()
             }
         }
-    }
-}
-
-fn name_of(member: &Member) -> String {
-    match member {
-        Member::Named(ident) => ident.unraw().to_string(),
-        Member::Unnamed(index) => index.index.to_string(),
     }
 }
 

@@ -138,6 +138,14 @@ pub enum ErrorKind {
         /// `as arguments` or `as a result`.
         what: &'static str,
     },
+    /// A message that cannot be sent.
+    #[error("a message has 4 to 124 bytes, a multiple of 4, and `{name}` has {bytes}: add a field for the rest, or send several")]
+    MessageSize {
+        /// The struct's name.
+        name: String,
+        /// Its size.
+        bytes: usize,
+    },
     /// Two services or structs of one name.
     #[error("`{name}` is there twice: a binding has one name for each service and each struct")]
     NameTaken {
@@ -145,7 +153,7 @@ pub enum ErrorKind {
         name: String,
     },
     /// Nothing to bind.
-    #[error("no `#[hostcall::service]` trait is in the file")]
+    #[error("no `#[hostcall::service]` trait is in the file, nor, for kernels, a `#[hostcall::stream]` struct")]
     NoService,
 }
 

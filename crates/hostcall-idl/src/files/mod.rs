@@ -21,7 +21,7 @@ pub use error::{Error, ErrorKind, Errors};
 
 use crate::attribute::Args;
 use crate::model::Interface;
-use crate::{SERVICE_ARGS, Service};
+use crate::{SERVICE_ARGS, STREAM_ARGS, Service};
 use resolve::Resolver;
 use scope::Scopes;
 
@@ -39,15 +39,28 @@ pub struct Source<'a> {
 /// # Errors
 /// All that is wrong with the files, and all that other languages cannot have.
 pub fn parse(sources: &[Source<'_>]) -> Result<Interface, Errors> {
+    parse_with(sources, false)
+}
+
+/// The services and streams that files define, and the structs that these use.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with_streams(sources: &[Source<'_>]) -> Result<Interface, Errors> {
+    parse_with(sources, true)
+}
+
+fn parse_with(sources: &[Source<'_>], with_streams: bool) -> Result<Interface, Errors> {
     let mut found = Scopes::default();
     let mut errors = Vec::new();
     let mut empty = Vec::new();
     for (file, source) in sources.iter().enumerate() {
         match syn::parse_file(source.text) {
             Ok(parsed) => {
-                let services = found.services.len();
+                let count = |found: &Scopes| found.services.len() + if with_streams { found.streams.len() } else { 0 };
+                let before = count(&found);
                 found.add(file, stem(source.name), true, parsed.items);
-                if found.services.len() == services {
+                if count(&found) == before {
                     empty.push(at(sources, file, Span::call_site(), ErrorKind::NoService));
                 }
             }
@@ -60,11 +73,11 @@ pub fn parse(sources: &[Source<'_>]) -> Result<Interface, Errors> {
     if !errors.is_empty() {
         return Err(Errors(errors));
     }
-    // A file of types only is fine beside one with services.
-    if found.services.is_empty() {
+    // A file of types only is fine beside one with something to bind.
+    if empty.len() == sources.len() {
         return Err(Errors(empty));
     }
-    let services = std::mem::take(&mut found.services);
+    let (services, streams) = (std::mem::take(&mut found.services), std::mem::take(&mut found.streams));
     let mut resolver = Resolver::new(&found, sources);
     let mut interface = Interface::default();
     let mut names = HashSet::new();
@@ -85,6 +98,18 @@ pub fn parse(sources: &[Source<'_>]) -> Result<Interface, Errors> {
                 interface.services.push(resolver.service(service.scope, &definition, args.panics));
             }
             (args, definition) => errors.extend([args.err(), definition.err()].into_iter().flatten().flat_map(spoil)),
+        }
+    }
+    for stream in streams.iter().filter(|_| with_streams) {
+        let name = stream.item.ident.unraw().to_string();
+        match Args::parse(stream.args.clone(), STREAM_ARGS) {
+            Ok(Args { content: Some(content), .. }) => interface.other_streams.push((name, format!("{content} of any length"))),
+            Ok(Args { policy: Some(policy), .. }) if policy == "Latest" => interface.other_streams.push((name, "the policy `latest`".into())),
+            Ok(args) => interface.streams.extend(resolver.stream(stream.scope, &stream.item, args.policy.as_ref()).ok()),
+            Err(error) => {
+                let kind = ErrorKind::Definition { message: error.to_string() };
+                errors.push(at(sources, found.scopes[stream.scope].file, error.span(), kind));
+            }
         }
     }
     let (structures, more) = resolver.finish(&names);

@@ -44,11 +44,21 @@ pub(super) struct Found {
     pub(super) args: TokenStream,
 }
 
-/// All modules and services of all files.
+/// A struct under `#[stream]`.
+pub(super) struct FoundStream {
+    /// Index of its scope.
+    pub(super) scope: usize,
+    pub(super) item: ItemStruct,
+    /// The attribute's arguments.
+    pub(super) args: TokenStream,
+}
+
+/// All modules, services and streams of all files.
 #[derive(Default)]
 pub(super) struct Scopes {
     pub(super) scopes: Vec<Scope>,
     pub(super) services: Vec<Found>,
+    pub(super) streams: Vec<FoundStream>,
 }
 
 impl Scopes {
@@ -73,6 +83,11 @@ impl Scopes {
     }
 
     fn item(&mut self, scope: usize, item: Item) {
+        if let Item::Struct(item) = &item
+            && let Some(args) = item.attrs.iter().find_map(|attribute| args_of(attribute, "stream"))
+        {
+            self.streams.push(FoundStream { scope, item: item.clone(), args });
+        }
         let this = &mut self.scopes[scope];
         let mut define = |ident: &syn::Ident, definition| {
             this.types.insert(ident.unraw().to_string(), definition);
@@ -90,9 +105,9 @@ impl Scopes {
             }
             Item::Use(item) => imports(&item.tree, &mut Vec::new(), &mut this.imports),
             Item::Trait(item) => {
-                if let Some(args) = item.attrs.iter().find_map(service_args) {
+                if let Some(args) = item.attrs.iter().find_map(|attribute| args_of(attribute, "service")) {
                     let mut item = item;
-                    item.attrs.retain(|attribute| service_args(attribute).is_none());
+                    item.attrs.retain(|attribute| args_of(attribute, "service").is_none());
                     self.services.push(Found { scope, item, args });
                 }
             }
@@ -146,9 +161,9 @@ fn last_is(path: &Path, name: &str) -> bool {
     path.segments.last().is_some_and(|last| last.ident == name)
 }
 
-/// The arguments of `#[service]`, `#[hostcall::service(…)]`, …
-fn service_args(attribute: &Attribute) -> Option<TokenStream> {
-    if !last_is(attribute.path(), "service") {
+/// The arguments of `#[name]`, `#[hostcall::name(…)]`, …
+fn args_of(attribute: &Attribute, name: &str) -> Option<TokenStream> {
+    if !last_is(attribute.path(), name) {
         return None;
     }
     match &attribute.meta {

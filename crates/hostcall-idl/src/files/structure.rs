@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use hostcall_abi::codec::signature;
+use hostcall_abi::stream::{MAX_UNITS, Policy};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -9,7 +11,8 @@ use syn::{ItemStruct, LitInt, Member};
 
 use super::error::ErrorKind;
 use super::resolve::{Noted, Outcome, Resolver, State, doc, text};
-use crate::model::{Field, Number, Structure, Type};
+use crate::model::{Field, Number, Stream, Structure, Type};
+use crate::{field_name, field_type, message_text};
 
 /// What `#[repr]` says.
 #[derive(Default)]
@@ -41,6 +44,19 @@ impl Resolver<'_> {
         };
         self.structures.insert(key, state);
         structure
+    }
+
+    /// The messages of a stream, and what `policy`, the name of a `Policy`, says.
+    pub(super) fn stream(&mut self, scope: usize, item: &ItemStruct, policy: Option<&syn::Ident>) -> Outcome<Stream> {
+        let structure = self.structure(scope, item.ident.span(), scope, item)?;
+        if !structure.bytes.is_multiple_of(4) || structure.bytes > 4 * MAX_UNITS as usize {
+            return Err(self.note(scope, item.ident.span(), ErrorKind::MessageSize { name: structure.name.clone(), bytes: structure.bytes }));
+        }
+        let sizes: Vec<usize> = structure.fields.iter().map(|field| field.ty.bytes().unwrap_or(0)).collect();
+        let fields = item.fields.members().zip(&item.fields).map(|(member, field)| [field_name(&member), field_type(&field.ty)]).collect();
+        let named = |of: &Policy| policy.is_some_and(|name| name.to_string().to_lowercase() == of.name());
+        let policy = Policy::ALL.into_iter().find(named).unwrap_or_default();
+        Ok(Stream { signature: signature(&message_text(item), &sizes), structure, policy, fields })
     }
 
     fn laid_out(&mut self, scope: usize, name: &str, item: &ItemStruct) -> Outcome<Structure> {

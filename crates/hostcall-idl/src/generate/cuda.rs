@@ -4,7 +4,7 @@ use super::names::{Names, Reserved, renamed};
 use super::namespace::Namespace;
 use super::writer::{Writer, quoted};
 use super::{Language, made_by};
-use crate::model::{Function, Interface, Kind, Number, Service, Structure, Type};
+use crate::model::{Function, Interface, Kind, Number, Service, Stream, Structure, Type};
 
 pub(super) fn generate(interface: &Interface, namespace: &Namespace) -> String {
     let mut out = Writer::default();
@@ -23,6 +23,14 @@ pub(super) fn generate(interface: &Interface, namespace: &Namespace) -> String {
         for structure in &interface.structures {
             out.line(format!("HOSTCALL_PLAIN({})", names.of_structure(structure)));
         }
+    }
+    for stream in &interface.streams {
+        out.gap();
+        names.stream(&mut out, stream);
+    }
+    for (name, what) in &interface.other_streams {
+        out.gap();
+        out.line(format!("// Not here: the stream `{name}`, because kernels in C++ do not send {what}."));
     }
     for service in &interface.services {
         out.gap();
@@ -70,6 +78,21 @@ impl Cuda<'_> {
                 field.offset
             ));
         }
+    }
+
+    /// A stream's words, which the host reads and patches when it attaches the program to rings.
+    fn stream(&self, out: &mut Writer, stream: &Stream) {
+        let structure = &stream.structure;
+        let lengths = structure.fields.iter().zip(&stream.fields).map(|(field, [name, ty])| {
+            format!("{{{}, {}, {}, {}}}", name.len(), ty.len(), field.offset, field.ty.bytes().unwrap_or(0))
+        });
+        let lengths = lengths.collect::<Vec<_>>().join(", ");
+        let text = stream.fields.concat().concat();
+        let (ty, name, count) = (self.of_structure(structure), &structure.name, stream.fields.len());
+        let (policy, signature, room) = (stream.policy as u32, stream.signature, text.len().next_multiple_of(8));
+        out.line(format!("/// `hostcall::send({name}{{…}})` sends one of each lane."));
+        out.line(format!("HOSTCALL_STREAM({ty}, {name}, {policy}, {signature:#018x}ull, {count},"));
+        out.line(format!("                HOSTCALL_FIELDS({lengths}), {room}, {})", quoted(&text)));
     }
 
     /// The words that the host reads and patches when it attaches the program.
