@@ -5,14 +5,16 @@
 use anyhow::{Context, Result, ensure};
 use xshell::{Shell, cmd};
 
-/// Packages, and which of their files are unpacked: TableGen sources, the header that LLVM's generator made, and a server of NATS, which the package would
-/// start with the system.
-const FILES: [(&str, &str); 5] = [
+/// Packages, and which of their files are unpacked: TableGen sources, the header that LLVM's generator made, a server of NATS, which the package would
+/// start with the system, and Slurm's commands, whose package brings a daemon.
+const FILES: [(&str, &str); 7] = [
     ("llvm-22-dev", "*.td"),
     ("libmlir-22-dev", "*.td"),
     ("libflang-22-dev", "*.td"),
     ("liboffload-22-dev", "*/include/offload/*"),
     ("nats-server", "*/sbin/nats-server"),
+    ("slurm-client", "*/bin/s[br][au][tn]*"),
+    ("slurm-wlm-basic-plugins", "*/libslurmfull.so"),
 ];
 
 /// Downloads what is missing and unpacks it.
@@ -45,7 +47,7 @@ pub(crate) fn unpack(sh: &Shell) -> Result<()> {
 }
 
 /// Programs of tests that are looked for by name, and the packages that bring each.
-const PROGRAMS: [(&str, &[&str]); 9] = [
+const PROGRAMS: [(&str, &[&str]); 10] = [
     // C and C++ compilers of two makers, which generated headers have to satisfy, and what C programs find libraries with.
     ("gcc", &["gcc"]),
     ("g++", &["g++"]),
@@ -57,8 +59,9 @@ const PROGRAMS: [(&str, &[&str]); 9] = [
     // Two launchers of ranks, which say them by other variables.
     ("mpirun.openmpi", &["openmpi-bin"]),
     ("mpiexec.hydra", &["mpich"]),
-    // What looks at the scripts of the documentation.
+    // What looks at the scripts and the compose file of the documentation.
     ("shellcheck", &["shellcheck"]),
+    ("docker-compose", &["docker-compose"]),
 ];
 
 /// Installs those programs that are not there.

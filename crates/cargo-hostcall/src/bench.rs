@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use hostcall::__private::FirstPoll;
-use hostcall::Access;
+use hostcall::{Access, Placement};
 
 use crate::Outcome;
 use bulk::Way;
@@ -72,6 +72,9 @@ pub(crate) struct Arguments {
     /// Clocks that a lane waits before it first looks for its reply, and further clocks for each lane that calls with it
     #[arg(long, value_name = "CLOCKS,PER_LANE", value_parser = tune::first_poll)]
     first_poll: Option<FirstPoll>,
+    /// Where serving threads run: anywhere, near (the device's NUMA node), node:N (the wrong one, to see what it costs), or processors, as 0-27,56
+    #[arg(long, value_name = "PLACE", default_value = "anywhere")]
+    placement: Placement,
     /// Measure calls with many settings of --first-poll instead of the rows
     #[arg(long)]
     tune: bool,
@@ -84,7 +87,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { device, json, plot, markdown, quick, first_poll, tune, std, mut only } = arguments;
+    let Arguments { device, json, plot, markdown, quick, first_poll, placement, tune, std, mut only } = arguments;
     if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
         return Err(Error::Name { name: name.clone(), rows: &NAMES }.into());
     }
@@ -99,7 +102,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         eprintln!("CUDA's own heap keeps its size: {error}");
     }
     let info = device.info().clone();
-    let rig = Rig::new(device, scale, first_poll.unwrap_or_default())?;
+    let rig = Rig::new(device, scale, first_poll.unwrap_or_default(), placement)?;
     let floor_us = floor::measure(&rig)?;
     eprintln!("floor: {floor_us:.3} us");
     if tune {

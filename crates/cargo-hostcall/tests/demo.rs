@@ -190,7 +190,8 @@ mod remote {
     fn what_cannot_be_served_is_a_clear_error() {
         let dir = TempDir::new().expect("a directory");
         for (arguments, why) in [
-            (&["missing", "--serve", "local"][..], "cannot read missing"),
+            (&["missing", "--serve", "nats://127.0.0.1:1"][..], "cannot read missing"),
+            (&["--serve", "local"], "use `--remote local`"),
             (&["--remote", "nats://127.0.0.1:1", "--device", "sim"], "nats-server"),
             (&["--serve", "local", "--device", "sim"], "cannot be used with"),
         ] {

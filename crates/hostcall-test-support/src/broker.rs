@@ -79,6 +79,11 @@ impl Broker {
         }
     }
 
+    /// The server's program.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// A file beside its configuration.
     pub fn file(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)

@@ -74,6 +74,10 @@ pub(crate) enum Error {
     #[cfg(feature = "remote")]
     #[error("{path} is named where it is read: `cargo hostcall demo {path} --serve URL`", path = path.display())]
     Elsewhere { path: PathBuf },
+    /// A worker that nobody reaches.
+    #[cfg(feature = "remote")]
+    #[error("--serve local would serve this process alone, which counts nothing: name the server, or use `--remote local`")]
+    ServeHere,
     /// The kernels failed.
     #[error("{}", device::summary(.0.report()))]
     Kernel(Box<hostcall::WaitError>),

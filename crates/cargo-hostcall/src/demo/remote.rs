@@ -37,6 +37,9 @@ fn services(input: Input) -> [Service; 2] {
 
 /// Reads a file for others, until the process is ended.
 pub(super) fn serve(place: &str, file: Option<&Path>) -> Outcome {
+    if place == "local" {
+        return Err(Error::ServeHere.into());
+    }
     // The licence is there until the process ends.
     let (path, _licence) = input::or_licence(file)?;
     let worker = Worker::on(connector(place)?).services(services(Input::open(&path)?)).start()?;
