@@ -45,26 +45,29 @@ fn percentiles(mut times: Vec<Duration>) -> (Duration, Duration) {
     (times[times.len() / 2], times[times.len() * 99 / 100])
 }
 
-/// A client that asks another one, with nothing of ours between.
+/// A client that asks another one, with nothing of ours between. Each has a runtime of its own, as two processes would.
 struct Bare {
     runtime: tokio::runtime::Runtime,
     asks: async_nats::Client,
+    _answers: tokio::runtime::Runtime,
 }
 
 impl Bare {
     fn start(address: &str) -> Result<Self, Box<dyn Error>> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let (runtime, answers) = (runtime()?, runtime()?);
+        let there = answers.handle().clone();
         let asks = runtime.block_on(async {
-            let (asks, answers) = (async_nats::connect(address).await?, async_nats::connect(address).await?);
-            let mut requests = answers.subscribe("bare").await?;
-            answers.flush().await?;
-            tokio::spawn(async move {
+            let (asks, address) = (async_nats::connect(address).await?, address.to_owned());
+            there.spawn(async move {
+                let answers = async_nats::connect(&address).await?;
+                let mut requests = answers.subscribe("bare").await?;
                 while let Some(request) = futures_util::StreamExt::next(&mut requests).await {
                     if let Some(reply) = request.reply {
                         answers.publish(reply, request.payload).await?;
                     }
                 }
-                Ok::<_, async_nats::PublishError>(())
+                Ok::<_, async_nats::Error>(())
             });
             // Until the server knows the subscription.
             while asks.request("bare", bytes::Bytes::new()).await.is_err() {
@@ -72,7 +75,7 @@ impl Bare {
             }
             Ok::<_, async_nats::Error>(asks)
         });
-        Ok(Self { asks: asks.map_err(|error| error.to_string())?, runtime })
+        Ok(Self { asks: asks.map_err(|error| error.to_string())?, runtime, _answers: answers })
     }
 
     fn time(&self, times: &mut Vec<Duration>) -> Result<(), Box<dyn Error>> {

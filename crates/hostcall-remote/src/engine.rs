@@ -8,24 +8,23 @@
 //! clock.
 
 mod asked;
+mod gather;
+mod keep;
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use bytes::Bytes;
 use hostcall::detached::Message;
 use hostcall::{CallError, DeferredBatch, Definition, Failure};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until};
-use tracing::Instrument as _;
 
 use crate::caller::{CallOptions, Link};
 use crate::stats::Calls;
-use crate::wire::RequestWriter;
 use asked::Asked;
 
 /// How long to wait before asking again for a connection, a worker, or a worker that has time.
@@ -184,12 +183,12 @@ impl Engine {
         loop {
             let now = Instant::now();
             set = set.filter(|set| *set > now);
-            let next = self.expire(now);
-            if let Some(next) = next.filter(|next| set.is_none_or(|set| *next < set)) {
-                clock.as_mut().reset(next);
-                set = Some(next);
+            let look = self.expire(now, set);
+            if let Some(look) = look.filter(|look| set != Some(*look)) {
+                clock.as_mut().reset(look);
+                set = Some(look);
             }
-            match self.turn(set) {
+            match self.turn() {
                 Turn::End => return,
                 Turn::Wait => {
                     tokio::select! {
@@ -223,9 +222,8 @@ impl Engine {
         }
     }
 
-    fn turn(&self, look: Option<Instant>) -> Turn {
+    fn turn(&self) -> Turn {
         let mut open = self.open();
-        open.look = look;
         if open.queue.is_empty() {
             if open.ended && open.under_way == 0 { Turn::End } else { Turn::Wait }
         } else if open.under_way >= self.options.in_flight {
@@ -238,12 +236,12 @@ impl Engine {
         }
     }
 
-    /// Ends the calls of messages that have waited too long, has those sent again whose answers are late, and says when to look again.
-    fn expire(&self, now: Instant) -> Option<Instant> {
+    /// Ends the calls of messages that have waited too long, has those sent again whose answers are late, and says when to look again: `set` at the latest.
+    fn expire(&self, now: Instant, set: Option<Instant>) -> Option<Instant> {
         let (mut late, mut again) = (Vec::new(), Vec::new());
-        let next = {
+        let look = {
             let mut open = self.open();
-            let Open { queue, asked, under_way, .. } = &mut *open;
+            let Open { queue, asked, under_way, look, .. } = &mut *open;
             while let Some(waiting) = queue.pop_front_if(|first| self.end_of(first) <= now) {
                 late.push(waiting);
             }
@@ -253,10 +251,12 @@ impl Engine {
             self.counts.retries.add(again.len());
             again.into_iter().rev().for_each(|waiting| queue.push_front(waiting));
             let first = queue.front().map(|first| self.end_of(first));
-            asked.values().map(|asked| asked.look(&self.options)).chain(first).min()
+            // Told under the same lock: who comes from now on with an earlier time wakes us.
+            *look = asked.values().map(|asked| asked.look(&self.options)).chain(first).chain(set).min();
+            *look
         };
         self.time_out(late);
-        next
+        look
     }
 
     fn time_out(&self, late: impl IntoIterator<Item = Waiting>) {
@@ -264,67 +264,6 @@ impl Engine {
             self.counts.timeouts.add(1);
             waiting.fail(Failure::Status(CallError::Timeout));
         }
-    }
-
-    /// Makes a request of what waits, whose answer may come from now on; `None`: nothing waits.
-    fn begin(&self) -> Option<(u64, Bytes)> {
-        let (gathered, body) = self.gather();
-        if gathered.is_empty() {
-            return None;
-        }
-        // Relaxed: each number once.
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let span = self.span(gathered.len(), &body);
-        let asked = Asked::new(gathered, span, &self.options);
-        self.open().asked.insert(number, asked);
-        Some((number, body))
-    }
-
-    fn span(&self, messages: usize, body: &Bytes) -> tracing::Span {
-        tracing::debug_span!("remote_call", service = %self.definition.name, messages, bytes = body.len(), worker = tracing::field::Empty)
-    }
-
-    /// As many messages as fit into a request, and the request.
-    fn gather(&self) -> (Vec<Waiting>, Bytes) {
-        let most = self.link.transport.most_bytes();
-        let mut queue = std::mem::take(&mut self.open().queue);
-        let (mut gathered, mut request) = (Vec::with_capacity(queue.len()), RequestWriter::new(&self.definition));
-        while let Some(mut waiting) = queue.pop_front() {
-            if waiting.message.is_none() {
-                waiting.message = waiting.batch.detach();
-                let Some(message) = &waiting.message else { continue };
-                self.counts.messages.add(1);
-                self.counts.calls.add(message.lanes() as usize);
-            }
-            let Some(message) = &waiting.message else { continue };
-            if RequestWriter::alone(message) > most {
-                self.counts.too_large.add(1);
-                waiting.fail(Failure::TooLarge { max: most.try_into().unwrap_or(u32::MAX) });
-                continue;
-            }
-            if gathered.is_empty() {
-                request.expect_like(message, 1 + queue.len(), most);
-            }
-            if !request.has_room_for(message, most) {
-                queue.push_front(waiting);
-                break;
-            }
-            request.push(message);
-            gathered.push(waiting);
-        }
-        if !queue.is_empty() {
-            let mut open = self.open();
-            queue.append(&mut open.queue);
-            open.queue = queue;
-            drop(open);
-            self.wake.notify_one();
-        }
-        let body = request.finish();
-        if !gathered.is_empty() {
-            self.counts.requests.add(1);
-            self.counts.bytes_out.add(body.len());
-        }
-        (gathered, body)
     }
 
     /// A request is not under way any more.
@@ -343,48 +282,5 @@ impl Engine {
         messages.rev().for_each(|waiting| open.queue.push_front(waiting));
         drop(open);
         self.wake.notify_one();
-    }
-
-    /// Has what waits kept, which counts as under way.
-    fn start_keeping(self: Arc<Self>) {
-        let (gathered, body) = self.gather();
-        if gathered.is_empty() {
-            return self.done();
-        }
-        let (runtime, span) = (self.runtime.clone(), self.span(gathered.len(), &body));
-        let keep = async move {
-            self.keep(gathered, body).await;
-            self.done();
-        };
-        runtime.spawn(keep.instrument(span));
-    }
-
-    /// Offers posts to the broker until it keeps them.
-    async fn keep(&self, gathered: Vec<Waiting>, body: Bytes) {
-        // Relaxed: each number once.
-        let id = format!("{}-{}", self.run, self.next.fetch_add(1, Ordering::Relaxed));
-        let Some(last) = gathered.iter().map(|waiting| waiting.since + self.options.timeout).min() else { return };
-        let mut pause = PAUSE;
-        loop {
-            let kept = tokio::select! {
-                kept = self.link.transport.keep(&self.subject, &id, body.clone()) => kept,
-                () = sleep_until(last) => return self.time_out(gathered),
-            };
-            match kept {
-                Ok(()) => {
-                    let now = Instant::now();
-                    self.counts.answered(gathered.iter().map(|waiting| now - waiting.since));
-                    return gathered.into_iter().for_each(|waiting| waiting.batch.finish());
-                }
-                Err(error) => {
-                    tracing::warn!(%error, service = %self.definition.name, "posts are not kept; they are offered again");
-                    tokio::select! {
-                        () = sleep(pause) => {}
-                        () = sleep_until(last) => return self.time_out(gathered),
-                    }
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                }
-            }
-        }
     }
 }
