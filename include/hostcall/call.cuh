@@ -30,7 +30,7 @@ HC_INLINE void tell(const slice_mut<T>& slice, const u32* returned, u32& out) {
 template <class R, class Perform, class... Args>
 HC_INLINE answer<R> call_var(const service_word* word, bool post, const Perform& perform, const Args&... args) {
     using all = codec::arguments<Args...>;
-    static_assert(codec::fixed<R>::units <= most_result, "the result of a service with string or slice arguments is at most 256 bytes");
+    static_assert(codec::fixed<R>::units <= HOSTCALL_VAR_MOST_RESULT, "the result of a service with string or slice arguments is at most 256 bytes");
     const u32 number = machine::load_number(word);
     if (number == 0) return no_answer<R>(HOSTCALL_STATUS_UNKNOWN_SERVICE, 0);
     u32 fixed[all::room];

@@ -16,8 +16,6 @@ struct part {
     u64 len;
 };
 
-/// The largest result, in units, of a service that also takes strings or slices.
-constexpr u32 most_result = 64;
 /// Words of a reply that are asked for at once: each look over the bus takes as long as one.
 constexpr u32 ahead = 4;
 /// "No slot" among slot numbers.

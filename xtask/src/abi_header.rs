@@ -70,7 +70,7 @@ fn lone_flag() -> u32 {
 }
 
 fn constants(out: &mut String) -> fmt::Result {
-    let numbers: [(&str, u64); 64] = [
+    let numbers: [(&str, u64); 65] = [
         ("ABI_VERSION", ABI_VERSION.into()),
         ("WORD_BYTES", WORD_BYTES.into()),
         ("TAG_MASK", Tag::new(u16::MAX).seq().into()),
@@ -82,6 +82,7 @@ fn constants(out: &mut String) -> fmt::Result {
         ("LONE_UNITS", Header::LONE_UNITS.into()),
         ("VAR_INLINE", VarHead::INLINE.into()),
         ("VAR_UNITS", VarHead::DWORDS as u64),
+        ("VAR_MOST_RESULT", VarHead::MOST_RESULT as u64),
         ("STATE_LOCKED", PortState::LOCKED.into()),
         ("STATE_TAG_SHIFT", PortState::new(Tag::new(1), 0, false).0.trailing_zeros().into()),
         ("STATE_UNACKED", PortState::new(Tag::new(0), 0, true).0.into()),

@@ -5,14 +5,16 @@
 use anyhow::{Context, Result, ensure};
 use xshell::{Shell, cmd};
 
-/// Packages, and which of their files are unpacked: TableGen sources, the header that LLVM's generator made, and a server of NATS, which the package would
-/// start with the system.
-const FILES: [(&str, &str); 5] = [
+/// Packages, and which of their files are unpacked: TableGen sources, the header that LLVM's generator made, a server of NATS, which the package would
+/// start with the system, and Slurm's commands, whose package brings a daemon.
+const FILES: [(&str, &str); 7] = [
     ("llvm-22-dev", "*.td"),
     ("libmlir-22-dev", "*.td"),
     ("libflang-22-dev", "*.td"),
     ("liboffload-22-dev", "*/include/offload/*"),
     ("nats-server", "*/sbin/nats-server"),
+    ("slurm-client", "*/bin/s[br][au][tn]*"),
+    ("slurm-wlm-basic-plugins", "*/libslurmfull.so"),
 ];
 
 /// Downloads what is missing and unpacks it.
@@ -44,39 +46,37 @@ pub(crate) fn unpack(sh: &Shell) -> Result<()> {
     Ok(())
 }
 
-/// C and C++ compilers of two makers, which generated headers have to satisfy, and what C programs find libraries with.
-const COMPILERS: [&str; 5] = ["gcc", "g++", "clang-22", "cmake", "pkg-config"];
+/// Programs of tests that are looked for by name, and the packages that bring each.
+const PROGRAMS: [(&str, &[&str]); 10] = [
+    // C and C++ compilers of two makers, which generated headers have to satisfy, and what C programs find libraries with.
+    ("gcc", &["gcc"]),
+    ("g++", &["g++"]),
+    ("clang-22", &["clang-22"]),
+    ("cmake", &["cmake"]),
+    ("pkg-config", &["pkg-config"]),
+    // What the HTML reports of `hostcall-report` are opened with, and letters for it.
+    ("chromium-headless-shell", &["chromium-headless-shell", "fonts-liberation"]),
+    // Two launchers of ranks, which say them by other variables.
+    ("mpirun.openmpi", &["openmpi-bin"]),
+    ("mpiexec.hydra", &["mpich"]),
+    // What looks at the scripts and the compose file of the documentation.
+    ("shellcheck", &["shellcheck"]),
+    ("docker-compose", &["docker-compose"]),
+];
 
-/// Installs those compilers that are not there.
-pub(crate) fn compilers(sh: &Shell) -> Result<()> {
+/// Installs those programs that are not there.
+pub(crate) fn programs(sh: &Shell) -> Result<()> {
     let is_there = |program: &str| cmd!(sh, "{program} --version").quiet().ignore_stdout().ignore_stderr().run().is_ok();
-    let missing: Vec<_> = COMPILERS.into_iter().filter(|program| !is_there(program)).collect();
+    let missing: Vec<_> = PROGRAMS.into_iter().filter(|(program, _)| !is_there(program)).flat_map(|(_, packages)| packages).collect();
     if missing.is_empty() {
         return Ok(());
     }
-    println!("   {}", missing.join(", "));
+    println!("   {}", missing.iter().map(|package| **package).collect::<Vec<_>>().join(", "));
     update(sh)?;
     let root = cmd!(sh, "id -u").quiet().read()? == "0";
     let install = if root { cmd!(sh, "apt-get") } else { cmd!(sh, "sudo apt-get") };
     let install = install.args(["install", "-q", "-y", "--no-install-recommends"]).args(missing);
-    install.quiet().ignore_stdout().run().context("cannot install the compilers that generated headers are tried with")
-}
-
-/// What the HTML reports of `hostcall-report` are opened with, and letters for it.
-const BROWSER: [&str; 2] = ["chromium-headless-shell", "fonts-liberation"];
-
-/// Installs the browser if it is not there.
-pub(crate) fn browser(sh: &Shell) -> Result<()> {
-    let program = BROWSER[0];
-    if cmd!(sh, "{program} --version").quiet().ignore_stdout().ignore_stderr().run().is_ok() {
-        return Ok(());
-    }
-    println!("   {program}");
-    update(sh)?;
-    let root = cmd!(sh, "id -u").quiet().read()? == "0";
-    let install = if root { cmd!(sh, "apt-get") } else { cmd!(sh, "sudo apt-get") };
-    let install = install.args(["install", "-q", "-y", "--no-install-recommends"]).args(BROWSER);
-    install.quiet().ignore_stdout().run().context("cannot install the browser that reports are tried in")
+    install.quiet().ignore_stdout().run().context("cannot install compilers, a browser and launchers, which tests run")
 }
 
 fn update(sh: &Shell) -> Result<()> {

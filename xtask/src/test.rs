@@ -40,12 +40,11 @@ pub(crate) fn setup(sh: &Shell, install: bool) -> Result<()> {
         for line in report.done.iter().chain(&report.failed) {
             println!("   {line}");
         }
-        println!("   files of Debian's packages to compare with, C compilers, and a browser");
-        if let Err(error) = super::debian::unpack(sh).and_then(|()| super::debian::compilers(sh)).and_then(|()| super::debian::browser(sh))
-        {
+        println!("   files of Debian's packages to compare with, C compilers, a browser, and launchers of ranks");
+        if let Err(error) = super::debian::unpack(sh).and_then(|()| super::debian::programs(sh)) {
             println!("   {error:#}; tests that need them say that they are skipped");
             // In CI nothing may be skipped for want of what setup brings.
-            ensure!(std::env::var_os("CI").is_none(), "files of Debian's packages, compilers, or the browser, are missing");
+            ensure!(std::env::var_os("CI").is_none(), "files or programs of Debian's packages are missing");
         }
         println!("   NVIDIA's compilers of C++");
         if let Err(error) = super::cuda::packages(sh) {
@@ -80,7 +79,7 @@ pub(crate) fn cargo(words: &str) -> Command {
 
 /// What is off by default because it takes long to build, and is tested all the same. The same wherever the whole workspace is built: with other features
 /// cargo builds nearly everything again.
-pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats";
+pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats,cargo-hostcall/remote";
 
 /// The tests of the workspace that `selection` chooses, by nextest if it is there. Always of the whole workspace: cargo builds other selections of packages
 /// with other features, and so builds nearly everything again.

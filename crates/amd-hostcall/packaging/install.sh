@@ -22,7 +22,7 @@ prefix=$(cd "$prefix" && pwd)
 # The shared library is linked from the archive, because the one that Rust links has no soname. Its name is that of AMD's library: programs
 # that were linked to that run on this.
 "${CC:-cc}" -shared -o "$prefix/lib/libamd_hostcall.so" -Wl,-soname,libamd_hostcall.so "-Wl,--version-script=$here/amd_hostcall.map" \
-  -Wl,--gc-sections -Wl,--whole-archive "$archive" -Wl,--no-whole-archive -lpthread -ldl -lm -lgcc_s
+  -Wl,-z,nodelete -Wl,--gc-sections -Wl,--whole-archive "$archive" -Wl,--no-whole-archive -lpthread -ldl -lm -lgcc_s
 cp "$archive" "$prefix/lib/libamd_hostcall.a"
 for header in amd_hostcall.h amd_hostcall_device.h; do cp "$here/../include/$header" "$prefix/include/"; done
 sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$here/amd_hostcall.pc.in" >"$prefix/lib/pkgconfig/amd_hostcall.pc"

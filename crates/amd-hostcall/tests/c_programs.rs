@@ -5,7 +5,8 @@ mod common;
 use std::path::PathBuf;
 use std::process::Command;
 
-use common::{Language, command, folder, program, succeed, text};
+use common::{Language, command, folder, program};
+use hostcall_test_support::{built, succeed, text};
 
 fn source(name: &str) -> PathBuf {
     folder().join("tests/c").join(name)
@@ -105,14 +106,8 @@ fn the_example_prints_what_the_page_says() {
 
 /// Where `hsa-on-sim` was built, built here if it was not.
 fn stand_in() -> PathBuf {
-    let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--package", "hsa-on-sim", "--lib", "--message-format", "json"]).current_dir(folder());
-    let output = succeed(&mut build);
-    let messages = text(&output.stdout);
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let library = messages.into_iter().find(|message| message["target"]["name"] == "hsa_on_sim").expect("cargo names it");
-    let files = library["filenames"].as_array().expect("cargo says what it built").iter();
-    files.filter_map(|file| file.as_str()).find(|file| file.ends_with(".so")).expect("a shared library").into()
+    let files = built("hsa-on-sim", &["--lib"]);
+    files.into_iter().find(|file| file.extension().is_some_and(|found| found == "so")).expect("a shared library")
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Language, command, folder, program, succeed, text};
-use object::{Object, ObjectSymbol};
+use common::{Language, command, folder, program};
+use hostcall_test_support::{exported, has, opener, stays_loaded, succeed, text};
 
 /// The functions that the header declares, in both versions.
 fn declared() -> BTreeSet<String> {
@@ -16,23 +16,6 @@ fn declared() -> BTreeSet<String> {
     let names: BTreeSet<String> =
         words.filter(|word| (word.starts_with("amd_hostcall_") || word.starts_with("hostcall_amd_")) && !word.ends_with("_t")).collect();
     names.into_iter().filter(|name| name != "hostcall_amd_" && name != "amd_hostcall_").collect()
-}
-
-fn exported(path: &Path) -> BTreeSet<String> {
-    let bytes = std::fs::read(path).unwrap();
-    let file = object::File::parse(&*bytes).unwrap();
-    let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
-    defined.map(|symbol| symbol.name().unwrap().to_owned()).collect()
-}
-
-/// Whether a tool is there. Where it is not, tests that need it say so and end, but not in CI.
-fn has(tool: &str, package: &str) -> bool {
-    if Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success()) {
-        return true;
-    }
-    assert!(std::env::var_os("CI").is_none(), "{tool} is not installed, and CI has to run this test (Debian: {package})");
-    println!("skipped: {tool} is not installed (Debian: {package})");
-    false
 }
 
 fn install(prefix: &Path) {
@@ -47,9 +30,21 @@ fn the_libraries_export_what_the_header_declares_and_nothing_else() {
     assert_eq!(exported(common::shared()), declared);
     let prefix = tempfile::tempdir().unwrap();
     install(prefix.path());
-    assert_eq!(exported(&prefix.path().join("lib/libamd_hostcall.so")), declared);
+    let installed = prefix.path().join("lib/libamd_hostcall.so");
+    assert_eq!(exported(&installed), declared);
+    assert!(stays_loaded(common::shared()) && stays_loaded(&installed));
     // AMD's twelve, ours, and the five that v0 has otherwise.
     assert_eq!(declared.len(), 12 + 5 + 5);
+}
+
+#[test]
+fn threads_of_a_library_that_was_closed_go_on() {
+    let to = tempfile::tempdir().unwrap();
+    let closed = opener(to.path(), &folder().join("tests/c/closed.c"), &folder().join("include"));
+    install(to.path());
+    for library in [common::shared(), &to.path().join("lib/libamd_hostcall.so")] {
+        assert_eq!(text(&succeed(command(&closed).arg(library)).stdout), "passed\n");
+    }
 }
 
 #[test]

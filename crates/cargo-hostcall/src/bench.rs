@@ -42,7 +42,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use hostcall::__private::FirstPoll;
-use hostcall::Access;
+use hostcall::{Access, Placement};
 
 use crate::Outcome;
 use bulk::Way;
@@ -74,6 +74,9 @@ pub(crate) struct Arguments {
     /// Clocks that a lane waits before it first looks for its reply, and further clocks for each lane that calls with it
     #[arg(long, value_name = "CLOCKS,PER_LANE", value_parser = tune::first_poll)]
     first_poll: Option<FirstPoll>,
+    /// Where serving threads run: anywhere, near (the device's NUMA node), node:N (the wrong one, to see what it costs), or processors, as 0-27,56
+    #[arg(long, value_name = "PLACE", default_value = "anywhere")]
+    placement: Placement,
     /// Measure calls with many settings of --first-poll instead of the rows
     #[arg(long)]
     tune: bool,
@@ -89,7 +92,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { device, json, plot, markdown, quick, first_poll, tune, std, cpp, mut only } = arguments;
+    let Arguments { device, json, plot, markdown, quick, first_poll, placement, tune, std, cpp, mut only } = arguments;
     if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
         return Err(Error::Name { name: name.clone(), rows: &NAMES }.into());
     }
@@ -104,7 +107,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         eprintln!("CUDA's own heap keeps its size: {error}");
     }
     let info = device.info().clone();
-    let rig = Rig::new(device, scale, first_poll.unwrap_or_default())?;
+    let rig = Rig::new(device, scale, first_poll.unwrap_or_default(), placement)?;
     let floor_us = floor::measure(&rig)?;
     eprintln!("floor: {floor_us:.3} us");
     if tune {
@@ -307,7 +310,7 @@ fn in_cpp(rig: &Rig, sheet: &mut Sheet, image: Option<&Path>) {
         }
         return;
     };
-    let other = cpp::images(rig, path).and_then(|images| Rig::with(rig.device.clone(), rig.scale, rig.first_poll, &images));
+    let other = cpp::images(rig, path).and_then(|images| rig.with(&images));
     let label = path.file_name().unwrap_or_default().to_string_lossy();
     for (name, what) in cpp::ROWS {
         sheet.row(name, |_| match &other {

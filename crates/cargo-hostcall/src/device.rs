@@ -11,6 +11,17 @@ pub(crate) fn open(spec: Option<&str>, bundle: Option<&ProgramBundle>) -> Result
     }
 }
 
+/// The devices of a list, and why they are these.
+pub(crate) fn open_list(list: &str, bundle: &ProgramBundle) -> Result<Vec<(Device, String)>, offload::Error> {
+    let because = |(device, why): (Device, String)| (device, why.replace("--device ", "--devices "));
+    Device::list(list)?.iter().map(|spec| open(one_of(list, spec), Some(bundle)).map(because)).collect()
+}
+
+/// A device of a list as [`open`] takes it. Where `all` is the simulator the default is so too, which says why.
+pub(crate) fn one_of<'a>(list: &str, device: &'a str) -> Option<&'a str> {
+    (list != "all" || device != "sim").then_some(device)
+}
+
 /// One line about a device.
 pub(crate) fn describe(device: &Device) -> String {
     let info = device.info();

@@ -1,8 +1,6 @@
 //! A launch that is waited for: until it ends, its time is up, or somebody presses Ctrl-C; and the exit code of each.
 
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -21,9 +19,10 @@ pub(crate) const TIMED_OUT: u8 = 124;
 /// Exit code after Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
 
-/// How the run ended.
+/// What has happened to a run.
 enum End {
-    Finished,
+    /// The queue of this number is empty.
+    Finished(usize),
     TimedOut(Duration),
     Interrupted,
 }
@@ -52,9 +51,9 @@ impl Watch {
 
     /// Waits for what was launched on the queue, and says on stderr what went wrong. `what` is it in messages.
     pub(crate) fn finish(self, what: &str, server: Server, receiver: Option<Receiver>, queue: &Queue, stats: bool, quiet: bool) -> Outcome {
-        let since = self.since;
-        let end = self.wait(&[queue])?;
-        let took = since.elapsed();
+        self.look_at(0, queue)?;
+        let end = self.next();
+        let took = self.since.elapsed();
         let code = end.ended_early(what).or_else(|| finished(server.wait(queue)));
         let (received, receiver) = match (receiver, code) {
             // What runs may run on, and wait for ever: what has come is kept at the end.
@@ -82,26 +81,30 @@ impl Watch {
         }
     }
 
-    /// As [`Watch::finish`], for what was launched on several devices: each says what went wrong, and the first one's exit code that is none of a success
-    /// is that of all.
+    /// As [`Watch::finish`], for what was launched on several devices: each says what went wrong as soon as it has ended, and the first one's exit code that
+    /// is none of a success is that of all.
     pub(crate) fn finish_all(self, together: Together<'_>, stats: bool, quiet: bool) -> Outcome {
-        let Together { fleet, receivers, queues } = together;
-        let since = self.since;
-        let end = self.wait(&queues.iter().collect::<Vec<_>>())?;
-        let took = since.elapsed();
-        let early = end.ended_early("program");
-        let (mut code, mut received) = (Some(0), true);
-        let mut open = Vec::new();
-        for ((member, queue), receiver) in fleet.members().zip(queues).zip(receivers) {
-            let failed =
-                if early.is_some() { early } else { finished_as(&format!("device {}: ", member.label()), member.server().wait(queue)) };
-            if code == Some(0) {
-                code = failed;
+        let Together { fleet, mut receivers, queues } = together;
+        for (number, queue) in queues.iter().enumerate() {
+            self.look_at(number, queue)?;
+        }
+        let (mut codes, mut received) = (vec![Some(0); queues.len()], true);
+        let mut early = None;
+        for _ in queues {
+            let end = self.next();
+            let End::Finished(number) = end else {
+                early = end.ended_early("program");
+                break;
+            };
+            let (member, queue) = (&fleet.members().as_slice()[number], &queues[number]);
+            codes[number] = finished_as(&format!("device {}: ", member.label()), member.server().wait(queue));
+            if let Some(receiver) = receivers[number].take() {
+                received &= receiver.wait(queue, quiet);
             }
-            match (receiver, early) {
-                (Some(receiver), None) => received &= receiver.wait(queue, quiet),
-                (receiver, _) => open.extend(receiver),
-            }
+        }
+        let took = self.since.elapsed();
+        let code = codes.into_iter().find(|code| *code != Some(0)).unwrap_or(Some(0));
+        for member in fleet.members() {
             for note in notes(&member.server().denials(), quiet) {
                 eprintln!("note: device {}: {note}", member.label());
             }
@@ -111,7 +114,7 @@ impl Watch {
         }
         if let Some(early) = early {
             drop(fleet);
-            open.into_iter().for_each(|receiver| _ = receiver.end(quiet));
+            receivers.into_iter().flatten().for_each(|receiver| _ = receiver.end(quiet));
             std::process::exit(early.into());
         }
         match code {
@@ -120,26 +123,23 @@ impl Watch {
         }
     }
 
-    /// Waits until the queues are empty, or something ends the run before.
-    fn wait(self, queues: &[&Queue]) -> Result<End, Error> {
-        let Watch { events, sender, timeout, .. } = self;
-        let left = Arc::new(AtomicUsize::new(queues.len()));
-        for queue in queues {
-            let (left, sender) = (left.clone(), sender.clone());
-            queue.on_complete(Box::new(move || {
-                // Relaxed: it only counts, and the channel orders the rest.
-                if left.fetch_sub(1, Ordering::Relaxed) == 1 {
-                    // Nobody listens if the run was ended before.
-                    let _ = sender.send(End::Finished);
-                }
-            }))?;
-        }
-        let Some(timeout) = timeout else { return Ok(events.recv().unwrap_or(End::Finished)) };
-        Ok(match events.recv_timeout(timeout) {
-            Ok(end) => end,
-            Err(RecvTimeoutError::Timeout) => End::TimedOut(timeout),
-            Err(RecvTimeoutError::Disconnected) => End::Finished,
-        })
+    /// [`Watch::next`] will tell when this queue is empty.
+    fn look_at(&self, number: usize, queue: &Queue) -> Result<(), Error> {
+        let sender = self.sender.clone();
+        queue.on_complete(Box::new(move || {
+            // Nobody listens if the run was ended before.
+            let _ = sender.send(End::Finished(number));
+        }))
+    }
+
+    /// Waits until a queue is empty, or something ends the run before.
+    fn next(&self) -> End {
+        let told = match self.timeout {
+            None => self.events.recv().map_err(RecvTimeoutError::from),
+            Some(timeout) => self.events.recv_timeout(timeout.saturating_sub(self.since.elapsed())),
+        };
+        // The other end is ours, and open: no answer is one that was too late.
+        told.unwrap_or_else(|_| End::TimedOut(self.timeout.unwrap_or_default()))
     }
 }
 
@@ -147,7 +147,7 @@ impl End {
     /// The exit code of a run that was ended before it came to its end, which is said on stderr.
     fn ended_early(&self, what: &str) -> Option<u8> {
         match self {
-            End::Finished => None,
+            End::Finished(_) => None,
             End::TimedOut(after) => {
                 eprintln!("error: the {what} has not ended after {after:?}");
                 Some(TIMED_OUT)

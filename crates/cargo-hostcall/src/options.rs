@@ -115,7 +115,7 @@ impl Options {
         let rank = Rank::from_env().map_err(|error| format!("--device rank: {error}"))?;
         let all = Device::list("all")?;
         let mine = rank.device(u32::try_from(all.len()).unwrap_or(u32::MAX)) as usize;
-        Ok(Self { device: Some(all[mine].clone()), ..self.clone() })
+        Ok(self.one_of("all", &all[mine]))
     }
 
     /// The options of one of several runs: file names with its rank, which its program is told. `None`: it is the only one.
@@ -130,9 +130,9 @@ impl Options {
         })
     }
 
-    /// The same for one of several devices.
-    pub(crate) fn on(&self, device: &str) -> Self {
-        Self { device: Some(device.to_owned()), devices: None, ..self.clone() }
+    /// The same for a device of a list.
+    pub(crate) fn one_of(&self, list: &str, device: &str) -> Self {
+        Self { device: device::one_of(list, device).map(str::to_owned), devices: None, ..self.clone() }
     }
 
     /// What each of several runs would write over the others' files.

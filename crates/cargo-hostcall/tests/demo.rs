@@ -13,8 +13,15 @@ fn device() -> String {
 }
 
 fn demo(dir: &Path) -> Command {
+    let mut command = hostcall_demo(dir);
+    command.args(["--device", &device()]);
+    command
+}
+
+/// No device is named.
+fn hostcall_demo(dir: &Path) -> Command {
     let mut command = Command::cargo_bin("cargo-hostcall").expect("the binary is built for its tests");
-    command.current_dir(dir).args(["hostcall", "demo", "--device", &device()]);
+    command.current_dir(dir).args(["hostcall", "demo"]);
     command
 }
 
@@ -41,9 +48,14 @@ fn numbers(mut seed: u64) -> impl FnMut() -> u64 {
 
 /// Counts these bytes by the demo, and compares both outputs.
 fn agrees(bytes: &[u8]) {
+    agrees_with(bytes, &["--device", &device(), "text"]);
+}
+
+/// The same with other arguments.
+fn agrees_with(bytes: &[u8], arguments: &[&str]) {
     let dir = TempDir::new().expect("a directory");
     fs::write(dir.path().join("text"), bytes).expect("written");
-    let output = demo(dir.path()).arg("text").output().expect("runs");
+    let output = hostcall_demo(dir.path()).args(arguments).output().expect("runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
     let expected = count(bytes);
@@ -74,16 +86,120 @@ fn without_a_file_the_apache_licence_is_counted() {
     }
 }
 
-#[test]
-fn words_that_straddle_slices_and_chunks_are_counted_whole() {
-    let mut number = numbers(7);
+/// Words of many lengths, with what is no letter between them.
+fn text(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut number = numbers(seed);
     let mut text = Vec::new();
-    while text.len() < 700_000 {
+    while text.len() < bytes {
         let word = number() % 3000;
         text.extend((0..1 + word % 13).map(|i| b"aeioubcdfgBCDFG"[((word >> i) % 15) as usize]));
         text.extend_from_slice([&b" "[..], b"\n", b"'", b", ", b"--"][(number() % 5) as usize]);
     }
-    agrees(&text);
+    text
+}
+
+#[test]
+fn words_that_straddle_slices_and_chunks_are_counted_whole() {
+    agrees(&text(7, 700_000));
+}
+
+#[test]
+fn several_devices_count_what_one_counts() {
+    agrees_with(&text(5, 300_000), &["--devices", "sim*3", "text"]);
+    agrees_with(&text(6, 20_000), &["--devices", "sim:lanes=64*2", "text"]);
+    // One word for all of them, fewer bytes than devices, and nothing at all.
+    agrees_with(&[b'w'; 200_000], &["--devices", "sim*4", "text"]);
+    agrees_with(b"a b", &["--devices", "sim*7", "text"]);
+    agrees_with(b"", &["--devices", "sim*2", "text"]);
+}
+
+#[test]
+fn several_devices_are_told_apart_in_what_is_said() {
+    let dir = TempDir::new().expect("a directory");
+    let output = hostcall_demo(dir.path()).args(["--devices", "sim*2"]).output().expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert_eq!(fs::read_to_string(dir.path().join("wordcount.txt")).expect("written"), count(include_bytes!("../../../LICENSE-APACHE")));
+    assert_eq!(stderr.lines().filter(|line| line.starts_with("device: ")).count(), 2, "{stderr}");
+    for part in ["because of --devices sim*2", "by the host", "0: sim", "1: sim", "Files__read_at"] {
+        assert!(stderr.contains(part), "no {part} in {stderr}");
+    }
+    for (arguments, why) in [(&["--devices", "sim*0"][..], "1 to 1024"), (&["--devices", "sim", "--device", "sim"], "cannot be used with")]
+    {
+        let output = hostcall_demo(dir.path()).args(arguments).output().expect("runs");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && stderr.contains(why), "{arguments:?}: {stderr}");
+    }
+}
+
+#[cfg(feature = "remote")]
+mod remote {
+    use std::process::{Child, Command, Stdio};
+
+    use hostcall_test_support::Broker;
+
+    use super::*;
+
+    /// `demo --serve`, until it is dropped.
+    struct Serving(Child);
+
+    impl Serving {
+        fn start(dir: &Path, place: &str, file: &str) -> Self {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+            command.current_dir(dir).args(["hostcall", "demo", file, "--serve", place]);
+            Self(command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("it starts"))
+        }
+    }
+
+    impl Drop for Serving {
+        fn drop(&mut self) {
+            // It may have ended.
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn a_worker_of_this_process_reads_the_file() {
+        agrees_with(&text(8, 100_000), &["--devices", "sim*2", "--remote", "local", "text"]);
+        agrees_with(&text(9, 60_000), &["--device", "sim", "--remote", "local", "text"]);
+        agrees_with(b"", &["--device", "sim", "--remote", "local", "text"]);
+    }
+
+    #[test]
+    fn a_worker_of_another_process_reads_the_file() {
+        let Some(broker) = Broker::start("", &[]) else { return };
+        let (here, there) = (TempDir::new().expect("a directory"), TempDir::new().expect("a directory"));
+        let text = text(10, 200_000);
+        fs::write(there.path().join("book"), &text).expect("written");
+        let _serving = Serving::start(there.path(), &broker.address(), "book");
+        for devices in [["--devices", "sim*2"], ["--device", "sim"]] {
+            let mut demo = hostcall_demo(here.path());
+            // Where it was started: the address comes from the environment.
+            let output = demo.args(devices).args(["--remote", "env"]).env("HOSTCALL_REMOTE", broker.address()).output().expect("runs");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{devices:?}: {stderr}");
+            let written = fs::read_to_string(here.path().join("wordcount.txt")).expect("written");
+            assert!(written == count(&text), "{devices:?}: {stderr}");
+            assert!(stderr.contains("Texts__read_at") && !stderr.contains("Files__read_at"), "{stderr}");
+        }
+        fails(here.path(), &["book", "--remote", &broker.address()], "--serve");
+    }
+
+    #[test]
+    fn what_cannot_be_served_is_a_clear_error() {
+        let dir = TempDir::new().expect("a directory");
+        for (arguments, why) in [
+            (&["missing", "--serve", "nats://127.0.0.1:1"][..], "cannot read missing"),
+            (&["--serve", "local"], "use `--remote local`"),
+            (&["--remote", "nats://127.0.0.1:1", "--device", "sim"], "nats-server"),
+            (&["--serve", "local", "--device", "sim"], "cannot be used with"),
+        ] {
+            let output = hostcall_demo(dir.path()).args(arguments).output().expect("runs");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && stderr.contains(why), "{arguments:?}: {stderr}");
+        }
+    }
 }
 
 #[test]

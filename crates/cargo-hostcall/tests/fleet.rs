@@ -3,7 +3,10 @@
 mod support;
 
 use std::fs;
-use std::process::Command;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+use offload::Device;
 
 use support::package::{Package, command, succeeded, text};
 
@@ -13,6 +16,12 @@ use std::io::Read;
 fn main() {
     let variable = |name| std::env::var(name).unwrap_or_else(|_| "none".into());
     let (rank, world) = (variable("HOSTCALL_RANK"), variable("HOSTCALL_WORLD_SIZE"));
+    if std::env::args().nth(1).is_some_and(|word| word == "one fails") {
+        assert_ne!(rank, "1", "this one fails");
+        while rank == "0" && !std::path::Path::new("go").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
     let mut input = String::new();
     std::io::stdin().read_to_string(&mut input).unwrap();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -62,6 +71,38 @@ fn a_program_runs_on_each_device_and_knows_its_rank() {
     let failed = run(&["--devices", "sim*3"], &["1"]);
     assert_eq!((failed.status.code(), lines(&text(&failed.stdout)).len()), (Some(41), 3), "{}", text(&failed.stderr));
 
+    // It says so at once: the first one runs until then.
+    let mut running = command(package.path(), &["run", "-q", "--devices", "sim*3", "--dir", ".", "--", "one fails"]);
+    let mut running = alone(&mut running).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let said = BufReader::new(running.stderr.take().expect("a pipe"));
+    let mut said = said.lines().map(|line| line.expect("text"));
+    let failure = said.find(|line| line.contains("device 1: sim")).expect("the failure is told");
+    assert!(running.try_wait().expect("its state").is_none(), "{failure}");
+    fs::write(package.path().join("go"), "").expect("written");
+    said.for_each(drop);
+    assert_eq!(running.wait().expect("it ends").code(), Some(101));
+
+    // All GPUs of a machine without one are the simulator, and it says why; a driver that does not work is none to go without.
+    if Device::list("cuda").is_ok() || Device::list("hsa").is_ok() {
+        println!("skipped: what `all` is without a GPU; there is one");
+    } else {
+        let mut all = command(package.path(), &["exec", "--devices", "all"]);
+        let all = alone(&mut all).arg(package.image()).output().expect("it starts");
+        assert_eq!(succeeded(&all), "rank 0 of 1: [] \"\"\n");
+        assert!(text(&all.stderr).contains("using the simulator"), "{}", text(&all.stderr));
+        let broken = |options: &[&str]| {
+            let mut command = command(package.path(), &["exec", "-q"]);
+            let ranked = [("HOSTCALL_RANK", "0"), ("HOSTCALL_WORLD_SIZE", "1"), ("HOSTCALL_HSA_LIBRARY", "/nowhere/libhsa.so")];
+            let output = alone(&mut command).envs(ranked).args(options).arg(package.image()).output().expect("it starts");
+            (output.status.success(), text(&output.stderr))
+        };
+        for options in [["--devices", "all"], ["--device", "rank"]] {
+            let (succeeded, said) = broken(&options);
+            assert!(!succeeded && said.contains("/nowhere/libhsa.so") && said.contains("HOSTCALL_HSA_LIBRARY"), "{options:?}: {said}");
+        }
+        assert!(broken(&["--device", "sim"]).0);
+    }
+
     for (options, why) in [
         (&["--devices", "sim*2", "--trace", "t.json"][..], "%r"),
         (&["--devices", "sim*2", "--stream", "s.hcs"], "%r"),
@@ -78,10 +119,18 @@ fn a_program_runs_on_each_device_and_knows_its_rank() {
         let mut command = command(package.path(), &["exec", "-q"]);
         alone(&mut command).envs(variables.iter().copied()).args(options).arg(package.image()).output().expect("it starts")
     };
-    let slurm = [("SLURM_PROCID", "5"), ("SLURM_NTASKS", "8"), ("SLURM_LOCALID", "1")];
-    let output = ranked(&slurm, &["--device", "sim", "--trace", "of-%r.json"]);
-    assert_eq!(succeeded(&output), "rank 5 of 8: [] \"\"\n");
-    assert!(package.path().join("of-5.json").exists());
+    for (launcher, [rank, world, local]) in [
+        ("slurm", ["SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"]),
+        ("openmpi", ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"]),
+        ("mpich", ["PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"]),
+        ("pmi", ["PMI_RANK", "PMI_SIZE", "PMI_LOCAL_RANK"]),
+        ("flux", ["FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID"]),
+        ("torchrun", ["RANK", "WORLD_SIZE", "LOCAL_RANK"]),
+    ] {
+        let output = ranked(&[(rank, "5"), (world, "8"), (local, "1")], &["--device", "sim", "--trace", &format!("{launcher}-%r.json")]);
+        assert_eq!(succeeded(&output), "rank 5 of 8: [] \"\"\n", "{launcher}");
+        assert!(package.path().join(format!("{launcher}-5.json")).exists());
+    }
     let mine = [("HOSTCALL_RANK", "2"), ("HOSTCALL_WORLD_SIZE", "3")];
     assert_eq!(succeeded(&ranked(&mine, &["--device", "sim", "--env", "HOSTCALL_RANK=9"])), "rank 9 of none: [] \"\"\n");
     assert_eq!(succeeded(&ranked(&[], &["--device", "sim"])), "rank none of none: [] \"\"\n");
@@ -92,26 +141,26 @@ fn a_program_runs_on_each_device_and_knows_its_rank() {
     package.write("src/main.rs", "fn main() { println!(\"{}\", std::env::var(\"HOSTCALL_RANK\").unwrap()) }");
     assert_eq!(lines(&succeeded(&run(&["--devices", "sim*2"], &[]))), ["0", "1"]);
 
-    mpirun(&package);
+    launched(&package);
 }
 
-/// The same under Open MPI, where it is installed.
-fn mpirun(package: &Package) {
-    let mut command = Command::new("mpirun");
-    alone(&mut command);
-    command.args([
-        "--allow-run-as-root",
-        "--oversubscribe",
-        "-n",
-        "2",
-        env!("CARGO_BIN_EXE_cargo-hostcall"),
-        "exec",
-        "-q",
-        "--device",
-        "sim",
-    ]);
-    match command.arg(package.image()).output() {
-        Ok(output) => assert_eq!(lines(&succeeded(&output)), ["0", "1"]),
-        Err(error) => println!("not run under mpirun: {error}"),
+/// The same under launchers that are there: Open MPI's and MPICH's, whose variables differ. `cargo xtask setup` installs both.
+fn launched(package: &Package) {
+    // Without a GPU each rank's share of all of them is the simulator, for which the program is built.
+    let device = if Device::list("all").is_ok_and(|all| all == ["sim"]) { "rank" } else { "sim" };
+    for (launcher, debian, options) in
+        [("mpirun.openmpi", "openmpi-bin", &["--allow-run-as-root", "--oversubscribe"][..]), ("mpiexec.hydra", "mpich", &[])]
+    {
+        if !hostcall_test_support::has(launcher, debian) {
+            continue;
+        }
+        let mut command = Command::new(launcher);
+        alone(&mut command).args(options).args(["-n", "2", env!("CARGO_BIN_EXE_cargo-hostcall"), "exec", "-q", "--device", device]);
+        let traces = package.path().join(format!("{launcher}-%r.json"));
+        let output = command.arg("--trace").arg(&traces).arg(package.image()).output().expect("it starts");
+        assert_eq!(lines(&succeeded(&output)), ["0", "1"], "{launcher}");
+        for rank in ["0", "1"] {
+            assert!(package.path().join(format!("{launcher}-{rank}.json")).exists(), "{launcher}: rank {rank} has its trace");
+        }
     }
 }

@@ -1,10 +1,6 @@
 //! `cargo hostcall run --stream` on the simulator, with a kernel of `fixtures/ends` whose lanes send numbers: which messages are wanted, and where they go.
 //! What is behind features of the command line is tested in builds with them (`cargo xtask test`).
 
-#[cfg(feature = "nats")]
-#[path = "../../hostcall-sinks/tests/it/broker.rs"]
-#[expect(dead_code, reason = "here it is not killed")]
-mod broker;
 #[cfg(feature = "s3")]
 #[path = "../../hostcall-sinks/tests/it/bucket.rs"]
 mod bucket;
@@ -228,7 +224,7 @@ mod sinks {
     #[test]
     fn messages_go_to_a_server_of_nats_while_it_runs_and_from_a_recording() {
         use hostcall_sinks::nats::async_nats;
-        let Some(broker) = super::broker::Broker::start("") else { return };
+        let Some(broker) = hostcall_test_support::Broker::with_jetstream("") else { return };
         let dir = tempfile::tempdir().expect("a directory");
         let hcs = dir.path().join("run.hcs");
         let hcs = hcs.to_str().expect("text");

@@ -283,6 +283,8 @@ impl VarHead {
     pub const INLINE: u32 = u32::MAX;
     /// Units that it takes.
     pub const DWORDS: usize = 2;
+    /// The most units of the result of a call that takes strings or slices: 256 bytes.
+    pub const MOST_RESULT: usize = 64;
 }
 
 /// Bytes that `len` bytes take among the variable parts.

@@ -17,6 +17,7 @@
 //! * [`codec`]: how typed arguments and results become payload.
 //! * [`services`]: the table of built-in services.
 //! * [`mod@std_services`]: those that only programs with Rust's `std` call.
+//! * [`rank`]: the variables that say which of several devices or processes this is.
 //! * [`stacks`]: where the threads of such a program have their stacks, on a GPU.
 //! * [`tick`]: how long a tick of a device's counter is, where it does not count nanoseconds.
 //! * [`sim`]: what a kernel built for the CPU simulator asks of the simulator.
@@ -35,6 +36,7 @@ pub mod geometry;
 pub mod header;
 pub mod lanes;
 pub mod port;
+pub mod rank;
 pub mod services;
 pub mod sim;
 pub mod stacks;

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use hostcall_abi::CallError;
+use hostcall_abi::rank::{RANK, WORLD_SIZE};
 
 /// Bytes that the first call for a value offers room for.
 const FIRST: usize = 64;
@@ -47,7 +48,7 @@ pub fn arg(index: u32) -> Result<Option<String>, CallError> {
 /// # Errors
 /// Whatever ended the call to the host.
 pub fn rank() -> Result<u32, CallError> {
-    number("HOSTCALL_RANK", 0)
+    number(RANK, 0)
 }
 
 /// How many devices or processes run the program; 1 if the host does not say.
@@ -55,7 +56,7 @@ pub fn rank() -> Result<u32, CallError> {
 /// # Errors
 /// Whatever ended the call to the host.
 pub fn world_size() -> Result<u32, CallError> {
-    number("HOSTCALL_WORLD_SIZE", 1)
+    number(WORLD_SIZE, 1)
 }
 
 /// A variable that the host writes, without a heap; what is no number is as if it was not granted.

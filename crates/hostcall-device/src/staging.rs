@@ -226,9 +226,6 @@ impl Call<'_, '_, '_, '_> {
     }
 }
 
-/// The largest result, in units, of a service that also takes strings or slices.
-const MAX_RESULT: usize = 64;
-
 /// Words of a reply that are asked for at once: each look over the bus takes as long as one.
 const AHEAD: usize = 4;
 
@@ -458,8 +455,8 @@ fn call<R: Fixed>(
     returned: &mut [u32],
     perform: impl FnOnce(&mut Call<'_, '_, '_, '_>) -> Outcome,
 ) -> Result<R, CallError> {
-    const { assert!(R::DWORDS <= MAX_RESULT, "the result of a service with string or slice arguments is at most 256 bytes") };
-    let mut units = [0; MAX_RESULT];
+    const { assert!(R::DWORDS <= VarHead::MOST_RESULT, "the result of a service with string or slice arguments is at most 256 bytes") };
+    let mut units = [0; VarHead::MOST_RESULT];
     let result = &mut units[..R::DWORDS];
     perform(&mut Call { number, kind: Kind::Call, fixed, slices, result, returned }).result()?;
     R::get(&units).map_err(|_| CallError::Malformed)

@@ -63,7 +63,7 @@ macro_rules! same {
 fn the_services_of_kernels() {
     same!("../../../kernels/add42-services/src/lib.rs": add42_services::host { add42 log });
     same!("../../../kernels/bench-services/src/lib.rs": bench_services::bench { exchange note take give });
-    same!("../../../kernels/wordcount-services/src/lib.rs": wordcount_services::progress { read counted written });
+    same!("../../../kernels/wordcount-services/src/lib.rs": wordcount_services::progress { read counted written } wordcount_services::texts { begin read_at });
     same!("../../../kernels/behaviours-services/src/lib.rs":
         behaviours_services::typed {
             nothing add42 sum scale swap mixed lookup large measure fill echo note log nap picky fragile

@@ -26,7 +26,7 @@ prefix=$(cd "$prefix" && pwd)
 
 # The shared libraries are linked from the archive: Rust's own gives its names no version.
 link() { # link OUTPUT SONAME
-  "${CC:-cc}" -shared -o "$1" "-Wl,-soname,$2" "-Wl,--version-script=$api/OffloadAPI.map" -Wl,--gc-sections \
+  "${CC:-cc}" -shared -o "$1" "-Wl,-soname,$2" "-Wl,--version-script=$api/OffloadAPI.map" -Wl,-z,nodelete -Wl,--gc-sections \
     -Wl,--whole-archive "$archive" -Wl,--no-whole-archive -lpthread -ldl -lm -lgcc_s
 }
 link "$prefix/lib/libhostcall_offload.so.$version" libhostcall_offload.so.0

@@ -5,19 +5,12 @@ mod common;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use object::{Object, ObjectSymbol};
+use hostcall_test_support::{exported, opener, stays_loaded, succeed, text};
 
 /// The names that the linker's list of LLVM's library has.
 fn listed() -> BTreeSet<String> {
     let map = std::fs::read_to_string(common::liboffload().join("OffloadAPI.map")).unwrap();
     map.lines().filter_map(|line| Some(line.trim().strip_suffix(';')?.to_owned())).filter(|name| name.starts_with("ol")).collect()
-}
-
-fn exported(path: &std::path::Path) -> BTreeSet<String> {
-    let bytes = std::fs::read(path).unwrap();
-    let file = object::File::parse(&*bytes).unwrap();
-    let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
-    defined.map(|symbol| symbol.name().unwrap().to_owned()).filter(|name| name != "VERS1.0").collect()
 }
 
 #[test]
@@ -28,6 +21,19 @@ fn the_shared_library_exports_the_functions_of_the_api_and_nothing_else() {
 }
 
 #[test]
+fn the_library_stays_where_it_is_after_a_dlclose() {
+    let to = tempfile::tempdir().unwrap();
+    let closed = opener(to.path(), &common::source("closed.c"), &common::liboffload().join("include"));
+    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/install.sh");
+    let from = common::archive().parent().expect("a file is in a folder");
+    succeed(Command::new("sh").arg(script).arg("--prefix").arg(to.path()).arg("--from").arg(from));
+    for library in [common::shared(), &to.path().join("lib/libhostcall_offload.so")] {
+        assert!(stays_loaded(library), "{}", library.display());
+        assert_eq!(text(&succeed(common::command(&closed).arg(library)).stdout), "passed\n");
+    }
+}
+
+#[test]
 fn the_archive_makes_a_library_with_the_versions_that_programs_linked_to_llvm_s_ask_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("libLLVMOffload.so");
@@ -35,9 +41,9 @@ fn the_archive_makes_a_library_with_the_versions_that_programs_linked_to_llvm_s_
     let mut link = Command::new(common::compiler(false));
     link.args(["-shared", "-Wl,-soname,libLLVMOffload.so", "-Wl,--gc-sections"]).arg(format!("-Wl,--version-script={}", map.display()));
     link.arg("-Wl,--whole-archive").arg(common::archive()).arg("-Wl,--no-whole-archive").args(["-lpthread", "-ldl", "-lm", "-lgcc_s"]);
-    common::succeed(link.arg("-o").arg(&path));
+    succeed(link.arg("-o").arg(&path));
     assert_eq!(exported(&path), listed());
-    let names = common::text(&common::succeed(Command::new("objdump").arg("-T").arg(&path)).stdout);
+    let names = text(&succeed(Command::new("objdump").arg("-T").arg(&path)).stdout);
     let line = names.lines().find(|line| line.ends_with(" olInit")).expect("olInit is exported");
     assert!(line.contains("VERS1.0"), "{line}");
 }

@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{command, example, image, kernels, liboffload, program, source, succeed, text};
+use common::{command, example, image, kernels, liboffload, program, source};
+use hostcall_test_support::{succeed, text};
 
 #[test]
 fn what_the_api_promises_holds_on_the_host() {

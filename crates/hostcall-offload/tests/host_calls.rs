@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::OnceLock;
 
-use common::{command, succeed, text};
+use common::command;
 use hostcall_build::{ProgramSpec, Target, build_program};
+use hostcall_test_support::{succeed, text};
 
 /// The program's images: a bundle, as `hostcall-build` makes it.
 fn bundle() -> &'static [u8] {

@@ -5,17 +5,7 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
-use common::{succeed, text};
-
-/// Whether a tool is there. Where it is not, tests that need it say so and end, but not in CI.
-fn has(tool: &str, package: &str) -> bool {
-    if Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success()) {
-        return true;
-    }
-    assert!(std::env::var_os("CI").is_none(), "{tool} is not installed, and CI has to run this test (Debian: {package})");
-    println!("skipped: {tool} is not installed (Debian: {package})");
-    false
-}
+use hostcall_test_support::{has, succeed, text};
 
 fn install(prefix: &Path) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/install.sh");

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::OnceLock;
 
-use common::{command, example, image, kernels, program, source, succeed, text, tool};
+use common::{command, example, image, kernels, program, source, tool};
+use hostcall_test_support::{succeed, text};
 
 fn replay(arguments: &[&Path]) -> Output {
     static TOOL: OnceLock<PathBuf> = OnceLock::new();

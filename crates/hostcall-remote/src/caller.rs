@@ -1,19 +1,16 @@
 //! The side of the kernel: remote services, as services of a server.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use hostcall::{DeferredBatch, Definition, Service};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::connector::{Connector, Running};
 use crate::engine::Engine;
 use crate::errors::RemoteError;
 use crate::stats::{CallStats, Calls};
-use crate::transport::{Heard, Transport};
+use crate::transport::{Ear, Heard, Transport};
 
 /// How calls of one remote service are made.
 #[derive(Clone, Debug)]
@@ -94,12 +91,13 @@ impl Connector {
     /// When the broker does not answer or does not know us, a file cannot be read, or the system has no thread left.
     pub fn connect(self) -> Result<Remote, RemoteError> {
         let runtime = self.runtime()?;
-        let (ear, heard) = unbounded_channel();
+        let engines = Arc::new(Engines::default());
+        let theirs = engines.clone();
+        let ear: Ear = Arc::new(move |number, heard| theirs.heard(number, heard));
         // Answers are looked at as they come; there are no more than were asked for.
         let transport = runtime.block_on(self.transport(Some(ear), 1 << 16))?;
         tracing::debug!(place = transport.place(), "connected to call");
-        let link = Arc::new(Link { transport, next: AtomicU64::new(1), waiting: Mutex::default(), counts: Mutex::default() });
-        runtime.spawn(pass_on(heard, Arc::downgrade(&link)));
+        let link = Arc::new(Link { transport, engines, counts: Mutex::default() });
         Ok(Remote { link, runtime: Arc::new(Running::new(runtime)), options: CallOptions::new() })
     }
 }
@@ -120,7 +118,8 @@ impl Remote {
 
     /// The same with options of its own.
     pub fn service_with(&self, definition: Definition, options: CallOptions) -> Service {
-        let engine = Engine::start(self.link.clone(), self.runtime.handle(), definition.clone(), options);
+        let start = |first| Engine::start(self.link.clone(), self.runtime.handle(), first, definition.clone(), options);
+        let engine = self.link.engines.add(start);
         self.link.counts().push((definition.name.to_string(), engine.counts.clone()));
         let serving = Serving { engine, _runtime: self.runtime.clone() };
         Service::batch_deferred(definition, move |batch| serving.call(batch))
@@ -153,52 +152,40 @@ impl Drop for Serving {
 /// What all services of a connection share.
 pub(crate) struct Link {
     pub(crate) transport: Transport,
-    next: AtomicU64,
-    /// Who waits for the answers to a request.
-    waiting: Mutex<HashMap<u64, UnboundedSender<Heard>>>,
+    engines: Arc<Engines>,
     counts: Mutex<Vec<(String, Arc<Calls>)>>,
 }
 
 impl Link {
     /// Held for a look or a change.
-    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, UnboundedSender<Heard>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn counts(&self) -> MutexGuard<'_, Vec<(String, Arc<Calls>)>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// A number for a request, and what is heard of it until the number is dropped.
-    pub(crate) fn number(self: &Arc<Self>) -> (Number, UnboundedReceiver<Heard>) {
-        // Relaxed: each number once.
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let (give, take) = unbounded_channel();
-        self.waiting().insert(number, give);
-        (Number { number, link: self.clone() }, take)
+/// The services of a connection, by the numbers of their requests.
+#[derive(Default)]
+struct Engines(RwLock<Vec<Weak<Engine>>>);
+
+impl Engines {
+    /// Requests of one service, more than there will be.
+    const REQUESTS: u32 = 40;
+
+    /// A service, which is started with the number of its first request.
+    fn add(&self, start: impl FnOnce(u64) -> Arc<Engine>) -> Arc<Engine> {
+        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let engine = start((all.len() as u64) << Self::REQUESTS);
+        all.push(Arc::downgrade(&engine));
+        engine
     }
-}
 
-/// The number of a request. An answer that comes later than it is dropped is nobody's.
-pub(crate) struct Number {
-    pub(crate) number: u64,
-    link: Arc<Link>,
-}
-
-impl Drop for Number {
-    fn drop(&mut self) {
-        self.link.waiting().remove(&self.number);
-    }
-}
-
-/// Gives what is heard to who waits for it.
-async fn pass_on(mut heard: UnboundedReceiver<(u64, Heard)>, link: Weak<Link>) {
-    while let Some((number, what)) = heard.recv().await {
-        let Some(link) = link.upgrade() else { return };
-        let waiting = link.waiting();
-        if let Some(waiting) = waiting.get(&number) {
-            // Nobody looks any more: its timeout has come.
-            let _ = waiting.send(what);
+    /// Gives what is heard to the service that has asked.
+    fn heard(&self, number: u64, heard: Heard) {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let engine = usize::try_from(number >> Self::REQUESTS).ok().and_then(|place| all.get(place)?.upgrade());
+        drop(all);
+        if let Some(engine) = engine {
+            engine.heard(number, heard);
         }
     }
 }

@@ -154,11 +154,16 @@ impl RequestWriter {
 
     /// A request of a service.
     pub fn new(definition: &Definition) -> Self {
-        let mut bytes = Vec::with_capacity(1024);
+        let mut bytes = Vec::with_capacity(256);
         put(&mut bytes, REQUEST);
         put(&mut bytes, 0);
         bytes.extend_from_slice(&definition.signature.to_le_bytes());
         Self { bytes, count: 0, reply_units: 0 }
+    }
+
+    /// Takes memory for `count` messages like this one, as far as the request may be so many bytes long.
+    pub fn expect_like(&mut self, message: &Message, count: usize, most: usize) {
+        self.bytes.reserve(bytes_of(message).saturating_mul(count).min(most.saturating_sub(self.bytes.len())));
     }
 
     /// How many messages it has.

@@ -25,7 +25,8 @@
 //! ```
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use offload::{Device, Queue};
 
@@ -244,7 +245,7 @@ impl Fleet {
     }
 
     /// Waits until the kernels in all queues have ended and every call that they posted has been handled, one queue for each device, in their order. All
-    /// are waited for, whatever becomes of one of them.
+    /// are waited for, whatever becomes of one of them; [`Fleet::wait_each`] tells of each when it has ended.
     ///
     /// # Errors
     /// What [`Server::wait`] says of those that failed. The others are as if they had been waited for alone.
@@ -252,7 +253,22 @@ impl Fleet {
     /// # Panics
     /// When there are not as many queues as devices.
     pub fn wait<'a>(&self, queues: impl IntoIterator<Item = &'a Queue>) -> Result<(), FleetWaitError> {
-        self.each_queue(queues, |member, queue| member.server.wait(queue))
+        self.wait_each(queues, |_, _| {})
+    }
+
+    /// As [`Fleet::wait`], and calls `ended` for each device as soon as it has ended, in the order in which they do, with what [`Server::wait`] says.
+    ///
+    /// # Errors
+    /// As [`Fleet::wait`].
+    ///
+    /// # Panics
+    /// As [`Fleet::wait`].
+    pub fn wait_each<'a>(
+        &self,
+        queues: impl IntoIterator<Item = &'a Queue>,
+        ended: impl FnMut(&Member, Result<(), &WaitError>),
+    ) -> Result<(), FleetWaitError> {
+        self.each_queue(queues, ended, |member, queue| member.server.wait(queue))
     }
 
     /// As [`Fleet::wait`], but gives up after `limit`, which is one for all.
@@ -263,22 +279,39 @@ impl Fleet {
     /// # Panics
     /// As [`Fleet::wait`].
     pub fn wait_timeout<'a>(&self, queues: impl IntoIterator<Item = &'a Queue>, limit: Duration) -> Result<(), FleetWaitError> {
-        let since = Instant::now();
-        self.each_queue(queues, |member, queue| member.server.wait_timeout(queue, limit.saturating_sub(since.elapsed())))
+        self.each_queue(queues, |_, _| {}, |member, queue| member.server.wait_timeout(queue, limit))
     }
 
     fn each_queue<'a>(
         &self,
         queues: impl IntoIterator<Item = &'a Queue>,
-        mut wait: impl FnMut(&Member, &Queue) -> Result<(), WaitError>,
+        mut ended: impl FnMut(&Member, Result<(), &WaitError>),
+        wait: impl Fn(&Member, &Queue) -> Result<(), WaitError> + Sync,
     ) -> Result<(), FleetWaitError> {
         let queues: Vec<&Queue> = queues.into_iter().collect();
         assert_eq!(queues.len(), self.len(), "a fleet is waited for with one queue for each device");
-        let waited = self.members().zip(queues).map(|(member, queue)| (member, wait(member, queue)));
-        let failure = |(member, result): (&Member, Result<(), WaitError>)| {
-            Some(FleetFailure { rank: member.rank.rank, device: member.label(), error: result.err()? })
-        };
-        let failures: Vec<FleetFailure> = waited.filter_map(failure).collect();
+        let mut failures = Vec::new();
+        std::thread::scope(|scope| {
+            let (tell, told) = mpsc::channel();
+            for (member, queue) in self.members().zip(queues) {
+                let one = |tell: mpsc::Sender<_>| {
+                    let wait = &wait;
+                    // The other end is there until all have told.
+                    move || _ = tell.send((member, wait(member, queue)))
+                };
+                let name = format!("hostcall-wait-{}", member.rank.rank);
+                if std::thread::Builder::new().name(name).spawn_scoped(scope, one(tell.clone())).is_err() {
+                    // The system has no thread left: in turn, then.
+                    one(tell.clone())();
+                }
+            }
+            drop(tell);
+            for (member, result) in told {
+                ended(member, result.as_ref().copied());
+                failures.extend(result.err().map(|error| FleetFailure { rank: member.rank.rank, device: member.label(), error }));
+            }
+        });
+        failures.sort_by_key(|failure| failure.rank);
         if failures.is_empty() { Ok(()) } else { Err(FleetWaitError { failures }) }
     }
 

@@ -101,7 +101,7 @@ pub use {
     rank::{Rank, RankError},
     record::stats::{Latency, ServiceStats, Stats},
     record::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, OpenCall, UnknownService},
-    server::placement::Placement,
+    server::placement::{ParsePlacementError, Placement},
     server::std_programs,
     server::{AttachError, Awake, BufferHandle, Server, ServerBuilder, ServerError, Signature, WaitError},
     service::registry::{RegisterError, ServiceHandle},

@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
+pub use hostcall_abi::rank::{RANK, WORLD_SIZE};
+
 use crate::ServerBuilder;
 
 /// One process, or one device, of several that run the same program.
@@ -28,11 +30,6 @@ const LAUNCHERS: [(&str, &str, &[&str], &[&str]); 7] = [
     ("PMIx", "PMIX_RANK", &["PMIX_SIZE"], &["PMIX_LOCAL_RANK"]),
     ("torchrun", "RANK", &["WORLD_SIZE"], &["LOCAL_RANK"]),
 ];
-
-/// The variable with the rank: what a program reads, and what says it where no launcher does.
-pub const RANK: &str = "HOSTCALL_RANK";
-/// The variable with the number of ranks.
-pub const WORLD_SIZE: &str = "HOSTCALL_WORLD_SIZE";
 
 /// Why variables say no rank.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{folder, has, install, kernels, succeed, text, write_definitions};
-use object::{Object, ObjectSymbol};
+use common::{folder, install, kernels, write_definitions};
+use hostcall_test_support::{exported, has, stays_loaded, succeed, text};
 
 /// An installed prefix, which the tests share and make anew when the library is.
 fn prefix() -> PathBuf {
@@ -41,13 +41,6 @@ fn listed() -> BTreeSet<String> {
     map.lines().filter_map(|line| Some(line.trim().strip_suffix(';')?.to_owned())).filter(|name| name.starts_with("hc_")).collect()
 }
 
-fn exported(path: &Path) -> BTreeSet<String> {
-    let bytes = std::fs::read(path).unwrap();
-    let file = object::File::parse(&*bytes).unwrap();
-    let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
-    defined.map(|symbol| symbol.name().unwrap().to_owned()).filter(|name| name != "HOSTCALL_1").collect()
-}
-
 #[test]
 fn the_libraries_export_what_the_header_declares_and_nothing_else() {
     let listed = listed();
@@ -55,6 +48,7 @@ fn the_libraries_export_what_the_header_declares_and_nothing_else() {
     assert_eq!(exported(common::shared()), listed);
     let installed = prefix().join("lib/libhostcall.so");
     assert_eq!(exported(&installed), listed);
+    assert!(stays_loaded(common::shared()) && stays_loaded(&installed));
     let said = text(&succeed(Command::new("objdump").arg("-p").arg(&installed)).stdout);
     assert!(said.contains("SONAME               libhostcall.so.0") && said.contains("HOSTCALL_1"), "{said}");
 }

@@ -5,7 +5,8 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
-use common::{C, CPP, Compiler, has, kernels, program, succeed, text, write_definitions};
+use common::{C, CPP, Compiler, kernels, program, write_definitions};
+use hostcall_test_support::{has, succeed, text};
 
 /// Compiles a program with each compiler that is there, and runs each.
 fn with_each(compilers: &[Compiler], source: &str, run: impl Fn(&Path, &Path)) {

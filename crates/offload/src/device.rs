@@ -79,7 +79,11 @@ impl Platform {
 
     fn of(kind: DeviceKind) -> Result<Self, Error> {
         let known = PLUGINS.iter().find(|plugin| plugin.kind() == kind);
-        known.map(|&plugin| Platform(plugin)).ok_or_else(|| Error::Unavailable { kind, reason: format!("this build has no {kind} plugin") })
+        known.map(|&plugin| Platform(plugin)).ok_or_else(|| Error::Unavailable {
+            kind,
+            reason: format!("this build has no {kind} plugin"),
+            absent: true,
+        })
     }
 }
 
@@ -177,11 +181,12 @@ impl Device {
         Self::list(spec)?.iter().map(|one| Self::open(one)).collect()
     }
 
-    /// The devices that a string names, each as [`Device::open`] takes it: `all` (every GPU; without one, the simulator), `cuda` and `hsa` (every one of the
+    /// The devices that a string names, each as [`Device::open`] takes it: `all` (every GPU; on a machine that has none, the simulator), `cuda` and `hsa` (every one of the
     /// kind), `cuda:0,2`, and `sim*4` or `sim:lanes=64*4` (so many simulators, each with its own memory).
     ///
     /// # Errors
-    /// [`Error::Spec`]; [`Error::Unavailable`] and [`Error::NoDevice`] for a kind of which there is none.
+    /// [`Error::Spec`]; [`Error::Unavailable`] and [`Error::NoDevice`] for a kind of which there is none, and for `all` where there are drivers or GPUs of
+    /// which none works.
     pub fn list(spec: &str) -> Result<Vec<String>, Error> {
         /// More than this machine has memory for.
         const MOST_SIMULATORS: usize = 1024;
@@ -192,9 +197,23 @@ impl Device {
         };
         match spec {
             "all" => {
-                let found: [Result<_, Error>; 2] = [every(DeviceKind::Cuda, "cuda"), every(DeviceKind::Hsa, "hsa")];
-                let all: Vec<String> = found.into_iter().flatten().flatten().collect();
-                return Ok(if all.is_empty() { vec!["sim".to_owned()] } else { all });
+                let (mut all, mut broken) = (Vec::new(), None);
+                for found in [every(DeviceKind::Cuda, "cuda"), every(DeviceKind::Hsa, "hsa")] {
+                    match found {
+                        Ok(found) => all.extend(found),
+                        Err(Error::Unavailable { absent: true, .. }) => {}
+                        Err(error) => {
+                            tracing::warn!(%error, "a platform of which no device is listed");
+                            broken.get_or_insert(error);
+                        }
+                    }
+                }
+                return match broken {
+                    // A slow run on the simulator is not what somebody with a GPU asked for.
+                    Some(error) if all.is_empty() => Err(error),
+                    None if all.is_empty() => Ok(vec!["sim".to_owned()]),
+                    _ => Ok(all),
+                };
             }
             "cuda" | "hsa" => {
                 let kind = if spec == "cuda" { DeviceKind::Cuda } else { DeviceKind::Hsa };

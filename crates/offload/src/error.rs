@@ -18,6 +18,8 @@ pub enum Error {
         kind: DeviceKind,
         /// Why, with the remedy.
         reason: String,
+        /// Nothing of it is here: no driver, or no GPU. Otherwise something is, and does not work.
+        absent: bool,
     },
     /// The platform has fewer devices.
     #[error("there is no {kind} device {ordinal}: this machine has {count}")]
@@ -324,4 +326,9 @@ impl fmt::Display for FaultKind {
             Self::Misuse(text) => f.write_str(text),
         }
     }
+}
+
+/// Whether `dlopen`'s text says that there is no such library: not that it is damaged, or that another one is missing which it needs.
+pub(crate) fn is_missing(library: &str, text: &str) -> bool {
+    text.contains(library) && text.contains("No such file")
 }

@@ -16,6 +16,15 @@ pub trait Progress {
     fn written(bytes: u64) -> ();
 }
 
+/// The text, where it is no file of the host beside the device: whoever answers has it.
+#[hostcall::service]
+pub trait Texts {
+    /// Where the part `part` of `parts` begins, such that no word is in two of them: 0 for the first, the text's length for the one behind the last.
+    fn begin(part: u32, parts: u32) -> u64;
+    /// Reads from byte `at` on. Returns the bytes read: fewer than there is room for only where the text ends.
+    fn read_at(at: u64, into: &mut [u8]) -> u32;
+}
+
 /// A slice's first letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hostcall::Plain)]
 #[repr(C)]

@@ -2,7 +2,8 @@
 //!
 //! The host launches these kernels one after the other on one queue:
 //!
-//! 1. [`load`]: waves open the file by hostcall, and each reads its own chunks of it into device memory.
+//! 1. [`load`]: waves open the file by hostcall, and each reads its own chunks of it into device memory. Or [`fetch`]: lanes ask a service for pieces
+//!    of the text, which may be on another machine; [`begins`] has asked before where the parts of several devices begin.
 //! 2. [`heads`], [`count`]: lanes find the words of their slices, and count them in a hash table in device memory.
 //! 3. [`gather`], [`sort`](sort::sort), [`merge`](sort::merge): the table's words, by falling count, then by word.
 //! 4. [`measure`](report::measure), [`render`](report::render), [`write`](report::write): the sorted counts as text; one wave
@@ -23,7 +24,7 @@ use core::ops::Range;
 use hostcall::fs;
 use hostcall::prelude::*;
 use hostcall::wave::{Converged, wave_size};
-use wordcount_services::Progress;
+use wordcount_services::{Progress, Texts};
 
 /// Why a kernel gave up.
 #[derive(Debug)]
@@ -64,16 +65,16 @@ fn mine(count: usize) -> impl Iterator<Item = usize> {
     (global_id()..count).step_by(global_size())
 }
 
-/// Reads the file at `from` into `text`, whose length is the file's: each wave reads every so many'th chunk of `chunk` bytes.
+/// Reads the file at `from` from byte `at` on into `text`, whose length is what is wanted of it: each wave reads every so many'th chunk of `chunk` bytes.
 #[kernel]
-pub fn load(from: &[u8], text: &mut [u8], chunk: u64) -> Result<(), Failure> {
+pub fn load(from: &[u8], at: u64, text: &mut [u8], chunk: u64) -> Result<(), Failure> {
     let lanes = Converged::here();
     let file = fs::File::options().read(true).open_wave(path(from)?)?;
     let chunk = chunk as usize;
     let waves = global_size() / wave_size() as usize;
     for index in (wave_index()..text.len().div_ceil(chunk)).step_by(waves) {
         let range: Range<usize> = index * chunk..(index * chunk + chunk).min(text.len());
-        let (start, wanted) = (range.start as u64, range.len());
+        let (start, wanted) = (at + range.start as u64, range.len());
         // Whoever runs ahead of the lane that reports would read the chunk without it, and so twice.
         lanes.sync();
         let read = file.read_at_wave(start, &mut text[range])?;
@@ -83,6 +84,32 @@ pub fn load(from: &[u8], text: &mut [u8], chunk: u64) -> Result<(), Failure> {
         if lanes.leads() {
             Progress::read(wanted as u64)?;
         }
+    }
+    Ok(())
+}
+
+/// Asks where the parts of the text begin, and where the last one ends.
+#[kernel]
+pub fn begins(places: &mut [u64]) -> Result<(), Failure> {
+    let parts = places.len().saturating_sub(1) as u32;
+    for part in mine(places.len()) {
+        places[part] = Texts::begin(part as u32, parts)?;
+    }
+    Ok(())
+}
+
+/// Asks for the bytes of the text from `at` on, as many as `text` has room for: each lane for pieces of `piece` bytes.
+#[kernel]
+pub fn fetch(at: u64, text: &mut [u8], piece: u64) -> Result<(), Failure> {
+    let piece = piece as usize;
+    for index in mine(text.len().div_ceil(piece)) {
+        let range = index * piece..(index * piece + piece).min(text.len());
+        let (start, wanted) = (at + range.start as u64, range.len());
+        let read = Texts::read_at(start, &mut text[range])? as usize;
+        if read < wanted {
+            return Err(Failure::Shrunk { at: start + read as u64 });
+        }
+        Progress::read(wanted as u64)?;
     }
     Ok(())
 }

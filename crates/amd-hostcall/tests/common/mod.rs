@@ -4,7 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,6 +13,8 @@ use amd_hostcall::api::*;
 use amd_hostcall::layout;
 use amd_hostcall::memory::Map;
 use amd_hostcall::stacks;
+
+use hostcall_test_support::{built, succeed};
 
 /// Memory of a buffer. A device writes into it, so it is atomics.
 pub(crate) struct Buffer {
@@ -150,17 +152,7 @@ pub(crate) fn folder() -> &'static Path {
 /// The files that cargo built for the library.
 fn artefacts() -> &'static [PathBuf] {
     static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
-    FILES.get_or_init(|| {
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--package", "amd-hostcall", "--lib", "--message-format", "json"]);
-        let output = build.current_dir(folder()).output().expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
-        let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        let library = messages.into_iter().find(|message| message["target"]["name"] == "amd_hostcall").expect("cargo names the library");
-        let files = library["filenames"].as_array().expect("cargo says what it built").iter();
-        files.filter_map(|file| Some(PathBuf::from(file.as_str()?))).collect()
-    })
+    FILES.get_or_init(|| built("amd-hostcall", &["--lib"]))
 }
 
 fn artefact(extension: &str) -> &'static Path {
@@ -175,19 +167,6 @@ pub(crate) fn shared() -> &'static Path {
 /// `libamd_hostcall.a`.
 pub(crate) fn archive() -> &'static Path {
     artefact("a")
-}
-
-/// Runs a command that must succeed.
-pub(crate) fn succeed(command: &mut Command) -> Output {
-    let output =
-        command.output().unwrap_or_else(|error| panic!("{command:?}: {error} (a C and a C++ compiler are needed: Debian's gcc, g++)"));
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{command:?}: {:?}\n{stdout}\n{stderr}", output.status);
-    output
-}
-
-pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The languages that C programs are compiled as.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bench_services::{answer, bench, digest, filling};
 use hostcall::__private::FirstPoll;
-use hostcall::{BufferHandle, Plain, Server, ServerBuilder};
+use hostcall::{BufferHandle, Placement, Plain, Server, ServerBuilder};
 use offload::{Args, Device, DeviceKind, Launch, Line, Memory, Program, ProgramBundle, Queue, WindowProvider};
 
 use super::error::Error;
@@ -58,6 +58,7 @@ pub(super) struct Rig {
     pub(super) program: Program,
     pub(super) scale: Scale,
     pub(super) first_poll: FirstPoll,
+    pub(super) placement: Placement,
     pub(super) watchdog: Watchdog,
     /// Who gives windows here, or why nobody does.
     pub(super) window: Result<WindowProvider, String>,
@@ -67,19 +68,23 @@ pub(super) struct Rig {
 pub(super) const CHUNK: u32 = 64 << 10;
 
 impl Rig {
-    pub(super) fn new(device: Device, scale: Scale, first_poll: FirstPoll) -> Result<Self, Error> {
-        Self::with(device, scale, first_poll, &images())
+    pub(super) fn new(device: Device, scale: Scale, first_poll: FirstPoll, placement: Placement) -> Result<Self, Error> {
+        Self::of(device, scale, first_poll, placement, &images())
     }
 
-    /// With other kernels of the same names.
-    pub(super) fn with(device: Device, scale: Scale, first_poll: FirstPoll, images: &ProgramBundle) -> Result<Self, Error> {
+    /// The same with other kernels of the same names.
+    pub(super) fn with(&self, images: &ProgramBundle) -> Result<Self, Error> {
+        Self::of(self.device.clone(), self.scale, self.first_poll, self.placement, images)
+    }
+
+    fn of(device: Device, scale: Scale, first_poll: FirstPoll, placement: Placement, images: &ProgramBundle) -> Result<Self, Error> {
         let watchdog = Watchdog::start().map_err(Error::Thread)?;
         let program = watchdog.during("loading the kernels", Watchdog::LOAD, || device.load(images))?;
         // Some rows measure kernels that call nobody.
         program.without_server();
         let queue = device.queue()?;
         let window = device.window(Line::BYTES).map(|window| window.provider()).map_err(|why| why.to_string());
-        Ok(Self { device, queue, program, scale, first_poll, watchdog, window })
+        Ok(Self { device, queue, program, scale, first_poll, placement, watchdog, window })
     }
 
     pub(super) fn is_sim(&self) -> bool {
@@ -135,17 +140,22 @@ impl Rig {
         threads: usize,
         more: impl FnOnce(ServerBuilder) -> Result<ServerBuilder, Error>,
     ) -> Result<Session<'_>, Error> {
-        let builder = Server::builder(&self.device).threads(threads).staging(1024, CHUNK).first_poll(self.first_poll).services([
-            bench::exchange(|block| answer(&block)),
-            bench::note(|block| {
-                std::hint::black_box(block);
-            }),
-            bench::take(|data: &[u8]| digest(data)),
-            bench::give(|chunk, out: &mut [u8]| {
-                out.fill(filling(chunk));
-                out.len() as u64
-            }),
-        ]);
+        let builder = Server::builder(&self.device)
+            .threads(threads)
+            .placement(self.placement.clone())
+            .staging(1024, CHUNK)
+            .first_poll(self.first_poll)
+            .services([
+                bench::exchange(|block| answer(&block)),
+                bench::note(|block| {
+                    std::hint::black_box(block);
+                }),
+                bench::take(|data: &[u8]| digest(data)),
+                bench::give(|chunk, out: &mut [u8]| {
+                    out.fill(filling(chunk));
+                    out.len() as u64
+                }),
+            ]);
         let server = more(builder)?.start()?;
         let buffer = server.attach(&self.program)?;
         Ok(Session { rig: self, server, buffer, threads })
@@ -244,6 +254,6 @@ pub(super) mod tests {
         let device = Device::sim("sms=1,waves=8".parse().expect("settings")).expect("a simulator");
         let scale =
             Scale { samples: 1, latency_samples: 1, calls: 20, sample: Duration::from_millis(1), ..Scale::new(DeviceKind::Sim, true) };
-        Rig::new(device, scale, FirstPoll::DEFAULT).expect("the kernels are loaded")
+        Rig::new(device, scale, FirstPoll::DEFAULT, Placement::Anywhere).expect("the kernels are loaded")
     }
 }

@@ -1,9 +1,10 @@
 //! The launches: which kernel when, on how many lanes, in which memory.
 
 use std::fmt;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use hostcall::Server;
+use hostcall::fleet::Member;
 use offload::{Args, Device, Launch, Memory, Program, Queue};
 use wordcount_services::{BLOCK, Entry, Head, Totals};
 
@@ -17,25 +18,44 @@ const CHUNK: u64 = 256 << 10;
 const SLICE: u64 = 4 << 10;
 /// Least bytes of both.
 const LEAST: u64 = 64;
+/// Bytes that a lane asks for at a time where a service reads: a wave's lanes ask together, in one message.
+const PIECE: u64 = 1 << 10;
 /// Lines that are printed.
-const TOP: usize = 10;
+pub(super) const TOP: usize = 10;
 
-/// What came out.
-pub(super) struct Counted {
+/// Who reads the text.
+pub(super) enum From {
+    /// Kernels, from the file of this path, which they know.
+    File(String),
+    /// A service.
+    Service,
+}
+
+/// What came out of a part of the text. The words and their counts are on the device: sorted, and as lines.
+pub(super) struct Part {
     pub(super) words: u64,
     pub(super) distinct: u64,
-    /// The first lines of the counts.
-    pub(super) top: Vec<u8>,
     pub(super) times: Times,
+    entries: Memory<Entry>,
+    lines: Memory<u8>,
 }
 
 /// How long each stage took.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Times {
     pub(super) load: Duration,
     count: Duration,
     sort: Duration,
-    write: Duration,
+    pub(super) write: Duration,
+}
+
+impl Times {
+    /// Of stages that run at once.
+    pub(super) fn longest(self, other: Self) -> Self {
+        let [load, count, sort, write] =
+            [(self.load, other.load), (self.count, other.count), (self.sort, other.sort), (self.write, other.write)].map(|(a, b)| a.max(b));
+        Self { load, count, sort, write }
+    }
 }
 
 impl fmt::Display for Times {
@@ -46,8 +66,8 @@ impl fmt::Display for Times {
 
 /// One device with the program, ready to count.
 pub(super) struct Job<'a> {
+    member: &'a Member,
     device: &'a Device,
-    server: &'a Server,
     program: &'a Program,
     queue: Queue,
     /// Every lane that the device can run at once.
@@ -62,19 +82,49 @@ struct Text {
 }
 
 impl<'a> Job<'a> {
-    pub(super) fn new(device: &'a Device, server: &'a Server, program: &'a Program) -> Result<Self, Error> {
+    pub(super) fn new(member: &'a Member, program: &'a Program) -> Result<Self, Error> {
+        let device = member.device();
         let wide = launch(device, device.info().resident_waves, 256);
-        Ok(Job { device, server, program, queue: device.queue()?, wide })
+        Ok(Job { member, device, program, queue: device.queue()?, wide })
     }
 
-    /// Counts the words of `from`, a file of `len` bytes, and writes them `to`; both are paths that kernels know.
-    pub(super) fn run(&self, from: &str, len: u64, to: &str) -> Result<Counted, Error> {
+    /// Asks where `parts` parts of the text begin, and where the last one ends.
+    pub(super) fn begins(&self, parts: u32) -> Result<Vec<u64>, Error> {
+        let places = self.device.alloc::<u64>(parts as usize + 1)?;
+        self.kernel("begins", launch(self.device, 1, 32), Args::new().slice(&places))?;
+        Ok(self.queue.read(&places)?)
+    }
+
+    /// Counts the words of a part of the text.
+    pub(super) fn count(&self, from: &From, part: Range<u64>) -> Result<Part, Error> {
         let mut times = Times::default();
-        let text = timed(&mut times.load, || self.load(from, len))?;
-        let (table, totals) = timed(&mut times.count, || self.count(&text))?;
+        let text = timed(&mut times.load, || self.load(from, part))?;
+        let (table, totals) = timed(&mut times.count, || self.count_words(&text))?;
         let entries = timed(&mut times.sort, || self.sort(&text, table, totals.distinct as usize))?;
-        let top = timed(&mut times.write, || self.write(&text, &entries, to))?;
-        Ok(Counted { words: totals.words, distinct: totals.distinct, top, times })
+        let lines = timed(&mut times.write, || self.render(&text, &entries))?;
+        Ok(Part { words: totals.words, distinct: totals.distinct, times, entries, lines })
+    }
+
+    /// Has a kernel write the lines to a path that it knows.
+    pub(super) fn write(&self, part: &Part, to: &str, times: &mut Times) -> Result<(), Error> {
+        timed(&mut times.write, || {
+            let path = self.upload(to.as_bytes())?;
+            self.kernel("write", launch(self.device, 1, 1), Args::new().slice(&part.lines).slice(&path))
+        })
+    }
+
+    /// The first lines.
+    pub(super) fn top(&self, part: &Part) -> Result<Vec<u8>, Error> {
+        let mut first = vec![Entry::default(); part.entries.len().min(TOP)];
+        self.queue.copy_from(&mut first, &part.entries, 0)?;
+        let mut top = vec![0; first.iter().map(Entry::line_len).sum::<u64>() as usize];
+        self.queue.copy_from(&mut top, &part.lines, 0)?;
+        Ok(top)
+    }
+
+    /// All lines.
+    pub(super) fn lines(&self, part: &Part) -> Result<Vec<u8>, Error> {
+        Ok(self.queue.read(&part.lines)?)
     }
 
     /// Launches a kernel and waits for it, so that no kernel runs when memory is given back, whatever fails in between.
@@ -84,7 +134,7 @@ impl<'a> Job<'a> {
         // types are those of the kernel's parameters in `kernels/wordcount`, through `wordcount_services` or as sizes that are asserted
         // there; the host touches none of it meanwhile.
         unsafe { self.queue.launch(&kernel, launch, args)? };
-        self.server.wait(&self.queue).map_err(|error| match error {
+        self.member.server().wait(&self.queue).map_err(|error| match error {
             hostcall::WaitError::Device { source, report } if report.is_success() => Error::Device(source),
             error => Error::Kernel(Box::new(error)),
         })
@@ -103,14 +153,23 @@ impl<'a> Job<'a> {
         Ok(memory)
     }
 
-    fn load(&self, from: &str, len: u64) -> Result<Text, Error> {
+    fn load(&self, from: &From, part: Range<u64>) -> Result<Text, Error> {
+        let len = part.end.saturating_sub(part.start);
         let readers = self.device.info().resident_waves.min(READERS);
         let chunk = share(len, u64::from(readers), CHUNK);
         let slice = share(len, self.wide.group_count() * self.wide.group_threads(), SLICE);
-        let path = self.upload(from.as_bytes())?;
         let bytes = self.device.alloc::<u8>(len as usize)?;
-        let args = Args::new().slice(&path).slice(&bytes).value(chunk);
-        self.kernel("load", launch(self.device, readers, 128), args)?;
+        match from {
+            From::File(path) => {
+                let path = self.upload(path.as_bytes())?;
+                let args = Args::new().slice(&path).value(part.start).slice(&bytes).value(chunk);
+                self.kernel("load", launch(self.device, readers, 128), args)?;
+            }
+            From::Service => {
+                let args = Args::new().value(part.start).slice(&bytes).value(PIECE);
+                self.kernel("fetch", launch(self.device, readers, 128), args)?;
+            }
+        }
         let heads = self.device.alloc::<Head>(len.div_ceil(slice) as usize)?;
         self.kernel("heads", self.wide, Args::new().slice(&bytes).value(slice).slice(&heads))?;
         Ok(Text { bytes, slice, heads })
@@ -118,7 +177,7 @@ impl<'a> Job<'a> {
 
     /// Nobody knows how many different words there are before they are counted, so this starts with a guess; a table that turns out too
     /// small is replaced.
-    fn count(&self, text: &Text) -> Result<(Memory<[u64; 2]>, Totals), Error> {
+    fn count_words(&self, text: &Text) -> Result<(Memory<[u64; 2]>, Totals), Error> {
         let mut slots = (text.bytes.len() / 64).max(1024).next_power_of_two();
         loop {
             let table = self.zeroed::<[u64; 2]>(slots)?;
@@ -152,7 +211,7 @@ impl<'a> Job<'a> {
         Ok(entries)
     }
 
-    fn write(&self, text: &Text, entries: &Memory<Entry>, to: &str) -> Result<Vec<u8>, Error> {
+    fn render(&self, text: &Text, entries: &Memory<Entry>) -> Result<Memory<u8>, Error> {
         let blocks = self.device.alloc::<u64>(entries.len().div_ceil(BLOCK))?;
         self.kernel("measure", self.wide, Args::new().slice(entries).slice(&blocks))?;
         let mut starts = self.queue.read(&blocks)?;
@@ -163,14 +222,7 @@ impl<'a> Job<'a> {
         self.queue.copy_to(&blocks, 0, &starts)?;
         let lines = self.device.alloc::<u8>(len as usize)?;
         self.kernel("render", self.wide, Args::new().slice(&text.bytes).slice(entries).slice(&blocks).slice(&lines))?;
-        let path = self.upload(to.as_bytes())?;
-        self.kernel("write", launch(self.device, 1, 1), Args::new().slice(&lines).slice(&path))?;
-
-        let mut first = vec![Entry::default(); entries.len().min(TOP)];
-        self.queue.copy_from(&mut first, entries, 0)?;
-        let mut top = vec![0; first.iter().map(Entry::line_len).sum::<u64>() as usize];
-        self.queue.copy_from(&mut top, &lines, 0)?;
-        Ok(top)
+        Ok(lines)
     }
 }
 
@@ -193,7 +245,7 @@ fn share(len: u64, among: u64, most: u64) -> u64 {
     (len / among.max(1)).next_multiple_of(LEAST).clamp(LEAST, most)
 }
 
-fn timed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {
+pub(super) fn timed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {
     let started = Instant::now();
     let result = work();
     *time = started.elapsed();

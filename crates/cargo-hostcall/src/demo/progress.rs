@@ -17,16 +17,21 @@ use crate::device::bytes;
 pub(super) struct Counts(Arc<Sums>);
 
 struct Sums {
-    len: u64,
+    len: AtomicU64,
     read: AtomicU64,
     counted: AtomicU64,
     written: AtomicU64,
 }
 
 impl Counts {
-    /// For a file of this length.
-    pub(super) fn new(len: u64) -> Self {
-        Self(Arc::new(Sums { len, read: AtomicU64::new(0), counted: AtomicU64::new(0), written: AtomicU64::new(0) }))
+    pub(super) fn new() -> Self {
+        let [len, read, counted, written] = [(); 4].map(|()| AtomicU64::new(0));
+        Self(Arc::new(Sums { len, read, counted, written }))
+    }
+
+    /// The text has this length.
+    pub(super) fn expect(&self, len: u64) {
+        self.0.len.store(len, Ordering::Relaxed);
     }
 
     pub(super) fn services(&self) -> Vec<Service> {
@@ -53,8 +58,9 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [read, counted, written] = [&self.0.read, &self.0.counted, &self.0.written].map(|sum| sum.load(Ordering::Relaxed));
-        write!(f, "{} of {} read, {counted} words counted, {} written", bytes(read), bytes(self.0.len), bytes(written))
+        let Sums { len, read, counted, written } = &*self.0;
+        let [len, read, counted, written] = [len, read, counted, written].map(|sum| sum.load(Ordering::Relaxed));
+        write!(f, "{} of {} read, {counted} words counted, {} written", bytes(read), bytes(len), bytes(written))
     }
 }
 

@@ -90,8 +90,8 @@ pub(super) fn run(options: &Options, list: &str, work: Work<'_>, quiet: bool) ->
     if specs.len() > 1 {
         options.check_names()?;
     }
-    let devices =
-        specs.iter().map(|spec| Ok(options.on(spec).open(work.bundle, work.room())?.0)).collect::<Result<Vec<_>, offload::Error>>()?;
+    let open = |spec: &String| options.one_of(list, spec).open(work.bundle, work.room());
+    let (devices, why): (Vec<Device>, Vec<String>) = specs.iter().map(open).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
     let loaded = specs.iter().zip(&devices).map(|(spec, device)| work.load(spec, device)).collect::<Result<Vec<_>, _>>()?;
     let launches =
         devices.iter().zip(&loaded).map(|(device, loaded)| work.launch(device, &loaded.kernel)).collect::<Result<Vec<_>, _>>()?;
@@ -122,7 +122,10 @@ pub(super) fn run(options: &Options, list: &str, work: Work<'_>, quiet: bool) ->
     let watch = Watch::new(options.timeout)?;
     if !quiet {
         let labels: Vec<String> = fleet.members().map(Member::label).collect();
-        eprintln!("running {} on {} devices ({})", work.image.display(), fleet.len(), labels.join(", "));
+        match &why[..] {
+            [why] => eprintln!("running {} on {} ({why})", work.image.display(), labels.join("")),
+            _ => eprintln!("running {} on {} devices ({})", work.image.display(), fleet.len(), labels.join(", ")),
+        }
     }
     launch_all(&queues, &loaded, launches)?;
     let outcome = watch.finish_all(Together { fleet, receivers, queues: &queues }, options.stats, quiet);

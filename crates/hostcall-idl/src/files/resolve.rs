@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use hostcall_abi::Header;
+use hostcall_abi::codec::VarHead;
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -25,8 +26,6 @@ pub(super) type Outcome<T> = Result<T, Noted>;
 
 /// The most units of fixed arguments: what a message of one lane can say that it has.
 const MOST_UNITS: usize = Header::units_in(u8::MAX as u32, 1) as usize;
-/// The most units of the result of a service with strings or slices: 256 bytes.
-const MOST_RESULT_WITH_VAR: usize = 64;
 /// Types that are deeper are nobody's.
 const DEEPEST: usize = 64;
 
@@ -114,7 +113,7 @@ impl<'a> Resolver<'a> {
             signature: 0,
         };
         resolved.sign(&measures);
-        let most_result = if resolved.takes_var() { MOST_RESULT_WITH_VAR } else { MOST_UNITS };
+        let most_result = if resolved.takes_var() { VarHead::MOST_RESULT } else { MOST_UNITS };
         let (units, reply) = (resolved.units(), resolved.reply_units().unwrap_or(0));
         for (units, max, what) in [(units, MOST_UNITS, "as arguments"), (reply, most_result, "as a result")] {
             if units > max {

@@ -3,8 +3,10 @@
 #![allow(dead_code, reason = "each test program uses some of it")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
+
+use hostcall_test_support::{built, succeed};
 
 /// `crates/liboffload`, where the header and the sources are.
 pub(crate) fn liboffload() -> PathBuf {
@@ -29,30 +31,12 @@ pub(crate) fn example(name: &str) -> PathBuf {
 /// The files that cargo built for the library: the shared and the static one.
 fn artefacts() -> &'static [PathBuf] {
     static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
-    FILES.get_or_init(|| {
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--package", "hostcall-offload", "--lib", "--message-format", "json"]);
-        let output = build.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
-        let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        let library =
-            messages.into_iter().find(|message| message["target"]["name"] == "hostcall_offload").expect("cargo names the library");
-        let files = library["filenames"].as_array().expect("cargo says what it built").iter();
-        files.filter_map(|file| Some(PathBuf::from(file.as_str()?))).collect()
-    })
+    FILES.get_or_init(|| built("hostcall-offload", &["--lib"]))
 }
 
 /// A program of `liboffload`.
 pub(crate) fn tool(name: &str) -> PathBuf {
-    let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--package", "liboffload", "--bin", name, "--message-format", "json"]);
-    let output = build.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let mut executables = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
-    executables.next().expect("cargo says what it built")
+    built("liboffload", &["--bin", name]).into_iter().next().expect("cargo says what it built")
 }
 
 fn artefact(extension: &str) -> &'static Path {
@@ -72,15 +56,6 @@ pub(crate) fn archive() -> &'static Path {
 /// The C and C++ compilers that the environment names, or the system's.
 pub(crate) fn compiler(cpp: bool) -> String {
     if cpp { std::env::var("CXX").unwrap_or_else(|_| "c++".into()) } else { std::env::var("CC").unwrap_or_else(|_| "cc".into()) }
-}
-
-/// Runs a command that must succeed.
-pub(crate) fn succeed(command: &mut Command) -> Output {
-    let output =
-        command.output().unwrap_or_else(|error| panic!("{command:?}: {error} (a C and a C++ compiler are needed: Debian's gcc, g++)"));
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{command:?}: {:?}\n{stdout}\n{stderr}", output.status);
-    output
 }
 
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
@@ -127,8 +102,4 @@ pub(crate) fn command(program: &Path) -> Command {
     // These tests are of the processor; the same programs are run on GPUs from the bundle.
     command.env("OFFLOAD_PLATFORMS", "host");
     command
-}
-
-pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

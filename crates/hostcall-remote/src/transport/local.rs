@@ -1,6 +1,7 @@
 //! Callers and workers of one process, without a broker.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -44,10 +45,15 @@ impl Hub {
 }
 
 /// One's connection.
-#[derive(Debug)]
 pub(crate) struct Link {
     hub: Hub,
     ear: Option<Ear>,
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").field("hub", &self.hub).finish_non_exhaustive()
+    }
 }
 
 impl Link {
@@ -68,8 +74,7 @@ impl Link {
             }
         }
         drop(meeting);
-        // If nobody hears it, nobody waits.
-        let _ = ear.send((number, Heard::Nobody));
+        ear(number, Heard::Nobody);
     }
 
     pub(super) fn keep(&self, subject: &str, body: Bytes) {
@@ -107,23 +112,27 @@ impl Drop for Requests {
         self.0.close();
         while let Ok(request) = self.0.try_recv() {
             if let super::Back::Local(back) = request.back {
-                let _ = back.ear.send((back.number, Heard::Nobody));
+                (back.ear)(back.number, Heard::Nobody);
             }
         }
     }
 }
 
 /// The way back.
-#[derive(Debug)]
 pub(crate) struct Back {
     number: u64,
     ear: Ear,
 }
 
+impl fmt::Debug for Back {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Back").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
 impl Back {
     pub(super) fn answer(&self, body: Bytes) {
-        // If nobody hears it, nobody waits.
-        let _ = self.ear.send((self.number, Heard::Answer(body)));
+        (self.ear)(self.number, Heard::Answer(body));
     }
 }
 

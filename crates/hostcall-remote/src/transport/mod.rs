@@ -4,8 +4,9 @@ mod local;
 #[cfg(feature = "nats")]
 mod nats;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use tokio::sync::mpsc::UnboundedSender;
 
 pub(crate) use local::Hub;
 #[cfg(feature = "nats")]
@@ -24,8 +25,8 @@ pub(crate) enum Heard {
     Nobody,
 }
 
-/// Where a caller's answers go.
-pub(crate) type Ear = UnboundedSender<(u64, Heard)>;
+/// Who is told of a caller's answers, with the number of the request. It takes long for nothing.
+pub(crate) type Ear = Arc<dyn Fn(u64, Heard) + Send + Sync>;
 
 /// Why something was not sent.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +78,18 @@ impl Transport {
             }
             #[cfg(feature = "nats")]
             Self::Nats(link) => link.send(subject, number, body).await,
+        }
+    }
+
+    /// The same without waiting; `None`: the connection takes nothing at the moment.
+    pub(crate) fn try_send(&self, subject: &str, number: u64, body: Bytes) -> Option<Result<(), Unsent>> {
+        match self {
+            Self::Local(link) => {
+                link.send(subject, number, body);
+                Some(Ok(()))
+            }
+            #[cfg(feature = "nats")]
+            Self::Nats(link) => link.try_send(subject, number, body),
         }
     }
 

@@ -11,7 +11,7 @@ use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy};
 use async_nats::jetstream::{self, AckKind, message::PublishMessage};
 use async_nats::{Client, ConnectOptions, Event, StatusCode, Subscriber};
 use bytes::Bytes;
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::{Ear, Heard, MOST_BYTES, Request, Unsent};
 use crate::errors::RemoteError;
@@ -136,9 +136,7 @@ async fn hear(mut answers: Subscriber, ear: Ear) {
             Some(StatusCode::NO_RESPONDERS) => Heard::Nobody,
             _ => Heard::Answer(message.payload),
         };
-        if ear.send((number, heard)).is_err() {
-            return;
-        }
+        ear(number, heard);
     }
 }
 
@@ -183,6 +181,11 @@ impl Link {
 
     pub(super) async fn send(&self, subject: &str, number: u64, body: Bytes) -> Result<(), Unsent> {
         self.client.publish_with_reply(subject.to_owned(), format!("{}.{number}", self.inbox), body).await.map_err(unsent)
+    }
+
+    pub(super) fn try_send(&self, subject: &str, number: u64, body: Bytes) -> Option<Result<(), Unsent>> {
+        // Dropped where it would wait, it has sent nothing.
+        self.send(subject, number, body).now_or_never()
     }
 
     /// Waits until the server has done all that was asked of it: a message to ourselves comes back behind it.

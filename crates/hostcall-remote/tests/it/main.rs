@@ -1,6 +1,5 @@
 //! Remote services: what is promised, within a process and through a broker that fails.
 
-mod broker;
 mod common;
 mod local;
 mod nats;

@@ -9,9 +9,9 @@ use hostcall::Status;
 use hostcall::detached::Message;
 use hostcall_remote::{CallOptions, Connector, RemoteError, Worker, nats};
 
-use crate::broker::Broker;
 use crate::common;
 use crate::support::{Caller, eventually, host, message, mixed, received, result};
+use hostcall_test_support::Broker;
 
 const LONG: Duration = Duration::from_secs(100);
 

@@ -11,8 +11,8 @@ use hostcall_build::{ProgramSpec, Target, build_program};
 use hostcall_remote::{CallOptions, Worker, nats};
 use offload::{Args, Device, Launch, SimConfig};
 
-use crate::broker::Broker;
 use crate::support::{Caller, eventually, host, message, received, result};
+use hostcall_test_support::Broker;
 
 const LONG: Duration = Duration::from_secs(100);
 const PLACE: &str = "HOSTCALL_TEST_WORKER";

@@ -2,7 +2,6 @@
 
 mod arrow;
 #[cfg(feature = "nats")]
-mod broker;
 #[cfg(feature = "s3")]
 mod bucket;
 mod bytes;

@@ -12,8 +12,8 @@ use hostcall_sinks::{Intake, Nats, OpenError, ReadError, decode};
 use hostcall_stream::sink::Sink;
 use hostcall_stream::{Origin, Sites};
 
-use crate::broker::Broker;
 use crate::support::{All, Loss, OtherLoss, Sent, expected, give, losses, place};
+use hostcall_test_support::Broker;
 
 /// A message that the server keeps: subject, number, content.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ fn values<M: hostcall_stream::Message>(messages: &[Kept], subject: &str) -> Vec<
 
 #[test]
 fn every_value_is_in_a_message_of_its_streams_subject_with_the_places_before() {
-    let Some(broker) = Broker::start("") else { return };
+    let Some(broker) = Broker::with_jetstream("") else { return };
     let sink = Nats::at(format!("{}/lab.run7", broker.address())).intake(Intake::default().rows(100)).open().expect("it opens");
     let sites = Arc::new(Sites::default());
     sites.insert(3, place("softmax"));
@@ -104,7 +104,7 @@ fn every_value_is_in_a_message_of_its_streams_subject_with_the_places_before() {
 
 #[test]
 fn a_server_that_is_killed_and_comes_back_has_every_message_once_and_in_order() {
-    let Some(mut broker) = Broker::start("") else { return };
+    let Some(mut broker) = Broker::with_jetstream("") else { return };
     let sink = Nats::to(broker.address(), "run").intake(Intake::default().rows(64).queue(2)).open().expect("it opens");
     let messages = losses(3000);
     std::thread::scope(|scope| {
@@ -172,7 +172,7 @@ impl Way {
 
 #[test]
 fn a_message_whose_acknowledgement_is_lost_is_offered_again_and_stored_once() {
-    let Some(broker) = Broker::start("") else { return };
+    let Some(broker) = Broker::with_jetstream("") else { return };
     let way = Way::to(&broker.address());
     let options = async_nats::ConnectOptions::new().ignore_discovered_servers();
     let sink = Nats::at(format!("nats://127.0.0.1:{}/run", way.port)).options(options).open().expect("it opens");
@@ -192,7 +192,7 @@ fn a_message_whose_acknowledgement_is_lost_is_offered_again_and_stored_once() {
 
 #[test]
 fn a_server_that_stays_away_is_named_and_what_it_did_not_acknowledge_is_counted() {
-    let Some(mut broker) = Broker::start("") else { return };
+    let Some(mut broker) = Broker::with_jetstream("") else { return };
     let intake = Intake::default().rows(64).queue(1);
     let sink = Nats::to(broker.address(), "run").retry(Duration::from_millis(400)).intake(intake).open().expect("it opens");
     let messages = losses(40);
@@ -217,7 +217,7 @@ fn a_server_that_stays_away_is_named_and_what_it_did_not_acknowledge_is_counted(
 
 #[test]
 fn tables_larger_than_the_server_takes_are_cut_and_a_server_that_takes_no_value_is_told() {
-    let Some(broker) = Broker::start("max_payload: 8192") else { return };
+    let Some(broker) = Broker::with_jetstream("max_payload: 8192") else { return };
     let sink = Nats::to(broker.address(), "run").intake(Intake::default().rows(10_000)).open().expect("it opens");
     let messages = losses(300);
     give(&sink, &messages, 50);
@@ -229,7 +229,7 @@ fn tables_larger_than_the_server_takes_are_cut_and_a_server_that_takes_no_value_
     assert!(values::<Loss>(&all, "run.Loss") == expected(&messages, 0));
     assert_eq!(sunk.bytes, all.iter().map(|message| message.payload.len() as u64).sum::<u64>());
 
-    let Some(broker) = Broker::start("max_payload: 1024") else { return };
+    let Some(broker) = Broker::with_jetstream("max_payload: 1024") else { return };
     let sink = Nats::to(broker.address(), "run").open().expect("it opens");
     give(&sink, &messages, 50);
     sink.finish();
@@ -241,7 +241,7 @@ fn tables_larger_than_the_server_takes_are_cut_and_a_server_that_takes_no_value_
 
 #[test]
 fn a_stream_that_is_full_takes_no_more_and_has_what_was_counted_as_kept() {
-    let Some(broker) = Broker::start("") else { return };
+    let Some(broker) = Broker::with_jetstream("") else { return };
     let intake = Intake::default().rows(64).queue(1);
     let sink =
         Nats::to(broker.address(), "run").max_bytes(60_000).retry(Duration::from_millis(200)).intake(intake).open().expect("it opens");
@@ -281,11 +281,11 @@ fn what_cannot_be_used_is_told_when_it_is_opened() {
     );
     assert!(!error.contains("secret"), "{error}");
 
-    let Some(broker) = Broker::without_jetstream("") else { return };
+    let Some(broker) = Broker::start("", &[]) else { return };
     let error = Nats::to(broker.address(), "run").open().expect_err("no JetStream").to_string();
     assert!(error.contains("start it with `--jetstream`"), "{error}");
 
-    let Some(broker) = Broker::start("") else { return };
+    let Some(broker) = Broker::with_jetstream("") else { return };
     Nats::to(broker.address(), "one").jetstream("S").open().expect("it opens");
     let error = Nats::to(broker.address(), "two").jetstream("S").open().expect_err("other subjects").to_string();
     assert!(error.contains("its stream `S` takes `one.>`") && error.contains("choose another stream"), "{error}");
@@ -298,7 +298,7 @@ fn what_cannot_be_used_is_told_when_it_is_opened() {
 
 #[test]
 fn a_table_of_another_stream_or_definition_or_none_is_no_values() {
-    let Some(broker) = Broker::start("") else { return };
+    let Some(broker) = Broker::with_jetstream("") else { return };
     let sink = Nats::to(broker.address(), "run").open().expect("it opens");
     give(&sink, &losses(1), 1);
     sink.finish();

@@ -118,6 +118,34 @@ fn a_kernel_that_fails_is_reported_for_its_device_and_the_others_are_whole() {
 }
 
 #[test]
+fn a_failure_is_told_while_other_devices_still_run() {
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let released = Mutex::new(released);
+    let sum = typed::sum(move |a, b| match a {
+        1 => panic!("not for {a}"),
+        // Until the failure of the other one is told; the limit only ends a test that would hang.
+        _ if b == 0 => {
+            released.lock().unwrap().recv_timeout(Duration::from_secs(120)).expect("the failure is told before this kernel ends");
+            a + b
+        }
+        _ => a + b,
+    });
+    let fleet = Fleet::builder(two()).service(sum.blocking()).threads(2).start().unwrap();
+    let rig = Rig::of(fleet);
+    (0..2).for_each(|rank| rig.launch(rank, "ranks"));
+    let mut told = Vec::new();
+    let failed = rig.fleet.wait_each(&rig.queues, |member, result| {
+        told.push((member.rank().rank, result.is_err()));
+        if result.is_err() {
+            // One for each lane that waits.
+            (0..LANES).for_each(|_| release.send(()).unwrap());
+        }
+    });
+    assert_eq!(told, [(1, true), (0, false)]);
+    assert_eq!(failed.unwrap_err().failures.iter().map(|failure| failure.rank).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
 fn a_device_that_is_lost_leaves_the_others_running() {
     if device().info().kind != DeviceKind::Sim {
         println!("not run: a GPU that is lost takes the others of its process with it where the driver has but one context for both");

@@ -27,8 +27,10 @@ pub(super) struct Apart {
 
 /// The replies that have been given.
 struct Given {
-    /// A reply for each lane, by rank.
-    lanes: Vec<(ReplyHead, Box<[u32]>)>,
+    /// How each lane's call ended, by rank, and where its units are.
+    lanes: Vec<(ReplyHead, u32)>,
+    /// The units of all lanes, in the order in which they were given.
+    units: Vec<u32>,
     /// Lanes whose reply is missing, by rank.
     missing: u64,
     done: Option<Done>,
@@ -45,31 +47,35 @@ impl Apart {
         (streams, stride): (&[u32], usize),
         done: Done,
     ) -> Arc<Self> {
-        let lane = |rank: u32| {
-            let none = (ReplyHead { status: Status::OK, dwords: 0 }, Box::default());
-            if late >> rank & 1 == 1 {
-                return none;
-            }
+        let lanes = vec![(ReplyHead { status: Status::OK, dwords: 0 }, 0); message.lanes() as usize];
+        let mut given = Given { lanes, units: Vec::new(), missing: late, done: Some(done) };
+        for rank in (0..message.lanes()).filter(|rank| late >> rank & 1 == 0) {
             let stream = &streams[rank as usize * stride..][..stride];
             let head = ReplyHead::decode(stream[0]);
-            (head, stream[1..=usize::from(head.dwords)].into())
-        };
-        let lanes = (0..message.lanes()).map(lane).collect();
-        let given = Mutex::new(Given { lanes, missing: late, done: Some(done) });
+            given.put(rank, head.status, &stream[1..=usize::from(head.dwords)]);
+        }
+        let given = Mutex::new(given);
         Arc::new(Self { shared: shared.clone(), service: service.clone(), message, report, given })
     }
 
-    fn replies(&self, lanes: Vec<(ReplyHead, Box<[u32]>)>) -> Replies {
-        let failed = lanes.iter().any(|(head, _)| head.status != Status::OK);
-        let mut replies = Replies::default();
-        for (head, payload) in lanes {
-            replies.heads.push(head);
-            replies.units.extend_from_slice(&payload);
-        }
-        if failed {
-            replies.notes = super::message::notes(&self.report);
-        }
-        replies
+    fn replies(&self, lanes: Vec<(ReplyHead, u32)>, given: Vec<u32>) -> Replies {
+        let heads: Vec<ReplyHead> = lanes.iter().map(|(head, _)| *head).collect();
+        let failed = heads.iter().any(|head| head.status != Status::OK);
+        let mut end = 0;
+        let in_order = lanes.iter().all(|(head, at)| std::mem::replace(&mut end, *at + u32::from(head.dwords)) == *at);
+        let units = match in_order && end as usize == given.len() {
+            true => given,
+            false => lanes.iter().flat_map(|(head, at)| &given[*at as usize..][..usize::from(head.dwords)]).copied().collect(),
+        };
+        let notes = if failed { super::message::notes(&self.report) } else { Vec::new() };
+        Replies { heads, units, notes }
+    }
+}
+
+impl Given {
+    fn put(&mut self, rank: u32, status: Status, payload: &[u32]) {
+        self.lanes[rank as usize] = (ReplyHead { status, dwords: payload.len() as u16 }, self.units.len() as u32);
+        self.units.extend_from_slice(payload);
     }
 }
 
@@ -104,15 +110,15 @@ impl Answer for Apart {
         // Held while replies are put.
         let mut state = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         for LaneReply { rank, status, payload } in given {
-            state.lanes[rank as usize] = (ReplyHead { status, dwords: payload.len() as u16 }, payload.into());
+            state.put(rank, status, payload);
             state.missing &= !(1 << rank);
         }
         if state.missing == 0
             && let Some(done) = state.done.take()
         {
-            let lanes = std::mem::take(&mut state.lanes);
+            let (lanes, units) = (std::mem::take(&mut state.lanes), std::mem::take(&mut state.units));
             drop(state);
-            done(self.replies(lanes));
+            done(self.replies(lanes, units));
         }
     }
 }

@@ -40,7 +40,8 @@ pub enum ServerError {
     Register(#[from] RegisterError),
     /// None of the processors on which serving threads were to run is to be had.
     #[error(
-        "serving threads cannot run on processors {asked:?}: this process may use {allowed:?} (`taskset`, cgroups), so name some of those"
+        "serving threads cannot run on processors {asked:?}: this process may use {allowed:?} (`taskset`, cgroups; `lscpu` shows NUMA nodes), so name \
+         some of those"
     )]
     Placement {
         /// The processors that were asked for.

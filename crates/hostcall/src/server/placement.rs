@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::str::FromStr;
 
 use offload::DeviceInfo;
 
@@ -18,6 +19,9 @@ pub enum Placement {
     /// On the processors of the NUMA node to which the device is attached, as far as this process may use them. Where the system does not say which those
     /// are (the simulator, containers without `/sys`, systems other than Linux): anywhere, which the log tells at the level of `debug`.
     NearDevice,
+    /// On the processors of this NUMA node, by its number in the system, as far as this process may use them. For measuring what the wrong node costs.
+    /// With none that it may use, or no such node, the server does not start.
+    Node(u32),
     /// On these processors, by their numbers in the system, as far as this process may use them. With none that it may use, the server does not start.
     Processors(Vec<usize>),
 }
@@ -31,6 +35,29 @@ pub(crate) struct Place(Vec<usize>);
 pub(crate) struct NoProcessor {
     pub(crate) asked: Vec<usize>,
     pub(crate) allowed: Vec<usize>,
+}
+
+/// A word that is no [`Placement`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no place for threads: write `anywhere`, `near`, `node:1`, or processors as `0-27,56`")]
+pub struct ParsePlacementError {
+    /// The word.
+    pub text: String,
+}
+
+/// `anywhere`, `near`, `node:N`, or processors as Linux writes such lists.
+impl FromStr for Placement {
+    type Err = ParsePlacementError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || ParsePlacementError { text: text.to_owned() };
+        match (text, text.strip_prefix("node:")) {
+            ("anywhere", _) => Ok(Self::Anywhere),
+            ("near", _) => Ok(Self::NearDevice),
+            (_, Some(node)) => node.parse().map(Self::Node).map_err(|_| wrong()),
+            _ => parse(text).filter(|processors| !processors.is_empty()).map(Self::Processors).ok_or_else(wrong),
+        }
+    }
 }
 
 impl Placement {
@@ -51,6 +78,10 @@ impl Placement {
                     None => tracing::debug!("the system does not say which processors are near the device: serving threads run anywhere"),
                 }
                 Ok(place)
+            }
+            Self::Node(node) => {
+                let list = fs::read_to_string(format!("/sys/devices/system/node/node{node}/cpulist")).ok();
+                Self::Processors(list.and_then(|list| parse(&list)).unwrap_or_default()).find(device)
             }
             Self::Processors(asked) => {
                 let allowed = system::allowed().unwrap_or_else(|| asked.clone());
@@ -184,6 +215,37 @@ mod tests {
         let seen = place.run(|| (system::allowed(), std::thread::spawn(system::allowed).join().unwrap()));
         assert_eq!(seen, (Some(vec![last]), Some(vec![last])));
         assert_eq!(system::allowed(), Some(all), "the caller stays where it was");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_node_is_its_processors() {
+        if !Path::new("/sys/devices/system/node/node0").exists() {
+            println!("skipped: this system does not say its NUMA nodes");
+            return;
+        }
+        let nodes = (0..1024).filter(|node| Path::new(&format!("/sys/devices/system/node/node{node}")).exists());
+        let found = nodes.filter_map(|node| Placement::Node(node).find(None).ok()?).flat_map(|place| place.0);
+        // Each processor is of one node.
+        let mut found: Vec<usize> = found.collect();
+        found.sort_unstable();
+        assert_eq!(Some(found), system::allowed());
+        assert!(Placement::Node(1 << 20).find(None).unwrap_err().asked.is_empty());
+    }
+
+    #[test]
+    fn a_placement_is_read_from_words() {
+        for (text, placement) in [
+            ("anywhere", Placement::Anywhere),
+            ("near", Placement::NearDevice),
+            ("node:1", Placement::Node(1)),
+            ("0-2,5", Placement::Processors(vec![0, 1, 2, 5])),
+        ] {
+            assert_eq!(text.parse(), Ok(placement));
+        }
+        for junk in ["", "far", "node:", "node:x", ","] {
+            assert_eq!(junk.parse::<Placement>(), Err(ParsePlacementError { text: junk.to_owned() }));
+        }
     }
 
     #[test]

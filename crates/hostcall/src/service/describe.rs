@@ -89,8 +89,6 @@ pub struct DefinitionBuilder {
 impl Definition {
     /// The most units of fixed arguments: what a message of one lane can say that it has.
     pub const MOST_UNITS: usize = Header::units_in(u8::MAX as u32, 1) as usize;
-    /// The most units of the result of a service with strings or slices: 256 bytes.
-    const MOST_RESULT_WITH_VAR: usize = 64;
 
     /// Begins a definition at run time. `name` is the one on the wire: for the function `add42` of the trait `Host` it is `Host__add42`.
     ///
@@ -194,7 +192,7 @@ impl DefinitionBuilder {
         let result = reply_dwords.unwrap_or(0);
         units.push(result);
         let head = if takes_var { VarHead::DWORDS } else { 0 };
-        let most_result = if takes_var { Definition::MOST_RESULT_WITH_VAR } else { Definition::MOST_UNITS };
+        let most_result = if takes_var { VarHead::MOST_RESULT } else { Definition::MOST_UNITS };
         for (units, max) in [(total.saturating_add(head), Definition::MOST_UNITS), (result, most_result)] {
             if units > max {
                 return Err(DefinitionError::TooManyUnits { units, max });

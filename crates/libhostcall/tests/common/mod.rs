@@ -4,12 +4,14 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use behaviours_services::{gate, nobody, typed};
 use hostcall::{Definition, VariableKind};
 use hostcall_build::{ProgramSpec, Target, build_program};
+
+use hostcall_test_support::{built, succeed};
 
 /// `crates/libhostcall`.
 pub(crate) fn folder() -> &'static Path {
@@ -19,17 +21,7 @@ pub(crate) fn folder() -> &'static Path {
 /// The files that cargo built for the library: the shared and the static one.
 fn artefacts() -> &'static [PathBuf] {
     static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
-    FILES.get_or_init(|| {
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--package", "libhostcall", "--lib", "--message-format", "json"]);
-        let output = build.current_dir(folder()).output().expect("cargo runs");
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        let messages = text(&output.stdout);
-        let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        let library = messages.into_iter().find(|message| message["target"]["name"] == "hostcall_c").expect("cargo names the library");
-        let files = library["filenames"].as_array().expect("cargo says what it built").iter();
-        files.filter_map(|file| Some(PathBuf::from(file.as_str()?))).collect()
-    })
+    FILES.get_or_init(|| built("libhostcall", &["--lib"]))
 }
 
 fn artefact(extension: &str) -> &'static Path {
@@ -44,28 +36,6 @@ pub(crate) fn shared() -> &'static Path {
 /// `libhostcall_c.a`.
 pub(crate) fn archive() -> &'static Path {
     artefact("a")
-}
-
-pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs a command that must succeed.
-pub(crate) fn succeed(command: &mut Command) -> Output {
-    let output =
-        command.output().unwrap_or_else(|error| panic!("{command:?}: {error} (a C and a C++ compiler are needed: Debian's gcc, g++)"));
-    assert!(output.status.success(), "{command:?}: {:?}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr));
-    output
-}
-
-/// Whether a tool is there. Where it is not, tests that need it say so and end, but not in CI.
-pub(crate) fn has(tool: &str, package: &str) -> bool {
-    if Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success()) {
-        return true;
-    }
-    assert!(std::env::var_os("CI").is_none(), "{tool} is not installed, and CI has to run this test (Debian: {package})");
-    println!("skipped: {tool} is not installed (Debian: {package})");
-    false
 }
 
 /// Writes the kernels of the behaviour tests, for the simulator, and the definitions of their services as C.

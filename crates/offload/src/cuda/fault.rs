@@ -4,21 +4,28 @@ use super::context::Loss;
 use super::driver::{Driver, Failed, MINIMUM, OpenError, Status, version_text};
 use crate::backend::KernelInfo;
 use crate::device::DeviceKind;
-use crate::error::Error;
+use crate::error::{Error, is_missing};
 use crate::queue::Launch;
 
 const KIND: DeviceKind = DeviceKind::Cuda;
 
 fn unavailable(reason: String) -> Error {
-    Error::Unavailable { kind: KIND, reason }
+    Error::Unavailable { kind: KIND, reason, absent: false }
+}
+
+fn absent(reason: String) -> Error {
+    Error::Unavailable { kind: KIND, reason, absent: true }
 }
 
 /// There is no driver to call.
 pub(super) fn no_driver(error: &OpenError) -> Error {
     unavailable(match error {
-        OpenError::NoLibrary(text) => format!(
-            "no libcuda.so.1 found ({text}); install the NVIDIA driver (in a container: run it with the NVIDIA container toolkit, `--gpus all`)"
-        ),
+        OpenError::NoLibrary(text) if is_missing("libcuda.so.1", text) => {
+            return absent(format!(
+                "no libcuda.so.1 found ({text}); install the NVIDIA driver (in a container: run it with the NVIDIA container toolkit, `--gpus all`)"
+            ));
+        }
+        OpenError::NoLibrary(text) => format!("libcuda.so.1 cannot be opened ({text}); reinstall the NVIDIA driver, 550 or later"),
         OpenError::NoSymbol(symbol) => {
             format!("the CUDA driver library lacks `{symbol}`; it is broken or a stub: reinstall the NVIDIA driver, 550 or later")
         }
@@ -40,7 +47,7 @@ pub(super) fn no_driver(error: &OpenError) -> Error {
 
 /// The driver works and sees no GPU.
 pub(super) fn no_gpu() -> Error {
-    unavailable(
+    absent(
         "the CUDA driver found no GPU; see `nvidia-smi`, the variable CUDA_VISIBLE_DEVICES, and in a container whether it was started with `--gpus`"
             .into(),
     )

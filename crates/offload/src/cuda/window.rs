@@ -28,7 +28,7 @@ pub(super) fn open(context: &Arc<Context>, provider: WindowProvider, bytes: usiz
 }
 
 fn unavailable(reason: String) -> Error {
-    Error::Unavailable { kind: DeviceKind::Cuda, reason }
+    Error::Unavailable { kind: DeviceKind::Cuda, reason, absent: false }
 }
 
 /// Counts memory that the host can reach, so that no reset takes what is behind it (see [`Context::destroy`]).

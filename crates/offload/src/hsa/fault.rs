@@ -5,19 +5,26 @@ use super::discover::DiscoverError;
 use super::runtime::{DriverState, Failed, LIBRARY, LIBRARY_VARIABLE, OpenError, Runtime};
 use super::sys::{EVENT_MEMORY_FAULT, hsa_amd_event_t, hsa_status_t};
 use crate::device::DeviceKind;
-use crate::error::Error;
+use crate::error::{Error, is_missing};
 
 const KIND: DeviceKind = DeviceKind::Hsa;
 
 fn unavailable(reason: String) -> Error {
-    Error::Unavailable { kind: KIND, reason }
+    Error::Unavailable { kind: KIND, reason, absent: false }
+}
+
+fn absent(reason: String) -> Error {
+    Error::Unavailable { kind: KIND, reason, absent: true }
 }
 
 /// There is no runtime to call.
 pub(super) fn no_runtime(error: &OpenError) -> Error {
     unavailable(match error {
+        OpenError::NoLibrary { library, text } if library == LIBRARY && is_missing(library, text) => {
+            return absent(format!("no {LIBRARY} found ({text}); install ROCm's runtime (Debian, Ubuntu: `apt-get install libhsa-runtime64-1`)"));
+        }
         OpenError::NoLibrary { library, text } if library == LIBRARY => {
-            format!("no {LIBRARY} found ({text}); install ROCm's runtime (Debian, Ubuntu: `apt-get install libhsa-runtime64-1`)")
+            format!("{LIBRARY} cannot be opened ({text}); reinstall ROCm's runtime (Debian, Ubuntu: `apt-get install --reinstall libhsa-runtime64-1`)")
         }
         OpenError::NoLibrary { library, text } => {
             format!("{LIBRARY_VARIABLE} names {library}, which cannot be opened ({text}); correct the variable, or unset it")
@@ -25,7 +32,7 @@ pub(super) fn no_runtime(error: &OpenError) -> Error {
         OpenError::NoSymbol { library, symbol } => {
             format!("{library} lacks `{symbol}`; it is no HSA runtime, or older than ROCm 5: install a newer one")
         }
-        OpenError::Init { failed, driver } => init(failed, driver),
+        OpenError::Init { failed, driver } => return init(failed, driver),
         OpenError::Forked => {
             "this process was forked after the HSA runtime had been opened, which it does not survive; open devices after the fork, or `exec`"
                 .into()
@@ -33,22 +40,24 @@ pub(super) fn no_runtime(error: &OpenError) -> Error {
     })
 }
 
-fn init(Failed { call, status }: &Failed, driver: &DriverState) -> String {
+fn init(Failed { call, status }: &Failed, driver: &DriverState) -> Error {
     let device = DriverState::DEVICE;
-    match driver {
-        DriverState::Absent => format!(
-            "the HSA runtime finds no AMD GPU: there is no {device}; load the kernel module `amdgpu` (in a container: pass `--device={device} --device=/dev/dri`)"
-        ),
+    unavailable(match driver {
+        DriverState::Absent => {
+            return absent(format!(
+                "the HSA runtime finds no AMD GPU: there is no {device}; load the kernel module `amdgpu` (in a container: pass `--device={device} --device=/dev/dri`)"
+            ));
+        }
         DriverState::Closed(text) => format!(
             "the HSA runtime cannot open {device} ({text}); add this user to the group that owns it (`render` or `video`), and log in again"
         ),
         DriverState::Usable => format!("{call} failed with status {:#x}; see what `rocminfo` and `dmesg` say", status.0),
-    }
+    })
 }
 
 /// The runtime works and sees no GPU.
 pub(super) fn no_gpu() -> Error {
-    unavailable(
+    absent(
         "the HSA runtime found no GPU that it knows; see `rocminfo`, the variable ROCR_VISIBLE_DEVICES, and whether the runtime is new enough for \
          the GPU (docs/amd.md)"
             .into(),

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 /// A server, and where it keeps its messages.
 #[derive(Debug)]
-pub(crate) struct Broker {
+pub struct Broker {
     program: PathBuf,
     dir: TempDir,
     port: u16,
@@ -23,19 +23,21 @@ fn program() -> Option<PathBuf> {
 }
 
 impl Broker {
-    /// Starts one with JetStream; `None`: there is no program, which has been said. `settings` are lines of its configuration.
-    pub(crate) fn start(settings: &str) -> Option<Self> {
-        Self::without_jetstream(&format!("jetstream {{ store_dir: store }}\n{settings}"))
-    }
-
-    /// The same without JetStream, unless the settings say otherwise.
-    pub(crate) fn without_jetstream(settings: &str) -> Option<Self> {
+    /// Starts one; `None`: there is no program, which has been said. `settings` are lines of its configuration, whose relative paths begin where it runs;
+    /// `files` are put there before.
+    ///
+    /// # Panics
+    /// In CI without the program, and if the server does not start.
+    pub fn start(settings: &str, files: &[(&str, &str)]) -> Option<Self> {
         let Some(program) = program() else {
             assert!(std::env::var_os("CI").is_none(), "`cargo xtask setup` unpacks nats-server into target/debian");
-            println!("not run: there is no `nats-server`; `cargo xtask setup` unpacks Debian's into target/debian");
+            println!("skipped: there is no `nats-server`; `cargo xtask setup` unpacks Debian's into target/debian");
             return None;
         };
         let dir = tempfile::tempdir().expect("a directory");
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).expect("written");
+        }
         std::fs::write(dir.path().join("server.conf"), format!("host: 127.0.0.1\n{settings}")).expect("written");
         let mut broker = Self { program, dir, port: 0, child: None };
         // Any port that is free, which the server writes into a file.
@@ -48,6 +50,11 @@ impl Broker {
         });
         broker.until("a connection", |broker| std::net::TcpStream::connect(("127.0.0.1", broker.port)).ok());
         Some(broker)
+    }
+
+    /// Starts one with JetStream.
+    pub fn with_jetstream(settings: &str) -> Option<Self> {
+        Self::start(&format!("jetstream {{ store_dir: store }}\n{settings}"), &[])
     }
 
     fn spawn(&mut self, arguments: &[&str]) {
@@ -72,8 +79,26 @@ impl Broker {
         }
     }
 
+    /// The server's program.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// A file beside its configuration.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// On which port of loopback it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Ends it without a word.
-    pub(crate) fn kill(&mut self) {
+    ///
+    /// # Panics
+    /// If the system does not let us.
+    pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().expect("it is killed");
             child.wait().expect("it ends");
@@ -81,14 +106,17 @@ impl Broker {
     }
 
     /// Starts it again where it was.
-    pub(crate) fn again(&mut self) {
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn again(&mut self) {
         let port = self.port.to_string();
         self.spawn(&["-p", &port]);
         self.until("a connection", |broker| std::net::TcpStream::connect(("127.0.0.1", broker.port)).ok());
     }
 
     /// `nats://127.0.0.1:PORT`
-    pub(crate) fn address(&self) -> String {
+    pub fn address(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
 }
