@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::mem::{align_of, offset_of, size_of};
 
 use hostcall::Definition;
-use hostcall_idl::files::{Source, parse};
+use hostcall_abi::stream::{Message, Policy};
+use hostcall_idl::files::{Source, parse, parse_with_streams};
 use hostcall_idl::model::Interface;
 
 #[allow(
@@ -78,6 +79,34 @@ fn the_services_of_kernels() {
         behaviours_services::stress { count sum turn post post_sum }
         behaviours_services::soak { mark wide bulk text post fail }
     );
+}
+
+/// What both sides must know of a stream: signature, bytes, policy, and name, type, place and size of each field.
+type Messages = (u64, usize, Policy, Vec<(String, String, usize, usize)>);
+
+fn made<M: Message>() -> (String, Messages) {
+    let fields = M::FIELDS.iter().map(|field| (field.name.into(), field.ty.into(), field.offset, field.bytes));
+    (M::NAME.into(), (M::SIGNATURE, size_of::<M>(), M::POLICY, fields.collect()))
+}
+
+#[test]
+fn the_streams_of_kernels() {
+    let compare = |name: &str, text: &str, made: &[(String, Messages)], others: &[&str]| {
+        let interface = parse_with_streams(&[Source { name, text }]).unwrap_or_else(|errors| panic!("{errors}"));
+        let read = interface.streams.iter().map(|stream| {
+            let fields = stream.structure.fields.iter().zip(&stream.fields);
+            let fields = fields.map(|(field, [name, ty])| (name.clone(), ty.clone(), field.offset, field.ty.bytes().unwrap()));
+            (stream.structure.name.clone(), (stream.signature, stream.structure.bytes, stream.policy, fields.collect()))
+        });
+        assert_eq!(read.collect::<BTreeMap<_, Messages>>(), made.iter().cloned().collect(), "{name}");
+        assert_eq!(interface.other_streams.iter().map(|(name, _)| name).collect::<Vec<_>>(), others, "{name}");
+    };
+    let text = include_str!("../../../kernels/bench-services/src/lib.rs");
+    compare("bench-services", text, &[made::<bench_services::Message4>(), made::<bench_services::Message8>(), made::<bench_services::Message16>()], &[]);
+    use behaviours_services::{Big, Mixed, Numbered, Patient, Sampled, Tiny};
+    let text = include_str!("../../../kernels/behaviours-services/src/lib.rs");
+    let all = [made::<Tiny>(), made::<Patient>(), made::<Sampled>(), made::<Numbered>(), made::<Mixed>(), made::<Big>()];
+    compare("behaviours-services", text, &all, &["Frame", "Note", "Flown"]);
 }
 
 #[test]

@@ -74,7 +74,7 @@ impl Rig {
 
     /// The same with other kernels of the same names.
     pub(super) fn with(&self, images: &ProgramBundle) -> Result<Self, Error> {
-        Self::of(self.device.clone(), self.scale, self.first_poll, self.placement, images)
+        Self::of(self.device.clone(), self.scale, self.first_poll, self.placement.clone(), images)
     }
 
     fn of(device: Device, scale: Scale, first_poll: FirstPoll, placement: Placement, images: &ProgramBundle) -> Result<Self, Error> {
