@@ -121,30 +121,40 @@ HOSTCALL_KERNEL(together, u32 bytes, unsigned char* from, unsigned char* back, u
     u32 sum = 0;
     for (u32 k = 0; k < bytes; k++) sum += data[k] = (hostcall::u8)(wave * 31 + k * 7);
     if (i >= n) return;
+    // Lanes need not go on together by themselves, neither behind a branch nor behind a call.
+    const auto lanes = hostcall::converged::here();
     // Arguments are the first lane's, whatever the others pass.
     u64 good = Host::sum_together(i, 1000).value_or(0) == first + 1000 ? 1 : 0;
+    lanes.sync();
     good |= Host::note_together(1).ok() ? 2 : 0;
     hostcall::array<hostcall::u8, 64> block;
     for (u32 k = 0; k < 64; k++) block[k] = (hostcall::u8)(wave + k);
     u32 digest = 0;
     for (u32 k = 0; k < 64; k++) digest += block[k];
+    lanes.sync();
     if (const auto answer = Host::digest_together(block)) good |= answer->at[0] == digest && answer->at[1] == block[63] ? 4 : 0;
     u32 returned = 77;
+    lanes.sync();
     const auto echoed = Host::echo_together({data, bytes}, {into, bytes, &returned});
     if (echoed && *echoed == sum && returned == bytes) {
         u32 same = 0;
         for (u32 k = 0; k < bytes; k++) same += into[k] == data[k] ? 1 : 0;
         good |= same == bytes ? 8 : 0;
     }
+    lanes.sync();
     good |= Host::log_together({(const char*)data, bytes}).ok() ? 16 : 0;
     {
+        lanes.sync();
         auto port = hostcall::port::hold();
         if (port) {
-            good |= Host::sum_together_on(port, i, 1).value_or(0) == first + 1 && Host::note_together_on(port, 1).ok() ? 32 : 0;
+            good |= Host::sum_together_on(port, i, 1).value_or(0) == first + 1 ? 32 : 0;
+            lanes.sync();
+            good &= Host::note_together_on(port, 1).ok() ? ~0ull : ~32ull;
         } else {
             good |= Host::note_together(1).ok() ? 32 : 0;
         }
     }
+    lanes.sync();
     const auto failed = Host::picky_together((u32)wave);
     good |= wave % 2 == 0 ? failed.value_or(0) == wave * 10 ? 64 : 0 : failed.status == status::handler_failed && failed.detail == wave + 7 ? 64 : 0;
     // Lanes that part call for themselves. (On lines of their own: a place is a line.)

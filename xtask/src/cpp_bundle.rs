@@ -49,7 +49,7 @@ fn hosts(sh: &Shell, to: &str) -> Result<()> {
     cmd!(sh, "strip {to}/prefix/lib/libhostcall.so.0.1.0").quiet().run()?;
     sh.copy_file(target.join("examples/handler_rate"), to)?;
     cmd!(sh, "strip {to}/handler_rate").quiet().run()?;
-    cmd!(sh, "{target}/examples/kernels --target cubin:sm_90 kernels/bench {to}/bench.program").run()?;
+    cmd!(sh, "{target}/examples/kernels --targets cubin:sm_90 kernels/bench {to}/bench.program").run()?;
     for file in ["tests/c/driver.c", "tests/c/check.h", "examples/existing.cu"] {
         sh.copy_file(format!("crates/libhostcall/{file}"), to)?;
     }

@@ -183,7 +183,7 @@ static void handles(struct host *host, const char *cubin) {
 /* A handler fails: the wait says so, and the report which. */
 static void failure(struct host *host) {
   hc_attachment *attachment;
-  char report[4096], stats[4096];
+  char report[16384], stats[16384];
   size_t bytes = sizeof report, more = sizeof stats;
   uint64_t results[LANES], n = LANES, i;
   void *arguments[2];
