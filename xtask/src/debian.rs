@@ -14,7 +14,7 @@ const FILES: [(&str, &str); 7] = [
     ("liboffload-22-dev", "*/include/offload/*"),
     ("nats-server", "*/sbin/nats-server"),
     ("slurm-client", "*/bin/s[br][au][tn]*"),
-    ("slurm-wlm-basic-plugins", "*/libslurmfull.so"),
+    ("slurm-wlm-basic-plugins", "*/slurm-wlm/*"),
 ];
 
 /// Downloads what is missing and unpacks it.

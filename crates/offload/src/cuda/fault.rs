@@ -193,6 +193,27 @@ mod tests {
     }
 
     #[test]
+    fn a_driver_that_is_there_and_does_not_work_is_not_absent() {
+        let absent = |error: &OpenError| match no_driver(error) {
+            Error::Unavailable { absent, .. } => absent,
+            other => panic!("{other}"),
+        };
+        let text = |text: &str| OpenError::NoLibrary(text.to_owned());
+        assert!(absent(&text("libcuda.so.1: cannot open shared object file: No such file or directory")));
+        assert!(absent(&OpenError::Init(Failed { call: "cuInit", status: Status::NO_DEVICE })));
+        for broken in [
+            text("libcuda.so.1: invalid ELF header"),
+            // What it needs is not there.
+            text("libnvidia-ptxjitcompiler.so.1: cannot open shared object file: No such file or directory"),
+            OpenError::NoSymbol("cuInit"),
+            OpenError::TooOld(12020),
+            OpenError::Init(Failed { call: "cuInit", status: Status::SYSTEM_DRIVER_MISMATCH }),
+        ] {
+            assert!(!absent(&broken), "{broken:?}");
+        }
+    }
+
+    #[test]
     fn a_driver_without_a_gpu_points_at_what_hides_gpus() {
         let error = no_driver(&OpenError::Init(Failed { call: "cuInit", status: Status::NO_DEVICE }));
         assert!(error.to_string().contains("CUDA_VISIBLE_DEVICES"), "{error}");
