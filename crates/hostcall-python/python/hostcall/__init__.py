@@ -1,0 +1,39 @@
+"""Code that runs on a GPU calls Python functions beside it, while the kernel is still running."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import _attach, _hostcall, sim
+from ._definition import Argument, Definition, cuda_source
+from ._errors import (
+    CompileError,
+    DeviceError,
+    DeviceLost,
+    DevicePanic,
+    Failure,
+    HandlerFailure,
+    HeldLockError,
+    HostcallError,
+    InvalidError,
+    KernelFailed,
+    NotFoundError,
+    OutOfMemoryError,
+    RefusedError,
+    Report,
+    StoppedError,
+    UnavailableError,
+    UnknownService,
+    WaitTimeout,
+)
+from ._hostcall import Attachment
+from ._names import *  # noqa: F403 - the types of the wire, among them `bool`, `str`, `slice` and `tuple`
+from ._names import __all__ as _names
+from ._server import Server
+from ._service import Lanes, Service, service
+from ._serving import Out
+from ._stats import Latency, ServiceStats, Stats
+from ._types import Err, Ok, Type
+from .sim import include_dir
+
+__version__ = _hostcall.VERSION
