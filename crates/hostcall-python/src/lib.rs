@@ -12,6 +12,7 @@
 //! | [`variable`] | strings and slices of them |
 //! | [`server`], [`device`], [`options`] | the server, what it runs on, how it is set up |
 //! | [`attach`], [`module`] | programs that call |
+//! | [`in_process`] | calls that this process makes itself, for packages that simulate kernels |
 //! | [`console`] | what kernels print |
 //! | [`watch`] | the thread that notices a held interpreter lock |
 //! | [`report`], [`error`] | what went wrong, for Python |
@@ -23,6 +24,7 @@ mod console;
 mod define;
 mod device;
 mod error;
+mod in_process;
 mod module;
 mod options;
 mod queue;
@@ -42,6 +44,8 @@ mod _hostcall {
     use super::batch::Batch;
     #[pymodule_export]
     use super::define::{Defined, cuda_source, define};
+    #[pymodule_export]
+    use super::in_process::InProcess;
     #[pymodule_export]
     use super::module::SimModule;
     #[pymodule_export]

@@ -50,12 +50,12 @@ def unloaded(kind: str, pointer: int) -> None:
     """It is about to be unloaded."""
     with _lock:
         program = _programs.pop((kind, pointer), None)
-    if program is not None and program.attachment is not None and program.server in _attach.RUNNING:
+    if program is not None and program.attachment is not None and program.server in _attach.running():
         program.attachment.detach()
 
 
 def _server_of(program: _Program) -> Any:
-    for server in reversed(_attach.RUNNING):
+    for server in reversed(_attach.running()):
         if _context_of(server) == program.context:
             return server
     return None
@@ -63,7 +63,7 @@ def _server_of(program: _Program) -> Any:
 
 def _context_of(server: Any) -> int | None:
     """A simulator has none."""
-    context: int | None = server.cuda_context
+    context: int | None = server.device["context"]
     return context
 
 
@@ -77,8 +77,9 @@ def _started(server: Any) -> None:
     context = _context_of(server)
     if context is None:
         return
+    running = _attach.running()
     with _lock:
-        waiting = [program for program in _programs.values() if program.context == context and program.server not in _attach.RUNNING]
+        waiting = [program for program in _programs.values() if program.context == context and program.server not in running]
     for program in waiting:
         _give(program, server)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ._definition import cuda_source
+from .sim import include_dir
 
 _INCLUDE = re.compile(r'^\s*#include\s+[<"](hostcall[^>"]*)[>"]\s*$', re.MULTILINE)
 
