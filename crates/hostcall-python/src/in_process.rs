@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use hostcall::test_utils::{MockDevice, MockWave, var_units};
-use hostcall::wire::PortBuffer;
+use hostcall::__private::PortBuffer;
 use hostcall_abi::codec::VarHead;
 use hostcall_abi::{CallError, Flags, Geometry, Status};
 use pyo3::prelude::*;

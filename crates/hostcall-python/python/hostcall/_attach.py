@@ -74,4 +74,6 @@ def stream_pointer(stream: Any) -> int | None:
         if handle is not None:
             # Numba's is a `ctypes.c_void_p`, whose value of the default stream is None.
             return int(getattr(handle, "value", handle) or 0)
+    if type(stream).__module__.startswith("numba.cuda.simulator"):
+        return None
     raise InvalidError(f"{stream!r} is no stream: a number is, and what has `__cuda_stream__`, `cuda_stream`, `ptr` or `handle`")

@@ -120,10 +120,11 @@ def _with_status(status: int, value: Any, wire: Wire) -> Any:
 
 
 def _give_back(outs: list[np.ndarray[Any, Any]], counts: np.ndarray[Any, Any], back: bytes) -> None:
+    # Each has its place, however much of it came back.
     at = 0
     for array, count in zip(outs, counts.tolist()):
         array.view("u1")[:count] = np.frombuffer(back, "u1", count, at)
-        at += -(-count // 4) * 4
+        at += -(-array.nbytes // 4) * 4
 
 
 def _report(spoken: str, status: int, detail: int) -> bytes:

@@ -78,7 +78,9 @@ def test_a_call_that_fails_ends_its_lane(server):
     with pytest.raises(hc.KernelFailed) as failed:
         server.wait()
     assert "Host::odd" in str(failed.value) and "odd numbers fail" in str(failed.value)
-    assert y.tolist() == [0 if i % 2 else 100 + i for i in range(128)]
+    # A lane that fails ends the kernel: the lanes of other warps end if they call after that.
+    assert all(value == 0 if i % 2 else value in (0, 100 + i) for i, value in enumerate(y.tolist()))
+    assert any(y.tolist())
 
 
 def test_tensors_that_several_lanes_have_are_refused(server):
