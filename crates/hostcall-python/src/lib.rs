@@ -11,7 +11,7 @@
 //! | [`batch`] | messages that the dispatcher has: arguments out, answers in |
 //! | [`variable`] | strings and slices of them |
 //! | [`server`], [`device`], [`options`] | the server, what it runs on, how it is set up |
-//! | [`attach`], [`module`] | programs that call |
+//! | [`attach`], [`module`], [`program`] | programs that call |
 //! | [`console`] | what kernels print |
 //! | [`watch`] | the thread that notices a held interpreter lock |
 //! | [`report`], [`error`] | what went wrong, for Python |
@@ -25,6 +25,7 @@ mod device;
 mod error;
 mod module;
 mod options;
+mod program;
 mod queue;
 mod report;
 mod server;
@@ -41,9 +42,11 @@ mod _hostcall {
     #[pymodule_export]
     use super::batch::Batch;
     #[pymodule_export]
-    use super::define::{Defined, cuda_source, define};
+    use super::define::{Defined, cuda_source, define, python_source};
     #[pymodule_export]
     use super::module::SimModule;
+    #[pymodule_export]
+    use super::program::default_device;
     #[pymodule_export]
     use super::server::Server;
 
