@@ -1,7 +1,6 @@
 //! Services by their Rust text, so that names, signatures and stubs are those of the Rust macros by construction.
 
 use hostcall::{Definition, Variable, VariableKind};
-use hostcall_abi::codec::VarHead;
 use hostcall_idl::files::{self, Source};
 use hostcall_idl::generate::{self, Language, Namespace};
 use hostcall_idl::model::{Function, Interface, Kind};
@@ -12,8 +11,8 @@ use crate::error::invalid;
 
 fn parse(source: &str) -> PyResult<Interface> {
     files::parse(&[Source { name: "python", text: source }]).map_err(|errors| {
-        let said = errors.0.iter().map(|error| error.kind.to_string()).collect::<Vec<_>>().join("\n");
-        invalid(format!("{said}\nin the definition that was made of the Python types:\n{source}"))
+        let said = errors.0.iter().map(|error| format!("line {}: {}", error.line, error.kind)).collect::<Vec<_>>().join("\n");
+        invalid(format!("{said}\nin this definition in Rust:\n{source}"))
     })
 }
 
@@ -64,11 +63,6 @@ impl Defined {
     /// Units of the result; none of a post.
     pub(crate) fn reply_units(&self) -> usize {
         self.definition.reply_dwords.unwrap_or(0)
-    }
-
-    /// The first unit behind the head.
-    pub(crate) fn first_unit(&self) -> usize {
-        if self.definition.takes_var { VarHead::DWORDS } else { 0 }
     }
 }
 
@@ -134,4 +128,10 @@ pub(crate) fn define(source: &str) -> PyResult<Vec<Defined>> {
 pub(crate) fn cuda_source(source: &str, namespace: Option<&str>) -> PyResult<String> {
     let namespace = namespace.map_or_else(|| Ok(Namespace::default()), str::parse).map_err(invalid)?;
     Ok(generate::generate(&parse(source)?, Language::Cuda, &namespace))
+}
+
+/// What `cargo hostcall bindgen --lang python` writes of a Rust text.
+#[pyfunction]
+pub(crate) fn python_source(source: &str) -> PyResult<String> {
+    Ok(generate::generate(&parse(source)?, Language::Python, &Namespace::default()))
 }

@@ -11,8 +11,8 @@
 //! | [`batch`] | messages that the dispatcher has: arguments out, answers in |
 //! | [`variable`] | strings and slices of them |
 //! | [`server`], [`device`], [`options`] | the server, what it runs on, how it is set up |
-//! | [`attach`], [`module`] | programs that call |
 //! | [`in_process`] | calls that this process makes itself, for packages that simulate kernels |
+//! | [`attach`], [`module`], [`program`] | programs that call |
 //! | [`console`] | what kernels print |
 //! | [`watch`] | the thread that notices a held interpreter lock |
 //! | [`report`], [`error`] | what went wrong, for Python |
@@ -27,6 +27,7 @@ mod error;
 mod in_process;
 mod module;
 mod options;
+mod program;
 mod queue;
 mod report;
 mod server;
@@ -43,11 +44,13 @@ mod _hostcall {
     #[pymodule_export]
     use super::batch::Batch;
     #[pymodule_export]
-    use super::define::{Defined, cuda_source, define};
+    use super::define::{Defined, cuda_source, define, python_source};
     #[pymodule_export]
     use super::in_process::InProcess;
     #[pymodule_export]
     use super::module::SimModule;
+    #[pymodule_export]
+    use super::program::default_device;
     #[pymodule_export]
     use super::server::Server;
 

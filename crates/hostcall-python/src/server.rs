@@ -147,6 +147,12 @@ impl Server {
         Ok((module, attachment))
     }
 
+    /// Loads a program with Rust's `std`, and starts it.
+    fn start_program(&self, py: Python<'_>, program: Vec<u8>, threads: u32, stack: usize) -> PyResult<()> {
+        self.shared.check()?;
+        crate::program::start(py, &self.shared, &program, threads, stack)
+    }
+
     /// Waits for the stream and for all calls. `timeout` is in seconds.
     #[pyo3(signature = (timeout=None, stream=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>, stream: Option<u64>) -> PyResult<()> {

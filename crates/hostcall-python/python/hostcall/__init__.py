@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
-
 from . import _attach, _hostcall, sim
-from ._definition import Argument, Definition, cuda_source
+from ._definition import Argument, Definition, bindings, cuda_source
 from ._errors import (
     CompileError,
     DeviceError,
@@ -34,6 +32,16 @@ from ._service import Lanes, Service, service
 from ._serving import Out
 from ._stats import Latency, ServiceStats, Stats
 from ._types import Err, Ok, Type
+from .program import Finished, Program, ProgramFailed
 from .sim import include_dir
 
 __version__ = _hostcall.VERSION
+
+__all__ = [
+    *_names,
+    *("Argument", "Attachment", "Definition", "Err", "Finished", "Lanes", "Latency", "Ok", "Out", "Program", "Report", "Server", "Service", "ServiceStats"),
+    *("Stats", "Type", "bindings", "cuda_source", "include_dir", "service", "sim"),
+    *("CompileError", "DeviceError", "DeviceLost", "DevicePanic", "Failure", "HandlerFailure", "HeldLockError", "HostcallError", "InvalidError"),
+    *("KernelFailed", "NotFoundError", "OutOfMemoryError", "ProgramFailed", "RefusedError", "StoppedError", "UnavailableError", "UnknownService"),
+    *("WaitTimeout",),
+]

@@ -136,3 +136,8 @@ def cuda_source(*services: Any, namespace: str | None = None) -> str:
                 "`cargo hostcall bindgen --lang cuda` and the Rust file"
             )
     return _hostcall.cuda_source(text, namespace)
+
+
+def bindings(rust: str) -> str:
+    """Definitions in Python of the services in a Rust text: what ``cargo hostcall bindgen --lang python`` writes."""
+    return _hostcall.python_source(rust)

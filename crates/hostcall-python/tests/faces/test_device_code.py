@@ -6,7 +6,7 @@ import types
 import warnings
 
 import pytest
-from conftest import SCALAR, SERVICES, assert_is_attachable
+from face_services import SCALAR, SERVICES, assert_is_attachable
 
 KERNEL = """#include <hostcall_services.cuh>
 extern "C" __global__ void k(float* y, unsigned n) {

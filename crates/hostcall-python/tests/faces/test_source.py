@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import SERVICES, add42, log
+from face_services import SERVICES, add42, log
 
 import hostcall as hc
 from hostcall import _source

@@ -1,7 +1,7 @@
 """What faces read of a definition's text."""
 
 import pytest
-from conftest import SERVICES
+from face_services import SERVICES
 
 from hostcall._wire import signature, wire
 

@@ -2,7 +2,7 @@
 
 import triton
 import triton.language as tl
-from conftest import SCALAR
+from face_services import SCALAR
 
 from hostcall import triton as face
 

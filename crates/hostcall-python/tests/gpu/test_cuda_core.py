@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import SOURCE
+from gpu_host import SOURCE
 
 import hostcall as hc
 

@@ -1,7 +1,7 @@
 """PyTorch's extensions."""
 
 import pytest
-from conftest import SOURCE, Host
+from gpu_host import SOURCE, Host
 
 import hostcall as hc
 

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 triton = pytest.importorskip("triton")
 hc_triton = pytest.importorskip("hostcall.triton")
 import triton.language as tl  # noqa: E402
-from conftest import Host  # noqa: E402
+from gpu_host import Host  # noqa: E402
 
 #: Triton's kernels name global functions only. The host's state is made anew for each test.
 HOST = Host()

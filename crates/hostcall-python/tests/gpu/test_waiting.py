@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import SOURCE
+from gpu_host import SOURCE
 
 import hostcall as hc
 
@@ -123,7 +123,7 @@ def test_cuda_cores_device_stream_and_event(waiting):
 
 HELD = """
 import ctypes, cupy as cp, numpy as np, hostcall as hc, hostcall.cupy
-from conftest import Host, SOURCE
+from gpu_host import Host, SOURCE
 host = Host()
 with hc.Server() as server:
     server.register(*host.all)
