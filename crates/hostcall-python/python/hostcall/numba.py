@@ -19,6 +19,7 @@ cuda = _need.package("numba.cuda", "numba-cuda[cu13]", "hostcall.numba")
 
 #: Of each service, and way to fail, the function that there is: two of one name do not link.
 _stubs: dict[tuple[Wire, str | None], Any] = {}
+_codes: list[_Code] = []
 
 
 def stub(service: Any, *, on_error: str | None = None) -> Any:
@@ -32,7 +33,7 @@ def stub(service: Any, *, on_error: str | None = None) -> Any:
 
 
 def stubs(*services: Any, on_error: str | None = None) -> tuple[Any, ...]:
-    """As ``stub``, for several services: compiled together, which takes as long as one."""
+    """As ``stub``, for several services."""
     if on_error not in (None, "value"):
         raise ValueError(f'on_error is None (a call that fails ends its lane) or "value" (the stub returns a status, too), not {on_error!r}')
     wires = [wire(service) for service in services]
@@ -42,14 +43,10 @@ def stubs(*services: Any, on_error: str | None = None) -> tuple[Any, ...]:
         from . import _numba_sim
 
         return tuple(_numba_sim.Stub(each, on_error) for each in wires)
-    missing = {each: service for each, service in zip(wires, services, strict=True) if (each, on_error) not in _stubs}
-    if missing:
-        source = _source.whole(*missing.values()) + _numba_source.functions(list(missing), on_error)
-        code = cuda.CUSource(source, name="hostcall-stubs.cu", setup_callback=_attach, teardown_callback=_detach)
-        for each in missing:
-            _stubs[each, on_error] = cuda.declare_device(
-                _numba_source.symbol(each, on_error), _numba_source.signature(each, on_error), link=code
-            )
+    for each, service in zip(wires, services):
+        if (each, on_error) not in _stubs:
+            signature = _numba_source.signature(each, on_error)
+            _stubs[each, on_error] = cuda.declare_device(_numba_source.symbol(each, on_error), signature, link=_code(each, service, on_error))
     return tuple(_stubs[each, on_error] for each in wires)
 
 
@@ -63,9 +60,37 @@ def simulated() -> bool:
     return bool(cuda.config.ENABLE_CUDASIM)
 
 
+def _code(wire: Wire, service: Any, on_error: str | None) -> Any:
+    """The code that has this stub. A service that was defined anew begins another."""
+    if not _codes or any(each.name == wire.name and each != wire for each in _codes[-1].services):
+        _codes.append(_Code())
+    code = _codes[-1]
+    code.services[wire] = service
+    code.functions.setdefault(on_error, []).append(wire)
+    return code
+
+
 def _attach(library: Any) -> None:
     _loaded.loaded("library", int(library.handle), "a Numba kernel")
 
 
 def _detach(library: Any) -> None:
     _loaded.unloaded("library", int(library.handle))
+
+
+# The simulator has no such class, and needs none.
+class _Code(getattr(cuda, "CUSource", object)):  # type: ignore[misc]
+    """The source of all stubs, as far as there are any when a kernel is linked.
+
+    A kernel gets one source however many stubs it calls, because nvJitLink before 13.5 refuses a second definition of a global, though both are weak.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("", name="hostcall-stubs.cu", setup_callback=_attach, teardown_callback=_detach)
+        self.services: dict[Wire, Any] = {}
+        self.functions: dict[str | None, list[Wire]] = {}
+
+    @property
+    def data(self) -> str:
+        functions = (_numba_source.functions(wires, on_error) for on_error, wires in self.functions.items())
+        return _source.whole(*self.services.values()) + "".join(functions)

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import site
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ ROOT = Path(__file__).resolve().parents[4]
 
 
 def find_toolkit():
-    """NVIDIA's compilers as ``cargo xtask setup`` installs them, or the machine's own."""
-    for place in (ROOT / "target/cuda/nvidia/cu13", Path("/usr/local/cuda")):
+    """NVIDIA's compilers: packages of this Python, those that ``cargo xtask setup`` installs, or the machine's own."""
+    packages = [Path(directory, "nvidia/cu13") for directory in site.getsitepackages()]
+    for place in (*packages, ROOT / "target/cuda/nvidia/cu13", Path("/usr/local/cuda")):
         if (place / "bin/nvcc").is_file():
             return place
     return None
@@ -21,12 +23,11 @@ def find_toolkit():
 TOOLKIT = find_toolkit()
 if TOOLKIT is not None:
     os.environ.setdefault("CUDA_HOME", str(TOOLKIT))
-    # Who looks for them finds what is loaded already.
-    for name in ("libcudart.so.13", "libnvrtc.so.13", "libnvvm.so.4"):
-        for place in (TOOLKIT / "lib", TOOLKIT / "lib64", TOOLKIT / "nvvm/lib64"):
-            if (place / name).is_file():
-                ctypes.CDLL(str(place / name), ctypes.RTLD_GLOBAL)
-                break
+    # Who looks for them finds what is loaded already: all of one version.
+    for pattern in ("libcudart.so.13", "libnvrtc-builtins.so.*", "libnvrtc.so.13", "libnvvm.so.4"):
+        places = (TOOLKIT / "lib", TOOLKIT / "lib64", TOOLKIT / "nvvm/lib64")
+        for library in [file for place in places for file in place.glob(pattern)][:1]:
+            ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
 
 
 @pytest.fixture
