@@ -42,8 +42,14 @@ def loaded(kind: str, pointer: int, name: str) -> None:
             RuntimeWarning,
             stacklevel=3,
         )
-    else:
+        return
+    try:
         _give(program, server)
+    except BaseException:
+        # The next launch asks again.
+        with _lock:
+            _programs.pop((kind, pointer), None)
+        raise
 
 
 def unloaded(kind: str, pointer: int) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
+from typing import Any
 
 
-def package(name: str, install: str, why: str) -> ModuleType:
+def package(name: str, install: str, why: str) -> Any:
     """Imports ``name``, or says what to install."""
     try:
         return importlib.import_module(name)

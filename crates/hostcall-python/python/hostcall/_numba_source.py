@@ -6,6 +6,7 @@ Numba's record of it.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from ._wire import Type, Wire
@@ -35,7 +36,7 @@ def symbol(wire: Wire, on_error: str | None) -> str:
 
 def signature(wire: Wire, on_error: str | None) -> Any:
     """Its type for Numba."""
-    from numba.cuda import types
+    types: Any = importlib.import_module("numba.cuda.types")
 
     def scalar(of: Type) -> Any:
         return getattr(types, _NUMBA[of.text])

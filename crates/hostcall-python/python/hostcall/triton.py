@@ -41,7 +41,6 @@ def stub(service: Any) -> Any:
     result = "int1" if value is None else _triton_ir.TRITON[value.text]
     symbols = {tuple(getattr(tl, name) for name in (*types, "int1", result)): (_triton_ir.symbol(of), getattr(tl, result))}
 
-    @tl.core.extern
     def call(*arguments: Any, mask: Any = None, other: Any = None, _semantic: Any = None) -> Any:
         if len(arguments) != len(types):
             raise TypeError(f"{of.spoken} takes {len(types)} arguments, not {len(arguments)}: {of.text}")
@@ -52,7 +51,7 @@ def stub(service: Any) -> Any:
         return tl.core.extern_elementwise("hostcall", "", given, symbols, is_pure=False, _semantic=_semantic)
 
     call.__name__ = call.__qualname__ = of.name
-    return call
+    return tl.core.extern(call)
 
 
 def libs(*services: Any) -> dict[str, str]:

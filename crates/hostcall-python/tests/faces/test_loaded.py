@@ -48,6 +48,17 @@ def test_a_program_goes_to_the_server_of_its_context_that_started_last():
     assert second.attached == []
 
 
+def test_a_program_that_is_refused_is_asked_for_again():
+    server = Server(7)
+    server.attach_cuda_module = lambda pointer, name: 1 / 0
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            _loaded.loaded("module", 100, "a kernel")
+    del server.attach_cuda_module
+    _loaded.loaded("module", 100, "a kernel")
+    assert server.attached == [100]
+
+
 def test_what_was_loaded_before_is_attached_when_a_server_starts():
     with pytest.warns(RuntimeWarning, match="a kernel calls the host, and no server runs"):
         _loaded.loaded("library", 100, "a kernel")

@@ -4,8 +4,12 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from doc_programs import program  # noqa: E402
 
 pytest.importorskip("numba")
 pytest.importorskip("numba.cuda")
@@ -229,3 +233,16 @@ def test_the_stream_of_the_simulator_can_be_waited_for():
         with hc.Server("sim") as server:
             server.wait(stream=cuda.stream())
     """)
+
+
+def test_the_program_of_the_documentation_runs():
+    done = subprocess.run(
+        [sys.executable, "-c", program("Numba")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "the kernel says: the first lane is done\n[42. 43. 44. 45.]\n"
