@@ -20,7 +20,10 @@ impl SimModule {
     pub(crate) fn load(shared: &Arc<Shared>, name: &str, library: Vec<u8>) -> PyResult<Self> {
         let device = &shared.opened.device;
         if device.info().kind != DeviceKind::Sim {
-            return Err(invalid(format!("a program for the simulator cannot run on {}: use `hostcall.Server(\"sim\")`", device.info().name)));
+            return Err(invalid(format!(
+                "a program for the simulator cannot run on {}: use `hostcall.Server(\"sim\")`",
+                device.info().name
+            )));
         }
         let bundle = ProgramBundle::new(name.to_owned(), vec![Image::new(ImageKind::Sim, device.info().arch.clone(), library)]);
         Ok(Self { shared: shared.clone(), program: device.load(&bundle).map_err(of_device)? })

@@ -156,7 +156,8 @@ impl Server {
     /// Waits for the stream and for all calls. `timeout` is in seconds.
     #[pyo3(signature = (timeout=None, stream=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>, stream: Option<u64>) -> PyResult<()> {
-        let limit = timeout.map(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|error| invalid(format!("timeout: {error}"))));
+        let limit =
+            timeout.map(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|error| invalid(format!("timeout: {error}"))));
         let limit = limit.transpose()?;
         self.shared.check()?;
         let queue = self.shared.opened.queue(stream)?;

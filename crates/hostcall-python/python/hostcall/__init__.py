@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _attach, _hostcall, sim
+from . import _attach, _hostcall, _names, sim
 from ._definition import Argument, Definition, bindings, cuda_source
 from ._errors import (
     CompileError,
@@ -26,7 +26,6 @@ from ._errors import (
 )
 from ._hostcall import Attachment
 from ._names import *  # noqa: F403 - the types of the wire, among them `bool`, `str`, `slice` and `tuple`
-from ._names import __all__ as _names
 from ._server import Server
 from ._service import Lanes, Service, service
 from ._serving import Out
@@ -38,10 +37,44 @@ from .sim import include_dir
 __version__ = _hostcall.VERSION
 
 __all__ = [
-    *_names,
-    *("Argument", "Attachment", "Definition", "Err", "Finished", "Lanes", "Latency", "Ok", "Out", "Program", "Report", "Server", "Service", "ServiceStats"),
-    *("Stats", "Type", "bindings", "cuda_source", "include_dir", "service", "sim"),
-    *("CompileError", "DeviceError", "DeviceLost", "DevicePanic", "Failure", "HandlerFailure", "HeldLockError", "HostcallError", "InvalidError"),
-    *("KernelFailed", "NotFoundError", "OutOfMemoryError", "ProgramFailed", "RefusedError", "StoppedError", "UnavailableError", "UnknownService"),
-    *("WaitTimeout",),
+    "Argument",
+    "Attachment",
+    "CompileError",
+    "Definition",
+    "DeviceError",
+    "DeviceLost",
+    "DevicePanic",
+    "Err",
+    "Failure",
+    "Finished",
+    "HandlerFailure",
+    "HeldLockError",
+    "HostcallError",
+    "InvalidError",
+    "KernelFailed",
+    "Lanes",
+    "Latency",
+    "NotFoundError",
+    "Ok",
+    "Out",
+    "OutOfMemoryError",
+    "Program",
+    "ProgramFailed",
+    "RefusedError",
+    "Report",
+    "Server",
+    "Service",
+    "ServiceStats",
+    "Stats",
+    "StoppedError",
+    "Type",
+    "UnavailableError",
+    "UnknownService",
+    "WaitTimeout",
+    "bindings",
+    "cuda_source",
+    "include_dir",
+    "service",
+    "sim",
 ]
+__all__ += _names.__all__

@@ -5,29 +5,55 @@ Type checkers see `Any` in their place: the same annotation means a number in a 
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy.typing as npt
 
 from . import _types
 
 __all__ = [
-    *("u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"),
-    *("bool", "char", "unit", "str", "array", "tuple", "option", "result", "slice", "slice_mut", "struct"),
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "usize",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "isize",
+    "f32",
+    "f64",
+    "bool",
+    "char",
+    "unit",
+    "str",
+    "array",
+    "tuple",
+    "option",
+    "result",
+    "slice",
+    "slice_mut",
+    "struct",
 ]
 
 
-def struct(name: _str, dtype: npt.DTypeLike, align: int | None = None) -> Any:
+def struct(name: builtins.str, dtype: npt.DTypeLike, align: int | None = None) -> Any:
     """A struct of the wire: the fields of a structured dtype, without padding, little-endian. ``align``: if it is not that of its fields."""
     return _types.Structure(name, dtype, align)
 
 
-_str = str
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import TypeAlias, Union
 
+    from typing_extensions import TypeVarTuple, Unpack
+
+    _Ts = TypeVarTuple("_Ts")
     _T = TypeVar("_T")
     _E = TypeVar("_E")
     _N = TypeVar("_N")
@@ -51,23 +77,12 @@ if TYPE_CHECKING:
     unit: TypeAlias = Any
     str: TypeAlias = Any
 
-    class array(Any, Generic[_T, _N]):
-        def __init__(self, element: object, count: int) -> None: ...
-
-    class tuple(Any, Generic[_T]):
-        def __init__(self, *types: object) -> None: ...
-
-    class option(Any, Generic[_T]):
-        def __init__(self, value: object) -> None: ...
-
-    class result(Any, Generic[_T, _E]):
-        def __init__(self, value: object, error: object) -> None: ...
-
-    class slice(Any, Generic[_T]):
-        def __init__(self, element: object) -> None: ...
-
-    class slice_mut(Any, Generic[_T]):
-        def __init__(self, element: object) -> None: ...
+    array: TypeAlias = Union[Any, _T, _N]
+    tuple: TypeAlias = builtins.tuple[Unpack[_Ts]]
+    option: TypeAlias = Union[Any, _T]
+    result: TypeAlias = Union[Any, _T, _E]
+    slice: TypeAlias = Union[Any, _T]
+    slice_mut: TypeAlias = Union[Any, _T]
 
 else:
     globals().update(_types.NUMBERS)
@@ -76,7 +91,7 @@ else:
     class _Maker:
         """Makes a type of others, by a call or by brackets."""
 
-        def __init__(self, name: _str, make: Callable[..., _types.Type], doc: _str) -> None:
+        def __init__(self, name: builtins.str, make: Callable[..., _types.Type], doc: builtins.str) -> None:
             self._name, self._make, self.__doc__ = name, make, doc
 
         def __call__(self, *parts: Any) -> _types.Type:
@@ -88,7 +103,7 @@ else:
         def __getitem__(self, parts: Any) -> _types.Type:
             return self(*parts) if type(parts).__name__ == "tuple" else self(parts)
 
-        def __repr__(self) -> _str:
+        def __repr__(self) -> builtins.str:
             return f"hostcall.{self._name}"
 
     array = _Maker("array", _types.Array, "`[T; N]`: so many values of a plain type.")

@@ -234,10 +234,11 @@ def _sink(goes: Goes, name: str) -> Sink:
             file.write(text)
             file.flush()
 
-    if goes is None or goes in ("process", "nowhere"):
+    if goes is None or goes == "process" or goes == "nowhere":
         return Sink(current)
-    if hasattr(goes, "write"):
-        return Sink(goes.write)
+    write = getattr(goes, "write", None)
+    if write is not None:
+        return Sink(write)
     if callable(goes):
         return Sink(goes)
     raise InvalidError(f'{name}={goes!r}: None, a file, a function of a text, "process" and "nowhere" are places to print to')

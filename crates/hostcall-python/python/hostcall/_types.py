@@ -87,7 +87,8 @@ def checked(given: Any, lanes: int, dtype: np.dtype[Any], what: builtins.str) ->
         if not np.can_cast(given.dtype, base, "safe"):
             raise TypeError(f"{what} returned values of {given.dtype}, and its result is {base}: convert them by `.astype({base.name!r})`")
         given = given.astype(base)
-    return given
+    found: Column = given
+    return found
 
 
 class Number(Type):
