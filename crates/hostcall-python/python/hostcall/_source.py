@@ -65,16 +65,16 @@ def _keep(files: dict[str, str]) -> Path:
         except OSError:
             continue
         return place
-    raise OSError("there is no directory for the stubs of services: name one that can be written in HOSTCALL_CACHE_DIR")
+    raise OSError("there is no directory for the stubs of services: name one that can be written in HOSTCALL_CACHE")
 
 
 def _roots() -> list[Path]:
-    """Where such directories can be."""
-    named = os.environ.get("HOSTCALL_CACHE_DIR")
+    """Where such directories can be: in the cache of hostcall's tools."""
+    named = os.environ.get("HOSTCALL_CACHE")
     if named:
-        return [Path(named)]
+        return [Path(named, "kernels")]
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return [Path(cache, "hostcall"), _of_process()]
+    return [Path(cache, "hostcall", "kernels"), _of_process()]
 
 
 @functools.cache

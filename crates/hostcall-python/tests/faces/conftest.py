@@ -39,7 +39,7 @@ def toolkit():
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOSTCALL_CACHE_DIR", str(tmp_path / "hostcall"))
+    monkeypatch.setenv("HOSTCALL_CACHE", str(tmp_path / "hostcall"))
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
     monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / "cupy"))
 

@@ -44,6 +44,6 @@ def test_only_the_user_may_write_the_directory():
 
 def test_where_nothing_can_be_written_the_error_says_what_to_set(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("HOSTCALL_CACHE_DIR", str(tmp_path / "file"))
-    with pytest.raises(OSError, match="HOSTCALL_CACHE_DIR"):
+    monkeypatch.setenv("HOSTCALL_CACHE", str(tmp_path / "file"))
+    with pytest.raises(OSError, match="HOSTCALL_CACHE"):
         _source.directory(add42)
