@@ -42,6 +42,9 @@ struct Failed {
 /// What goes back of `&mut [T]`: of each lane and variable, its bytes.
 type Outs = Vec<Vec<Vec<u8>>>;
 
+/// Bytes of slices, and where each begins and ends.
+type Slices<'py> = (Bound<'py, PyArray1<u8>>, Vec<(usize, usize)>);
+
 impl Batch {
     pub(crate) fn new(queue: Arc<Queue>, chunk: Chunk) -> Self {
         let Chunk { rows, lanes, messages, variables, .. } = chunk;
@@ -83,7 +86,7 @@ impl Batch {
     }
 
     /// The bytes of all strings and slices, and where those of each lane and variable begin and end. The array owns them from now on.
-    fn slices<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray1<u8>>, Vec<(usize, usize)>)> {
+    fn slices<'py>(&self, py: Python<'py>) -> PyResult<Slices<'py>> {
         let Variables { bytes, places } = self.with(|open| std::mem::take(&mut open.variables))?;
         Ok((bytes.into_pyarray(py), places))
     }

@@ -37,6 +37,11 @@ impl SimModule {
         Ok(self.program.kernel(kernel).map_err(of_device)?.params().map(<[u32]>::to_vec))
     }
 
+    /// Whether nothing that was launched is left to end.
+    fn idle(&self) -> PyResult<bool> {
+        self.shared.opened.queue(None)?.is_idle().map_err(of_device)
+    }
+
     /// Starts a kernel. Its arguments are their bytes.
     fn launch(&self, py: Python<'_>, kernel: &str, grid: [u32; 3], block: [u32; 3], arguments: Vec<Vec<u8>>) -> PyResult<()> {
         let kernel = self.program.kernel(kernel).map_err(of_device)?;

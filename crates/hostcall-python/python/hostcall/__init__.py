@@ -29,7 +29,7 @@ from ._names import *  # noqa: F403 - the types of the wire, among them `bool`, 
 from ._server import Server
 from ._service import Lanes, Service, service
 from ._serving import Out
-from ._stats import Latency, ServiceStats, Stats
+from ._stats import Latency, Progress, ServiceStats, Stats
 from ._types import Err, Ok, Type
 from .program import Finished, Program, ProgramFailed
 from .sim import include_dir
@@ -60,6 +60,7 @@ __all__ = [
     "OutOfMemoryError",
     "Program",
     "ProgramFailed",
+    "Progress",
     "RefusedError",
     "Report",
     "Server",

@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
@@ -15,12 +16,15 @@ from typing import IO, Any, Literal
 
 from . import _hostcall
 from ._attach import attach, started, stopping, stream_pointer
-from ._errors import HeldLockError, InvalidError, KernelFailed, Report, UnavailableError
+from ._errors import HeldLockError, InvalidError, KernelFailed, Report, UnavailableError, WaitTimeout
 from ._service import Service
 from ._serving import Serving
-from ._stats import ServiceStats, Stats
+from ._stats import Progress, ServiceStats, Stats
 
 LOG = logging.getLogger("hostcall")
+
+#: Seconds from one telling of progress to the next.
+INTERVAL = 0.5
 
 Goes = Literal["process", "nowhere"] | IO[str] | Callable[[str], object] | None
 
@@ -145,22 +149,41 @@ class Server:
             LOG.debug("attached %r", attachment)
         return attachment
 
-    def wait(self, timeout: float | None = None, stream: Any = None) -> None:
+    def wait(self, timeout: float | None = None, stream: Any = None, *, progress: Callable[[Progress], object] | bool = False) -> None:
         """Waits until kernels have ended and what they called is answered; other threads of Python run meanwhile.
 
         ``stream``: CUDA's, as a number or an object of CuPy's, PyTorch's, Numba's or cuda.core's; without it the default stream. Raises ``KernelFailed``
         if a kernel panicked or a service failed, ``WaitTimeout`` after ``timeout`` seconds, ``DeviceLost``. After each of them but the last, the server goes
-        on. Ctrl-C ends the wait, and not the kernel.
+        on. Ctrl-C ends the wait, and not the kernel. ``progress`` is called now and then while it lasts; ``True`` logs it.
         """
         self._dispatcher.check_not_here("wait")
         try:
-            self._core.wait(timeout, stream_pointer(stream))
+            if progress:
+                tell = progress if callable(progress) else lambda now: LOG.info("waiting: %s", now)
+                self._wait_telling(timeout, stream_pointer(stream), tell)
+            else:
+                self._core.wait(timeout, stream_pointer(stream))
             self._last = Report()
         except KernelFailed as error:
             self._last = error.report
             raise
         finally:
             self._dispatcher.write_printed()
+
+    def _wait_telling(self, timeout: float | None, stream: int | None, tell: Callable[[Progress], object]) -> None:
+        began = last = time.monotonic()
+        first = before = self.stats()
+        while True:
+            left = INTERVAL if timeout is None else min(INTERVAL, began + timeout - last)
+            try:
+                return self._core.wait(max(left, 0.0), stream)
+            except WaitTimeout:
+                now, after = time.monotonic(), self.stats()
+                speed = (after.calls - before.calls) / max(now - last, 1e-9)
+                tell(Progress(now - began, after.calls - first.calls, after.failed - first.failed, speed))
+                last, before = now, after
+                if timeout is not None and now - began >= timeout:
+                    raise
 
     def report(self) -> Report:
         """What the last ``wait`` reported."""

@@ -38,6 +38,20 @@ class ServiceStats:
         return cls(**{**row, "name": row["name"].replace("__", "::"), "latency": Latency(*latency) if latency is not None else None})
 
 
+@dataclass(frozen=True)
+class Progress:
+    """How far a wait has come: calls since it began, and those of the last interval a second."""
+
+    seconds: float
+    calls: int
+    failed: int
+    calls_per_second: float
+
+    def __str__(self) -> str:
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        return f"{self.seconds:.1f} s: {self.calls:,} calls, {self.calls_per_second:,.0f} a second{failed}"
+
+
 class Stats:
     """Counts of all services. ``stats["Host::add42"]`` has those of one."""
 
@@ -55,6 +69,16 @@ class Stats:
 
     def __len__(self) -> int:
         return len(self.services)
+
+    @property
+    def calls(self) -> int:
+        """Calls of all services."""
+        return sum(row.calls for row in self.services)
+
+    @property
+    def failed(self) -> int:
+        """Those that failed."""
+        return sum(row.failed for row in self.services)
 
     def _table(self) -> list[tuple[str, ...]]:
         called = [row for row in self.services if row.messages]

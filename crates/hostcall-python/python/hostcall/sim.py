@@ -79,7 +79,7 @@ class Module:
 
         An array is passed as the address of its first element: the kernel works on NumPy's own memory, which it must not leave, and which nobody else
         should use until the kernel has ended. Numbers have the size of the kernel's parameter; floats of Python are ``double``, so pass ``np.float32(x)`` for
-        ``float``. Arrays live at least until the next launch of this module after the next wait.
+        ``float``. Arrays live at least until their kernel has ended, or this module goes.
         """
         if self._loaded is None:
             raise InvalidError("it is not loaded: `server.attach(module)` first")
@@ -87,6 +87,8 @@ class Module:
         if sizes is not None and len(sizes) != len(arguments):
             raise InvalidError(f"`{kernel}` takes {len(sizes)} arguments, not {len(arguments)}")
         given = [_bytes(argument, i, sizes[i] if sizes is not None else None) for i, argument in enumerate(arguments)]
+        if self._loaded.idle():
+            self._arguments.clear()
         self._arguments.append([argument for argument in arguments if isinstance(argument, np.ndarray)])
         self._loaded.launch(kernel, _three(grid, "grid"), _three(block, "block"), given)
 

@@ -137,7 +137,9 @@ def test_a_kernel_that_waits_is_told_when_the_server_stops() -> None:
         time.sleep(0.01)
     release.set()
     server.stop()
-    # Answered, or told that the server goes: not left as it was.
+    # Answered, or told that the server goes: not left as it was. (The kernel goes on for a moment behind its answer.)
+    while y.tolist() == [1]:
+        time.sleep(0.01)
     assert y.tolist() in ([2], [99])
 
 
@@ -293,3 +295,16 @@ print("refused" if failed is not None else "loaded")
 '''
     )
     assert done.stdout == "refused\n", (done.stdout, done.stderr)
+
+
+def test_progress_is_told_while_a_wait_lasts(server: hc.Server) -> None:
+    release = threading.Event()
+    y = waiting(server, release)
+    told: list[hc.Progress] = []
+
+    def progress(now: hc.Progress) -> None:
+        told.append(now)
+        release.set()
+
+    server.wait(progress=progress)
+    assert y.tolist() == [2] and told[0].seconds > 0 and told[0].calls in (0, 1) and "calls" in str(told[0])
