@@ -43,17 +43,14 @@ impl InProcess {
         Ok(Self { shared, device: MockDevice::new(buffer), slot: Mutex::default() })
     }
 
-    /// Calls the service of this name, or posts to it. `units` are its fixed arguments and the lengths of the others, `ins` the bytes of these, each padded
-    /// to 4, `outs` so many bytes to come back, and `variable` says whether its definition has such arguments.
-    #[pyo3(signature = (name, units, ins, outs, variable, post))]
+    /// Calls the service of this name, or posts to it. `units` are its fixed arguments and the lengths of the others. If its definition has others:
+    /// `variable`, the bytes of them, each padded to 4, and how many bytes are to come back.
     fn call<'py>(
         &self,
         py: Python<'py>,
         name: &str,
         units: Vec<u32>,
-        ins: &[u8],
-        outs: usize,
-        variable: bool,
+        variable: Option<(Vec<u8>, usize)>,
         post: bool,
     ) -> PyResult<Ended<'py>> {
         let handle = self.shared.with(|server| Ok(server.service_handle(name)))?;
@@ -61,10 +58,10 @@ impl InProcess {
         let number = handle.number();
         let wave = self.device.wave(0);
         let (ended, bytes) = py.detach(|| match (variable, post) {
-            (false, false) => (wave.call(number, &units), Vec::new()),
-            (false, true) => (wave.post(number, Flags::default(), &units).map(|()| Vec::new()), Vec::new()),
-            (true, true) => (post_inline(&wave, number, &units, ins), Vec::new()),
-            (true, false) => self.staged(&wave, number, &units, ins, outs),
+            (None, false) => (wave.call(number, &units), Vec::new()),
+            (None, true) => (wave.post(number, Flags::default(), &units).map(|()| Vec::new()), Vec::new()),
+            (Some((ins, _)), true) => (post_inline(&wave, number, &units, &ins), Vec::new()),
+            (Some((ins, outs)), false) => self.staged(&wave, number, &units, &ins, outs),
         });
         let (status, detail, reply) = match ended {
             Ok(reply) => (Status::OK, 0, reply),

@@ -46,9 +46,9 @@ class Stub:
             else:
                 ins += _padded(array.tobytes())
         client = _client()
-        variable = any(of.kind != "scalar" for of in wire.arguments)
         room = sum(-(-array.nbytes // 4) * 4 for array in outs)
-        status, detail, reply, back = client.call(wire.name, _units(units), ins, room, variable, wire.result is None)
+        variable = (ins, room) if any(of.kind != "scalar" for of in wire.arguments) else None
+        status, detail, reply, back = client.call(wire.name, _units(units), variable, wire.result is None)
         if status != 0:
             return self._failed(client, status, detail)
         value, behind = _value(wire.result, np.array(reply, np.uint32))
@@ -60,7 +60,7 @@ class Stub:
             zero, _ = _value(self.wire.result, np.zeros(16 + 2 * len(self.wire.arguments), np.uint32))
             return _with_status(status, zero, self.wire)
         if status != _KERNEL_ENDED:
-            client.call("Process__failed", _units(_report(self.wire.spoken, status, detail)), b"", 0, False, True)
+            client.call("Process__failed", _units(_report(self.wire.spoken, status, detail)), None, True)
         # Ends the lane, and nothing else: threads end by it without a word.
         raise SystemExit
 
