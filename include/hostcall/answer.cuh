@@ -90,7 +90,9 @@ HC_INLINE answer<R> decoded(const u32* units) {
 template <class R, u32 Words>
 HC_INLINE answer<R> decode(const reply<Words>& reply) {
     if (reply.status != HOSTCALL_STATUS_OK) return no_answer<R>(reply.status, reply.unit(0));
-    if (reply.dwords < codec::fixed<R>::units) return no_answer<R>(HOSTCALL_STATUS_MALFORMED, 0);
+    if constexpr (codec::fixed<R>::units != 0) {
+        if (reply.dwords < codec::fixed<R>::units) return no_answer<R>(HOSTCALL_STATUS_MALFORMED, 0);
+    }
     constexpr u32 room = codec::fixed<R>::units == 0 ? 1 : codec::fixed<R>::units;
     u32 units[room];
     if constexpr (room <= 64) {

@@ -21,6 +21,7 @@ fn python() -> PathBuf {
 /// Builds the wheel, and says where it is.
 pub(crate) fn build(sh: &Shell, debug: bool) -> Result<PathBuf> {
     headers(sh)?;
+    bitcode(sh)?;
     let wheels = crate::root().join("target/wheels").join(if debug { "debug" } else { "release" });
     sh.remove_path(&wheels)?;
     let profile = if debug { "dev" } else { "release" };
@@ -38,6 +39,12 @@ fn headers(sh: &Shell) -> Result<()> {
     let (from, to) = (crate::root().join("include"), crate::root().join(CRATE).join("python/hostcall/include"));
     sh.remove_path(&to)?;
     copy(sh, &from, &to)
+}
+
+/// The client for Triton's kernels.
+fn bitcode(sh: &Shell) -> Result<()> {
+    let (python, to) = (python(), format!("{CRATE}/python/hostcall/_triton.bc"));
+    cmd!(sh, "{python} {CRATE}/triton/build.py {to}").quiet().run().context("needs clang-22: cargo xtask setup installs it")
 }
 
 fn copy(sh: &Shell, from: &Path, to: &Path) -> Result<()> {
@@ -85,11 +92,23 @@ pub(crate) fn steps(sh: &Shell, steps: &mut Steps) {
         command.args(words).current_dir(crate::root().join(CRATE));
         command
     };
-    let mut tests = in_crate(&["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+    let mut tests = in_crate(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/core"]);
     if let Some(programs) = &programs {
         tests.env("HOSTCALL_TEST_PROGRAMS", programs);
     }
     steps.tests("tests of the Python package, and examples of its page", [tests]);
+    let mut faces = None;
+    steps.run("the wheel beside Numba, CuPy and cuda.core", || {
+        let python = crate::python::faces(sh)?;
+        cmd!(sh, "{python} -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall {wheel}").quiet().run()?;
+        faces = Some(python);
+        Ok(())
+    });
+    if let Some(python) = faces {
+        let mut tests = Command::new(python);
+        tests.args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests/faces"]).current_dir(crate::root().join(CRATE));
+        steps.tests("tests of the Python package's faces", [tests]);
+    }
     steps.run("types of the Python package", || {
         let cache = crate::root().join("target/mypy");
         let status = in_crate(&["-m", "mypy", "--cache-dir"]).arg(cache).status()?;

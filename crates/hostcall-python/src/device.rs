@@ -54,6 +54,7 @@ impl Opened {
         let dict = PyDict::new(py);
         dict.set_item("kind", info.kind.to_string())?;
         dict.set_item("ordinal", info.ordinal)?;
+        dict.set_item("context", self.device.raw_cuda_context().map(|context| context as usize))?;
         dict.set_item("name", &info.name)?;
         dict.set_item("driver", &info.driver)?;
         dict.set_item("arch", info.arch.to_string())?;

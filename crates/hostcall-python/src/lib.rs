@@ -11,6 +11,7 @@
 //! | [`batch`] | messages that the dispatcher has: arguments out, answers in |
 //! | [`variable`] | strings and slices of them |
 //! | [`server`], [`device`], [`options`] | the server, what it runs on, how it is set up |
+//! | [`in_process`] | calls that this process makes itself, for packages that simulate kernels |
 //! | [`attach`], [`module`], [`program`] | programs that call |
 //! | [`console`] | what kernels print |
 //! | [`watch`] | the thread that notices a held interpreter lock |
@@ -23,6 +24,7 @@ mod console;
 mod define;
 mod device;
 mod error;
+mod in_process;
 mod module;
 mod options;
 mod program;
@@ -43,6 +45,8 @@ mod _hostcall {
     use super::batch::Batch;
     #[pymodule_export]
     use super::define::{Defined, cuda_source, define, python_source};
+    #[pymodule_export]
+    use super::in_process::InProcess;
     #[pymodule_export]
     use super::module::SimModule;
     #[pymodule_export]

@@ -87,6 +87,12 @@ pub(crate) struct Server {
     services: Mutex<Vec<(usize, ServiceHandle)>>,
 }
 
+impl Server {
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+}
+
 #[pymethods]
 impl Server {
     #[new]

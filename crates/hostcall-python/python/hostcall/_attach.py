@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _hostcall
@@ -22,6 +24,29 @@ class Adapter(Protocol):
 
 
 ADAPTERS: list[Adapter] = []
+
+#: What is called with each server that has started: packages that load programs by themselves attach those that are there.
+STARTED: list[Callable[[Server], object]] = []
+
+_running: list[weakref.ref[Server]] = []
+
+
+def running() -> list[Server]:
+    """The servers of this process that have not been stopped, the one that started last at the end."""
+    return [server for reference in _running if (server := reference()) is not None and server.running]
+
+
+def started(server: Server) -> None:
+    """A server answers calls from now on."""
+    _running[:] = [reference for reference in _running if reference() is not None]
+    _running.append(weakref.ref(server))
+    for tell in STARTED:
+        tell(server)
+
+
+def stopping(server: Server) -> None:
+    """It is about to stop."""
+    _running[:] = [reference for reference in _running if reference() not in (None, server)]
 
 
 def attach(server: Server, object: Any, name: str | None) -> _hostcall.Attachment:
@@ -49,4 +74,6 @@ def stream_pointer(stream: Any) -> int | None:
         if handle is not None:
             # Numba's is a `ctypes.c_void_p`, whose value of the default stream is None.
             return int(getattr(handle, "value", handle) or 0)
+    if type(stream).__module__.startswith("numba.cuda.simulator"):
+        return None
     raise InvalidError(f"{stream!r} is no stream: a number is, and what has `__cuda_stream__`, `cuda_stream`, `ptr` or `handle`")

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import IO, Any, Literal
 
 from . import _hostcall
-from ._attach import attach, stream_pointer
+from ._attach import attach, started, stopping, stream_pointer
 from ._errors import HeldLockError, InvalidError, KernelFailed, Report, UnavailableError, WaitTimeout
 from ._service import Service
 from ._serving import Serving
@@ -99,6 +99,7 @@ class Server:
         self._dispatcher = Dispatcher(self._core, self._sinks, loop)
         self._finalizer = weakref.finalize(self, _stop, self._core, self._dispatcher, os.getpid())
         LOG.info("serving %s", self.device["name"])
+        started(self)
 
     def register(self, *services: Service[..., Any]) -> None:
         """Registers services. Kernels that are launched from now on can call them."""
@@ -204,6 +205,7 @@ class Server:
     def stop(self) -> None:
         """Stops it: what has come is answered, later calls fail. Raises what nobody has waited for. Done twice, the second time does nothing."""
         self._dispatcher.check_not_here("stop")
+        stopping(self)
         if self._finalizer.detach() is not None:
             _stop(self._core, self._dispatcher, os.getpid())
             LOG.info("stopped")
