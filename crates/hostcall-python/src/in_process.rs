@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use hostcall::test_utils::{MockDevice, MockWave, var_units};
 use hostcall::__private::PortBuffer;
+use hostcall::test_utils::{MockDevice, MockWave, var_units};
 use hostcall_abi::codec::VarHead;
 use hostcall_abi::{CallError, Flags, Geometry, Status};
 use pyo3::prelude::*;
@@ -15,7 +15,8 @@ use crate::queue::lock;
 use crate::server::{Server, Shared};
 
 /// As many ports as threads of a simulated block are likely to call at once, and one slot for all strings and slices.
-const GEOMETRY: Geometry = Geometry { ports: 64, lanes: 32, request_words: 512, reply_words: 256, slots: 1, slot_bytes: 16 << 20, window: false };
+const GEOMETRY: Geometry =
+    Geometry { ports: 64, lanes: 32, request_words: 512, reply_words: 256, slots: 1, slot_bytes: 16 << 20, window: false };
 
 /// Units of a message without staging: what 255 words surely hold.
 const MOST_UNITS: usize = 700;
@@ -45,7 +46,16 @@ impl InProcess {
     /// Calls the service of this name, or posts to it. `units` are its fixed arguments and the lengths of the others, `ins` the bytes of these, each padded
     /// to 4, `outs` so many bytes to come back, and `variable` says whether its definition has such arguments.
     #[pyo3(signature = (name, units, ins, outs, variable, post))]
-    fn call<'py>(&self, py: Python<'py>, name: &str, units: Vec<u32>, ins: &[u8], outs: usize, variable: bool, post: bool) -> PyResult<Ended<'py>> {
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        units: Vec<u32>,
+        ins: &[u8],
+        outs: usize,
+        variable: bool,
+        post: bool,
+    ) -> PyResult<Ended<'py>> {
         let handle = self.shared.with(|server| Ok(server.service_handle(name)))?;
         let Some(handle) = handle else { return Ok((Status::UNKNOWN_SERVICE.0, 0, Vec::new(), PyBytes::new(py, b""))) };
         let number = handle.number();
