@@ -8,6 +8,11 @@
 #define HOSTCALL_ABI_ASSERT(condition) _Static_assert(condition, "as in hostcall-abi")
 #endif
 
+#if defined(__CUDACC_RTC__) && (__CUDACC_VER_MAJOR__ < 13 || (__CUDACC_VER_MAJOR__ == 13 && __CUDACC_VER_MINOR__ < 5))
+/* Older versions of NVRTC lack it. This is what their front end has instead. */
+#define __builtin_offsetof(type, member) ((unsigned long long)__INTADDR__(&((type*)0)->member))
+#endif
+
 #define HOSTCALL_ABI_VERSION 2u
 #define HOSTCALL_WORD_BYTES 14u
 #define HOSTCALL_TAG_MASK 32767u

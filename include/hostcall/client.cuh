@@ -298,7 +298,7 @@ private:
         } else if constexpr (Straight && Words <= 16) {
             (void)words;
             HC_UNROLL
-            for (u32 j = 0; j < Words; j++) A::store_request(port, first + j * stride, pack(j, tag, unit));
+            for (u32 j = 0; j != Words; j++) A::store_request(port, first + j * stride, pack(j, tag, unit));
         } else {
             HC_NO_UNROLL
             for (u32 j = 0; j < words; j++) A::store_request(port, first + j * stride, pack(j, tag, unit));

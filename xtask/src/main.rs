@@ -18,6 +18,7 @@ mod scarcity;
 mod steps;
 mod tablegen;
 mod test;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -118,6 +119,14 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Build the wheel of the Python package into `target/wheels`
+    Wheel {
+        /// Fast to build and slow to run, as the tests have it
+        #[arg(long)]
+        debug: bool,
+    },
+    /// Build the wheel, install it into an environment of its own, and run the Python package's tests
+    TestPython,
     /// Put the figures of a `run-bench` of the GPU bundle into the documentation
     Figures {
         /// Where it left `bench.md`, `bench.json` and the plots
@@ -162,6 +171,15 @@ fn main() -> Result<ExitCode> {
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
         Command::AbiHeader { check } => abi_header::run(&sh, check),
+        Command::Wheel { debug } => {
+            python::packages(&sh).and_then(|()| wheel::build(&sh, debug).map(|wheel| println!("{}", wheel.display())))
+        }
+        Command::TestPython => {
+            let mut steps = steps::Steps::begin();
+            steps.run("Python's packages", || python::packages(&sh));
+            wheel::steps(&sh, &mut steps);
+            steps.finish()
+        }
         Command::Figures { results } => figures::run(&results),
         Command::Audit => checks::audit(&sh),
         Command::Bless => checks::bless(&sh),

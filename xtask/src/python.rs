@@ -1,10 +1,23 @@
 //! The packages with which tests read what sinks wrote, and a server that stands for S3, in a virtual environment of their own: `target/python`.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
 /// With their versions: the same on every machine.
-const PACKAGES: [&str; 5] = ["duckdb==2.0.0", "pandas==3.1.1", "pyarrow==26.0.1", "numpy==2.4.6", "moto[server]==5.2.5"];
+const PACKAGES: [&str; 8] = [
+    "duckdb==2.0.0",
+    "pandas==3.1.1",
+    "pyarrow==26.0.1",
+    NUMPY,
+    "moto[server]==5.2.5",
+    // What the wheel is built with, and tested with.
+    "maturin==1.16.0",
+    "pytest==9.2.0",
+    "mypy==2.4.1",
+];
+const NUMPY: &str = "numpy==2.4.6";
 
 /// Installs what is missing.
 pub(crate) fn packages(sh: &Shell) -> Result<()> {
@@ -18,4 +31,35 @@ pub(crate) fn packages(sh: &Shell) -> Result<()> {
     cmd!(sh, "python3 -m venv {root}").quiet().run().context("tests of sinks need Python 3.11 or newer with `venv`")?;
     cmd!(sh, "{python} -m pip install --quiet --disable-pip-version-check --only-binary :all: {PACKAGES...}").quiet().run()?;
     Ok(sh.write_file(&stamp, wanted)?)
+}
+
+/// With what the faces of the Python package are tested: packages whose kernels call Python, as far as they do without a driver and are not too large.
+const FACES: [&str; 6] = [
+    "numba-cuda==0.30.4",
+    "numba==0.68.1",
+    "cuda-core==1.2.2",
+    "cupy-cuda13x==14.2.0",
+    // Of CUDA as `cuda.rs` has it.
+    "nvidia-nvjitlink==13.5.37",
+    "pytest==9.2.0",
+];
+
+/// Installs what is missing of [`FACES`] into `target/python-faces`, and gives its Python.
+pub(crate) fn faces(sh: &Shell) -> Result<PathBuf> {
+    let root = super::root().join("target/python-faces");
+    let (stamp, wanted, python) = (root.join(".hostcall"), FACES.join("\n"), root.join("bin/python"));
+    if sh.read_file(&stamp).is_ok_and(|there| there == wanted) {
+        return Ok(python);
+    }
+    println!("   {}", FACES.join(", "));
+    cmd!(sh, "python3 -m venv --clear {root}").quiet().run()?;
+    cmd!(sh, "{python} -m pip install --quiet --disable-pip-version-check --only-binary :all: {NUMPY} {FACES...}").quiet().run()?;
+    sh.write_file(&stamp, wanted)?;
+    Ok(python)
+}
+
+/// What the wheel's tests need beside the wheel.
+pub(crate) fn for_wheel() -> impl Iterator<Item = &'static str> {
+    let wanted = ["numpy", "pytest", "mypy"];
+    PACKAGES.into_iter().filter(move |package| package.split("==").next().is_some_and(|name| wanted.contains(&name)))
 }

@@ -160,8 +160,8 @@ impl Counts {
         self.skipped += other.skipped;
     }
 
-    /// The results in a line of libtest's (`test result: ok. 5 passed; 0 failed; 1 ignored; …`) or of nextest's
-    /// (`Summary [ 1.0s] 12 tests run: 9 passed (1 slow), 3 failed, 104 skipped`).
+    /// The results in a line of libtest's (`test result: ok. 5 passed; 0 failed; 1 ignored; …`), of nextest's
+    /// (`Summary [ 1.0s] 12 tests run: 9 passed (1 slow), 3 failed, 104 skipped`) or of pytest's.
     fn of_line(line: &str) -> Option<Counts> {
         let line = without_colours(line);
         let libtest =
@@ -169,19 +169,31 @@ impl Counts {
         let nextest =
             || line.trim_start().strip_prefix("Summary [").and_then(|rest| rest.split_once(" run: ")).map(|(_, rest)| rest.to_owned());
         let mut counts = Counts::default();
-        for part in libtest.or_else(nextest)?.split([';', ',', '(']) {
+        for part in libtest.or_else(nextest).or_else(|| pytest(&line))?.split([';', ',', '(']) {
             let mut words = part.split_whitespace();
             let (Some(number), Some(what)) = (words.next().and_then(|word| word.parse::<u64>().ok()), words.next()) else { continue };
             match what {
                 "passed" => counts.passed += number,
                 // What is timed out has failed; "flaky", "slow" and "leaky" are among the others.
-                "failed" | "timed" | "exec" => counts.failed += number,
+                "failed" | "timed" | "exec" | "error" | "errors" => counts.failed += number,
                 "ignored" | "skipped" | "filtered" => counts.skipped += number,
                 _ => {}
             }
         }
         Some(counts)
     }
+}
+
+/// The counts in the last line of pytest's: `== 2 failed, 61 passed, 1 skipped in 60.28s (0:01:00) ==`.
+fn pytest(line: &str) -> Option<String> {
+    let (counts, took) = line.trim_matches([' ', '=', '\n']).split_once(" in ")?;
+    let is_count = |part: &str| {
+        let part = part.trim().split_once(' ');
+        part.is_some_and(|(number, what)| {
+            number.parse::<u64>().is_ok() && ["passed", "failed", "skipped", "error", "errors"].contains(&what)
+        })
+    };
+    (took.split('s').next()?.parse::<f64>().is_ok() && counts.split(',').any(is_count)).then(|| counts.to_owned())
 }
 
 /// The text without what sets colours: from an escape to an `m`.
@@ -205,11 +217,15 @@ mod tests {
     }
 
     #[test]
-    fn results_are_read_from_both_kinds_of_summary_with_and_without_colours() {
+    fn results_are_read_from_every_kind_of_summary_with_and_without_colours() {
         let libtest = "test result: FAILED. 3 passed; 4 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.00s\n";
         assert_eq!(Counts::of_line(libtest), Some(Counts { passed: 3, failed: 4, skipped: 3 }));
         let nextest = "\u{1b}[32;1m     Summary\u{1b}[0m [  17.267s] \u{1b}[1m12\u{1b}[0m tests run: 9 passed (1 slow), 2 failed, 1 timed out, 104 skipped\n";
         assert_eq!(Counts::of_line(nextest), Some(Counts { passed: 9, failed: 3, skipped: 104 }));
+        let pytest = "\u{1b}[31m===== \u{1b}[1m2 failed\u{1b}[0m, 61 passed, 3 skipped, 1 warning in 60.28s (0:01:00) =====\n";
+        assert_eq!(Counts::of_line(pytest), Some(Counts { passed: 61, failed: 2, skipped: 3 }));
+        assert_eq!(Counts::of_line("1 failed, 8 passed in 0.72s\n"), Some(Counts { passed: 8, failed: 1, skipped: 0 }));
+        assert_eq!(Counts::of_line("it passed in time"), None);
         assert_eq!(Counts::of_line("        PASS [   0.1s] a test that has passed; 3 passed"), None);
     }
 

@@ -1,0 +1,81 @@
+"""Code that runs on a GPU calls Python functions beside it, while the kernel is still running."""
+
+from __future__ import annotations
+
+from . import _attach, _hostcall, _names, sim
+from ._definition import Argument, Definition, bindings, cuda_source
+from ._errors import (
+    CompileError,
+    DeviceError,
+    DeviceLost,
+    DevicePanic,
+    Failure,
+    HandlerFailure,
+    HeldLockError,
+    HostcallError,
+    InvalidError,
+    KernelFailed,
+    NotFoundError,
+    OutOfMemoryError,
+    RefusedError,
+    Report,
+    StoppedError,
+    UnavailableError,
+    UnknownService,
+    WaitTimeout,
+)
+from ._hostcall import Attachment
+from ._names import *  # noqa: F403 - the types of the wire, among them `bool`, `str`, `slice` and `tuple`
+from ._server import Server
+from ._service import Lanes, Service, service
+from ._serving import Out
+from ._stats import Latency, Progress, ServiceStats, Stats
+from ._types import Err, Ok, Type
+from .program import Finished, Program, ProgramFailed
+from .sim import include_dir
+
+__version__ = _hostcall.VERSION
+
+__all__ = [
+    "Argument",
+    "Attachment",
+    "CompileError",
+    "Definition",
+    "DeviceError",
+    "DeviceLost",
+    "DevicePanic",
+    "Err",
+    "Failure",
+    "Finished",
+    "HandlerFailure",
+    "HeldLockError",
+    "HostcallError",
+    "InvalidError",
+    "KernelFailed",
+    "Lanes",
+    "Latency",
+    "NotFoundError",
+    "Ok",
+    "Out",
+    "OutOfMemoryError",
+    "Program",
+    "ProgramFailed",
+    "Progress",
+    "RefusedError",
+    "Report",
+    "Server",
+    "Service",
+    "ServiceStats",
+    "Stats",
+    "StoppedError",
+    "Type",
+    "UnavailableError",
+    "UnknownService",
+    "WaitTimeout",
+    "bindings",
+    "cuda_source",
+    "include_dir",
+    "service",
+    "sim",
+]
+__all__ += _names.__all__

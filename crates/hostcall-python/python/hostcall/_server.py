@@ -1,0 +1,343 @@
+"""The server."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import logging
+import os
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import IO, Any, Literal
+
+from . import _hostcall
+from ._attach import attach, started, stopping, stream_pointer
+from ._errors import HeldLockError, InvalidError, KernelFailed, Report, UnavailableError, WaitTimeout
+from ._service import Service
+from ._serving import Serving
+from ._stats import Progress, ServiceStats, Stats
+
+LOG = logging.getLogger("hostcall")
+
+#: Seconds from one telling of progress to the next.
+INTERVAL = 0.5
+
+Goes = Literal["process", "nowhere"] | IO[str] | Callable[[str], object] | None
+
+
+class Server:
+    """Answers calls of kernels while they run, until its ``with`` block ends.
+
+    ``device``: ``"sim"``, ``"cuda:N"``, or None for the GPU of the CUDA context that is current on this thread, else the first GPU. A context of somebody
+    else's must live as long as the server.
+
+    ``loop``: where ``async def`` services run; else on a thread of the server's own. ``stdout``, ``stderr``: where prints of kernels go: None for
+    ``sys.stdout`` and ``sys.stderr`` as they are at that time, a file, a function of a text, ``"process"`` for the file descriptor, ``"nowhere"``.
+    ``latencies``: keep histograms for ``stats``. ``dirs``, ``env``, ``args``, ``net``, ``stdin``: what kernels may use, as ``docs/policy.md`` has it.
+    ``threads``, ``ports``, ``staging`` (slots, bytes of one), ``heap`` (bytes), ``window``, ``trace`` (a file): as for servers in Rust.
+    ``spin``: for how many seconds the dispatcher looks for calls before it sleeps.
+    """
+
+    def __init__(
+        self,
+        device: str | None = None,
+        *,
+        loop: asyncio.AbstractEventLoop | None = None,
+        stdout: Goes = None,
+        stderr: Goes = None,
+        latencies: bool = False,
+        dirs: Sequence[str | os.PathLike[str]] = (),
+        env: Mapping[str, str] | None = None,
+        args: Sequence[str] = (),
+        net: bool | Sequence[str] = False,
+        stdin: bytes | None = None,
+        open_files: int | None = None,
+        builtins: bool = True,
+        threads: int | None = None,
+        ports: int | None = None,
+        staging: tuple[int, int] | None = None,
+        heap: int = 0,
+        window: bool = True,
+        trace: str | os.PathLike[str] | None = None,
+        spin: float = 50e-6,
+    ) -> None:
+        self._sinks = [_sink(stdout, "stdout"), _sink(stderr, "stderr")]
+        options = {
+            "threads": threads,
+            "ports": ports,
+            "staging": staging,
+            "heap": heap,
+            "trace": trace,
+            "latencies": latencies,
+            "window": window,
+            "builtins": builtins,
+            "dirs": [os.fspath(dir) for dir in dirs],
+            "env": dict(env or {}),
+            "args": list(args),
+            "net": [] if net is True else None if net is False else list(net),
+            "stdin": stdin,
+            "stdout": stdout if stdout in ("process", "nowhere") else "python",
+            "stderr": stderr if stderr in ("process", "nowhere") else "python",
+            "open_files": open_files,
+            "spin": spin,
+        }
+        try:
+            self._core = _hostcall.Server(device, options)
+        except UnavailableError as error:
+            if device is not None:
+                raise
+            raise UnavailableError(f'{error}\nwithout a GPU there is the simulator: `hostcall.Server("sim")`') from None
+        #: What it runs on.
+        self.device: dict[str, Any] = self._core.device()
+        self._own: dict[str, int] = {}
+        self._last = Report()
+        self._attachments: list[_hostcall.Attachment] = []
+        self._dispatcher = Dispatcher(self._core, self._sinks, loop)
+        self._finalizer = weakref.finalize(self, _stop, self._core, self._dispatcher, os.getpid())
+        LOG.info("serving %s", self.device["name"])
+        started(self)
+
+    def register(self, *services: Service[..., Any]) -> None:
+        """Registers services. Kernels that are launched from now on can call them."""
+        for service in services:
+            if not isinstance(service, Service):
+                raise InvalidError(f"{service!r} is no service: decorate it by `@hostcall.service`")
+            name = service.definition.name
+            number = self._dispatcher.add(Serving(service))
+            try:
+                self._core.register(service.definition.defined, number, service.max_batch)
+            except BaseException:
+                self._dispatcher.remove(number)
+                raise
+            self._own[name] = number
+            LOG.debug("registered %r", service)
+
+    def unregister(self, *services: Service[..., Any]) -> None:
+        """Takes services off. Calls to them fail from now on; those that have come are handled."""
+        for service in services:
+            number = self._own.pop(service.definition.name, None)
+            if number is None:
+                raise InvalidError(f"{service.name} is not registered")
+            self._core.unregister(number)
+
+    def attach(self, object: Any, name: str | None = None) -> _hostcall.Attachment:
+        """Has the calls of a program answered: a module, kernel or program of any package that ``hostcall`` knows.
+
+        It stays attached until the server stops, or until ``detach`` of what is returned. ``name`` is what reports call it.
+        """
+        return self._keep(attach(self, object, name))
+
+    def attach_cuda_module(self, pointer: int, name: str) -> _hostcall.Attachment:
+        """The same for a ``CUmodule``, which must be live until it is detached."""
+        return self._keep(self._core.attach_cuda("module", pointer, name))
+
+    def attach_cuda_library(self, pointer: int, name: str) -> _hostcall.Attachment:
+        """The same for a ``CUlibrary``."""
+        return self._keep(self._core.attach_cuda("library", pointer, name))
+
+    def attach_cuda_function(self, pointer: int, name: str) -> _hostcall.Attachment:
+        """The same for the module of a ``CUfunction`` or ``CUkernel``."""
+        return self._keep(self._core.attach_cuda("function", pointer, name))
+
+    def _keep(self, attachment: _hostcall.Attachment) -> _hostcall.Attachment:
+        if attachment not in self._attachments:
+            self._attachments.append(attachment)
+            LOG.debug("attached %r", attachment)
+        return attachment
+
+    def wait(self, timeout: float | None = None, stream: Any = None, *, progress: Callable[[Progress], object] | bool = False) -> None:
+        """Waits until kernels have ended and what they called is answered; other threads of Python run meanwhile.
+
+        ``stream``: CUDA's, as a number or an object of CuPy's, PyTorch's, Numba's or cuda.core's; without it the default stream. Raises ``KernelFailed``
+        if a kernel panicked or a service failed, ``WaitTimeout`` after ``timeout`` seconds, ``DeviceLost``. After each of them but the last, the server goes
+        on. Ctrl-C ends the wait, and not the kernel. ``progress`` is called now and then while it lasts; ``True`` logs it.
+        """
+        self._dispatcher.check_not_here("wait")
+        try:
+            if progress:
+                tell = progress if callable(progress) else lambda now: LOG.info("waiting: %s", now)
+                self._wait_telling(timeout, stream_pointer(stream), tell)
+            else:
+                self._core.wait(timeout, stream_pointer(stream))
+            self._last = Report()
+        except KernelFailed as error:
+            self._last = error.report
+            raise
+        finally:
+            self._dispatcher.write_printed()
+
+    def _wait_telling(self, timeout: float | None, stream: int | None, tell: Callable[[Progress], object]) -> None:
+        began = last = time.monotonic()
+        first = before = self.stats()
+        while True:
+            left = INTERVAL if timeout is None else min(INTERVAL, began + timeout - last)
+            try:
+                return self._core.wait(max(left, 0.0), stream)
+            except WaitTimeout:
+                now, after = time.monotonic(), self.stats()
+                speed = (after.calls - before.calls) / max(now - last, 1e-9)
+                tell(Progress(now - began, after.calls - first.calls, after.failed - first.failed, speed))
+                last, before = now, after
+                if timeout is not None and now - began >= timeout:
+                    raise
+
+    def report(self) -> Report:
+        """What the last ``wait`` reported."""
+        return self._last
+
+    def stats(self) -> Stats:
+        """What was called how often."""
+        return Stats([ServiceStats.of(row) for row in self._core.stats()])
+
+    def denials(self) -> list[str]:
+        """What kernels asked for and were not granted, since this was last asked."""
+        return self._core.denials()
+
+    @property
+    def running(self) -> bool:
+        """Whether it answers calls."""
+        return self._core.running
+
+    def stop(self) -> None:
+        """Stops it: what has come is answered, later calls fail. Raises what nobody has waited for. Done twice, the second time does nothing."""
+        self._dispatcher.check_not_here("stop")
+        stopping(self)
+        if self._finalizer.detach() is not None:
+            _stop(self._core, self._dispatcher, os.getpid())
+            LOG.info("stopped")
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        try:
+            self.stop()
+        except KernelFailed as failed:
+            # What the block raised is nearer to the cause.
+            if error is None:
+                raise
+            LOG.error("when the server stopped: %s", failed)
+
+    def __repr__(self) -> str:
+        state = "running" if self.running else "stopped"
+        services = ", ".join(name.replace("__", "::") for name in self._own) or "no services"
+        return f"<hostcall.Server on {self.device['name']}, {state}: {services}>"
+
+
+def _stop(core: _hostcall.Server, dispatcher: Dispatcher, pid: int) -> None:
+    # In a process that was forked there is nothing to stop.
+    if os.getpid() != pid:
+        return
+    try:
+        core.stop()
+    finally:
+        dispatcher.end()
+        core.close()
+
+
+class Sink:
+    """Where a stream of kernels' prints goes."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self.write = write
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def put(self, text: bytes) -> None:
+        self.write(self.decoder.decode(text))
+
+
+def _sink(goes: Goes, name: str) -> Sink:
+    def current(text: str) -> None:
+        file = getattr(sys, name)
+        if file is not None:
+            file.write(text)
+            file.flush()
+
+    if goes is None or goes == "process" or goes == "nowhere":
+        return Sink(current)
+    write = getattr(goes, "write", None)
+    if write is not None:
+        return Sink(write)
+    if callable(goes):
+        return Sink(goes)
+    raise InvalidError(f'{name}={goes!r}: None, a file, a function of a text, "process" and "nowhere" are places to print to')
+
+
+class Dispatcher:
+    """The one thread that runs services. It does not keep the server alive."""
+
+    def __init__(self, core: _hostcall.Server, sinks: list[Sink], loop: asyncio.AbstractEventLoop | None) -> None:
+        self._core, self._sinks, self._given = core, sinks, loop
+        self._services: dict[int, Serving] = {}
+        self._next = 0
+        self._own: asyncio.AbstractEventLoop | None = None
+        self._loop_thread: threading.Thread | None = None
+        self._printing = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="hostcall-dispatcher", daemon=True)
+        self._thread.start()
+
+    def add(self, serving: Serving) -> int:
+        self._next += 1
+        self._services[self._next] = serving
+        return self._next
+
+    def remove(self, number: int) -> None:
+        self._services.pop(number, None)
+
+    def check_not_here(self, what: str) -> None:
+        """Refuses what would wait for this very thread."""
+        if threading.current_thread() in (self._thread, self._loop_thread):
+            raise HeldLockError(f"a service cannot call `Server.{what}`: it would wait for itself")
+        if self._given is not None and what == "wait":
+            try:
+                here = asyncio.get_running_loop()
+            except RuntimeError:
+                return
+            if here is self._given:
+                raise HeldLockError("services run on this loop, so it must go on: `await asyncio.to_thread(server.wait)`")
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Where async services run."""
+        if self._given is not None:
+            return self._given
+        if self._own is None:
+            self._own = asyncio.new_event_loop()
+            self._loop_thread = threading.Thread(target=self._own.run_forever, name="hostcall-loop", daemon=True)
+            self._loop_thread.start()
+        return self._own
+
+    def write_printed(self) -> None:
+        """Writes what kernels have printed and nobody has written."""
+        with self._printing:
+            for stream, text in self._core.printed():
+                try:
+                    self._sinks[stream].put(text)
+                except Exception:
+                    LOG.exception("what kernels printed could not be written")
+
+    def end(self) -> None:
+        """Waits for its end: the server has stopped."""
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+        if self._own is not None:
+            self._own.call_soon_threadsafe(self._own.stop)
+            if self._loop_thread is not None and threading.current_thread() is not self._loop_thread:
+                self._loop_thread.join()
+                self._own.close()
+        self.write_printed()
+
+    def _run(self) -> None:
+        core, services, loop = self._core, self._services, self.loop
+        while (found := core.next()) is not None:
+            if found is True:
+                self.write_printed()
+                continue
+            serving = services.get(found.service)
+            if serving is not None:
+                serving.serve(found, loop)
+            # Its arrays may go before the next is waited for.
+            del found

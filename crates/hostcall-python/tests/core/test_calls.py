@@ -1,0 +1,283 @@
+"""Calls of kernels in C++ on the simulator, answered by Python."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+import numpy as np
+import pytest
+
+import hostcall as hc
+
+ADD = "HOSTCALL_KERNEL(add, float* y, unsigned long long n) { auto i = hostcall::global_id(); if (i < n) y[i] = Host::add42(y[i]).value_or(-1); }"
+STATUS = """HOSTCALL_KERNEL(call, unsigned* status, unsigned* detail, unsigned* y, unsigned n) {
+    auto i = hostcall::global_id();
+    if (i >= n) return;
+    auto answer = Host::work(y[i]);
+    status[i] = (unsigned)answer.status; detail[i] = answer.detail; y[i] = answer.value_or(0);
+}"""
+# Statuses of the wire.
+OK, HANDLER_FAILED = 0, 3
+
+
+def call(server: hc.Server, service: hc.Service, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Calls `work` from a lane for each value: statuses, details and results."""
+    module = hc.sim.Module(STATUS, [service])
+    with server.attach(module):
+        status, detail, y = np.full(len(values), 99, np.uint32), np.zeros(len(values), np.uint32), values.astype(np.uint32)
+        module.launch("call", -(-len(values) // 32), 32, status, detail, y, len(values))
+        server.wait()
+        return status, detail, y
+
+
+def test_a_batch_is_answered_by_one_call_with_arrays(server: hc.Server) -> None:
+    sizes = []
+
+    @hc.service(batch=True)
+    def add42(x: hc.f32) -> hc.f32:
+        assert isinstance(x, np.ndarray) and x.dtype == np.float32 and x.ndim == 1
+        sizes.append(len(x))
+        return x + np.float32(42)
+
+    module = hc.sim.Module(ADD, [add42])
+    server.register(add42)
+    server.attach(module)
+    y = np.arange(1000, dtype=np.float32)
+    module.launch("add", 32, 32, y, len(y))
+    server.wait()
+    assert (y == np.arange(1000) + 42).all()
+    assert sum(sizes) == 1000
+    assert server.stats()["Host::add42"].calls == 1000
+
+
+def test_arguments_are_arrays_over_the_memory_of_the_messages(server: hc.Server) -> None:
+    seen: list[np.ndarray] = []
+
+    @hc.service(batch=True)
+    def work(x: hc.u32) -> hc.u32:
+        seen.append(x)
+        assert x.base is not None and not x.flags.owndata
+        return x
+
+    server.register(work)
+    assert (call(server, work, np.arange(64))[2] == np.arange(64)).all()
+    # They are valid for as long as somebody has them.
+    gc.collect()
+    assert sorted(np.concatenate(seen).tolist()) == list(range(64))
+
+
+def test_a_lane_is_answered_by_one_call_with_scalars(server: hc.Server) -> None:
+    @hc.service
+    def work(x: hc.u32) -> hc.u32:
+        assert type(x) is int
+        return x * x
+
+    server.register(work)
+    status, _, y = call(server, work, np.arange(40))
+    assert (y == np.arange(40) ** 2).all() and not status.any()
+
+
+def test_a_batch_has_at_most_so_many_lanes_in_whole_messages(server: hc.Server) -> None:
+    sizes = []
+
+    @hc.service(batch=True, max_batch=50)
+    def work(x: hc.u32) -> hc.u32:
+        sizes.append(len(x))
+        return x
+
+    server.register(work)
+    call(server, work, np.arange(640))
+    assert max(sizes) <= 50 and sum(sizes) == 640
+
+
+def test_lanes_of_a_batch_fail_with_codes_of_their_own(server: hc.Server) -> None:
+    @hc.service(batch=True)
+    def work(x: hc.u32) -> hc.u32:
+        return hc.Lanes(x * 10, failed=x % 2 == 1, codes=x + 100, message="odd numbers are not wanted")
+
+    server.register(work)
+    with pytest.raises(hc.KernelFailed, match="odd numbers are not wanted"):
+        call(server, work, np.arange(8))
+    module = hc.sim.Module(STATUS, [work])
+    server.attach(module, "again")
+    status, detail, y = np.zeros(8, np.uint32), np.zeros(8, np.uint32), np.arange(8, dtype=np.uint32)
+    module.launch("call", 1, 8, status, detail, y, 8)
+    with pytest.raises(hc.KernelFailed) as failed:
+        server.wait()
+    assert status.tolist() == [OK, HANDLER_FAILED] * 4 and detail[1::2].tolist() == [101, 103, 105, 107] and y[::2].tolist() == [0, 20, 40, 60]
+    assert sum(failure.lanes for failure in failed.value.report.handler_failures) == 4
+    assert server.report() == failed.value.report
+
+
+def test_an_exception_fails_its_batch_and_its_traceback_is_in_the_report(server: hc.Server) -> None:
+    @hc.service(batch=True)
+    def work(x: hc.u32) -> hc.u32:
+        if x.max() > 100:
+            raise ValueError("more than a hundred")
+        return x + 1
+
+    server.register(work)
+    with pytest.raises(hc.KernelFailed) as failed:
+        call(server, work, np.array([1, 200]))
+    assert "more than a hundred" in str(failed.value) and 'raise ValueError("more than a hundred")' in str(failed.value)
+    assert "_serving.py" not in str(failed.value)
+    # The server goes on.
+    assert call(server, work, np.array([1]))[2].tolist() == [2]
+
+
+def test_an_exception_fails_its_lane_only(server: hc.Server) -> None:
+    @hc.service
+    def work(x: hc.u32) -> hc.u32:
+        if x == 3:
+            raise hc.Failure(77, "no threes")
+        return 100 // (x - 5)
+
+    server.register(work)
+    module = hc.sim.Module(STATUS, [work])
+    server.attach(module)
+    status, detail, y = np.zeros(8, np.uint32), np.zeros(8, np.uint32), np.arange(8, dtype=np.uint32)
+    module.launch("call", 1, 8, status, detail, y, 8)
+    with pytest.raises(hc.KernelFailed) as failed:
+        server.wait()
+    # 0 to 4 give negative numbers, which are no u32; 3 its own code; 5 divides by zero.
+    assert status.tolist() == [HANDLER_FAILED] * 6 + [OK] * 2 and detail.tolist() == [1, 1, 1, 77, 1, 1, 0, 0] and y[6:].tolist() == [100, 50]
+    for text in ("no threes", "is no u32", "ZeroDivisionError"):
+        assert text in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("returned", "text"),
+    [
+        (lambda x: x[:-1] if len(x) > 1 else np.zeros(2, np.uint32), "an array of shape"),
+        (lambda x: x.astype(np.int64), "astype('uint32')"),
+        (lambda x: x.astype(np.float64), "values of float64"),
+        (lambda x: 7, "returned int, not an array"),
+        (lambda x: None, "returned NoneType"),
+        (lambda x: hc.Lanes(x, np.zeros(len(x) + 1, bool)), "a mask of"),
+    ],
+)
+def test_results_of_another_shape_or_type_fail_the_batch(server: hc.Server, returned: object, text: str) -> None:
+    @hc.service(batch=True)
+    def work(x: hc.u32) -> hc.u32:
+        return returned(x)  # type: ignore[operator]
+
+    server.register(work)
+    with pytest.raises(hc.KernelFailed) as failed:
+        call(server, work, np.arange(32))
+    assert text in str(failed.value)
+
+
+def test_lists_and_narrower_types_are_results_as_well(server: hc.Server) -> None:
+    @hc.service(batch=True)
+    def work(x: hc.u32) -> hc.u32:
+        return [3] * len(x) if x[0] == 0 else np.full(len(x), 4, np.uint8)
+
+    server.register(work)
+    assert call(server, work, np.array([0]))[2].tolist() == [3]
+    assert call(server, work, np.array([1]))[2].tolist() == [4]
+
+
+def test_results_may_be_strided(server: hc.Server) -> None:
+    @hc.service(batch=True)
+    def work(x: hc.u32) -> hc.u32:
+        return np.repeat(x, 2)[::2]
+
+    server.register(work)
+    assert (call(server, work, np.arange(64))[2] == np.arange(64)).all()
+
+
+def test_posts_are_handled_before_the_wait_ends(server: hc.Server) -> None:
+    noted: list[int] = []
+    said: list[str] = []
+
+    @hc.service(batch=True)
+    def note(x: hc.u32) -> None:
+        noted.extend(x.tolist())
+
+    @hc.service
+    def say(text: str, x: hc.u32):  # type: ignore[no-untyped-def]
+        said.append(f"{text} {x}")
+
+    module = hc.sim.Module('HOSTCALL_KERNEL(post) { auto i = (unsigned)hostcall::global_id(); Host::note(i); if (i % 50 == 0) Host::say("post", i); }', [note, say])
+    server.register(note, say)
+    server.attach(module)
+    module.launch("post", 10, 32)
+    server.wait()
+    assert sorted(noted) == list(range(320)) and sorted(said) == sorted(f"post {i}" for i in range(0, 320, 50))
+
+
+def test_a_post_that_fails_is_in_the_report(server: hc.Server) -> None:
+    @hc.service
+    def note(x: hc.u32) -> None:
+        raise RuntimeError("not noted")
+
+    module = hc.sim.Module("HOSTCALL_KERNEL(post) { Host::note(1); }", [note])
+    server.register(note)
+    server.attach(module)
+    module.launch("post", 1, 4)
+    with pytest.raises(hc.KernelFailed, match="not noted") as failed:
+        server.wait()
+    assert sum(failure.lanes for failure in failed.value.report.handler_failures) == 4
+
+
+def test_services_come_and_go(server: hc.Server) -> None:
+    @hc.service
+    def work(x: hc.u32) -> hc.u32:
+        return x + 1
+
+    server.register(work)
+    with pytest.raises(hc.RefusedError, match="Host__work|Host::work"):
+        server.register(work)
+    assert call(server, work, np.array([1]))[2].tolist() == [2]
+    server.unregister(work)
+    status, _, _ = call(server, work, np.array([1]))
+    assert status.tolist() != [OK]
+    server.register(work)
+    assert call(server, work, np.array([1]))[2].tolist() == [2]
+
+
+def test_a_program_with_another_definition_is_refused_by_name(server: hc.Server) -> None:
+    @hc.service
+    def work(x: hc.u32) -> hc.u32:
+        return x
+
+    @hc.service(name="Host::work")
+    def other(x: hc.u64) -> hc.u32:
+        return 0
+
+    module = hc.sim.Module("HOSTCALL_KERNEL(k) { Host::work(1); }", [other])
+    server.register(work)
+    with pytest.raises(hc.RefusedError) as refused:
+        server.attach(module)
+    assert "fn(u32) -> u32" in str(refused.value) and "fn(u64) -> u32" in str(refused.value)
+
+
+def test_what_cannot_be_attached_is_said(server: hc.Server) -> None:
+    with pytest.raises(hc.InvalidError, match="no way is known to attach a builtins.object"):
+        server.attach(object())
+    with pytest.raises(hc.InvalidError, match="cannot be attached to a server of simulator"):
+        server.attach_cuda_module(1, "x")
+    with pytest.raises(hc.InvalidError, match="null"):
+        server.attach_cuda_function(0, "x")
+
+
+def test_memory_stays_steady_over_many_batches(server: hc.Server) -> None:
+    @hc.service(batch=True)
+    def work(x: hc.u32) -> hc.u32:
+        return x + 1
+
+    server.register(work)
+    module = hc.sim.Module("HOSTCALL_KERNEL(many, unsigned n) { for (unsigned i = 0; i < n; i++) Host::work(i); }", [work])
+    server.attach(module)
+
+    def run() -> int:
+        module.launch("many", 2, 32, 2000)
+        server.wait()
+        gc.collect()
+        return len(gc.get_objects()) + sys.getallocatedblocks()
+
+    run()
+    first = run()
+    # Two thousand batches and more, and not an object for each of them.
+    assert run() - first < 500

@@ -1,0 +1,32 @@
+"""The examples of the page, and the files of `examples/`."""
+
+from __future__ import annotations
+
+import re
+import runpy
+
+import pytest
+
+from .conftest import CRATE, ROOT
+
+
+def blocks() -> list[str]:
+    """The page's blocks of Python, but those that say they cannot run."""
+    page = (ROOT / "docs/python.md").read_text()
+    return [text for what, text in re.findall(r"```python([^\n]*)\n(.*?)```", page, re.DOTALL) if "no-run" not in what]
+
+
+def test_the_page_s_examples_run_in_their_order(capsys: pytest.CaptureFixture[str]) -> None:
+    namespace: dict[str, object] = {}
+    for block in blocks():
+        exec(compile(block, "docs/python.md", "exec"), namespace)
+    assert len(blocks()) >= 4
+    said = capsys.readouterr().out
+    assert "the kernel says: the first lane is done\n" in said and said.endswith("[42. 43. 44.]\n")
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted((CRATE / "examples").glob("*.py"))])
+def test_examples_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(CRATE / "examples" / f"{name}.py"), run_name="__main__")
+    expected = {"add42": "[42. 43. 44. 45. 46.]\n", "lookup": "106 found\n"}
+    assert capsys.readouterr().out.endswith(expected[name])

@@ -1,0 +1,242 @@
+"""Each face's device code, compiled to a cubin by the face's own compiler. Nothing of it is run: there need be no GPU."""
+
+import itertools
+import subprocess
+import types
+import warnings
+
+import numpy as np
+import pytest
+from face_services import SCALAR, SERVICES, assert_is_attachable
+
+KERNEL = """#include <hostcall_services.cuh>
+extern "C" __global__ void k(float* y, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = Host::add42(y[i]).value_or(-1);
+  if (i == 0) Host::log("the first lane is done");
+}
+"""
+
+
+def nvrtc(source, options):
+    """Compiles as CuPy does: NVRTC, with these options, to a cubin."""
+    bindings = pytest.importorskip("cuda.bindings.nvrtc")
+
+    def ok(result):
+        assert result[0] == bindings.nvrtcResult.NVRTC_SUCCESS, result
+        return result[1] if len(result) == 2 else result[1:]
+
+    program = ok(bindings.nvrtcCreateProgram(source.encode(), b"k.cu", 0, [], []))
+    given = [option.encode() for option in options]
+    (status,) = bindings.nvrtcCompileProgram(program, len(given), given)
+    said = bytearray(ok(bindings.nvrtcGetProgramLogSize(program)))
+    bindings.nvrtcGetProgramLog(program, said)
+    assert status == bindings.nvrtcResult.NVRTC_SUCCESS, said.decode()
+    cubin = bytearray(ok(bindings.nvrtcGetCUBINSize(program)))
+    bindings.nvrtcGetCUBIN(program, cubin)
+    return bytes(cubin)
+
+
+def test_cupys_options_compile(toolkit):
+    hc_cupy = pytest.importorskip("hostcall.cupy")
+    options = hc_cupy.options(*SERVICES)
+    assert isinstance(options, tuple) and all(isinstance(option, str) for option in options)
+    # CuPy adds the architecture and this one.
+    cubin = nvrtc(KERNEL, [*options, "--gpu-architecture=sm_90", "-ftz=true"])
+    assert_is_attachable(cubin, SERVICES)
+
+
+def test_cuda_cores_options_compile(toolkit):
+    hc_core = pytest.importorskip("hostcall.cuda_core")
+    core = pytest.importorskip("cuda.core")
+    options = hc_core.options(*SERVICES, arch="sm_90", include_path="/nowhere")
+    assert options.std == "c++17" and options.include_path[1] == "/nowhere"
+    code = core.Program(KERNEL, "c++", options).compile("cubin")
+    assert_is_attachable(code.code, SERVICES)
+
+
+@pytest.fixture
+def numba(toolkit, monkeypatch):
+    """Numba that believes in a GPU of compute capability 9.0, as far as its compiler asks."""
+    if not hasattr(np, "row_stack"):
+        # numba-cuda 0.30 asks for a name that NumPy 2.5 no longer has.
+        monkeypatch.setattr(np, "row_stack", np.vstack, raising=False)
+    pytest.importorskip("numba")
+    pytest.importorskip("numba.cuda")
+    from numba.cuda import dispatcher
+    from numba.cuda.cudadrv import devices, driver
+
+    if not driver._have_nvjitlink():
+        pytest.skip("there is no nvJitLink: pip install nvidia-nvjitlink")
+    device = types.SimpleNamespace(compute_capability=(9, 0))
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
+    monkeypatch.setattr(devices, "get_context", lambda number=None: types.SimpleNamespace(device=device))
+
+    def compile(function, signature):
+        with warnings.catch_warnings():
+            # cuda.core says that it cannot ask the driver for its version.
+            warnings.simplefilter("ignore")
+            options = {"fastmath": False, "opt": True, "debug": False, "lineinfo": False, "link": (), "lto": True}
+            cubin = dispatcher._Kernel(function, signature, **options)._codelibrary.get_cubin(cc=(9, 0))
+        return cubin.code
+
+    return compile
+
+
+@pytest.mark.parametrize("on_error", [None, "value"])
+def test_numbas_stubs_compile_and_link(numba, services, on_error):
+    from numba import cuda
+    from numba.cuda import types as numba_types
+
+    hc_numba = pytest.importorskip("hostcall.numba")
+    names = ["add42", "log", "note", "nothing", "small", "wide", "is_odd", "split"]
+    add42, log, note, nothing, small, wide, is_odd, split = hc_numba.stubs(*(services[name] for name in names), on_error=on_error)
+    text = hc_numba.text("the first lane is done")
+
+    if on_error is None:
+
+        def kernel(y, out):
+            i = cuda.grid(1)
+            y[i] = add42(y[i])
+            high, odd = split(i)
+            if is_odd(i) and odd:
+                y[i] += high + small(-3, 7, True, 65) + wide(2.5, -1)
+            nothing()
+            note(i)
+            log(text)
+    else:
+
+        def kernel(y, out):
+            i = cuda.grid(1)
+            status, value = add42(y[i])
+            if status == 0:
+                y[i] = value
+            status, (high, odd) = split(i)
+            if nothing() != 0 or note(i) != 0 or log(text) != 0:
+                y[i] = high
+
+    cubin = numba(kernel, (numba_types.float32[::1], numba_types.uint16[::1]))
+    assert_is_attachable(cubin, [services[name] for name in names])
+
+
+def test_numbas_stubs_take_slices(numba, services):
+    from numba import cuda
+    from numba.cuda import types as numba_types
+
+    hc_numba = pytest.importorskip("hostcall.numba")
+    measure, fill = hc_numba.stubs(services["measure"], services["fill"])
+    text = hc_numba.text("four")
+
+    def kernel(numbers, out, y):
+        i = cuda.grid(1)
+        y[i] = measure(text, numbers[i:]) + fill(7, out)
+
+    cubin = numba(kernel, (numba_types.float64[::1], numba_types.uint16[::1], numba_types.float64[::1]))
+    assert_is_attachable(cubin, [services["measure"], services["fill"]])
+
+
+def test_numbas_stubs_of_several_sources_link_into_one_kernel(numba, services):
+    from numba import cuda
+    from numba.cuda import types as numba_types
+
+    hc_numba = pytest.importorskip("hostcall.numba")
+    add42, status42, note = hc_numba.stub(services["add42"]), hc_numba.stub(services["add42"], on_error="value"), hc_numba.stub(services["note"])
+    assert hc_numba.stub(services["add42"]) is add42
+
+    def kernel(y):
+        i = cuda.grid(1)
+        status, value = status42(y[i])
+        if status == 0:
+            y[i] = value + add42(y[i])
+        note(i)
+
+    assert_is_attachable(numba(kernel, (numba_types.float32[::1],)), [services["add42"], services["note"]])
+
+
+def test_what_stubs_cannot_be_is_told(services):
+    import hostcall as hc
+
+    hc_numba = pytest.importorskip("hostcall.numba")
+
+    @hc.service
+    def maybe(x: hc.option(hc.u32)) -> hc.u32:
+        return 0
+
+    @hc.service
+    def arrays(x: hc.u32) -> hc.array(hc.u32, 4):
+        return [0] * 4
+
+    with pytest.raises(TypeError, match=r"Host::maybe: argument 0 is `Option<u32>`"):
+        hc_numba.stub(maybe)
+    with pytest.raises(TypeError, match=r"Host::arrays: the result is `\[u32; 4\]`"):
+        hc_numba.stub(arrays)
+    with pytest.raises(ValueError, match="on_error"):
+        hc_numba.stub(services["add42"], on_error="raise")
+
+
+@pytest.fixture
+def triton():
+    pytest.importorskip("triton")
+    pytest.importorskip("hostcall.triton")
+    from hostcall import triton as face
+
+    if not face.CORE.is_file():
+        pytest.skip(f"there is no {face.CORE.name}: crates/hostcall-python/triton/build.py makes it")
+    return face
+
+
+@pytest.mark.parametrize("arch", [80, 90, 100])
+def test_tritons_stubs_compile(triton, services, arch):
+    import triton as compiler
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+    from triton_kernels import every_scalar
+
+    source = ASTSource(fn=every_scalar, signature={"x": "*fp32", "n": "i32", "BLOCK": "constexpr"}, constexprs={(2,): 256})
+    options = {"extern_libs": triton.libs(*SCALAR), "num_warps": 4}
+    compiled = compiler.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
+    assert_is_attachable(compiled.asm["cubin"], SCALAR)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "why"),
+    [("too_few_elements", "called for 64 elements by 128 lanes"), ("a_scalar", "called for 1 elements"), ("another_type", "is of type fp64")],
+)
+def test_triton_refuses_what_would_be_wrong(triton, kernel, why):
+    import triton as compiler
+    import triton_kernels
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    source = ASTSource(fn=getattr(triton_kernels, kernel), signature={"x": "*fp32", "BLOCK": "constexpr"}, constexprs={(1,): 64})
+    with pytest.raises(Exception, match=why):
+        compiler.compile(source, target=GPUTarget("cuda", 90, 32), options={"extern_libs": triton.libs(*SCALAR), "num_warps": 4})
+
+
+def test_tritons_stubs_are_one_module_for_llvm(services, tmp_path):
+    """Without Triton: LLVM's own tools read the stubs and hostcall's client, and link them."""
+    import shutil
+
+    from hostcall import _triton_ir
+    from hostcall._wire import wire
+
+    tools = [shutil.which(f"{name}-22") for name in ("llvm-as", "opt")]
+    if None in tools:
+        pytest.skip("there is no LLVM 22")
+    combinations = itertools.permutations(SCALAR, 2)
+    for first, second in itertools.islice(combinations, 8):
+        (tmp_path / "stubs.ll").write_text(_triton_ir.module([wire(first), wire(second), wire(first)]))
+        subprocess.run([tools[0], tmp_path / "stubs.ll", "-o", tmp_path / "stubs.bc"], check=True, timeout=60)
+        subprocess.run([tools[1], "-passes=verify", tmp_path / "stubs.bc", "-o", tmp_path / "out.bc"], check=True, timeout=60)
+
+
+def test_pytorchs_extension_compiles(toolkit, tmp_path):
+    """The sources that ``load_inline`` is given, by nvcc, without PyTorch."""
+    from hostcall import _source
+    from hostcall import torch as face
+
+    source = "#include <cuda_runtime.h>\n#include <stdexcept>\n" + KERNEL + face._binding("k")
+    (tmp_path / "k.cu").write_text(source)
+    command = [toolkit / "bin/nvcc", "-std=c++17", "-arch=sm_90", "-I", _source.directory(*SERVICES), "-Werror=all-warnings"]
+    subprocess.run([*command, "-cubin", tmp_path / "k.cu", "-o", tmp_path / "k.cubin"], check=True, timeout=300)
+    assert_is_attachable((tmp_path / "k.cubin").read_bytes(), SERVICES)

@@ -1,0 +1,130 @@
+//! The wheel of the Python package: built by maturin, and tested where it was installed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use xshell::{Shell, cmd};
+
+use crate::steps::Steps;
+
+/// Of `crates/hostcall-python`; relative to the repository's root.
+const CRATE: &str = "crates/hostcall-python";
+/// Programs that the tests run.
+const PROGRAMS: [&str; 3] = ["cat", "endings", "hello"];
+
+/// The packages' Python: maturin is there.
+fn python() -> PathBuf {
+    crate::root().join("target/python/bin/python")
+}
+
+/// Builds the wheel, and says where it is.
+pub(crate) fn build(sh: &Shell, debug: bool) -> Result<PathBuf> {
+    headers(sh)?;
+    bitcode(sh)?;
+    let wheels = crate::root().join("target/wheels").join(if debug { "debug" } else { "release" });
+    sh.remove_path(&wheels)?;
+    let profile = if debug { "dev" } else { "release" };
+    let (python, manifest) = (python(), format!("{CRATE}/Cargo.toml"));
+    let target = crate::target_directory();
+    cmd!(sh, "{python} -m maturin build --quiet --profile {profile} --manifest-path {manifest} --target-dir {target} --out {wheels}")
+        .run()?;
+    let mut built = sh.read_dir(&wheels)?;
+    ensure!(built.len() == 1, "one wheel in {}, not {}", wheels.display(), built.len());
+    built.pop().context("one wheel")
+}
+
+/// The headers go into the package: compilers of kernels find them where it is installed.
+fn headers(sh: &Shell) -> Result<()> {
+    let (from, to) = (crate::root().join("include"), crate::root().join(CRATE).join("python/hostcall/include"));
+    sh.remove_path(&to)?;
+    copy(sh, &from, &to)
+}
+
+/// The client for Triton's kernels.
+fn bitcode(sh: &Shell) -> Result<()> {
+    let (python, to) = (python(), format!("{CRATE}/python/hostcall/_triton.bc"));
+    cmd!(sh, "{python} {CRATE}/triton/build.py {to}").quiet().run().context("needs clang-22: cargo xtask setup installs it")
+}
+
+fn copy(sh: &Shell, from: &Path, to: &Path) -> Result<()> {
+    sh.create_dir(to)?;
+    for path in sh.read_dir(from)? {
+        let to = to.join(path.file_name().context("a file has a name")?);
+        if path.is_dir() { copy(sh, &path, &to)? } else { sh.copy_file(path, to)? }
+    }
+    Ok(())
+}
+
+/// Builds the wheel, installs it into an environment of its own, and runs its tests and type checks there.
+pub(crate) fn steps(sh: &Shell, steps: &mut Steps) {
+    let has_maturin = Command::new(python()).args(["-m", "maturin", "--version"]).output().is_ok_and(|output| output.status.success());
+    if !has_maturin && std::env::var_os("CI").is_none() {
+        println!("skipped: the Python package, because `target/python` has no maturin; `cargo xtask setup` installs it");
+        return;
+    }
+    let (mut wheel, mut programs) = (None, None);
+    steps.run("the wheel of the Python package", || {
+        wheel = Some(build(sh, true)?);
+        Ok(())
+    });
+    let Some(wheel) = wheel else { return };
+    let environment = crate::root().join("target/python-wheel");
+    let mut installed = false;
+    steps.run("the wheel installed into a new environment", || {
+        let (python, own) = (python(), environment.join("bin/python"));
+        cmd!(sh, "{python} -m venv --clear {environment}").quiet().run()?;
+        let packages = crate::python::for_wheel();
+        cmd!(sh, "{own} -m pip install --quiet --disable-pip-version-check --only-binary :all: {wheel} {packages...}").quiet().run()?;
+        installed = true;
+        Ok(())
+    });
+    steps.run("programs for the Python package's tests", || {
+        programs = Some(build_programs(sh)?);
+        Ok(())
+    });
+    if !installed {
+        return;
+    }
+    let own = environment.join("bin/python");
+    let in_crate = |words: &[&str]| {
+        let mut command = Command::new(&own);
+        command.args(words).current_dir(crate::root().join(CRATE));
+        command
+    };
+    let mut tests = in_crate(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/core"]);
+    if let Some(programs) = &programs {
+        tests.env("HOSTCALL_TEST_PROGRAMS", programs);
+    }
+    steps.tests("tests of the Python package, and examples of its page", [tests]);
+    let mut faces = None;
+    steps.run("the wheel beside Numba, CuPy and cuda.core", || {
+        let python = crate::python::faces(sh)?;
+        cmd!(sh, "{python} -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall {wheel}").quiet().run()?;
+        faces = Some(python);
+        Ok(())
+    });
+    if let Some(python) = faces {
+        let mut tests = Command::new(python);
+        tests.args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests/faces"]).current_dir(crate::root().join(CRATE));
+        steps.tests("tests of the Python package's faces", [tests]);
+    }
+    steps.run("types of the Python package", || {
+        let cache = crate::root().join("target/mypy");
+        let status = in_crate(&["-m", "mypy", "--cache-dir"]).arg(cache).status()?;
+        ensure!(status.success(), "mypy: {status}");
+        Ok(())
+    });
+}
+
+/// Builds programs with `std` for the simulator.
+fn build_programs(sh: &Shell) -> Result<PathBuf> {
+    // As the workspace's tests build it.
+    crate::test::succeed(&format!("build --quiet --workspace --features {} --bin cargo-hostcall", crate::test::FEATURES))?;
+    let tool = crate::target_directory().join("debug/cargo-hostcall");
+    let out = crate::root().join("target/python-programs");
+    let _in = sh.push_dir("programs");
+    let packages = PROGRAMS.iter().flat_map(|package| ["-p", package]);
+    cmd!(sh, "{tool} build --quiet --for sim {packages...} -o {out}").run()?;
+    Ok(out)
+}
