@@ -46,6 +46,7 @@ impl InProcess {
     /// Calls the service of this name, or posts to it. `units` are its fixed arguments and the lengths of the others, `ins` the bytes of these, each padded
     /// to 4, `outs` so many bytes to come back, and `variable` says whether its definition has such arguments.
     #[pyo3(signature = (name, units, ins, outs, variable, post))]
+    #[allow(clippy::too_many_arguments, reason = "a call's parts, which Python gives by their names")]
     fn call<'py>(
         &self,
         py: Python<'py>,
