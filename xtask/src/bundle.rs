@@ -46,7 +46,10 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     cmd!(sh, "tar -C target -cJf {OUT}.tar.xz gpu-bundle").run().context("needs tar and xz")?;
     let bytes = std::fs::metadata(format!("{OUT}.tar.xz"))?.len();
     ensure!(bytes <= LIMIT, "{OUT}.tar.xz weighs {bytes} bytes, more than {LIMIT}");
-    println!("{OUT}.tar.xz: {:.1} MiB; unpack it there, and run ./run-tests, ./run-cpp and ./run-bench in it", bytes as f64 / f64::from(1 << 20));
+    println!(
+        "{OUT}.tar.xz: {:.1} MiB; unpack it there, and run ./run-tests, ./run-cpp and ./run-bench in it",
+        bytes as f64 / f64::from(1 << 20)
+    );
     Ok(())
 }
 

@@ -34,7 +34,9 @@ fn cubins(sh: &Shell, source: &str, to: &str) -> Result<()> {
     let ptxas = hostcall_build::Ptxas::find()?.path;
     let options = ["-std=c++17", "-O3", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-S"];
     let arch = ["--cuda-gpu-arch=sm_90", "--cuda-feature=+ptx84"];
-    cmd!(sh, "clang++-22 {options...} {arch...} -Iinclude {source} -o {to}/clang.ptx").run().context("`cargo xtask setup` installs clang")?;
+    cmd!(sh, "clang++-22 {options...} {arch...} -Iinclude {source} -o {to}/clang.ptx")
+        .run()
+        .context("`cargo xtask setup` installs clang")?;
     cmd!(sh, "{ptxas} -arch=sm_90 {to}/clang.ptx -o {to}/clang.cubin").run()?;
     Ok(sh.remove_path(format!("{to}/clang.ptx"))?)
 }

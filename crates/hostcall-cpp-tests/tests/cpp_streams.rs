@@ -123,7 +123,9 @@ fn a_wave_sends_its_first_lanes_message_once() {
             let mut senders: Vec<u32> = samples.keys().copied().collect();
             senders.sort_unstable();
             assert_eq!(senders, firsts);
-            assert!(samples.values().all(|all| (0..).zip(all).all(|(round, sample)| sample.round == round) && all.len() == rounds as usize));
+            assert!(
+                samples.values().all(|all| (0..).zip(all).all(|(round, sample)| sample.round == round) && all.len() == rounds as usize)
+            );
         },
     );
 }

@@ -102,7 +102,12 @@ fn the_streams_of_kernels() {
         assert_eq!(interface.other_streams.iter().map(|(name, _)| name).collect::<Vec<_>>(), others, "{name}");
     };
     let text = include_str!("../../../kernels/bench-services/src/lib.rs");
-    compare("bench-services", text, &[made::<bench_services::Message4>(), made::<bench_services::Message8>(), made::<bench_services::Message16>()], &[]);
+    compare(
+        "bench-services",
+        text,
+        &[made::<bench_services::Message4>(), made::<bench_services::Message8>(), made::<bench_services::Message16>()],
+        &[],
+    );
     use behaviours_services::{Big, Mixed, Numbered, Patient, Sampled, Tiny};
     let text = include_str!("../../../kernels/behaviours-services/src/lib.rs");
     let all = [made::<Tiny>(), made::<Patient>(), made::<Sampled>(), made::<Numbered>(), made::<Mixed>(), made::<Big>()];

@@ -199,11 +199,8 @@ fn in_c(library: &Library, which: &std::ffi::CStr, image: &[u8], load: Load) -> 
         let shape =
             c::Shape { size: size_of::<c::Shape>(), groups: [load.groups, 1, 1], group_size: [load.group_size, 1, 1], dynamic_shared: 0 };
         let argument = |bytes: *const c_void, count| c::Argument { bytes, count };
-        let arguments = [
-            argument((&raw const load.calls).cast(), 4),
-            argument((&raw const address).cast(), 8),
-            argument((&raw const lanes).cast(), 8),
-        ];
+        let arguments =
+            [argument((&raw const load.calls).cast(), 4), argument((&raw const address).cast(), 8), argument((&raw const lanes).cast(), 8)];
         for _ in 0..SAMPLES {
             let begun = Instant::now();
             library.must(launch(program, c"throughput_wide".as_ptr(), &raw const shape, arguments.as_ptr(), 3, null));

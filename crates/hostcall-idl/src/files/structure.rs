@@ -50,7 +50,11 @@ impl Resolver<'_> {
     pub(super) fn stream(&mut self, scope: usize, item: &ItemStruct, policy: Option<&syn::Ident>) -> Outcome<Stream> {
         let structure = self.structure(scope, item.ident.span(), scope, item)?;
         if !structure.bytes.is_multiple_of(4) || structure.bytes > 4 * MAX_UNITS as usize {
-            return Err(self.note(scope, item.ident.span(), ErrorKind::MessageSize { name: structure.name.clone(), bytes: structure.bytes }));
+            return Err(self.note(
+                scope,
+                item.ident.span(),
+                ErrorKind::MessageSize { name: structure.name.clone(), bytes: structure.bytes },
+            ));
         }
         let sizes: Vec<usize> = structure.fields.iter().map(|field| field.ty.bytes().unwrap_or(0)).collect();
         let fields = item.fields.members().zip(&item.fields).map(|(member, field)| [field_name(&member), field_type(&field.ty)]).collect();

@@ -83,9 +83,10 @@ impl Cuda<'_> {
     /// A stream's words, which the host reads and patches when it attaches the program to rings.
     fn stream(&self, out: &mut Writer, stream: &Stream) {
         let structure = &stream.structure;
-        let lengths = structure.fields.iter().zip(&stream.fields).map(|(field, [name, ty])| {
-            format!("{{{}, {}, {}, {}}}", name.len(), ty.len(), field.offset, field.ty.bytes().unwrap_or(0))
-        });
+        let lengths =
+            structure.fields.iter().zip(&stream.fields).map(|(field, [name, ty])| {
+                format!("{{{}, {}, {}, {}}}", name.len(), ty.len(), field.offset, field.ty.bytes().unwrap_or(0))
+            });
         let lengths = lengths.collect::<Vec<_>>().join(", ");
         let text = stream.fields.concat().concat();
         let (ty, name, count) = (self.of_structure(structure), &structure.name, stream.fields.len());
