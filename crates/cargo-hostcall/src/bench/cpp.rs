@@ -88,3 +88,34 @@ fn sample(rig: &Rig, what: What, threads: usize) -> Result<Vec<f64>, Error> {
         What::Bulk(way) => vec![bulk::rate(&session, way)?.0],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::process::Command;
+
+    use super::super::rig::tests::small;
+    use super::*;
+
+    #[test]
+    fn kernels_in_cpp_do_what_those_in_rust_do() {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let dir = tempfile::tempdir().expect("a directory");
+        let image = dir.path().join("bench.so");
+        let mut compile = Command::new("g++");
+        compile.args(["-std=c++17", "-x", "c++", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-nostdlib", "-DHOSTCALL_SIM"]);
+        compile.arg("-I").arg(root.join("include")).arg(root.join("kernels/bench/bench.cu")).arg("-o").arg(&image);
+        let output = match compile.output() {
+            Ok(output) => output,
+            Err(error) => return println!("skipped: g++: {error}"),
+        };
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let rust = small();
+        let cpp = rust.with(&images(&rust, &image).expect("the image")).expect("the kernels are loaded");
+        for (name, what) in ROWS {
+            // Every answer is checked, or there is no row.
+            let row = row(&rust, &cpp, name, what, "bench.so").unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(row.ratio > 0.0, "{row:?}");
+        }
+    }
+}

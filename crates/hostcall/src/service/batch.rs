@@ -5,7 +5,7 @@ use hostcall_abi::Status;
 use hostcall_abi::codec::{DecodeError, Fixed, bytes_mut};
 
 use super::arguments::{Arguments, Var};
-use super::call::{Invocation, Scratch, lane_number, put_head};
+use super::call::{Invocation, Scratch, lane_number, put_head, without_lowest};
 use super::definition::Definition;
 use super::failure::{Failure, HandlerResult};
 use super::lanes::{Answers, Facts, LaneCalls, bits_of};
@@ -102,7 +102,13 @@ impl<'a> Requests<'a> {
 
     /// The numbers of all lanes, as bits: lane 5 of the wave is bit 5.
     pub fn mask(&self) -> u64 {
-        (0..self.len()).fold(0, |mask, i| mask | 1 << self.lane(i))
+        let all = self.facts.mask;
+        // Mostly they are all lanes of the message.
+        if self.len == all.count_ones() {
+            return all;
+        }
+        let rest = without_lowest(all, self.first);
+        rest & !without_lowest(rest, self.len)
     }
 
     #[inline(always)]

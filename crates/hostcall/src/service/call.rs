@@ -287,21 +287,27 @@ pub(crate) fn put_failure(stream: &mut [u32], failure: &Failure) {
 }
 
 /// Number of the `rank`-th lane of a mask.
-pub(crate) fn lane_number(mut mask: u64, rank: u32) -> u32 {
-    for _ in 0..rank {
+pub(crate) fn lane_number(mask: u64, rank: u32) -> u32 {
+    without_lowest(mask, rank).trailing_zeros()
+}
+
+/// A mask without its `count` lowest bits.
+pub(crate) fn without_lowest(mut mask: u64, count: u32) -> u64 {
+    for _ in 0..count {
         mask &= mask.wrapping_sub(1);
     }
-    mask.trailing_zeros()
+    mask
 }
 
 #[cfg(test)]
 mod tests {
-    use super::lane_number;
+    use super::{lane_number, without_lowest};
 
     #[test]
     fn lanes_are_numbered_by_their_rank() {
         let mask = 1 << 3 | 1 << 40 | 1 << 63;
         assert_eq!([0, 1, 2].map(|rank| lane_number(mask, rank)), [3, 40, 63]);
+        assert_eq!([0, 1, 3, 4].map(|count| without_lowest(mask, count)), [mask, 1 << 40 | 1 << 63, 0, 0]);
         assert_eq!(lane_number(u64::MAX, 63), 63);
     }
 }
