@@ -119,7 +119,7 @@ HOSTCALL_KERNEL(together, u32 bytes, unsigned char* from, unsigned char* back, u
     const u64 wave = i / hostcall::machine::wave_size(), first = wave * hostcall::machine::wave_size();
     hostcall::u8 *data = from + wave * bytes, *into = back + wave * bytes;
     u32 sum = 0;
-    for (u32 k = 0; k < bytes; k++) sum += data[k] = (hostcall::u8)(wave * 31 + k * 7);
+    for (u32 k = 0; k < bytes; k++) sum += data[k] = (hostcall::u8)('a' + (wave * 31 + k * 7) % 26);
     if (i >= n) return;
     // Lanes need not go on together by themselves, neither behind a branch nor behind a call.
     const auto lanes = hostcall::converged::here();

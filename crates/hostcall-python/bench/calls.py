@@ -48,7 +48,7 @@ def note(x: hc.f32) -> None:
 
 SOURCE = r"""
 #if defined(__CUDA_ARCH__) || defined(__NVPTX__)
-static __device__ inline unsigned long long ticks() { unsigned long long t; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); return t; }
+HC_INLINE unsigned long long ticks() { unsigned long long t; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); return t; }
 #else
 static inline unsigned long long ticks() { return __builtin_ia32_rdtsc(); }
 #endif
