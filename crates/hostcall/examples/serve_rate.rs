@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use hostcall::__private::{Geometry, PortBuffer};
 use hostcall::test_utils::{Sweeper, fixed_service, posted_service};
+use hostcall::{Definition, Service};
 use hostcall_abi::{Flags, Header, Tag};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -23,6 +24,7 @@ fn main() {
     measure("scalar call, 1 lane", ports, 1, 2, Flags::REPLY);
     measure("64 B call, 1 lane", ports, 1, 16, Flags::REPLY);
     measure("64 B call, 32 lanes", ports, u64::from(u32::MAX), 16, Flags::REPLY);
+    measure("the same, whole messages", ports, u64::from(u32::MAX), 16, Flags::REPLY);
     measure("scalar post, 1 lane", ports, 1, 2, Flags::default());
     measure("nothing (per port)", ports, 0, 0, Flags::default());
 }
@@ -32,16 +34,28 @@ fn measure(name: &str, ports: u32, mask: u64, units: usize, flags: Flags) {
     if std::env::args().nth(2).is_some_and(|only| !name.contains(&only)) {
         return;
     }
+    let whole = Definition::builder("whole").argument("[u32; 16]").result("[u32; 3]").build().expect("a definition");
     let services = [
         fixed_service("scalar", |x: u64| x + 1),
         fixed_service("wide", |x: [u32; 16]| [x[0], x[5], x[10]]),
         posted_service("posted", |x: u64| _ = std::hint::black_box(x)),
+        Service::batch(whole, |batch| {
+            let (rows, mask) = (batch.rows(), batch.mask());
+            batch.reply_all(|mut results| {
+                for (i, row) in rows.iter().enumerate() {
+                    results.row_mut(i).copy_from_slice(&[row[0], row[5], row[10]]);
+                }
+                std::hint::black_box(mask);
+            });
+        }),
     ];
     let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(ports, 32) };
     let mut server = Sweeper::new(PortBuffer::in_process(geometry).expect("a buffer"), services).expect("services");
     let raw = server.device().raw();
     let service = if !flags.has(Flags::REPLY) {
         3
+    } else if name.contains("whole") {
+        4
     } else if units > 3 {
         2
     } else {
