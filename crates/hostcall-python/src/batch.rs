@@ -7,6 +7,7 @@ use hostcall_abi::codec::VarHead;
 use numpy::{IntoPyArray as _, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use rayon::prelude::*;
 
 use crate::define::Defined;
 use crate::error::{invalid, stopped};
@@ -156,35 +157,48 @@ impl Batch {
     }
 }
 
+/// From so many messages on they are answered by several threads: to hand them over takes as long as to answer some.
+const MANY: usize = 128;
+/// The fewest that a thread is given.
+const FEW: usize = 32;
+
 impl Open {
     fn answer(mut self, defined: &Defined, results: &[u32], outs: Option<&Outs>) {
         self.failures.sort_by_key(|failed| failed.row);
-        let width = defined.reply_units();
-        for mut held in self.messages {
-            let (first, lanes) = (held.first, held.lanes);
-            let count = lanes.count_ones() as usize;
-            let mut batch = held.message.batch();
-            let row = |i: usize| &results[(first + i) * width..][..width];
-            if !batch.is_post() {
-                if let Some(outs) = outs {
-                    for (i, lane) in bits(lanes).enumerate() {
-                        batch.call(lane, |call| reply(defined, call, row(i), &outs[first + i]));
-                    }
-                } else if count == batch.len() {
-                    batch.reply_all(|mut rows| (0..count).for_each(|i| rows.row_mut(i).copy_from_slice(row(i))));
-                } else {
-                    bits(lanes).enumerate().for_each(|(i, lane)| reply_units(&mut batch, lane, row(i)));
-                }
-            }
-            let begin = self.failures.partition_point(|failed| failed.row < first);
-            for failed in self.failures[begin..].iter().take_while(|failed| failed.row < first + count) {
-                if let Some(lane) = bits(lanes).nth(failed.row - first) {
-                    batch.fail(lane, Failure::HandlerFailed { code: failed.code, message: failed.text.to_string() });
-                }
-            }
-            held.message.finish();
+        let (messages, failures) = (std::mem::take(&mut self.messages), self.failures);
+        let one = |held| answer(held, defined, results, outs, &failures);
+        if messages.len() < MANY {
+            messages.into_iter().for_each(one);
+        } else {
+            messages.into_par_iter().with_min_len(FEW).for_each(one);
         }
     }
+}
+
+/// Answers one message. `failures` are those of all, by row.
+fn answer(mut held: Held, defined: &Defined, results: &[u32], outs: Option<&Outs>, failures: &[Failed]) {
+    let (first, lanes, width) = (held.first, held.lanes, defined.reply_units());
+    let count = lanes.count_ones() as usize;
+    let mut batch = held.message.batch();
+    let row = |i: usize| &results[(first + i) * width..][..width];
+    if !batch.is_post() {
+        if let Some(outs) = outs {
+            for (i, lane) in bits(lanes).enumerate() {
+                batch.call(lane, |call| reply(defined, call, row(i), &outs[first + i]));
+            }
+        } else if count == batch.len() {
+            batch.reply_all(|mut rows| (0..count).for_each(|i| rows.row_mut(i).copy_from_slice(row(i))));
+        } else {
+            bits(lanes).enumerate().for_each(|(i, lane)| reply_units(&mut batch, lane, row(i)));
+        }
+    }
+    let begin = failures.partition_point(|failed| failed.row < first);
+    for failed in failures[begin..].iter().take_while(|failed| failed.row < first + count) {
+        if let Some(lane) = bits(lanes).nth(failed.row - first) {
+            batch.fail(lane, Failure::HandlerFailed { code: failed.code, message: failed.text.to_string() });
+        }
+    }
+    held.message.finish();
 }
 
 fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
