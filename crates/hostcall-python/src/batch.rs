@@ -7,11 +7,10 @@ use hostcall_abi::codec::VarHead;
 use numpy::{IntoPyArray as _, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use rayon::prelude::*;
 
 use crate::define::Defined;
 use crate::error::{invalid, stopped};
-use crate::queue::{Chunk, Held, Queue, lock};
+use crate::queue::{Chunk, Held, Queue, each, lock};
 use crate::variable::Variables;
 
 /// Messages of one service, to be answered once.
@@ -157,21 +156,11 @@ impl Batch {
     }
 }
 
-/// From so many messages on they are answered by several threads: to hand them over takes as long as to answer some.
-const MANY: usize = 128;
-/// The fewest that a thread is given.
-const FEW: usize = 32;
-
 impl Open {
     fn answer(mut self, defined: &Defined, results: &[u32], outs: Option<&Outs>) {
         self.failures.sort_by_key(|failed| failed.row);
         let (messages, failures) = (std::mem::take(&mut self.messages), self.failures);
-        let one = |held| answer(held, defined, results, outs, &failures);
-        if messages.len() < MANY {
-            messages.into_iter().for_each(one);
-        } else {
-            messages.into_par_iter().with_min_len(FEW).for_each(one);
-        }
+        each(messages, |held| answer(held, defined, results, outs, &failures));
     }
 }
 

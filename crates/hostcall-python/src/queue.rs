@@ -1,8 +1,8 @@
 //! Messages on their way from serving threads to the dispatcher.
 //!
-//! Each service has a queue. A serving thread copies the fixed arguments of a message behind those that wait there already, keeps the message, and wakes
-//! the dispatcher if it sleeps. The dispatcher takes all that has gathered: batches grow by themselves while Python is busy. Nobody here needs the
-//! interpreter.
+//! Each service has a queue. A serving thread puts a message behind those that wait there already, and wakes the dispatcher if it sleeps. The dispatcher
+//! takes all that has gathered, and copies their fixed arguments next to each other: batches grow by themselves while Python is busy. Nobody here needs
+//! the interpreter.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use hostcall::{DeferredBatch, Failure, Service};
 use hostcall_abi::codec::DecodeError;
+use rayon::prelude::*;
 
 use crate::define::Defined;
 use crate::variable::Variables;
@@ -36,47 +37,89 @@ pub(crate) struct Chunk {
     pub(crate) rows: Vec<u32>,
     pub(crate) lanes: usize,
     pub(crate) messages: Vec<Held>,
-    /// Messages that have no rows yet: their strings and slices are read by the dispatcher.
+    /// Messages that have no rows yet, and their lanes: the dispatcher reads them, because serving threads wait for each other here.
     unread: Vec<DeferredBatch>,
+    unread_lanes: usize,
     pub(crate) variables: Variables,
 }
 
 impl Chunk {
+    /// Keeps a message until it is read.
+    fn keep(&mut self, message: DeferredBatch, lanes: usize) {
+        self.unread.push(message);
+        self.unread_lanes += lanes;
+    }
+
+    /// Reads the messages that have no rows.
+    fn read(&mut self, defined: &Defined) {
+        self.unread_lanes = 0;
+        let unread = std::mem::take(&mut self.unread);
+        if defined.checks.is_empty() && !defined.definition.takes_var {
+            self.copy(defined.definition.units, unread);
+        } else {
+            unread.into_iter().for_each(|message| self.add(defined, message));
+        }
+    }
+
+    /// Copies the rows, of `width` units, of messages of which nothing else is to be known.
+    fn copy(&mut self, width: usize, messages: Vec<DeferredBatch>) {
+        for mut message in messages {
+            let (first, count) = (self.lanes, message.batch().len());
+            self.lanes += count;
+            self.messages.push(Held { message, first, lanes: u64::MAX >> (64 - count.clamp(1, 64)) });
+        }
+        self.rows = vec![0; self.lanes * width];
+        let mut rest = self.rows.as_mut_slice();
+        let parts = self.messages.iter_mut().map(|held| {
+            let (part, behind) = std::mem::take(&mut rest).split_at_mut(held.lanes.count_ones() as usize * width);
+            rest = behind;
+            (held, part)
+        });
+        let one = |(held, part): (&mut Held, &mut [u32])| {
+            for (row, to) in held.message.batch().rows().iter().zip(part.chunks_exact_mut(width.max(1))) {
+                to.copy_from_slice(row);
+            }
+        };
+        let parts: Vec<_> = parts.collect();
+        each(parts, one);
+    }
+
     /// Adds the rows of a message. Lanes whose arguments are no values are failed, and have none.
     fn add(&mut self, defined: &Defined, mut message: DeferredBatch) {
         let mut batch = message.batch();
         let (rows, count) = (batch.rows(), batch.len());
         let first = self.lanes;
         let mut lanes = 0u64;
-        if defined.checks.is_empty() && !defined.definition.takes_var {
-            self.rows.reserve(count * rows.width());
-            rows.iter().for_each(|row| self.rows.extend_from_slice(row));
-            lanes = u64::MAX >> (64 - count.clamp(1, 64));
-        } else {
-            let outs = defined.has_out();
-            for lane in 0..count {
-                let row = rows.row(lane);
-                let refused = defined.checks.refused(row).map(|value| Failure::Decode(DecodeError::Value(value)));
-                let room = if outs { batch.out_room(lane) } else { Ok(0) };
-                let read = refused.map_or(Ok(()), Err).and_then(|()| self.variables.read(defined, &batch.requests(), lane, room?));
-                match read {
-                    Ok(()) => {
-                        self.rows.extend_from_slice(row);
-                        lanes |= 1 << lane;
-                    }
-                    Err(failure) => batch.fail(lane, failure),
+        let outs = defined.has_out();
+        for lane in 0..count {
+            let row = rows.row(lane);
+            let refused = defined.checks.refused(row).map(|value| Failure::Decode(DecodeError::Value(value)));
+            let room = if outs { batch.out_room(lane) } else { Ok(0) };
+            let read = refused.map_or(Ok(()), Err).and_then(|()| self.variables.read(defined, &batch.requests(), lane, room?));
+            match read {
+                Ok(()) => {
+                    self.rows.extend_from_slice(row);
+                    lanes |= 1 << lane;
                 }
+                Err(failure) => batch.fail(lane, failure),
             }
         }
         self.lanes += lanes.count_ones() as usize;
         self.messages.push(Held { message, first, lanes });
     }
+}
 
-    /// Reads the messages that have no rows.
-    fn read(&mut self, defined: &Defined) {
-        for message in std::mem::take(&mut self.unread) {
-            self.add(defined, message);
-        }
+/// From so many messages on several threads take them: to hand them over takes as long as to handle some.
+const MANY: usize = 128;
+/// The fewest that a thread is given.
+const FEW: usize = 32;
+
+/// Does one thing for each of many messages.
+pub(crate) fn each<T: Send>(messages: Vec<T>, one: impl Fn(T) + Sync + Send) {
+    if messages.len() < MANY {
+        messages.into_iter().for_each(one);
+    } else {
+        messages.into_par_iter().with_min_len(FEW).for_each(one);
     }
 }
 
@@ -114,15 +157,11 @@ impl Queue {
         let count = message.batch().len();
         let tell = {
             let mut waiting = lock(&self.waiting);
-            if waiting.chunks.back().is_none_or(|last| last.lanes + last.unread.len() * 32 + count > self.most) {
+            if waiting.chunks.back().is_none_or(|last| last.unread_lanes + count > self.most) {
                 waiting.chunks.push_back(Chunk::default());
             }
             if let Some(chunk) = waiting.chunks.back_mut() {
-                if self.defined.definition.takes_var {
-                    chunk.unread.push(message);
-                } else {
-                    chunk.add(&self.defined, message);
-                }
+                chunk.keep(message, count);
             }
             !std::mem::replace(&mut waiting.told, true)
         };
