@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use hostcall_abi::codec::{Fixed, VarHead};
-use hostcall_idl::files::{Source, parse};
+use hostcall_idl::files::{Source, parse, parse_with_streams};
 use hostcall_idl::generate::{Language, Namespace, generate};
 use tempfile::TempDir;
 
@@ -30,6 +30,7 @@ const C_ARGUMENTS: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-
 const CPP_ARGUMENTS: [&str; 6] = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
 
 fn generated(text: &str, language: Language, namespace: &str) -> String {
+    let parse = if language == Language::Cuda { parse_with_streams } else { parse };
     let interface = parse(&[Source { name: "services.rs", text }]).unwrap_or_else(|errors| panic!("{errors}"));
     let namespace = if namespace.is_empty() { Namespace::default() } else { namespace.parse().expect("a namespace") };
     generate(&interface, language, &namespace)
@@ -230,10 +231,14 @@ fn typed_definitions_of_odd_types_compile() {
 
 /// `cargo hostcall bindgen --lang cuda -o examples/cuda/services.cuh examples/cuda/services.rs` writes it.
 #[test]
-fn the_stubs_of_the_example_are_what_is_generated() {
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cuda");
-    let [definitions, stubs] = ["services.rs", "services.cuh"].map(|name| fs::read_to_string(example.join(name)).expect("it is there"));
-    assert!(generated(&definitions, Language::Cuda, "") == stubs, "write examples/cuda/services.cuh again");
+fn the_stubs_of_the_repository_are_what_is_generated() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (definitions, stubs) in
+        [("examples/cuda/services.rs", "examples/cuda/services.cuh"), ("kernels/bench-services/src/lib.rs", "kernels/bench/services.cuh")]
+    {
+        let text = [definitions, stubs].map(|name| fs::read_to_string(root.join(name)).expect("it is there"));
+        assert!(generated(&text[0], Language::Cuda, "") == text[1], "cargo hostcall bindgen --lang cuda -o {stubs} {definitions}");
+    }
 }
 
 #[test]

@@ -137,9 +137,11 @@ impl<T: Sum> Bins<T> {
     /// The cells from the first that was added to, to the last.
     pub(crate) fn cells(&self) -> impl ExactSizeIterator<Item = Cell<'_, T>> + DoubleEndedIterator + Clone {
         let width = self.width();
+        // Where cell `index` begins. Of the widest cells there are the width is no number, and 0 is 0 all the same.
+        let edge = move |index: i64| if index == 0 { 0.0 } else { index as f64 * width };
         let cell = move |(at, sum)| {
-            let from = (self.first + at as i64) as f64 * width;
-            Cell { from, to: from + width, sum }
+            let index = self.first + at as i64;
+            Cell { from: edge(index), to: edge(index + 1), sum }
         };
         self.cells.iter().enumerate().map(cell)
     }
@@ -162,7 +164,9 @@ impl Bins<u64> {
         for cell in self.cells() {
             let count = *cell.sum as f64;
             if count > 0.0 && rest <= count {
-                return Some(cell.from + (cell.to - cell.from) * (rest / count));
+                // The ends of the widest cells, and their difference, may be infinite.
+                let (from, to, part) = (cell.from.max(f64::MIN), cell.to.min(f64::MAX), rest / count);
+                return Some(from * (1.0 - part) + to * part);
             }
             rest -= count;
         }
@@ -183,6 +187,15 @@ mod tests {
             any::<f64>().prop_filter("finite", |number| number.is_finite())
         ];
         prop::collection::vec(number, 0..60)
+    }
+
+    #[test]
+    fn the_widest_cells_have_ends_and_quantiles() {
+        let mut bins = Bins::new(2, -1074);
+        [f64::MIN, 0.0, f64::MAX].iter().for_each(|number| bins.add(*number, &1u64));
+        let cells: Vec<_> = bins.cells().map(|cell| (cell.from, cell.to, *cell.sum)).collect();
+        assert_eq!(cells, [(f64::NEG_INFINITY, 0.0, 1), (0.0, f64::INFINITY, 2)]);
+        assert!([0.1, 0.5, 0.9].into_iter().all(|share| bins.quantile(share).is_some_and(f64::is_finite)));
     }
 
     proptest! {

@@ -130,16 +130,15 @@ pub struct RowsMut<'a> {
 }
 
 impl<'a> RowsMut<'a> {
-    /// `len` rows of `width` units, `stride` units apart, all zero.
+    /// `len` rows of `width` units, `stride` units apart, as they are.
+    pub(super) fn new(units: &'a mut [u32], stride: usize, width: usize, len: usize) -> Self {
+        Self { units, stride, width, len }
+    }
+
+    /// The same, all zero.
     pub(super) fn zeroed(units: &'a mut [u32], stride: usize, width: usize, len: usize) -> Self {
-        let end = if len == 0 { 0 } else { (len - 1) * stride + width };
-        let mut rows = Self { units, stride, width, len };
-        if stride <= 4 * width {
-            // What lies between rows is written again: one fill costs less than one for each.
-            rows.units[..end].fill(0);
-        } else {
-            (0..len).for_each(|i| rows.row_mut(i).fill(0));
-        }
+        let mut rows = Self::new(units, stride, width, len);
+        (0..len).for_each(|i| rows.row_mut(i).fill(0));
         rows
     }
 
