@@ -104,6 +104,7 @@ mod tests {
         let image = dir.path().join("bench.so");
         let mut compile = Command::new("g++");
         compile.args(["-std=c++17", "-x", "c++", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-nostdlib", "-DHOSTCALL_SIM"]);
+        compile.args(["-fno-exceptions", "-fno-rtti"]);
         compile.arg("-I").arg(root.join("include")).arg(root.join("kernels/bench/bench.cu")).arg("-o").arg(&image);
         let output = match compile.output() {
             Ok(output) => output,
