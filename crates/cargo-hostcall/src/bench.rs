@@ -14,6 +14,7 @@
 //! * `cpp`: kernels in C++ that do the same.
 //! * `standard`: what std costs, of a program that measures itself.
 //! * `tune`: which first poll is best here.
+//! * `target`: what rows should reach.
 //! * `report`, `plot`: how they are shown.
 
 mod bulk;
@@ -33,6 +34,7 @@ mod standard;
 #[path = "../../../programs/costs/src/work.rs"]
 mod standard_work;
 mod streams;
+mod target;
 mod throughput;
 mod tune;
 mod unused;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use hostcall_test_support::{Broker, has, succeed, text};
 use tempfile::TempDir;
@@ -91,7 +91,11 @@ fn served(broker: &Broker) {
     fs::write(dir.path().join("text"), "a b").expect("written");
     let start = |password: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
-        command.current_dir(dir.path()).args(["hostcall", "demo", "text", "--serve", "env"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .current_dir(dir.path())
+            .args(["hostcall", "demo", "text", "--serve", "env"])
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
         command.env("HOSTCALL_REMOTE", broker.address()).env("HOSTCALL_REMOTE_PASSWORD", password);
         command.spawn().expect("it starts")
     };
