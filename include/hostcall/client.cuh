@@ -269,13 +269,13 @@ private:
         if (lanes.count == 1) {
             A::store_request(held.port, base, lone_header(lanes.leader, head, tag, unit));
             const auto rest = [&unit](u32 i) { return unit(i + HOSTCALL_LONE_UNITS); };
-            store_words<Straight, words_for(Units, 1)>(held.port, base + 1, 1, words, tag, rest);
+            store_words<Straight, words_for(Units, 1)>(held.port, (u64)base + 1, 1, words, tag, rest);
         } else {
             if (lanes.leads()) {
                 const u32 low = (u32)lanes.mask, high = (u32)((u64)lanes.mask >> 32);
                 A::store_request(held.port, base, make_word(head, low << 16, low >> 16 | high << 16, high >> 16, header_tag(tag)));
             }
-            store_words<Straight, words_of(Units)>(held.port, base + 1 + lanes.rank, lanes.count, words, tag, unit);
+            store_words<Straight, words_of(Units)>(held.port, (u64)base + 1 + lanes.rank, lanes.count, words, tag, unit);
         }
         sent(lanes, held.port, 1 + lanes.count * words, tag);
         return status;
@@ -290,8 +290,10 @@ private:
     }
 
     /// Stores the words of one lane's payload, from `first` on, one in every `stride`. `Words` is their number where it is a constant.
+    /// Places are of 64 bits, so that all addresses are the first one plus a constant: sums of 32 bits might wrap around before they
+    /// become addresses.
     template <bool Straight, u32 Words, class Unit>
-    HC_METHOD static void store_words(u32 port, u32 first, u32 stride, u32 words, u32 tag, const Unit& unit) {
+    HC_METHOD static void store_words(u32 port, u64 first, u64 stride, u32 words, u32 tag, const Unit& unit) {
         if constexpr (Straight && Words == 0) {
             // A loop of no turns is a comparison that compilers warn of.
             (void)port, (void)first, (void)stride, (void)words, (void)tag, (void)unit;

@@ -116,10 +116,10 @@ struct machine {
     }
 
     // One 16-byte access. They pair with the server's `load_request` and `store_reply`.
-    HC_METHOD static void store_request(u32 port, u32 index, const hostcall_word& word) {
+    HC_METHOD static void store_request(u32 port, u64 index, const hostcall_word& word) {
         *volatile_quad(descriptor().requests + ((u64)port * request_words() + index) * 16) = of_word(word);
     }
-    HC_METHOD static hostcall_word load_reply(u32 port, u32 index) {
+    HC_METHOD static hostcall_word load_reply(u32 port, u64 index) {
         return load_bulk(descriptor().replies + ((u64)port * reply_words() + index) * 16);
     }
     /// Pairs with the server's sweep; a hint only.

@@ -167,13 +167,13 @@ struct machine {
     }
 
     // One 128-bit access, so that payload and tag are of the same write. They pair with the server's `load_request` and `store_reply`.
-    HC_METHOD static void store_request(u32 port, u32 index, const hostcall_word& word) {
+    HC_METHOD static void store_request(u32 port, u64 index, const hostcall_word& word) {
         const u64 at = descriptor().requests + ((u64)port * request_words() + index) * 16;
         const u64 low = word.at[0] | (u64)word.at[1] << 32, high = word.at[2] | (u64)word.at[3] << 32;
         asm volatile("{ .reg .b128 t; mov.b128 t, {%0, %1}; st.relaxed.sys.global.b128 [%2], t; }" ::"l"(low), "l"(high), "l"(at)
                      : "memory");
     }
-    HC_METHOD static hostcall_word load_reply(u32 port, u32 index) {
+    HC_METHOD static hostcall_word load_reply(u32 port, u64 index) {
         const u64 at = descriptor().replies + ((u64)port * reply_words() + index) * 16;
         u64 low, high;
         asm volatile("{ .reg .b128 t; ld.relaxed.sys.global.b128 t, [%2]; mov.b128 {%0, %1}, t; }"
@@ -192,11 +192,14 @@ struct machine {
         if (!has_window()) asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(descriptor().closed), "r"(status) : "memory");
     }
 
-    /// A service's number. The read-only path may serve it: one that is written while a kernel runs is seen by the next kernel.
+    /// A service's number. The read-only path may serve it: one that is written while a kernel runs is seen by the next kernel. By what
+    /// compilers know to be a load of what does not change, so that a loop of calls has it in front of the loop.
     HC_METHOD static u32 load_number(const u32* word) {
-        u32 number;
-        asm("ld.global.nc.u32 %0, [%1];" : "=r"(number) : "l"(word));
-        return number;
+#if defined(__clang__)
+        return __nvvm_ldg_ui(word);
+#else
+        return __ldg(word);
+#endif
     }
 
     HC_METHOD static u32 lock_slot(u32 slot) {

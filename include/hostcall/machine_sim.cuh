@@ -83,10 +83,10 @@ struct machine {
     HC_METHOD static void unlock_port(u32 port, u32 state) { __atomic_store_n(word32(descriptor().states, port), state, __ATOMIC_RELEASE); }
 
     // One 16-byte access on processors with AVX, which the host checked. They pair with the server's `load_request` and `store_reply`.
-    HC_METHOD static void store_request(u32 port, u32 index, const hostcall_word& word) {
+    HC_METHOD static void store_request(u32 port, u64 index, const hostcall_word& word) {
         store_wide(descriptor().requests + ((u64)port * request_words() + index) * 16, word);
     }
-    HC_METHOD static hostcall_word load_reply(u32 port, u32 index) {
+    HC_METHOD static hostcall_word load_reply(u32 port, u64 index) {
         return load_wide(descriptor().replies + ((u64)port * reply_words() + index) * 16);
     }
     /// Pairs with the server's sweep; a hint only.
