@@ -12,6 +12,7 @@
 //! * `plain`: the same wire without a server, for comparison.
 //! * `streams`: messages that nobody answers.
 //! * `cpp`: kernels in C++ that do the same.
+//! * `fleet`: two devices at once.
 //! * `standard`: what std costs, of a program that measures itself.
 //! * `tune`: which first poll is best here.
 //! * `target`: what rows should reach.
@@ -22,6 +23,7 @@ mod closed;
 mod cpp;
 mod error;
 mod files;
+mod fleet;
 mod floor;
 mod heap;
 mod idle;
@@ -88,13 +90,16 @@ pub(crate) struct Arguments {
     /// Also measure the client in C++ with this image of `kernels/bench/bench.cu`: a cubin, or for the simulator a shared library
     #[arg(long, value_name = "IMAGE")]
     cpp: Option<PathBuf>,
+    /// Also measure this device and the first one at once, such as cuda:1
+    #[arg(long, value_name = "DEVICE")]
+    beside: Option<String>,
     /// Measure only these rows
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { device, json, plot, markdown, quick, first_poll, placement, tune, std, cpp, mut only } = arguments;
+    let Arguments { device, json, plot, markdown, quick, first_poll, placement, tune, std, cpp, beside, mut only } = arguments;
     if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
         return Err(Error::Name { name: name.clone(), rows: &NAMES }.into());
     }
@@ -137,6 +142,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     all_waves(&rig, &mut sheet)?;
     messages(&rig, &mut sheet);
     in_cpp(&rig, &mut sheet, cpp.as_deref());
+    two_devices(&rig, &mut sheet, beside.as_deref());
     standard::rows(&rig, &mut sheet, &std)?;
     let Sheet { mut report, failed, .. } = sheet;
     report.sort();
@@ -318,6 +324,26 @@ fn in_cpp(rig: &Rig, sheet: &mut Sheet, image: Option<&Path>) {
         sheet.row(name, |_| match &other {
             Ok(other) => cpp::row(rig, other, name, what, &label),
             Err(error) => Err(Error::Also(error.to_string())),
+        });
+    }
+}
+
+/// Another device beside the first, if there is one.
+fn two_devices(rig: &Rig, sheet: &mut Sheet, beside: Option<&str>) {
+    // Who asks for one of the rows by name is told why there is none.
+    if beside.is_none() && sheet.only.is_empty() {
+        return;
+    }
+    let wanted = fleet::ROWS.into_iter().filter(|(name, _)| sheet.wants(name)).collect::<Vec<_>>();
+    if wanted.is_empty() {
+        return;
+    }
+    let other = beside.map(|device| fleet::beside(rig, device));
+    for (name, what) in wanted {
+        sheet.row(name, |_| match &other {
+            None => Err(fleet::NO_SECOND),
+            Some(Ok(other)) => fleet::row(rig, other, name, what),
+            Some(Err(error)) => Err(Error::Also(error.to_string())),
         });
     }
 }

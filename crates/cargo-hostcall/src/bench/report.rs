@@ -10,7 +10,7 @@ use super::error::Error;
 use super::target::Target;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 95] = [
+pub(super) const NAMES: [&str; 98] = [
     "call.scalar.held",
     "call.scalar.held.no_window",
     "call.scalar",
@@ -81,6 +81,9 @@ pub(super) const NAMES: [&str; 95] = [
     "cpp.post.issue",
     "cpp.bulk.to_host",
     "cpp.bulk.to_kernel",
+    "fleet.throughput.scalar",
+    "fleet.throughput.wide64",
+    "fleet.call.scalar",
     "std.write",
     "std.file_read",
     "std.mutex",
@@ -179,6 +182,10 @@ pub(super) enum Against {
     DhComms,
     /// The same kernel in Rust.
     Rust,
+    /// One of the devices alone.
+    OneDevice,
+    /// The same while the other device rests.
+    Unloaded,
     /// Nothing: the figure is the target.
     Itself,
 }
@@ -198,6 +205,8 @@ impl Against {
             Self::Silent => format!("{ratio:.4}x as long as silent"),
             Self::DhComms => format!("ours {ratio:.1}x"),
             Self::Rust => format!("{ratio:.3}x Rust"),
+            Self::OneDevice => format!("{ratio:.2}x one device"),
+            Self::Unloaded => format!("{ratio:.3}x unloaded"),
             Self::Itself => "-".into(),
         }
     }

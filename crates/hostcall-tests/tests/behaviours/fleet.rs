@@ -4,15 +4,25 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use behaviours_services::typed;
+use behaviours_services::{gate, typed};
 use hostcall::fleet::FleetError;
 use hostcall::{Fleet, Placement, WaitError};
-use hostcall_tests::{Counter, bundle, device};
+use hostcall_tests::{Counter, bundle, device, in_child};
 use offload::{Args, Device, DeviceKind, Launch, Memory, Program, Queue, SimConfig};
 
-/// Two devices; on a GPU twice the same, if there is but one.
+/// Two devices: two GPUs where there are as many, else twice the same.
 fn two() -> Vec<Device> {
-    vec![device(), device()]
+    vec![device(), another_gpu().unwrap_or_else(device)]
+}
+
+/// A GPU beside the one that tests run on, if there is one.
+fn another_gpu() -> Option<Device> {
+    let first = device();
+    let kind = match first.info().kind {
+        DeviceKind::Sim => return None,
+        kind => kind.to_string().to_lowercase(),
+    };
+    Device::open_all(&kind).unwrap().into_iter().find(|other| other.info().ordinal != first.info().ordinal)
 }
 
 /// A fleet with its programs, and results for each.
@@ -168,6 +178,32 @@ fn a_device_that_is_lost_leaves_the_others_running() {
         assert!(failures.iter().all(|failure| failure.rank == 0 && matches!(failure.error, WaitError::Device { .. })), "{failures:?}");
         assert_eq!(rig.read(1), [201; LANES as usize], "{lose_after}");
     }
+}
+
+#[test]
+fn a_gpu_that_traps_leaves_the_other_one_whole() {
+    let Some(other) = another_gpu() else {
+        return println!("not run: there are no two GPUs here");
+    };
+    in_child("fleet::a_gpu_that_traps_leaves_the_other_one_whole", || {
+        let services = [typed::sum(|a, b| a + b), gate::here(|_| ()), gate::held_back(|x| x)];
+        let rig = Rig::of(Fleet::builder([device(), other]).services(services).start().unwrap());
+        for _ in 0..100 {
+            rig.launch(0, "ranks");
+        }
+        let traps = rig.programs[1].kernel("traps").unwrap();
+        // SAFETY: the address is bad: that is what the test is about; the kernel has no other argument.
+        unsafe { rig.queues[1].launch(&traps, Launch::linear(1, 1), Args::new().address(8)) }.unwrap();
+        let failed = rig.fleet.wait(&rig.queues).unwrap_err();
+        let [failure] = &failed.failures[..] else { panic!("{failed}") };
+        assert!(failure.rank == 1 && matches!(failure.error, WaitError::Device { .. }), "{failed}");
+        assert_eq!(rig.read(0), [200; LANES as usize]);
+        assert_eq!(rig.fleet.stats().devices[0].1.service("Typed__sum").unwrap().calls, 100 * u64::from(LANES));
+        // And it goes on.
+        rig.launch(0, "ranks");
+        rig.fleet.members().next().unwrap().server().wait(&rig.queues[0]).unwrap();
+        assert_eq!(rig.read(0), [200; LANES as usize]);
+    });
 }
 
 #[test]

@@ -1,0 +1,156 @@
+//! Two devices at once, each with a server of its own in this process: what one loses by the other's work.
+//!
+//! Alone and together are measured in turns, so that what a machine does at other times concerns both.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use offload::Device;
+
+use super::error::Error;
+use super::latency::{self, Shape};
+use super::report::{Against, Figure, Row};
+use super::rig::{Rig, Session, middle};
+use super::throughput::{self, Load};
+
+/// What a row measures.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// Calls of all waves of both devices at once.
+    Rate(Load),
+    /// Calls of one wave of the first device, while all waves of the second one call.
+    Loaded(Shape),
+}
+
+/// The rows.
+pub(super) const ROWS: [(&str, What); 3] = [
+    ("fleet.throughput.scalar", What::Rate(Load::Scalar)),
+    ("fleet.throughput.wide64", What::Rate(Load::Wide)),
+    ("fleet.call.scalar", What::Loaded(Shape::Scalar)),
+];
+
+/// Why there are none unless they are asked for.
+pub(super) const NO_SECOND: Error = Error::NotHere("`--beside DEVICE` names a second device, such as cuda:1");
+
+/// Turns of each row.
+const TURNS: usize = 5;
+
+/// The second device with the kernels loaded, set up as the first one.
+pub(super) fn beside(rig: &Rig, device: &str) -> Result<Rig, Error> {
+    Rig::new(Device::open(device)?, rig.scale, rig.first_poll, rig.placement.clone())
+}
+
+/// Measures one row.
+pub(super) fn row(first: &Rig, second: &Rig, name: &'static str, what: What) -> Result<Row, Error> {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    // As many for each device whether the other one works or not.
+    let threads = first.threads(8)?.min((cores / 2).max(1));
+    let sessions = [first.session(threads)?, second.session(threads)?];
+    let (figure, alone, against) = match what {
+        What::Rate(load) => {
+            let [alone, both] = rates(&sessions, load)?;
+            (Figure::PerS(both), Figure::PerS(alone), Against::OneDevice)
+        }
+        What::Loaded(shape) => {
+            let [alone, loaded] = loaded(&sessions, shape)?;
+            (Figure::Us(loaded), Figure::Us(alone), Against::Unloaded)
+        }
+    };
+    let [one, other] = [first, second].map(|rig| rig.device.info());
+    let same = if (one.kind, one.ordinal) == (other.kind, other.ordinal) { ", WHICH ARE ONE" } else { "" };
+    let note = format!(
+        "{} and {}{same}; alone {}; {TURNS} turns, {threads} server thread(s) each, of {cores} processors",
+        one.name,
+        other.name,
+        alone.shown()
+    );
+    Ok(Row { name, figure, ratio: figure.number() / alone.number(), against, note })
+}
+
+/// Calls a second of the first device alone, and of both at once.
+fn rates(sessions: &[Session<'_>; 2], load: Load) -> Result<[f64; 2], Error> {
+    let waves = |session: &Session<'_>| session.rig.all_waves();
+    let counts = [0, 1].map(|i| {
+        let session = &sessions[i];
+        session.rig.calibrate(|each| throughput::sample(session, load, waves(session), each))
+    });
+    let [first, second] = counts;
+    let counts = [first?, second?];
+    let calls = [0, 1].map(|i| f64::from(waves(&sessions[i])) * f64::from(counts[i]));
+    let sample = |i: usize| -> Result<Duration, Error> {
+        let start = Instant::now();
+        throughput::sample(&sessions[i], load, waves(&sessions[i]), counts[i])?;
+        Ok(start.elapsed())
+    };
+    let (mut alone, mut both) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        alone.push(calls[0] / sample(0)?.as_secs_f64());
+        let start = Barrier::new(2);
+        let work = |i| {
+            start.wait();
+            sample(i)
+        };
+        let [one, other] = together(|| work(0), || work(1));
+        // Each by its own time: the one that ends first does not wait for the other.
+        both.push(calls[0] / one?.as_secs_f64() + calls[1] / other?.as_secs_f64());
+    }
+    Ok([alone, both].map(middle))
+}
+
+/// Microseconds of a call of one wave of the first device: while the second one rests, and while all its waves call.
+fn loaded(sessions: &[Session<'_>; 2], shape: Shape) -> Result<[f64; 2], Error> {
+    let [session, busy] = sessions;
+    let waves = busy.rig.all_waves();
+    let each = busy.rig.calibrate(|each| throughput::sample(busy, Load::Scalar, waves, each))?;
+    let (mut alone, mut loaded) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        alone.extend(latency::means(session, "call", shape)?);
+        // Relaxed: it says when to stop, and nothing else depends on it.
+        let (start, stop) = (Barrier::new(2), AtomicBool::new(false));
+        let load = || -> Result<(), Error> {
+            start.wait();
+            while !stop.load(Ordering::Relaxed) {
+                throughput::sample(busy, Load::Scalar, waves, each)?;
+            }
+            Ok(())
+        };
+        let call = || {
+            start.wait();
+            let means = latency::means(session, "call", shape);
+            stop.store(true, Ordering::Relaxed);
+            means
+        };
+        let (means, load) = std::thread::scope(|scope| {
+            let load = scope.spawn(load);
+            (call(), load.join())
+        });
+        loaded.extend(means?);
+        load.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    }
+    Ok([alone, loaded].map(middle))
+}
+
+/// Runs both at the same time.
+fn together<T: Send>(first: impl FnOnce() -> T, second: impl FnOnce() -> T + Send) -> [T; 2] {
+    std::thread::scope(|scope| {
+        let second = scope.spawn(second);
+        [first(), second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::tests::small;
+    use super::*;
+
+    #[test]
+    fn two_devices_are_measured_at_once() {
+        let (first, second) = (small(), small());
+        for (name, what) in ROWS {
+            // Every answer is checked, or there is no row.
+            let row = row(&first, &second, name, what).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(row.ratio > 0.0, "{row:?}");
+        }
+    }
+}
