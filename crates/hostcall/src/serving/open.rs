@@ -141,6 +141,7 @@ impl Answer for Open {
             closing: &served.closing,
             port: *port,
             mask: message.header.mask,
+            lanes: message.lanes(),
             post: message.is_post(),
             payload,
             copies: Copies { bytes: copies, ends: copies_end },
