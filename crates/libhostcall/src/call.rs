@@ -98,7 +98,7 @@ impl<'a> Call<'a> {
                 }
             }
         } else if !batch.is_post() {
-            batch.reply_all(|mut rows| (0..rows.len()).for_each(|lane| rows.row_mut(lane).copy_from_slice(row(lane))));
+            batch.reply_all(|mut rows| rows.copy_from(results));
         }
         self.fail_in(batch);
     }

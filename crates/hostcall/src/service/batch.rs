@@ -60,6 +60,11 @@ pub struct Requests<'a> {
 }
 
 impl<'a> Requests<'a> {
+    /// The calls of the first `len` lanes of a message.
+    pub(super) fn new(facts: Facts<'a>, len: u32, scratch: &'a Scratch) -> Self {
+        Self { facts, first: 0, len, arena: &scratch.arena }
+    }
+
     /// What the service is.
     #[inline]
     pub fn definition(&self) -> &'a Definition {

@@ -68,6 +68,28 @@ impl<'a> Rows<'a> {
         (0..rows.len).map(move |i| rows.row(i))
     }
 
+    /// Copies all rows, one behind the other.
+    ///
+    /// # Panics
+    /// When `to` has not as many units as all rows.
+    pub fn copy_to(&self, to: &mut [u32]) {
+        assert_eq!(to.len(), self.len * self.width, "units of {} rows of {}", self.len, self.width);
+        match self.width {
+            0 => {}
+            // Moves of a size that is known, for most services.
+            1 => self.copy_each::<1>(to),
+            2 => self.copy_each::<2>(to),
+            4 => self.copy_each::<4>(to),
+            width => self.iter().zip(to.chunks_exact_mut(width)).for_each(|(row, to)| to.copy_from_slice(row)),
+        }
+    }
+
+    fn copy_each<const N: usize>(&self, to: &mut [u32]) {
+        if let Some(values) = self.column::<[u32; N]>(0) {
+            to.as_chunks_mut::<N>().0.iter_mut().zip(values.iter()).for_each(|(to, value)| *to = value);
+        }
+    }
+
     /// One argument of all lanes: the values of type `T` that begin at unit `at` of each row. `None` if a row ends before they do.
     pub fn column<T: Plain>(&self, at: usize) -> Option<Column<'a, T>> {
         let end = at.checked_mul(4)?.checked_add(size_of::<T>())?;
@@ -178,6 +200,28 @@ impl<'a> RowsMut<'a> {
         &mut self.units[i * self.stride..][..self.width]
     }
 
+    /// Fills all rows with units that lie one behind the other.
+    ///
+    /// # Panics
+    /// When `from` has not as many units as all rows.
+    pub fn copy_from(&mut self, from: &[u32]) {
+        assert_eq!(from.len(), self.len * self.width, "units of {} rows of {}", self.len, self.width);
+        match self.width {
+            0 => {}
+            // As in `Rows::copy_to`.
+            1 => self.copy_each::<1>(from),
+            2 => self.copy_each::<2>(from),
+            4 => self.copy_each::<4>(from),
+            width => from.chunks_exact(width).enumerate().for_each(|(i, from)| self.row_mut(i).copy_from_slice(from)),
+        }
+    }
+
+    fn copy_each<const N: usize>(&mut self, from: &[u32]) {
+        if let Some(mut values) = self.column::<[u32; N]>(0) {
+            from.as_chunks::<N>().0.iter().enumerate().for_each(|(i, value)| values.set(i, *value));
+        }
+    }
+
     /// One part of all lanes' results: the values of type `T` that begin at unit `at` of each row. `None` if a row ends before they do.
     #[inline]
     pub fn column<T: Plain>(&mut self, at: usize) -> Option<ColumnMut<'_, T>> {
@@ -233,6 +277,23 @@ mod tests {
         assert_eq!(wide.iter().collect::<Vec<_>>(), [1 | 2 << 32, 6 | 7 << 32]);
         assert_eq!((wide.as_ptr(), wide.stride_bytes()), (units[1..].as_ptr().cast(), 20));
         assert!(rows.column::<u64>(2).is_none() && rows.column::<u8>(3).is_none() && rows.column::<u8>(usize::MAX).is_none());
+    }
+
+    #[test]
+    fn rows_of_every_width_are_copied_out_and_in() {
+        for width in 0..=6 {
+            let (stride, len) = (7, 3);
+            let units: Vec<u32> = (0..(stride * len) as u32).collect();
+            let rows = Rows::new(&units, stride, width, len);
+            let mut dense = vec![0; width * len];
+            rows.copy_to(&mut dense);
+            assert_eq!(dense, rows.iter().flatten().copied().collect::<Vec<_>>(), "width {width}");
+            let mut back = vec![u32::MAX; stride * len];
+            RowsMut::new(&mut back, stride, width, len).copy_from(&dense);
+            for (at, unit) in back.into_iter().enumerate() {
+                assert_eq!(unit, if at % stride < width { at as u32 } else { u32::MAX }, "unit {at}, width {width}");
+            }
+        }
     }
 
     #[test]
