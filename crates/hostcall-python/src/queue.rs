@@ -54,7 +54,7 @@ impl Chunk {
     fn read(&mut self, defined: &Defined) {
         if defined.checks.is_empty() && !defined.definition.takes_var {
             self.rows = vec![0; self.lanes * defined.definition.units];
-            copy(&self.messages, &mut self.rows, defined.definition.units);
+            copy(&mut self.messages, &mut self.rows, defined.definition.units);
         } else {
             self.lanes = 0;
             for Held { message, .. } in std::mem::take(&mut self.messages) {
@@ -89,9 +89,9 @@ impl Chunk {
 }
 
 /// Copies the rows, of `width` units, of messages of which nothing else is to be known.
-fn copy(messages: &[Held], rows: &mut [u32], width: usize) {
+fn copy(messages: &mut [Held], rows: &mut [u32], width: usize) {
     if messages.len() >= MANY {
-        let (before, behind) = messages.split_at(messages.len() / 2);
+        let (before, behind) = messages.split_at_mut(messages.len() / 2);
         let (rows_before, rows_behind) = rows.split_at_mut((behind[0].first - before[0].first) * width);
         rayon::join(|| copy(before, rows_before, width), || copy(behind, rows_behind, width));
         return;
