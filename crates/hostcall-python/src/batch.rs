@@ -130,7 +130,7 @@ impl Batch {
             return Err(invalid("one list of slices for each lane is given, or none"));
         }
         let open = lock(&self.open).take().ok_or_else(|| stopped("these calls have been answered"))?;
-        py.detach(|| open.answer(defined, &results, outs.as_ref()));
+        py.detach(|| self.queue.recycle(open.answer(defined, &results, outs.as_ref())));
         Ok(())
     }
 
@@ -157,10 +157,12 @@ impl Batch {
 }
 
 impl Open {
-    fn answer(mut self, defined: &Defined, results: &[u32], outs: Option<&Outs>) {
-        self.failures.sort_by_key(|failed| failed.row);
-        let (messages, failures) = (std::mem::take(&mut self.messages), self.failures);
-        each(messages, |held| answer(held, defined, results, outs, &failures));
+    /// Answers all, and gives back the list that they were in.
+    fn answer(self, defined: &Defined, results: &[u32], outs: Option<&Outs>) -> Vec<Held> {
+        let Self { mut messages, mut failures, .. } = self;
+        failures.sort_by_key(|failed| failed.row);
+        each(&mut messages, |held| answer(held, defined, results, outs, &failures));
+        messages
     }
 }
 
@@ -168,6 +170,9 @@ impl Open {
 fn answer(mut held: Held, defined: &Defined, results: &[u32], outs: Option<&Outs>, failures: &[Failed]) {
     let (first, lanes, width) = (held.first, held.lanes, defined.reply_units());
     let count = lanes.count_ones() as usize;
+    if held.message.is_post() && failures.is_empty() {
+        return held.message.finish();
+    }
     let mut batch = held.message.batch();
     let row = |i: usize| &results[(first + i) * width..][..width];
     if !batch.is_post() {
@@ -176,7 +181,7 @@ fn answer(mut held: Held, defined: &Defined, results: &[u32], outs: Option<&Outs
                 batch.call(lane, |call| reply(defined, call, row(i), &outs[first + i]));
             }
         } else if count == batch.len() {
-            batch.reply_all(|mut rows| (0..count).for_each(|i| rows.row_mut(i).copy_from_slice(row(i))));
+            batch.reply_all(|mut rows| rows.copy_from(&results[first * width..][..count * width]));
         } else {
             bits(lanes).enumerate().for_each(|(i, lane)| reply_units(&mut batch, lane, row(i)));
         }

@@ -1,8 +1,11 @@
 //! Messages on their way from serving threads to the dispatcher.
 //!
 //! Each service has a queue. A serving thread puts a message behind those that wait there already, and wakes the dispatcher if it sleeps. The dispatcher
-//! takes all that has gathered, and copies their fixed arguments next to each other: batches grow by themselves while Python is busy. Nobody here needs
-//! the interpreter.
+//! takes all that has gathered, and has their fixed arguments copied next to each other: batches grow by themselves while Python is busy. Nobody here
+//! needs the interpreter.
+//!
+//! What is done for each message in turn is the least that there can be: a serving thread says how many lanes it has and moves it into the list of those
+//! that wait. The rest of the work on many messages is shared by several threads ([`each`]), which alone look into them.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -33,55 +36,31 @@ pub(crate) struct Held {
 /// Messages that are handled together.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
-    /// A row of units for each lane.
+    /// A row of units for each lane; none before they are read. The dispatcher has that done, because serving threads wait for each other here.
     pub(crate) rows: Vec<u32>,
     pub(crate) lanes: usize,
     pub(crate) messages: Vec<Held>,
-    /// Messages that have no rows yet, and their lanes: the dispatcher reads them, because serving threads wait for each other here.
-    unread: Vec<DeferredBatch>,
-    unread_lanes: usize,
     pub(crate) variables: Variables,
 }
 
 impl Chunk {
-    /// Keeps a message until it is read.
+    /// Keeps a message of so many lanes until it is read.
     fn keep(&mut self, message: DeferredBatch, lanes: usize) {
-        self.unread.push(message);
-        self.unread_lanes += lanes;
+        self.messages.push(Held { message, first: self.lanes, lanes: u64::MAX >> (64 - lanes.clamp(1, 64)) });
+        self.lanes += lanes;
     }
 
-    /// Reads the messages that have no rows.
+    /// Reads the messages.
     fn read(&mut self, defined: &Defined) {
-        self.unread_lanes = 0;
-        let unread = std::mem::take(&mut self.unread);
         if defined.checks.is_empty() && !defined.definition.takes_var {
-            self.copy(defined.definition.units, unread);
+            self.rows = vec![0; self.lanes * defined.definition.units];
+            copy(&mut self.messages, &mut self.rows, defined.definition.units);
         } else {
-            unread.into_iter().for_each(|message| self.add(defined, message));
-        }
-    }
-
-    /// Copies the rows, of `width` units, of messages of which nothing else is to be known.
-    fn copy(&mut self, width: usize, messages: Vec<DeferredBatch>) {
-        for mut message in messages {
-            let (first, count) = (self.lanes, message.batch().len());
-            self.lanes += count;
-            self.messages.push(Held { message, first, lanes: u64::MAX >> (64 - count.clamp(1, 64)) });
-        }
-        self.rows = vec![0; self.lanes * width];
-        let mut rest = self.rows.as_mut_slice();
-        let parts = self.messages.iter_mut().map(|held| {
-            let (part, behind) = std::mem::take(&mut rest).split_at_mut(held.lanes.count_ones() as usize * width);
-            rest = behind;
-            (held, part)
-        });
-        let one = |(held, part): (&mut Held, &mut [u32])| {
-            for (row, to) in held.message.batch().rows().iter().zip(part.chunks_exact_mut(width.max(1))) {
-                to.copy_from_slice(row);
+            self.lanes = 0;
+            for Held { message, .. } in std::mem::take(&mut self.messages) {
+                self.add(defined, message);
             }
-        };
-        let parts: Vec<_> = parts.collect();
-        each(parts, one);
+        }
     }
 
     /// Adds the rows of a message. Lanes whose arguments are no values are failed, and have none.
@@ -109,23 +88,44 @@ impl Chunk {
     }
 }
 
+/// Copies the rows, of `width` units, of messages of which nothing else is to be known.
+fn copy(messages: &mut [Held], rows: &mut [u32], width: usize) {
+    if messages.len() >= MANY {
+        let (before, behind) = messages.split_at_mut(messages.len() / 2);
+        let (rows_before, rows_behind) = rows.split_at_mut((behind[0].first - before[0].first) * width);
+        rayon::join(|| copy(before, rows_before, width), || copy(behind, rows_behind, width));
+        return;
+    }
+    let mut rest = rows;
+    for held in messages {
+        let (mine, behind) = rest.split_at_mut(held.lanes.count_ones() as usize * width);
+        held.message.requests().rows().copy_to(mine);
+        rest = behind;
+    }
+}
+
 /// From so many messages on several threads take them: to hand them over takes as long as to handle some.
 const MANY: usize = 128;
 /// The fewest that a thread is given.
 const FEW: usize = 32;
 
-/// Does one thing for each of many messages.
-pub(crate) fn each<T: Send>(messages: Vec<T>, one: impl Fn(T) + Sync + Send) {
+/// Does one thing with each of many messages.
+pub(crate) fn each(messages: &mut Vec<Held>, one: impl Fn(Held) + Sync + Send) {
     if messages.len() < MANY {
-        messages.into_iter().for_each(one);
+        messages.drain(..).for_each(one);
     } else {
-        messages.into_par_iter().with_min_len(FEW).for_each(one);
+        messages.par_drain(..).with_min_len(FEW).for_each(one);
     }
 }
+
+/// Lists that are kept: one fills while another is answered.
+const SPARE: usize = 2;
 
 #[derive(Debug, Default)]
 struct Waiting {
     chunks: VecDeque<Chunk>,
+    /// Lists of messages that have been answered, for the next: serving threads do not wait while one grows.
+    spare: Vec<Vec<Held>>,
     /// Whether the dispatcher knows that there is something.
     told: bool,
 }
@@ -153,12 +153,13 @@ impl Queue {
     }
 
     /// A message has come: on a serving thread.
-    fn push(self: &Arc<Self>, mut message: DeferredBatch) {
-        let count = message.batch().len();
+    fn push(self: &Arc<Self>, message: DeferredBatch) {
+        let count = message.requests().len();
         let tell = {
             let mut waiting = lock(&self.waiting);
-            if waiting.chunks.back().is_none_or(|last| last.unread_lanes + count > self.most) {
-                waiting.chunks.push_back(Chunk::default());
+            if waiting.chunks.back().is_none_or(|last| last.lanes + count > self.most) {
+                let messages = waiting.spare.pop().unwrap_or_default();
+                waiting.chunks.push_back(Chunk { messages, ..Chunk::default() });
             }
             if let Some(chunk) = waiting.chunks.back_mut() {
                 chunk.keep(message, count);
@@ -167,6 +168,14 @@ impl Queue {
         };
         if tell {
             self.dispatch.tell(|ready| ready.queues.push_back(self.clone()));
+        }
+    }
+
+    /// Takes a list back whose messages have been answered.
+    pub(crate) fn recycle(&self, messages: Vec<Held>) {
+        let mut waiting = lock(&self.waiting);
+        if messages.is_empty() && waiting.spare.len() < SPARE {
+            waiting.spare.push(messages);
         }
     }
 

@@ -5,11 +5,12 @@
 //! Fills a buffer with requests, then sweeps once and takes the thread's processor time: sweep, poll, lookup, handler, reply. (A GPU's writes
 //! arrive in another cache than this thread's own, so take the figures as a lower bound.)
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hostcall::__private::{Geometry, PortBuffer};
 use hostcall::test_utils::{Sweeper, fixed_service, posted_service};
-use hostcall::{Definition, Service};
+use hostcall::{Batch, DeferredBatch, Definition, Service};
 use hostcall_abi::{Flags, Header, Tag};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -25,8 +26,20 @@ fn main() {
     measure("64 B call, 1 lane", ports, 1, 16, Flags::REPLY);
     measure("64 B call, 32 lanes", ports, u64::from(u32::MAX), 16, Flags::REPLY);
     measure("the same, whole messages", ports, u64::from(u32::MAX), 16, Flags::REPLY);
+    measure("the same, kept", ports, u64::from(u32::MAX), 16, Flags::REPLY);
     measure("scalar post, 1 lane", ports, 1, 2, Flags::default());
     measure("nothing (per port)", ports, 0, 0, Flags::default());
+}
+
+/// What a handler of whole messages does.
+fn answer(batch: &mut Batch<'_>) {
+    let x = batch.rows().column::<[u32; 16]>(0).expect("16 units");
+    // As libhostcall tells a handler in C.
+    std::hint::black_box((batch.mask(), batch.service(), batch.port()));
+    batch.reply_all(|mut results| {
+        let mut y = results.column(0).expect("3 units");
+        x.iter().enumerate().for_each(|(i, x)| y.set(i, [x[0], x[5], x[10]]));
+    });
 }
 
 /// Measures, unless the second argument asks for another one.
@@ -34,20 +47,15 @@ fn measure(name: &str, ports: u32, mask: u64, units: usize, flags: Flags) {
     if std::env::args().nth(2).is_some_and(|only| !name.contains(&only)) {
         return;
     }
-    let whole = Definition::builder("whole").argument("[u32; 16]").result("[u32; 3]").build().expect("a definition");
+    let define = |name| Definition::builder(name).argument("[u32; 16]").result("[u32; 3]").build().expect("a definition");
+    let kept = Arc::new(Mutex::new(Vec::<DeferredBatch>::new()));
+    let keep = kept.clone();
     let services = [
         fixed_service("scalar", |x: u64| x + 1),
         fixed_service("wide", |x: [u32; 16]| [x[0], x[5], x[10]]),
         posted_service("posted", |x: u64| _ = std::hint::black_box(x)),
-        Service::batch(whole, |batch| {
-            let (rows, mask) = (batch.rows(), batch.mask());
-            batch.reply_all(|mut results| {
-                for (i, row) in rows.iter().enumerate() {
-                    results.row_mut(i).copy_from_slice(&[row[0], row[5], row[10]]);
-                }
-                std::hint::black_box(mask);
-            });
-        }),
+        Service::batch(define("whole"), answer),
+        Service::batch_deferred(define("kept"), move |message| keep.lock().expect("no panic").push(message)),
     ];
     let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(ports, 32) };
     let mut server = Sweeper::new(PortBuffer::in_process(geometry).expect("a buffer"), services).expect("services");
@@ -56,6 +64,8 @@ fn measure(name: &str, ports: u32, mask: u64, units: usize, flags: Flags) {
         3
     } else if name.contains("whole") {
         4
+    } else if name.contains("kept") {
+        5
     } else if units > 3 {
         2
     } else {
@@ -79,6 +89,10 @@ fn measure(name: &str, ports: u32, mask: u64, units: usize, flags: Flags) {
             base += need;
             let start = cpu_time();
             let served = server.sweep();
+            for mut message in kept.lock().expect("no panic").drain(..) {
+                answer(&mut message.batch());
+                message.finish();
+            }
             let time = cpu_time() - start;
             assert!(mask == 0 || (served == ports && raw.answered(ports - 1, tag)), "{served} of {ports} served");
             time.as_nanos() as f64 / f64::from(ports)

@@ -106,7 +106,7 @@ pub use {
     server::{AttachError, Awake, BufferHandle, Server, ServerBuilder, ServerError, Signature, WaitError},
     service::registry::{RegisterError, ServiceHandle},
     service::{Arguments, Invocation, Out, Written},
-    service::{Batch, Calls, Column, DeferredBatch, Requests, Rows, RowsMut},
+    service::{Batch, Calls, Column, ColumnMut, DeferredBatch, Requests, Rows, RowsMut},
     service::{Completion, Deferred, Definition, Failure, HandlerError, HandlerResult, IntoReply, Service},
     service::{DefinitionBuilder, DefinitionError, Variable, VariableKind},
     wire::BufferError,

@@ -23,8 +23,10 @@ pub(crate) struct Call<'a> {
     failures: Vec<(u32, Failure)>,
 }
 
-/// Where the message is.
+/// Where the message's strings and slices are.
 enum Source<'a> {
+    /// Its service has none.
+    Nowhere,
     /// With the thread that handles it, which waits for the handler.
     Now {
         requests: Requests<'a>,
@@ -63,11 +65,19 @@ impl Out {
     }
 }
 
+impl<'a> Source<'a> {
+    #[inline(never)]
+    fn of(defined: &Defined, batch: &Batch<'a>) -> Self {
+        let rooms = if defined.has_out() { (0..batch.len()).map(|lane| batch.out_room(lane)).collect() } else { Vec::new() };
+        Self::Now { requests: batch.requests(), rooms }
+    }
+}
+
 impl<'a> Call<'a> {
     /// A message whose handler answers before it returns.
+    #[inline]
     pub(crate) fn now(defined: &'a Defined, batch: &Batch<'a>) -> Self {
-        let rooms = if defined.has_out() { (0..batch.len()).map(|lane| batch.out_room(lane)).collect() } else { Vec::new() };
-        let source = Source::Now { requests: batch.requests(), rooms };
+        let source = if defined.variables.is_empty() { Source::Nowhere } else { Source::of(defined, batch) };
         Self { defined, source, lanes: batch.len() as u32, variables: Vec::new(), failures: Vec::new() }
     }
 
@@ -88,12 +98,13 @@ impl<'a> Call<'a> {
                 }
             }
         } else if !batch.is_post() {
-            batch.reply_all(|mut rows| (0..rows.len()).for_each(|lane| rows.row_mut(lane).copy_from_slice(row(lane))));
+            batch.reply_all(|mut rows| rows.copy_from(results));
         }
         self.fail_in(batch);
     }
 
     /// Gives the failures.
+    #[inline]
     pub(crate) fn fail_in(&self, batch: &mut Batch<'_>) {
         for (lane, failure) in &self.failures {
             batch.fail(*lane as usize, failure.clone());
@@ -158,7 +169,7 @@ impl<'a> Call<'a> {
                 let room = if self.defined.has_out() { batch.out_room(lane)? } else { 0 };
                 (batch.requests(), room)
             }
-            Source::Gone => return Err(Failure::Status(hostcall::CallError::Finished)),
+            Source::Nowhere | Source::Gone => return Err(Failure::Status(hostcall::CallError::Finished)),
         };
         let mut arguments = requests.arguments(lane)?;
         let (mut at, mut used) = (VarHead::DWORDS, 0usize);

@@ -49,6 +49,7 @@ impl Lanes {
     }
 
     /// The lanes of a message, without room for results.
+    #[inline]
     pub(crate) fn of(requests: &Requests<'_>) -> Self {
         let rows = requests.rows();
         Self {
@@ -138,20 +139,17 @@ impl Code {
 
     /// Has a message answered now.
     fn serve(&self, batch: &mut Batch<'_>) {
-        let requests = batch.requests();
-        let mut lanes = Lanes::of(&requests);
-        let width = self.defined.reply_units();
+        let mut lanes = Lanes::of(&batch.requests());
         let mut in_hand = InHand::Now(Call::now(&self.defined, batch));
-        if self.defined.has_out() {
-            let mut results = vec![0; batch.len() * width];
+        let mut results = Vec::new();
+        let elsewhere = self.defined.has_out();
+        if elsewhere {
+            // What goes back of slices lies behind the result, and nobody knows yet how much that is.
+            let width = self.defined.reply_units();
+            results.resize(batch.len() * width, 0);
             lanes.put_results(results.as_mut_ptr(), width, width);
-            self.run(&lanes, &mut in_hand);
-            if let InHand::Now(call) = in_hand {
-                call.answer(batch, &results);
-            }
-            return;
         }
-        if batch.is_post() {
+        if elsewhere || batch.is_post() {
             self.run(&lanes, &mut in_hand);
         } else {
             // In place.
@@ -160,8 +158,11 @@ impl Code {
                 self.run(&lanes, &mut in_hand);
             });
         }
-        if let InHand::Now(call) = in_hand {
-            call.fail_in(batch);
+        // Looked at where it is: to move it would take longer.
+        match &in_hand {
+            InHand::Now(call) if elsewhere => call.answer(batch, &results),
+            InHand::Now(call) => call.fail_in(batch),
+            InHand::Later(_) => {}
         }
     }
 

@@ -132,12 +132,13 @@ impl World {
             closing: &closing,
             port: 0,
             mask: 1,
+            lanes: 1,
             post: false,
             payload,
             copies: Copies::default(),
             outs: OutsIn::Reply,
         };
-        let (mut streams, mut scratch, mut progress) = (vec![0; 4097], Scratch::default(), Progress { left: 1, late: 0 });
+        let (mut streams, mut scratch, mut progress) = (vec![0; 4097], Scratch::default(), Progress::of(1));
         let stride = streams.len();
         let answers = Answers { facts, progress: &mut progress, streams: &mut streams, stride, may_block };
         handler.serve(&mut LaneCalls { answers, scratch: &mut scratch });

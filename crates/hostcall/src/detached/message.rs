@@ -112,6 +112,7 @@ impl Message {
             closing,
             port: self.port,
             mask: self.mask,
+            lanes: self.lanes(),
             post: self.post,
             payload: Payload { units: &self.units, stride: units, lane_units: units, staged: None },
             copies: Copies { bytes: &self.bytes, ends: &self.ends },

@@ -77,7 +77,9 @@ impl Counters {
     /// Calls of `lanes` lanes that were answered by another thread, `failed` of them without a result.
     pub(crate) fn answered(&self, lanes: u64, failed: u64, bytes_out: u64, latency: Option<Duration>) {
         // Pairs with the loads in `sum`. Many threads write here, so these are read-modify-writes.
-        self.elsewhere.failed.fetch_add(failed, Ordering::Relaxed);
+        if failed != 0 {
+            self.elsewhere.failed.fetch_add(failed, Ordering::Relaxed);
+        }
         self.elsewhere.bytes_out.fetch_add(bytes_out, Ordering::Relaxed);
         if let Some(latency) = latency {
             self.latency(usize::MAX, latency, lanes);

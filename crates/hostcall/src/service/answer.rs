@@ -26,6 +26,17 @@ pub(crate) struct LaneReply<'a> {
     pub(crate) payload: &'a [u32],
 }
 
+/// Replies of equal length to all lanes of a message, all of them results: a stream for each, its head first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AllAlike<'a> {
+    /// Units of each, the head not counted.
+    pub(crate) units: u32,
+    /// The streams (none of a post), and [`LaneReplies::SPARE`](hostcall_abi::port::LaneReplies::SPARE) units more.
+    pub(crate) streams: &'a [u32],
+    /// Units from one to the next.
+    pub(crate) stride: usize,
+}
+
 /// A message some of whose lanes are answered later, from any thread.
 pub(crate) trait Answer: Debug + Send + Sync {
     /// What is known of it.
@@ -49,4 +60,15 @@ pub(crate) trait Answer: Debug + Send + Sync {
     fn note(&self, failure: &Failure);
     /// Replies to some lanes, once for each.
     fn answer(&self, replies: &mut dyn Iterator<Item = LaneReply<'_>>, timing: Option<Timing>);
+    /// Replies to all lanes, none of which has one.
+    fn answer_all(&self, all: AllAlike<'_>, timing: Option<Timing>) {
+        let AllAlike { units, streams, stride } = all;
+        let reply = |rank| {
+            let start = rank as usize * stride + 1;
+            // Of posts there are no streams.
+            let payload = if units == 0 { &[] } else { &streams[start..start + units as usize] };
+            LaneReply { rank, status: Status::OK, payload }
+        };
+        self.answer(&mut (0..self.facts().lanes).map(reply), timing);
+    }
 }

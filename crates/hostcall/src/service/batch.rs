@@ -41,8 +41,11 @@ use crate::record::Report;
 /// ```
 #[derive(Debug)]
 pub struct Batch<'a> {
-    requests: Requests<'a>,
     pub(super) answers: Answers<'a>,
+    /// The rank of the first lane.
+    first: u32,
+    len: u32,
+    arena: &'a Bump,
     outs: &'a mut Vec<u32>,
 }
 
@@ -57,22 +60,31 @@ pub struct Requests<'a> {
 }
 
 impl<'a> Requests<'a> {
+    /// The calls of the first `len` lanes of a message.
+    pub(super) fn new(facts: Facts<'a>, len: u32, scratch: &'a Scratch) -> Self {
+        Self { facts, first: 0, len, arena: &scratch.arena }
+    }
+
     /// What the service is.
+    #[inline]
     pub fn definition(&self) -> &'a Definition {
         &self.facts.service.definition
     }
 
     /// The service's number in this process.
+    #[inline]
     pub fn service(&self) -> u16 {
         self.facts.service.number
     }
 
     /// The port the message came through.
+    #[inline]
     pub fn port(&self) -> u32 {
         self.facts.port
     }
 
     /// Whether nobody waits for results.
+    #[inline]
     pub fn is_post(&self) -> bool {
         self.facts.post
     }
@@ -83,6 +95,7 @@ impl<'a> Requests<'a> {
     }
 
     /// How many lanes call.
+    #[inline]
     pub fn len(&self) -> usize {
         self.len as usize
     }
@@ -101,10 +114,11 @@ impl<'a> Requests<'a> {
     }
 
     /// The numbers of all lanes, as bits: lane 5 of the wave is bit 5.
+    #[inline]
     pub fn mask(&self) -> u64 {
         let all = self.facts.mask;
         // Mostly they are all lanes of the message.
-        if self.len == all.count_ones() {
+        if self.len == self.facts.lanes {
             return all;
         }
         let rest = without_lowest(all, self.first);
@@ -118,6 +132,7 @@ impl<'a> Requests<'a> {
     }
 
     /// The fixed part of all lanes' arguments, where it is. Of a default handler, which knows no shape, whole payloads.
+    #[inline]
     pub fn rows(&self) -> Rows<'a> {
         let Facts { service, payload, .. } = self.facts;
         let width = if service.number == 0 { payload.lane_units } else { service.shape.units };
@@ -140,34 +155,46 @@ impl<'a> Requests<'a> {
 
 impl<'a> Batch<'a> {
     /// The calls of `len` lanes, the first of rank `first`.
+    #[inline(always)]
     pub(super) fn new(first: u32, len: u32, answers: Answers<'a>, scratch: &'a mut Scratch) -> Self {
         let Scratch { arena, outs } = scratch;
-        Self { requests: Requests { facts: answers.facts, first, len, arena }, answers, outs }
+        Self { answers, first, len, arena, outs }
     }
 
     /// The calls without the answers. What they borrow can be kept while lanes are answered.
+    #[inline]
     pub fn requests(&self) -> Requests<'a> {
-        self.requests
+        let Self { answers: Answers { facts, .. }, first, len, arena, .. } = *self;
+        Requests { facts, first, len, arena }
+    }
+
+    #[inline(always)]
+    fn rank(&self, i: usize) -> u32 {
+        self.requests().rank(i)
     }
 
     /// What the service is.
+    #[inline]
     pub fn definition(&self) -> &'a Definition {
-        self.requests.definition()
+        self.requests().definition()
     }
 
     /// The service's number in this process.
+    #[inline]
     pub fn service(&self) -> u16 {
-        self.requests.service()
+        self.requests().service()
     }
 
     /// The port the message came through.
+    #[inline]
     pub fn port(&self) -> u32 {
-        self.requests.port()
+        self.requests().port()
     }
 
     /// Whether nobody waits for results.
+    #[inline]
     pub fn is_post(&self) -> bool {
-        self.requests.is_post()
+        self.requests().is_post()
     }
 
     /// Whether the handler runs where it may block: on the blocking pool.
@@ -177,17 +204,18 @@ impl<'a> Batch<'a> {
 
     /// Where what ends the kernel is reported.
     pub fn report(&self) -> &'a Report {
-        self.requests.report()
+        self.requests().report()
     }
 
     /// How many lanes call.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.requests.len()
+        self.requests().len()
     }
 
     /// Whether none does, which never is so for a handler.
     pub fn is_empty(&self) -> bool {
-        self.requests.is_empty()
+        self.requests().is_empty()
     }
 
     /// The number in its wave of lane `i`.
@@ -195,17 +223,19 @@ impl<'a> Batch<'a> {
     /// # Panics
     /// When there is no such lane.
     pub fn lane(&self, i: usize) -> u32 {
-        self.requests.lane(i)
+        self.requests().lane(i)
     }
 
     /// The numbers of all lanes, as bits: lane 5 of the wave is bit 5.
+    #[inline]
     pub fn mask(&self) -> u64 {
-        self.requests.mask()
+        self.requests().mask()
     }
 
     /// The fixed part of all lanes' arguments, where it is. Of a default handler, which knows no shape, whole payloads.
+    #[inline]
     pub fn rows(&self) -> Rows<'a> {
-        self.requests.rows()
+        self.requests().rows()
     }
 
     /// One lane's arguments, to be decoded one after another. What is decoded lives as long as the batch: staged strings and slices are copied.
@@ -216,7 +246,7 @@ impl<'a> Batch<'a> {
     /// # Panics
     /// When there is no such lane.
     pub fn arguments(&self, i: usize) -> Result<Arguments<'a>, DecodeError> {
-        self.requests.arguments(i)
+        self.requests().arguments(i)
     }
 
     /// Bytes for which lane `i`'s `&mut [T]` arguments have room together, each rounded up to a multiple of 4: none of their lengths is to be believed
@@ -228,7 +258,7 @@ impl<'a> Batch<'a> {
     /// # Panics
     /// When there is no such lane.
     pub fn out_room(&self, i: usize) -> Result<usize, DecodeError> {
-        let var = self.requests.facts.variable_part(self.requests.rank(i))?;
+        let var = self.answers.facts.variable_part(self.rank(i))?;
         Ok(match var {
             Var::Staged { rest, .. } => rest.len(),
             Var::Copied(_) => self.answers.room() as usize,
@@ -240,7 +270,7 @@ impl<'a> Batch<'a> {
     /// # Panics
     /// When there is no such lane.
     pub fn is_answered(&self, i: usize) -> bool {
-        self.answers.progress.left >> self.requests.rank(i) & 1 == 0
+        self.answers.progress.left >> self.rank(i) & 1 == 0
     }
 
     /// Lane `i`'s result. A service with `&mut [T]` arguments is answered by [`call`](Batch::call).
@@ -272,7 +302,7 @@ impl<'a> Batch<'a> {
     /// Room for a reply of so many units, its head written; none if it does not fit.
     #[inline(always)]
     fn answer(&mut self, i: usize, units: usize) -> Option<&mut [u32]> {
-        let rank = self.requests.rank(i);
+        let rank = self.rank(i);
         if units >= self.answers.stride {
             self.answers.fail(rank, &Failure::TooLarge { max: self.answers.room() });
             return None;
@@ -287,27 +317,24 @@ impl<'a> Batch<'a> {
     /// Results for all lanes, filled in place by `fill`, which gets a row of zeroed units for each. Lanes that have an answer get this one instead;
     /// those that fail are [failed](Batch::fail) afterwards.
     pub fn reply_all(&mut self, fill: impl FnOnce(RowsMut<'_>)) {
-        let Requests { first, len, .. } = self.requests;
-        let width = self.requests.definition().reply_dwords.unwrap_or(0);
+        let Self { first, len, .. } = *self;
+        let width = self.definition().reply_dwords.unwrap_or(0);
         let stride = self.answers.stride;
         if width >= stride {
             let failure = Failure::TooLarge { max: self.answers.room() };
             return (0..self.len()).for_each(|i| self.fail(i, failure.clone()));
         }
-        let rows = &mut self.answers.streams[first as usize * stride..(first + len) as usize * stride];
-        if stride <= 4 * width {
-            // One fill costs less than one for each lane. The heads between them are written below.
-            rows.fill(0);
-            fill(RowsMut::new(rows.get_mut(1..).unwrap_or_default(), stride, width, len as usize));
-        } else {
-            fill(RowsMut::zeroed(rows.get_mut(1..).unwrap_or_default(), stride, width, len as usize));
-        }
-        for stream in rows.chunks_exact_mut(stride) {
+        let streams = &mut self.answers.streams[first as usize * stride..(first + len) as usize * stride];
+        // All of it at once, though not every unit is a result's: one fill costs less than one for each lane.
+        streams.fill(0);
+        for stream in streams.chunks_exact_mut(stride) {
             put_head(stream, Status::OK, width);
         }
-        let all = bits_of(first, len);
-        self.answers.progress.left &= !all;
-        self.answers.progress.late &= !all;
+        fill(RowsMut::new(streams.get_mut(1..).unwrap_or_default(), stride, width, len as usize));
+        let (all, progress) = (bits_of(first, len), &mut *self.answers.progress);
+        progress.left &= !all;
+        progress.late &= !all;
+        progress.alike = (len == self.answers.facts.lanes).then_some(width as u32);
     }
 
     /// Lane `i`'s call has no result.
@@ -315,7 +342,7 @@ impl<'a> Batch<'a> {
     /// # Panics
     /// When there is no such lane.
     pub fn fail(&mut self, i: usize, failure: impl Into<Failure>) {
-        let rank = self.requests.rank(i);
+        let rank = self.rank(i);
         self.answers.fail(rank, &failure.into());
     }
 
@@ -330,9 +357,9 @@ impl<'a> Batch<'a> {
     /// # Panics
     /// When there is no such lane.
     pub fn call(&mut self, i: usize, handler: impl FnOnce(&mut Invocation<'_>) -> HandlerResult) {
-        let rank = self.requests.rank(i);
-        match self.requests.facts.variable_part(rank) {
-            Ok(var) => self.answers.call(rank, var, self.requests.arena, self.outs, handler),
+        let rank = self.rank(i);
+        match self.answers.facts.variable_part(rank) {
+            Ok(var) => self.answers.call(rank, var, self.arena, self.outs, handler),
             Err(error) => self.answers.fail(rank, &Failure::Decode(error)),
         }
     }
@@ -348,37 +375,45 @@ impl LaneCalls<'_> {
         if let Some(status) = self.answers.facts.ended() {
             return self.answers.end_left(status);
         }
-        if let Some(error) = self.answers.facts.malformed() {
-            return self.answers.fail_left(&Failure::Decode(error));
+        if !self.answers.facts.is_plain() {
+            if let Some(error) = self.answers.facts.malformed() {
+                return self.answers.fail_left(&Failure::Decode(error));
+            }
+            self.scratch.clear();
         }
-        self.scratch.clear();
         handler(&mut self.batch());
-        self.unanswered();
+        if self.answers.progress.left != 0 {
+            self.unanswered();
+        }
     }
 
     /// Those that are left, which follow one another.
-    pub(super) fn batch(&mut self) -> Batch<'_> {
-        let left = self.answers.progress.left;
-        self.answers.batch(left.trailing_zeros(), left.count_ones(), self.scratch)
+    #[inline(always)]
+    fn batch(&mut self) -> Batch<'_> {
+        let (left, lanes) = (self.answers.progress.left, self.answers.facts.lanes);
+        // Mostly they are all lanes of the message.
+        let all = left == bits_of(0, lanes);
+        let (first, len) = if all { (0, lanes) } else { (left.trailing_zeros(), left.count_ones()) };
+        self.answers.batch(first, len, self.scratch)
     }
 
     /// Ends the calls that the handler has left.
-    fn unanswered(&mut self) {
+    #[cold]
+    pub(super) fn unanswered(&mut self) {
         let answers = &mut self.answers;
-        if answers.progress.left != 0 {
-            if answers.facts.post {
-                answers.acknowledge_left();
-            } else {
-                let message = "the handler of a whole message left a lane without an answer".into();
-                answers.fail_left(&Failure::HandlerFailed { code: 0, message });
-            }
+        if answers.facts.post {
+            answers.acknowledge_left();
+        } else {
+            let message = "the handler of a whole message left a lane without an answer".into();
+            answers.fail_left(&Failure::HandlerFailed { code: 0, message });
         }
     }
 }
 
 impl<'a> Answers<'a> {
     /// The calls of `len` lanes, the first of rank `first`.
-    pub(super) fn batch<'b>(&'b mut self, first: u32, len: u32, scratch: &'b mut Scratch) -> Batch<'b>
+    #[inline(always)]
+    fn batch<'b>(&'b mut self, first: u32, len: u32, scratch: &'b mut Scratch) -> Batch<'b>
     where
         'a: 'b,
     {

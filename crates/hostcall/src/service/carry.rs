@@ -7,7 +7,7 @@ use super::batch::Batch;
 use super::call::{put_head, put_status};
 use super::deferred::DeferredBatch;
 use super::failure::Failure;
-use super::lanes::Facts;
+use super::lanes::{Facts, bits_of};
 use super::out::OutsIn;
 use crate::detached::{Message, Note, Replies};
 
@@ -96,6 +96,9 @@ impl Batch<'_> {
         if replies.heads.len() != self.left().count() {
             return self.fail_rest(malformed);
         }
+        if self.take_all(replies) {
+            return;
+        }
         let mut at = 0;
         for (rank, &ReplyHead { status, dwords }) in self.left().zip(&replies.heads) {
             let payload = replies.units.get(at..at + usize::from(dwords));
@@ -119,6 +122,20 @@ impl Batch<'_> {
                 self.answers.fail(rank, &malformed);
             }
         }
+    }
+
+    /// Takes replies that are results of all lanes, of the length that the service's have. Whether they are.
+    fn take_all(&mut self, replies: &Replies) -> bool {
+        let Facts { service, post, lanes, .. } = self.answers.facts;
+        let units = service.definition.reply_dwords.unwrap_or(0);
+        let result = ReplyHead { status: Status::OK, dwords: units as u16 };
+        let all = self.answers.progress.left == bits_of(0, lanes) && self.len() == lanes as usize;
+        let fit = units < self.answers.stride && replies.units.len() == lanes as usize * units;
+        let taken = all && fit && !post && !service.shape.takes_var && replies.heads.iter().all(|&head| head == result);
+        if taken {
+            self.reply_all(|mut rows| rows.copy_from(&replies.units));
+        }
+        taken
     }
 
     /// A lane's result, if it can be one.

@@ -7,8 +7,9 @@ use std::time::Instant;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::{ReplyHead, Status};
 
-use super::answer::{Answer, LaneReply, Timing};
+use super::answer::{AllAlike, Answer, LaneReply, Timing};
 use super::failure::{Failure, IntoReply};
+use super::lanes::bits_of;
 
 /// Lanes of one message to which answers are owed. Dropped, it answers those that have none: [`Status::HANDLER_FAILED`], or what ends them.
 #[derive(Debug)]
@@ -65,6 +66,16 @@ impl Owed {
     fn send(&mut self, status: Status, payload: &[u32]) {
         let ranks = std::mem::take(&mut self.left);
         self.message.answer(&mut bits(ranks).map(|rank| LaneReply { rank, status, payload }), self.timing);
+    }
+
+    /// If all lanes of the message are left, they get these replies. Whether they are.
+    pub(crate) fn send_all(&mut self, lanes: u32, all: AllAlike<'_>) -> bool {
+        if self.left != bits_of(0, lanes) {
+            return false;
+        }
+        self.left = 0;
+        self.message.answer_all(all, self.timing);
+        true
     }
 
     /// Those of `ranks` that are left get the replies that are in their streams, `stride` units apart.

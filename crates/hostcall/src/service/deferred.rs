@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use hostcall_abi::Status;
+use hostcall_abi::port::LaneReplies;
 
-use super::answer::{Answer, Timing};
-use super::batch::Batch;
+use super::answer::{AllAlike, Answer, Timing};
+use super::batch::{Batch, Requests};
 use super::call::Scratch;
 use super::completion::{Completion, Owed};
 use super::failure::Failure;
@@ -49,6 +49,7 @@ pub struct DeferredBatch {
     owed: Owed,
     len: u32,
     progress: Progress,
+    /// Made by who first wants to answer: seldom the thread that the message came on.
     streams: Vec<u32>,
     stride: usize,
     scratch: Scratch,
@@ -58,20 +59,36 @@ impl DeferredBatch {
     /// All `lanes` lanes of a message. Those that the service does not take are answered at once; `None` if those are all.
     pub(crate) fn new(message: Arc<dyn Answer>, lanes: u32, timing: Option<Timing>) -> Option<Self> {
         let facts = message.facts();
+        let usual = facts.service.admits_all() && facts.malformed().is_none();
         let stride = message.stride();
-        let mut streams = vec![0; lanes as usize * stride];
-        let mut progress = Progress::default();
-        let mut answers = Answers { facts, progress: &mut progress, streams: &mut streams, stride, may_block: false };
+        let owed = Owed::new(message, bits_of(0, lanes), timing);
+        let (progress, scratch) = (Progress::of(bits_of(0, lanes)), Scratch::default());
+        let mut batch = Self { owed, len: lanes, progress, streams: Vec::new(), stride, scratch };
+        (usual || batch.begin(lanes)).then_some(batch)
+    }
+
+    /// Answers the lanes that nobody handles. Whether others are left.
+    #[cold]
+    fn begin(&mut self, lanes: u32) -> bool {
+        let mut answers = self.answers().0;
         answers.begin(0, lanes);
         let len = answers.progress.left.count_ones();
         if let Some(error) = answers.facts.malformed() {
             answers.fail_left(&Failure::Decode(error));
         }
-        let handled = progress.left == 0;
-        let owed = Owed::new(message, bits_of(0, lanes), timing);
-        let mut batch = Self { owed, len, progress, streams, stride, scratch: Scratch::default() };
-        batch.send();
-        (!handled).then_some(batch)
+        self.len = len;
+        self.send();
+        self.progress.left != 0
+    }
+
+    /// What has been answered, with room for what has not.
+    fn answers(&mut self) -> (Answers<'_>, &mut Scratch) {
+        let Self { owed, progress, streams, stride, scratch, .. } = self;
+        let (facts, stride) = (owed.message.facts(), *stride);
+        if streams.is_empty() {
+            streams.resize(facts.lanes as usize * stride + LaneReplies::SPARE, 0);
+        }
+        (Answers { facts, progress, streams, stride, may_block: false }, scratch)
     }
 
     /// Whoever was given it begins now.
@@ -81,9 +98,14 @@ impl DeferredBatch {
 
     /// The calls, to be answered. What has been answered before stays so.
     pub fn batch(&mut self) -> Batch<'_> {
-        let Self { owed, len, progress, streams, stride, scratch } = self;
-        let answers = Answers { facts: owed.message.facts(), progress, streams, stride: *stride, may_block: false };
-        Batch::new(0, *len, answers, scratch)
+        let len = self.len;
+        let (answers, scratch) = self.answers();
+        Batch::new(0, len, answers, scratch)
+    }
+
+    /// The calls, to be looked at.
+    pub fn requests(&self) -> Requests<'_> {
+        Requests::new(self.owed.message.facts(), self.len, &self.scratch)
     }
 
     /// Units of each lane's reply, the head included.
@@ -108,20 +130,24 @@ impl DeferredBatch {
 
     /// Gives the answers that are there.
     fn send(&mut self) {
-        let given = self.owed.ranks() & !self.progress.left;
-        self.owed.send_streams(given, &self.streams, self.stride);
+        let Self { ref mut owed, progress, ref streams, stride, len, .. } = *self;
+        if let Some(units) = progress.alike
+            && owed.send_all(len, AllAlike { units, streams, stride })
+        {
+            return;
+        }
+        owed.send_streams(owed.ranks() & !progress.left, streams, stride);
     }
 }
 
 impl Drop for DeferredBatch {
     fn drop(&mut self) {
         if self.is_post() && !std::thread::panicking() {
-            for rank in 0..self.len {
-                if self.progress.left >> rank & 1 == 1 {
-                    super::call::put_head(&mut self.streams[rank as usize * self.stride..], Status::OK, 0);
-                }
+            if self.streams.is_empty() && self.progress.left == bits_of(0, self.len) {
+                self.progress = Progress { alike: Some(0), ..Progress::of(0) };
+            } else {
+                self.answers().0.acknowledge_left();
             }
-            self.progress.left = 0;
         }
         // Those that have no answer are failed by `Owed`.
         self.send();

@@ -73,6 +73,10 @@ impl<F: Fn(&mut Batch<'_>) + Send + Sync> Handler for Whole<F> {
         calls.whole(&self.0);
     }
 
+    fn serve_all(&self, messages: &mut Messages<'_>) {
+        messages.whole(self, &self.0);
+    }
+
     fn is_whole(&self) -> bool {
         true
     }

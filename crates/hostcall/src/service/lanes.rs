@@ -50,6 +50,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) port: u32,
     /// The lanes that call, by number. Elsewhere lanes go by *rank*: the how-manieth of these it is.
     pub(crate) mask: u64,
+    /// How many they are.
+    pub(crate) lanes: u32,
     pub(crate) post: bool,
     pub(crate) payload: Payload<'a>,
     /// Each lane's strings and slices, if they are not in the payload: of a staged post, copied before it was acknowledged, and of a message that came
@@ -93,7 +95,7 @@ impl<'a> Facts<'a> {
 
     /// Whether the payload is arguments of fixed size, all there, and nothing else.
     #[inline(always)]
-    fn is_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         !(self.service.shape.takes_var | self.is_short() | self.payload.staged.is_some())
     }
 
@@ -154,6 +156,16 @@ pub(crate) struct Progress {
     pub(crate) left: u64,
     /// Lanes whose handlers would block, if the service is one that goes on elsewhere then. What their streams hold is no reply.
     pub(crate) late: u64,
+    /// All lanes of the message have results of so many units: nobody need look at their heads.
+    pub(crate) alike: Option<u32>,
+}
+
+impl Progress {
+    /// Nothing is done for the lanes of these ranks.
+    #[inline(always)]
+    pub(crate) const fn of(left: u64) -> Self {
+        Self { left, late: 0, alike: None }
+    }
 }
 
 /// The lanes of these ranks, as bits.
@@ -178,7 +190,7 @@ impl Answers<'_> {
     #[inline(always)]
     pub(crate) fn begin(&mut self, first: u32, lanes: u32) {
         let admitted = self.facts.service.admit(lanes);
-        *self.progress = Progress { left: bits_of(first, admitted), late: 0 };
+        *self.progress = Progress::of(bits_of(first, admitted));
         if admitted < lanes {
             self.refuse(first + admitted, lanes - admitted);
         }
@@ -199,10 +211,11 @@ impl Answers<'_> {
         (left != 0).then(|| left.trailing_zeros())
     }
 
-    /// A lane's reply is there.
+    /// A lane's reply is there, and may be another than it was.
     #[inline(always)]
     pub(super) fn done(&mut self, rank: u32) {
         self.progress.left &= !(1 << rank);
+        self.progress.alike = None;
     }
 
     #[inline(always)]

@@ -4,6 +4,7 @@ use hostcall_abi::codec::Fixed;
 use hostcall_abi::port::Message;
 use hostcall_abi::{Flags, ReplyHead, Status, Tag};
 
+use super::batch::Batch;
 use super::call::{Scratch, put_head};
 use super::closing::Closing;
 use super::failure::Failure;
@@ -151,7 +152,7 @@ impl<'a> Messages<'a> {
         }
         let (post, payload) = (message.is_post(), &self.units[taken.at as usize..]);
         // Whoever goes on after a panic finds here what is left.
-        (self.begun, self.progress) = (true, Progress { left: bits_of(0, lanes), late: 0 });
+        (self.begun, self.progress) = (true, Progress::of(bits_of(0, lanes)));
         let mut left = self.progress.left;
         while left != 0 {
             if !post && self.closing.get().is_some() {
@@ -176,6 +177,49 @@ impl<'a> Messages<'a> {
         true
     }
 
+    /// The same for a handler of whole messages, which `one` is: nothing is done for a lane.
+    #[inline(always)]
+    pub(crate) fn whole(&mut self, handler: &impl Handler, one: &impl Fn(&mut Batch<'_>)) {
+        let plain = self.service.number != 0 && !self.service.shape.takes_var;
+        while let Some(taken) = self.left.first() {
+            if plain && self.in_one_piece(taken, one) {
+                continue;
+            }
+            if let Some(mut calls) = self.current() {
+                handler.serve(&mut calls);
+            }
+            self.next();
+        }
+    }
+
+    /// Handles the first message. False: it has not begun, or is what a panic has left.
+    #[inline(always)]
+    fn in_one_piece(&mut self, taken: &Taken, one: &impl Fn(&mut Batch<'_>)) -> bool {
+        let (message, service) = (&taken.message, self.service);
+        let short = message.lane_units() < service.shape.units;
+        let ended = !message.is_post() && self.closing.get().is_some();
+        if self.begun | short | ended | message.header.flags.has(Flags::STAGED) || !service.admits_all() {
+            return false;
+        }
+        let lanes = message.lanes();
+        // Whoever goes on after a panic finds here what is left.
+        (self.begun, self.progress) = (true, Progress::of(bits_of(0, lanes)));
+        let facts = self.facts(taken);
+        let (stride, streams) = (self.streams.stride, &mut self.streams.units[self.stream_at..]);
+        let answers = Answers { facts, progress: &mut self.progress, streams, stride, may_block: false };
+        one(&mut Batch::new(0, lanes, answers, self.scratch));
+        if message.is_post() && self.progress.left == bits_of(0, lanes) {
+            // Posts need no answer.
+            self.progress = Progress { alike: Some(0), ..Progress::of(0) };
+        } else if self.progress.left != 0
+            && let Some(mut calls) = self.current()
+        {
+            calls.unanswered();
+        }
+        self.next();
+        true
+    }
+
     /// A lane's call has no result; the others are left.
     #[cold]
     fn failed(&mut self, rank: u32, failure: &Failure) -> bool {
@@ -185,20 +229,27 @@ impl<'a> Messages<'a> {
         false
     }
 
-    /// What is left of the first message that is not handled.
+    /// What is known of a message.
     #[inline(always)]
-    fn current(&mut self) -> Option<LaneCalls<'_>> {
-        let Taken { port, at, ref message } = *self.left.first()?;
+    fn facts(&self, &Taken { port, at, ref message }: &Taken) -> Facts<'a> {
         let staged = message.header.flags.has(Flags::STAGED).then_some(self.staging);
         let payload = Payload { units: &self.units[at as usize..], stride: message.stride(), lane_units: message.lane_units(), staged };
         let Self { service, report, closing, .. } = *self;
-        let (number, mask, post) = (message.header.service, message.header.mask, message.is_post());
-        let facts = Facts { service, number, report, closing, port, mask, post, payload, copies: Copies::default(), outs: OutsIn::Reply };
+        let (number, mask, lanes, post) = (message.header.service, message.header.mask, message.lanes(), message.is_post());
+        let (copies, outs) = (Copies::default(), OutsIn::Reply);
+        Facts { service, number, report, closing, port, mask, lanes, post, payload, copies, outs }
+    }
+
+    /// What is left of the first message that is not handled.
+    #[inline(always)]
+    fn current(&mut self) -> Option<LaneCalls<'_>> {
+        let taken = self.left.first()?;
+        let (facts, lanes) = (self.facts(taken), taken.message.lanes());
         let begin = !std::mem::replace(&mut self.begun, true);
         let (stride, streams) = (self.streams.stride, &mut self.streams.units[self.stream_at..]);
         let mut answers = Answers { facts, progress: &mut self.progress, streams, stride, may_block: false };
         if begin {
-            answers.begin(0, message.lanes());
+            answers.begin(0, lanes);
         }
         Some(LaneCalls { answers, scratch: self.scratch })
     }
@@ -207,7 +258,12 @@ impl<'a> Messages<'a> {
     #[inline(always)]
     fn next(&mut self) {
         let Some(Taken { message, .. }) = self.left.first() else { return };
-        let (lanes, stride, late) = (message.lanes(), self.streams.stride, self.progress.late);
+        let (lanes, stride) = (message.lanes(), self.streams.stride);
+        let Progress { late, alike, .. } = self.progress;
+        if let Some(units) = alike {
+            self.sample.bytes_out += u64::from(lanes * units) * 4;
+            return self.answered(ReplyHead::words(units));
+        }
         let streams = &self.streams.units[self.stream_at..self.stream_at + lanes as usize * stride];
         let mut longest = 0;
         for rank in 0..lanes as usize {

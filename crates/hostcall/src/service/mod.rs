@@ -51,7 +51,7 @@ use handler::{EachLane, Typed, Whole};
 
 pub use completion::{Completion, Deferred};
 pub use out::{Out, OutSlice, RawOut, Written};
-pub use rows::{Column, Rows, RowsMut};
+pub use rows::{Column, ColumnMut, Rows, RowsMut};
 pub use typed::Calls;
 
 /// Something a kernel can call. Made by the functions that `#[hostcall::service]` generates, refined here, and

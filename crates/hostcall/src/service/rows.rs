@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use hostcall_abi::codec::{Plain, bytes};
+use hostcall_abi::codec::Plain;
 
 /// The fixed part of the arguments of all lanes of a batch: a row of units for each, at equal distances. A strided view of it, such as a NumPy array,
 /// needs no copy.
@@ -20,6 +20,7 @@ pub struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// `len` rows of `width` units, `stride` units apart.
+    #[inline(always)]
     pub(super) fn new(units: &'a [u32], stride: usize, width: usize, len: usize) -> Self {
         assert!(len == 0 || (len - 1) * stride + width <= units.len(), "rows lie inside the payload");
         Self { units, stride, width, len }
@@ -54,15 +55,39 @@ impl<'a> Rows<'a> {
     ///
     /// # Panics
     /// When there is no such row.
+    #[inline]
     pub fn row(&self, i: usize) -> &'a [u32] {
         assert!(i < self.len, "row {i} of {}", self.len);
         &self.units[i * self.stride..][..self.width]
     }
 
     /// All rows.
+    #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u32]> + use<'a> {
         let rows = *self;
         (0..rows.len).map(move |i| rows.row(i))
+    }
+
+    /// Copies all rows, one behind the other.
+    ///
+    /// # Panics
+    /// When `to` has not as many units as all rows.
+    pub fn copy_to(&self, to: &mut [u32]) {
+        assert_eq!(to.len(), self.len * self.width, "units of {} rows of {}", self.len, self.width);
+        match self.width {
+            0 => {}
+            // Moves of a size that is known, for most services.
+            1 => self.copy_each::<1>(to),
+            2 => self.copy_each::<2>(to),
+            4 => self.copy_each::<4>(to),
+            width => self.iter().zip(to.chunks_exact_mut(width)).for_each(|(row, to)| to.copy_from_slice(row)),
+        }
+    }
+
+    fn copy_each<const N: usize>(&self, to: &mut [u32]) {
+        if let Some(values) = self.column::<[u32; N]>(0) {
+            to.as_chunks_mut::<N>().0.iter_mut().zip(values.iter()).for_each(|(to, value)| *to = value);
+        }
     }
 
     /// One argument of all lanes: the values of type `T` that begin at unit `at` of each row. `None` if a row ends before they do.
@@ -106,13 +131,16 @@ impl<'a, T: Plain> Column<'a, T> {
     ///
     /// # Panics
     /// When there is no such value.
+    #[inline]
     pub fn get(&self, i: usize) -> T {
-        let bytes = &bytes(self.rows.row(i))[self.at * 4..][..size_of::<T>()];
-        // SAFETY: as many bytes as a `T` has, all initialised, and every bit pattern is a `T: Plain`; read at any alignment.
-        unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
+        assert!(i < self.rows.len, "value {i} of {}", self.rows.len);
+        // SAFETY: row `i` lies inside the units, as `Rows::new` has checked, and the value inside the row, as `Rows::column` has. All its bytes are
+        // initialised, and every bit pattern is a `T: Plain`; it is read at any alignment.
+        unsafe { self.rows.units.as_ptr().add(i * self.rows.stride + self.at).cast::<T>().read_unaligned() }
     }
 
     /// All values.
+    #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + use<'a, T> {
         let column = *self;
         (0..column.len()).map(move |i| column.get(i))
@@ -131,15 +159,10 @@ pub struct RowsMut<'a> {
 
 impl<'a> RowsMut<'a> {
     /// `len` rows of `width` units, `stride` units apart, as they are.
+    #[inline(always)]
     pub(super) fn new(units: &'a mut [u32], stride: usize, width: usize, len: usize) -> Self {
+        assert!(len == 0 || (len - 1) * stride + width <= units.len(), "rows lie inside the replies");
         Self { units, stride, width, len }
-    }
-
-    /// The same, all zero.
-    pub(super) fn zeroed(units: &'a mut [u32], stride: usize, width: usize, len: usize) -> Self {
-        let mut rows = Self::new(units, stride, width, len);
-        (0..len).for_each(|i| rows.row_mut(i).fill(0));
-        rows
     }
 
     /// How many rows there are.
@@ -171,9 +194,73 @@ impl<'a> RowsMut<'a> {
     ///
     /// # Panics
     /// When there is no such row.
+    #[inline]
     pub fn row_mut(&mut self, i: usize) -> &mut [u32] {
         assert!(i < self.len, "row {i} of {}", self.len);
         &mut self.units[i * self.stride..][..self.width]
+    }
+
+    /// Fills all rows with units that lie one behind the other.
+    ///
+    /// # Panics
+    /// When `from` has not as many units as all rows.
+    pub fn copy_from(&mut self, from: &[u32]) {
+        assert_eq!(from.len(), self.len * self.width, "units of {} rows of {}", self.len, self.width);
+        match self.width {
+            0 => {}
+            // As in `Rows::copy_to`.
+            1 => self.copy_each::<1>(from),
+            2 => self.copy_each::<2>(from),
+            4 => self.copy_each::<4>(from),
+            width => from.chunks_exact(width).enumerate().for_each(|(i, from)| self.row_mut(i).copy_from_slice(from)),
+        }
+    }
+
+    fn copy_each<const N: usize>(&mut self, from: &[u32]) {
+        if let Some(mut values) = self.column::<[u32; N]>(0) {
+            from.as_chunks::<N>().0.iter().enumerate().for_each(|(i, value)| values.set(i, *value));
+        }
+    }
+
+    /// One part of all lanes' results: the values of type `T` that begin at unit `at` of each row. `None` if a row ends before they do.
+    #[inline]
+    pub fn column<T: Plain>(&mut self, at: usize) -> Option<ColumnMut<'_, T>> {
+        let end = at.checked_mul(4)?.checked_add(size_of::<T>())?;
+        let Self { ref mut units, stride, width, len } = *self;
+        (end <= width * 4).then_some(ColumnMut { rows: RowsMut { units, stride, width, len }, at, element: PhantomData })
+    }
+}
+
+/// One part of the results of all lanes of a batch, to be filled in place: values at equal distances.
+#[derive(Debug)]
+pub struct ColumnMut<'a, T> {
+    rows: RowsMut<'a>,
+    /// The value's first unit in each row.
+    at: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Plain> ColumnMut<'_, T> {
+    /// How many values there are.
+    pub const fn len(&self) -> usize {
+        self.rows.len
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.rows.len == 0
+    }
+
+    /// Value `i` from now on.
+    ///
+    /// # Panics
+    /// When there is no such value.
+    #[inline]
+    pub fn set(&mut self, i: usize, value: T) {
+        assert!(i < self.rows.len, "value {i} of {}", self.rows.len);
+        // SAFETY: row `i` lies inside the units, as `RowsMut::new` has checked, and the value inside the row, as `RowsMut::column` has. A `T: Plain` has
+        // no bytes that are not initialised; it is written at any alignment.
+        unsafe { self.rows.units.as_mut_ptr().add(i * self.rows.stride + self.at).cast::<T>().write_unaligned(value) }
     }
 }
 
@@ -193,16 +280,43 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_every_width_are_copied_out_and_in() {
+        for width in 0..=6 {
+            let (stride, len) = (7, 3);
+            let units: Vec<u32> = (0..(stride * len) as u32).collect();
+            let rows = Rows::new(&units, stride, width, len);
+            let mut dense = vec![0; width * len];
+            rows.copy_to(&mut dense);
+            assert_eq!(dense, rows.iter().flatten().copied().collect::<Vec<_>>(), "width {width}");
+            let mut back = vec![u32::MAX; stride * len];
+            RowsMut::new(&mut back, stride, width, len).copy_from(&dense);
+            for (at, unit) in back.into_iter().enumerate() {
+                assert_eq!(unit, if at % stride < width { at as u32 } else { u32::MAX }, "unit {at}, width {width}");
+            }
+        }
+    }
+
+    #[test]
     #[should_panic(expected = "row 2 of 2")]
     fn there_are_no_rows_behind_the_last() {
         Rows::new(&[0; 6], 3, 3, 2).row(2);
     }
 
     #[test]
-    fn results_begin_as_zero_and_what_lies_between_is_left_alone() {
+    fn results_are_written_where_they_are_and_what_lies_between_is_left_alone() {
         let mut units = [7; 8];
-        let mut rows = RowsMut::zeroed(&mut units, 4, 2, 2);
+        let mut rows = RowsMut::new(&mut units, 4, 2, 2);
         rows.row_mut(1)[0] = 9;
-        assert_eq!(units, [0, 0, 7, 7, 9, 0, 7, 7]);
+        let mut second = rows.column::<u32>(1).unwrap();
+        (0..second.len()).for_each(|i| second.set(i, i as u32));
+        assert!(rows.column::<u64>(1).is_none() && rows.column::<u8>(2).is_none() && rows.column::<u8>(usize::MAX).is_none());
+        rows.column::<u64>(0).unwrap().set(0, 1 | 2 << 32);
+        assert_eq!(units, [1, 2, 7, 7, 9, 1, 7, 7]);
+    }
+
+    #[test]
+    #[should_panic(expected = "value 2 of 2")]
+    fn there_are_no_results_behind_the_last() {
+        RowsMut::new(&mut [0; 6], 3, 3, 2).column::<u32>(0).unwrap().set(2, 0);
     }
 }

@@ -13,10 +13,10 @@ use super::served::Served;
 use crate::record::OpenCall;
 use crate::record::trace::{Span, Trace};
 use crate::service::Failure;
-use crate::service::answer::{Answer, LaneReply, Timing};
+use crate::service::answer::{AllAlike, Answer, LaneReply, Timing};
 use crate::service::arguments::Var;
 use crate::service::call::lane_number;
-use crate::service::lanes::{Copies, Facts, Payload, note_failure};
+use crate::service::lanes::{Copies, Facts, Payload, bits_of, note_failure};
 use crate::service::out::OutsIn;
 use crate::service::registry::Registered;
 
@@ -46,9 +46,10 @@ pub(crate) struct Open {
 /// The replies that have been given.
 #[derive(Debug)]
 struct Replies {
-    /// A stream for each lane, `stride` units from one to the next.
+    /// A stream for each lane, `stride` units from one to the next; nothing before there is a reply.
     streams: Vec<u32>,
     stride: usize,
+    lanes: u32,
     /// Units of the longest.
     longest: usize,
     /// Lanes whose reply is missing, by rank.
@@ -82,7 +83,10 @@ impl Open {
         let longest = (0..message.lanes())
             .filter(|rank| late >> rank & 1 == 0)
             .map(|rank| usize::from(ReplyHead::decode(streams[rank as usize * stride]).dwords));
-        let replies = Replies { streams: streams.to_vec(), stride, longest: longest.max().unwrap_or(0), missing: late };
+        let longest = longest.max().unwrap_or(0);
+        let lanes = message.lanes();
+        let streams = if late == bits_of(0, lanes) { Vec::new() } else { streams.to_vec() };
+        let replies = Replies { streams, stride, lanes, longest, missing: late };
         let (served, service) = (served.clone(), service.clone());
         let (since, replies) = (Instant::now(), Mutex::new(replies));
         let open = Arc::new(Self { served, service, trace, message, port, units, copies, copies_end, bytes, found, since, replies });
@@ -109,23 +113,28 @@ impl Open {
         self.found.map(|found| Timing { found, started: found })
     }
 
-    /// All replies are there: writes them.
-    fn finish(&self, replies: &Replies) {
+    /// All replies are there, `stride` units apart, and none is longer than `longest` units: writes them.
+    fn finish(&self, streams: &[u32], stride: usize, longest: u32) {
         self.served.note_answered(self);
         if self.message.is_post() {
             return self.served.close_post(self.bytes);
         }
         let words = self.served.memory.words();
-        let lanes = LaneReplies {
-            lanes: self.message.lanes(),
-            words: ReplyHead::words(replies.longest as u32),
-            stride: replies.stride,
-            streams: &replies.streams,
-        };
+        let lanes = LaneReplies { lanes: self.message.lanes(), words: ReplyHead::words(longest), stride, streams };
         words.before_replies();
         words.store_replies(self.served.memory.geometry(), self.port, self.message.tag, &lanes);
         words.after_replies();
         self.served.close_call(self.port);
+    }
+
+    /// Answers of lanes are known: of so many, with so many bytes. Before anybody learns of the answers: who waited for one finds it counted.
+    fn count(&self, lanes: u32, failed: u64, bytes: u64, timing: Option<Timing>) {
+        let done = timing.map(|_| Instant::now());
+        let latency = timing.zip(done).map(|(timing, done)| done - timing.found);
+        self.service.counters.answered(u64::from(lanes), failed, bytes, latency);
+        if let (Some(Timing { found, started }), Some(done), Some(trace)) = (timing, done, &self.trace) {
+            trace.span(Span { service: self.service.name().clone(), port: self.port, lanes, bytes, found, started, done });
+        }
     }
 }
 
@@ -141,6 +150,7 @@ impl Answer for Open {
             closing: &served.closing,
             port: *port,
             mask: message.header.mask,
+            lanes: message.lanes(),
             post: message.is_post(),
             payload,
             copies: Copies { bytes: copies, ends: copies_end },
@@ -165,8 +175,6 @@ impl Answer for Open {
     }
 
     fn answer(&self, given: &mut dyn Iterator<Item = LaneReply<'_>>, timing: Option<Timing>) {
-        let done = timing.map(|_| Instant::now());
-        let latency = timing.zip(done).map(|(timing, done)| done - timing.found);
         let (mut lanes, mut failed, mut bytes) = (0, 0, 0);
         let mut replies = self.replies();
         for LaneReply { rank, status, payload } in given {
@@ -176,14 +184,19 @@ impl Answer for Open {
             replies.put(rank, status, payload);
             replies.missing &= !(1 << rank);
         }
-        // Before anybody learns of the answers: who waited for one finds it counted.
-        self.service.counters.answered(u64::from(lanes), failed, bytes, latency);
-        if let (Some(Timing { found, started }), Some(done), Some(trace)) = (timing, done, &self.trace) {
-            trace.span(Span { service: self.service.name().clone(), port: self.port, lanes, bytes, found, started, done });
-        }
+        self.count(lanes, failed, bytes, timing);
         if replies.missing == 0 {
-            self.finish(&replies);
+            self.finish(&replies.streams, replies.stride, replies.longest as u32);
         }
+    }
+
+    fn answer_all(&self, all: AllAlike<'_>, timing: Option<Timing>) {
+        let AllAlike { units, streams, stride } = all;
+        let lanes = self.message.lanes();
+        // Its replies are not gathered: there they are.
+        self.replies().missing = 0;
+        self.count(lanes, 0, u64::from(lanes * units) * 4, timing);
+        self.finish(streams, stride, units);
     }
 }
 
@@ -191,6 +204,9 @@ impl Replies {
     /// The `rank`-th lane's, which has room for it.
     fn put(&mut self, rank: u32, status: Status, payload: &[u32]) {
         let needed = 1 + payload.len();
+        if self.streams.is_empty() {
+            self.streams.resize(self.lanes as usize * self.stride + LaneReplies::SPARE, 0);
+        }
         if needed > self.stride {
             self.widen(needed);
         }
@@ -202,8 +218,7 @@ impl Replies {
 
     /// Makes room for streams of so many units.
     fn widen(&mut self, stride: usize) {
-        let lanes = (self.streams.len() - LaneReplies::SPARE) / self.stride;
-        let mut wider = vec![0; lanes * stride + LaneReplies::SPARE];
+        let mut wider = vec![0; self.lanes as usize * stride + LaneReplies::SPARE];
         for (to, from) in wider.chunks_exact_mut(stride).zip(self.streams.chunks_exact(self.stride)) {
             to[..self.stride].copy_from_slice(from);
         }
@@ -236,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_reply_longer_than_expected_makes_room_for_itself() {
-        let mut replies = Replies { streams: vec![0; 2 * 2 + LaneReplies::SPARE], stride: 2, longest: 0, missing: 3 };
+        let mut replies = Replies { streams: Vec::new(), stride: 2, lanes: 2, longest: 0, missing: 3 };
         replies.put(1, Status::OK, &[7]);
         replies.put(0, Status::OK, &[1, 2, 3]);
         assert_eq!((replies.stride, replies.longest), (4, 3));

@@ -61,7 +61,7 @@ impl Job {
         if streams.len() < needed {
             streams.resize(needed, 0);
         }
-        let mut progress = Progress { left: bits_of(self.first, self.lanes), late: 0 };
+        let mut progress = Progress::of(bits_of(self.first, self.lanes));
         let answers = Answers { facts, progress: &mut progress, streams, stride, may_block: true };
         let mut calls = LaneCalls { answers, scratch };
         if self.attempt == Attempt::First {
