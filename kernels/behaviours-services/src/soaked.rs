@@ -16,6 +16,9 @@ pub trait Soaked: Copy + PartialEq {
     /// What sums are made of.
     fn digest(&self) -> u64;
 
+    /// The lane and the number that it was made [of](Soaked::of), if it says them.
+    fn key(&self) -> Option<(u32, u32)>;
+
     /// Whether nothing of it was changed that `digest` does not show.
     #[inline(always)]
     fn is_whole(&self) -> bool {
@@ -43,6 +46,11 @@ macro_rules! soaked {
             fn digest(&self) -> u64 {
                 digest(self.lane, self.number)
             }
+
+            #[inline(always)]
+            fn key(&self) -> Option<(u32, u32)> {
+                Some((self.lane, self.number))
+            }
         }
     )+ };
 }
@@ -60,6 +68,12 @@ impl Soaked for Tiny {
     fn digest(&self) -> u64 {
         self.value.into()
     }
+
+    /// It has no room for it.
+    #[inline(always)]
+    fn key(&self) -> Option<(u32, u32)> {
+        None
+    }
 }
 
 impl Soaked for Big {
@@ -75,6 +89,12 @@ impl Soaked for Big {
         digest(self.lane, self.number)
     }
 
+    #[inline(always)]
+    fn key(&self) -> Option<(u32, u32)> {
+        Some((self.lane, self.number))
+    }
+
+    #[inline(always)]
     fn is_whole(&self) -> bool {
         *self == Big::of(self.lane, self.number)
     }
@@ -106,6 +126,7 @@ impl Note {
     }
 
     /// Adds what a lane wrote.
+    #[inline(always)]
     pub fn add(&mut self, words: &[u64; 6]) {
         let [sent, sum, unsent, dropped, filtered, strange] = *words;
         self.sent += sent;

@@ -78,7 +78,7 @@ macro_rules! once {
     }};
 }
 
-/// `messages` messages of each wave, chosen by `seed` and `launch`. `notes`: for each lane one for each stream, which begin at zero.
+/// `messages` messages of each wave, chosen by `seed` and `launch`. `notes`: for each lane one for each stream, to which it adds.
 #[kernel]
 pub fn soak_streams(seed: u64, launch: u32, messages: u32, notes: &mut [[u64; 6]]) {
     let lane = global_id();
@@ -108,8 +108,9 @@ pub fn soak_streams(seed: u64, launch: u32, messages: u32, notes: &mut [[u64; 6]
         // Those that sent nothing wait for the others: what parts of a wave sent is noted by parts of it.
         wave.sync();
     }
-    for (k, note) in all.iter().enumerate() {
+    for (k, note) in all.iter_mut().enumerate() {
         if let Some(written) = notes.get_mut(lane * STREAMS + k) {
+            note.add(written);
             *written = note.words();
         }
     }

@@ -4,7 +4,10 @@
 //! streams that are live. (The policy `Latest` is none of them: only a type can have it, and nobody can note what others overwrite.) Several launches
 //! follow one another, while messages of those before are still being read. The kernels note for each stream which values were sent, the sum of their
 //! digests, and which messages were dropped or filtered. At the round's end all of that must be exactly what the host received and counted, stream by
-//! stream.
+//! stream. What a value says of who sent it must be what its message says, and the messages of each wave must come in the order in which it sent them: see
+//! [`taker`].
+
+mod taker;
 
 use std::array::from_fn;
 use std::fmt;
@@ -15,46 +18,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use behaviours_services::soaked::{Note, STREAMS, Soaked};
 use behaviours_services::{Big, Numbered, Patient, Sampled, Tiny, mix};
-use hostcall_stream::{Batch, Filter, Flow, Handler, Message, Policy, Report, StreamCounts, Streams, StreamsBuilder};
+use hostcall_stream::{Filter, Message, Policy, StreamCounts, Streams, StreamsBuilder};
 use hostcall_tests::bundle;
 use offload::{Args, Device, DeviceKind, Launch};
 
+use self::taker::{Taken, Taker};
 use crate::{Cli, interrupted, watch};
 
 /// Launches of a round.
 const LAUNCHES: u32 = 3;
-
-/// Sums up what it gets, and takes its time if it is to.
-struct Taker {
-    pause: Duration,
-}
-
-/// What was taken of a stream: values, the sum of their digests, and values that were changed.
-type Taken = [u64; 3];
-
-impl<M: Message + Soaked> Handler<M> for Taker {
-    type State = Taken;
-
-    fn fold(&self, [values, sum, wrong]: &mut Taken, batch: &Batch<'_, M>) -> Flow {
-        for value in batch.values() {
-            *values += 1;
-            *sum = sum.wrapping_add(value.digest());
-            *wrong += u64::from(!value.is_whole());
-        }
-        if !self.pause.is_zero() {
-            std::thread::sleep(self.pause);
-        }
-        Flow::Next
-    }
-
-    fn merge(&self, into: &mut Taken, from: &Taken) {
-        *into = [into[0] + from[0], into[1].wrapping_add(from[1]), into[2] + from[2]];
-    }
-
-    fn report(&self, _: &Taken) -> Report {
-        Report::default()
-    }
-}
+/// Threads of a workgroup.
+const GROUP: u32 = 64;
 
 /// Numbers by chance, the same for the same seed.
 struct Dice(u64);
@@ -86,19 +60,27 @@ struct Round {
     threads: usize,
     pause: Duration,
     patience: Duration,
+    wave_size: u32,
 }
 
 impl Round {
-    fn of(dice: &mut Dice, most_threads: usize, default_memory: usize) -> Self {
+    fn of(dice: &mut Dice, most_threads: usize, default_memory: usize, wave_size: u32) -> Self {
         Self {
             plans: from_fn(|_| Plan { policy: dice.pick(&Policy::CHOICES), live: dice.roll(2) == 0 }),
             // One ring of the least size, some of them, some more, the default.
             memory: dice.pick(&[0, 256 << 10, 4 << 20, default_memory, default_memory]),
             window: dice.roll(2) == 0,
             threads: 1 + dice.roll(most_threads as u64) as usize,
-            pause: Duration::from_micros(dice.pick(&[0, 0, 0, 50])),
+            // A short one fills small rings; while the long one lasts, a bus fills those of the default size.
+            pause: Duration::from_micros(dice.pick(&[0, 0, 50, 3000])),
             patience: Duration::from_micros(dice.pick(&[0, 20, 1000])),
+            wave_size,
         }
+    }
+
+    /// Whether it has one ring, of the least size.
+    fn is_narrow(&self) -> bool {
+        self.memory == 0
     }
 }
 
@@ -125,7 +107,7 @@ struct Kind {
 }
 
 fn build<M: Message + Soaked>(builder: StreamsBuilder, round: &Round, filter: Option<Filter>) -> StreamsBuilder {
-    let builder = builder.policy::<M>(round.plans[M::INDEX].policy).patience::<M>(round.patience).on::<M, _>(Taker { pause: round.pause });
+    let builder = builder.policy::<M>(round.plans[M::INDEX].policy).patience::<M>(round.patience).on::<M, _>(Taker::new(round.pause, GROUP, round.wave_size));
     match filter {
         Some(filter) => builder.filter::<M>(filter),
         None => builder,
@@ -168,6 +150,8 @@ impl Totals {
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     rounds: u64,
+    /// What rounds took: those of one ring of the least size, others with slow readers, and all others.
+    took: [Duration; 3],
     policies: [Totals; 4],
 }
 
@@ -184,7 +168,8 @@ impl fmt::Display for Sums {
             let name = policy.name();
             write!(f, "; {name}: {values} values of {messages} messages, {dropped} dropped, {filtered} filtered, {waited} waited")?;
         }
-        Ok(())
+        let [narrow, slow, other] = self.took.map(|took| took.as_secs_f64());
+        write!(f, "; {narrow:.1} s in rounds of one small ring, {slow:.1} s in others with slow readers, {other:.1} s in all others")
     }
 }
 
@@ -205,7 +190,7 @@ pub(crate) fn run(cli: &Cli, enough: u64) -> Result<()> {
     program.without_server();
     let kernel = program.kernel("soak_streams")?;
     let notes = device.alloc::<[u64; 6]>(lanes as usize * STREAMS)?;
-    let shape = Launch::threads(lanes, 64);
+    let shape = Launch::threads(lanes, GROUP);
     let groups = shape.group_count() as u32;
     let most_threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(8);
     let default_memory = if is_sim { 2 << 20 } else { 64 << 20 };
@@ -215,19 +200,20 @@ pub(crate) fn run(cli: &Cli, enough: u64) -> Result<()> {
     let mut sums = Sums::default();
     let mut said = Instant::now();
     while sums.values() < enough && cli.seconds.is_none_or(|s| start.elapsed().as_secs() < s) && !interrupted() {
-        let round = Round::of(&mut dice, most_threads, default_memory);
+        let began = Instant::now();
+        let round = Round::of(&mut dice, most_threads, default_memory, info.wave_size);
         let mut builder = Streams::builder().memory(round.memory).threads(round.threads).window(round.window);
         for (kind, plan) in KINDS.iter().zip(round.plans) {
             builder = (kind.build)(builder, &round, plan.live.then(|| filter(&mut dice, plan, groups)));
         }
         let streams = builder.start(&device)?;
         streams.attach(&program)?;
-        // One small ring, or readers that are slow: such a round takes many times as long.
-        let messages = if round.memory == 0 || !round.pause.is_zero() { (messages / 16).max(8) } else { messages };
-        let mut noted = [Note::default(); STREAMS];
+        // All waves and one thread over one small ring: such a round takes many times as long.
+        let messages = if round.is_narrow() { (messages / 16).max(8) } else { messages };
+        // The launches add to it.
+        queue.fill(&notes, 0)?;
         for launch in 0..LAUNCHES {
             let number = sums.rounds as u32 * LAUNCHES + launch;
-            queue.fill(&notes, 0)?;
             let args = Args::new().value(cli.seed).value(number).value(messages).slice(&notes);
             // SAFETY: the kernel writes a note for each lane and stream, which are as many as there are, and live beyond the wait.
             unsafe { queue.launch(&kernel, shape, args) }?;
@@ -238,20 +224,27 @@ pub(crate) fn run(cli: &Cli, enough: u64) -> Result<()> {
                 }
                 std::thread::sleep(Duration::from_micros(50));
             }
-            for (i, words) in queue.read(&notes)?.iter().enumerate() {
-                noted[i % STREAMS].add(words);
-            }
+        }
+        let mut noted = [Note::default(); STREAMS];
+        for (i, words) in queue.read(&notes)?.iter().enumerate() {
+            noted[i % STREAMS].add(words);
         }
         let summary = streams.wait(&queue).with_context(|| format!("round {}: {round:?}", sums.rounds))?;
         for ((kind, plan), note) in KINDS.iter().zip(round.plans).zip(&noted) {
             let counts = summary.stream(kind.name).context("a stream that was registered is counted")?;
             let taken = (kind.taken)(&streams).context("a handler has a state")?;
-            let received = (counts.values, taken[0], taken[1], taken[2], counts.dropped, counts.filtered, 0);
-            let sent = (note.sent, note.sent, note.sum, 0, note.dropped, note.filtered, note.strange);
+            let received = (counts.values, taken.values, taken.sum, counts.dropped, counts.filtered);
+            let sent = (note.sent, note.sent, note.sum, note.dropped, note.filtered);
             ensure!(
                 received == sent,
-                "round {}: {}: values, those handled, their sum, changed ones, dropped and filtered messages, strange values: received {received:?}, sent \
-                 {sent:?}; {round:?}; {summary}",
+                "round {}: {}: values, those handled, their sum, dropped and filtered messages: received {received:?}, sent {sent:?}; {round:?}; {summary}",
+                sums.rounds,
+                kind.name
+            );
+            let wrong = (taken.changed, taken.disordered, note.strange);
+            ensure!(
+                wrong == (0, 0, 0),
+                "round {}: {}: changed values, messages behind a later one of their wave, values that ended strangely: {wrong:?}; {round:?}; {summary}",
                 sums.rounds,
                 kind.name
             );
@@ -260,6 +253,7 @@ pub(crate) fn run(cli: &Cli, enough: u64) -> Result<()> {
             sums.policies[plan.policy as usize].add(counts);
         }
         sums.rounds += 1;
+        sums.took[if round.is_narrow() { 0 } else { usize::from(round.pause.is_zero()) + 1 }] += began.elapsed();
         progress.store(sums.rounds, Ordering::Relaxed);
         if said.elapsed() > Duration::from_secs(5) {
             said = Instant::now();
@@ -272,6 +266,6 @@ pub(crate) fn run(cli: &Cli, enough: u64) -> Result<()> {
         () => format!(" (cut short by --seconds, of {enough} values)"),
     };
     let seconds = start.elapsed().as_secs_f64();
-    println!("soak: in all{why}: {sums}; {seconds:.1} s ({:.2} M/s): 0 lost, 0 torn, 0 changed", sums.values() as f64 / seconds / 1e6);
+    println!("soak: in all{why}: {sums}; {seconds:.1} s ({:.2} M/s): 0 lost, 0 torn, 0 changed, 0 out of order", sums.values() as f64 / seconds / 1e6);
     Ok(())
 }
