@@ -57,7 +57,7 @@ const SWEEPS: u16 = (1_000_000 / PORTS + 1) as u16;
 /// Doubles. Every fourth message fails a lane, and every other one is answered lane by lane.
 fn answer(batch: &mut Batch<'_>) {
     let x = batch.rows().column::<u32>(0).unwrap();
-    if batch.port() % 2 == 0 {
+    if batch.port().is_multiple_of(2) {
         x.iter().enumerate().for_each(|(i, x)| batch.reply(i, &(2 * x)));
     } else {
         batch.reply_all(|mut rows| {
@@ -65,7 +65,7 @@ fn answer(batch: &mut Batch<'_>) {
             x.iter().enumerate().for_each(|(i, x)| y.set(i, 2 * x));
         });
     }
-    if batch.port() % 4 == 0 {
+    if batch.port().is_multiple_of(4) {
         batch.fail(0, Failure::Refused { code: 1 });
     }
 }
