@@ -202,3 +202,39 @@ fn clang_compiles_for_amd_with_accesses_of_16_bytes() {
         }
     }
 }
+
+/// Debian's, as `cargo xtask setup` unpacks it, with the compiler and the libraries that it needs; `None`: not there, which is printed.
+fn hipcc() -> Option<Command> {
+    let usr = root().join("target/debian/usr");
+    let (script, clang) = (usr.join("bin/hipcc.pl"), usr.join("lib/llvm-15/bin"));
+    if !script.is_file() || !clang.join("clang").exists() {
+        println!("skipped: there is no {} with clang 15; `cargo xtask setup` unpacks it (Debian: hipcc, clang-15)", script.display());
+        return None;
+    }
+    let libraries = usr.join("lib/x86_64-linux-gnu");
+    let mut command = Command::new("perl");
+    command.arg(script).env("LD_LIBRARY_PATH", format!("{}:{}", libraries.display(), usr.join("lib/llvm-15/lib").display()));
+    command.env("HIP_PATH", &usr).env("ROCM_PATH", &usr).env("HIP_CLANG_PATH", clang).env("HIP_PLATFORM", "amd");
+    command.env("HIP_COMPILER", "clang").env("HIP_RUNTIME", "rocclr").env("DEVICE_LIB_PATH", libraries.join("amdgcn/bitcode"));
+    Some(command)
+}
+
+#[test]
+fn hipcc_5_2_compiles_both_passes_for_gfx90a() {
+    if hipcc().is_none() {
+        return;
+    }
+    let (dir, sources) = sources();
+    let image = dir.path().join("image.s");
+    for (pass, source) in sources.iter().flat_map(|source| ["--cuda-device-only", "--cuda-host-only"].map(|pass| (pass, source))) {
+        let Some(mut command) = hipcc() else { return };
+        command.args(["-std=c++17", "--offload-arch=gfx90a", "-S", pass, "-Wall", "-Wextra", "-Werror", "-include", "hip/hip_runtime.h"]);
+        // It names libraries to a compiler that links nothing. And clang 15 cannot clear more of a stack at once than this.
+        command.args(["-Wno-unused-command-line-argument", "-mllvm", "-amdgpu-mem-intrinsic-expand-size=64"]);
+        command.arg("-I").arg(root().join("include")).arg("-I").arg(root().join("examples/cuda"));
+        run(command.args(["-x", "hip"]).arg(source).arg("-o").arg(&image));
+        let text = std::fs::read_to_string(&image).expect("assembly");
+        let accesses = text.contains("global_store_dwordx4") && text.contains("global_load_dwordx4");
+        assert_eq!(accesses, pass == "--cuda-device-only", "{pass}, {}", source.display());
+    }
+}
