@@ -39,8 +39,6 @@ HC_INLINE u64 ballot(bool predicate) {
 HC_INLINE u64 steady_counter() {
 #if __has_builtin(__builtin_readsteadycounter)
     return __builtin_readsteadycounter();
-#elif defined(__GFX11__)
-    return __builtin_amdgcn_s_sendmsg_rtnl(0x83);  // LLVM's `MSG_RTN_GET_REALTIME`
 #else
     return __builtin_amdgcn_s_memrealtime();
 #endif

@@ -7,7 +7,8 @@ use std::process::Command;
 
 use libloading::Library;
 
-type Create = unsafe extern "C" fn(*mut *mut c_void, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char) -> c_int;
+type Create =
+    unsafe extern "C" fn(*mut *mut c_void, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char) -> c_int;
 type Compile = unsafe extern "C" fn(*mut c_void, c_int, *const *const c_char) -> c_int;
 type Size = unsafe extern "C" fn(*mut c_void, *mut usize) -> c_int;
 type Text = unsafe extern "C" fn(*mut c_void, *mut c_char) -> c_int;
@@ -108,6 +109,11 @@ fn that_of_cuda_12_4_compiles_and_its_assembler_assembles() {
         let mut command = Command::new(&ptxas);
         command.arg(format!("-arch=sm_{arch}")).arg("-Werror").arg(&file).arg("-o").arg(dir.path().join("kernels.cubin"));
         let output = command.output().expect("ptxas runs");
-        assert!(output.status.success(), "{command:?}: {}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{command:?}: {}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }

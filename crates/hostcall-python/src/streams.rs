@@ -202,7 +202,9 @@ impl Streams {
             }
         };
         if batches.iter().any(|batch| batch.schema_ref() != &schema) {
-            return Err(of_stream(format!("two programs define the stream `{stream}` differently, which is no table: iterate over its batches")));
+            return Err(of_stream(format!(
+                "two programs define the stream `{stream}` differently, which is no table: iterate over its batches"
+            )));
         }
         arrow::stream(py, schema, batches)
     }

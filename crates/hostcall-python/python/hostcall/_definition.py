@@ -89,7 +89,8 @@ def source(definitions: Sequence[Definition], messages: Sequence[Message] = ()) 
     """Definitions in Rust, of services and of streams."""
     structures: dict[str, Structure] = {}
     interfaces: dict[str, list[Definition]] = {}
-    for structure in [structure for part in (*definitions, *messages) for structure in part.structures()]:
+    parts_of = [*(part.structures() for part in definitions), *(part.structures() for part in messages)]
+    for structure in (structure for part in parts_of for structure in part):
         other = structures.setdefault(structure.rust, structure)
         if other.definition() != structure.definition():
             raise InvalidError(f"there are two structs {structure.rust}")

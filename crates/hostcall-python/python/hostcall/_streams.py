@@ -6,16 +6,13 @@ import html
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _hostcall
 from ._attach import stream_pointer
 from ._errors import NotFoundError
 from ._message import Message, Policy
 from ._need import package
-
-if TYPE_CHECKING:
-    import pyarrow
 
 #: For how many seconds iterating sleeps before it asks whether kernels have ended.
 LOOK = 0.02
@@ -88,8 +85,8 @@ class Stream:
         while (batch := self._core.take(self.name, 0.0)) is not None:
             yield batch
 
-    def table(self) -> pyarrow.Table:
-        """Everything that has come and was not taken, by pyarrow."""
+    def table(self) -> Any:
+        """Everything that has come and was not taken, as a ``pyarrow.Table``. (Its package has no types for checkers.)"""
         return package("pyarrow", "pyarrow", "Stream.table").table(self)
 
     def clear(self) -> None:
