@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _attach, _hostcall, _names, sim
+from . import _attach, _hostcall, _names, sim, types
 from ._definition import Argument, Definition, bindings, cuda_source
 from ._errors import (
     CompileError,
@@ -87,5 +87,6 @@ __all__ = [
     "service",
     "sim",
     "stream",
+    "types",
 ]
 __all__ += _names.__all__
