@@ -61,6 +61,18 @@
 #define HC_NO_UNROLL _Pragma("unroll 1")
 #endif
 
+// Where a function was called from, as default arguments. NVRTC of CUDA 12.4 has them from C++20 on only: no file and line 0 before.
+#if defined(__CUDACC_RTC__)
+#if !__has_builtin(__builtin_FILE)
+#define HC_CALLER_FILE ""
+#define HC_CALLER_LINE 0u
+#endif
+#endif
+#ifndef HC_CALLER_FILE
+#define HC_CALLER_FILE __builtin_FILE()
+#define HC_CALLER_LINE (::hostcall::u32)__builtin_LINE()
+#endif
+
 // Copies of a few bytes whose number is a constant.
 #if defined(__CUDACC__) && !defined(__clang__)
 #define HC_COPY(to, from, bytes) memcpy(to, from, bytes)

@@ -60,7 +60,7 @@ HC_INLINE void or_abort(const answer<void>& answer, const char* spoken, const ch
 }
 
 /// Ends the lane with a text, which the host's report shows.
-[[noreturn]] HC_INLINE void abort(const char* text, const char* file = __builtin_FILE(), u32 line = (u32)__builtin_LINE()) {
+[[noreturn]] HC_INLINE void abort(const char* text, const char* file = HC_CALLER_FILE, u32 line = HC_CALLER_LINE) {
     wire::report(HOSTCALL_CAUSE_TEXT, wire::text_length(text), 0, text, file, line);
 }
 

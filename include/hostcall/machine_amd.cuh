@@ -15,6 +15,36 @@ HC_GLOBAL hostcall::u32 __hostcall_abi = HOSTCALL_ABI_VERSION;
 
 namespace hostcall {
 
+/// What clang 22 has builtins for, and older ones, from clang 15 (ROCm 5.2) on, under other names or not at all.
+namespace isa {
+HC_INLINE u32 wave_size() {
+#if __has_builtin(__builtin_amdgcn_wavefrontsize)
+    return __builtin_amdgcn_wavefrontsize();
+#else
+    return __AMDGCN_WAVEFRONT_SIZE;
+#endif
+}
+
+/// The lanes that run, and for which it is so. In waves of 32 lanes the upper half is 0.
+HC_INLINE u64 ballot(bool predicate) {
+#if __has_builtin(__builtin_amdgcn_ballot_w64)
+    return __builtin_amdgcn_ballot_w64(predicate);
+#else
+    constexpr int not_equal = 33;  // LLVM's `ICmpInst::ICMP_NE`
+    return __builtin_amdgcn_uicmp((u32)predicate, 0u, not_equal);
+#endif
+}
+
+/// Ticks of the counter whose rate does not depend on the clock of the cores.
+HC_INLINE u64 steady_counter() {
+#if __has_builtin(__builtin_readsteadycounter)
+    return __builtin_readsteadycounter();
+#else
+    return __builtin_amdgcn_s_memrealtime();
+#endif
+}
+}  // namespace isa
+
 /// A place in the source. The hardware knows which lanes run together, so it says nothing here.
 struct place {
     HC_METHOD static place current() { return {}; }
@@ -31,7 +61,7 @@ struct machine {
     HC_METHOD static const hostcall_descriptor& descriptor() { return __hostcall_device; }
 
     HC_METHOD static u32 lane() { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0)); }
-    HC_METHOD static u32 wave_size() { return __builtin_amdgcn_wavefrontsize(); }
+    HC_METHOD static u32 wave_size() { return isa::wave_size(); }
     HC_METHOD static coordinates local_id() {
         return {__builtin_amdgcn_workitem_id_x(), __builtin_amdgcn_workitem_id_y(), __builtin_amdgcn_workitem_id_z()};
     }
@@ -77,7 +107,7 @@ struct machine {
 
     /// The rate of the counter is a matter of the part, and in `__hostcall_tick` (`hostcall_abi::tick::Tick::nanoseconds`).
     HC_METHOD static u64 now_ns() {
-        const u64 ticks = __builtin_readsteadycounter(), fraction = __hostcall_tick.fraction;
+        const u64 ticks = isa::steady_counter(), fraction = __hostcall_tick.fraction;
         return ticks * __hostcall_tick.nanos + (ticks >> 32) * fraction + (((ticks & 0xffffffffu) * fraction) >> 32);
     }
 
@@ -173,7 +203,7 @@ struct machine {
         for (u32 i = 0; i < 8; i++) words[i] = __hip_atomic_load(word32(at, i), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
         return {words[0] | (u64)words[1] << 32, words[2], words[3], words[4], words[5], words[6], words[7]};
     }
-    HC_METHOD static u32 dice() { return (u32)__builtin_readsteadycounter(); }
+    HC_METHOD static u32 dice() { return (u32)isa::steady_counter(); }
     /// Relaxed: it is read when the kernel has ended.
     HC_METHOD static void add_count(u64 at) {
         __hip_atomic_fetch_add((u64*)at, 1ull, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
@@ -192,7 +222,7 @@ private:
     typedef u32 quad __attribute__((ext_vector_type(4)));
 
     HC_METHOD static u32 groups(u32 lanes, u32 size) { return size == 0 ? lanes : (lanes + size - 1) / size; }
-    HC_METHOD static mask active(bool predicate) { return __builtin_amdgcn_ballot_w64(predicate); }
+    HC_METHOD static mask active(bool predicate) { return isa::ballot(predicate); }
     HC_METHOD static u32* word32(u64 at, u32 index) { return (u32*)(at + (u64)index * 4); }
     HC_METHOD static quad of_word(const hostcall_word& word) { return quad{word.at[0], word.at[1], word.at[2], word.at[3]}; }
     HC_METHOD static volatile quad HC_GLOBAL_MEMORY* volatile_quad(u64 at) { return (volatile quad HC_GLOBAL_MEMORY*)at; }

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, ensure};
 use xshell::{Shell, cmd};
 
 /// Packages, and which of their files are unpacked: TableGen sources, the header that LLVM's generator made, a server of NATS, which the package would
-/// start with the system, and Slurm's commands, whose package brings a daemon.
-const FILES: [(&str, &str); 7] = [
+/// start with the system, Slurm's commands, whose package brings a daemon, and hipcc with the clang that it runs: the oldest that compiles the header.
+const FILES: [(&str, &str); 14] = [
     ("llvm-22-dev", "*.td"),
     ("libmlir-22-dev", "*.td"),
     ("libflang-22-dev", "*.td"),
@@ -15,6 +15,13 @@ const FILES: [(&str, &str); 7] = [
     ("nats-server", "*/sbin/nats-server"),
     ("slurm-client", "*/bin/s[br][au][tn]*"),
     ("slurm-wlm-basic-plugins", "*/slurm-wlm/*"),
+    ("hipcc", "*/usr/bin/*"),
+    ("libamdhip64-dev", "*/usr/include/*"),
+    ("rocm-device-libs", "*/amdgcn/*"),
+    ("clang-15", "*/llvm-15/bin/*"),
+    ("libclang-common-15-dev", "*/include/*"),
+    ("libclang-cpp15", "*/lib/*"),
+    ("libllvm15", "*/lib/*"),
 ];
 
 /// Downloads what is missing and unpacks it.

@@ -58,8 +58,8 @@ enum Command {
         /// Only this target
         target: Option<String>,
     },
-    /// The Offload API's C programs on the processor, and the tests of the packet library (`amd-hostcall`), under the sanitizers; needs nightly with
-    /// `rust-src`
+    /// The Offload API's C programs on the processor, the tests of the packet library (`amd-hostcall`), and hosts in C and C++ over `libhostcall`, under the
+    /// sanitizers; needs nightly with `rust-src`, and clang-22
     Sanitize {
         /// Only this one: `address` or `thread`
         kind: Option<String>,

@@ -60,6 +60,6 @@ pub(crate) fn faces(sh: &Shell) -> Result<PathBuf> {
 
 /// What the wheel's tests need beside the wheel.
 pub(crate) fn for_wheel() -> impl Iterator<Item = &'static str> {
-    let wanted = ["numpy", "pytest", "mypy"];
+    let wanted = ["numpy", "pyarrow", "pytest", "mypy"];
     PACKAGES.into_iter().filter(move |package| package.split("==").next().is_some_and(|name| wanted.contains(&name)))
 }

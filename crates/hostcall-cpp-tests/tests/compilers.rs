@@ -203,54 +203,38 @@ fn clang_compiles_for_amd_with_accesses_of_16_bytes() {
     }
 }
 
-#[test]
-fn nvrtc_compiles_with_headers_that_are_given_by_name() {
-    use std::ffi::{CString, c_char, c_int, c_void};
-    type Create =
-        unsafe extern "C" fn(*mut *mut c_void, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char) -> c_int;
-    type Compile = unsafe extern "C" fn(*mut c_void, c_int, *const *const c_char) -> c_int;
-    type Size = unsafe extern "C" fn(*mut c_void, *mut usize) -> c_int;
-    type Text = unsafe extern "C" fn(*mut c_void, *mut c_char) -> c_int;
-    type Destroy = unsafe extern "C" fn(*mut *mut c_void) -> c_int;
-
-    let Some(toolkit) = toolkit() else { return };
-    let library = toolkit.join("lib/libnvrtc.so.13");
-    if !library.is_file() {
-        return println!("skipped: there is no {}", library.display());
+/// Debian's, as `cargo xtask setup` unpacks it, with the compiler and the libraries that it needs; `None`: not there, which is printed.
+fn hipcc() -> Option<Command> {
+    let usr = root().join("target/debian/usr");
+    let (script, clang) = (usr.join("bin/hipcc.pl"), usr.join("lib/llvm-15/bin"));
+    if !script.is_file() || !clang.join("clang").exists() {
+        println!("skipped: there is no {} with clang 15; `cargo xtask setup` unpacks it (Debian: hipcc, clang-15)", script.display());
+        return None;
     }
-    let c = |text: Vec<u8>| CString::new(text).expect("text without a zero");
-    let include = root().join("include");
-    let mut names = vec!["hostcall.cuh".to_owned(), "hostcall_abi.h".to_owned()];
-    let parts = std::fs::read_dir(include.join("hostcall")).expect("the parts of the header");
-    names.extend(parts.map(|part| format!("hostcall/{}", part.expect("a part").file_name().display())));
-    let mut headers: Vec<CString> = names.iter().map(|name| c(std::fs::read(include.join(name)).expect("a header"))).collect();
-    names.push("services.cuh".to_owned());
-    headers.push(c(std::fs::read(root().join("examples/cuda/services.cuh")).expect("the stubs")));
-    let names: Vec<CString> = names.into_iter().map(|name| c(name.into())).collect();
-    let pointers = |all: &[CString]| all.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
+    let libraries = usr.join("lib/x86_64-linux-gnu");
+    let mut command = Command::new("perl");
+    command.arg(script).env("LD_LIBRARY_PATH", format!("{}:{}", libraries.display(), usr.join("lib/llvm-15/lib").display()));
+    command.env("HIP_PATH", &usr).env("ROCM_PATH", &usr).env("HIP_CLANG_PATH", clang).env("HIP_PLATFORM", "amd");
+    command.env("HIP_COMPILER", "clang").env("HIP_RUNTIME", "rocclr").env("DEVICE_LIB_PATH", libraries.join("amdgcn/bitcode"));
+    Some(command)
+}
 
-    // SAFETY: NVIDIA's library, whose initialisers do nothing that concerns this process.
-    let nvrtc = unsafe { libloading::Library::new(&library) }.expect("NVRTC loads");
-    // SAFETY: the functions of `nvrtc.h`, with its types; every array has as many elements as is said, and lives until the call has ended.
-    unsafe {
-        let create = nvrtc.get::<Create>(b"nvrtcCreateProgram").expect("a function");
-        let compile = nvrtc.get::<Compile>(b"nvrtcCompileProgram").expect("a function");
-        let log_size = nvrtc.get::<Size>(b"nvrtcGetProgramLogSize").expect("a function");
-        let log = nvrtc.get::<Text>(b"nvrtcGetProgramLog").expect("a function");
-        let destroy = nvrtc.get::<Destroy>(b"nvrtcDestroyProgram").expect("a function");
-        for (source, standard) in SOURCES.into_iter().zip(["17", "20"]) {
-            let text = c(std::fs::read(root().join(source)).expect("a source"));
-            let mut program = std::ptr::null_mut();
-            let (h, n) = (pointers(&headers), pointers(&names));
-            assert_eq!(create(&raw mut program, text.as_ptr(), c"kernels.cu".as_ptr(), h.len() as c_int, h.as_ptr(), n.as_ptr()), 0);
-            let options = [c(format!("--std=c++{standard}").into()), c(b"--gpu-architecture=sm_90".to_vec())];
-            let result = compile(program, 2, pointers(&options).as_ptr());
-            let mut size = 0;
-            assert_eq!(log_size(program, &raw mut size), 0);
-            let mut said = vec![0u8; size];
-            assert_eq!(log(program, said.as_mut_ptr().cast()), 0);
-            assert_eq!((result, size), (0, 1), "{source}: {}", String::from_utf8_lossy(&said));
-            destroy(&raw mut program);
-        }
+#[test]
+fn hipcc_5_2_compiles_both_passes_for_gfx90a() {
+    if hipcc().is_none() {
+        return;
+    }
+    let (dir, sources) = sources();
+    let image = dir.path().join("image.s");
+    for (pass, source) in sources.iter().flat_map(|source| ["--cuda-device-only", "--cuda-host-only"].map(|pass| (pass, source))) {
+        let Some(mut command) = hipcc() else { return };
+        command.args(["-std=c++17", "--offload-arch=gfx90a", "-S", pass, "-Wall", "-Wextra", "-Werror", "-include", "hip/hip_runtime.h"]);
+        // It names libraries to a compiler that links nothing. And clang 15 cannot clear more of a stack at once than this.
+        command.args(["-Wno-unused-command-line-argument", "-mllvm", "-amdgpu-mem-intrinsic-expand-size=64"]);
+        command.arg("-I").arg(root().join("include")).arg("-I").arg(root().join("examples/cuda"));
+        run(command.args(["-x", "hip"]).arg(source).arg("-o").arg(&image));
+        let text = std::fs::read_to_string(&image).expect("assembly");
+        let accesses = text.contains("global_store_dwordx4") && text.contains("global_load_dwordx4");
+        assert_eq!(accesses, pass == "--cuda-device-only", "{pass}, {}", source.display());
     }
 }

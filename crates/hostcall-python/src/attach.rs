@@ -14,7 +14,7 @@ use crate::server::Shared;
 #[pyclass(frozen, module = "hostcall._hostcall")]
 pub(crate) struct Attachment {
     shared: Arc<Shared>,
-    name: String,
+    pub(crate) program: Program,
     buffer: Mutex<Option<BufferHandle>>,
 }
 
@@ -22,7 +22,7 @@ impl Attachment {
     /// Attaches a program.
     pub(crate) fn new(py: Python<'_>, shared: &Arc<Shared>, program: &Program) -> PyResult<Self> {
         let buffer = shared.with(|server| py.detach(|| server.attach(program)).map_err(of_attach))?;
-        Ok(Self { shared: shared.clone(), name: program.name().to_owned(), buffer: Mutex::new(Some(buffer)) })
+        Ok(Self { shared: shared.clone(), program: program.clone(), buffer: Mutex::new(Some(buffer)) })
     }
 
     /// Attaches what CUDA has loaded.
@@ -59,7 +59,7 @@ impl Attachment {
     /// The program's name.
     #[getter]
     fn name(&self) -> &str {
-        &self.name
+        self.program.name()
     }
 
     /// Whether its calls are answered.
@@ -88,6 +88,6 @@ impl Attachment {
     }
 
     fn __repr__(&self) -> String {
-        format!("<hostcall.Attachment of {:?}{}>", self.name, if self.attached() { "" } else { ", detached" })
+        format!("<hostcall.Attachment of {:?}{}>", self.program.name(), if self.attached() { "" } else { ", detached" })
     }
 }

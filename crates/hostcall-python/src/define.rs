@@ -1,7 +1,7 @@
 //! Services by their Rust text, so that names, signatures and stubs are those of the Rust macros by construction.
 
 use hostcall::{Definition, Variable, VariableKind};
-use hostcall_idl::files::{self, Source};
+use hostcall_idl::files::{self, Errors, Source};
 use hostcall_idl::generate::{self, Language, Namespace};
 use hostcall_idl::model::{Function, Interface, Kind};
 use pyo3::prelude::*;
@@ -10,7 +10,11 @@ use crate::check::Checks;
 use crate::error::invalid;
 
 fn parse(source: &str) -> PyResult<Interface> {
-    files::parse(&[Source { name: "python", text: source }]).map_err(|errors| {
+    parse_by(source, files::parse)
+}
+
+fn parse_by(source: &str, parse: fn(&[Source<'_>]) -> Result<Interface, Errors>) -> PyResult<Interface> {
+    parse(&[Source { name: "python", text: source }]).map_err(|errors| {
         let said = errors.0.iter().map(|error| format!("line {}: {}", error.line, error.kind)).collect::<Vec<_>>().join("\n");
         invalid(format!("{said}\nin this definition in Rust:\n{source}"))
     })
@@ -122,12 +126,12 @@ pub(crate) fn define(source: &str) -> PyResult<Vec<Defined>> {
     Ok(interface.services.iter().flat_map(|service| &service.functions).map(Defined::of).collect())
 }
 
-/// Their stubs in C++.
+/// Their stubs in C++, and those of streams.
 #[pyfunction]
 #[pyo3(signature = (source, namespace=None))]
 pub(crate) fn cuda_source(source: &str, namespace: Option<&str>) -> PyResult<String> {
     let namespace = namespace.map_or_else(|| Ok(Namespace::default()), str::parse).map_err(invalid)?;
-    Ok(generate::generate(&parse(source)?, Language::Cuda, &namespace))
+    Ok(generate::generate(&parse_by(source, files::parse_with_streams)?, Language::Cuda, &namespace))
 }
 
 /// What `cargo hostcall bindgen --lang python` writes of a Rust text.

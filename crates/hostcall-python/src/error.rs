@@ -116,6 +116,11 @@ pub(crate) fn of_wait(py: Python<'_>, error: WaitError) -> PyErr {
     }
 }
 
+/// Of starting streams, of attaching to them, of a file that keeps them, and of waiting for them.
+pub(crate) fn of_stream(error: impl Display) -> PyErr {
+    named("StreamError", error)
+}
+
 /// A kernel, or a handler, failed.
 pub(crate) fn failed(py: Python<'_>, report: &hostcall::KernelReport) -> PyErr {
     match report::to_python(py, report) {

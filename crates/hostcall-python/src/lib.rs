@@ -13,10 +13,12 @@
 //! | [`server`], [`device`], [`options`] | the server, what it runs on, how it is set up |
 //! | [`in_process`] | calls that this process makes itself, for packages that simulate kernels |
 //! | [`attach`], [`module`], [`program`] | programs that call |
+//! | [`streams`], [`arrow`] | what kernels send without an answer, and its tables in Arrow's C data interface |
 //! | [`console`] | what kernels print |
 //! | [`watch`] | the thread that notices a held interpreter lock |
 //! | [`report`], [`error`] | what went wrong, for Python |
 
+mod arrow;
 mod attach;
 mod batch;
 mod check;
@@ -31,6 +33,7 @@ mod program;
 mod queue;
 mod report;
 mod server;
+mod streams;
 mod variable;
 mod watch;
 
@@ -39,6 +42,8 @@ use pyo3::prelude::*;
 /// The extension module.
 #[pymodule]
 mod _hostcall {
+    #[pymodule_export]
+    use super::arrow::RecordBatch;
     #[pymodule_export]
     use super::attach::Attachment;
     #[pymodule_export]
@@ -53,6 +58,8 @@ mod _hostcall {
     use super::program::default_device;
     #[pymodule_export]
     use super::server::Server;
+    #[pymodule_export]
+    use super::streams::Streams;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -6,6 +6,7 @@
 //! * [`Parquet`]: files in a directory or an object store, for DuckDB, pandas, Spark.
 //! * [`Arrow`]: Arrow's own files, whole or as they grow.
 //! * [`Perfetto`]: a trace to look at.
+//! * [`Batches`]: record batches for a function of the program itself.
 //! * `Nats`, with the feature `nats`: messages of NATS JetStream.
 //! * [`convert`]: recordings as such files.
 //! * [`report`]: what handlers found out, as tables of Arrow.
@@ -14,6 +15,7 @@
 //! The guide is `docs/streams.md`.
 
 mod arrow;
+mod batches;
 mod columns;
 pub mod convert;
 mod definition;
@@ -33,6 +35,8 @@ mod sites;
 mod slices;
 
 pub use arrow::{Arrow, ArrowSink};
+pub use batches::{Batches, BatchesSink};
+pub use definition::arrow_schema;
 pub use errors::{OpenError, ReadError};
 pub use intake::{Full, Intake};
 #[cfg(feature = "nats")]

@@ -32,7 +32,9 @@ pub struct StreamsBuilder {
     unlistened: Option<Policy>,
     sinks: Vec<Arc<dyn Sink>>,
     streams: Vec<Listed>,
+    policies: Vec<(String, Policy)>,
     filters: Vec<(String, Filter)>,
+    names: Vec<String>,
     sites: Arc<Sites>,
     wanted: Wanted,
 }
@@ -67,8 +69,12 @@ pub(crate) struct Settings {
     pub(crate) huge: bool,
     /// The policy of streams to which nobody listens, if not their own.
     pub(crate) unlistened: Option<Policy>,
+    /// The same of some of them, by their names.
+    pub(crate) policies: Vec<(String, Policy)>,
     /// Filters of streams to which nobody listens, by their names.
     pub(crate) filters: Vec<(String, Filter)>,
+    /// Names of streams that are looked for in programs which do not say what they mention.
+    pub(crate) names: Vec<String>,
 }
 
 /// A stream with its handlers, which are typed while they are added.
@@ -99,7 +105,9 @@ impl StreamsBuilder {
             unlistened: None,
             sinks: Vec::new(),
             streams: Vec::new(),
+            policies: Vec::new(),
             filters: Vec::new(),
+            names: Vec::new(),
             sites: Arc::default(),
             wanted: Wanted(Box::new(|_| true)),
         }
@@ -144,6 +152,19 @@ impl StreamsBuilder {
     /// [`Policy::Latest`], which only a definition can say.
     pub fn policy_of_unlistened(mut self, policy: Policy) -> Self {
         self.unlistened = Some(policy);
+        self
+    }
+
+    /// The same for the streams of a name. The last policy of a name counts.
+    pub fn policy_named(mut self, stream: impl Into<String>, policy: Policy) -> Self {
+        self.policies.push((stream.into(), policy));
+        self
+    }
+
+    /// Names of streams that sinks take and recordings keep of modules that were loaded elsewhere, too: such a module has what it sends by its name, and
+    /// no list of names.
+    pub fn names(mut self, streams: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.names.extend(streams.into_iter().map(Into::into));
         self
     }
 
@@ -254,7 +275,8 @@ impl StreamsBuilder {
         if let Some(listed) = self.streams.iter().find(|listed| is_latest(listed.policy) != is_latest(listed.schema.policy)) {
             return Err(StartError::Latest { stream: listed.schema.name.clone(), wanted: listed.policy });
         }
-        if let Some(wanted) = self.unlistened.filter(|policy| is_latest(*policy)) {
+        let mut unlistened = self.policies.iter().map(|(_, policy)| *policy).chain(self.unlistened);
+        if let Some(wanted) = unlistened.find(|policy| is_latest(*policy)) {
             return Err(StartError::Latest { stream: "streams to which nobody listens".into(), wanted });
         }
         if self.streams.len() > MAX_STREAM as usize {
@@ -286,7 +308,9 @@ impl StreamsBuilder {
             window: self.window,
             huge: self.huge,
             unlistened: self.unlistened,
+            policies: self.policies,
             filters: self.filters,
+            names: self.names,
         };
         Streams::new(shared, settings, threads)
     }

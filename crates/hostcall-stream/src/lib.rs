@@ -55,4 +55,4 @@ pub use named_filter::{NamedFilter, ParseFilterError};
 pub use report::{Cell, Report, Table};
 pub use schema::{Content, Field, Schema};
 pub use sites::{Level, Site, Sites};
-pub use streams::Streams;
+pub use streams::{Awake, Streams};

@@ -212,13 +212,16 @@ impl Streams {
         let known = self.shared.registry.all();
         let listened = |name: &str| known.iter().any(|stream| stream.chain.is_some() && stream.schema.name == name);
         let mut schemas = Vec::new();
-        for stream in program.streams().iter().filter(|name| !listened(name)) {
+        let said = program.streams();
+        let named = self.settings.names.iter().filter(|name| !said.contains(name));
+        for stream in said.iter().chain(named).filter(|name| !listened(name)) {
             // Mentioned only, otherwise.
             if let Some(schema) = definition(program, stream)? {
                 let mut schema =
                     schema.ok_or_else(|| AttachError::NoDefinition { program: program.name().into(), stream: stream.clone() })?;
                 if schema.policy != Policy::Latest {
-                    schema.policy = self.settings.unlistened.unwrap_or(schema.policy);
+                    let chosen = self.settings.policies.iter().rev().find(|(name, _)| *name == schema.name).map(|(_, policy)| *policy);
+                    schema.policy = chosen.or(self.settings.unlistened).unwrap_or(schema.policy);
                 }
                 if self.shared.recording.is_some() || self.settings.sinks.iter().any(|sink| sink.takes(&schema)) {
                     schemas.push(schema);
@@ -260,6 +263,13 @@ impl Streams {
         self.recall();
         self.shared.disarm();
         self.summary()
+    }
+
+    /// Keeps the threads looking at rings, as if kernels ran, until what is returned is dropped: for kernels that are launched by other means than
+    /// `offload`'s queues. Without, they look while somebody waits.
+    pub fn keep_awake(&self) -> Awake {
+        self.shared.arm();
+        Awake(self.shared.clone())
     }
 
     /// Has the areas of the latest messages read, and waits until it is done.
@@ -372,8 +382,8 @@ impl Streams {
         Ok(counted)
     }
 
-    /// What has been counted by now, and by the devices at the last wait.
-    fn summary(&self) -> Summary {
+    /// What has been counted by now; what the devices count (dropped, waited, filtered) is known since the last wait.
+    pub fn summary(&self) -> Summary {
         let (counted, end_unknown) = &*self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |(number, stream): (u32, &Registered)| {
             let counters = counted.get(number as usize - 1).copied().unwrap_or_default();
@@ -399,6 +409,11 @@ impl Streams {
             recording: self.shared.recording.as_ref().map(|recording| Box::new(recording.recorded())),
             sinks: self.settings.sinks.iter().map(|sink| sink.sunk()).collect(),
         }
+    }
+
+    /// What is known of the streams of the attached programs that somebody listens to, or that are recorded or kept by sinks.
+    pub fn schemas(&self) -> Vec<Schema> {
+        self.shared.registry.all().iter().map(|stream| stream.schema.clone()).collect()
     }
 
     /// What all handlers have found out so far.
@@ -427,6 +442,16 @@ impl Streams {
     /// Forgets what all handlers have kept. What is counted stays.
     pub fn clear(&self) {
         self.shared.registry.all().iter().filter_map(|stream| stream.chain.as_ref()).for_each(|chain| chain.clear());
+    }
+}
+
+/// Threads look at rings. See [`Streams::keep_awake`].
+#[derive(Debug)]
+pub struct Awake(Arc<Shared>);
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        self.0.disarm();
     }
 }
 

@@ -103,8 +103,8 @@ impl Python {
         match kind {
             Kind::Fixed(ty) => self.ty(ty),
             Kind::Str => "hc.str".to_owned(),
-            Kind::Slice(element) => format!("hc.slice({})", self.ty(element)),
-            Kind::SliceMut(element) => format!("hc.slice_mut({})", self.ty(element)),
+            Kind::Slice(element) => format!("hc.types.slice({})", self.ty(element)),
+            Kind::SliceMut(element) => format!("hc.types.slice_mut({})", self.ty(element)),
         }
     }
 
@@ -115,10 +115,10 @@ impl Python {
             Type::Number(number) => format!("hc.{}", number.name()),
             Type::Bool => "hc.bool".to_owned(),
             Type::Char => "hc.char".to_owned(),
-            Type::Array(element, count) => format!("hc.array({}, {count})", self.ty(element)),
-            Type::Tuple(types) => format!("hc.tuple({})", list(types)),
-            Type::Option(value) => format!("hc.option({})", self.ty(value)),
-            Type::Result(value, error) => format!("hc.result({}, {})", self.ty(value), self.ty(error)),
+            Type::Array(element, count) => format!("hc.types.array({}, {count})", self.ty(element)),
+            Type::Tuple(types) => format!("hc.types.tuple({})", list(types)),
+            Type::Option(value) => format!("hc.types.option({})", self.ty(value)),
+            Type::Result(value, error) => format!("hc.types.result({}, {})", self.ty(value), self.ty(error)),
             Type::Structure(structure) => self.name_of(structure).to_owned(),
         }
     }

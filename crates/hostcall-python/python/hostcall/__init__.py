@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _attach, _hostcall, _names, sim
+from . import _attach, _hostcall, _names, sim, types
 from ._definition import Argument, Definition, bindings, cuda_source
 from ._errors import (
     CompileError,
@@ -20,16 +20,19 @@ from ._errors import (
     RefusedError,
     Report,
     StoppedError,
+    StreamError,
     UnavailableError,
     UnknownService,
     WaitTimeout,
 )
-from ._hostcall import Attachment
+from ._hostcall import Attachment, RecordBatch
+from ._message import Message, stream
 from ._names import *  # noqa: F403 - the types of the wire, among them `bool`, `str`, `slice` and `tuple`
 from ._server import Server
 from ._service import Lanes, Service, service
 from ._serving import Out
 from ._stats import Latency, Progress, ServiceStats, Stats
+from ._streams import Stream, StreamCounts, Streams
 from ._types import Err, Ok, Type
 from .program import Finished, Program, ProgramFailed
 from .sim import include_dir
@@ -54,6 +57,7 @@ __all__ = [
     "KernelFailed",
     "Lanes",
     "Latency",
+    "Message",
     "NotFoundError",
     "Ok",
     "Out",
@@ -61,6 +65,7 @@ __all__ = [
     "Program",
     "ProgramFailed",
     "Progress",
+    "RecordBatch",
     "RefusedError",
     "Report",
     "Server",
@@ -68,6 +73,10 @@ __all__ = [
     "ServiceStats",
     "Stats",
     "StoppedError",
+    "Stream",
+    "StreamCounts",
+    "StreamError",
+    "Streams",
     "Type",
     "UnavailableError",
     "UnknownService",
@@ -77,5 +86,7 @@ __all__ = [
     "include_dir",
     "service",
     "sim",
+    "stream",
+    "types",
 ]
 __all__ += _names.__all__

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import _hostcall
 from ._errors import InvalidError
+from ._message import Message
 from ._types import Structure, Type, raw
 
 
@@ -84,17 +85,18 @@ def split(name: str) -> tuple[str, str]:
     return interface, function
 
 
-def source(definitions: Sequence[Definition]) -> str:
-    """Definitions in Rust."""
+def source(definitions: Sequence[Definition], messages: Sequence[Message] = ()) -> str:
+    """Definitions in Rust, of services and of streams."""
     structures: dict[str, Structure] = {}
     interfaces: dict[str, list[Definition]] = {}
+    parts_of = [*(part.structures() for part in definitions), *(part.structures() for part in messages)]
+    for structure in (structure for part in parts_of for structure in part):
+        other = structures.setdefault(structure.rust, structure)
+        if other.definition() != structure.definition():
+            raise InvalidError(f"there are two structs {structure.rust}")
     for definition in definitions:
-        for structure in definition.structures():
-            other = structures.setdefault(structure.rust, structure)
-            if other.definition() != structure.definition():
-                raise InvalidError(f"there are two structs {structure.rust}")
         interfaces.setdefault(definition.interface, []).append(definition)
-    parts = [structure.definition() for structure in structures.values()]
+    parts = [structure.definition() for structure in structures.values()] + [message.rust() for message in messages]
     for interface, members in interfaces.items():
         parts.append(f"#[hostcall::service]\npub trait {interface} {{\n{''.join(member.rust() for member in members)}}}\n")
     return "\n".join(parts)
@@ -119,16 +121,19 @@ def define(name: str, arguments: Sequence[Argument], result: Type | None, doc: s
 
 
 def cuda_source(*services: Any, namespace: str | None = None) -> str:
-    """The stubs of services for kernels in C++: what ``cargo hostcall bindgen --lang cuda`` writes of the Rust trait that corresponds."""
-    definitions: list[Definition] = [getattr(service, "definition", service) for service in services]
-    if not definitions:
+    """The stubs of services and streams for kernels in C++: what ``cargo hostcall bindgen --lang cuda`` writes of the Rust file that corresponds."""
+    messages: list[Message] = [message for message in services if isinstance(message, Message)]
+    definitions: list[Definition] = [getattr(service, "definition", service) for service in services if not isinstance(service, Message)]
+    if len({message.name for message in messages}) < len(messages):
+        raise InvalidError("there are two streams of one name")
+    if not services:
         return "#pragma once\n#include \"hostcall.cuh\"\n"
     by_name: dict[str, Definition] = {}
     for definition in definitions:
         if by_name.setdefault(definition.name, definition).signature != definition.signature:
             raise InvalidError(f"there are two services {definition.name}")
-    text = source(list(by_name.values()))
-    for defined in _hostcall.define(text):
+    text = source(list(by_name.values()), messages)
+    for defined in _hostcall.define(source(list(by_name.values()))) if by_name else []:
         definition = by_name[defined.name]
         if defined.signature != definition.signature:
             raise InvalidError(

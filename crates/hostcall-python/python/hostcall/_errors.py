@@ -121,6 +121,10 @@ class Report:
         return self.success
 
 
+class StreamError(HostcallError):
+    """Streams cannot start, a program has another definition of one, or what was sent did not come whole or was not kept."""
+
+
 class KernelFailed(HostcallError):
     """A kernel or a service failed. ``report`` says all of it."""
 

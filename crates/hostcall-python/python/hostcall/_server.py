@@ -16,10 +16,12 @@ from typing import IO, Any, Literal
 
 from . import _hostcall
 from ._attach import attach, started, stopping, stream_pointer
-from ._errors import HeldLockError, InvalidError, KernelFailed, Report, UnavailableError, WaitTimeout
+from ._errors import HeldLockError, InvalidError, KernelFailed, Report, StreamError, UnavailableError, WaitTimeout
 from ._service import Service
 from ._serving import Serving
+from ._message import Message, Policy
 from ._stats import Progress, ServiceStats, Stats
+from ._streams import Streams
 
 LOG = logging.getLogger("hostcall")
 
@@ -97,7 +99,9 @@ class Server:
         self._last = Report()
         self._attachments: list[_hostcall.Attachment] = []
         self._dispatcher = Dispatcher(self._core, self._sinks, loop)
-        self._finalizer = weakref.finalize(self, _stop, self._core, self._dispatcher, os.getpid())
+        #: At most one. A list, which the finalizer looks into.
+        self._streams: list[Streams] = []
+        self._finalizer = weakref.finalize(self, _stop, self._core, self._dispatcher, self._streams, os.getpid())
         LOG.info("serving %s", self.device["name"])
         started(self)
 
@@ -145,9 +149,51 @@ class Server:
 
     def _keep(self, attachment: _hostcall.Attachment) -> _hostcall.Attachment:
         if attachment not in self._attachments:
+            try:
+                self._listen([attachment])
+            except BaseException:
+                attachment.detach()
+                raise
             self._attachments.append(attachment)
             LOG.debug("attached %r", attachment)
         return attachment
+
+    def _listen(self, attachments: list[_hostcall.Attachment]) -> None:
+        for streams in self._streams:
+            for attachment in attachments:
+                streams._core.attach(attachment)
+
+    def streams(
+        self,
+        *messages: Message | str,
+        policy: Policy | Mapping[str, Policy] | None = None,
+        filters: Sequence[str] = (),
+        record: str | os.PathLike[str] | None = None,
+        parquet: str | os.PathLike[str] | None = None,
+        memory: int | None = None,
+        threads: int | None = None,
+        rows: int = 1 << 16,
+        period: float = 0.1,
+    ) -> Streams:
+        """Receives what kernels of attached programs send by streams, from their next launch on: once for a server.
+
+        ``messages``: streams, as definitions or names. Of the simulator's programs all streams are received anyway; of modules that another package has
+        loaded on a GPU those that are named here. ``policy``: what messages do when their ring is full, instead of what definitions say: for all, or by name.
+        ``filters``: which messages are wanted, like ``"Loss: groups=0..8, rate=1/64"``. ``record``: a recording (``.hcs``) of everything; ``parquet``: an
+        empty directory for files. ``memory``: bytes of rings of each program; ``threads`` that read them. A record batch has about ``rows`` rows, and comes
+        after ``period`` seconds if it has fewer.
+        """
+        if self._streams:
+            raise InvalidError("this server has streams already: name all of them in one call")
+        streams = Streams(self._core, messages, policy, filters, record, parquet, memory, threads, rows, period)
+        self._streams.append(streams)
+        try:
+            self._listen([attachment for attachment in self._attachments if attachment.attached])
+        except BaseException:
+            self._streams.remove(streams)
+            streams.stop()
+            raise
+        return streams
 
     def wait(self, timeout: float | None = None, stream: Any = None, *, progress: Callable[[Progress], object] | bool = False) -> None:
         """Waits until kernels have ended and what they called is answered; other threads of Python run meanwhile.
@@ -164,8 +210,15 @@ class Server:
             else:
                 self._core.wait(timeout, stream_pointer(stream))
             self._last = Report()
+            for streams in self._streams:
+                streams.wait(stream)
         except KernelFailed as error:
             self._last = error.report
+            for streams in self._streams:
+                try:
+                    streams.wait(stream)
+                except StreamError as incomplete:
+                    LOG.error("the kernel failed, and %s", incomplete)
             raise
         finally:
             self._dispatcher.write_printed()
@@ -207,7 +260,7 @@ class Server:
         self._dispatcher.check_not_here("stop")
         stopping(self)
         if self._finalizer.detach() is not None:
-            _stop(self._core, self._dispatcher, os.getpid())
+            _stop(self._core, self._dispatcher, self._streams, os.getpid())
             LOG.info("stopped")
 
     def __enter__(self) -> Server:
@@ -228,13 +281,15 @@ class Server:
         return f"<hostcall.Server on {self.device['name']}, {state}: {services}>"
 
 
-def _stop(core: _hostcall.Server, dispatcher: Dispatcher, pid: int) -> None:
+def _stop(core: _hostcall.Server, dispatcher: Dispatcher, streams: list[Streams], pid: int) -> None:
     # In a process that was forked there is nothing to stop.
     if os.getpid() != pid:
         return
     try:
         core.stop()
     finally:
+        for each in streams:
+            each.stop()
         dispatcher.end()
         core.close()
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ._definition import Argument, Definition, define
 from ._errors import InvalidError
+from ._scope import local_names
 from ._types import Type, Unit, of_annotation
 
 P = ParamSpec("P")
@@ -65,18 +66,10 @@ class Service(Generic[P, R]):
         return f"<hostcall.Service {self.definition}, {kind}>"
 
 
-def _locals() -> dict[str, Any]:
-    """The names of the function in which a service is defined: annotations may be texts that name them."""
-    frame = inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__") == __name__:
-        frame = frame.f_back
-    return dict(frame.f_locals) if frame is not None else {}
-
-
 def _of_function(function: Callable[..., Any], name: str | None) -> Definition:
     what = getattr(function, "__name__", "service")
     try:
-        signature = inspect.signature(function, locals=_locals(), eval_str=True)
+        signature = inspect.signature(function, locals=local_names(), eval_str=True)
     except NameError as error:
         raise InvalidError(f"{what}: {error}; annotations name types that are there when the function is defined") from error
     arguments = []

@@ -1,6 +1,7 @@
 //! What sinks write, and what becomes of it when they cannot.
 
 mod arrow;
+mod batches;
 #[cfg(feature = "nats")]
 #[cfg(feature = "s3")]
 mod bucket;

@@ -43,6 +43,12 @@ static inline void *file_of(const char *path, size_t *count) {
 
 #endif
 
+/* The device of the tests, as hc_device_open takes it. */
+static inline const char *which(void) {
+  const char *chosen = getenv("HOSTCALL_TEST_DEVICE");
+  return chosen != NULL ? chosen : "sim";
+}
+
 static inline hc_shape shape_of(uint32_t groups, uint32_t group_size) {
   hc_shape shape;
   memset(&shape, 0, sizeof shape);

@@ -13,7 +13,8 @@ int fake_destroyed, fake_loaded;
 void *fake_current;
 unsigned char fake_globals[160] __attribute__((aligned(64)));
 uint64_t fake_signature;
-static char context[1], module[1], stream[1], function[1];
+/* Two bytes: the library's handle lies behind the module's, and is no other's. */
+static char context[1], module[2], stream[1], function[1];
 void *fake_context = context, *fake_module = module, *fake_function = function;
 
 #define OK(name) \

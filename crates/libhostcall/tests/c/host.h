@@ -22,12 +22,6 @@ struct host {
   hc_memory *memory;
 };
 
-/* The device of the tests, as hc_device_open takes it. */
-static inline const char *which(void) {
-  const char *chosen = getenv("HOSTCALL_TEST_DEVICE");
-  return chosen != NULL ? chosen : "sim";
-}
-
 static inline void begin(struct host *host, const hc_server_options *options, const hc_grant *grants, size_t grant_count) {
   memset(host, 0, sizeof *host);
   MUST(hc_device_open(which(), &host->device));

@@ -21,7 +21,7 @@ std::size_t image_size;
 
 // What the kernels have in common.
 struct world {
-  host::device device{"sim"};
+  host::device device{which()};
   host::server server{device};
   host::program program{device, image, image_size};
   host::memory memory{device, 65536};

@@ -18,6 +18,37 @@ pub(crate) fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// A library that was built with a sanitizer takes the place of cargo's, and programs are compiled for it: `cargo xtask sanitize` says which and how.
+#[derive(Debug)]
+pub(crate) struct Sanitizer {
+    /// `address` or `thread`, as `-fsanitize` takes it.
+    kind: String,
+    library: PathBuf,
+    /// The runtime of the compiler that made the library: a process has one, and another's does not know what this one's LLVM writes.
+    runtime: PathBuf,
+}
+
+/// The sanitizer, if the tests run under one.
+pub(crate) fn sanitizer() -> Option<&'static Sanitizer> {
+    static CHOSEN: OnceLock<Option<Sanitizer>> = OnceLock::new();
+    let variable = |name: &str| std::env::var(name).unwrap_or_else(|_| panic!("HOSTCALL_SANITIZER goes with {name}"));
+    let chosen = CHOSEN.get_or_init(|| {
+        let kind = std::env::var("HOSTCALL_SANITIZER").ok()?;
+        let [library, runtime] = ["HOSTCALL_SANITIZER_LIBRARY", "HOSTCALL_SANITIZER_RUNTIME"].map(|name| variable(name).into());
+        Some(Sanitizer { kind, library, runtime })
+    });
+    chosen.as_ref()
+}
+
+impl Sanitizer {
+    /// What clang needs to instrument a program, and to link it with all of the runtime, visible to the library, which brings none.
+    fn flags(&self) -> Vec<String> {
+        let runtime = format!("-Wl,--whole-archive,{},--no-whole-archive", self.runtime.display());
+        let kind = format!("-fsanitize={}", self.kind);
+        [&kind, "-fno-sanitize-link-runtime", &runtime, "-rdynamic", "-ldl", "-lm", "-lrt", "-lresolv"].map(str::to_owned).into()
+    }
+}
+
 /// The files that cargo built for the library: the shared and the static one.
 fn artefacts() -> &'static [PathBuf] {
     static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
@@ -30,7 +61,7 @@ fn artefact(extension: &str) -> &'static Path {
 
 /// `libhostcall_c.so`.
 pub(crate) fn shared() -> &'static Path {
-    artefact("so")
+    sanitizer().map_or_else(|| artefact("so"), |sanitizer| &sanitizer.library)
 }
 
 /// `libhostcall_c.a`.
@@ -101,6 +132,17 @@ pub(crate) struct Compiler {
     pub(crate) package: &'static str,
 }
 
+impl Compiler {
+    /// Whether it is there, and can compile for the library. If not, that is printed.
+    pub(crate) fn is_usable(self) -> bool {
+        if sanitizer().is_some() && !self.command.starts_with("clang") {
+            println!("skipped: {} does not instrument as rustc does", self.command);
+            return false;
+        }
+        hostcall_test_support::has(self.command, self.package)
+    }
+}
+
 pub(crate) const C: [Compiler; 2] = [
     Compiler { command: "gcc", standard: "-std=c99", package: "gcc" },
     Compiler { command: "clang-22", standard: "-std=c99", package: "clang-22" },
@@ -123,7 +165,9 @@ pub(crate) fn program_with(to: &Path, source: &str, compiler: Compiler, flags: &
     let mut compile = Command::new(compiler.command);
     compile.args([compiler.standard, "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-O1", "-g", "-pthread", "-I"]);
     compile.arg(folder().join("include")).arg("-I").arg(to).arg(folder().join("tests/c").join(source)).arg("-o").arg(&path);
-    compile.arg("-L").arg(library).arg("-lhostcall_c").arg(format!("-Wl,-rpath,{}", library.display()));
+    // A place that counts for more than LD_LIBRARY_PATH, in which cargo has its own library.
+    compile.arg("-L").arg(library).arg("-lhostcall_c").arg(format!("-Wl,--disable-new-dtags,-rpath,{}", library.display()));
+    compile.args(sanitizer().map(Sanitizer::flags).unwrap_or_default());
     succeed(compile.args(flags));
     path
 }

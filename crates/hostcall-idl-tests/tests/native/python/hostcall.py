@@ -22,29 +22,30 @@ unit = Type(0)
 str = Type(1, variable=True)
 
 
-def array(element, count):
-    assert element.size and count > 0
-    return of_bytes(element.size * count)
+class types:
+    @staticmethod
+    def array(element, count):
+        assert element.size and count > 0
+        return of_bytes(element.size * count)
 
+    @staticmethod
+    def tuple(*types):
+        return Type(sum(member.units for member in types))
 
-def tuple(*types):
-    return Type(sum(member.units for member in types))
+    @staticmethod
+    def option(value):
+        return Type(1 + value.units)
 
+    @staticmethod
+    def result(value, error):
+        return Type(1 + max(value.units, error.units))
 
-def option(value):
-    return Type(1 + value.units)
+    @staticmethod
+    def slice(element):
+        assert element.size
+        return Type(1, variable=True)
 
-
-def result(value, error):
-    return Type(1 + max(value.units, error.units))
-
-
-def slice(element):
-    assert element.size
-    return Type(1, variable=True)
-
-
-slice_mut = slice
+    slice_mut = slice
 
 
 def struct(name, dtype, align):
