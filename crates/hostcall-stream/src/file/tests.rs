@@ -353,13 +353,13 @@ fn bytes_behind_the_end_and_a_newer_version_are_refused() {
     assert_eq!(got.len(), expected.len());
     assert!(matches!(ending, Err(Error::Frame { ref what, .. }) if what.contains("follows the end")), "{ending:?}");
     let mut newer = bytes;
-    newer[8] = 3;
+    newer[8] = 4;
     let checksum = crc32c::crc32c(&newer[..20]);
     newer[20..24].copy_from_slice(&checksum.to_le_bytes());
     let (_, ending) = read(&newer);
     assert_eq!(
         ending.expect_err("newer").to_string(),
-        "the recording has version 3, and this hostcall reads versions 1 and 2: use the hostcall that wrote it, or a newer one"
+        "the recording has version 4, and this hostcall reads versions 1 to 3: use the hostcall that wrote it, or a newer one"
     );
 }
 

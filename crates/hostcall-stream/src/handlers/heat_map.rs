@@ -322,7 +322,8 @@ mod tests {
             "Memory heat map, pages of 4096 bytes\n7 accesses of 28 bytes: 7 read, 0 write; 3 pages\nthe 2 hottest pages are shown\n\npages\n    \
              page  gap before [pages]  accesses  reads  writes  bytes  share [%]  heat\n  \
              0x1000                   -         4      4       0     16     57.143  ####################\n  \
-             0x5000                   2         2      2       0      8     28.571  ##########\n\nlaunches\n  \
+             0x5000                   2         2      2       0      8     28.571  ##########\n\nkernels\n  device  kernel   accesses  reads  writes  bytes\n       \
+             0  unknown         7      7       0     28\n\nlaunches\n  \
              device  launch  accesses  reads  writes  bytes\n       0       1         4      4       0     16\n       0       2         3      3       0     12\n"
         );
     }
