@@ -76,7 +76,7 @@
 #define HOSTCALL_STREAM_WAITED 8u
 #define HOSTCALL_STREAM_FILTERED 16u
 #define HOSTCALL_STREAM_SCHEMA_HEAD 16u
-#define HOSTCALL_SIM_VERSION 2u
+#define HOSTCALL_SIM_VERSION 3u
 #define HOSTCALL_SIM_FOR_WAVES 1073741824u
 
 #define HOSTCALL_STATUS_OK 0u
@@ -238,8 +238,9 @@ struct hostcall_lane_info {
     unsigned int groups[3];
     unsigned int local[3];
     unsigned int local_size[3];
+    unsigned int launch;
 };
-HOSTCALL_ABI_ASSERT(sizeof(struct hostcall_lane_info) == 64);
+HOSTCALL_ABI_ASSERT(sizeof(struct hostcall_lane_info) == 68);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_lane_info, lane) == 0);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_lane_info, wave_size) == 4);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_lane_info, wave) == 8);
@@ -248,6 +249,7 @@ HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_lane_info, group) == 16);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_lane_info, groups) == 28);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_lane_info, local) == 40);
 HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_lane_info, local_size) == 52);
+HOSTCALL_ABI_ASSERT(__builtin_offsetof(struct hostcall_lane_info, launch) == 64);
 
 /* Offset of the word in the control line that says that the server is gone. */
 #define HOSTCALL_CONTROL_CLOSED 0u

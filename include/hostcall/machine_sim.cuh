@@ -135,7 +135,7 @@ struct machine {
     }
     HC_METHOD static void settle(u32 (&)[4]) {}
     HC_METHOD static void nap(u32 attempt) { pause(attempt); }
-    HC_METHOD static u32 launch() { return 0; }
+    HC_METHOD static u32 launch() { return info().launch; }
 
 private:
     /// The operation at an offset of the simulator's table.

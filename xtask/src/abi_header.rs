@@ -179,7 +179,7 @@ fn structs(out: &mut String) -> fmt::Result {
     let tick = fields!(Tick: nanos "unsigned int", fraction "unsigned int");
     let lane_info = fields!(LaneInfo:
         lane "unsigned int", wave_size "unsigned int", wave "unsigned int", sm "unsigned int",
-        group "unsigned int[3]", groups "unsigned int[3]", local "unsigned int[3]", local_size "unsigned int[3]",
+        group "unsigned int[3]", groups "unsigned int[3]", local "unsigned int[3]", local_size "unsigned int[3]", launch "unsigned int",
     );
     let rings = fields!(Rings:
         data "unsigned long long", stride "unsigned long long", states "unsigned long long", credit "unsigned long long",

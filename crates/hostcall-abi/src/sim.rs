@@ -10,7 +10,7 @@ pub const OPS_SYMBOL: &str = "__hostcall_sim_ops";
 /// Prefix of a kernel's entry function in a simulator image.
 pub const KERNEL_ENTRY_PREFIX: &str = "__hostcall_sim_kernel_";
 /// Version of [`SimOps`]; the simulator refuses an image built against another.
-pub const SIM_VERSION: u32 = 2;
+pub const SIM_VERSION: u32 = 3;
 /// Name of the word (`u32`, initialised to [`SIM_VERSION`]) that says it.
 pub const SIM_VERSION_SYMBOL: &str = "__hostcall_sim_version";
 /// Bit of the `attempt` that is given to [`SimOps::pause`].
@@ -40,6 +40,8 @@ pub struct LaneInfo {
     pub local: [u32; 3],
     /// Size of the workgroup.
     pub local_size: [u32; 3],
+    /// Low bits of the launch's number on its device.
+    pub launch: u32,
 }
 
 /// The simulator's operations. Every function acts for the lane that calls it.

@@ -6,7 +6,9 @@
 //! | column | type | |
 //! |---|---|---|
 //! | `device` | `UInt32` | number of the device |
-//! | `launch` | `UInt16` | low 10 bits of the launch's number |
+//! | `launch` | `UInt16` | low 10 bits of the launch's number, as the device knows it |
+//! | `dispatch` | `Int64`, may be null | the launch's number on its device, from 1 on; null: unknown |
+//! | `kernel` | `Utf8`, may be null | the kernel's name; null: unknown |
 //! | `workgroup` | `Int64` | the workgroup's number in its grid |
 //! | `wave`, `lane` | `UInt8` | wave in the workgroup, lane in the wave |
 //! | `sm` | `UInt16` | the SM (compute unit) |
@@ -29,11 +31,11 @@ use arrow_array::builder::{BooleanBufferBuilder, NullBufferBuilder};
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{ArrayRef, BooleanArray, FixedSizeBinaryArray, FixedSizeListArray, PrimitiveArray, RecordBatch};
+use arrow_array::{ArrayRef, BooleanArray, FixedSizeBinaryArray, FixedSizeListArray, PrimitiveArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, SchemaRef};
 use hostcall_stream::file::Type;
 use hostcall_stream::sink::RawBatch;
-use hostcall_stream::{Content, Head, Schema};
+use hostcall_stream::{Content, Dispatch, Head, Schema};
 
 use crate::definition::shape;
 use crate::slices::Slices;
@@ -73,6 +75,7 @@ pub(crate) struct Run {
     pub(crate) site: u32,
     /// Values of the message.
     pub(crate) values: u32,
+    pub(crate) dispatch: Dispatch,
     pub(crate) launch: u16,
     pub(crate) sm: u16,
     pub(crate) weight: u16,
@@ -147,13 +150,13 @@ impl Columns {
             self.fields.iter_mut().for_each(|column| column.reserve(self.room));
         }
         self.runs.reserve(batch.heads().len());
-        batch.heads().iter().for_each(|head| self.origin(head));
+        batch.heads().iter().zip(batch.dispatches()).for_each(|(head, dispatch)| self.origin(head, dispatch));
         self.fields.iter_mut().for_each(|column| column.push(batch.bytes(), self.value_bytes));
         self.slices.iter_mut().for_each(|slices| slices.push(batch));
     }
 
     /// The origins of a message's values.
-    fn origin(&mut self, head: &Head) {
+    fn origin(&mut self, head: &Head, dispatch: Dispatch) {
         let header = head.header();
         let values = header.mask.count_ones() * header.values;
         self.runs.push(Run {
@@ -161,6 +164,7 @@ impl Columns {
             time: header.time,
             site: header.site,
             values,
+            dispatch,
             launch: header.from.launch as u16,
             sm: header.from.sm as u16,
             weight: 1 << header.weight.min(15),
@@ -216,6 +220,8 @@ impl Table {
         let mut arrays: Vec<ArrayRef> = vec![
             primitive::<UInt32Type>(vec![device; rows]),
             primitive::<UInt16Type>(each(runs, rows, |run| run.launch)),
+            Arc::new(PrimitiveArray::<Int64Type>::from(each(runs, rows, |run| run.dispatch.number.map(|number| number as i64)))),
+            Arc::new(StringArray::from(each(runs, rows, |run| run.dispatch.kernel))),
             primitive::<Int64Type>(each(runs, rows, |run| run.group as i64)),
             primitive::<UInt8Type>(each(runs, rows, |run| run.wave)),
             primitive::<UInt8Type>(self.lanes),

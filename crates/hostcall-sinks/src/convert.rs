@@ -140,7 +140,7 @@ impl Converter {
             return Ok(());
         }
         let head = [Head::new(message.header, message.program.device.number, message.after_gap)];
-        let batch = RawBatch::new(&head, message.raw(), message.schema.bytes);
+        let batch = RawBatch::new(&head, message.raw(), message.schema.bytes).dispatched(&message.dispatch);
         self.values += u64::from(head[0].values());
         match &mut self.target {
             Target::Sink { sink, inlets, begun } => {

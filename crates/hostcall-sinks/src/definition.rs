@@ -22,9 +22,11 @@ const OFFSET: &str = "hostcall.offset";
 const SIZE: &str = "hostcall.bytes";
 
 /// Columns of a value's origin, in order.
-pub(crate) const ORIGINS: [(&str, DataType, bool); 10] = [
+pub(crate) const ORIGINS: [(&str, DataType, bool); 12] = [
     ("device", DataType::UInt32, false),
     ("launch", DataType::UInt16, false),
+    ("dispatch", DataType::Int64, true),
+    ("kernel", DataType::Utf8, true),
     ("workgroup", DataType::Int64, false),
     ("wave", DataType::UInt8, false),
     ("lane", DataType::UInt8, false),

@@ -13,7 +13,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use hostcall_stream::file::Type;
-use hostcall_stream::{Message, Origin, Schema};
+use hostcall_stream::{Dispatch, Message, Origin, Schema};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::definition::{DEVICE, FIELD, stream_schema};
@@ -230,6 +230,15 @@ fn origins(table: &RecordBatch, schema: &arrow_schema::Schema) -> Result<Vec<Ori
         };
     }
     let (launch, group, wave) = (column!("launch", UInt16Type), column!("workgroup", Int64Type), column!("wave", UInt8Type));
+    // Files before them have none.
+    let numbers =
+        table.column_by_name("dispatch").map(|column| column.as_primitive_opt::<Int64Type>().ok_or("column `dispatch` is of another type"));
+    let kernels = table.column_by_name("kernel").map(|column| column.as_string_opt::<i32>().ok_or("column `kernel` is of another type"));
+    let (numbers, kernels) = (numbers.transpose()?, kernels.transpose()?);
+    let dispatch = |row: usize| {
+        let number = numbers.filter(|numbers| numbers.is_valid(row)).map(|numbers| numbers.value(row) as u64);
+        Dispatch::new(number, kernels.filter(|kernels| kernels.is_valid(row)).map(|kernels| kernels.value(row)))
+    };
     let (lane, sm, time, site) =
         (column!("lane", UInt8Type), column!("sm", UInt16Type), column!("time", Int64Type), column!("site", UInt32Type));
     let weight = column!("weight", UInt16Type);
@@ -241,6 +250,7 @@ fn origins(table: &RecordBatch, schema: &arrow_schema::Schema) -> Result<Vec<Ori
     let origin = |row: usize| Origin {
         device: devices.map_or(device, |devices| devices.value(row)),
         launch: launch.value(row).into(),
+        dispatch: dispatch(row),
         group: group.value(row) as u64,
         wave: wave.value(row).into(),
         lane: lane.value(row).into(),

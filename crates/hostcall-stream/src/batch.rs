@@ -4,6 +4,7 @@ use hostcall_abi::Plain;
 use hostcall_abi::stream::header::UNITS;
 use hostcall_abi::stream::{GRANULE, Header, MAX_UNITS};
 
+use crate::dispatch::{Dispatch, Resolve};
 use crate::sites::Sites;
 
 /// What is known of a message besides its values.
@@ -14,17 +15,43 @@ pub struct Head {
     /// Number of the device among those of its plugin ([`DeviceInfo::ordinal`](offload::DeviceInfo::ordinal)).
     pub device: u32,
     /// Where its values begin in the batch, and [`AFTER_GAP`].
-    first: u32,
+    first: u16,
+    /// Whose launches it may be of.
+    source: u16,
 }
 
-/// In [`Head::first`]: whether it was found by a search. Batches are far smaller.
-const AFTER_GAP: u32 = 1 << 31;
+/// In [`Head::first`]: whether it was found by a search. Batches are smaller.
+const AFTER_GAP: u16 = 1 << 15;
+
+const _: () = {
+    assert!(Pending::UNITS <= AFTER_GAP as usize);
+    assert!(Pending::MESSAGES <= AFTER_GAP as usize);
+};
+
+/// Where a message is from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source {
+    /// See [`Head::device`].
+    pub(crate) device: u32,
+    /// As [`Resolve`] takes it.
+    pub(crate) number: u16,
+}
 
 impl Head {
     /// A message whose header can be decoded.
     #[inline(always)]
-    pub(crate) fn raw(header: [u32; UNITS as usize], device: u32, after_gap: bool) -> Self {
-        Self { header, device, first: if after_gap { AFTER_GAP } else { 0 } }
+    pub(crate) fn raw(header: [u32; UNITS as usize], source: Source, after_gap: bool) -> Self {
+        Self { header, device: source.device, first: if after_gap { AFTER_GAP } else { 0 }, source: source.number }
+    }
+
+    /// The same, of another number of a source.
+    pub(crate) fn of_source(self, source: u16) -> Self {
+        Self { source, ..self }
+    }
+
+    /// Where it is from, and the low bits of its launch's number.
+    pub(crate) fn launch(&self) -> (u16, u32) {
+        (self.source, self.header().from.launch)
     }
 
     /// What the message says of itself.
@@ -41,7 +68,7 @@ impl Head {
 
     /// That of a message from elsewhere than a ring: a file, say. `device` and `after_gap` as the field and the method of these names.
     pub fn new(header: Header, device: u32, after_gap: bool) -> Self {
-        Self::raw(header.encode(), device, after_gap)
+        Self::raw(header.encode(), Source { device, number: u16::MAX }, after_gap)
     }
 
     /// Values of the message, of all its lanes.
@@ -72,8 +99,10 @@ impl Head {
 pub struct Origin {
     /// Number of the device, see [`Head::device`].
     pub device: u32,
-    /// Low 10 bits of the launch's number.
+    /// Low 10 bits of the launch's number, as the device knows it.
     pub launch: u32,
+    /// The launch, and its kernel.
+    pub dispatch: Dispatch,
     /// The workgroup's number in its grid.
     pub group: u64,
     /// The wave's number in the workgroup.
@@ -100,6 +129,7 @@ pub struct Batch<'a, M> {
     /// All values as bytes; of a stream of bytes, messages as [`bytes`](crate::bytes) has them.
     pub(crate) raw: &'a [u8],
     sites: &'a Sites,
+    pub(crate) dispatches: &'a dyn Resolve,
 }
 
 /// One message of a batch.
@@ -109,6 +139,7 @@ pub struct Delivery<'a, M> {
     pub head: &'a Head,
     /// Its values: those of each lane together, lane by lane.
     pub values: &'a [M],
+    pub(crate) dispatches: &'a dyn Resolve,
 }
 
 impl<'a, M: Plain> Batch<'a, M> {
@@ -124,22 +155,41 @@ impl<'a, M: Plain> Batch<'a, M> {
 
     /// The messages.
     pub fn messages(&self) -> impl ExactSizeIterator<Item = Delivery<'a, M>> + use<'a, M> {
-        let values = self.values;
-        self.heads
-            .iter()
-            .map(move |head| Delivery { head, values: &values[(head.first & !AFTER_GAP) as usize..][..head.values() as usize] })
+        let Self { values, dispatches, .. } = *self;
+        self.heads.iter().map(move |head| Delivery {
+            head,
+            values: &values[usize::from(head.first & !AFTER_GAP)..][..head.values() as usize],
+            dispatches,
+        })
     }
 
     /// The values, each with who sent it.
     pub fn iter(&self) -> impl Iterator<Item = (Origin, &'a M)> + use<'a, M> {
-        self.messages().flat_map(|message| message.iter())
+        let mut last = None;
+        self.messages().flat_map(move |message| {
+            // Mostly that of the message before.
+            let (launch, dispatch) =
+                last.filter(|(launch, _)| *launch == message.head.launch()).unwrap_or_else(|| (message.head.launch(), message.dispatch()));
+            last = Some((launch, dispatch));
+            message.values_of(dispatch)
+        })
     }
 }
 
 impl<'a, M> Delivery<'a, M> {
+    /// The launch that it is of, and its kernel. To be asked while the batch is handed on: the host forgets launches of which nothing can come any more.
+    pub fn dispatch(&self) -> Dispatch {
+        let (source, bits) = self.head.launch();
+        self.dispatches.resolve(source, bits)
+    }
+
     /// The values, each with who sent it.
     pub fn iter(&self) -> impl Iterator<Item = (Origin, &'a M)> + use<'a, M> {
-        let Self { head, values } = *self;
+        self.values_of(self.dispatch())
+    }
+
+    fn values_of(&self, dispatch: Dispatch) -> impl Iterator<Item = (Origin, &'a M)> + use<'a, M> {
+        let Self { head, values, .. } = *self;
         let header = head.header();
         let Header { from, time, site, .. } = header;
         let (device, after_gap, weight) = (head.device, head.after_gap(), head.weight());
@@ -147,6 +197,7 @@ impl<'a, M> Delivery<'a, M> {
             let origin = Origin {
                 device,
                 launch: from.launch,
+                dispatch,
                 group: from.group,
                 wave: from.wave,
                 lane,
@@ -214,7 +265,8 @@ impl Pending {
     /// Takes a message of so many values, whose rows are in the [room](Pending::room) of so many units.
     #[inline(always)]
     pub(crate) fn push(&mut self, mut head: Head, values: u32, units: usize) {
-        head.first |= self.values;
+        // (Less than `UNITS`: it is full otherwise.)
+        head.first |= self.values as u16;
         self.values += values;
         self.units += units;
         self.heads.push(head);
@@ -235,14 +287,14 @@ impl Pending {
     }
 
     /// The messages as values of their type.
-    pub(crate) fn batch<'a, M: Plain>(&'a self, sites: &'a Sites) -> Batch<'a, M> {
+    pub(crate) fn batch<'a, M: Plain>(&'a self, sites: &'a Sites, dispatches: &'a dyn Resolve) -> Batch<'a, M> {
         const { assert!(align_of::<M>() <= align_of::<Quad>(), "a message's alignment is at most 16") };
         // Of a stream of bytes: values of no bytes, one for each message.
         let values = if size_of::<M>() == 0 { self.values as usize } else { self.units * 4 / size_of::<M>() };
         assert!(values == self.values as usize, "messages of another stream");
         // SAFETY: `units` units are initialised, any bytes are an `M: Plain`, and the memory is aligned to 16 as the assertion above wants.
         let values = unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast::<M>(), values) };
-        Batch { heads: &self.heads, values, raw: self.raw().1, sites }
+        Batch { heads: &self.heads, values, raw: self.raw().1, sites, dispatches }
     }
 
     /// The messages as bytes.

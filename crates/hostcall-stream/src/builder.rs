@@ -10,6 +10,7 @@ use offload::{Device, DeviceKind};
 
 use crate::batch::Origin;
 use crate::consumer::Shared;
+use crate::dispatch::Dispatches;
 use crate::errors::StartError;
 use crate::file::Recording;
 use crate::filter::Filter;
@@ -36,6 +37,7 @@ pub struct StreamsBuilder {
     filters: Vec<(String, Filter)>,
     names: Vec<String>,
     sites: Arc<Sites>,
+    dispatches: Arc<Dispatches>,
     wanted: Wanted,
 }
 
@@ -109,6 +111,7 @@ impl StreamsBuilder {
             filters: Vec::new(),
             names: Vec::new(),
             sites: Arc::default(),
+            dispatches: Arc::default(),
             wanted: Wanted(Box::new(|_| true)),
         }
     }
@@ -246,7 +249,7 @@ impl StreamsBuilder {
                 timed: true,
                 live: false,
                 filter: Filter::all(),
-                handlers: Box::new(TypedChain::<M>::new(self.sites.clone())),
+                handlers: Box::new(TypedChain::<M>::new(self.sites.clone(), self.dispatches.clone())),
                 finish,
             });
             self.streams.len() - 1
@@ -299,7 +302,7 @@ impl StreamsBuilder {
         let modest = device.info().kind == DeviceKind::Sim;
         let record = |path: PathBuf| Recording::start(&path, threads).map_err(|source| StartError::Record { path, source });
         let recording = self.record.map(record).transpose()?;
-        let shared = Shared::new(Registry::new(self.streams.into_iter().map(registered)), recording, modest);
+        let shared = Shared::new(Registry::new(self.streams.into_iter().map(registered)), recording, self.dispatches, modest);
         let settings = Settings {
             sinks,
             sites: self.sites,

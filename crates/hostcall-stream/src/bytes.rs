@@ -51,8 +51,10 @@ impl<M: ByteStream, F: Fn(&Origin, &[u8]) + Send + Sync + 'static> Handler<M> fo
 impl<'a, M: ByteStream> Batch<'a, M> {
     /// The messages, each with who sent it.
     pub fn slices(&self) -> impl Iterator<Item = (Origin, &'a [u8])> + use<'a, M> {
+        let dispatches = self.dispatches;
         // A message is of one lane, and there is nothing else in it.
-        let origins = self.heads.iter().filter_map(|head| Delivery { head, values: &[()] }.iter().next().map(|(origin, ())| origin));
+        let origins =
+            self.heads.iter().filter_map(move |head| Delivery { head, values: &[()], dispatches }.iter().next().map(|(origin, ())| origin));
         origins.zip(Slices::of(self.raw))
     }
 }
@@ -114,6 +116,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::Source;
     use hostcall_abi::stream::header::MAX_GRANULES;
     use hostcall_abi::stream::{From, GRANULE, Header, Kind, bytes};
 
@@ -136,7 +139,7 @@ mod tests {
             let units = message(slice);
             let packet = Packet::of_units(&units, false, false, |_| Some(0)).expect("a message");
             let length = packet.bytes().expect("bytes");
-            pending.push_bytes(&packet, length, Head::raw(packet.raw_header(), 0, false));
+            pending.push_bytes(&packet, length, Head::raw(packet.raw_header(), Source { device: 0, number: 0 }, false));
             put(&packet, length, &mut one);
             all.extend_from_slice(&one);
         }

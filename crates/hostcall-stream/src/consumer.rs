@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use hostcall_abi::stream::{Packet, Rows};
 
-use crate::batch::{Head, Pending};
+use crate::batch::{Head, Pending, Source};
+use crate::dispatch::{Dispatches, Look};
 use crate::file::Recording;
 use crate::handler::Part;
 use crate::latest::Area;
@@ -33,6 +34,7 @@ pub(crate) struct Shared {
     pub(crate) registry: Registry,
     /// Where all messages are kept, too.
     pub(crate) recording: Option<Recording>,
+    pub(crate) dispatches: Arc<Dispatches>,
     /// Whether the simulator's kernels want the processors, too.
     modest: bool,
     rings: Mutex<Vec<Arc<RingSet>>>,
@@ -48,10 +50,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(registry: Registry, recording: Option<Recording>, modest: bool) -> Arc<Self> {
+    pub(crate) fn new(registry: Registry, recording: Option<Recording>, dispatches: Arc<Dispatches>, modest: bool) -> Arc<Self> {
         Arc::new(Self {
             registry,
             recording,
+            dispatches,
             modest,
             rings: Mutex::default(),
             generation: AtomicU64::new(0),
@@ -138,12 +141,14 @@ pub(crate) struct Consumer {
     eyes: Vec<Eye>,
     /// Of which rings something was read in a look.
     moved: Vec<usize>,
+    look: Look,
     slots: Vec<Slot>,
 }
 
 impl Consumer {
     pub(crate) fn new(shared: Arc<Shared>, index: usize, threads: usize) -> Self {
         let mut consumer = Self {
+            look: shared.dispatches.look(),
             shared,
             index,
             threads,
@@ -200,7 +205,7 @@ impl Consumer {
         let slot = |stream: &Arc<Registered>| Slot {
             stream: stream.clone(),
             units: stream.schema.units(),
-            part: stream.part(),
+            part: stream.part(&self.shared.dispatches),
             pending: Pending::default(),
             messages: 0,
             values: 0,
@@ -270,6 +275,8 @@ impl Consumer {
 
     /// Looks at all rings once, and hands on what was there. Whether anything was.
     fn look(&mut self) -> bool {
+        // Before the rings are looked at.
+        let epoch = self.shared.dispatches.epoch();
         // Where no kernel runs, what is missing counts as well.
         let ending = self.sets.iter().any(|set| set.is_ending());
         let mut recording = None;
@@ -281,6 +288,10 @@ impl Consumer {
                 // SAFETY: `sets` keeps them.
                 unsafe { Eye::see(eyes) }
             };
+            if epoch != self.look.seen() {
+                let quiet = |at: &usize| news >> at & 1 == 0;
+                (0..eyes.len()).filter(quiet).for_each(|at| self.rings[first + at].see(epoch));
+            }
             while news != 0 {
                 let at = news.trailing_zeros() as usize;
                 news &= news - 1;
@@ -289,6 +300,9 @@ impl Consumer {
                 if owned.read(&self.shared, &mut Slots(&mut self.slots), recording) {
                     self.moved.push(first + at);
                     eyes[at] = owned.eye();
+                }
+                if owned.is_dry() {
+                    owned.see(epoch);
                 }
             }
         }
@@ -299,6 +313,7 @@ impl Consumer {
         }
         drop(recording);
         if self.moved.is_empty() && !recalled {
+            self.tell_seen(epoch);
             return false;
         }
         for slot in &mut self.slots {
@@ -311,7 +326,16 @@ impl Consumer {
         if recalled {
             self.areas.iter().for_each(Area::answer);
         }
+        self.tell_seen(epoch);
         true
+    }
+
+    /// Says which epoch has been seen of all rings, behind the handlers.
+    #[inline(always)]
+    fn tell_seen(&self, epoch: u64) {
+        if self.look.seen() != epoch {
+            self.look.has_seen(self.rings.iter().map(Owned::seen).min().unwrap_or(epoch));
+        }
     }
 }
 
@@ -341,7 +365,7 @@ impl Rows for Slots<'_> {
 impl Slot {
     /// Takes a message that has been copied.
     #[inline(always)]
-    pub(crate) fn take(&mut self, packet: &Packet<'_>, device: u32, shared: &Shared) {
+    pub(crate) fn take(&mut self, packet: &Packet<'_>, source: Source, shared: &Shared) {
         let values = packet.header.mask.count_ones() * packet.header.values;
         if self.part.is_none() {
             self.messages += 1;
@@ -349,7 +373,7 @@ impl Slot {
             return;
         }
         if let Some(length) = packet.bytes() {
-            self.pending.push_bytes(packet, length, Head::raw(packet.raw_header(), device, packet.after_gap));
+            self.pending.push_bytes(packet, length, Head::raw(packet.raw_header(), source, packet.after_gap));
             if self.pending.is_full() {
                 self.flush(shared);
             }
@@ -357,7 +381,7 @@ impl Slot {
         }
         let units = (packet.rows() * packet.units()) as usize;
         packet.copy_rows(self.pending.room(units));
-        self.push(Head::raw(packet.raw_header(), device, packet.after_gap), values, units, shared);
+        self.push(Head::raw(packet.raw_header(), source, packet.after_gap), values, units, shared);
     }
 
     /// Takes a message whose rows are in the room that was asked for last.
@@ -406,7 +430,7 @@ mod tests {
     fn ring_of(streams: impl Iterator<Item = Registered>) -> (Arc<RingSet>, Arc<Shared>) {
         let device = Device::sim(SimConfig::default()).expect("a simulator");
         let set = RingSet::new(&device, Sizes { rings_log2: 0, ring_log2: 10 }, 1, false, false, false).expect("rings");
-        let shared = Shared::new(Registry::new(streams), None, true);
+        let shared = Shared::new(Registry::new(streams), None, Arc::default(), true);
         let set = Arc::new(set);
         shared.add(set.clone());
         (set, shared)
@@ -414,7 +438,7 @@ mod tests {
 
     /// Stream 1.
     fn accesses(handle: impl Fn(&Origin, &Access) + Send + Sync + 'static) -> Registered {
-        let mut chain = TypedChain::new(Arc::default());
+        let mut chain = TypedChain::new(Arc::default(), Arc::default());
         chain.push(Each(handle));
         Registered { chain: Some(Box::new(chain)), ..Registered::recorded(Schema::of::<Access>(), &[]) }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hostcall_abi::stream::latest::LAPS;
 use hostcall_abi::stream::{GRANULE, Header, Latest, Layout, Packet, Rows, encode};
 
+use crate::batch::Source;
 use crate::consumer::{Shared, Slots};
 use crate::file::Turn;
 use crate::memory::RingSet;
@@ -13,7 +14,7 @@ use crate::memory::RingSet;
 pub(crate) struct Area {
     set: Arc<RingSet>,
     ring: usize,
-    device: u32,
+    source: Source,
     reader: Box<Latest>,
     /// Of each granule, the check of the message handed on last that began there.
     handed_on: Box<[Option<u32>]>,
@@ -38,7 +39,7 @@ impl Area {
         let ring_log2 = set.sizes().ring_log2;
         Some(Self {
             ring,
-            device: set.device().info().ordinal,
+            source: set.source(),
             reader: Box::new(Latest::new(ring_log2, set.is_wide())),
             handed_on: vec![None; 1 << ring_log2].into(),
             position: 0,
@@ -67,10 +68,10 @@ impl Area {
             let Some(length) = encode(header, &rows[range], &mut units) else { continue };
             let Some(packet) = Packet::of_units(&units[..length], header.wide, false, |stream| slots.units(stream)) else { continue };
             if let Some(recording) = &mut recording {
-                recording.push(ring, self.position, &packet);
+                recording.push(ring, self.position, &packet, self.source, &shared.dispatches);
             }
             self.position += u64::from(packet.header.granules);
-            slots.of(packet.header.stream).take(&packet, self.device, shared);
+            slots.of(packet.header.stream).take(&packet, self.source, shared);
         }
     }
 

@@ -9,6 +9,7 @@ use hostcall_abi::stream::unit::Position;
 use hostcall_abi::stream::{Counters, Credit, GRANULE, Gate, MAX_RING_LOG2, MIN_RING_LOG2, Rings};
 use offload::{Device, HostMemory, Line, LineStore, Memory, Queue, Window, WindowError};
 
+use crate::batch::Source;
 use crate::view::{Eye, RingView};
 
 /// Bytes of a granule.
@@ -64,6 +65,8 @@ pub(crate) struct RingSet {
     streams: u32,
     /// The number of the first ring in a recording.
     first_ring: u32,
+    /// Of its device, as `dispatch` numbers them.
+    source: u16,
     /// Nobody reads them any more.
     closed: Arc<AtomicBool>,
     /// What readers publish of each ring.
@@ -179,6 +182,7 @@ impl RingSet {
             recalls: AtomicU64::new(0),
             streams: streams as u32,
             first_ring: 0,
+            source: u16::MAX,
             closed: Arc::default(),
             progress,
             ending: AtomicBool::new(false),
@@ -230,6 +234,16 @@ impl RingSet {
 
     pub(crate) fn sizes(&self) -> Sizes {
         self.sizes
+    }
+
+    /// Says whose launches its messages are of.
+    pub(crate) fn set_source(&mut self, source: u16) {
+        self.source = source;
+    }
+
+    /// Where its messages are from.
+    pub(crate) fn source(&self) -> Source {
+        Source { device: self.device.info().ordinal, number: self.source }
     }
 
     /// Numbers its rings in a recording.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use hostcall_abi::stream::Policy;
 use hostcall_abi::stream::header::MAX_STREAM;
 
+use crate::dispatch::Dispatches;
 use crate::filter::Filter;
 use crate::handler::{Chain, Part};
 use crate::schema::Schema;
@@ -52,8 +53,8 @@ impl Registered {
     }
 
     /// What a thread has of its sinks and handlers; `None`: there are neither.
-    pub(crate) fn part(&self) -> Option<Box<dyn Part>> {
-        sink::part(&self.schema, &self.sinks, self.chain.as_deref())
+    pub(crate) fn part(&self, dispatches: &Arc<Dispatches>) -> Option<Box<dyn Part>> {
+        sink::part(&self.schema, &self.sinks, self.chain.as_deref(), dispatches)
     }
 
     /// Adds what a thread has received.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use hostcall_abi::stream::{Credit, Found, Reader, Rows};
 
-use crate::batch::Head;
+use crate::batch::{Head, Source};
 use crate::consumer::{Shared, Slots};
 use crate::file::Turn;
 use crate::memory::{End, RingSet};
@@ -18,7 +18,7 @@ const TURN: usize = 128;
 pub(crate) struct Owned {
     set: Arc<RingSet>,
     ring: usize,
-    device: u32,
+    source: Source,
     reader: Box<Reader>,
     /// Room for the longest message of bytes, from the first one on.
     long: Vec<u32>,
@@ -26,6 +26,10 @@ pub(crate) struct Owned {
     spoiled: Option<u64>,
     /// The device is lost.
     search: Option<Search>,
+    /// The last time it was read there was nothing behind what was read.
+    dry: bool,
+    /// The last epoch in which a look at it reached its end, see [`Look`](crate::dispatch::Look).
+    seen: u64,
 }
 
 /// The search of a ring for messages behind what will never be whole, where nobody knows what had been reserved: all of the ring is looked at once.
@@ -42,7 +46,7 @@ struct Search {
 impl Owned {
     pub(crate) fn new(set: Arc<RingSet>, ring: usize) -> Self {
         let reader = Box::new(Reader::new(set.sizes().ring_log2, set.is_wide()));
-        Self { ring, device: set.device().info().ordinal, reader, long: Vec::new(), spoiled: None, search: None, set }
+        Self { ring, source: set.source(), reader, long: Vec::new(), spoiled: None, search: None, dry: false, seen: 0, set }
     }
 
     /// Granules that have been read.
@@ -53,6 +57,21 @@ impl Owned {
     /// Granules that it holds.
     pub(crate) fn granules(&self) -> u64 {
         1 << self.set.sizes().ring_log2
+    }
+
+    /// Whether the last look at it reached its end.
+    pub(crate) fn is_dry(&self) -> bool {
+        self.dry
+    }
+
+    /// A look that began in this epoch has reached its end.
+    pub(crate) fn see(&mut self, epoch: u64) {
+        self.seen = epoch;
+    }
+
+    /// The last epoch that was [seen](Owned::see).
+    pub(crate) fn seen(&self) -> u64 {
+        self.seen
     }
 
     /// Where its next message begins.
@@ -98,7 +117,7 @@ impl Owned {
 
     #[inline(always)]
     fn read_with(&mut self, shared: &Shared, slots: &mut Slots<'_>, mut recording: Option<&mut Turn<'_>>) -> bool {
-        let Self { set, ring, device, reader, long, spoiled, search } = self;
+        let Self { set, ring, source, reader, long, spoiled, search, dry, .. } = self;
         let progress = &set.progress()[*ring];
         if let Some(skipped) = spoiled {
             return match progress.end() {
@@ -113,14 +132,16 @@ impl Owned {
         }
         let view = set.ring(*ring);
         let before = reader.position();
-        for _ in 0..TURN {
+        let mut left = TURN;
+        while left > 0 {
+            left -= 1;
             if recording.is_none()
                 && let Some(taken) = reader.take(&view, slots)
             {
                 if let Some(search) = search {
                     search.found(shared);
                 }
-                let head = Head::raw(taken.header, *device, taken.after_gap);
+                let head = Head::raw(taken.header, *source, taken.after_gap);
                 slots.of(taken.stream).push(head, taken.values, taken.units as usize, shared);
             } else {
                 let position = reader.position();
@@ -137,9 +158,9 @@ impl Owned {
                             search.found(shared);
                         }
                         if let Some(recording) = &mut recording {
-                            recording.push(set.first_ring() + *ring as u32, position, &packet);
+                            recording.push(set.first_ring() + *ring as u32, position, &packet, *source, &shared.dispatches);
                         }
-                        slots.of(packet.header.stream).take(&packet, *device, shared);
+                        slots.of(packet.header.stream).take(&packet, *source, shared);
                     }
                     Found::Malformed => match search {
                         // A part of something that will never be whole.
@@ -179,6 +200,7 @@ impl Owned {
                 set.tell(*ring, Credit { freed: credit as u32, closed: 0 });
             }
         }
+        *dry = left > 0;
         reader.position() != before
     }
 }

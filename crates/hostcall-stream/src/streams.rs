@@ -128,6 +128,8 @@ impl Streams {
         let latest = listened.iter().any(|number| streams[*number as usize - 1].policy == Policy::Latest);
         let sizes = Sizes::new(memory, device.info().sms);
         let mut set = RingSet::new(device, sizes, streams.len() as u32, self.settings.window, self.settings.huge, latest)?;
+        // Before the first message.
+        set.set_source(self.shared.dispatches.source(device, latest));
         if let Some(recording) = &self.shared.recording {
             let program = file::Program {
                 name: name(),
@@ -290,8 +292,12 @@ impl Streams {
         self.shared.arm();
         // A fault may have ended a kernel and left the device as it was: what can be known is asked for all the same.
         let failed = queue.synchronize().err();
+        let ended = self.shared.dispatches.ended();
         let (counted, end_unknown, lost) = self.drain(queue);
         self.recall();
+        if !end_unknown {
+            self.shared.dispatches.drained(&ended);
+        }
         self.shared.disarm();
         let failure = failed.or(lost);
         let counted = (counted, end_unknown);

@@ -2,12 +2,35 @@
 //!
 //! Servers sleep while nothing runs. So each launch takes a [`Ticket`], and gives it back when the kernel has ended.
 //! The tickets are a counter. Each subscriber is called when the counter leaves or reaches zero.
+//!
+//! Launches are numbered as they are counted. A [watcher](LaunchEvent) is told of each, and of its end.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 type Subscriber = Arc<dyn Fn(bool) + Send + Sync>;
+type Watcher = Arc<dyn Fn(LaunchEvent<'_>) + Send + Sync>;
+
+/// What [`crate::Device::watch_launches`] tells of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaunchEvent<'a> {
+    /// It is about to be made.
+    Begun {
+        /// Its number on its device, from 1 on, in the order in which launches are counted. Waves of the simulator send the low bits of it.
+        number: u64,
+        /// What is launched; `None`: a graph, or what was launched by other means.
+        kernel: Option<&'a str>,
+        /// Which of the device's queues it is in: its launches run one after another.
+        queue: u64,
+    },
+    /// Its kernel has ended, or it was not made.
+    Ended {
+        /// Its number.
+        number: u64,
+    },
+}
 
 #[derive(Default)]
 pub(crate) struct Activity {
@@ -15,6 +38,24 @@ pub(crate) struct Activity {
     subscribers: Mutex<Subscribers>,
     /// Read while a launch is counted, written while nothing may be launched.
     still: RwLock<()>,
+    launches: Mutex<Launches>,
+}
+
+/// The launches of a device.
+#[derive(Default)]
+struct Launches {
+    /// The last number.
+    newest: u64,
+    /// Those that have not ended.
+    open: BTreeMap<u64, (Option<Arc<str>>, u64)>,
+    next: u64,
+    watchers: Vec<(u64, Watcher)>,
+}
+
+impl Launches {
+    fn tell(&self, event: LaunchEvent<'_>) {
+        self.watchers.iter().for_each(|(_, watcher)| watcher(event));
+    }
 }
 
 #[derive(Default)]
@@ -37,13 +78,35 @@ impl Activity {
         (self.in_flight() == 0).then(idle)
     }
 
-    pub(crate) fn ticket(self: &Arc<Self>) -> Ticket {
+    /// Counts a launch of this kernel in a queue, and numbers it; `None`: nobody knows what is launched.
+    pub(crate) fn ticket(self: &Arc<Self>, kernel: Option<&str>, queue: u64) -> Ticket {
         let _counting = self.still.read().unwrap_or_else(PoisonError::into_inner);
         // AcqRel: pairs with the other changes of the count, so that exactly one of them sees it leave zero.
         if self.count.fetch_add(1, Ordering::AcqRel) == 0 {
             self.tell();
         }
-        Ticket(self.clone())
+        let launches = &mut *self.launches();
+        launches.newest += 1;
+        let number = launches.newest;
+        launches.open.insert(number, (kernel.map(Arc::from), queue));
+        launches.tell(LaunchEvent::Begun { number, kernel, queue });
+        Ticket { activity: self.clone(), number }
+    }
+
+    /// Tells the watcher of each launch from now on, and first of those that have not ended.
+    pub(crate) fn watch(self: &Arc<Self>, watcher: Watcher) -> Watch {
+        let launches = &mut *self.launches();
+        for (number, (kernel, queue)) in &launches.open {
+            watcher(LaunchEvent::Begun { number: *number, kernel: kernel.as_deref(), queue: *queue });
+        }
+        let id = launches.next;
+        launches.next += 1;
+        launches.watchers.push((id, watcher));
+        Watch { activity: self.clone(), id }
+    }
+
+    fn launches(&self) -> MutexGuard<'_, Launches> {
+        self.launches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn subscribe(self: &Arc<Self>, subscriber: Subscriber) -> Subscription {
@@ -73,13 +136,28 @@ impl Activity {
 }
 
 /// One kernel in flight: counts it until dropped. A back end keeps it until the kernel has ended, whichever way.
-pub struct Ticket(Arc<Activity>);
+pub struct Ticket {
+    activity: Arc<Activity>,
+    number: u64,
+}
+
+impl Ticket {
+    /// The launch's number on its device, from 1 on.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+}
 
 impl Drop for Ticket {
     fn drop(&mut self) {
+        {
+            let launches = &mut *self.activity.launches();
+            launches.open.remove(&self.number);
+            launches.tell(LaunchEvent::Ended { number: self.number });
+        }
         // AcqRel: see `Activity::ticket`; the release half pairs with `Activity::in_flight`.
-        if self.0.count.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.0.tell();
+        if self.activity.count.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.activity.tell();
         }
     }
 }
@@ -87,6 +165,25 @@ impl Drop for Ticket {
 impl fmt::Debug for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Ticket")
+    }
+}
+
+/// Ends what [`crate::Device::watch_launches`] began when dropped.
+#[must_use = "dropping it ends the watch"]
+pub struct Watch {
+    activity: Arc<Activity>,
+    id: u64,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.activity.launches().watchers.retain(|(id, _)| *id != self.id);
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("id", &self.id).finish()
     }
 }
 
@@ -118,7 +215,7 @@ mod tests {
         let activity = Arc::new(Activity::default());
         let launcher = activity.clone();
         let launch = activity.while_idle(|| {
-            let launch = std::thread::spawn(move || launcher.ticket());
+            let launch = std::thread::spawn(move || launcher.ticket(None, 0));
             std::thread::sleep(std::time::Duration::from_millis(20));
             assert_eq!(activity.in_flight(), 0, "the launch waits");
             launch
@@ -137,14 +234,37 @@ mod tests {
             let heard = heard.clone();
             Arc::new(move |busy| heard.lock().unwrap().push(busy))
         });
-        let (a, b) = (activity.ticket(), activity.ticket());
+        let (a, b) = (activity.ticket(None, 0), activity.ticket(None, 0));
         assert_eq!(activity.in_flight(), 2);
         drop(a);
         drop(b);
-        let c = activity.ticket();
+        let c = activity.ticket(None, 0);
         drop(subscription);
         drop(c);
         assert_eq!(*heard.lock().unwrap(), [true, false, true]);
         assert_eq!(activity.in_flight(), 0);
+    }
+
+    #[test]
+    fn watchers_hear_of_each_launch_and_first_of_those_that_run() {
+        let activity = Arc::new(Activity::default());
+        let first = activity.ticket(Some("first"), 7);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let watch = activity.watch({
+            let heard = heard.clone();
+            Arc::new(move |event| {
+                heard.lock().unwrap().push(match event {
+                    LaunchEvent::Begun { number, kernel, queue } => (number, format!("{} in {queue}", kernel.unwrap_or("?"))),
+                    LaunchEvent::Ended { number } => (number, "ended".to_owned()),
+                });
+            })
+        });
+        let second = activity.ticket(None, 8);
+        assert_eq!((first.number(), second.number()), (1, 2));
+        drop(first);
+        drop(watch);
+        drop(second);
+        let expected = [(1, "first in 7"), (2, "? in 8"), (1, "ended")].map(|(number, what)| (number, what.to_owned()));
+        assert_eq!(*heard.lock().unwrap(), expected);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hostcall_abi::Plain;
 use offload_image::{BundleError, ProgramBundle};
 
-use crate::activity::{Activity, Subscription};
+use crate::activity::{Activity, LaunchEvent, Subscription, Watch};
 use crate::backend::{BackendDevice, Plugin};
 use crate::cuda;
 use crate::error::Error;
@@ -382,6 +382,12 @@ impl Device {
     /// call the device, do not subscribe or unsubscribe.
     pub fn subscribe(&self, subscriber: Arc<dyn Fn(bool) + Send + Sync>) -> Subscription {
         self.0.activity.subscribe(subscriber)
+    }
+
+    /// Calls `watcher` of each launch that [`Device::in_flight`] counts, before it is made, and of its end, until the watch is dropped: first of those that
+    /// have not ended yet. It is called on launching and on driver threads, one call at a time: be short, do not call the device, launch or watch.
+    pub fn watch_launches(&self, watcher: Arc<dyn Fn(LaunchEvent<'_>) + Send + Sync>) -> Watch {
+        self.0.activity.watch(watcher)
     }
 
     /// A fresh device in place of this one, which may be lost. What was made from this one stays with it.

@@ -28,7 +28,7 @@ pub mod sim;
 mod symbols;
 mod window;
 
-pub use activity::Subscription;
+pub use activity::{LaunchEvent, Subscription, Watch};
 pub use args::{Args, Params};
 pub use device::{Device, DeviceInfo, DeviceKind, Platform};
 pub use error::{Error, Fault, FaultKind};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hostcall_abi::Plain;
@@ -76,12 +77,21 @@ pub struct Queue(Arc<Inner>);
 struct Inner {
     device: Device,
     backend: Box<dyn BackendQueue>,
+    number: u64,
 }
 
 impl Queue {
     /// A queue from a plugin's own object, for example of a stream that was made elsewhere.
     pub fn from_backend(device: Device, backend: Box<dyn BackendQueue>) -> Self {
-        Self(Arc::new(Inner { device, backend }))
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        // Relaxed: each number is given once, and that is all.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::new(Inner { device, backend, number }))
+    }
+
+    /// Tells it from all other queues of this process.
+    pub(crate) fn number(&self) -> u64 {
+        self.0.number
     }
 
     /// Whose queue it is.
@@ -120,7 +130,7 @@ impl Queue {
             return Err(Error::Launch { kernel: kernel.name().to_owned(), reason });
         }
         tracing::debug!(kernel = kernel.name(), groups = ?launch.groups, group_size = ?launch.group_size, "launch");
-        let ticket = self.device().activity().ticket();
+        let ticket = self.device().activity().ticket(Some(kernel.name()), self.number());
         // SAFETY: the caller answers for the arguments; number and sizes were checked where the program says them.
         unsafe { self.0.backend.launch(kernel.backend(), &launch, args.params(), ticket) }
     }

@@ -7,12 +7,15 @@ use std::path::Path;
 use hostcall_stream::file::Ending;
 use hostcall_stream::{Cell, Table};
 
+use super::kernels::Kernels;
 use super::{code, read};
 use crate::Outcome;
 
 pub(super) fn run(path: &Path, mut out: impl Write) -> Outcome {
     let (mut messages, mut values) = (BTreeMap::<u32, u64>::new(), BTreeMap::<u32, u64>::new());
+    let mut kernels = Kernels::default();
     let (reader, right) = read(path, |message| {
+        kernels.add(message);
         *messages.entry(message.header.stream).or_default() += 1;
         *values.entry(message.header.stream).or_default() += message.rows().count() as u64;
         Ok(true)
@@ -56,6 +59,7 @@ pub(super) fn run(path: &Path, mut out: impl Write) -> Outcome {
         ]);
     }
     write!(out, "{streams}")?;
+    write!(out, "{}", kernels.table("\nkernels"))?;
     if let Some(counters) = reader.counters() {
         write!(out, "\ncounted\n{counters}\n")?;
     }

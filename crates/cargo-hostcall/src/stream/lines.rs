@@ -19,8 +19,8 @@ pub(super) enum Format {
 }
 
 /// The columns of CSV before those of the fields.
-const COLUMNS: [&str; 12] =
-    ["program", "device", "launch", "group", "wave", "lane", "sm", "time", "site", "weight", "after_gap", "position"];
+const COLUMNS: [&str; 14] =
+    ["program", "device", "launch", "dispatch", "kernel", "group", "wave", "lane", "sm", "time", "site", "weight", "after_gap", "position"];
 
 /// Where values go.
 pub(super) struct Lines<W: Write> {
@@ -117,9 +117,13 @@ fn several(one: &Schema, other: &Schema) -> Box<dyn Error> {
 
 /// Who sent it, for people.
 fn origin(message: &Message<'_>, lane: u32) -> String {
-    let from = message.header.from;
-    let mut line =
-        format!("{} launch {} group {} wave {} lane {lane} sm {}", message.schema.name, from.launch, from.group, from.wave, from.sm);
+    let (from, kernel) = (message.header.from, message.dispatch.kernel_name());
+    // Where it is unknown, its low bits are.
+    let launch = message.dispatch.number.unwrap_or(from.launch.into());
+    let mut line = format!(
+        "{} launch {} kernel {} group {} wave {} lane {lane} sm {}",
+        message.schema.name, launch, kernel, from.group, from.wave, from.sm
+    );
     if let Some(time) = message.header.time {
         line += &format!(" time {time} ns");
     }
@@ -172,6 +176,8 @@ fn described(message: &Message<'_>, lane: u32, value: serde_json::Value) -> serd
         "program": message.program.name,
         "device": message.program.device.number,
         "launch": header.from.launch,
+        "dispatch": message.dispatch.number,
+        "kernel": message.dispatch.kernel,
         "group": header.from.group,
         "wave": header.from.wave,
         "lane": lane,
@@ -192,6 +198,8 @@ fn cells(message: &Message<'_>, row: &Row<'_>) -> Vec<String> {
         message.program.name.clone(),
         message.program.device.number.to_string(),
         header.from.launch.to_string(),
+        message.dispatch.number.map(|number| number.to_string()).unwrap_or_default(),
+        message.dispatch.kernel.unwrap_or_default().to_owned(),
         header.from.group.to_string(),
         header.from.wave.to_string(),
         row.lane.to_string(),

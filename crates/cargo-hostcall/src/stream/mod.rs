@@ -13,6 +13,7 @@
 mod check;
 mod convert;
 mod info;
+mod kernels;
 mod lines;
 mod live;
 pub(crate) mod receiver;

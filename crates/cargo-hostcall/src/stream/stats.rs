@@ -7,6 +7,7 @@ use std::path::Path;
 use hostcall_stream::file::{Message, Value};
 use hostcall_stream::{Cell, Content, Report, Table};
 
+use super::kernels::Kernels;
 use super::{code, read};
 use crate::Outcome;
 
@@ -79,7 +80,9 @@ impl Stream {
 
 pub(super) fn run(path: &Path, json: bool, mut out: impl Write) -> Outcome {
     let mut all = BTreeMap::<u32, Stream>::new();
+    let mut kernels = Kernels::default();
     let (reader, right) = read(path, |message| {
+        kernels.add(message);
         all.entry(message.header.stream).or_default().add(message);
         Ok(true)
     })?;
@@ -116,7 +119,7 @@ pub(super) fn run(path: &Path, json: bool, mut out: impl Write) -> Outcome {
             ]);
         }
     }
-    let report = Report { tables: vec![streams, fields], ..Report::new(path.display().to_string()) };
+    let report = Report { tables: vec![streams, fields, kernels.table("kernels")], ..Report::new(path.display().to_string()) };
     if json {
         writeln!(out, "{}", report.to_json())?;
     } else {

@@ -469,6 +469,6 @@ impl RingMachine for Machine {
 
     #[inline(always)]
     fn launch(self) -> u32 {
-        0
+        info().launch
     }
 }

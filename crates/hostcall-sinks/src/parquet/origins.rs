@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use parquet::basic::{Encoding, Type};
 use parquet::column::writer::ColumnCloseResult;
+use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 
 use parquet::file::statistics::Statistics;
@@ -55,6 +56,8 @@ pub(super) fn column(descriptor: &ColumnDescPtr, origins: &Origins) -> Result<(B
     let of: fn(&Run) -> Option<u64> = match descriptor.name() {
         "device" => return repeated(descriptor, origins, |_| Some(origins.device.into())),
         "launch" => |run| Some(run.launch.into()),
+        "dispatch" => |run| run.dispatch.number,
+        "kernel" => return kernels(descriptor, origins),
         "workgroup" => |run| Some(run.group),
         "wave" => |run| Some(run.wave.into()),
         "sm" => |run| Some(run.sm.into()),
@@ -125,6 +128,42 @@ fn repeated(
         chunk.data(&page, origins.rows(), Encoding::PLAIN)?;
     }
     chunk.close(statistics)
+}
+
+/// The column of kernels' names: a dictionary and runs, whatever the names.
+fn kernels(descriptor: &ColumnDescPtr, origins: &Origins) -> Result<(Bytes, ColumnCloseResult), ParquetError> {
+    let mut levels = Runs::new(1);
+    let (mut names, mut dictionary, mut runs) = (Vec::<&str>::new(), Vec::new(), Vec::new());
+    let mut nulls = 0;
+    for run in &origins.runs {
+        levels.push(u32::from(run.dispatch.kernel.is_some()), run.values.into());
+        let Some(name) = run.dispatch.kernel else {
+            nulls += u64::from(run.values);
+            continue;
+        };
+        // There are few, and the last is mostly the same.
+        let number = names.iter().rposition(|known| *known == name).unwrap_or_else(|| {
+            dictionary.extend_from_slice(&(name.len() as u32).to_le_bytes());
+            dictionary.extend_from_slice(name.as_bytes());
+            names.push(name);
+            names.len() - 1
+        });
+        runs.push((number as u32, u64::from(run.values)));
+    }
+    let mut page = levels.with_length();
+    let mut chunk = Chunk::new(descriptor.clone());
+    if names.is_empty() {
+        chunk.data(&page, origins.rows(), Encoding::PLAIN)?;
+    } else {
+        chunk.dictionary(&dictionary, names.len(), false)?;
+        let mut indices = Runs::new(bits(names.len()));
+        runs.iter().for_each(|(number, count)| indices.push(*number, *count));
+        page.push(bits(names.len()) as u8);
+        page.extend(indices.finish());
+        chunk.data(&page, origins.rows(), Encoding::RLE_DICTIONARY)?;
+    }
+    let bytes = |name: Option<&&str>| name.map(|name| ByteArray::from(*name));
+    chunk.close(Statistics::byte_array(bytes(names.iter().min()), bytes(names.iter().max()), None, Some(nulls), false))
 }
 
 /// Bits of an index into so many entries; at least one, for readers that have not thought of none.

@@ -4,7 +4,7 @@ use hostcall_abi::Plain;
 use hostcall_abi::codec::bytes;
 use hostcall_abi::stream::{From, Kind};
 use hostcall_stream::sink::{RawBatch, Sink};
-use hostcall_stream::{Head, Header, Level, Message, Origin, Schema, Site, Sites};
+use hostcall_stream::{Dispatch, Head, Header, Level, Message, Origin, Schema, Site, Sites};
 use proptest::prelude::*;
 
 /// [`Plain`] and [`Message`] of a struct, as `hostcall::stream` derives them.
@@ -53,6 +53,7 @@ impl<M: Plain> Sent<M> {
             let origin = Origin {
                 device,
                 launch: from.launch,
+                dispatch: Dispatch::default(),
                 group: from.group,
                 wave: from.wave,
                 lane,

@@ -8,11 +8,12 @@ use hostcall_abi::stream::{MAX_UNITS, Policy};
 use serde::{Deserialize, Serialize};
 
 use crate::counts::{StreamCounts, Summary};
+use crate::dispatch::Dispatch;
 use crate::schema::{Field, Schema};
 use crate::sites::{Level, Site};
 
 pub(super) const MAGIC: [u8; 8] = *b"HCSTREAM";
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 /// Bytes of the file's head.
 pub(super) const FILE_HEAD: usize = 24;
 /// Bytes of a frame's head.
@@ -27,6 +28,10 @@ pub(super) const MAX_PROGRAMS: u64 = 64 << 20;
 pub(super) const MAX_RINGS: u32 = 1 << 16;
 /// The flag of messages that were found by a search.
 pub(super) const AFTER_GAP: u32 = 1;
+/// Bits of a launch's number in a message.
+pub(super) const LAUNCH: u32 = 0x3ff;
+/// Dispatches of a file that a reader keeps, and what it refuses more than: of each ring and number one.
+pub(super) const MAX_DISPATCHES: usize = 1 << 22;
 
 /// What a frame holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +41,12 @@ pub(super) enum Kind {
     Data = 2,
     Counters = 3,
     End = 4,
+    Dispatch = 5,
 }
 
 impl Kind {
     pub(super) fn new(number: u16) -> Option<Self> {
-        [Self::Program, Self::Data, Self::Counters, Self::End].into_iter().find(|kind| *kind as u16 == number)
+        [Self::Program, Self::Data, Self::Counters, Self::End, Self::Dispatch].into_iter().find(|kind| *kind as u16 == number)
     }
 }
 
@@ -291,6 +297,27 @@ impl StreamText {
 }
 
 #[derive(Serialize, Deserialize)]
+struct DispatchText {
+    number: Option<u64>,
+    kernel: Option<String>,
+}
+
+/// A frame that says which launch the messages of a ring with these bits are of from here on. A multiple of four bytes.
+pub(super) fn dispatch_frame(ring: u16, bits: u32, dispatch: Dispatch) -> Vec<u8> {
+    let text = DispatchText { number: dispatch.number, kernel: dispatch.kernel.map(str::to_owned) };
+    let mut text = serde_json::to_vec(&text).expect("a number and a string are JSON");
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let (kind, checksum) = (Kind::Dispatch as u16, crc32c::crc32c(&text));
+    let head = FrameHead { kind, ring, flags: bits, position: 0, bytes: text.len() as u64, checksum };
+    [&head.encode(), &*text].concat()
+}
+
+pub(super) fn dispatch_of_text(text: &[u8]) -> io::Result<Dispatch> {
+    let DispatchText { number, kernel } = serde_json::from_slice(text)?;
+    Ok(Dispatch::new(number, kernel.as_deref()))
+}
+
+#[derive(Serialize, Deserialize)]
 struct CountersText {
     streams: Vec<StreamCountsText>,
     torn: u64,
@@ -389,10 +416,20 @@ mod tests {
         assert_eq!(&bytes[..28], b"\x02\0\x04\x03\x01\0\0\0\x08\x07\x06\x05\x04\x03\x02\x01\x40\0\0\0\0\0\0\0\xdd\xcc\xbb\xaa");
         assert_eq!(FrameHead::decode(&bytes), Some(head));
         let file = file_head();
-        assert_eq!(&file[..12], b"HCSTREAM\x02\0\0\0");
+        assert_eq!(&file[..12], b"HCSTREAM\x03\0\0\0");
         assert_eq!(number(&file, 12) as usize, file.len() - FILE_HEAD);
         // RFC 3720's example: 32 bytes of zeros.
         assert_eq!(crc32c::crc32c(&[0; 32]), 0x8a91_36aa);
+    }
+
+    #[test]
+    fn dispatches_come_back_from_their_frames() {
+        for dispatch in [Dispatch { number: Some(u64::MAX), kernel: Some("a \"kernel\"") }, Dispatch::default()] {
+            let frame = dispatch_frame(7, 1023, dispatch);
+            let head = FrameHead::decode(frame.first_chunk().expect("a head")).expect("sealed");
+            assert_eq!((head.kind, head.ring, head.flags, head.bytes as usize % 4), (5, 7, 1023, 0));
+            assert_eq!(dispatch_of_text(&frame[FRAME_HEAD..]).expect("a dispatch"), dispatch);
+        }
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use hostcall_abi::stream::header::MAX_GRANULES;
 use hostcall_abi::stream::{GRANULE, Header, bytes, encode};
 
-use super::format::{Device, FrameHead, Kind, MAX_RINGS, Program, counters_to_text, file_head, text_frame};
+use super::format::{Device, FrameHead, Kind, LAUNCH, MAX_RINGS, Program, counters_to_text, dispatch_frame, file_head, text_frame};
 use crate::counts::Summary;
+use crate::dispatch::Dispatch;
 use crate::schema::Schema;
 
 /// Bytes of a frame after which it is written.
@@ -67,6 +68,18 @@ impl<W: Write> Writer<W> {
         self.positions.resize((first + program.rings) as usize, 0);
         self.out.write_all(&text_frame(Kind::Program, &program.to_text()))?;
         Ok(first)
+    }
+
+    /// Says which launch messages of a ring are of whose headers have these low bits of its number, from here on.
+    ///
+    /// # Errors
+    /// The system's, and when no program has the ring.
+    pub fn dispatch(&mut self, ring: u32, launch: u32, dispatch: Dispatch) -> io::Result<()> {
+        self.flush()?;
+        if ring as usize >= self.positions.len() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("no program has ring {ring}")));
+        }
+        self.out.write_all(&dispatch_frame(ring as u16, launch & LAUNCH, dispatch))
     }
 
     /// Adds a message: its header, and the values of its lanes, lane by lane; or, if it is [of bytes](hostcall_abi::stream::Kind::Bytes), these. [`Header::granules`] is set as it

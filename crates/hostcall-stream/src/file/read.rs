@@ -1,5 +1,6 @@
 //! Reading a recording.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -8,12 +9,13 @@ use std::sync::Arc;
 use hostcall_abi::stream::{GRANULE, Header, Log, Message as _, Packet};
 
 use super::format::{
-    AFTER_GAP, FILE_HEAD, FRAME_HEAD, FileText, FrameHead, Kind, MAGIC, MAX_FRAME, MAX_PROGRAMS, MAX_TEXT, Program, VERSION,
-    counters_of_text, is_sealed, number,
+    AFTER_GAP, FILE_HEAD, FRAME_HEAD, FileText, FrameHead, Kind, LAUNCH, MAGIC, MAX_DISPATCHES, MAX_FRAME, MAX_PROGRAMS, MAX_TEXT, Program,
+    VERSION, counters_of_text, dispatch_of_text, is_sealed, number,
 };
 use super::value::{Type, Value};
 use crate::bytes;
 use crate::counts::Summary;
+use crate::dispatch::Dispatch;
 use crate::schema::{Field, Schema};
 use crate::sites::{Site, Sites};
 
@@ -47,9 +49,7 @@ pub enum Error {
         bytes: u64,
     },
     /// A newer hostcall wrote it.
-    #[error(
-        "the recording has version {version}, and this hostcall reads versions 1 and 2: use the hostcall that wrote it, or a newer one"
-    )]
+    #[error("the recording has version {version}, and this hostcall reads versions 1 to 3: use the hostcall that wrote it, or a newer one")]
     Version {
         /// Its version.
         version: u32,
@@ -110,7 +110,8 @@ struct Place {
 
 /// Reads a recording from its beginning to its end, message by message.
 ///
-/// Memory: the contents of one frame (16 MiB at most, in two forms), the values of one message (8 KiB, and 120 KiB of bytes or text), and the programs (64 MiB of text at most).
+/// Memory: the contents of one frame (16 MiB at most, in two forms), the values of one message (8 KiB, and 120 KiB of bytes or text), the programs (64 MiB of text at most), and
+/// launches (4 million at most, of each ring and number the last).
 #[derive(Debug)]
 pub struct Reader<R> {
     input: R,
@@ -125,6 +126,8 @@ pub struct Reader<R> {
     streams: Vec<Option<Stream>>,
     /// The program of each ring, and the granules of the ring that have been read.
     rings: Vec<Option<(usize, u64)>>,
+    /// Which launch messages are of, by ring and bits.
+    dispatches: HashMap<(u16, u32), Dispatch>,
     counters: Option<Summary>,
     ending: Option<Ending>,
     /// An error was returned.
@@ -194,6 +197,7 @@ impl<R: Read> Reader<R> {
             described: 0,
             streams: Vec::new(),
             rings: Vec::new(),
+            dispatches: HashMap::new(),
             counters: None,
             ending: None,
             failed: false,
@@ -332,6 +336,7 @@ impl<R: Read> Reader<R> {
             header: packet.header,
             after_gap: packet.after_gap,
             ring: self.place.ring,
+            dispatch: self.dispatches.get(&(self.place.ring, packet.header.from.launch)).copied().unwrap_or_default(),
             position: self.place.position + (self.place.unit / GRANULE as usize) as u64,
             program: &self.programs[self.place.program],
             schema: &stream.schema,
@@ -376,7 +381,12 @@ impl<R: Read> Reader<R> {
         if bytes > most {
             return Err(wrong(format!("a frame of {bytes} bytes, and the most are {most}")));
         }
-        if if kind == Kind::Data { flags & !AFTER_GAP != 0 } else { flags != 0 || ring != 0 || position != 0 } {
+        let strange = match kind {
+            Kind::Data => flags & !AFTER_GAP != 0,
+            Kind::Dispatch => flags & !LAUNCH != 0 || position != 0,
+            Kind::Program | Kind::Counters | Kind::End => flags != 0 || ring != 0 || position != 0,
+        };
+        if strange {
             return Err(wrong(format!("a frame of kind {kind:?} with flags {flags:#x}, ring {ring} and position {position}")));
         }
         if !self.read_contents(bytes)? {
@@ -392,6 +402,7 @@ impl<R: Read> Reader<R> {
                 Ok(counters) => self.counters = Some(counters),
                 Err(error) => return Err(wrong(format!("counters: {error}"))),
             },
+            Kind::Dispatch => self.dispatch(ring, flags).map_err(wrong)?,
             Kind::Data => self.data(offset + FRAME_HEAD as u64, &head).map_err(wrong)?,
             Kind::End => {
                 if bytes > 0 || read_up_to(&mut self.input, &mut [0]).map_err(|source| Error::Io { offset: self.offset, source })? > 0 {
@@ -435,6 +446,16 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
+    /// Learns which launch messages of a ring are of.
+    fn dispatch(&mut self, ring: u16, bits: u32) -> Result<(), String> {
+        if !matches!(self.rings.get(usize::from(ring)), Some(Some(_))) {
+            return Err(format!("a launch of ring {ring}, which no program has"));
+        }
+        let dispatch = dispatch_of_text(&self.contents).map_err(|error| format!("a launch: {error}"))?;
+        self.dispatches.insert((ring, bits), dispatch);
+        if self.dispatches.len() > MAX_DISPATCHES { Err(format!("more than {MAX_DISPATCHES} launches")) } else { Ok(()) }
+    }
+
     /// Takes messages from a frame's contents.
     fn data(&mut self, offset: u64, head: &FrameHead) -> Result<(), String> {
         let FrameHead { ring, flags, position, bytes, .. } = *head;
@@ -468,6 +489,8 @@ pub struct Message<'a> {
     pub ring: u16,
     /// Granules that its ring took before.
     pub position: u64,
+    /// The launch that it is of, and its kernel. Files of versions 1 and 2 say neither.
+    pub dispatch: Dispatch,
     /// Who sent it.
     pub program: &'a Program,
     /// What its values are.

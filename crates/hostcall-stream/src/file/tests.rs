@@ -7,8 +7,13 @@ use proptest::prelude::*;
 use super::read::{Ending, Error, Reader};
 use super::write::Recording;
 use super::{Device, Program};
+use crate::batch::Source;
 use crate::counts::{StreamCounts, Summary};
+use crate::dispatch::Dispatches;
 use crate::schema::{Field, Schema};
+
+/// Whose launches nobody knows.
+const NOWHERE: Source = Source { device: 0, number: 0 };
 
 /// A message to record: from which ring, behind how many granules that hold none, with which header and values.
 #[derive(Clone, Debug)]
@@ -65,7 +70,7 @@ fn record(wide: bool, rings: u32, schemas: &[Schema], messages: &[Sent], ended: 
         let raw = units(sent, if positions[sent.ring as usize] & 1 == 0 { PHASE } else { 0 });
         let packet = Packet::of_units(&raw, wide, sent.after_gap, |_| Some(schema.units())).expect("a message");
         let position = positions[sent.ring as usize] + sent.gap;
-        recording.turn((sent.ring % 2) as usize).push(first + sent.ring, position, &packet);
+        recording.turn((sent.ring % 2) as usize).push(first + sent.ring, position, &packet, NOWHERE, &Dispatches::default());
         positions[sent.ring as usize] = position + u64::from(packet.header.granules);
         let count = &mut counts[sent.header.stream as usize - 1];
         count.messages += 1;
@@ -269,7 +274,13 @@ fn record_many(path: &std::path::Path, count: u64) -> super::Recorded {
                 let raw = units(&sent, PHASE);
                 let packet = Packet::of_units(&raw, false, false, |_| Some(schema.units())).expect("a message");
                 for number in 0..count {
-                    recording.turn(ring as usize).push(ring, number * u64::from(packet.header.granules), &packet);
+                    recording.turn(ring as usize).push(
+                        ring,
+                        number * u64::from(packet.header.granules),
+                        &packet,
+                        NOWHERE,
+                        &Dispatches::default(),
+                    );
                 }
             });
         }
@@ -342,13 +353,13 @@ fn bytes_behind_the_end_and_a_newer_version_are_refused() {
     assert_eq!(got.len(), expected.len());
     assert!(matches!(ending, Err(Error::Frame { ref what, .. }) if what.contains("follows the end")), "{ending:?}");
     let mut newer = bytes;
-    newer[8] = 3;
+    newer[8] = 4;
     let checksum = crc32c::crc32c(&newer[..20]);
     newer[20..24].copy_from_slice(&checksum.to_le_bytes());
     let (_, ending) = read(&newer);
     assert_eq!(
         ending.expect_err("newer").to_string(),
-        "the recording has version 3, and this hostcall reads versions 1 and 2: use the hostcall that wrote it, or a newer one"
+        "the recording has version 4, and this hostcall reads versions 1 to 3: use the hostcall that wrote it, or a newer one"
     );
 }
 

@@ -4,6 +4,7 @@
 //! the queue is full, the thread that reads rings waits, so waves wait for room or drop their messages, as their policy says. When a write fails, what comes
 //! later is counted and let go, and nobody waits any more.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -15,9 +16,12 @@ use std::thread::JoinHandle;
 use hostcall_abi::stream::Packet;
 
 use super::format::{
-    AFTER_GAP, FRAME_HEAD, FrameHead, Kind, MAX_FRAME, MAX_PROGRAMS, MAX_RINGS, MAX_TEXT, Program, counters_to_text, file_head, text_frame,
+    AFTER_GAP, FRAME_HEAD, FrameHead, Kind, MAX_FRAME, MAX_PROGRAMS, MAX_RINGS, MAX_TEXT, Program, counters_to_text, dispatch_frame,
+    file_head, text_frame,
 };
+use crate::batch::Source;
 use crate::counts::Summary;
+use crate::dispatch::{Dispatch, Dispatches, Resolve};
 
 /// Bytes of a thread's buffer after which it is written.
 const FULL: usize = 1 << 20;
@@ -241,6 +245,10 @@ struct Buffer {
     /// The frame that is being filled.
     frame: Option<Frame>,
     messages: u64,
+    /// What the file says of launches, by ring and bits: a ring's frames are all from one thread.
+    dispatches: HashMap<(u16, u32), Dispatch>,
+    /// Ring, bits and version of what was looked up last.
+    looked_up: Option<(u16, u32, u64)>,
 }
 
 #[derive(Debug)]
@@ -258,6 +266,22 @@ struct Frame {
 const HEAD: usize = FRAME_HEAD / 4;
 
 impl Buffer {
+    /// Says which launch messages with these bits are of, unless the file says it already.
+    #[inline]
+    fn dispatch(&mut self, ring: u16, bits: u32, source: Source, dispatches: &Dispatches) {
+        let looked_up = Some((ring, bits, dispatches.version()));
+        if self.looked_up == looked_up {
+            return;
+        }
+        self.looked_up = looked_up;
+        let dispatch = dispatches.resolve(source.number, bits);
+        if self.dispatches.get(&(ring, bits)).copied().unwrap_or_default() != dispatch {
+            self.dispatches.insert((ring, bits), dispatch);
+            self.close();
+            self.bytes.extend_from_slice(dispatch_frame(ring, bits, dispatch).as_chunks::<4>().0);
+        }
+    }
+
     fn push(&mut self, ring: u16, position: u64, packet: &Packet<'_>) {
         let flags = if packet.after_gap { AFTER_GAP } else { 0 };
         let goes_on = |frame: &Frame| frame.ring == ring && frame.flags == flags && frame.next == position;
@@ -293,7 +317,8 @@ pub(crate) struct Turn<'a> {
 impl Turn<'_> {
     /// Records a message, whose ring took `position` granules before. Waits while the file is behind.
     #[inline]
-    pub(crate) fn push(&mut self, ring: u32, position: u64, packet: &Packet<'_>) {
+    pub(crate) fn push(&mut self, ring: u32, position: u64, packet: &Packet<'_>, source: Source, dispatches: &Dispatches) {
+        self.buffer.dispatch(ring as u16, packet.header.from.launch, source, dispatches);
         self.buffer.push(ring as u16, position, packet);
         if self.buffer.bytes.len() >= FULL / 4 {
             self.flush();

@@ -4,6 +4,7 @@ use hostcall_abi::stream::{Access, Space};
 
 use super::{Table, bounded, percent};
 use crate::batch::Batch;
+use crate::dispatch::Dispatch;
 use crate::handler::{Flow, Handler};
 use crate::report::{self, Cell, Report};
 
@@ -41,6 +42,8 @@ pub struct Heat {
     elsewhere: Traffic,
     /// By device and launch.
     launches: Table<(u32, u32), Traffic>,
+    /// By device and kernel.
+    kernels: Table<(u32, Option<&'static str>), Traffic>,
 }
 
 impl Traffic {
@@ -78,11 +81,18 @@ impl Heat {
         self.elsewhere
     }
 
-    /// What each launch did: device, the low 10 bits of the launch's number (0 on AMD GPUs and in the simulator), traffic.
+    /// What each launch did: device, the low 10 bits of the launch's number (0 on AMD GPUs), traffic.
     pub fn launches(&self) -> Vec<(u32, u32, Traffic)> {
         let mut launches: Vec<_> = self.launches.iter().map(|((device, launch), traffic)| (*device, *launch, *traffic)).collect();
         launches.sort_unstable_by_key(|(device, launch, _)| (*device, *launch));
         launches
+    }
+
+    /// What each kernel did: device, the kernel's name (`None`: unknown), traffic.
+    pub fn kernels(&self) -> Vec<(u32, Option<&'static str>, Traffic)> {
+        let mut kernels: Vec<_> = self.kernels.iter().map(|((device, kernel), traffic)| (*device, *kernel, *traffic)).collect();
+        kernels.sort_unstable_by_key(|(device, kernel, _)| (*device, *kernel));
+        kernels
     }
 
     /// What was done to memory altogether.
@@ -134,9 +144,12 @@ impl Handler<Access> for HeatMap {
         // Neighbouring accesses are often to one page, and all messages of one launch: a table is looked at where they change.
         let (mut page, mut on_page) = (0, Traffic::default());
         let (mut launch, mut of_launch) = ((0, 0), Traffic::default());
-        let flush_launch = |heat: &mut Heat, launch, traffic: &mut Traffic| {
+        let mut last = None;
+        let mut dispatch = Dispatch::default();
+        let flush_launch = |heat: &mut Heat, launch: (u32, u32), dispatch: Dispatch, traffic: &mut Traffic| {
             if traffic.accesses > 0 {
                 heat.launches.entry(launch).or_default().merge(traffic);
+                heat.kernels.entry((launch.0, dispatch.kernel)).or_default().merge(traffic);
                 *traffic = Traffic::default();
             }
         };
@@ -148,11 +161,12 @@ impl Handler<Access> for HeatMap {
             }
         };
         for message in batch.messages() {
-            let from = (message.head.device, message.head.header().from.launch);
-            if from != launch {
+            let its = message.head.launch();
+            if last != Some(its) {
                 flush_page(heat, page, &mut on_page, &mut of_launch);
-                flush_launch(heat, launch, &mut of_launch);
-                launch = from;
+                flush_launch(heat, launch, dispatch, &mut of_launch);
+                last = Some(its);
+                (launch, dispatch) = ((message.head.device, its.1), message.dispatch());
             }
             for access in message.values.iter().filter(|access| self.spaces >> access.space() as u8 & 1 == 1) {
                 let its = self.page_of(*access);
@@ -164,7 +178,7 @@ impl Handler<Access> for HeatMap {
             }
         }
         flush_page(heat, page, &mut on_page, &mut of_launch);
-        flush_launch(heat, launch, &mut of_launch);
+        flush_launch(heat, launch, dispatch, &mut of_launch);
         Flow::Next
     }
 
@@ -173,6 +187,7 @@ impl Handler<Access> for HeatMap {
         into.elsewhere.merge(&from.elsewhere);
         // Launches are at most 1024 for each device.
         from.launches.iter().for_each(|(launch, traffic)| into.launches.entry(*launch).or_default().merge(traffic));
+        from.kernels.iter().for_each(|(kernel, traffic)| into.kernels.entry(*kernel).or_default().merge(traffic));
     }
 
     fn report(&self, heat: &Heat) -> Report {
@@ -187,6 +202,14 @@ impl Handler<Access> for HeatMap {
         let shown = report.tables[0].rows.len();
         if shown < pages.len() {
             report.lines.push(format!("the {shown} hottest pages are shown"));
+        }
+        if !heat.kernels.is_empty() {
+            let mut table = report::Table::new("kernels", &["device", "kernel", "accesses", "reads", "writes", "bytes"]);
+            for (device, kernel, traffic) in heat.kernels() {
+                let [accesses, reads, writes, bytes] = traffic.cells();
+                table.row([device.into(), kernel.unwrap_or("unknown").into(), accesses, reads, writes, bytes]);
+            }
+            report.tables.push(table);
         }
         if heat.launches.len() > 1 {
             let mut table = report::Table::new("launches", &["device", "launch", "accesses", "reads", "writes", "bytes"]);
@@ -299,7 +322,8 @@ mod tests {
             "Memory heat map, pages of 4096 bytes\n7 accesses of 28 bytes: 7 read, 0 write; 3 pages\nthe 2 hottest pages are shown\n\npages\n    \
              page  gap before [pages]  accesses  reads  writes  bytes  share [%]  heat\n  \
              0x1000                   -         4      4       0     16     57.143  ####################\n  \
-             0x5000                   2         2      2       0      8     28.571  ##########\n\nlaunches\n  \
+             0x5000                   2         2      2       0      8     28.571  ##########\n\nkernels\n  device  kernel   accesses  reads  writes  bytes\n       \
+             0  unknown         7      7       0     28\n\nlaunches\n  \
              device  launch  accesses  reads  writes  bytes\n       0       1         4      4       0     16\n       0       2         3      3       0     12\n"
         );
     }

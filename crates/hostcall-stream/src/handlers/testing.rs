@@ -6,6 +6,7 @@ use hostcall_abi::stream::{From, Header, Kind};
 use proptest::prelude::*;
 
 use crate::batch::{Head, Pending};
+use crate::dispatch::Dispatch;
 use crate::handler::Handler;
 use crate::sites::Sites;
 
@@ -79,7 +80,7 @@ pub(crate) fn kept<M: Plain, H: Handler<M>>(handler: &H, messages: &[Message<M>]
             }
             pending.push(Head::new(*header, 0, false), values.len() as u32, units);
         }
-        handler.fold(&mut states[i % threads], &pending.batch(&Sites::default()));
+        handler.fold(&mut states[i % threads], &pending.batch(&Sites::default(), &Dispatch::default()));
     }
     let mut all = H::State::default();
     states.iter().for_each(|state| handler.merge(&mut all, state));

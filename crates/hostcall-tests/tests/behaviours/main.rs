@@ -10,6 +10,7 @@ mod listening;
 mod modes;
 mod print;
 mod stream_bytes;
+mod stream_dispatch;
 mod stream_files;
 mod stream_gates;
 mod stream_handlers;

@@ -14,8 +14,8 @@ use crate::listening::{run_all, start};
 
 /// A value as a line: its stream, who sent it, and its bytes.
 fn line(stream: &str, origin: &Origin, bytes: &[u8]) -> String {
-    let Origin { device, launch, group, wave, lane, sm, time, site, weight, after_gap } = origin;
-    format!("{stream} {device} {launch} {group} {wave} {lane} {sm} {time:?} {site} {weight} {after_gap} {bytes:02x?}")
+    let Origin { device, launch, dispatch, group, wave, lane, sm, time, site, weight, after_gap } = origin;
+    format!("{stream} {device} {launch} {dispatch} {group} {wave} {lane} {sm} {time:?} {site} {weight} {after_gap} {bytes:02x?}")
 }
 
 type Lines = Arc<Mutex<HashMap<String, u32>>>;
@@ -45,6 +45,7 @@ fn recorded(path: &Path) -> HashMap<String, u32> {
             let origin = Origin {
                 device: message.program.device.number,
                 launch: from.launch,
+                dispatch: message.dispatch,
                 group: from.group,
                 wave: from.wave,
                 lane: row.lane,

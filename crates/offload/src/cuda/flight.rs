@@ -130,9 +130,9 @@ mod tests {
     fn a_host_function_that_runs_after_the_context_was_lost_counts_nothing_twice() {
         let activity = Arc::new(Activity::default());
         let (lost, other) = (Arc::new(Outstanding::default()), Outstanding::default());
-        other.add(Pending::Launch(activity.ticket()));
-        let first = lost.add(Pending::Launch(activity.ticket()));
-        lost.add(Pending::Launch(activity.ticket()));
+        other.add(Pending::Launch(activity.ticket(None, 0)));
+        let first = lost.add(Pending::Launch(activity.ticket(None, 0)));
+        lost.add(Pending::Launch(activity.ticket(None, 0)));
         let late = lost.data(first);
         assert_eq!(activity.in_flight(), 3);
         lost.settle();

@@ -226,7 +226,7 @@ mod tests {
     use crate::activity::Activity;
 
     fn launch(activity: &Arc<Activity>) -> Entry {
-        Entry { ticket: Some(activity.ticket()), ..Entry::default() }
+        Entry { ticket: Some(activity.ticket(None, 0)), ..Entry::default() }
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub(super) struct Run {
     kernel: Arc<SimKernel>,
     params: Params,
     launch: Launch,
+    /// The launch's number on its device.
+    number: u64,
     /// The number of the next workgroup.
     next: AtomicU64,
     aborted: AtomicBool,
@@ -47,12 +49,13 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(device: Arc<Shared>, kernel: Arc<SimKernel>, params: Params, launch: Launch) -> Self {
+    pub(super) fn new(device: Arc<Shared>, kernel: Arc<SimKernel>, params: Params, launch: Launch, number: u64) -> Self {
         Self {
             device,
             kernel,
             params,
             launch,
+            number,
             next: AtomicU64::new(0),
             aborted: AtomicBool::new(false),
             failure: Mutex::new(None),
@@ -162,6 +165,7 @@ impl Run {
             groups: self.launch.groups,
             local: self.local(wave, lane),
             local_size: self.launch.group_size,
+            launch: self.number as u32,
         }
     }
 

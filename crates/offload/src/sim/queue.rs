@@ -172,7 +172,7 @@ impl BackendQueue for SimQueue {
             let reason = format!("a workgroup has {threads} threads, and an SM holds at most {limit}; raise the simulator's `waves`");
             return Err(Error::Launch { kernel: sim.name.clone(), reason });
         }
-        let run = Run::new(self.device.clone(), Arc::new(sim.clone()), params.clone(), *launch);
+        let run = Run::new(self.device.clone(), Arc::new(sim.clone()), params.clone(), *launch, ticket.number());
         self.submit(Work::Launch(Arc::new(run), ticket))
     }
 

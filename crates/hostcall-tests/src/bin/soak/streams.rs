@@ -107,7 +107,11 @@ struct Kind {
 }
 
 fn build<M: Message + Soaked>(builder: StreamsBuilder, round: &Round, filter: Option<Filter>) -> StreamsBuilder {
-    let builder = builder.policy::<M>(round.plans[M::INDEX].policy).patience::<M>(round.patience).on::<M, _>(Taker::new(round.pause, GROUP, round.wave_size));
+    let builder = builder.policy::<M>(round.plans[M::INDEX].policy).patience::<M>(round.patience).on::<M, _>(Taker::new(
+        round.pause,
+        GROUP,
+        round.wave_size,
+    ));
     match filter {
         Some(filter) => builder.filter::<M>(filter),
         None => builder,
@@ -266,6 +270,9 @@ pub(crate) fn run(cli: &Cli, enough: u64) -> Result<()> {
         () => format!(" (cut short by --seconds, of {enough} values)"),
     };
     let seconds = start.elapsed().as_secs_f64();
-    println!("soak: in all{why}: {sums}; {seconds:.1} s ({:.2} M/s): 0 lost, 0 torn, 0 changed, 0 out of order", sums.values() as f64 / seconds / 1e6);
+    println!(
+        "soak: in all{why}: {sums}; {seconds:.1} s ({:.2} M/s): 0 lost, 0 torn, 0 changed, 0 out of order",
+        sums.values() as f64 / seconds / 1e6
+    );
     Ok(())
 }

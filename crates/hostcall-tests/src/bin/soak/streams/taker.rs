@@ -55,7 +55,8 @@ impl Taker {
         let each = header.values as usize;
         // Values of a lane have numbers one behind another.
         let differs = |lane: u32, values: &[M]| {
-            (number..).zip(values).filter(|(number, value)| value.key() != Some((first + lane, *number)) || !value.is_whole()).count() as u64
+            (number..).zip(values).filter(|(number, value)| value.key() != Some((first + lane, *number)) || !value.is_whole()).count()
+                as u64
         };
         let rows = message.values.chunks_exact(each);
         taken.changed += if header.mask & header.mask.wrapping_add(1) == 0 {
