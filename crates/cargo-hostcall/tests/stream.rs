@@ -97,8 +97,7 @@ fn a_table_is_of_one_stream_and_arrays_have_a_column_for_each_element() {
     let said = text(&both.stderr);
     assert!(said.contains("values of `Loss` and of `Access`") && said.contains("--stream Loss"), "{said}");
     let said = succeeded(&stream(&["cat", "--format", "csv", "--stream", "Access"], &file(), &[]));
-    let names =
-        "program,device,launch,group,wave,lane,sm,time,site,weight,after_gap,position,value.address,value.sizes.0,value.sizes.1,value.kind";
+    let names = "program,device,launch,dispatch,kernel,group,wave,lane,sm,time,site,weight,after_gap,position,value.address,value.sizes.0,value.sizes.1,value.kind";
     let lines: Vec<_> = said.split_terminator("\r\n").collect();
     assert_eq!(lines[0], names);
     assert!(lines[1].ends_with(",true,4,18446603338368684032,4,8,0xdeadbeef") && lines.len() == 2, "{said}");
