@@ -219,9 +219,12 @@ fn in_c(library: &Library, which: &std::ffi::CStr, image: &[u8], load: Load) -> 
     best
 }
 
-/// Server threads, and launches of which the best counts.
+/// Server threads.
 const THREADS: u32 = 8;
+/// Launches of which the best counts.
 const SAMPLES: usize = 3;
+/// Turns, each with servers of its own.
+const TURNS: usize = 9;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -240,9 +243,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let load = Load { groups: info.resident_waves / 8, group_size: 8 * info.wave_size, calls };
     let named = std::ffi::CString::new(which.as_str())?;
     let mut ratios = Vec::new();
-    for turn in 0..5 {
+    for turn in 0..TURNS {
+        // Each is first in every other turn, so that what a machine does as time goes by concerns both.
+        let c_first = (turn % 2 == 1).then(|| in_c(&library, &named, &image, load));
         let rust = in_rust(&device, &bundle, load)?;
-        let c = in_c(&library, &named, &image, load);
+        let c = c_first.unwrap_or_else(|| in_c(&library, &named, &image, load));
         println!("turn {turn}: {:.3} M calls of waves a second in Rust, {:.3} M through C, {:.3}x the time", rust / 1e6, c / 1e6, rust / c);
         ratios.push(rust / c);
     }
