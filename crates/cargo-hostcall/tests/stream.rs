@@ -58,7 +58,10 @@ fn info_names_programs_and_streams_with_their_counts() {
 fn cat_prints_values_and_head_the_first_of_them() {
     let all = succeeded(&stream(&["cat"], &file(), &[]));
     assert_eq!(all.lines().count(), 13, "{all}");
-    assert!(all.contains("Loss launch 1023 kernel unknown group 1099511627781 wave 7 lane 3 sm 99 time 1000000 ns site 4: step=0 value=0.5\n"), "{all}");
+    assert!(
+        all.contains("Loss launch 1023 kernel unknown group 1099511627781 wave 7 lane 3 sm 99 time 1000000 ns site 4: step=0 value=0.5\n"),
+        "{all}"
+    );
     let access = "Access launch 1023 kernel unknown group 1099511627781 wave 7 lane 31 sm 99 after a gap: address=18446603338368684032 sizes=[4, 8] kind=0xdeadbeef\n";
     assert!(all.contains(access), "{all}");
     let first = succeeded(&stream(&["head", "-n", "3"], &file(), &[]));

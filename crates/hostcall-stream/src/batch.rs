@@ -4,7 +4,7 @@ use hostcall_abi::Plain;
 use hostcall_abi::stream::header::UNITS;
 use hostcall_abi::stream::{GRANULE, Header, MAX_UNITS};
 
-use crate::dispatch::{Dispatch, Resolve};
+use crate::dispatch::Dispatch;
 use crate::sites::Sites;
 
 /// What is known of a message besides its values.
@@ -16,8 +16,8 @@ pub struct Head {
     pub device: u32,
     /// Where its values begin in the batch, and [`AFTER_GAP`].
     first: u16,
-    /// Whose launches it may be of.
-    source: u16,
+    /// Of which launch it is, among those of its batch.
+    launch: u16,
 }
 
 /// In [`Head::first`]: whether it was found by a search. Batches are smaller.
@@ -28,30 +28,16 @@ const _: () = {
     assert!(Pending::MESSAGES <= AFTER_GAP as usize);
 };
 
-/// Where a message is from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Source {
-    /// See [`Head::device`].
-    pub(crate) device: u32,
-    /// As [`Resolve`] takes it.
-    pub(crate) number: u16,
-}
-
 impl Head {
     /// A message whose header can be decoded.
     #[inline(always)]
-    pub(crate) fn raw(header: [u32; UNITS as usize], source: Source, after_gap: bool) -> Self {
-        Self { header, device: source.device, first: if after_gap { AFTER_GAP } else { 0 }, source: source.number }
+    pub(crate) fn raw(header: [u32; UNITS as usize], device: u32, after_gap: bool) -> Self {
+        Self { header, device, first: if after_gap { AFTER_GAP } else { 0 }, launch: 0 }
     }
 
-    /// The same, of another number of a source.
-    pub(crate) fn of_source(self, source: u16) -> Self {
-        Self { source, ..self }
-    }
-
-    /// Where it is from, and the low bits of its launch's number.
-    pub(crate) fn launch(&self) -> (u16, u32) {
-        (self.source, self.header().from.launch)
+    /// The launch that it is of, among those of its batch.
+    pub(crate) fn dispatch(&self, dispatches: &[Dispatch]) -> Dispatch {
+        dispatches.get(usize::from(self.launch)).copied().unwrap_or_default()
     }
 
     /// What the message says of itself.
@@ -68,7 +54,7 @@ impl Head {
 
     /// That of a message from elsewhere than a ring: a file, say. `device` and `after_gap` as the field and the method of these names.
     pub fn new(header: Header, device: u32, after_gap: bool) -> Self {
-        Self::raw(header.encode(), Source { device, number: u16::MAX }, after_gap)
+        Self::raw(header.encode(), device, after_gap)
     }
 
     /// Values of the message, of all its lanes.
@@ -129,7 +115,7 @@ pub struct Batch<'a, M> {
     /// All values as bytes; of a stream of bytes, messages as [`bytes`](crate::bytes) has them.
     pub(crate) raw: &'a [u8],
     sites: &'a Sites,
-    pub(crate) dispatches: &'a dyn Resolve,
+    pub(crate) dispatches: &'a [Dispatch],
 }
 
 /// One message of a batch.
@@ -139,7 +125,7 @@ pub struct Delivery<'a, M> {
     pub head: &'a Head,
     /// Its values: those of each lane together, lane by lane.
     pub values: &'a [M],
-    pub(crate) dispatches: &'a dyn Resolve,
+    pub(crate) dispatches: &'a [Dispatch],
 }
 
 impl<'a, M: Plain> Batch<'a, M> {
@@ -165,31 +151,20 @@ impl<'a, M: Plain> Batch<'a, M> {
 
     /// The values, each with who sent it.
     pub fn iter(&self) -> impl Iterator<Item = (Origin, &'a M)> + use<'a, M> {
-        let mut last = None;
-        self.messages().flat_map(move |message| {
-            // Mostly that of the message before.
-            let (launch, dispatch) =
-                last.filter(|(launch, _)| *launch == message.head.launch()).unwrap_or_else(|| (message.head.launch(), message.dispatch()));
-            last = Some((launch, dispatch));
-            message.values_of(dispatch)
-        })
+        self.messages().flat_map(|message| message.iter())
     }
 }
 
 impl<'a, M> Delivery<'a, M> {
-    /// The launch that it is of, and its kernel. To be asked while the batch is handed on: the host forgets launches of which nothing can come any more.
+    /// The launch that it is of, and its kernel.
     pub fn dispatch(&self) -> Dispatch {
-        let (source, bits) = self.head.launch();
-        self.dispatches.resolve(source, bits)
+        self.head.dispatch(self.dispatches)
     }
 
     /// The values, each with who sent it.
     pub fn iter(&self) -> impl Iterator<Item = (Origin, &'a M)> + use<'a, M> {
-        self.values_of(self.dispatch())
-    }
-
-    fn values_of(&self, dispatch: Dispatch) -> impl Iterator<Item = (Origin, &'a M)> + use<'a, M> {
         let Self { head, values, .. } = *self;
+        let dispatch = self.dispatch();
         let header = head.header();
         let Header { from, time, site, .. } = header;
         let (device, after_gap, weight) = (head.device, head.after_gap(), head.weight());
@@ -219,6 +194,8 @@ type Quad = u128;
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     heads: Vec<Head>,
+    /// The launches that they are of: each is another one than the one before.
+    dispatches: Vec<Dispatch>,
     memory: Vec<Quad>,
     /// Units of all values.
     units: usize,
@@ -262,9 +239,14 @@ impl Pending {
         self.heads.reserve(Self::MESSAGES);
     }
 
-    /// Takes a message of so many values, whose rows are in the [room](Pending::room) of so many units.
+    /// Takes a message of a launch and of so many values, whose rows are in the [room](Pending::room) of so many units.
     #[inline(always)]
-    pub(crate) fn push(&mut self, mut head: Head, values: u32, units: usize) {
+    pub(crate) fn push(&mut self, mut head: Head, dispatch: Dispatch, values: u32, units: usize) {
+        if self.dispatches.last() != Some(&dispatch) {
+            self.dispatches.push(dispatch);
+        }
+        // (At most as many as messages.)
+        head.launch = self.dispatches.len() as u16 - 1;
         // (Less than `UNITS`: it is full otherwise.)
         head.first |= self.values as u16;
         self.values += values;
@@ -287,14 +269,14 @@ impl Pending {
     }
 
     /// The messages as values of their type.
-    pub(crate) fn batch<'a, M: Plain>(&'a self, sites: &'a Sites, dispatches: &'a dyn Resolve) -> Batch<'a, M> {
+    pub(crate) fn batch<'a, M: Plain>(&'a self, sites: &'a Sites) -> Batch<'a, M> {
         const { assert!(align_of::<M>() <= align_of::<Quad>(), "a message's alignment is at most 16") };
         // Of a stream of bytes: values of no bytes, one for each message.
         let values = if size_of::<M>() == 0 { self.values as usize } else { self.units * 4 / size_of::<M>() };
         assert!(values == self.values as usize, "messages of another stream");
         // SAFETY: `units` units are initialised, any bytes are an `M: Plain`, and the memory is aligned to 16 as the assertion above wants.
         let values = unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast::<M>(), values) };
-        Batch { heads: &self.heads, values, raw: self.raw().1, sites, dispatches }
+        Batch { heads: &self.heads, values, raw: self.raw().1, sites, dispatches: &self.dispatches }
     }
 
     /// The messages as bytes.
@@ -304,8 +286,14 @@ impl Pending {
         (&self.heads, bytes)
     }
 
+    /// The launches that the messages are of.
+    pub(crate) fn dispatches(&self) -> &[Dispatch] {
+        &self.dispatches
+    }
+
     pub(crate) fn clear(&mut self) {
         self.heads.clear();
+        self.dispatches.clear();
         (self.units, self.values) = (0, 0);
     }
 }

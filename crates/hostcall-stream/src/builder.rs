@@ -249,7 +249,7 @@ impl StreamsBuilder {
                 timed: true,
                 live: false,
                 filter: Filter::all(),
-                handlers: Box::new(TypedChain::<M>::new(self.sites.clone(), self.dispatches.clone())),
+                handlers: Box::new(TypedChain::<M>::new(self.sites.clone())),
                 finish,
             });
             self.streams.len() - 1

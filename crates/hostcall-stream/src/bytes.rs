@@ -6,6 +6,7 @@ use hostcall_abi::stream::{ByteStream, Packet, TextStream};
 
 use crate::batch::{Batch, Delivery, Head, Origin, Pending};
 use crate::builder::StreamsBuilder;
+use crate::dispatch::Dispatch;
 use crate::handler::{Flow, Handler};
 use crate::report::Report;
 
@@ -97,8 +98,8 @@ pub(crate) fn put(packet: &Packet<'_>, length: u32, out: &mut Vec<u8>) {
 }
 
 impl Pending {
-    /// Takes a message of bytes.
-    pub(crate) fn push_bytes(&mut self, packet: &Packet<'_>, length: u32, head: Head) {
+    /// Takes a message of bytes of a launch.
+    pub(crate) fn push_bytes(&mut self, packet: &Packet<'_>, length: u32, head: Head, dispatch: Dispatch) {
         let units = 1 + (length as usize).div_ceil(4);
         self.make_room(units);
         let room = self.room(units);
@@ -109,14 +110,13 @@ impl Pending {
         // SAFETY: any `u32` is four bytes, all of them initialised, and `room` is borrowed alone.
         let room = unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<u8>(), room.len() * 4) };
         packet.copy_bytes(&mut room[..length as usize]);
-        self.push(head, 1, units);
+        self.push(head, dispatch, 1, units);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::Source;
     use hostcall_abi::stream::header::MAX_GRANULES;
     use hostcall_abi::stream::{From, GRANULE, Header, Kind, bytes};
 
@@ -139,7 +139,7 @@ mod tests {
             let units = message(slice);
             let packet = Packet::of_units(&units, false, false, |_| Some(0)).expect("a message");
             let length = packet.bytes().expect("bytes");
-            pending.push_bytes(&packet, length, Head::raw(packet.raw_header(), Source { device: 0, number: 0 }, false));
+            pending.push_bytes(&packet, length, Head::raw(packet.raw_header(), 0, false), Dispatch::default());
             put(&packet, length, &mut one);
             all.extend_from_slice(&one);
         }

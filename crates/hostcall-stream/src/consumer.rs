@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use hostcall_abi::stream::{Packet, Rows};
 
-use crate::batch::{Head, Pending, Source};
-use crate::dispatch::{Dispatches, Look};
+use crate::batch::{Head, Pending};
+use crate::dispatch::{Dispatch, Dispatches, Look};
 use crate::file::Recording;
 use crate::handler::Part;
 use crate::latest::Area;
@@ -205,7 +205,7 @@ impl Consumer {
         let slot = |stream: &Arc<Registered>| Slot {
             stream: stream.clone(),
             units: stream.schema.units(),
-            part: stream.part(&self.shared.dispatches),
+            part: stream.part(),
             pending: Pending::default(),
             messages: 0,
             values: 0,
@@ -363,17 +363,18 @@ impl Rows for Slots<'_> {
 }
 
 impl Slot {
-    /// Takes a message that has been copied.
+    /// Takes a message of a device and a launch that has been copied.
     #[inline(always)]
-    pub(crate) fn take(&mut self, packet: &Packet<'_>, source: Source, shared: &Shared) {
+    pub(crate) fn take(&mut self, packet: &Packet<'_>, device: u32, dispatch: Dispatch, shared: &Shared) {
         let values = packet.header.mask.count_ones() * packet.header.values;
         if self.part.is_none() {
             self.messages += 1;
             self.values += u64::from(values);
             return;
         }
+        let head = Head::raw(packet.raw_header(), device, packet.after_gap);
         if let Some(length) = packet.bytes() {
-            self.pending.push_bytes(packet, length, Head::raw(packet.raw_header(), source, packet.after_gap));
+            self.pending.push_bytes(packet, length, head, dispatch);
             if self.pending.is_full() {
                 self.flush(shared);
             }
@@ -381,13 +382,13 @@ impl Slot {
         }
         let units = (packet.rows() * packet.units()) as usize;
         packet.copy_rows(self.pending.room(units));
-        self.push(Head::raw(packet.raw_header(), source, packet.after_gap), values, units, shared);
+        self.push(head, dispatch, values, units, shared);
     }
 
     /// Takes a message whose rows are in the room that was asked for last.
     #[inline(always)]
-    pub(crate) fn push(&mut self, head: Head, values: u32, units: usize, shared: &Shared) {
-        self.pending.push(head, values, units);
+    pub(crate) fn push(&mut self, head: Head, dispatch: Dispatch, values: u32, units: usize, shared: &Shared) {
+        self.pending.push(head, dispatch, values, units);
         if self.pending.is_full() {
             self.flush(shared);
         }
@@ -438,7 +439,7 @@ mod tests {
 
     /// Stream 1.
     fn accesses(handle: impl Fn(&Origin, &Access) + Send + Sync + 'static) -> Registered {
-        let mut chain = TypedChain::new(Arc::default(), Arc::default());
+        let mut chain = TypedChain::new(Arc::default());
         chain.push(Each(handle));
         Registered { chain: Some(Box::new(chain)), ..Registered::recorded(Schema::of::<Access>(), &[]) }
     }

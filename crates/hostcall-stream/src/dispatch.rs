@@ -78,26 +78,6 @@ fn name(kernel: &str) -> Option<&'static str> {
     })
 }
 
-/// What says which launch a message is of.
-pub(crate) trait Resolve: fmt::Debug + Sync {
-    /// `source`: as heads have it. `bits`: the message's own.
-    fn resolve(&self, source: u16, bits: u32) -> Dispatch;
-}
-
-/// All messages are of this one.
-impl Resolve for Dispatch {
-    fn resolve(&self, _: u16, _: u32) -> Dispatch {
-        *self
-    }
-}
-
-/// Sources are numbers of these.
-impl Resolve for Vec<Dispatch> {
-    fn resolve(&self, source: u16, _: u32) -> Dispatch {
-        self.get(usize::from(source)).copied().unwrap_or_default()
-    }
-}
-
 /// What the bits of messages have to do with the host's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numbering {
@@ -259,6 +239,35 @@ struct Known {
     _watch: Watch,
 }
 
+/// The launch of the message before, of one ring: mostly the next one is of it, too.
+#[derive(Debug)]
+pub(crate) struct Last {
+    /// Whose launches its messages may be of.
+    source: u16,
+    /// What was asked for, and when.
+    asked: Option<(u32, u64)>,
+    dispatch: Dispatch,
+}
+
+impl Last {
+    /// None yet, of this [source](Dispatches::source).
+    pub(crate) fn of(source: u16) -> Self {
+        Self { source, asked: None, dispatch: Dispatch::default() }
+    }
+
+    /// The launch that a message with these bits is of. Asked once for each message, when it is read: what recordings, sinks and handlers say of it
+    /// is the same, though more may be known later.
+    #[inline(always)]
+    pub(crate) fn dispatch(&mut self, bits: u32, dispatches: &Dispatches) -> Dispatch {
+        let asked = Some((bits, dispatches.version()));
+        if self.asked != asked {
+            self.dispatch = dispatches.resolve(self.source, bits);
+            self.asked = asked;
+        }
+        self.dispatch
+    }
+}
+
 /// What is known of launches, and how far threads that read have looked.
 #[derive(Debug, Default)]
 pub(crate) struct Dispatches {
@@ -381,7 +390,8 @@ impl Dispatches {
     }
 }
 
-impl Resolve for Dispatches {
+impl Dispatches {
+    #[cold]
     fn resolve(&self, source: u16, bits: u32) -> Dispatch {
         let devices = self.devices.read().unwrap_or_else(PoisonError::into_inner);
         let Some(Known { launches, .. }) = devices.get(usize::from(source)) else { return Dispatch::default() };

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hostcall_abi::stream::Message;
 
 use crate::batch::{Batch, Origin, Pending};
-use crate::dispatch::Dispatches;
 use crate::report::Report;
 use crate::sites::Sites;
 
@@ -127,7 +126,6 @@ pub(crate) struct TypedChain<M> {
     handlers: Handlers<M>,
     threads: Mutex<Vec<States>>,
     sites: Arc<Sites>,
-    dispatches: Arc<Dispatches>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -136,8 +134,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<M: Message> TypedChain<M> {
-    pub(crate) fn new(sites: Arc<Sites>, dispatches: Arc<Dispatches>) -> Self {
-        Self { handlers: Arc::default(), threads: Mutex::default(), sites, dispatches }
+    pub(crate) fn new(sites: Arc<Sites>) -> Self {
+        Self { handlers: Arc::default(), threads: Mutex::default(), sites }
     }
 
     /// One more handler, behind the others. No thread has a part yet.
@@ -171,7 +169,7 @@ impl<M: Message> Chain for TypedChain<M> {
     fn thread(&self) -> Box<dyn Part> {
         let states: States = Arc::new(Mutex::new(self.handlers.iter().map(|handler| handler.state()).collect()));
         locked(&self.threads).push(states.clone());
-        Box::new(TypedPart { handlers: self.handlers.clone(), states, sites: self.sites.clone(), dispatches: self.dispatches.clone() })
+        Box::new(TypedPart { handlers: self.handlers.clone(), states, sites: self.sites.clone() })
     }
 
     fn reports(&self, only: Option<TypeId>) -> Vec<Report> {
@@ -197,12 +195,11 @@ struct TypedPart<M> {
     handlers: Handlers<M>,
     states: States,
     sites: Arc<Sites>,
-    dispatches: Arc<Dispatches>,
 }
 
 impl<M: Message> Part for TypedPart<M> {
     fn flush(&mut self, pending: &mut Pending) {
-        let batch = pending.batch::<M>(&self.sites, &*self.dispatches);
+        let batch = pending.batch::<M>(&self.sites);
         for (handler, state) in self.handlers.iter().zip(locked(&self.states).iter_mut()) {
             if handler.fold(state, &batch) == Flow::Done {
                 break;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use hostcall_abi::stream::latest::LAPS;
 use hostcall_abi::stream::{GRANULE, Header, Latest, Layout, Packet, Rows, encode};
 
-use crate::batch::Source;
 use crate::consumer::{Shared, Slots};
+use crate::dispatch::Last;
 use crate::file::Turn;
 use crate::memory::RingSet;
 
@@ -14,7 +14,9 @@ use crate::memory::RingSet;
 pub(crate) struct Area {
     set: Arc<RingSet>,
     ring: usize,
-    source: Source,
+    /// Number of its device.
+    device: u32,
+    last: Last,
     reader: Box<Latest>,
     /// Of each granule, the check of the message handed on last that began there.
     handed_on: Box<[Option<u32>]>,
@@ -39,7 +41,8 @@ impl Area {
         let ring_log2 = set.sizes().ring_log2;
         Some(Self {
             ring,
-            source: set.source(),
+            device: set.device().info().ordinal,
+            last: Last::of(set.source()),
             reader: Box::new(Latest::new(ring_log2, set.is_wide())),
             handed_on: vec![None; 1 << ring_log2].into(),
             position: 0,
@@ -67,11 +70,12 @@ impl Area {
             units.resize((layout.granules() * GRANULE) as usize, 0);
             let Some(length) = encode(header, &rows[range], &mut units) else { continue };
             let Some(packet) = Packet::of_units(&units[..length], header.wide, false, |stream| slots.units(stream)) else { continue };
+            let dispatch = self.last.dispatch(packet.header.from.launch, &shared.dispatches);
             if let Some(recording) = &mut recording {
-                recording.push(ring, self.position, &packet, self.source, &shared.dispatches);
+                recording.push(ring, self.position, &packet, dispatch);
             }
             self.position += u64::from(packet.header.granules);
-            slots.of(packet.header.stream).take(&packet, self.source, shared);
+            slots.of(packet.header.stream).take(&packet, self.device, dispatch, shared);
         }
     }
 

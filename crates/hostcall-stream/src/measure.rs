@@ -57,7 +57,7 @@ impl FullRings {
             }
             bytes += u64::from(granule) * 64;
         }
-        let mut chain = TypedChain::<M>::new(Arc::default(), Arc::default());
+        let mut chain = TypedChain::<M>::new(Arc::default());
         chain.push(handler);
         let stream = Registered { chain: Some(Box::new(chain)), ..Registered::recorded(Schema::of::<M>(), &[]) };
         let shared = Shared::new(Registry::new([stream].into_iter()), None, Arc::default(), false);

@@ -9,7 +9,6 @@ use hostcall_abi::stream::unit::Position;
 use hostcall_abi::stream::{Counters, Credit, GRANULE, Gate, MAX_RING_LOG2, MIN_RING_LOG2, Rings};
 use offload::{Device, HostMemory, Line, LineStore, Memory, Queue, Window, WindowError};
 
-use crate::batch::Source;
 use crate::view::{Eye, RingView};
 
 /// Bytes of a granule.
@@ -241,9 +240,9 @@ impl RingSet {
         self.source = source;
     }
 
-    /// Where its messages are from.
-    pub(crate) fn source(&self) -> Source {
-        Source { device: self.device.info().ordinal, number: self.source }
+    /// Whose launches its messages are of.
+    pub(crate) fn source(&self) -> u16 {
+        self.source
     }
 
     /// Numbers its rings in a recording.

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use hostcall_abi::stream::Policy;
 use hostcall_abi::stream::header::MAX_STREAM;
 
-use crate::dispatch::Dispatches;
 use crate::filter::Filter;
 use crate::handler::{Chain, Part};
 use crate::schema::Schema;
@@ -53,8 +52,8 @@ impl Registered {
     }
 
     /// What a thread has of its sinks and handlers; `None`: there are neither.
-    pub(crate) fn part(&self, dispatches: &Arc<Dispatches>) -> Option<Box<dyn Part>> {
-        sink::part(&self.schema, &self.sinks, self.chain.as_deref(), dispatches)
+    pub(crate) fn part(&self) -> Option<Box<dyn Part>> {
+        sink::part(&self.schema, &self.sinks, self.chain.as_deref())
     }
 
     /// Adds what a thread has received.

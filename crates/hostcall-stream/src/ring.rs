@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 
 use hostcall_abi::stream::{Credit, Found, Reader, Rows};
 
-use crate::batch::{Head, Source};
+use crate::batch::Head;
 use crate::consumer::{Shared, Slots};
+use crate::dispatch::Last;
 use crate::file::Turn;
 use crate::memory::{End, RingSet};
 use crate::view::{Eye, RingView};
@@ -18,7 +19,9 @@ const TURN: usize = 128;
 pub(crate) struct Owned {
     set: Arc<RingSet>,
     ring: usize,
-    source: Source,
+    /// Number of its device.
+    device: u32,
+    last: Last,
     reader: Box<Reader>,
     /// Room for the longest message of bytes, from the first one on.
     long: Vec<u32>,
@@ -46,7 +49,8 @@ struct Search {
 impl Owned {
     pub(crate) fn new(set: Arc<RingSet>, ring: usize) -> Self {
         let reader = Box::new(Reader::new(set.sizes().ring_log2, set.is_wide()));
-        Self { ring, source: set.source(), reader, long: Vec::new(), spoiled: None, search: None, dry: false, seen: 0, set }
+        let (device, last) = (set.device().info().ordinal, Last::of(set.source()));
+        Self { ring, device, last, reader, long: Vec::new(), spoiled: None, search: None, dry: false, seen: 0, set }
     }
 
     /// Granules that have been read.
@@ -117,7 +121,7 @@ impl Owned {
 
     #[inline(always)]
     fn read_with(&mut self, shared: &Shared, slots: &mut Slots<'_>, mut recording: Option<&mut Turn<'_>>) -> bool {
-        let Self { set, ring, source, reader, long, spoiled, search, dry, .. } = self;
+        let Self { set, ring, device, last, reader, long, spoiled, search, dry, .. } = self;
         let progress = &set.progress()[*ring];
         if let Some(skipped) = spoiled {
             return match progress.end() {
@@ -141,8 +145,9 @@ impl Owned {
                 if let Some(search) = search {
                     search.found(shared);
                 }
-                let head = Head::raw(taken.header, *source, taken.after_gap);
-                slots.of(taken.stream).push(head, taken.values, taken.units as usize, shared);
+                let head = Head::raw(taken.header, *device, taken.after_gap);
+                let dispatch = last.dispatch(head.header().from.launch, &shared.dispatches);
+                slots.of(taken.stream).push(head, dispatch, taken.values, taken.units as usize, shared);
             } else {
                 let position = reader.position();
                 let found = match reader.next(&view, |stream| slots.units(stream)) {
@@ -157,10 +162,11 @@ impl Owned {
                         if let Some(search) = search {
                             search.found(shared);
                         }
+                        let dispatch = last.dispatch(packet.header.from.launch, &shared.dispatches);
                         if let Some(recording) = &mut recording {
-                            recording.push(set.first_ring() + *ring as u32, position, &packet, *source, &shared.dispatches);
+                            recording.push(set.first_ring() + *ring as u32, position, &packet, dispatch);
                         }
-                        slots.of(packet.header.stream).take(&packet, *source, shared);
+                        slots.of(packet.header.stream).take(&packet, *device, dispatch, shared);
                     }
                     Found::Malformed => match search {
                         // A part of something that will never be whole.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::batch::{Head, Pending};
 use crate::bytes::Slices;
-use crate::dispatch::{Dispatch, Dispatches, Resolve};
+use crate::dispatch::Dispatch;
 use crate::handler::{Chain, Part};
 use crate::schema::Schema;
 use crate::sites::Sites;
@@ -77,7 +77,7 @@ pub struct RawBatch<'a> {
     heads: &'a [Head],
     bytes: &'a [u8],
     value_bytes: u32,
-    dispatches: &'a dyn Resolve,
+    dispatches: &'a [Dispatch],
 }
 
 impl<'a> RawBatch<'a> {
@@ -87,28 +87,20 @@ impl<'a> RawBatch<'a> {
     /// # Panics
     /// When the bytes are not those of `heads`, whose values have `value_bytes` bytes each.
     pub fn new(heads: &'a [Head], bytes: &'a [u8], value_bytes: u32) -> Self {
-        const UNKNOWN: Dispatch = Dispatch { number: None, kernel: None };
-        let batch = Self { heads, bytes, value_bytes, dispatches: &UNKNOWN };
+        let batch = Self { heads, bytes, value_bytes, dispatches: &[] };
         assert_eq!(batch.bytes_of(heads.len()), bytes.len(), "the bytes of all values");
         batch
     }
 
     /// The same messages, all of which are of this launch. Of others than a stream's own nothing is known otherwise.
     pub fn dispatched(self, dispatch: &'a Dispatch) -> Self {
-        Self { dispatches: dispatch, ..self }
+        Self { dispatches: std::slice::from_ref(dispatch), ..self }
     }
 
-    /// The launch that each of the messages is of, and its kernel. To be asked by [`Inlet::take`], not later.
+    /// The launch that each of the messages is of, and its kernel.
     pub fn dispatches(&self) -> impl Iterator<Item = Dispatch> + use<'a> {
-        let (dispatches, mut last) = (self.dispatches, None);
-        self.heads.iter().map(move |head| {
-            let launch = head.launch();
-            // Mostly that of the message before.
-            let dispatch =
-                last.filter(|(known, _)| *known == launch).map_or_else(|| dispatches.resolve(launch.0, launch.1), |(_, dispatch)| dispatch);
-            last = Some((launch, dispatch));
-            dispatch
-        })
+        let dispatches = self.dispatches;
+        self.heads.iter().map(move |head| head.dispatch(dispatches))
     }
 
     /// Bytes of the first messages.
@@ -200,18 +192,13 @@ pub(crate) fn of_stream(sinks: &[Arc<dyn Sink>], schema: &Schema) -> Vec<Arc<dyn
 }
 
 /// What a thread has of a stream's sinks and handlers; `None`: there are neither.
-pub(crate) fn part(
-    schema: &Schema,
-    sinks: &[Arc<dyn Sink>],
-    chain: Option<&dyn Chain>,
-    dispatches: &Arc<Dispatches>,
-) -> Option<Box<dyn Part>> {
+pub(crate) fn part(schema: &Schema, sinks: &[Arc<dyn Sink>], chain: Option<&dyn Chain>) -> Option<Box<dyn Part>> {
     let handlers = chain.map(Chain::thread);
     if sinks.is_empty() {
         return handlers;
     }
     let inlets = sinks.iter().map(|sink| sink.inlet(schema)).collect();
-    Some(Box::new(Sinking { inlets, value_bytes: schema.bytes, handlers, dispatches: dispatches.clone() }))
+    Some(Box::new(Sinking { inlets, value_bytes: schema.bytes, handlers }))
 }
 
 /// Hands messages to sinks, then to handlers.
@@ -219,13 +206,12 @@ struct Sinking {
     inlets: Vec<Box<dyn Inlet>>,
     value_bytes: u32,
     handlers: Option<Box<dyn Part>>,
-    dispatches: Arc<Dispatches>,
 }
 
 impl Part for Sinking {
     fn flush(&mut self, pending: &mut Pending) {
         let (heads, bytes) = pending.raw();
-        let batch = RawBatch { dispatches: &*self.dispatches, ..RawBatch::new(heads, bytes, self.value_bytes) };
+        let batch = RawBatch { dispatches: pending.dispatches(), ..RawBatch::new(heads, bytes, self.value_bytes) };
         self.inlets.iter_mut().for_each(|inlet| inlet.take(&batch));
         match &mut self.handlers {
             Some(handlers) => handlers.flush(pending),

@@ -9,9 +9,8 @@ use super::read::{Ending, Error, Reader};
 use super::value::Value;
 use super::write::Recording;
 use super::{Device, Program, Writer};
-use crate::batch::Source;
 use crate::counts::{StreamCounts, Summary};
-use crate::dispatch::Dispatches;
+use crate::dispatch::Dispatch;
 use crate::schema::{Content, Field, Schema};
 
 /// Streams 1 and 2: bytes and text; 3: numbers.
@@ -187,7 +186,7 @@ fn what_a_thread_records_of_bytes_is_read_again() {
             };
             let units = &raw[..units.expect("a message")];
             let packet = Packet::of_units(units, false, false, |stream| Some(if stream == 3 { 1 } else { 0 })).expect("a message");
-            recording.turn(0).push(0, position, &packet, Source { device: 0, number: 0 }, &Dispatches::default());
+            recording.turn(0).push(0, position, &packet, Dispatch::default());
             position += u64::from(packet.header.granules);
         }
     }

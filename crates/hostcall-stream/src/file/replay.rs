@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::Message;
 use crate::batch::{Batch, Head, Pending};
-use crate::dispatch::Dispatch;
 use crate::schema::Schema;
 use crate::sites::Sites;
 
@@ -32,14 +31,12 @@ use crate::sites::Sites;
 pub struct Replay<M> {
     pending: Pending,
     sites: Arc<Sites>,
-    /// Of which launches the pending messages are.
-    dispatches: Vec<Dispatch>,
     of: PhantomData<fn() -> M>,
 }
 
 impl<M> Default for Replay<M> {
     fn default() -> Self {
-        Self { pending: Pending::default(), sites: Arc::default(), dispatches: Vec::new(), of: PhantomData }
+        Self { pending: Pending::default(), sites: Arc::default(), of: PhantomData }
     }
 }
 
@@ -58,18 +55,13 @@ impl<M: crate::Message> Replay<M> {
         if !Arc::ptr_eq(&self.sites, message.sites) {
             self.sites = message.sites.clone();
         }
-        if self.dispatches.last() != Some(&message.dispatch) {
-            self.dispatches.push(message.dispatch);
-        }
-        // (Fewer than messages of a batch.)
-        let source = self.dispatches.len() as u16 - 1;
-        let head = Head::new(message.header, message.program.device.number, message.after_gap).of_source(source);
+        let head = Head::new(message.header, message.program.device.number, message.after_gap);
         let (units, _) = message.raw().as_chunks::<4>();
         self.pending.make_room(units.len());
         for (to, from) in self.pending.room(units.len()).iter_mut().zip(units) {
             *to = u32::from_le_bytes(*from);
         }
-        self.pending.push(head, head.values(), units.len());
+        self.pending.push(head, message.dispatch, head.values(), units.len());
         if self.pending.is_full() {
             self.rest(each);
         }
@@ -78,9 +70,8 @@ impl<M: crate::Message> Replay<M> {
     /// Hands on what has not been handed on.
     pub fn rest(&mut self, mut each: impl FnMut(&Batch<'_, M>)) {
         if !self.pending.is_empty() {
-            each(&self.pending.batch(&self.sites, &self.dispatches));
+            each(&self.pending.batch(&self.sites));
             self.pending.clear();
-            self.dispatches.clear();
         }
     }
 }

@@ -7,13 +7,11 @@ use proptest::prelude::*;
 use super::read::{Ending, Error, Reader};
 use super::write::Recording;
 use super::{Device, Program};
-use crate::batch::Source;
 use crate::counts::{StreamCounts, Summary};
-use crate::dispatch::Dispatches;
+use crate::dispatch::Dispatch;
 use crate::schema::{Field, Schema};
 
 /// Whose launches nobody knows.
-const NOWHERE: Source = Source { device: 0, number: 0 };
 
 /// A message to record: from which ring, behind how many granules that hold none, with which header and values.
 #[derive(Clone, Debug)]
@@ -70,7 +68,7 @@ fn record(wide: bool, rings: u32, schemas: &[Schema], messages: &[Sent], ended: 
         let raw = units(sent, if positions[sent.ring as usize] & 1 == 0 { PHASE } else { 0 });
         let packet = Packet::of_units(&raw, wide, sent.after_gap, |_| Some(schema.units())).expect("a message");
         let position = positions[sent.ring as usize] + sent.gap;
-        recording.turn((sent.ring % 2) as usize).push(first + sent.ring, position, &packet, NOWHERE, &Dispatches::default());
+        recording.turn((sent.ring % 2) as usize).push(first + sent.ring, position, &packet, Dispatch::default());
         positions[sent.ring as usize] = position + u64::from(packet.header.granules);
         let count = &mut counts[sent.header.stream as usize - 1];
         count.messages += 1;
@@ -274,13 +272,7 @@ fn record_many(path: &std::path::Path, count: u64) -> super::Recorded {
                 let raw = units(&sent, PHASE);
                 let packet = Packet::of_units(&raw, false, false, |_| Some(schema.units())).expect("a message");
                 for number in 0..count {
-                    recording.turn(ring as usize).push(
-                        ring,
-                        number * u64::from(packet.header.granules),
-                        &packet,
-                        NOWHERE,
-                        &Dispatches::default(),
-                    );
+                    recording.turn(ring as usize).push(ring, number * u64::from(packet.header.granules), &packet, Dispatch::default());
                 }
             });
         }

@@ -19,9 +19,8 @@ use super::format::{
     AFTER_GAP, FRAME_HEAD, FrameHead, Kind, MAX_FRAME, MAX_PROGRAMS, MAX_RINGS, MAX_TEXT, Program, counters_to_text, dispatch_frame,
     file_head, text_frame,
 };
-use crate::batch::Source;
 use crate::counts::Summary;
-use crate::dispatch::{Dispatch, Dispatches, Resolve};
+use crate::dispatch::Dispatch;
 
 /// Bytes of a thread's buffer after which it is written.
 const FULL: usize = 1 << 20;
@@ -247,8 +246,8 @@ struct Buffer {
     messages: u64,
     /// What the file says of launches, by ring and bits: a ring's frames are all from one thread.
     dispatches: HashMap<(u16, u32), Dispatch>,
-    /// Ring, bits and version of what was looked up last.
-    looked_up: Option<(u16, u32, u64)>,
+    /// Ring, bits and launch of the last message.
+    last: Option<(u16, u32, Dispatch)>,
 }
 
 #[derive(Debug)]
@@ -268,13 +267,12 @@ const HEAD: usize = FRAME_HEAD / 4;
 impl Buffer {
     /// Says which launch messages with these bits are of, unless the file says it already.
     #[inline]
-    fn dispatch(&mut self, ring: u16, bits: u32, source: Source, dispatches: &Dispatches) {
-        let looked_up = Some((ring, bits, dispatches.version()));
-        if self.looked_up == looked_up {
+    fn dispatch(&mut self, ring: u16, bits: u32, dispatch: Dispatch) {
+        let last = Some((ring, bits, dispatch));
+        if self.last == last {
             return;
         }
-        self.looked_up = looked_up;
-        let dispatch = dispatches.resolve(source.number, bits);
+        self.last = last;
         if self.dispatches.get(&(ring, bits)).copied().unwrap_or_default() != dispatch {
             self.dispatches.insert((ring, bits), dispatch);
             self.close();
@@ -315,10 +313,10 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Records a message, whose ring took `position` granules before. Waits while the file is behind.
+    /// Records a message of a launch, whose ring took `position` granules before. Waits while the file is behind.
     #[inline]
-    pub(crate) fn push(&mut self, ring: u32, position: u64, packet: &Packet<'_>, source: Source, dispatches: &Dispatches) {
-        self.buffer.dispatch(ring as u16, packet.header.from.launch, source, dispatches);
+    pub(crate) fn push(&mut self, ring: u32, position: u64, packet: &Packet<'_>, dispatch: Dispatch) {
+        self.buffer.dispatch(ring as u16, packet.header.from.launch, dispatch);
         self.buffer.push(ring as u16, position, packet);
         if self.buffer.bytes.len() >= FULL / 4 {
             self.flush();

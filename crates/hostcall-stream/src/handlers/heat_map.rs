@@ -161,12 +161,12 @@ impl Handler<Access> for HeatMap {
             }
         };
         for message in batch.messages() {
-            let its = message.head.launch();
+            let its = (message.head.device, message.head.header().from.launch, message.dispatch());
             if last != Some(its) {
                 flush_page(heat, page, &mut on_page, &mut of_launch);
                 flush_launch(heat, launch, dispatch, &mut of_launch);
                 last = Some(its);
-                (launch, dispatch) = ((message.head.device, its.1), message.dispatch());
+                (launch, dispatch) = ((its.0, its.1), its.2);
             }
             for access in message.values.iter().filter(|access| self.spaces >> access.space() as u8 & 1 == 1) {
                 let its = self.page_of(*access);

@@ -78,9 +78,9 @@ pub(crate) fn kept<M: Plain, H: Handler<M>>(handler: &H, messages: &[Message<M>]
             for (unit, bytes) in pending.room(units).iter_mut().zip(bytes(values).chunks_exact(4)) {
                 *unit = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
             }
-            pending.push(Head::new(*header, 0, false), values.len() as u32, units);
+            pending.push(Head::new(*header, 0, false), Dispatch::default(), values.len() as u32, units);
         }
-        handler.fold(&mut states[i % threads], &pending.batch(&Sites::default(), &Dispatch::default()));
+        handler.fold(&mut states[i % threads], &pending.batch(&Sites::default()));
     }
     let mut all = H::State::default();
     states.iter().for_each(|state| handler.merge(&mut all, state));
