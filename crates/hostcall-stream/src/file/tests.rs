@@ -11,8 +11,6 @@ use crate::counts::{StreamCounts, Summary};
 use crate::dispatch::Dispatch;
 use crate::schema::{Field, Schema};
 
-/// Whose launches nobody knows.
-
 /// A message to record: from which ring, behind how many granules that hold none, with which header and values.
 #[derive(Clone, Debug)]
 struct Sent {
