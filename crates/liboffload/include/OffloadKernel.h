@@ -57,10 +57,11 @@ static inline void __gpu_sync_threads(void) {}
 
 #else
 
-/* What the simulator gives to an image: the layout of hostcall's simulator interface, version 2. */
+/* What the simulator gives to an image: the layout of hostcall's simulator interface, version 3. */
 struct offload_lane_info {
     uint32_t lane, wave_size, wave, sm;
     uint32_t group[3], groups[3], local[3], local_size[3];
+    uint32_t launch;
 };
 struct offload_sim_ops {
     const struct offload_lane_info *(*lane_info)(void);
@@ -81,7 +82,7 @@ struct offload_sim_ops {
 extern const struct offload_sim_ops *__hostcall_sim_ops;
 #else
 const struct offload_sim_ops *__hostcall_sim_ops = NULL;
-const uint32_t __hostcall_sim_version = 2;
+const uint32_t __hostcall_sim_version = 3;
 #endif
 
 static inline uint32_t __gpu_num_blocks_x(void) { return __hostcall_sim_ops->lane_info()->groups[0]; }
