@@ -1,10 +1,10 @@
 //! Which launch a message is of, and so of which kernel.
 //!
 //! A message has the low 10 bits of its launch's number, and its ring says the device. The host knows the launches that it makes. A message that is being
-//! handed on is of a launch that has *begun* (in the simulator: is not behind another in its queue) and is not *settled*: nobody can say yet that all of
-//! its messages have been handed on. Of these launches the ones count whose numbers end in the message's bits. If there is one, it is this one: so it always is while at most 1023 launches lie between the
-//! oldest that is not settled and the newest. If there are several, the number is unknown, and the kernel too unless all of them are of one kernel. If
-//! there is none, the host did not make the launch.
+//! read is of a launch that has *begun* (in the simulator: is not behind another in its queue) and is not *settled*: nobody can say yet that all of its
+//! messages have been handed on. Of these launches the ones count whose numbers end in the message's bits. If there is one, it is this one: so it always
+//! is while at most 1023 launches lie between the oldest that is not settled and the newest. If there are several, the number is unknown, and the kernel
+//! too unless all of them are of one kernel. If there is none, the host did not make the launch.
 //!
 //! *When is a launch settled?* When [`Streams::wait`](crate::Streams::wait) has drained the rings after its end. Or earlier, if messages of
 //! [`Policy::Latest`](hostcall_abi::stream::Policy::Latest), which may lie around for long, are not among them: let all launches below `below` have ended
@@ -13,7 +13,7 @@
 //! handed on all messages of launches below `below`.
 //!
 //! *What the bits are.* In the simulator the low bits of the host's own number. On CUDA those of `%gridid`, "the temporal grid launch number for this
-//! context" (PTX ISA). The host learns by how much it differs from its own numbers from messages that can be of one launch only, and believes it when a second
+//! context" (PTX ISA), which an H200 counts by one for each kernel, over all streams (`docs/streams.md`). The host learns by how much it differs from its own numbers from messages that can be of one launch only, and believes it when a second
 //! launch agrees; who launches in the context without [`Queue::track`](offload::Queue) shifts it, which the next such launch shows. Until it is
 //! known, and on AMD GPUs, whose waves know no number, all launches that are not settled count.
 
