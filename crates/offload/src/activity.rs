@@ -10,6 +10,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use crate::error::Error;
+
 type Subscriber = Arc<dyn Fn(bool) + Send + Sync>;
 type Watcher = Arc<dyn Fn(LaunchEvent<'_>) + Send + Sync>;
 
@@ -24,6 +26,13 @@ pub enum LaunchEvent<'a> {
         kernel: Option<&'a str>,
         /// Which of the device's queues it is in: its launches run one after another.
         queue: u64,
+    },
+    /// The call that makes it has returned. Launches whose calls overlap may be in any order on the device. A kernel that is quick has ended before.
+    Made {
+        /// Its number.
+        number: u64,
+        /// It is one kernel, and the device has it. `false`: a graph, what was launched by other means, or nothing, for it was refused.
+        one: bool,
     },
     /// Its kernel has ended, or it was not made.
     Ended {
@@ -47,9 +56,16 @@ struct Launches {
     /// The last number.
     newest: u64,
     /// Those that have not ended.
-    open: BTreeMap<u64, (Option<Arc<str>>, u64)>,
+    open: BTreeMap<u64, Open>,
     next: u64,
     watchers: Vec<(u64, Watcher)>,
+}
+
+/// A launch that has not ended.
+struct Open {
+    kernel: Option<Arc<str>>,
+    queue: u64,
+    made: bool,
 }
 
 impl Launches {
@@ -78,8 +94,22 @@ impl Activity {
         (self.in_flight() == 0).then(idle)
     }
 
-    /// Counts a launch of this kernel in a queue, and numbers it; `None`: nobody knows what is launched.
-    pub(crate) fn ticket(self: &Arc<Self>, kernel: Option<&str>, queue: u64) -> Ticket {
+    /// Makes a launch of this kernel in a queue, counted before; `None`: nobody knows what is launched.
+    pub(crate) fn launch<R>(
+        self: &Arc<Self>,
+        kernel: Option<&Arc<str>>,
+        queue: u64,
+        launch: impl FnOnce(Ticket) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let ticket = self.ticket(kernel, queue);
+        let mut making = Making { activity: self, number: ticket.number, one: false };
+        let launched = launch(ticket);
+        making.one = launched.is_ok() && kernel.is_some();
+        launched
+    }
+
+    /// Counts a launch, and numbers it.
+    pub(crate) fn ticket(self: &Arc<Self>, kernel: Option<&Arc<str>>, queue: u64) -> Ticket {
         let _counting = self.still.read().unwrap_or_else(PoisonError::into_inner);
         // AcqRel: pairs with the other changes of the count, so that exactly one of them sees it leave zero.
         if self.count.fetch_add(1, Ordering::AcqRel) == 0 {
@@ -88,16 +118,20 @@ impl Activity {
         let launches = &mut *self.launches();
         launches.newest += 1;
         let number = launches.newest;
-        launches.open.insert(number, (kernel.map(Arc::from), queue));
-        launches.tell(LaunchEvent::Begun { number, kernel, queue });
+        launches.open.insert(number, Open { kernel: kernel.cloned(), queue, made: false });
+        launches.tell(LaunchEvent::Begun { number, kernel: kernel.map(|name| &**name), queue });
         Ticket { activity: self.clone(), number }
     }
 
     /// Tells the watcher of each launch from now on, and first of those that have not ended.
     pub(crate) fn watch(self: &Arc<Self>, watcher: Watcher) -> Watch {
         let launches = &mut *self.launches();
-        for (number, (kernel, queue)) in &launches.open {
-            watcher(LaunchEvent::Begun { number: *number, kernel: kernel.as_deref(), queue: *queue });
+        for (&number, Open { kernel, queue, made }) in &launches.open {
+            watcher(LaunchEvent::Begun { number, kernel: kernel.as_deref(), queue: *queue });
+            if *made {
+                // With which others it was made is not known any more.
+                watcher(LaunchEvent::Made { number, one: false });
+            }
         }
         let id = launches.next;
         launches.next += 1;
@@ -132,6 +166,24 @@ impl Activity {
 
     fn lock(&self) -> MutexGuard<'_, Subscribers> {
         self.subscribers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A launch that is being made: tells that it has been, also if it panics.
+struct Making<'a> {
+    activity: &'a Activity,
+    number: u64,
+    one: bool,
+}
+
+impl Drop for Making<'_> {
+    fn drop(&mut self) {
+        let Self { activity, number, one } = *self;
+        let launches = &mut *activity.launches();
+        if let Some(open) = launches.open.get_mut(&number) {
+            open.made = true;
+        }
+        launches.tell(LaunchEvent::Made { number, one });
     }
 }
 
@@ -246,15 +298,35 @@ mod tests {
     }
 
     #[test]
+    fn a_watcher_who_comes_later_does_not_know_in_what_order_launches_were_made() {
+        let activity = Arc::new(Activity::default());
+        let made = activity.launch(Some(&"made".into()), 0, Ok).expect("made");
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let theirs = heard.clone();
+        let making = activity.launch(Some(&"making".into()), 0, |ticket| {
+            let watch = activity.watch(Arc::new(move |event| {
+                if let LaunchEvent::Made { number, one } = event {
+                    theirs.lock().unwrap().push((number, one));
+                }
+            }));
+            Ok((watch, ticket))
+        });
+        assert!(making.is_ok());
+        drop(made);
+        assert_eq!(*heard.lock().unwrap(), [(1, false), (2, true)]);
+    }
+
+    #[test]
     fn watchers_hear_of_each_launch_and_first_of_those_that_run() {
         let activity = Arc::new(Activity::default());
-        let first = activity.ticket(Some("first"), 7);
+        let first = activity.ticket(Some(&"first".into()), 7);
         let heard = Arc::new(Mutex::new(Vec::new()));
         let watch = activity.watch({
             let heard = heard.clone();
             Arc::new(move |event| {
                 heard.lock().unwrap().push(match event {
                     LaunchEvent::Begun { number, kernel, queue } => (number, format!("{} in {queue}", kernel.unwrap_or("?"))),
+                    LaunchEvent::Made { number, one } => (number, format!("made, one: {one}")),
                     LaunchEvent::Ended { number } => (number, "ended".to_owned()),
                 });
             })
@@ -262,9 +334,25 @@ mod tests {
         let second = activity.ticket(None, 8);
         assert_eq!((first.number(), second.number()), (1, 2));
         drop(first);
+        drop(activity.launch(Some(&"third".into()), 8, Ok).expect("made"));
+        let refused = activity.launch(Some(&"fourth".into()), 8, |_| Err::<(), _>(Error::WrongDevice { what: "it" }));
+        assert!(refused.is_err());
+        let graph = activity.launch(None, 9, Ok).expect("made");
         drop(watch);
-        drop(second);
-        let expected = [(1, "first in 7"), (2, "? in 8"), (1, "ended")].map(|(number, what)| (number, what.to_owned()));
-        assert_eq!(*heard.lock().unwrap(), expected);
+        drop((second, graph));
+        let expected = [
+            (1, "first in 7"),
+            (2, "? in 8"),
+            (1, "ended"),
+            (3, "third in 8"),
+            (3, "made, one: true"),
+            (3, "ended"),
+            (4, "fourth in 8"),
+            (4, "ended"),
+            (4, "made, one: false"),
+            (5, "? in 9"),
+            (5, "made, one: false"),
+        ];
+        assert_eq!(*heard.lock().unwrap(), expected.map(|(number, what)| (number, what.to_owned())));
     }
 }

@@ -283,6 +283,11 @@ pub trait BackendQueue: Send + Sync {
         Err(Error::Unsupported { what: "capturing a graph" })
     }
 
+    /// Whether it records.
+    fn is_recording(&self) -> bool {
+        false
+    }
+
     /// Ends the recording.
     ///
     /// # Errors

@@ -63,8 +63,7 @@ impl Queue {
         if !self.device().is_same(&graph.device) {
             return Err(Error::WrongDevice { what: "the graph" });
         }
-        let ticket = self.device().activity().ticket(None, self.number());
         // SAFETY: the caller's.
-        unsafe { self.backend().launch_graph(&graph.backend, ticket) }
+        self.device().activity().launch(None, self.number(), |ticket| unsafe { self.backend().launch_graph(&graph.backend, ticket) })
     }
 }

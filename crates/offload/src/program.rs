@@ -136,7 +136,7 @@ impl Program {
         let params = self.kernel_params(name)?;
         let entries = params.iter().flat_map(|table| &table.sizes[..table.count as usize]);
         let sizes = entries.map(|&entry| KernelParams::entry(entry).0).collect();
-        Ok(Kernel(Arc::new(KernelInner { program: self.clone(), name: name.to_owned(), params, sizes, backend })))
+        Ok(Kernel(Arc::new(KernelInner { program: self.clone(), name: name.into(), params, sizes, backend })))
     }
 
     /// A global.
@@ -188,7 +188,7 @@ pub struct Kernel(Arc<KernelInner>);
 
 struct KernelInner {
     program: Program,
-    name: String,
+    name: Arc<str>,
     params: Option<KernelParams>,
     /// Of the parameters.
     sizes: Vec<u32>,
@@ -198,6 +198,10 @@ struct KernelInner {
 impl Kernel {
     /// Its name.
     pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    pub(crate) fn shared_name(&self) -> &Arc<str> {
         &self.0.name
     }
 

@@ -89,8 +89,8 @@ impl Queue {
         Self(Arc::new(Inner { device, backend, number }))
     }
 
-    /// Tells it from all other queues of this process.
-    pub(crate) fn number(&self) -> u64 {
+    /// Tells it from all other queues of this process, as [`LaunchEvent::Begun`](crate::LaunchEvent) does.
+    pub fn number(&self) -> u64 {
         self.0.number
     }
 
@@ -130,9 +130,11 @@ impl Queue {
             return Err(Error::Launch { kernel: kernel.name().to_owned(), reason });
         }
         tracing::debug!(kernel = kernel.name(), groups = ?launch.groups, group_size = ?launch.group_size, "launch");
-        let ticket = self.device().activity().ticket(Some(kernel.name()), self.number());
-        // SAFETY: the caller answers for the arguments; number and sizes were checked where the program says them.
-        unsafe { self.0.backend.launch(kernel.backend(), &launch, args.params(), ticket) }
+        let name = (!self.0.backend.is_recording()).then(|| kernel.shared_name());
+        self.device().activity().launch(name, self.number(), |ticket| {
+            // SAFETY: the caller answers for the arguments; number and sizes were checked where the program says them.
+            unsafe { self.0.backend.launch(kernel.backend(), &launch, args.params(), ticket) }
+        })
     }
 
     /// Copies `from` to `to`, from element `offset` on, in order. `from` may be reused on return.

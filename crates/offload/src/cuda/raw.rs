@@ -123,7 +123,7 @@ impl Queue {
     pub fn track<R>(&self, launch: impl FnOnce() -> R) -> Result<R, Error> {
         let stream =
             self.backend().as_any().downcast_ref::<Stream>().ok_or(Error::WrongDevice { what: "the queue (it is no CUDA queue)" })?;
-        stream.track(self.device().activity().ticket(None, self.number()), launch)
+        self.device().activity().launch(None, self.number(), |ticket| stream.track(ticket, launch))
     }
 }
 

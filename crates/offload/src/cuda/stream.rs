@@ -329,6 +329,10 @@ impl BackendQueue for Stream {
         Ok(())
     }
 
+    fn is_recording(&self) -> bool {
+        self.lock().capture.is_some()
+    }
+
     fn end_capture(&self) -> Result<Arc<dyn BackendGraph>, Error> {
         let Some(recorded) = self.lock().capture.take() else { return Err(fault::not_capturing()) };
         let raw = {
