@@ -30,6 +30,13 @@ pub fn stream_cost_none(each: u32, steps: u32, left: &[f32], right: &[f32], out:
     multiply(each, steps, left, right, out, |units| if units[3] == u32::MAX { Sent::Sent } else { Sent::Off });
 }
 
+/// The same with messages that are never reached: what it costs to have them in the kernel.
+#[kernel]
+pub fn stream_cost_never(each: u32, steps: u32, left: &[f32], right: &[f32], out: &mut [[u64; 2]]) {
+    // No sum of numbers is this one.
+    multiply(each, steps, left, right, out, |units| if units[3] == u32::MAX { Message16 { units }.send() } else { Sent::Off });
+}
+
 #[inline(always)]
 fn multiply(each: u32, steps: u32, left: &[f32], right: &[f32], out: &mut [[u64; 2]], send: impl Fn([u32; 4]) -> Sent) {
     let lane = global_id();
@@ -64,16 +71,34 @@ const LOOKS: u32 = 1 << 12;
 #[kernel]
 pub fn stream_latency(warm: u32, trips: u32, word: *mut u32, out: &mut [[u64; 2]]) {
     // SAFETY: the host passes a word that both sides access atomically.
-    let word = unsafe { AtomicU32::from_ptr(word) };
+    trip(warm, trips, unsafe { AtomicU32::from_ptr(word) }, None, out);
+}
+
+/// The same, but the nanoseconds are those in which it sends, and when a message has been sent its number is written into the word `behind`.
+#[kernel]
+pub fn stream_latency_parts(warm: u32, trips: u32, word: *mut u32, behind: *mut u32, out: &mut [[u64; 2]]) {
+    // SAFETY: the host passes words that both sides access atomically.
+    let [word, behind] = unsafe { [AtomicU32::from_ptr(word), AtomicU32::from_ptr(behind)] };
+    trip(warm, trips, word, Some(behind), out);
+}
+
+#[inline(always)]
+fn trip(warm: u32, trips: u32, word: &AtomicU32, behind: Option<&AtomicU32>, out: &mut [[u64; 2]]) {
     let (clock, begin) = (Ticks::start(), Instant::now());
     let first = clock.now();
-    let (mut start, mut answered) = (first, 0);
+    let (mut start, mut sending, mut answered) = (first, 0, 0);
     for i in 1..=warm + trips {
         if i == warm + 1 {
-            start = clock.now();
+            (start, sending) = (clock.now(), 0);
         }
+        let before = behind.map(|_| clock.now());
         if (Message16 { units: [i, i, i, i] }).send() != Sent::Sent {
             break;
+        }
+        if let (Some(behind), Some(before)) = (behind, before) {
+            sending += clock.now() - before;
+            // Relaxed: what counts is when it comes, which is behind the message, because the bus keeps stores in order.
+            behind.store(i, Ordering::Relaxed);
         }
         let (mut looks, mut since) = (0, None::<Instant>);
         // Relaxed: the number is all there is to say. Pairs with the handler's store.
@@ -94,6 +119,6 @@ pub fn stream_latency(warm: u32, trips: u32, word: *mut u32, out: &mut [[u64; 2]
         }
         answered += 1;
     }
-    let ns = clock.nanoseconds(clock.now() - start, first, begin);
-    write(out, global_id(), [ns, answered]);
+    let ticks = if behind.is_some() { sending } else { clock.now() - start };
+    write(out, global_id(), [clock.nanoseconds(ticks, first, begin), answered]);
 }

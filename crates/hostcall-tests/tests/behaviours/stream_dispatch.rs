@@ -87,6 +87,11 @@ fn check(said: &[Said], log: &[(u64, String)], exact: bool) {
     }
 }
 
+/// Whether waves say which launch they are of: on AMD GPUs they know no number.
+fn knows_numbers(bench: &Bench) -> bool {
+    matches!(bench.device.info().kind, DeviceKind::Sim | DeviceKind::Cuda)
+}
+
 /// What a recording says of `Numbered`.
 fn recorded(path: &Path) -> Vec<Said> {
     let mut reader = hostcall_stream::open(path).expect("a recording");
@@ -135,8 +140,67 @@ fn two_kernels_send_to_one_stream_in_far_more_launches_than_a_message_can_number
     assert!(slow() || log.last().is_some_and(|(number, _)| *number > 1024), "numbers in messages begin again");
     assert_eq!(said.iter().filter(|(value, _)| sender(value) == "stream_numbered").count() as u32, bursts * pairs * LANES * 2);
     assert!(said.iter().any(|(value, _)| sender(value) == "soak_streams"));
-    check(&said, &log, bench.device.info().kind == DeviceKind::Sim);
+    check(&said, &log, knows_numbers(&bench));
     assert_eq!(sorted(&recorded(&path)), sorted(&said), "the recording says the same");
+}
+
+#[test]
+fn kernels_none_of_which_is_ever_alone_are_told_apart() {
+    let bench = Bench::new(|builder| builder);
+    let (log, _watch) = log(&bench.device);
+    let said = Arc::new(Mutex::new(Vec::<Said>::new()));
+    let theirs = said.clone();
+    let streams =
+        start(&bench, |builder| builder.each::<Numbered>(move |origin, value| theirs.lock().unwrap().push((*value, origin.dispatch))));
+    let queues = [(); 2].map(|()| bench.device.queue().expect("a queue"));
+    let [soaking, numbering] = queues.each_ref().map(|queue| Ours::new(queue, &bench.program));
+    let pairs = if slow() { 10 } else { 200 };
+    for index in 0..pairs {
+        numbering.numbered();
+        soaking.soak(index);
+    }
+    queues.iter().for_each(|queue| drop(streams.wait(queue).expect("nothing is lost")));
+    let (said, log) = (said.lock().unwrap(), log.lock().unwrap());
+    assert_eq!(said.iter().filter(|(value, _)| sender(value) == "stream_numbered").count() as u32, pairs * LANES * 2);
+    check(&said, &log, knows_numbers(&bench));
+}
+
+#[test]
+fn what_a_graph_sends_and_what_is_launched_behind_it_is_never_said_to_be_of_another_kernel() {
+    let bench = Bench::new(|builder| builder);
+    let recording = bench.device.queue().expect("a queue");
+    let said = Arc::new(Mutex::new(Vec::<Said>::new()));
+    let theirs = said.clone();
+    let streams =
+        start(&bench, |builder| builder.each::<Numbered>(move |origin, value| theirs.lock().unwrap().push((*value, origin.dispatch))));
+    let [ours, recorded] = [&bench.queue, &recording].map(|queue| Ours::new(queue, &bench.program));
+    if let Err(error) = recording.begin_capture() {
+        println!("skipped: {error}");
+        return;
+    }
+    recorded.numbered();
+    let graph = recording.end_capture().expect("a graph");
+    let rounds = 20;
+    for round in 0..rounds {
+        for part in 0..5 {
+            ours.soak(round * 6 + part);
+            // SAFETY: what its kernel writes lives as long as `recorded`, and the queue is waited for.
+            unsafe { recording.launch_graph(&graph) }.expect("it is launched");
+        }
+        streams.wait(&recording).expect("nothing is lost");
+        streams.wait(&bench.queue).expect("nothing is lost");
+        // Behind all of them, and alone.
+        ours.soak(round * 6 + 5);
+        streams.wait(&bench.queue).expect("nothing is lost");
+    }
+    let said = said.lock().unwrap();
+    assert_eq!(said.iter().filter(|(value, _)| sender(value) == "stream_numbered").count() as u32, rounds * 5 * LANES * 2);
+    for (value, dispatch) in &*said {
+        let right = dispatch.kernel.is_none() || dispatch.kernel == Some(sender(value));
+        assert!(right, "{value:?} is said to be of {dispatch}");
+        let alone = sender(value) == "soak_streams" && value.number / 4 / MESSAGES % 6 == 5;
+        assert!(!alone || dispatch.kernel == Some("soak_streams"), "{value:?} was alone, and is said to be of {dispatch}");
+    }
 }
 
 #[test]
