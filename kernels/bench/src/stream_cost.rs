@@ -71,19 +71,30 @@ const LOOKS: u32 = 1 << 12;
 #[kernel]
 pub fn stream_latency(warm: u32, trips: u32, word: *mut u32, out: &mut [[u64; 2]]) {
     // SAFETY: the host passes a word that both sides access atomically.
-    trip(warm, trips, unsafe { AtomicU32::from_ptr(word) }, None, out);
+    let word = unsafe { AtomicU32::from_ptr(word) };
+    let (clock, begin) = (Ticks::start(), Instant::now());
+    let first = clock.now();
+    let (mut start, mut answered) = (first, 0);
+    for i in 1..=warm + trips {
+        if i == warm + 1 {
+            start = clock.now();
+        }
+        if (Message16 { units: [i, i, i, i] }).send() != Sent::Sent || !is_answered(word, i) {
+            break;
+        }
+        answered += 1;
+    }
+    let ns = clock.nanoseconds(clock.now() - start, first, begin);
+    write(out, global_id(), [ns, answered]);
 }
 
-/// The same, but the nanoseconds are those in which it sends, and when a message has been sent its number is written into the word `behind`.
+/// Parts of that: with `what` 0 the message, and behind it its number in the word `behind`; with 1 the word alone, which the host answers; with 2 the message,
+/// for the answer to which it does not wait, but for as many nanoseconds as `pause` says. `out`: nanoseconds in which it sent, and of all; how many were
+/// answered.
 #[kernel]
-pub fn stream_latency_parts(warm: u32, trips: u32, word: *mut u32, behind: *mut u32, out: &mut [[u64; 2]]) {
+pub fn stream_latency_parts(what: u32, pause: u32, warm: u32, trips: u32, word: *mut u32, behind: *mut u32, out: &mut [[u64; 2]]) {
     // SAFETY: the host passes words that both sides access atomically.
     let [word, behind] = unsafe { [AtomicU32::from_ptr(word), AtomicU32::from_ptr(behind)] };
-    trip(warm, trips, word, Some(behind), out);
-}
-
-#[inline(always)]
-fn trip(warm: u32, trips: u32, word: &AtomicU32, behind: Option<&AtomicU32>, out: &mut [[u64; 2]]) {
     let (clock, begin) = (Ticks::start(), Instant::now());
     let first = clock.now();
     let (mut start, mut sending, mut answered) = (first, 0, 0);
@@ -91,34 +102,44 @@ fn trip(warm: u32, trips: u32, word: &AtomicU32, behind: Option<&AtomicU32>, out
         if i == warm + 1 {
             (start, sending) = (clock.now(), 0);
         }
-        let before = behind.map(|_| clock.now());
-        if (Message16 { units: [i, i, i, i] }).send() != Sent::Sent {
+        let before = clock.now();
+        if what != 1 && (Message16 { units: [i, i, i, i] }).send() != Sent::Sent {
             break;
         }
-        if let (Some(behind), Some(before)) = (behind, before) {
-            sending += clock.now() - before;
+        sending += clock.now() - before;
+        if what == 2 {
+            let since = Instant::now();
+            while since.elapsed().as_nanos() < u128::from(pause) {}
+        } else {
             // Relaxed: what counts is when it comes, which is behind the message, because the bus keeps stores in order.
             behind.store(i, Ordering::Relaxed);
-        }
-        let (mut looks, mut since) = (0, None::<Instant>);
-        // Relaxed: the number is all there is to say. Pairs with the handler's store.
-        while word.load(Ordering::Relaxed) != i {
-            // A simulated wave gives its processor to the host's thread, which may be waiting for it.
-            #[cfg(not(target_arch = "nvptx64"))]
-            hostcall::time::sleep(core::time::Duration::from_micros(1));
-            looks += 1;
-            if looks == LOOKS {
-                looks = 0;
-                if since.get_or_insert_with(Instant::now).elapsed().as_nanos() > 3_000_000_000 {
-                    break;
-                }
+            if !is_answered(word, i) {
+                break;
             }
-        }
-        if word.load(Ordering::Relaxed) != i {
-            break;
         }
         answered += 1;
     }
-    let ticks = if behind.is_some() { sending } else { clock.now() - start };
-    write(out, global_id(), [clock.nanoseconds(ticks, first, begin), answered]);
+    let whole = clock.now() - start;
+    write(out, 0, [clock.nanoseconds(sending, first, begin), clock.nanoseconds(whole, first, begin)]);
+    write(out, 1, [answered, 0]);
+}
+
+/// Looks until the host has written this number into the word, for three seconds at most.
+#[inline(always)]
+fn is_answered(word: &AtomicU32, number: u32) -> bool {
+    let (mut looks, mut since) = (0, None::<Instant>);
+    // Relaxed: the number is all there is to say. Pairs with the host's store.
+    while word.load(Ordering::Relaxed) != number {
+        // A simulated wave gives its processor to the host's thread, which may be waiting for it.
+        #[cfg(not(target_arch = "nvptx64"))]
+        hostcall::time::sleep(core::time::Duration::from_micros(1));
+        looks += 1;
+        if looks == LOOKS {
+            looks = 0;
+            if since.get_or_insert_with(Instant::now).elapsed().as_nanos() > 3_000_000_000 {
+                return false;
+            }
+        }
+    }
+    true
 }

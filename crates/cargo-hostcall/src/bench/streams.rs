@@ -196,11 +196,11 @@ pub(super) fn row(rig: &Rig, name: &'static str, shape: Shape, threads: usize, w
     Ok(Row { name, figure: Figure::PerS(rate), ratio: messages * f64::from(ring) / 1e9 / bus, against: Against::Bus, note })
 }
 
-/// Microseconds that a message of all lanes costs a wave alone.
-fn issue_us(rig: &Rig, receiver: &Receiver<'_>) -> Result<f64, Error> {
+/// Microseconds that a message of so many lanes costs a wave alone.
+fn issue_us(rig: &Rig, receiver: &Receiver<'_>, lanes: u32) -> Result<f64, Error> {
     let (warm, each) = (rig.scale.calls / 10, rig.scale.calls);
     median(rig.scale.latency_samples, || {
-        let wave = Launch::linear(1, rig.device.info().wave_size);
+        let wave = Launch::linear(1, lanes);
         let (_, out) = receiver.run("stream_issue", wave, Args::new().value(warm).value(each))?;
         Ok(out[0][1] as f64 / 1e3 / f64::from(each))
     })
@@ -209,13 +209,18 @@ fn issue_us(rig: &Rig, receiver: &Receiver<'_>) -> Result<f64, Error> {
 /// The rows of gates: what it costs to ask whether a message is wanted, while all are and while none is.
 pub(super) fn gate(rig: &Rig, name: &'static str, wanted: bool) -> Result<Row, Error> {
     let threads = rig.threads(4)?;
+    let lanes = rig.device.info().wave_size;
     let live = |filter| Receiver::of(rig, Streams::builder().threads(threads).filter::<Message16>(filter).on::<Message16, _>(Sum));
     let (live, without, what) = if wanted {
-        let live = issue_us(rig, &live(Filter::all())?)?;
-        (live, issue_us(rig, &Receiver::of(rig, Streams::builder().threads(threads).on::<Message16, _>(Sum))?)?, "sends without asking")
+        let live = issue_us(rig, &live(Filter::all())?, lanes)?;
+        (
+            live,
+            issue_us(rig, &Receiver::of(rig, Streams::builder().threads(threads).on::<Message16, _>(Sum))?, lanes)?,
+            "sends without asking",
+        )
     } else {
-        let live = issue_us(rig, &live(Filter::none())?)?;
-        (live, issue_us(rig, &Receiver::of(rig, Streams::builder().threads(threads))?)?, "has nobody who listens")
+        let live = issue_us(rig, &live(Filter::none())?, lanes)?;
+        (live, issue_us(rig, &Receiver::of(rig, Streams::builder().threads(threads))?, lanes)?, "has nobody who listens")
     };
     let [live_ns, without_ns] = [live, without].map(|us| us * 1e3);
     let note = format!("{live_ns:.1} ns a message of a wave alone, {without_ns:.1} ns where it {what}");
@@ -224,7 +229,7 @@ pub(super) fn gate(rig: &Rig, name: &'static str, wanted: bool) -> Result<Row, E
 
 /// The row `stream.issue`: what a message of all lanes costs a wave alone.
 pub(super) fn issue(rig: &Rig, window: bool, name: &'static str, floor_us: f64) -> Result<Row, Error> {
-    let us = issue_us(rig, &Receiver::new(rig, rig.threads(4)?, window)?)?;
+    let us = issue_us(rig, &Receiver::new(rig, rig.threads(4)?, window)?, rig.device.info().wave_size)?;
     let each = rig.scale.calls;
     let note = format!(
         "median of {} x {each} messages of all lanes, 16 B each, in a row{}; {} in the same kernel that sends nothing",

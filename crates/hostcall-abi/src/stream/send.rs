@@ -142,7 +142,55 @@ pub(super) fn whole_wave<A: RingLink>(arch: A, group: &Group) -> Option<Group> {
 /// [`send`] of a part of a wave. (Inlined: as a function that is called it cost kernels 19 registers more, and a stack.)
 #[inline(always)]
 fn send_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subject, units: [u32; UNITS]) -> Sent {
-    send_in::<_, UNITS, false>(arch, &Group::new(mask, arch.lane()), subject, &units)
+    let group = Group::new(mask, arch.lane());
+    if UNITS <= ONCE_UNITS && group.count == 1 {
+        return send_alone(arch, &group, subject, &units);
+    }
+    send_in::<_, UNITS, false>(arch, &group, subject, &units)
+}
+
+/// [`send`] of a lane alone whose message is one granule: where everything lies in it is known before it runs, and is worked out while room is reserved.
+#[inline(always)]
+fn send_alone<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
+    let layout = Layout { units: UNITS as u32, lanes: 1, wide: arch.is_wide() };
+    let (reserved, quads) = reserve(arch, group, layout.granules(), &mut subject, |subject| {
+        let quads = granule(layout, &subject.header(arch, layout, group.mask, time(arch, subject.timed)), units);
+        quads.map(|quad| arch.settled(quad))
+    });
+    let at = match reserved {
+        Ok(at) => at,
+        Err(why) => return why,
+    };
+    unrolled!(for quad in 0..GRANULE / QUAD => {
+        let phase = at.phase(QUAD * quad);
+        arch.store_four(at.unit(QUAD * quad), quads[quad as usize].map(|unit| unit & DATA | phase));
+    });
+    Sent::Sent
+}
+
+/// The quads of a message of one lane that is one granule, without phases: header, displaced bits, padding, the last unit of an odd number, the last pair,
+/// then fours.
+#[inline(always)]
+fn granule<const UNITS: usize>(layout: Layout, header: &[u32; header::UNITS as usize], units: &[u32; UNITS]) -> [[u32; 4]; QUADS] {
+    let unit = |index: u32| {
+        if index < header::UNITS {
+            return header[index as usize];
+        }
+        let mut unit = 0;
+        unrolled!(for k in 0..UNITS as u32 => {
+            if index == header::UNITS {
+                unit |= (units[k as usize] >> 31) << k;
+            } else if index == layout.place(0, k) {
+                unit = units[k as usize];
+            }
+        });
+        unit
+    };
+    let mut quads = [[0; QUAD as usize]; QUADS];
+    unrolled!(for k in 0..GRANULE / QUAD => {
+        quads[k as usize] = [unit(4 * k), unit(4 * k + 1), unit(4 * k + 2), unit(4 * k + 3)];
+    });
+    quads
 }
 
 /// `WHOLE`: all lanes of a wave.
@@ -172,8 +220,10 @@ fn send_in<A: RingLink, const UNITS: usize, const WHOLE: bool>(arch: A, group: &
     Sent::Sent
 }
 
-/// Units of the largest value that all lanes store together: its message is one granule.
+/// Units of the largest value of one lane whose message is one granule.
 const ONCE_UNITS: usize = (GRANULE - header::UNITS - 1) as usize;
+/// Quads of a granule.
+const QUADS: usize = (GRANULE / QUAD) as usize;
 
 /// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it is short. Every lane of the group must call, and
 /// gets the same answer.
@@ -192,7 +242,11 @@ pub fn send_once<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut su
 /// [`send_once`] of a part of a wave, as [`send_apart`].
 #[inline(always)]
 fn once_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subject, units: [u32; UNITS]) -> Sent {
-    once_in(arch, &Group::new(mask, arch.lane()), subject, &units)
+    let group = Group::new(mask, arch.lane());
+    if UNITS <= ONCE_UNITS && group.count == 1 {
+        return send_alone(arch, &group, subject, &units);
+    }
+    once_in(arch, &group, subject, &units)
 }
 
 #[inline(always)]
@@ -214,28 +268,13 @@ fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject:
         Ok(at) => at,
         Err(why) => return why,
     };
-    // The whole message: header, displaced bits, padding, the last unit of an odd number, the last pair, then fours.
-    let header = subject.header(arch, layout, 1 << group.leader, time);
-    let unit = |index: u32| {
-        if index < header::UNITS {
-            return header[index as usize];
-        }
-        let mut unit = 0;
-        unrolled!(for k in 0..UNITS as u32 => {
-            if index == header::UNITS {
-                unit |= (units[k as usize] >> 31) << k;
-            } else if index == layout.place(0, k) {
-                unit = units[k as usize];
-            }
-        });
-        unit
-    };
+    let quads = granule(layout, &subject.header(arch, layout, 1 << group.leader, time), &units);
     let mut quad = group.rank;
     while quad < GRANULE / QUAD {
         let mut four = [0; QUAD as usize];
         unrolled!(for k in 0..GRANULE / QUAD => {
             if k == quad {
-                four = [unit(4 * k), unit(4 * k + 1), unit(4 * k + 2), unit(4 * k + 3)];
+                four = quads[k as usize];
             }
         });
         let phase = at.phase(QUAD * quad);

@@ -156,7 +156,9 @@ class Streams:
     def __getitem__(self, message: Message | str) -> Stream:
         name = _name(message)
         if name not in self.names():
-            raise NotFoundError(f"no attached program has a stream `{name}`: there are {', '.join(self.names()) or 'none'}")
+            there = ", ".join(self.names()) or "none"
+            fix = f"if another package has loaded its program, name it in `Server.streams({name})`"
+            raise NotFoundError(f"no attached program has a stream `{name}`: there are {there}; {fix}")
         return Stream(self._core, name)
 
     def names(self) -> list[str]:

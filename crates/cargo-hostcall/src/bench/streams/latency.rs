@@ -43,52 +43,89 @@ impl Handler<Message16> for Echo {
     }
 }
 
-/// When a thread that looks at a word saw each number in it.
-fn seen_in(word: Arc<HostMemory<u32>>, numbers: u32, over: &AtomicBool) -> Vec<(u32, Instant)> {
-    let (mut seen, mut last) = (Vec::new(), 0);
-    while last != numbers && !over.load(Ordering::Relaxed) {
-        // SAFETY: the memory has a word, which the kernel writes. Relaxed, as `over`: what is seen is all there is to say.
-        let now = unsafe { AtomicU32::from_ptr(word.as_ptr()) }.load(Ordering::Relaxed);
-        if now != last {
-            seen.push((now, Instant::now()));
-            last = now;
-        }
-        std::hint::spin_loop();
-    }
-    seen
+/// Parts of a trip, as `stream_latency_parts` does them, in microseconds.
+struct Parts {
+    /// Until a message is sent.
+    sending: f64,
+    /// The same where the wave has not waited for an answer before, but as long.
+    after_pause: f64,
+    /// Until an answer comes, from when it is sent.
+    answer: f64,
+    /// The same of a word alone, which a thread answers that looks at nothing else.
+    answer_to_word: f64,
+    /// From when a word has come that is written behind the message to when its handler is called.
+    handler: f64,
 }
 
-/// The parts of a trip, in microseconds: until the message is sent, and from when it has come to when its handler is called.
-fn parts(rig: &Rig, threads: usize) -> Result<[f64; 2], Error> {
-    let (warm, trips) = (rig.scale.calls / 10, rig.scale.calls);
-    let [word, behind] = [rig.device.alloc_host::<u32>(1024)?, rig.device.alloc_host::<u32>(1024)?].map(Arc::new);
-    [&word, &behind].iter().try_for_each(|word| word.write(0, &[0]))?;
-    let handled = Arc::new(Mutex::new(Vec::new()));
-    let echo = Echo { word: word.clone(), handled: Some(handled.clone()) };
-    let streams = Streams::builder().threads(threads).on::<Message16, _>(echo).start(&rig.device)?;
-    streams.attach(&rig.program)?;
-    let out = rig.zeroed::<[u64; 2]>(1)?;
-    let args = Args::new().value(warm).value(trips).address(word.address()).address(behind.address()).slice(&out);
-    let over = AtomicBool::new(false);
-    let come = std::thread::scope(|scope| {
-        let come = scope.spawn(|| seen_in(behind, warm + trips, &over));
-        let ran = rig.run("stream_latency_parts", Launch::linear(1, 1), args, || Ok(streams.wait(&rig.queue).map(drop)?));
-        // Relaxed: the thread has seen all, or is told to end.
-        over.store(true, Ordering::Relaxed);
-        let come = come.join().unwrap_or_default();
-        ran.map(|_| come)
-    })?;
-    let [sending, answered] = rig.queue.read(&out)?[0];
-    Error::unless_all("messages of `stream_latency_parts` that were answered", answered, u64::from(warm + trips))?;
-    let handled: HashMap<u32, Instant> = handled.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
-    let behind = |(number, come): &(u32, Instant)| {
-        let handled = handled.get(number)?;
-        // The thread that looks may see the word after the handler has seen the message.
-        Some(handled.saturating_duration_since(*come).as_secs_f64() * 1e6)
-    };
-    let waited: Vec<f64> = come.iter().filter(|(number, _)| *number > warm).filter_map(behind).collect();
-    let waited = if waited.is_empty() { 0.0 } else { middle(waited) };
-    Ok([sending as f64 / 1e3 / f64::from(trips), waited])
+/// A thread that looks at the word behind messages.
+struct Looker<'a> {
+    behind: &'a HostMemory<u32>,
+    /// Where it answers.
+    answers: Option<&'a HostMemory<u32>>,
+    over: AtomicBool,
+}
+
+impl Looker<'_> {
+    /// When it saw each number.
+    fn run(&self) -> Vec<(u32, Instant)> {
+        let (mut seen, mut last) = (Vec::new(), 0);
+        // Relaxed, here and below: a number is all there is to say.
+        while !self.over.load(Ordering::Relaxed) {
+            // SAFETY: the memory has a word, which both sides access atomically.
+            let now = unsafe { AtomicU32::from_ptr(self.behind.as_ptr()) }.load(Ordering::Relaxed);
+            if now != last {
+                if let Some(answers) = self.answers {
+                    // SAFETY: as above.
+                    unsafe { AtomicU32::from_ptr(answers.as_ptr()) }.store(now, Ordering::Relaxed);
+                }
+                seen.push((now, Instant::now()));
+                last = now;
+            }
+            std::hint::spin_loop();
+        }
+        seen
+    }
+}
+
+impl Parts {
+    fn measure(rig: &Rig, threads: usize) -> Result<Self, Error> {
+        let handled = Arc::new(Mutex::new(Vec::new()));
+        let word = Arc::new(rig.device.alloc_host::<u32>(1024)?);
+        let echo = Echo { word: word.clone(), handled: Some(handled.clone()) };
+        let streams = Streams::builder().threads(threads).on::<Message16, _>(echo).start(&rig.device)?;
+        streams.attach(&rig.program)?;
+        let (sending, whole, seen) = Self::run(rig, &streams, &word, 0, 0)?;
+        let handled: HashMap<u32, Instant> = handled.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
+        // The thread may see the word after the handler has seen the message.
+        let behind = |(number, seen): &(u32, Instant)| Some(handled.get(number)?.saturating_duration_since(*seen).as_secs_f64() * 1e6);
+        let handler: Vec<f64> = seen.iter().filter_map(behind).collect();
+        let (_, answer_to_word, _) = Self::run(rig, &streams, &word, 1, 0)?;
+        let (after_pause, ..) = Self::run(rig, &streams, &word, 2, ((whole - sending) * 1e3) as u32)?;
+        let handler = if handler.is_empty() { 0.0 } else { middle(handler) };
+        Ok(Self { sending, after_pause, answer: whole - sending, answer_to_word, handler })
+    }
+
+    /// Microseconds that a message took to be sent, and that a trip took, and when the word behind each was seen.
+    fn run(rig: &Rig, streams: &Streams, word: &HostMemory<u32>, what: u32, pause: u32) -> Result<(f64, f64, Vec<(u32, Instant)>), Error> {
+        let (warm, trips) = (rig.scale.calls / 10, rig.scale.calls);
+        let behind = rig.device.alloc_host::<u32>(1024)?;
+        [word, &behind].iter().try_for_each(|word| word.write(0, &[0]))?;
+        let out = rig.zeroed::<[u64; 2]>(2)?;
+        let args = Args::new().value(what).value(pause).value(warm).value(trips);
+        let args = args.address(word.address()).address(behind.address()).slice(&out);
+        let looker = Looker { behind: &behind, answers: (what == 1).then_some(word), over: AtomicBool::new(false) };
+        let seen = std::thread::scope(|scope| {
+            let seen = scope.spawn(|| looker.run());
+            let ran = rig.run("stream_latency_parts", Launch::linear(1, 1), args, || Ok(streams.wait(&rig.queue).map(drop)?));
+            looker.over.store(true, Ordering::Relaxed);
+            let seen = seen.join().unwrap_or_default();
+            ran.map(|_| seen)
+        })?;
+        let [[sending, whole], [answered, _]] = rig.queue.read(&out)?[..] else { return Ok((0.0, 0.0, seen)) };
+        Error::unless_all("messages of `stream_latency_parts` that were answered", answered, u64::from(warm + trips))?;
+        let us = |ns: u64| ns as f64 / 1e3 / f64::from(trips);
+        Ok((us(sending), us(whole), seen))
+    }
 }
 
 /// Measures the row. As the floor, on several threads, with memory of their own.
@@ -114,10 +151,11 @@ pub(in crate::bench) fn row(rig: &Rig, name: &'static str, floor_us: f64) -> Res
         }
     }
     let us = middle(all);
-    let [sending, waiting] = parts(rig, threads)?;
+    let Parts { sending, after_pause, answer, answer_to_word, handler } = Parts::measure(rig, threads)?;
     let note = format!(
         "median of {} x {} x {trips} messages of one lane to a handler, which answers by a word in host memory; {threads} reader(s); in another run \
-         {sending:.2} us until it is sent, and {waiting:.2} us from a word that comes behind it to the handler",
+         {sending:.2} us until a message is sent ({after_pause:.2} if the wave has slept as long before), {answer:.2} from then to the answer ({answer_to_word:.2} \
+         to a word alone), of which {handler:.2} are between a word that comes behind the message and the handler",
         rig.scale.hosts, rig.scale.latency_samples
     );
     Ok(Row { name, figure: Figure::Us(us), ratio: us / floor_us, against: Against::Floor, note })

@@ -61,9 +61,11 @@ pub(in crate::bench) fn row(rig: &Rig, name: &'static str, floor_us: f64) -> Res
             all.push(format!("{part} (in a window) {:.0}", bench.ns(what, window.address())? - own));
         }
     }
-    let whole = |builder: hostcall_stream::StreamsBuilder| -> Result<f64, Error> {
-        Ok(issue_us(rig, &Receiver::of(rig, builder.threads(rig.threads(4)?).on::<Message16, _>(Sum))?)? * 1e3)
+    let lanes = rig.device.info().wave_size;
+    let issued = |builder: hostcall_stream::StreamsBuilder, lanes: u32| -> Result<f64, Error> {
+        Ok(issue_us(rig, &Receiver::of(rig, builder.threads(rig.threads(4)?).on::<Message16, _>(Sum))?, lanes)? * 1e3)
     };
+    let whole = |builder| issued(builder, lanes);
     let us = whole(Streams::builder())? / 1e3;
     for (what, builder) in [
         ("a message without its time", Streams::builder().timed::<Message16>(false)),
@@ -72,6 +74,9 @@ pub(in crate::bench) fn row(rig: &Rig, name: &'static str, floor_us: f64) -> Res
         ("that asks", Streams::builder().filter::<Message16>(Filter::all())),
     ] {
         all.push(format!("{what} {:.0}", whole(builder)?));
+    }
+    for (what, lanes) in [("of one lane", 1), ("of all lanes but one", lanes - 1)] {
+        all.push(format!("{what} {:.0}", issued(Streams::builder(), lanes)?));
     }
     let note = format!("ns, each part by itself, in a loop of {own:.0}: {}", all.join("; "));
     Ok(Row { name, figure: Figure::Us(us), ratio: us / floor_us, against: Against::Floor, note })
