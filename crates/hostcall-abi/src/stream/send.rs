@@ -198,20 +198,20 @@ fn granule<const UNITS: usize>(layout: Layout, header: &[u32; header::UNITS as u
 fn send_in<A: RingLink, const UNITS: usize, const WHOLE: bool>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     const { assert!(UNITS > 0 && UNITS <= MAX_UNITS as usize, "a lane's part of a message has 1 to 31 units") };
     let layout = Layout { units: UNITS as u32, lanes: group.count, wide: arch.is_wide() };
+    let quads = layout.left() / QUAD;
     // While room is reserved: what does not depend on it. All lanes make all ballots; each then picks what it stores.
-    let (reserved, (time, bits, quad)) = reserve(arch, group, layout.granules(), &mut subject, |subject| {
+    let (reserved, (time, bits, own)) = reserve(arch, group, layout.granules(), &mut subject, |subject| {
         let (time, bits) = (time(arch, subject.timed), Bits::gather(arch, group, units));
-        // A whole wave has a lane for each quad, which works it out before the answer is there.
-        let quad =
-            if WHOLE { arch.settled(quad(layout, group.rank, || subject.header(arch, layout, group.mask, time), &bits)) } else { [0; 4] };
-        (time, bits, quad)
+        // Mostly there is a lane for each quad, which works it out before the answer is there.
+        let own = quad(layout, group.rank, || subject.header(arch, layout, group.mask, time), &bits);
+        (time, bits, arch.settled(own))
     });
     let at = match reserved {
         Ok(at) => at,
         Err(why) => return why,
     };
-    if WHOLE {
-        store_quad(arch, group, layout, at, quad);
+    if WHOLE || group.count >= quads {
+        store_quad(arch, group, layout, at, own);
     } else {
         store_quads(arch, group, layout, at, || subject.header(arch, layout, group.mask, time), &bits);
     }
@@ -320,7 +320,7 @@ fn quad<const UNITS: usize>(
     }
 }
 
-/// Stores the lane's own quad, of a wave that has a lane for each.
+/// Stores the lane's own quad, of a group that has a lane for each.
 #[inline(always)]
 fn store_quad<A: RingLink>(arch: A, group: &Group, layout: Layout, at: Position, four: [u32; QUAD as usize]) {
     if group.rank < layout.left() / QUAD {
@@ -340,20 +340,11 @@ fn store_quads<A: RingLink, const UNITS: usize>(
     bits: &Bits<UNITS>,
 ) {
     let quads = layout.left() / QUAD;
-    let store = |index: u32| {
+    let mut index = group.rank;
+    while index < quads {
         let phase = at.phase(QUAD * index);
         arch.store_four(at.unit(QUAD * index), quad(layout, index, &header, bits).map(|unit| unit & DATA | phase));
-    };
-    if group.count >= quads {
-        if group.rank < quads {
-            store(group.rank);
-        }
-    } else {
-        let mut quad = group.rank;
-        while quad < quads {
-            store(quad);
-            quad += group.count;
-        }
+        index += group.count;
     }
 }
 
