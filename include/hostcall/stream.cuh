@@ -171,12 +171,12 @@ HC_INLINE void store_quad(const position& at, u32 index, const quad& four) {
     machine::store_units(ring::unit(at.unit(index)), four.with_phase(at.phase(index)).at);
 }
 
-/// Stores everything that stands before the columns. `Whole`: a lane for each quad, which has worked out its own.
+/// Stores everything that stands before the columns. `own`: the lane's own quad, for groups that have a lane for each.
 template <bool Whole, u32 Units>
 HC_INLINE void store_left(const lanes& group, const layout& layout, const position& at, const subject& subject, u64 time,
                           const top_bits<Units>& bits, const quad& own) {
     const u32 quads = layout.left() / quad_units;
-    if constexpr (Whole) {
+    if (Whole || group.count >= quads) {
         if (group.rank < quads) store_quad(at, quad_units * group.rank, own);
     } else {
         const message_header header = message_header::make(subject, layout, (u64)group.mask, time);
@@ -233,11 +233,10 @@ HC_INLINE sent send_in(const lanes& group, subject subject, const u32 (&units)[U
     const sent end = reserve(group, layout.granules(), subject, at, [&](const wire::subject& subject) {
         if (subject.timed) time = machine::now_ns();
         bits.gather(group, units);
-        if constexpr (Whole) {
-            const message_header header = message_header::make(subject, layout, (u64)group.mask, time);
-            own = left_quad(header, layout, bits, group.rank);
-            machine::settle(own.at);
-        }
+        // Mostly there is a lane for each quad, which works it out before the answer is there.
+        const message_header header = message_header::make(subject, layout, (u64)group.mask, time);
+        own = left_quad(header, layout, bits, group.rank);
+        machine::settle(own.at);
     });
     if (end != sent::sent) return end;
     store_left<Whole>(group, layout, at, subject, time, bits, own);
@@ -245,13 +244,93 @@ HC_INLINE sent send_in(const lanes& group, subject subject, const u32 (&units)[U
     return sent::sent;
 }
 
-/// Sends the units of the first lane of `group`, in a message of that lane alone.
+/// Units of the largest value of one lane whose message is one granule.
+constexpr u32 once_units = HOSTCALL_STREAM_GRANULE - HOSTCALL_STREAM_HEADER_UNITS - 1;
+constexpr u32 granule_quads = HOSTCALL_STREAM_GRANULE / quad_units;
+
+/// The quads of a message of one lane that is one granule, without phases: header, displaced bits, padding, the lane's units.
 template <u32 Units>
-HC_INLINE sent once_in(const lanes& group, const subject& subject, const u32 (&units)[Units]) {
-    u32 told = told_sent;
-    if (group.leads()) told = (u32)send_in<false>(group.alone(), subject, units);
-    // The others wait: they would be ahead of it with the next message.
-    return (sent)machine::broadcast(group.mask, told, group.leader);
+HC_INLINE void fill(quad (&quads)[granule_quads], const layout& layout, const message_header& header, const u32 (&units)[Units]) {
+    u32 all[HOSTCALL_STREAM_GRANULE] = {};
+    HC_UNROLL
+    for (u32 k = 0; k < Units; k++) {
+        all[HOSTCALL_STREAM_HEADER_UNITS] |= (units[k] >> 31) << k;
+        all[layout.place(0, k)] = units[k];
+    }
+    HC_UNROLL
+    for (u32 k = 0; k < granule_quads; k++) quads[k] = {{all[4 * k], all[4 * k + 1], all[4 * k + 2], all[4 * k + 3]}};
+    quads[0] = header.first();
+    quads[1] = header.second();
+}
+
+/// Sends the units of a lane alone whose message is one granule: where everything lies in it is known before it runs, and is worked out while
+/// room is reserved.
+template <u32 Units>
+HC_INLINE sent send_alone(const lanes& group, subject subject, const u32 (&units)[Units]) {
+    const layout layout{Units, 1, machine::wave_size() == 64};
+    quad quads[granule_quads];
+    position at;
+    const sent end = reserve(group, layout.granules(), subject, at, [&](const wire::subject& subject) {
+        fill(quads, layout, message_header::make(subject, layout, (u64)group.mask, subject.timed ? machine::now_ns() : 0), units);
+        HC_UNROLL
+        for (u32 k = 0; k < granule_quads; k++) machine::settle(quads[k].at);
+    });
+    if (end != sent::sent) return end;
+    HC_UNROLL
+    for (u32 k = 0; k < granule_quads; k++) store_quad(at, quad_units * k, quads[k]);
+    return sent::sent;
+}
+
+/// Sends `Units` units from each lane of a part of a wave.
+template <u32 Units>
+HC_INLINE sent send_apart(const lanes& group, const subject& subject, const u32 (&units)[Units]) {
+    if constexpr (Units <= once_units) {
+        if (group.count == 1) return send_alone(group, subject, units);
+    }
+    return send_in<false>(group, subject, units);
+}
+
+/// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it is short.
+template <u32 Units>
+HC_INLINE sent once_in(const lanes& group, subject subject, const u32 (&units)[Units]) {
+    if constexpr (Units > once_units) {
+        u32 told = told_sent;
+        if (group.leads()) told = (u32)send_in<false>(group.alone(), subject, units);
+        // The others wait: they would be ahead of it with the next message.
+        return (sent)machine::broadcast(group.mask, told, group.leader);
+    } else {
+        const layout layout{Units, 1, machine::wave_size() == 64};
+        u64 time = 0;
+        u32 first[Units];
+        position at;
+        const sent end = reserve(group, layout.granules(), subject, at, [&](const wire::subject& subject) {
+            HC_UNROLL
+            for (u32 k = 0; k < Units; k++) first[k] = machine::broadcast(group.mask, units[k], group.leader);
+            if (subject.timed) time = machine::now_ns();
+        });
+        if (end != sent::sent) return end;
+        quad quads[granule_quads];
+        fill(quads, layout, message_header::make(subject, layout, 1ull << group.leader, time), first);
+        HC_NO_UNROLL
+        for (u32 which = group.rank; which < granule_quads; which += group.count) {
+            quad own = quads[0];
+            HC_UNROLL
+            for (u32 k = 1; k < granule_quads; k++) {
+                if (k == which) own = quads[k];
+            }
+            store_quad(at, quad_units * which, own);
+        }
+        return sent::sent;
+    }
+}
+
+/// [`once_in`] of a part of a wave.
+template <u32 Units>
+HC_INLINE sent once_apart(const lanes& group, const subject& subject, const u32 (&units)[Units]) {
+    if constexpr (Units <= once_units) {
+        if (group.count == 1) return send_alone(group, subject, units);
+    }
+    return once_in(group, subject, units);
 }
 
 /// What messages of a stream say of themselves, by its word, which is not 0.
@@ -271,12 +350,12 @@ HC_INLINE sent send_units(u64 site, u32 word, u32 values, const u32 (&units)[Uni
         const sent admitted = admit(group, subject);
         if (admitted != sent::sent) return admitted;
     }
-    if constexpr (Once) return once_in(group, subject, units);
     // With lanes that are known the layout is constant, and collectives cost an instruction each.
     const u32 count = machine::wave_size();
     const machine::mask all = count == 64 ? (machine::mask)~0ull : (machine::mask)~0u;
-    if (group.mask == all) return send_in<true>(lanes{all, count, machine::lane(), 0}, subject, units);
-    return send_in<false>(group, subject, units);
+    const lanes whole{all, count, machine::lane(), 0};
+    if constexpr (Once) return group.mask == all ? once_in(whole, subject, units) : once_apart(group, subject, units);
+    return group.mask == all ? send_in<true>(whole, subject, units) : send_apart(group, subject, units);
 }
 
 }  // namespace wire

@@ -13,11 +13,14 @@ use crate::bench::error::Error;
 use crate::bench::report::{Against, Figure, Row};
 use crate::bench::rig::{Rig, middle};
 
+/// Numbers, and when each was seen.
+type Seen = Vec<(u32, Instant)>;
+
 /// Writes the number of the last message into a word that the kernel looks at.
 struct Echo {
     word: Arc<HostMemory<u32>>,
     /// When it was called, for each of them.
-    handled: Option<Arc<Mutex<Vec<(u32, Instant)>>>>,
+    handled: Option<Arc<Mutex<Seen>>>,
 }
 
 impl Handler<Message16> for Echo {
@@ -67,7 +70,7 @@ struct Looker<'a> {
 
 impl Looker<'_> {
     /// When it saw each number.
-    fn run(&self) -> Vec<(u32, Instant)> {
+    fn run(&self) -> Seen {
         let (mut seen, mut last) = (Vec::new(), 0);
         // Relaxed, here and below: a number is all there is to say.
         while !self.over.load(Ordering::Relaxed) {
@@ -106,7 +109,7 @@ impl Parts {
     }
 
     /// Microseconds that a message took to be sent, and that a trip took, and when the word behind each was seen.
-    fn run(rig: &Rig, streams: &Streams, word: &HostMemory<u32>, what: u32, pause: u32) -> Result<(f64, f64, Vec<(u32, Instant)>), Error> {
+    fn run(rig: &Rig, streams: &Streams, word: &HostMemory<u32>, what: u32, pause: u32) -> Result<(f64, f64, Seen), Error> {
         let (warm, trips) = (rig.scale.calls / 10, rig.scale.calls);
         let behind = rig.device.alloc_host::<u32>(1024)?;
         [word, &behind].iter().try_for_each(|word| word.write(0, &[0]))?;
