@@ -19,14 +19,10 @@ HC_INLINE sent admit(lanes& group, subject& subject) {
     const hostcall_gate gate = ring::gate(subject.stream);
     const u32 lane = machine::lane();
     subject.weight = gate.rate_log2 < HOSTCALL_STREAM_MAX_RATE_LOG2 ? gate.rate_log2 : HOSTCALL_STREAM_MAX_RATE_LOG2;
-    const bool inside = gate.groups == ~0u || (u32)ring::group() - gate.first < gate.groups;
-    bool wanted = inside && gate.shut == 0 && (gate.lanes >> lane & 1) != 0;
-    // Whether any lane has seen a rate is found out sooner than a number to choose by.
-    if (machine::ballot(group.mask, subject.weight != 0) != 0) {
-        // One number for all of them.
-        const u32 dice = machine::broadcast(group.mask, machine::dice(), group.leader);
-        wanted = wanted && is_chosen(dice, subject.weight);
-    }
+    // One number for all of them.
+    const u32 dice = machine::broadcast(group.mask, machine::dice(), group.leader);
+    const bool inside = (u32)ring::group() - gate.first < gate.groups || gate.groups == ~0u;
+    const bool wanted = inside && gate.shut == 0 && (gate.lanes >> lane & 1) != 0 && is_chosen(dice, subject.weight);
     const machine::mask mask = machine::ballot(group.mask, wanted);
     if ((mask >> lane & 1) != 0) {
         group = lanes::make(mask, lane);

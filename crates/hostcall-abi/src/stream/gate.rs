@@ -53,7 +53,7 @@ impl Gate {
     /// The lanes of a wave there whose values are wanted.
     #[inline(always)]
     const fn wanted(&self, from: From) -> u64 {
-        let inside = self.groups == u32::MAX || (from.group as u32).wrapping_sub(self.first) < self.groups;
+        let inside = (from.group as u32).wrapping_sub(self.first) < self.groups || self.groups == u32::MAX;
         if inside && self.shut == 0 { self.lanes } else { 0 }
     }
 }
@@ -64,12 +64,9 @@ impl Gate {
 pub(super) fn admit<A: RingLink>(arch: A, group: &Group, subject: &Subject) -> Result<(Group, u32), Sent> {
     let (gate, lane) = (arch.gate(subject.stream), arch.lane());
     let weight = gate.rate_log2.min(Gate::MAX_RATE_LOG2);
-    let mut wanted = gate.wanted(arch.from()) >> lane & 1 != 0;
-    // Whether any lane has seen a rate is found out sooner than a number to choose by.
-    if arch.ballot(group.mask, weight != 0) != 0 {
-        // One number for all of them.
-        wanted &= is_chosen(arch.broadcast(group.mask, arch.dice(), group.leader), weight);
-    }
+    // One number for all of them. (To ask by a ballot first whether any lane has seen a rate takes longer: this is under way while the gate is loaded.)
+    let dice = arch.broadcast(group.mask, arch.dice(), group.leader);
+    let wanted = gate.wanted(arch.from()) >> lane & 1 != 0 && is_chosen(dice, weight);
     let mask = arch.ballot(group.mask, wanted);
     if mask >> lane & 1 != 0 {
         return Ok((Group::new(mask, lane), weight));
