@@ -223,9 +223,9 @@ unsafe fn send_by<A: ByteLink>(arch: A, group: &Group, sender: u32, mut subject:
             Err(why) => return why,
         }
     }
-    let reserved = reserve(arch, group, granules, &mut subject, |subject| time(arch, subject.timed));
-    let (at, time) = match reserved {
-        Ok(reserved) => reserved,
+    let (reserved, time) = reserve(arch, group, granules, &mut subject, |subject| time(arch, subject.timed));
+    let at = match reserved {
+        Ok(at) => at,
         Err(why) => return why,
     };
     let Subject { stream, site, weight, .. } = subject;

@@ -6,8 +6,8 @@ use super::send::{Counter, RingLink, Subject};
 use super::unit::Position;
 use crate::port::Group;
 
-/// Reserves room for a message, and tells all lanes where it is, with what was worked out `meanwhile` because it does not depend on that; or why there is
-/// none.
+/// Reserves room for a message, and tells all lanes where it is, or why there is none. Whatever does not depend on that is worked out `meanwhile`.
+/// (Also where there is no room: without what it gives, what follows is made once for each way to get there, which costs kernels 25 registers.)
 ///
 /// Lanes do not part here but for the atomic itself, and for what is rare. What they decide they decide together, by a ballot, because each has looked at
 /// the credit by itself.
@@ -18,14 +18,14 @@ pub(super) fn reserve<A: RingLink, T>(
     granules: u32,
     subject: &mut Subject,
     meanwhile: impl FnOnce(&Subject) -> T,
-) -> Result<(Position, T), Sent> {
+) -> (Result<Position, Sent>, T) {
     // The largest message takes no more than a quarter of its ring: one of rows of the smallest, one of bytes by its sender's check.
     let ring_log2 = arch.ring_log2();
     let size = 1u32 << ring_log2;
     if subject.policy != Policy::Block {
         match by_leader(arch, group, || room(arch, granules, size, subject)) {
             (Sent::Sent, weight) => subject.weight += weight,
-            (why, _) => return Err(why),
+            (why, _) => return (Err(why), meanwhile(subject)),
         }
     }
     // Both are under way together; in which order they are made does not matter, because the reader does not get past what is reserved here.
@@ -42,9 +42,9 @@ pub(super) fn reserve<A: RingLink, T>(
         && let (why @ Sent::Closed, _) = by_leader(arch, group, || (wait(arch, first, granules, size, subject), 0))
     {
         // What has been reserved is never stored.
-        return Err(why);
+        return (Err(why), other);
     }
-    Ok((Position::new(first, ring_log2), other))
+    (Ok(Position::new(first, ring_log2)), other)
 }
 
 /// What the leader finds out, for all lanes: an outcome, and a weight.

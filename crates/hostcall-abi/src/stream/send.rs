@@ -153,12 +153,12 @@ fn send_apart<A: RingLink, const UNITS: usize>(arch: A, mask: u64, subject: Subj
 #[inline(always)]
 fn send_alone<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     let layout = Layout { units: UNITS as u32, lanes: 1, wide: arch.is_wide() };
-    let reserved = reserve(arch, group, layout.granules(), &mut subject, |subject| {
+    let (reserved, quads) = reserve(arch, group, layout.granules(), &mut subject, |subject| {
         let quads = granule(layout, &subject.header(arch, layout, group.mask, time(arch, subject.timed)), units);
         quads.map(|quad| arch.settled(quad))
     });
-    let (at, quads) = match reserved {
-        Ok(reserved) => reserved,
+    let at = match reserved {
+        Ok(at) => at,
         Err(why) => return why,
     };
     unrolled!(for quad in 0..GRANULE / QUAD => {
@@ -200,14 +200,14 @@ fn send_in<A: RingLink, const UNITS: usize, const WHOLE: bool>(arch: A, group: &
     let layout = Layout { units: UNITS as u32, lanes: group.count, wide: arch.is_wide() };
     let quads = layout.left() / QUAD;
     // While room is reserved: what does not depend on it. All lanes make all ballots; each then picks what it stores.
-    let reserved = reserve(arch, group, layout.granules(), &mut subject, |subject| {
+    let (reserved, (time, bits, own)) = reserve(arch, group, layout.granules(), &mut subject, |subject| {
         let (time, bits) = (time(arch, subject.timed), Bits::gather(arch, group, units));
         // Mostly there is a lane for each quad, which works it out before the answer is there.
         let own = quad(layout, group.rank, || subject.header(arch, layout, group.mask, time), &bits);
         (time, bits, arch.settled(own))
     });
-    let (at, (time, bits, own)) = match reserved {
-        Ok(reserved) => reserved,
+    let at = match reserved {
+        Ok(at) => at,
         Err(why) => return why,
     };
     if WHOLE || group.count >= quads {
@@ -257,15 +257,15 @@ fn once_in<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject:
         return Sent::new(arch.broadcast(group.mask, sent as u32, group.leader));
     }
     let layout = Layout { units: UNITS as u32, lanes: 1, wide: arch.is_wide() };
-    let reserved = reserve(arch, group, layout.granules(), &mut subject, |subject| {
+    let (reserved, (time, units)) = reserve(arch, group, layout.granules(), &mut subject, |subject| {
         let mut all = [0; UNITS];
         unrolled!(for k in 0..UNITS as u32 => {
             all[k as usize] = arch.broadcast(group.mask, units[k as usize], group.leader);
         });
         (time(arch, subject.timed), all)
     });
-    let (at, (time, units)) = match reserved {
-        Ok(reserved) => reserved,
+    let at = match reserved {
+        Ok(at) => at,
         Err(why) => return why,
     };
     let quads = granule(layout, &subject.header(arch, layout, 1 << group.leader, time), &units);
