@@ -124,6 +124,9 @@ enum Command {
         /// Fast to build and slow to run, as the tests have it
         #[arg(long)]
         debug: bool,
+        /// For other processors: `aarch64-unknown-linux-gnu`, which needs `rustup target add` and the package `gcc-aarch64-linux-gnu`
+        #[arg(long)]
+        target: Option<String>,
     },
     /// Build the wheel, install it into an environment of its own, and run the Python package's tests
     TestPython,
@@ -171,8 +174,9 @@ fn main() -> Result<ExitCode> {
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
         Command::AbiHeader { check } => abi_header::run(&sh, check),
-        Command::Wheel { debug } => {
-            python::packages(&sh).and_then(|()| wheel::build(&sh, debug).map(|wheel| println!("{}", wheel.display())))
+        Command::Wheel { debug, target } => {
+            let wheel = python::packages(&sh).and_then(|()| wheel::build(&sh, debug, target.as_deref()));
+            wheel.map(|wheel| println!("{}", wheel.display()))
         }
         Command::TestPython => {
             let mut steps = steps::Steps::begin();

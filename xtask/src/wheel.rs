@@ -18,17 +18,26 @@ fn python() -> PathBuf {
     crate::root().join("target/python/bin/python")
 }
 
-/// Builds the wheel, and says where it is.
-pub(crate) fn build(sh: &Shell, debug: bool) -> Result<PathBuf> {
+/// Builds the wheel, and says where it is. `triple`: for other processors than this machine's.
+pub(crate) fn build(sh: &Shell, debug: bool, triple: Option<&str>) -> Result<PathBuf> {
     headers(sh)?;
     bitcode(sh)?;
-    let wheels = crate::root().join("target/wheels").join(if debug { "debug" } else { "release" });
+    let wheels = crate::root().join("target/wheels").join(triple.unwrap_or_default()).join(if debug { "debug" } else { "release" });
     sh.remove_path(&wheels)?;
     let profile = if debug { "dev" } else { "release" };
     let (python, manifest) = (python(), format!("{CRATE}/Cargo.toml"));
     let target = crate::target_directory();
-    cmd!(sh, "{python} -m maturin build --quiet --profile {profile} --manifest-path {manifest} --target-dir {target} --out {wheels}")
-        .run()?;
+    let mut build =
+        cmd!(sh, "{python} -m maturin build --quiet --profile {profile} --manifest-path {manifest} --target-dir {target} --out {wheels}");
+    if let Some(triple) = triple {
+        let linker = format!("CARGO_TARGET_{}_LINKER", triple.to_uppercase().replace('-', "_"));
+        build = build.args(["--target", triple]);
+        if std::env::var_os(&linker).is_none() {
+            // Debian's name of the cross compiler.
+            build = build.env(linker, format!("{}-gcc", triple.replace("-unknown", "")));
+        }
+    }
+    build.run()?;
     let mut built = sh.read_dir(&wheels)?;
     ensure!(built.len() == 1, "one wheel in {}, not {}", wheels.display(), built.len());
     built.pop().context("one wheel")
@@ -65,7 +74,7 @@ pub(crate) fn steps(sh: &Shell, steps: &mut Steps) {
     }
     let (mut wheel, mut programs) = (None, None);
     steps.run("the wheel of the Python package", || {
-        wheel = Some(build(sh, true)?);
+        wheel = Some(build(sh, true, None)?);
         Ok(())
     });
     let Some(wheel) = wheel else { return };
