@@ -110,7 +110,8 @@ pub fn send_if(input: TokenStream) -> TokenStream {
 
 /// Says what the lane does to memory, and where in the source: `hostcall::access!(read, &x[i])`, with `write`, `read_write` or `atomic` in the same place.
 ///
-/// It accesses nothing itself. `hostcall::stream::access` has it as functions, without the place.
+/// `hostcall::access!(access)` does it for an `Access` that was made otherwise. It accesses nothing itself. `hostcall::stream::access` has it as functions,
+/// without the place.
 #[proc_macro]
 pub fn access(input: TokenStream) -> TokenStream {
     common::finish(site::access(input.into()))

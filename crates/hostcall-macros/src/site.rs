@@ -65,20 +65,33 @@ pub(crate) fn send_if(input: TokenStream) -> Result<TokenStream> {
     Ok(quote!(if #condition { (#value).__send_at(#site) } else { ::hostcall::stream::Sent::Off }))
 }
 
+/// What `access!` is given: what is done to a place, or all of it.
+enum Said {
+    Place(Ident, Expr),
+    Whole(Expr),
+}
+
 pub(crate) fn access(input: TokenStream) -> Result<TokenStream> {
     const USAGE: &str = "access!(read, &x[i])";
-    let both = |input: ParseStream<'_>| {
+    let said = |input: ParseStream<'_>| {
+        if !(input.peek(Ident) && input.peek2(Token![,])) {
+            return input.parse().map(Said::Whole);
+        }
         let kind = input.parse::<Ident>()?;
         input.parse::<Token![,]>()?;
-        Ok((kind, input.parse::<Expr>()?))
+        Ok(Said::Place(kind, input.parse()?))
     };
-    let (kind, place) = parse(input, both, USAGE)?;
+    let said = parse(input, said, USAGE)?;
+    let site = word(0, "");
+    let (kind, place) = match said {
+        Said::Place(kind, place) => (kind, place),
+        Said::Whole(access) => return Ok(quote!(::hostcall::stream::access::send_access_at(#site, #access))),
+    };
     let known = [("read", "Read"), ("write", "Write"), ("read_write", "ReadWrite"), ("atomic", "Atomic")];
     let Some((_, kind)) = known.into_iter().find(|(name, _)| kind == name) else {
         return Err(Error::new(kind.span(), format!("an access is read, write, read_write or atomic: it is used as `{USAGE}`")));
     };
     let kind = format_ident!("{kind}");
-    let site = word(0, "");
     Ok(quote!(::hostcall::stream::access::send_at(#site, #place, ::hostcall::stream::access::AccessKind::#kind)))
 }
 

@@ -1,8 +1,11 @@
-//! Two ways through a matrix, which say what they access and how long they take: launched by `cargo run -p hostcall-stream --example heatmap`.
+//! Two ways through a matrix, which say what they access and how long they take: launched by `cargo run -p hostcall-stream --example heatmap`. And a
+//! [transpose].
 #![no_std]
 
 use hostcall::prelude::*;
 use hostcall::stream::{access, interval};
+
+pub mod transpose;
 
 /// Adds up `side` values from `first` on, `step` apart, and writes the sum.
 fn sum(matrix: &[f32], side: usize, first: usize, step: usize, to: &mut f32) {

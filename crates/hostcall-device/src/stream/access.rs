@@ -86,3 +86,11 @@ fn send_from<T>(site: Option<Site>, place: *const T, kind: AccessKind, bytes: us
 pub fn send_access(access: Access) -> Sent {
     send_units::<UNITS>(&__HOSTCALL_STREAM__Access, None, 1, &units_of(&access))
 }
+
+/// What `access!` is of an [`Access`].
+#[doc(hidden)]
+#[inline(always)]
+#[track_caller]
+pub fn send_access_at(site: Site, access: Access) -> Sent {
+    send_units::<UNITS>(&__HOSTCALL_STREAM__Access, Some(site), 1, &units_of(&access))
+}
