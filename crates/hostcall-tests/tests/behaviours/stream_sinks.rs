@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use behaviours_services::{Big, Mixed, Numbered, Tiny};
 use hostcall_sinks::object_store::memory::InMemory;
-use hostcall_sinks::{Arrow, Full, Intake, Parquet, open};
+use hostcall_sinks::{Arrow, Full, Intake, Parquet, Perfetto, open};
 use hostcall_stream::sink::{Inlet, RawBatch, Sink, SinkError, Sunk};
 use hostcall_stream::{Filter, Message, Origin, Schema, StreamsBuilder, WaitError};
 use hostcall_tests::Bench;
 use offload::{Args, Launch};
+use prost::Message as _;
 
 use crate::listening::{run_all, start};
 
@@ -65,6 +66,57 @@ fn parquet_and_arrow_have_what_the_handlers_were_given() {
         }
         assert!(all == handled, "{}: {} values kept, {} handled", path.display(), all.len(), handled.len());
     }
+}
+
+/// The parts of `protos/perfetto/trace/*.proto` that say what was measured.
+mod perfetto {
+    #[derive(prost::Message)]
+    pub(super) struct Trace {
+        #[prost(message, repeated, tag = "1")]
+        pub(super) packet: Vec<Packet>,
+    }
+
+    #[derive(prost::Message)]
+    pub(super) struct Packet {
+        #[prost(uint64, optional, tag = "8")]
+        pub(super) timestamp: Option<u64>,
+        #[prost(message, optional, tag = "11")]
+        pub(super) track_event: Option<Event>,
+    }
+
+    #[derive(prost::Message)]
+    pub(super) struct Event {
+        /// 1: a slice begins; 2: it ends.
+        #[prost(int32, optional, tag = "9")]
+        pub(super) r#type: Option<i32>,
+        #[prost(string, optional, tag = "23")]
+        pub(super) name: Option<String>,
+    }
+}
+
+#[test]
+fn a_trace_has_each_interval_that_a_kernel_measured() {
+    let bench = Bench::new(|builder| builder);
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("run.perfetto-trace");
+    let (groups, lanes, steps) = (12u32, 128u32, 5u32);
+    // What the kernel calls a wave as a whole, and a step.
+    let sink = Perfetto::to(&path).named(10, "whole").named(11, "step").open().expect("it opens");
+    let streams = start(&bench, |builder| builder.sink(sink.clone()));
+    let out = bench.device.alloc::<u32>((groups * lanes) as usize).expect("memory");
+    bench.launch("interval_blocks", Launch::threads(groups * lanes, lanes), Args::new().value(steps).slice(&out));
+    bench.server.wait(&bench.queue).expect("the kernel ends");
+    streams.wait(&bench.queue).expect("nothing is lost");
+    drop(streams);
+    let waves = (groups * lanes / bench.device.info().wave_size) as usize;
+    let all = waves * (1 + steps as usize);
+    assert_eq!((sink.sunk().messages, sink.sunk().lost), (all as u64, 0));
+    let trace = perfetto::Trace::decode(&*std::fs::read(&path).expect("the trace")).expect("a trace");
+    let events: Vec<_> = trace.packet.iter().filter_map(|packet| Some((packet.timestamp?, packet.track_event.as_ref()?))).collect();
+    let begun = |name: &str| events.iter().filter(|(_, event)| event.r#type == Some(1) && event.name.as_deref() == Some(name)).count();
+    assert_eq!((begun("whole"), begun("step")), (waves, waves * steps as usize));
+    assert_eq!(events.iter().filter(|(_, event)| event.r#type == Some(2)).count(), all);
+    assert!(events.iter().all(|(time, _)| *time > 0));
 }
 
 #[test]
