@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hostcall_abi::geometry::{Geometry, HostLayout};
-use hostcall_abi::port::{HostMemory, LaneReplies, lane_stride, store_replies_by_words};
+use hostcall_abi::port::{HostMemory, LaneReplies, store_replies_by_words};
 use hostcall_abi::word::WORD_BYTES;
 use hostcall_abi::{Tag, Word};
 
@@ -267,7 +267,7 @@ impl HostMemory for PortWords {
         crate::test_utils::count_loads(lanes * words);
         let start = self.request(port, at, lanes * words).cast_const();
         let row = lanes as usize * size_of::<Word>();
-        let stride = lane_stride(words) * 4;
+        let stride = hostcall_abi::port::lane_stride(words) * 4;
         assert!(lanes as usize * stride + size_of::<Word>() <= size_of_val(out), "the payload fits where it is copied to");
         let to = out.as_mut_ptr().cast::<u8>();
         // SAFETY: SSE2 is part of x86-64. Each word loaded is one of the message, which is inside the request area. Word `j` of a lane is
