@@ -22,7 +22,7 @@ pub enum LaunchEvent<'a> {
     Begun {
         /// Its number on its device, from 1 on, in the order in which launches are counted. Waves of the simulator send the low bits of it.
         number: u64,
-        /// What is launched; `None`: a graph, or what was launched by other means.
+        /// What is launched; `None`: a graph, what was launched by other means, or what is recorded and does not run.
         kernel: Option<&'a str>,
         /// Which of the device's queues it is in: its launches run one after another.
         queue: u64,

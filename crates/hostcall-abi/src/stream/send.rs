@@ -225,8 +225,8 @@ const ONCE_UNITS: usize = (GRANULE - header::UNITS - 1) as usize;
 /// Quads of a granule.
 const QUADS: usize = (GRANULE / QUAD) as usize;
 
-/// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it is short. Every lane of the group must call, and
-/// gets the same answer.
+/// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it is short. Every lane of the group
+/// must call, and gets the same answer.
 #[inline(always)]
 pub fn send_once<A: RingLink, const UNITS: usize>(arch: A, group: &Group, mut subject: Subject, units: &[u32; UNITS]) -> Sent {
     let group = match wanted(arch, group, &mut subject) {
