@@ -41,6 +41,8 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     programs(sh, &command)?;
     crate::offload::bundle(sh, OUT)?;
     crate::cpp_bundle::bundle(sh, OUT)?;
+    // For the behaviours of streams that go to JetStream.
+    sh.copy_file("target/debian/usr/sbin/nats-server", OUT).context("`cargo xtask setup` unpacks it")?;
     scripts(sh, &["run-tests", "run-bench", "run-offload", "run-cpp"])?;
     sh.copy_file("LICENSE-APACHE", format!("{OUT}/sample.txt"))?;
     cmd!(sh, "tar -C target -cJf {OUT}.tar.xz gpu-bundle").run().context("needs tar and xz")?;

@@ -1,4 +1,4 @@
-//! The packages with which tests read what sinks wrote, and a server that stands for S3, in a virtual environment of their own: `target/python`.
+//! The packages with which tests read what sinks wrote, in a virtual environment of their own: `target/python`.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,11 @@ use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
 /// With their versions: the same on every machine.
-const PACKAGES: [&str; 8] = [
+const PACKAGES: [&str; 7] = [
     "duckdb==2.0.0",
     "pandas==3.1.1",
     "pyarrow==26.0.1",
     NUMPY,
-    "moto[server]==5.2.5",
     // What the wheel is built with, and tested with.
     "maturin==1.16.0",
     "pytest==9.2.0",

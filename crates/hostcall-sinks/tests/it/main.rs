@@ -2,9 +2,6 @@
 
 mod arrow;
 mod batches;
-#[cfg(feature = "nats")]
-#[cfg(feature = "s3")]
-mod bucket;
 mod bytes;
 mod convert;
 mod full;

@@ -7,49 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use hostcall_sinks::nats::async_nats::{self, jetstream};
+use hostcall_sinks::nats::async_nats;
 use hostcall_sinks::{Intake, Nats, OpenError, ReadError, decode};
 use hostcall_stream::sink::Sink;
 use hostcall_stream::{Origin, Sites};
+use hostcall_test_support::{Broker, Kept};
 
 use crate::support::{All, Loss, OtherLoss, Sent, expected, give, losses, place};
-use hostcall_test_support::Broker;
-
-/// A message that the server keeps: subject, number, content.
-#[derive(Debug)]
-struct Kept {
-    subject: String,
-    id: String,
-    payload: Vec<u8>,
-}
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
-}
-
-/// Everything in a JetStream stream, in order.
-fn kept(broker: &Broker, stream: &str) -> Vec<Kept> {
-    runtime().block_on(async {
-        let client = async_nats::connect(broker.address()).await.expect("a connection");
-        let context = jetstream::new(client);
-        let mut stream = loop {
-            // A server that has begun anew takes a moment to know its streams.
-            match context.get_stream(stream).await {
-                Ok(stream) => break stream,
-                Err(error) => println!("not yet: {error}"),
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        };
-        let last = stream.info().await.expect("what it has").state.last_sequence;
-        let mut all = Vec::new();
-        for sequence in 1..=last {
-            let message = stream.get_raw_message(sequence).await.expect("a message");
-            let id = message.headers.get("Nats-Msg-Id").expect("a number").to_string();
-            all.push(Kept { subject: message.subject.to_string(), id, payload: message.payload.to_vec() });
-        }
-        all
-    })
-}
 
 /// The values in the messages of a subject.
 fn values<M: hostcall_stream::Message>(messages: &[Kept], subject: &str) -> Vec<(Origin, M)> {
@@ -76,7 +40,7 @@ fn every_value_is_in_a_message_of_its_streams_subject_with_the_places_before() {
     sink.flush();
     let sunk = sink.sunk();
     assert_eq!((sunk.messages, sunk.values, sunk.lost, sunk.error.clone()), (21, 672, 0, None), "{sunk}");
-    let all = kept(&broker, "lab_run7");
+    let all = broker.kept("lab_run7");
     assert_eq!(all[0].subject, "lab.run7._sites");
     assert!(values::<Loss>(&all, "lab.run7.Loss") == expected(&messages, 0), "values or origins differ");
     assert_eq!(values::<OtherLoss>(&all, "lab.run7.Loss-000000000000000c").len(), 32);
@@ -89,7 +53,7 @@ fn every_value_is_in_a_message_of_its_streams_subject_with_the_places_before() {
     sites.insert(4, place("matmul"));
     give(&sink, &messages, 3);
     sink.finish();
-    let all = kept(&broker, "lab_run7");
+    let all = broker.kept("lab_run7");
     assert_eq!(all.iter().filter(|message| message.subject == "lab.run7._sites").count(), 2);
     let mut ids: Vec<&str> = all.iter().map(|message| message.id.as_str()).collect();
     ids.sort_unstable();
@@ -99,7 +63,7 @@ fn every_value_is_in_a_message_of_its_streams_subject_with_the_places_before() {
     let sink = Nats::at(format!("{}/lab.run7", broker.address())).open().expect("it opens");
     give(&sink, &messages, 3);
     sink.finish();
-    assert_eq!(values::<Loss>(&kept(&broker, "lab_run7"), "lab.run7.Loss").len(), 3 * 640);
+    assert_eq!(values::<Loss>(&broker.kept("lab_run7"), "lab.run7.Loss").len(), 3 * 640);
 }
 
 #[test]
@@ -126,7 +90,7 @@ fn a_server_that_is_killed_and_comes_back_has_every_message_once_and_in_order() 
     });
     let sunk = sink.sunk();
     assert_eq!((sunk.messages, sunk.values, sunk.lost, sunk.error.clone()), (3000, 96_000, 0, None), "{sunk}");
-    assert!(values::<Loss>(&kept(&broker, "run"), "run.Loss") == expected(&messages, 0), "lost, doubled or in another order");
+    assert!(values::<Loss>(&broker.kept("run"), "run.Loss") == expected(&messages, 0), "lost, doubled or in another order");
 }
 
 /// A way to a server that loses what the server says, when it is told to, and breaks when that was an acknowledgement.
@@ -185,7 +149,7 @@ fn a_message_whose_acknowledgement_is_lost_is_offered_again_and_stored_once() {
     }
     let sunk = sink.sunk();
     assert_eq!((sunk.messages, sunk.values, sunk.lost, sunk.error.clone()), (20, 640, 0, None), "{sunk}");
-    let all = kept(&broker, "run");
+    let all = broker.kept("run");
     assert_eq!(all.len(), 2);
     assert!(values::<Loss>(&all, "run.Loss") == expected(&messages, 0), "lost, doubled or in another order");
 }
@@ -212,7 +176,7 @@ fn a_server_that_stays_away_is_named_and_what_it_did_not_acknowledge_is_counted(
     assert!(error.contains("cannot write to `run.>` of NATS at 127.0.0.1:") && error.contains("(tried for "), "{error}");
     assert!(error.contains("give it longer with `retry`"), "{error}");
     broker.again();
-    assert!(values::<Loss>(&kept(&broker, "run"), "run.Loss") == expected(&messages, 0));
+    assert!(values::<Loss>(&broker.kept("run"), "run.Loss") == expected(&messages, 0));
 }
 
 #[test]
@@ -224,7 +188,7 @@ fn tables_larger_than_the_server_takes_are_cut_and_a_server_that_takes_no_value_
     sink.finish();
     let sunk = sink.sunk();
     assert_eq!((sunk.messages, sunk.values, sunk.lost, sunk.error.clone()), (300, 9600, 0, None), "{sunk}");
-    let all = kept(&broker, "run");
+    let all = broker.kept("run");
     assert!(all.len() > 30 && all.iter().all(|message| message.payload.len() <= 8192), "{} messages", all.len());
     assert!(values::<Loss>(&all, "run.Loss") == expected(&messages, 0));
     assert_eq!(sunk.bytes, all.iter().map(|message| message.payload.len() as u64).sum::<u64>());
@@ -254,7 +218,7 @@ fn a_stream_that_is_full_takes_no_more_and_has_what_was_counted_as_kept() {
     let error = sunk.error.as_ref().expect("an error");
     assert_eq!(error.kind, std::io::ErrorKind::StorageFull, "{error}");
     assert!(error.to_string().contains("let the stream be larger (`max_bytes`)"), "{error}");
-    let all = values::<Loss>(&kept(&broker, "run"), "run.Loss");
+    let all = values::<Loss>(&broker.kept("run"), "run.Loss");
     assert_eq!(all.len() as u64, sunk.values);
     assert!(all == expected(&messages, 0)[..all.len()]);
 }
@@ -302,7 +266,7 @@ fn a_table_of_another_stream_or_definition_or_none_is_no_values() {
     let sink = Nats::to(broker.address(), "run").open().expect("it opens");
     give(&sink, &losses(1), 1);
     sink.finish();
-    let table = &kept(&broker, "run")[0].payload;
+    let table = &broker.kept("run")[0].payload;
     assert!(matches!(decode::<All>(table), Err(ReadError::NoStream { names, .. }) if names == ["Loss"]));
     assert!(matches!(decode::<OtherLoss>(table), Err(ReadError::Definition { .. })));
     for end in 0..table.len() {

@@ -1,13 +1,15 @@
 //! Sinks: what kernels send is kept as handlers were given it, also of streams that nobody handles, and a sink that fails holds up nobody.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use behaviours_services::{Big, Mixed, Numbered, Tiny};
 use hostcall_sinks::object_store::memory::InMemory;
-use hostcall_sinks::{Arrow, Full, Intake, Parquet, Perfetto, open};
+use hostcall_sinks::{Arrow, Full, Intake, Nats, Parquet, Perfetto, Rows, decode, open};
 use hostcall_stream::sink::{Inlet, RawBatch, Sink, SinkError, Sunk};
 use hostcall_stream::{Filter, Message, Origin, Schema, StreamsBuilder, WaitError};
+use hostcall_test_support::{Broker, Bucket};
 use hostcall_tests::Bench;
 use offload::{Args, Launch};
 use prost::Message as _;
@@ -25,13 +27,48 @@ fn keep<M: Message>(builder: StreamsBuilder, lines: &Arc<Mutex<Lines>>) -> Strea
     builder.each::<M>(move |origin, value| *lines.lock().unwrap().entry(line(origin, value)).or_default() += 1)
 }
 
-fn read<M: Message>(path: &std::path::Path, lines: &mut Lines) {
-    for rows in open::<M>(path).expect("files of the stream") {
-        let rows = rows.expect("they are whole");
-        for (origin, value) in rows.origins.iter().zip(&rows.values) {
-            *lines.entry(line(origin, value)).or_default() += 1;
-        }
+fn add<M: Message>(rows: &Rows<M>, lines: &mut Lines) {
+    for (origin, value) in rows.origins.iter().zip(&rows.values) {
+        *lines.entry(line(origin, value)).or_default() += 1;
     }
+}
+
+fn read<M: Message>(path: &Path, lines: &mut Lines) {
+    for rows in open::<M>(path).expect("files of the stream") {
+        add(&rows.expect("they are whole"), lines);
+    }
+}
+
+/// What files have, of all streams that were handled.
+fn read_all(path: &Path, handled: &Lines) -> Lines {
+    let mut all = Lines::new();
+    read::<Tiny>(path, &mut all);
+    read::<Mixed>(path, &mut all);
+    read::<Numbered>(path, &mut all);
+    if handled.keys().any(|line| line.starts_with("Big ")) {
+        read::<Big>(path, &mut all);
+    }
+    all
+}
+
+/// Runs kernels that send to all streams, twice, and gives what handlers had of it. The first sink has kept all of it whenever `wait` returns.
+fn handled(bench: &Bench, set_up: impl FnOnce(StreamsBuilder) -> StreamsBuilder) -> Lines {
+    let lines = Arc::default();
+    let streams = start(bench, |builder| {
+        let builder = keep::<Mixed>(keep::<Tiny>(builder, &lines), &lines);
+        set_up(keep::<Big>(keep::<Numbered>(builder, &lines), &lines)).memory(256 << 10)
+    });
+    for _ in 0..2 {
+        run_all(bench, 50);
+        let summary = streams.wait(&bench.queue).expect("nothing is lost");
+        let received = summary.streams.iter().map(|stream| stream.messages).sum::<u64>();
+        assert_eq!((summary.sinks[0].messages, summary.sinks[0].lost, summary.sinks[0].shed), (received, 0, 0), "{summary}");
+        assert!(summary.to_string().contains(&format!("{received} messages of ")), "{summary}");
+    }
+    drop(streams);
+    let handled = std::mem::take(&mut *lines.lock().unwrap());
+    assert!(handled.len() > 1000, "{} different values", handled.len());
+    handled
 }
 
 #[test]
@@ -39,33 +76,46 @@ fn parquet_and_arrow_have_what_the_handlers_were_given() {
     let bench = Bench::new(|builder| builder);
     let dir = tempfile::tempdir().expect("a directory");
     let (parquet, arrow) = (dir.path().join("parquet"), dir.path().join("arrow"));
-    let lines = Arc::default();
-    let kept = Parquet::to(&parquet).intake(Intake::default().rows(500)).row_group(1000).open().expect("it opens");
-    let streams = start(&bench, |builder| {
-        let builder = keep::<Mixed>(keep::<Tiny>(builder, &lines), &lines);
-        let builder = keep::<Big>(keep::<Numbered>(builder, &lines), &lines);
-        builder.sink(kept.clone()).sink(Arrow::files(&arrow).open().expect("it opens")).memory(256 << 10)
+    let handled = handled(&bench, |builder| {
+        let kept = Parquet::to(&parquet).intake(Intake::default().rows(500)).row_group(1000).open().expect("it opens");
+        builder.sink(kept).sink(Arrow::files(&arrow).open().expect("it opens"))
     });
-    for _ in 0..2 {
-        run_all(&bench, 50);
-        let summary = streams.wait(&bench.queue).expect("nothing is lost");
-        let received = summary.streams.iter().map(|stream| stream.messages).sum::<u64>();
-        assert_eq!((summary.sinks[0].messages, summary.sinks[0].lost, summary.sinks[0].shed), (received, 0, 0));
-        assert!(summary.to_string().contains(&format!("{received} messages of ")), "{summary}");
-    }
-    drop(streams);
-    let handled = std::mem::take(&mut *lines.lock().unwrap());
-    assert!(handled.len() > 1000, "{} different values", handled.len());
     for path in [parquet, arrow] {
-        let mut all = Lines::new();
-        read::<Tiny>(&path, &mut all);
-        read::<Mixed>(&path, &mut all);
-        read::<Numbered>(&path, &mut all);
-        if handled.keys().any(|line| line.starts_with("Big ")) {
-            read::<Big>(&path, &mut all);
-        }
+        let all = read_all(&path, &handled);
         assert!(all == handled, "{}: {} values kept, {} handled", path.display(), all.len(), handled.len());
     }
+}
+
+#[test]
+fn a_bucket_of_s3_has_what_the_handlers_were_given() {
+    let bench = Bench::new(|builder| builder);
+    let bucket = Bucket::start();
+    let sink = Parquet::in_store(bucket.store(), "lab/run").roll_bytes(20_000).open().expect("it opens");
+    let handled = handled(&bench, |builder| builder.sink(sink));
+    let dir = tempfile::tempdir().expect("a directory");
+    let names = bucket.fetch("lab", dir.path());
+    assert!(names.iter().any(|name| name == "lab/run/stream=Numbered/device=0/part-00002.parquet"), "{names:?}");
+    let all = read_all(&dir.path().join("lab/run"), &handled);
+    assert!(all == handled, "{} values kept, {} handled", all.len(), handled.len());
+}
+
+#[test]
+fn messages_of_jetstream_have_what_the_handlers_were_given() {
+    let Some(broker) = Broker::with_jetstream("") else { return };
+    let bench = Bench::new(|builder| builder);
+    let sink = Nats::to(broker.address(), "lab.run").intake(Intake::default().rows(500)).open().expect("it opens");
+    let handled = handled(&bench, |builder| builder.sink(sink));
+    let mut all = Lines::new();
+    for message in broker.kept("lab_run") {
+        match message.subject.as_str() {
+            "lab.run.Tiny" => add(&decode::<Tiny>(&message.payload).expect("a table"), &mut all),
+            "lab.run.Mixed" => add(&decode::<Mixed>(&message.payload).expect("a table"), &mut all),
+            "lab.run.Numbered" => add(&decode::<Numbered>(&message.payload).expect("a table"), &mut all),
+            "lab.run.Big" => add(&decode::<Big>(&message.payload).expect("a table"), &mut all),
+            other => assert_eq!(other, "lab.run._sites"),
+        }
+    }
+    assert!(all == handled, "{} values kept, {} handled", all.len(), handled.len());
 }
 
 /// The parts of `protos/perfetto/trace/*.proto` that say what was measured.
