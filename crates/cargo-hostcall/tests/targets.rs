@@ -1,13 +1,6 @@
 //! `cargo hostcall run --stream` on the simulator, with a kernel of `fixtures/ends` whose lanes send numbers: which messages are wanted, and where they go.
 //! What is behind features of the command line is tested in builds with them (`cargo xtask test`).
 
-#[cfg(feature = "s3")]
-#[path = "../../hostcall-sinks/tests/it/bucket.rs"]
-mod bucket;
-#[cfg(feature = "s3")]
-#[path = "../../hostcall-sinks/tests/it/python.rs"]
-mod python;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -257,14 +250,16 @@ mod sinks {
     #[cfg(feature = "s3")]
     #[test]
     fn messages_go_to_s3_by_the_credentials_of_the_environment() {
-        let Some(server) = super::bucket::Bucket::start("runs") else { return };
+        let bucket = hostcall_test_support::Bucket::start();
         let run = |numbers| {
             let mut command = sends(&["--stream", "s3://runs/a/b"], numbers);
-            command.envs([("AWS_ACCESS_KEY_ID", "key"), ("AWS_SECRET_ACCESS_KEY", "secret"), ("AWS_REGION", "us-east-1")]);
-            command.envs([("AWS_ENDPOINT", &*server.address()), ("AWS_ALLOW_HTTP", "true")]).output().expect("it starts")
+            command.envs(bucket.environment()).output().expect("it starts")
         };
         let said = succeeded(&run(5));
         assert!(said.contains("values in `s3://runs/a/b`"), "{said}");
+        let dir = tempfile::tempdir().expect("a directory");
+        bucket.fetch("a/b", dir.path());
+        kept(&dir.path().join("a/b"), 5);
         let again = run(5);
         assert!(again.status.code() == Some(1) && text(&again.stderr).contains("there is `stream="), "{}", text(&again.stderr));
     }

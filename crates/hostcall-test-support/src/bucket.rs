@@ -21,6 +21,7 @@ use tokio::runtime::Runtime;
 
 const KEY: &str = "key";
 const SECRET: &str = "secret";
+const REGION: &str = "us-east-1";
 const BUCKET: &str = "runs";
 
 /// A server, and its bucket.
@@ -98,14 +99,24 @@ impl Bucket {
         drop(self.server.take());
     }
 
+    fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// The variables by which a client in another process finds the server, and is let in.
+    pub fn environment(&self) -> [(&'static str, String); 5] {
+        let known = [("AWS_ACCESS_KEY_ID", KEY), ("AWS_SECRET_ACCESS_KEY", SECRET), ("AWS_REGION", REGION), ("AWS_ALLOW_HTTP", "true")];
+        let [key, secret, region, http] = known.map(|(name, value)| (name, value.to_owned()));
+        [key, secret, region, http, ("AWS_ENDPOINT", self.address())]
+    }
+
     /// The bucket as a client reaches it, who is told of errors at once, and tries nothing again.
     ///
     /// # Panics
     /// Never: what is set is right.
     pub fn store(&self) -> Arc<dyn ObjectStore> {
-        let address = format!("http://127.0.0.1:{}", self.port);
-        let builder = AmazonS3Builder::new().with_endpoint(address).with_allow_http(true).with_bucket_name(BUCKET);
-        let builder = builder.with_region("us-east-1").with_access_key_id(KEY).with_secret_access_key(SECRET);
+        let builder = AmazonS3Builder::new().with_endpoint(self.address()).with_allow_http(true).with_bucket_name(BUCKET);
+        let builder = builder.with_region(REGION).with_access_key_id(KEY).with_secret_access_key(SECRET);
         let builder = builder.with_client_options(ClientOptions::new().with_allow_http(true).with_timeout(Duration::from_secs(20)));
         Arc::new(builder.with_retry(RetryConfig { max_retries: 0, ..RetryConfig::default() }).build().expect("a store"))
     }
@@ -122,7 +133,8 @@ impl Bucket {
             let list = runtime.block_on(store.list_with_delimiter(Some(&path))).expect("a list");
             waiting.extend(list.common_prefixes);
             for object in list.objects {
-                let bytes = runtime.block_on(async { store.get(&object.location).await.expect("a file").bytes().await.expect("its bytes") });
+                let bytes =
+                    runtime.block_on(async { store.get(&object.location).await.expect("a file").bytes().await.expect("its bytes") });
                 let to = dir.join(object.location.as_ref());
                 std::fs::create_dir_all(to.parent().expect("a directory")).expect("made");
                 std::fs::write(to, bytes).expect("written");
