@@ -4,6 +4,7 @@ mod ahead;
 mod fleet;
 mod harness;
 mod image;
+mod isolated;
 mod phases;
 
 use std::ffi::OsString;
@@ -93,6 +94,10 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     let bundle = image::read(&image)?;
     if let Some(list) = &options.devices {
         check_runtime(&image, &bundle)?;
+        if options.isolated {
+            let work = isolated::Work { threads, entry: entry.to_arguments(), image: &image, args: &args, quiet };
+            return isolated::run(&options, list, &work);
+        }
         return fleet::run(&options, list, fleet::Work { threads, entry: &entry, image: &image, bundle: &bundle, args: &args }, quiet);
     }
     let options = options.of_process()?.of_rank(Rank::from_env().ok())?;

@@ -17,7 +17,7 @@ const ABORTED: u8 = 134;
 /// Exit code after `--timeout`: that of `timeout(1)`.
 pub(crate) const TIMED_OUT: u8 = 124;
 /// Exit code after Ctrl-C, as shells have it.
-const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// What has happened to a run.
 enum End {

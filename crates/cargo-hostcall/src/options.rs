@@ -25,6 +25,9 @@ pub(crate) struct Options {
     /// Several devices, on each of which the program runs, all at once: all, cuda, cuda:0,1, sim*4. Each knows its number by HOSTCALL_RANK
     #[arg(long, value_name = "LIST", conflicts_with = "device")]
     pub(crate) devices: Option<String>,
+    /// Run each of --devices in a process of its own: a GPU that faults takes all GPUs of its process with it
+    #[arg(long, requires = "devices")]
+    pub(crate) isolated: bool,
     /// Grant a directory, under the name GUEST, read-only with `:ro`, with its FIFOs and devices with `:special`
     #[arg(long = "dir", value_name = "HOST[::GUEST][:ro][:special]", value_parser = OsStringValueParser::new().try_map(|text| DirGrant::parse(&text)))]
     pub(crate) dirs: Vec<DirGrant>,
@@ -132,7 +135,7 @@ impl Options {
 
     /// The same for a device of a list.
     pub(crate) fn one_of(&self, list: &str, device: &str) -> Self {
-        Self { device: device::one_of(list, device).map(str::to_owned), devices: None, ..self.clone() }
+        Self { device: device::one_of(list, device).map(str::to_owned), devices: None, isolated: false, ..self.clone() }
     }
 
     /// What each of several runs would write over the others' files.
@@ -225,7 +228,7 @@ impl Options {
         if let Some(timeout) = self.timeout {
             add("--timeout", timeout.as_secs_f64().to_string().into());
         }
-        for (name, set) in [("--net", self.net), ("--stats", self.stats)] {
+        for (name, set) in [("--isolated", self.isolated), ("--net", self.net), ("--stats", self.stats)] {
             if set {
                 all.push(name.into());
             }
@@ -331,6 +334,8 @@ mod tests {
         let mut again = vec![OsString::from("x")];
         again.extend(options.to_arguments());
         assert_eq!(format!("{:?}", read(again)), format!("{options:?}"));
+        let apart = read(["x", "--devices", "sim*2", "--isolated"].map(OsString::from).to_vec());
+        assert_eq!(apart.to_arguments(), ["--devices", "sim*2", "--isolated"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use offload::Device;
 
@@ -85,6 +85,8 @@ fn a_program_runs_on_each_device_and_knows_its_rank() {
     said.for_each(drop);
     assert_eq!(running.wait().expect("it ends").code(), Some(1));
 
+    isolated(&package, run);
+
     // All GPUs of a machine without one are the simulator, and it says why; a driver that does not work is none to go without.
     if Device::list("cuda").is_ok() || Device::list("hsa").is_ok() {
         println!("skipped: what `all` is without a GPU; there is one");
@@ -111,6 +113,8 @@ fn a_program_runs_on_each_device_and_knows_its_rank() {
         (&["--devices", "sim*2", "--stream", "s.hcs"], "%r"),
         (&["--devices", "sim*2", "--device", "sim"], "cannot be used with"),
         (&["--devices", "sim*0"], "1 to 1024"),
+        (&["--devices", "sim*2", "--isolated", "--trace", "t.json"], "%r"),
+        (&["--isolated"], "--devices"),
         (&["--device", "rank"], "mpirun"),
     ] {
         let refused = run(options, &[]);
@@ -145,6 +149,29 @@ fn a_program_runs_on_each_device_and_knows_its_rank() {
     assert_eq!(lines(&succeeded(&run(&["--devices", "sim*2"], &[]))), ["0", "1"]);
 
     launched(&package);
+}
+
+/// The same with a process for each device: one that dies, by a signal even, leaves the others running.
+fn isolated(package: &Package, run: impl Fn(&[&str], &[&str]) -> Output) {
+    let three = run(&["--devices", "sim*3", "--isolated", "--stats", "--trace", "apart-%r.json"], &["x"]);
+    let expected: Vec<String> = (0..3).map(|rank| format!("rank {rank} of 3: [\"x\"] \"\"")).collect();
+    assert_eq!(lines(&succeeded(&three)), expected);
+    assert!((0..3).all(|rank| package.path().join(format!("apart-{rank}.json")).exists()));
+    let failed = run(&["--devices", "sim*3", "--isolated"], &["1"]);
+    assert_eq!((failed.status.code(), lines(&text(&failed.stdout)).len()), (Some(41), 3), "{}", text(&failed.stderr));
+
+    fs::remove_file(package.path().join("go")).expect("it is there from before");
+    let mut running = command(package.path(), &["run", "-q", "--devices", "sim*3", "--isolated", "--dir", ".", "--", "one fails"]);
+    let running = alone(&mut running).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = running.spawn().expect("it starts");
+    let said = BufReader::new(running.stderr.take().expect("a pipe"));
+    let mut said = said.lines().map(|line| line.expect("text"));
+    said.find(|line| line.starts_with("device 1: sim: its process ended with 1")).expect("the failure is told");
+    fs::write(package.path().join("go"), "").expect("written");
+    said.for_each(drop);
+    let output = running.wait_with_output().expect("it ends");
+    let expected = ["rank 0 of 3: [\"one fails\"] \"\"", "rank 2 of 3: [\"one fails\"] \"\""];
+    assert_eq!((output.status.code(), lines(&text(&output.stdout))), (Some(1), expected.to_vec()));
 }
 
 /// The same under launchers that are there: Open MPI's and MPICH's, whose variables differ. `cargo xtask setup` installs both.

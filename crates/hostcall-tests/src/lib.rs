@@ -188,6 +188,14 @@ pub fn locks_held(bench: &Bench, buffer: &BufferHandle) -> (u32, u32) {
     (held[0], held[1])
 }
 
+/// The variable that names the test that a process was started for.
+const CHILD: &str = "HOSTCALL_TEST_CHILD";
+
+/// Whether this is the process that [`in_child`] has started for a test.
+pub fn is_child(test: &str) -> bool {
+    std::env::var_os(CHILD).is_some_and(|name| name == test)
+}
+
 /// Runs a test in a process of its own, in which it must exit with success, and returns what that printed.
 /// For tests whose kernels ruin the device's context, or that look at the whole process.
 ///
@@ -196,13 +204,12 @@ pub fn locks_held(bench: &Bench, buffer: &BufferHandle) -> (u32, u32) {
 /// # Panics
 /// When the child cannot be started, or fails.
 pub fn in_child(test: &str, body: impl FnOnce()) -> Option<Output> {
-    const MARK: &str = "HOSTCALL_TEST_CHILD";
-    if std::env::var_os(MARK).is_some_and(|name| name == test) {
+    if is_child(test) {
         body();
         return None;
     }
     let program = std::env::current_exe().expect("this program has a path");
-    let output = Command::new(program).args(["--exact", test, "--nocapture", "--test-threads=1"]).env(MARK, test).output();
+    let output = Command::new(program).args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, test).output();
     let output = output.expect("a child process");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(

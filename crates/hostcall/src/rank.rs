@@ -19,9 +19,12 @@ pub struct Rank {
     pub local: u32,
 }
 
+/// The variable with the rank on this machine.
+const LOCAL_RANK: &str = "HOSTCALL_LOCAL_RANK";
+
 /// Variables of launchers: its name, the rank, how many there are, and the rank on this machine. The first whose rank is set counts.
 const LAUNCHERS: [(&str, &str, &[&str], &[&str]); 7] = [
-    ("hostcall", RANK, &[WORLD_SIZE], &["HOSTCALL_LOCAL_RANK", "LOCAL_RANK"]),
+    ("hostcall", RANK, &[WORLD_SIZE], &[LOCAL_RANK, "LOCAL_RANK"]),
     ("Slurm", "SLURM_PROCID", &["SLURM_NTASKS", "SLURM_NPROCS"], &["SLURM_LOCALID"]),
     ("Open MPI", "OMPI_COMM_WORLD_RANK", &["OMPI_COMM_WORLD_SIZE"], &["OMPI_COMM_WORLD_LOCAL_RANK"]),
     // MPICH and Intel MPI.
@@ -39,7 +42,7 @@ pub enum RankError {
     #[error("no rank: none of {} is set; start with mpirun, srun or torchrun, or set {RANK} and {WORLD_SIZE}", names())]
     NoLauncher,
     /// One variable is set, and another that belongs to it is not.
-    #[error("{launcher} set {set} and none of {missing}: set {RANK}, {WORLD_SIZE} and HOSTCALL_LOCAL_RANK, which come first")]
+    #[error("{launcher} set {set} and none of {missing}: set {RANK}, {WORLD_SIZE} and {LOCAL_RANK}, which come first")]
     Missing {
         /// Whose variables.
         launcher: &'static str,
@@ -82,6 +85,12 @@ impl Rank {
     /// When none started it, or its variables make no sense.
     pub fn from_env() -> Result<Self, RankError> {
         Self::from_variables(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+    }
+
+    /// The variables by which [`Rank::from_env`] of another process finds this rank. They come before those of any launcher.
+    pub fn variables(self) -> [(&'static str, String); 3] {
+        let Self { rank, world, local } = self;
+        [(RANK, rank), (WORLD_SIZE, world), (LOCAL_RANK, local)].map(|(name, value)| (name, value.to_string()))
     }
 
     /// What variables say, whose values `value` gives.
@@ -178,6 +187,13 @@ mod tests {
     fn ours_come_first() {
         let both = [("SLURM_PROCID", "1"), ("SLURM_NTASKS", "2"), ("SLURM_LOCALID", "1"), (RANK, "3"), (WORLD_SIZE, "4")];
         assert_eq!(read(&both), Ok(Rank { rank: 3, world: 4, local: 3 }));
+    }
+
+    #[test]
+    fn a_rank_is_found_again_in_the_variables_that_say_it() {
+        let rank = Rank { rank: 5, world: 8, local: 1 };
+        let said = rank.variables();
+        assert_eq!(read(&said.each_ref().map(|(name, value)| (*name, &**value))), Ok(rank));
     }
 
     #[test]

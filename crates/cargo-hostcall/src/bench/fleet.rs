@@ -4,7 +4,7 @@
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use offload::Device;
 
@@ -33,8 +33,8 @@ pub(super) const ROWS: [(&str, What); 3] = [
 /// Why there are none unless they are asked for.
 pub(super) const NO_SECOND: Error = Error::NotHere("`--beside DEVICE` names a second device, such as cuda:1");
 
-/// Turns of each row.
-const TURNS: usize = 5;
+/// Turns of each row. A ratio is the middle one of the turns': what a machine does for a second concerns one of them.
+const TURNS: usize = 9;
 
 /// The second device with the kernels loaded, set up as the first one.
 pub(super) fn beside(rig: &Rig, device: &str) -> Result<Rig, Error> {
@@ -47,14 +47,14 @@ pub(super) fn row(first: &Rig, second: &Rig, name: &'static str, what: What) -> 
     // As many for each device whether the other one works or not.
     let threads = first.threads(8)?.min((cores / 2).max(1));
     let sessions = [first.session(threads)?, second.session(threads)?];
-    let (figure, alone, against) = match what {
+    let (figure, alone, ratio, against) = match what {
         What::Rate(load) => {
-            let [alone, both] = rates(&sessions, load)?;
-            (Figure::PerS(both), Figure::PerS(alone), Against::OneDevice)
+            let Compared { alone, with, ratio } = rates(&sessions, load)?;
+            (Figure::PerS(with), Figure::PerS(alone), ratio, Against::OneDevice)
         }
         What::Loaded(shape) => {
-            let [alone, loaded] = loaded(&sessions, shape)?;
-            (Figure::Us(loaded), Figure::Us(alone), Against::Unloaded)
+            let Compared { alone, with, ratio } = loaded(&sessions, shape)?;
+            (Figure::Us(with), Figure::Us(alone), ratio, Against::Unloaded)
         }
     };
     let [one, other] = [first, second].map(|rig| rig.device.info());
@@ -65,11 +65,28 @@ pub(super) fn row(first: &Rig, second: &Rig, name: &'static str, what: What) -> 
         other.name,
         alone.shown()
     );
-    Ok(Row { name, figure, ratio: figure.number() / alone.number(), against, note })
+    Ok(Row { name, figure, ratio, against, note })
 }
 
-/// Calls a second of the first device alone, and of both at once.
-fn rates(sessions: &[Session<'_>; 2], load: Load) -> Result<[f64; 2], Error> {
+/// Middle values of all turns.
+struct Compared {
+    /// One device alone.
+    alone: f64,
+    /// With the other one.
+    with: f64,
+    /// The second to the first, of each turn.
+    ratio: f64,
+}
+
+impl Compared {
+    fn of(turns: &[[f64; 2]]) -> Self {
+        let column = |f: fn(&[f64; 2]) -> f64| middle(turns.iter().map(f).collect());
+        Self { alone: column(|turn| turn[0]), with: column(|turn| turn[1]), ratio: column(|turn| turn[1] / turn[0]) }
+    }
+}
+
+/// Calls a second of one device alone, each in turn, and of both at once.
+fn rates(sessions: &[Session<'_>; 2], load: Load) -> Result<Compared, Error> {
     let waves = |session: &Session<'_>| session.rig.all_waves();
     let counts = [0, 1].map(|i| {
         let session = &sessions[i];
@@ -77,35 +94,35 @@ fn rates(sessions: &[Session<'_>; 2], load: Load) -> Result<[f64; 2], Error> {
     });
     let [first, second] = counts;
     let counts = [first?, second?];
-    let calls = [0, 1].map(|i| f64::from(waves(&sessions[i])) * f64::from(counts[i]));
-    let sample = |i: usize| -> Result<Duration, Error> {
+    let rate = |i: usize| -> Result<f64, Error> {
         let start = Instant::now();
         throughput::sample(&sessions[i], load, waves(&sessions[i]), counts[i])?;
-        Ok(start.elapsed())
+        Ok(f64::from(waves(&sessions[i])) * f64::from(counts[i]) / start.elapsed().as_secs_f64())
     };
-    let (mut alone, mut both) = (Vec::new(), Vec::new());
+    let mut turns = Vec::with_capacity(TURNS);
     for _ in 0..TURNS {
-        alone.push(calls[0] / sample(0)?.as_secs_f64());
+        // One may be slower than the other by itself: what both lose is against the mean of both.
+        let alone = f64::midpoint(rate(0)?, rate(1)?);
         let start = Barrier::new(2);
         let work = |i| {
             start.wait();
-            sample(i)
+            rate(i)
         };
         let [one, other] = together(|| work(0), || work(1));
         // Each by its own time: the one that ends first does not wait for the other.
-        both.push(calls[0] / one?.as_secs_f64() + calls[1] / other?.as_secs_f64());
+        turns.push([alone, one? + other?]);
     }
-    Ok([alone, both].map(middle))
+    Ok(Compared::of(&turns))
 }
 
 /// Microseconds of a call of one wave of the first device: while the second one rests, and while all its waves call.
-fn loaded(sessions: &[Session<'_>; 2], shape: Shape) -> Result<[f64; 2], Error> {
+fn loaded(sessions: &[Session<'_>; 2], shape: Shape) -> Result<Compared, Error> {
     let [session, busy] = sessions;
     let waves = busy.rig.all_waves();
     let each = busy.rig.calibrate(|each| throughput::sample(busy, Load::Scalar, waves, each))?;
-    let (mut alone, mut loaded) = (Vec::new(), Vec::new());
+    let mut turns = Vec::with_capacity(TURNS);
     for _ in 0..TURNS {
-        alone.extend(latency::means(session, "call", shape)?);
+        let alone = middle(latency::means(session, "call", shape)?);
         // Relaxed: it says when to stop, and nothing else depends on it.
         let (start, stop) = (Barrier::new(2), AtomicBool::new(false));
         let load = || -> Result<(), Error> {
@@ -125,10 +142,10 @@ fn loaded(sessions: &[Session<'_>; 2], shape: Shape) -> Result<[f64; 2], Error> 
             let load = scope.spawn(load);
             (call(), load.join())
         });
-        loaded.extend(means?);
+        turns.push([alone, middle(means?)]);
         load.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
     }
-    Ok([alone, loaded].map(middle))
+    Ok(Compared::of(&turns))
 }
 
 /// Runs both at the same time.

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use behaviours_services::{gate, typed};
 use hostcall::fleet::FleetError;
-use hostcall::{Fleet, Placement, WaitError};
-use hostcall_tests::{Counter, bundle, device, in_child};
-use offload::{Args, Device, DeviceKind, Launch, Memory, Program, Queue, SimConfig};
+use hostcall::{Fleet, Placement, Service, WaitError};
+use hostcall_tests::{Counter, bundle, device, in_child, is_child};
+use offload::{Args, Device, DeviceKind, Error, Launch, Memory, Program, Queue, SimConfig};
 
 /// Two devices: two GPUs where there are as many, else twice the same.
 fn two() -> Vec<Device> {
@@ -23,6 +23,11 @@ fn another_gpu() -> Option<Device> {
         kind => kind.to_string().to_lowercase(),
     };
     Device::open_all(&kind).unwrap().into_iter().find(|other| other.info().ordinal != first.info().ordinal)
+}
+
+/// What the kernels of these tests call.
+fn callable() -> [Service; 3] {
+    [typed::sum(|a, b| a + b), gate::here(|_| ()), gate::held_back(|x| x)]
 }
 
 /// A fleet with its programs, and results for each.
@@ -51,6 +56,13 @@ impl Rig {
         let kernel = self.programs[rank].kernel(kernel).unwrap();
         // SAFETY: the kernels write a word for each lane, and there are as many.
         unsafe { self.queues[rank].launch(&kernel, Launch::threads(LANES, 40), Args::new().slice(&self.results[rank])) }.unwrap();
+    }
+
+    /// Launches a kernel that writes where no memory is.
+    fn trap(&self, rank: usize) {
+        let traps = self.programs[rank].kernel("traps").unwrap();
+        // SAFETY: the address is bad: that is what the tests are about; the kernel has no other argument.
+        unsafe { self.queues[rank].launch(&traps, Launch::linear(1, 1), Args::new().address(8)) }.unwrap();
     }
 
     fn read(&self, rank: usize) -> Vec<u64> {
@@ -181,29 +193,66 @@ fn a_device_that_is_lost_leaves_the_others_running() {
 }
 
 #[test]
-fn a_gpu_that_traps_leaves_the_other_one_whole() {
+fn a_gpu_that_traps_leaves_what_the_other_one_did_whole() {
     let Some(other) = another_gpu() else {
-        return println!("not run: there are no two GPUs here");
+        return println!("skipped: there are no two GPUs here");
     };
-    in_child("fleet::a_gpu_that_traps_leaves_the_other_one_whole", || {
-        let services = [typed::sum(|a, b| a + b), gate::here(|_| ()), gate::held_back(|x| x)];
-        let rig = Rig::of(Fleet::builder([device(), other]).services(services).start().unwrap());
+    in_child("fleet::a_gpu_that_traps_leaves_what_the_other_one_did_whole", || {
+        let rig = Rig::of(Fleet::builder([device(), other]).services(callable()).start().unwrap());
         for _ in 0..100 {
             rig.launch(0, "ranks");
         }
-        let traps = rig.programs[1].kernel("traps").unwrap();
-        // SAFETY: the address is bad: that is what the test is about; the kernel has no other argument.
-        unsafe { rig.queues[1].launch(&traps, Launch::linear(1, 1), Args::new().address(8)) }.unwrap();
+        rig.fleet.server(0).wait(&rig.queues[0]).unwrap();
+        assert_eq!(rig.read(0), [200; LANES as usize]);
+        rig.trap(1);
         let failed = rig.fleet.wait(&rig.queues).unwrap_err();
-        let [failure] = &failed.failures[..] else { panic!("{failed}") };
-        assert!(failure.rank == 1 && matches!(failure.error, WaitError::Device { .. }), "{failed}");
-        assert_eq!(rig.read(0), [200; LANES as usize]);
+        let failure = failed.failures.iter().find(|failure| failure.rank == 1).expect("the one that trapped");
+        assert!(matches!(failure.error, WaitError::Device { .. }), "{failed}");
         assert_eq!(rig.fleet.stats().devices[0].1.service("Typed__sum").unwrap().calls, 100 * u64::from(LANES));
-        // And it goes on.
-        rig.launch(0, "ranks");
-        rig.fleet.members().next().unwrap().server().wait(&rig.queues[0]).unwrap();
-        assert_eq!(rig.read(0), [200; LANES as usize]);
+        match rig.queues[0].read(&rig.results[0]) {
+            // CUDA takes a fault on one GPU for one of the whole process.
+            Err(error) if device().info().kind == DeviceKind::Cuda => {
+                assert!(matches!(&error, Error::DeviceLost { .. }) && error.to_string().contains("all GPUs of its process"), "{error}");
+            }
+            read => assert_eq!(read.unwrap(), [200; LANES as usize]),
+        }
     });
+}
+
+#[test]
+fn a_gpu_that_traps_in_a_process_of_its_own_leaves_the_other_one_running() {
+    const NAME: &str = "fleet::a_gpu_that_traps_in_a_process_of_its_own_leaves_the_other_one_running";
+    let Some(other) = another_gpu() else {
+        return println!("skipped: there are no two GPUs here");
+    };
+    let child = move || {
+        in_child(NAME, || {
+            let rig = Rig::of(Fleet::builder([other]).services(callable()).start().unwrap());
+            rig.trap(0);
+            let failed = rig.fleet.wait(&rig.queues).unwrap_err();
+            assert!(matches!(failed.failures[0].error, WaitError::Device { .. }), "{failed}");
+        })
+    };
+    if is_child(NAME) {
+        child();
+        return;
+    }
+    let rig = Rig::of(Fleet::builder([device()]).services(callable()).start().unwrap());
+    let child = std::thread::spawn(child);
+    let mut launches = 0;
+    // Before, while and after the other one traps.
+    loop {
+        let ended = child.is_finished();
+        rig.launch(0, "ranks");
+        rig.fleet.wait(&rig.queues).unwrap();
+        launches += 1;
+        if ended {
+            break;
+        }
+    }
+    child.join().expect("it trapped, and was told so");
+    assert_eq!(rig.read(0), [200; LANES as usize]);
+    assert_eq!(rig.fleet.stats().devices[0].1.service("Typed__sum").unwrap().calls, launches * u64::from(LANES));
 }
 
 #[test]

@@ -86,7 +86,9 @@ pub(super) fn opening(driver: &Driver, device: &str, failed: &Failed) -> Error {
 
 pub(super) fn lost(device: &str, loss: &Loss) -> Error {
     let Loss { call, name, text } = loss;
-    Error::DeviceLost { device: device.into(), reason: format!("{call} said {name} ({text}); restart the process") }
+    // On whichever GPU it was: CUDA does not tell.
+    let reason = format!("{call} said {name} ({text}); a fault on one GPU takes all GPUs of its process: restart the process");
+    Error::DeviceLost { device: device.into(), reason }
 }
 
 pub(super) fn closed(device: &str) -> Error {
