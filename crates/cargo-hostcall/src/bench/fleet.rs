@@ -17,16 +17,21 @@ use super::throughput::{self, Load};
 /// What a row measures.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
-    /// Calls of all waves of both devices at once.
-    Rate(Load),
+    /// Calls of all waves of both devices at once, with so many server threads for each.
+    Rate(Load, usize),
     /// Calls of one wave of the first device, while all waves of the second one call.
     Loaded(Shape),
 }
 
+/// Server threads for each device: what a fleet has if nothing else is said.
+const DEFAULT: usize = 4;
+
 /// The rows.
-pub(super) const ROWS: [(&str, What); 3] = [
-    ("fleet.throughput.scalar", What::Rate(Load::Scalar)),
-    ("fleet.throughput.wide64", What::Rate(Load::Wide)),
+pub(super) const ROWS: [(&str, What); 5] = [
+    ("fleet.throughput.scalar", What::Rate(Load::Scalar, DEFAULT)),
+    ("fleet.throughput.wide64", What::Rate(Load::Wide, DEFAULT)),
+    ("fleet.throughput.scalar.8", What::Rate(Load::Scalar, 8)),
+    ("fleet.throughput.wide64.8", What::Rate(Load::Wide, 8)),
     ("fleet.call.scalar", What::Loaded(Shape::Scalar)),
 ];
 
@@ -44,11 +49,15 @@ pub(super) fn beside(rig: &Rig, device: &str) -> Result<Rig, Error> {
 /// Measures one row.
 pub(super) fn row(first: &Rig, second: &Rig, name: &'static str, what: What) -> Result<Row, Error> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let wanted = match what {
+        What::Rate(_, threads) => threads,
+        What::Loaded(_) => DEFAULT,
+    };
     // As many for each device whether the other one works or not.
-    let threads = first.threads(8)?.min((cores / 2).max(1));
+    let threads = first.threads(wanted)?.min((cores / 2).max(1));
     let sessions = [first.session(threads)?, second.session(threads)?];
     let (figure, alone, ratio, against) = match what {
-        What::Rate(load) => {
+        What::Rate(load, _) => {
             let Compared { alone, with, ratio } = rates(&sessions, load)?;
             (Figure::PerS(with), Figure::PerS(alone), ratio, Against::OneDevice)
         }

@@ -58,7 +58,7 @@ impl Target {
                 "wake" | "closed.learn" => AtMost(100.0),
                 "closed.call" => AtMost(1000.0),
                 "cpp.call.scalar.held" | "cpp.call.scalar" | "cpp.call.wide64" | "cpp.post.issue" => RatioAtMost(1.05),
-                "fleet.throughput.scalar" | "fleet.throughput.wide64" => RatioAtLeast(1.9),
+                _ if name.starts_with("fleet.throughput.") => RatioAtLeast(1.9),
                 "fleet.call.scalar" => RatioAtMost(1.05),
                 _ if name.starts_with("cpp.") => RatioAtLeast(0.95),
                 "std.write" => RatioAtMost(1.2),
