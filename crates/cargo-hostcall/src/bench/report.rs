@@ -83,6 +83,8 @@ pub(super) const NAMES: [&str; 98] = [
     "cpp.bulk.to_kernel",
     "fleet.throughput.scalar",
     "fleet.throughput.wide64",
+    "fleet.throughput.scalar.8",
+    "fleet.throughput.wide64.8",
     "fleet.call.scalar",
     "std.write",
     "std.file_read",
