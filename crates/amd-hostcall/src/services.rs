@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int, c_void};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -49,13 +50,38 @@ pub(crate) enum OnError {
     V0(ErrorHandlerV0, State),
 }
 
+/// Numbers of services and addresses, looked up for each packet. The keys are the application's, so nobody can make them collide, and a
+/// multiplication spreads them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+    fn write_u64(&mut self, value: u64) {
+        // 2^64 divided by the golden ratio; the upper half has the most of it.
+        self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+}
+
+type Spreading = BuildHasherDefault<Spread>;
+/// Addresses that service 1 may call.
+pub(crate) type Allowed = HashSet<u64, Spreading>;
+
 /// Handlers of a process, or of one consumer of v0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Services {
-    pub(crate) handlers: HashMap<u32, Handler>,
+    pub(crate) handlers: HashMap<u32, Handler, Spreading>,
     pub(crate) on_error: Option<OnError>,
     /// Addresses that service 1 may call.
-    pub(crate) allowed: HashSet<u64>,
+    pub(crate) allowed: Allowed,
 }
 
 /// How a lane's call ended.
@@ -108,7 +134,7 @@ pub(crate) fn debug(message: impl FnOnce() -> String) {
 
 impl Handler {
     /// Answers one lane.
-    pub(crate) fn call(self, service: u32, payload: &mut [u64; QWORDS], allowed: &HashSet<u64>) -> Outcome {
+    pub(crate) fn call(self, service: u32, payload: &mut [u64; QWORDS], allowed: &Allowed) -> Outcome {
         let words = payload.as_mut_ptr();
         let call = || match self {
             // SAFETY: the client registered it as a handler of this type, with this state.
@@ -131,7 +157,7 @@ impl Handler {
 }
 
 /// Service 1.
-fn function_call(words: *mut u64, allowed: &HashSet<u64>) -> Outcome {
+fn function_call(words: *mut u64, allowed: &Allowed) -> Outcome {
     // SAFETY: the eight words of a lane, which nobody else refers to meanwhile.
     let (address, input) = unsafe { (*words, words.add(1)) };
     if address == 0 || !(allowed.contains(&address) || unchecked()) {

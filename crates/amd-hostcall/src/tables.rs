@@ -13,7 +13,7 @@ use crate::services::{FUNCTION_CALL, Handler, Services};
 fn services() -> &'static RwLock<Arc<Services>> {
     static SERVICES: OnceLock<RwLock<Arc<Services>>> = OnceLock::new();
     SERVICES.get_or_init(|| {
-        let handlers = HashMap::from([(FUNCTION_CALL, Handler::FunctionCall)]);
+        let handlers = HashMap::from_iter([(FUNCTION_CALL, Handler::FunctionCall)]);
         RwLock::new(Arc::new(Services { handlers, ..Services::default() }))
     })
 }
