@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{self, Error};
-use crate::layout::QWORDS;
+use crate::layout::{LANES, QWORDS};
 
 /// The service that answers what nothing else does.
 pub(crate) const DEFAULT: u32 = 0;
@@ -89,8 +89,6 @@ pub(crate) struct Services {
 pub(crate) enum Outcome {
     Done,
     Refused,
-    /// The handler returned this.
-    Failed(c_int),
 }
 
 /// Whether a variable is set to something other than nothing and 0.
@@ -133,26 +131,45 @@ pub(crate) fn debug(message: impl FnOnce() -> String) {
 }
 
 impl Handler {
-    /// Answers one lane.
-    pub(crate) fn call(self, service: u32, payload: &mut [u64; QWORDS], allowed: &Allowed) -> Outcome {
-        let words = payload.as_mut_ptr();
-        let call = || match self {
-            // SAFETY: the client registered it as a handler of this type, with this state.
-            Handler::V1(function, state) => match unsafe { function(state.0, service, words) } {
-                0 => Outcome::Done,
-                code => Outcome::Failed(code),
-            },
-            Handler::V0(function, state) => {
-                // SAFETY: as above.
-                unsafe { function(state.0, service, words) };
-                Outcome::Done
+    /// Answers the lanes of a mask, each with its words; whether one of them was refused. `failed` is told what a handler returned that failed,
+    /// and says whether that refuses the lane, if the process goes on at all.
+    pub(crate) fn call(
+        self,
+        service: u32,
+        mask: u64,
+        lanes: &mut [[u64; QWORDS]; LANES],
+        allowed: &Allowed,
+        failed: impl Fn(c_int) -> Outcome,
+    ) -> bool {
+        let (mut left, mut refused) = (mask, false);
+        // One guard for all lanes; after a panic another for those that are left.
+        while left != 0 {
+            let run = || {
+                while left != 0 {
+                    let words = lanes[left.trailing_zeros() as usize].as_mut_ptr();
+                    left &= left - 1;
+                    let outcome = match self {
+                        // SAFETY: the client registered it as a handler of this type, with this state.
+                        Handler::V1(function, state) => match unsafe { function(state.0, service, words) } {
+                            0 => Outcome::Done,
+                            code => failed(code),
+                        },
+                        Handler::V0(function, state) => {
+                            // SAFETY: as above.
+                            unsafe { function(state.0, service, words) };
+                            Outcome::Done
+                        }
+                        Handler::FunctionCall => function_call(words, allowed),
+                    };
+                    refused |= outcome == Outcome::Refused;
+                }
+            };
+            if catch_unwind(AssertUnwindSafe(run)).is_err() {
+                say(&format!("hostcall: a handler for service {service} panicked; the wave's call is refused"));
+                refused = true;
             }
-            Handler::FunctionCall => function_call(words, allowed),
-        };
-        catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
-            say(&format!("hostcall: a handler for service {service} panicked; the wave's call is refused"));
-            Outcome::Refused
-        })
+        }
+        refused
     }
 }
 

@@ -29,7 +29,8 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    pub(crate) fn now(&mut self) -> &Services {
+    /// The services, and a number that is another when they have changed.
+    pub(crate) fn now(&mut self) -> (&Services, u64) {
         // Acquire: pairs with the release in `change`. A registration that came before the packet is seen, because the packet's push
         // comes after it.
         let changes = CHANGES.load(Ordering::Acquire);
@@ -37,7 +38,7 @@ impl Known {
             self.services = services().read().unwrap_or_else(PoisonError::into_inner).clone();
             self.changes = changes;
         }
-        &self.services
+        (&self.services, self.changes)
     }
 }
 

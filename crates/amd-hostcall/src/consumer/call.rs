@@ -44,9 +44,11 @@ impl Call {
     /// Writes the words that handlers changed. Relaxed: what makes the packet answered releases them.
     pub(super) fn write(&self, payload: &PayloadWords) {
         for lane in lanes(self.mask) {
-            let words = self.lanes[lane].iter().zip(&self.before[lane]).zip(&payload.lanes[lane]);
-            for ((after, _), place) in words.filter(|((after, before), _)| after != before) {
-                place.store(*after, Ordering::Relaxed);
+            let (after, before, words) = (&self.lanes[lane], &self.before[lane], &payload.lanes[lane]);
+            for word in 0..QWORDS {
+                if after[word] != before[word] {
+                    words[word].store(after[word], Ordering::Relaxed);
+                }
             }
         }
     }

@@ -30,6 +30,9 @@ fn drain_limit() -> Duration {
     Duration::from_millis(set.unwrap_or(5000))
 }
 
+/// Who answers a packet, and who is told of an error.
+type Route = (Option<Handler>, Option<OnError>);
+
 /// A consumer.
 #[derive(Debug)]
 pub(crate) struct Consumer {
@@ -185,10 +188,16 @@ impl Consumer {
         Ok(())
     }
 
+    /// Whether it has services or an error handler of its own.
+    fn has_own(&self) -> bool {
+        // Acquire: pairs with the releases above.
+        self.has_own.load(Ordering::Acquire)
+    }
+
     /// Who answers a service, and who is told if nobody does.
-    fn route(&self, service: u32, known: &Services) -> (Option<Handler>, Option<OnError>) {
-        // Acquire: pairs with the releases above. Consumers of v1 have none, and need no lock.
-        if !self.has_own.load(Ordering::Acquire) {
+    fn route(&self, service: u32, known: &Services) -> Route {
+        // Consumers of v1 have none, and need no lock.
+        if !self.has_own() {
             return (known.find(service), known.on_error);
         }
         let own = self.own.read().unwrap_or_else(PoisonError::into_inner);

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::futex;
 
-use super::call::{Call, lanes};
+use super::call::Call;
 use super::served::{Done, Served};
-use super::{Consumer, lock};
+use super::{Consumer, Route, lock};
 use crate::Error;
 use crate::doorbell::{Doorbell, HEARTBEAT};
 use crate::services::{self, Outcome};
@@ -237,6 +237,8 @@ struct Worker {
     taken: Vec<u32>,
     /// The doorbell's value before the last sweep, as far as it is known.
     seen: i64,
+    /// Who answered the last packet: the count of the services' changes, the service, and what was found.
+    route: Option<(u64, u32, Route)>,
     /// When a packet was last found in a mailbox, unless that is long ago.
     last_mail: Option<Instant>,
 }
@@ -253,7 +255,7 @@ enum Look {
 impl Worker {
     fn new(consumer: Arc<Consumer>) -> Worker {
         let (known, call) = (Known::default(), Box::default());
-        Worker { consumer, known, call, buffers: Vec::new(), changes: 0, taken: Vec::new(), seen: i64::MIN, last_mail: None }
+        Worker { consumer, known, call, buffers: Vec::new(), changes: 0, taken: Vec::new(), seen: i64::MIN, route: None, last_mail: None }
     }
 
     fn run(mut self) {
@@ -372,17 +374,15 @@ impl Worker {
     fn run_handlers(&mut self, index: u32) -> bool {
         let (service, mask) = (self.call.service, self.call.mask);
         services::debug(|| format!("packet {index}: service {service}, lanes {mask:#018x}"));
-        let known = self.known.now();
-        let (handler, on_error) = self.consumer.route(service, known);
+        let (known, changes) = self.known.now();
+        let (handler, on_error) = match self.route {
+            // As the last packet: most are.
+            Some((then, last, route)) if (then, last) == (changes, service) => route,
+            _ => self.consumer.route(service, known),
+        };
+        // A consumer's own services change without a count.
+        self.route = (!self.consumer.has_own()).then_some((changes, service, (handler, on_error)));
         let Some(handler) = handler else { return services::no_handler(service, on_error) == Outcome::Refused };
-        let mut refused = false;
-        for lane in lanes(mask) {
-            let outcome = match handler.call(service, &mut self.call.lanes[lane], &known.allowed) {
-                Outcome::Failed(code) => services::handler_failed(service, code, on_error),
-                outcome => outcome,
-            };
-            refused |= outcome != Outcome::Done;
-        }
-        refused
+        handler.call(service, mask, &mut self.call.lanes, &known.allowed, |code| services::handler_failed(service, code, on_error))
     }
 }
