@@ -33,13 +33,29 @@ pub fn images() -> Vec<(String, PathBuf)> {
     if on_simulator() {
         return present([("g++", env!("HOSTCALL_CPP_KERNELS_GCC")), ("clang++", env!("HOSTCALL_CPP_KERNELS_CLANG"))]);
     }
-    let dir = std::env::var_os("HOSTCALL_CPP_CUBINS").expect("on a GPU HOSTCALL_CPP_CUBINS names a directory with *.cubin");
+    cubins("HOSTCALL_CPP_CUBINS")
+}
+
+/// The cubins in the directory that a variable names.
+fn cubins(variable: &str) -> Vec<(String, PathBuf)> {
+    let dir = std::env::var_os(variable).unwrap_or_else(|| panic!("on a GPU {variable} names a directory with *.cubin"));
     let files = std::fs::read_dir(&dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
     let files = files.map(|file| file.expect("an entry").path()).filter(|path| path.extension().is_some_and(|e| e == "cubin"));
     let mut all: Vec<_> = files.map(|path| (path.file_stem().unwrap_or_default().display().to_string(), path)).collect();
     all.sort();
     assert!(!all.is_empty(), "{}: no *.cubin", dir.display());
     all
+}
+
+/// The same of the kernels that fill packets; on a GPU from `HOSTCALL_PACKETS_CUBINS`.
+///
+/// # Panics
+/// When there should be cubins, and there are none.
+pub fn packet_images() -> Vec<(String, PathBuf)> {
+    if on_simulator() {
+        return present([("g++", env!("HOSTCALL_CPP_PACKETS_GCC")), ("clang++", env!("HOSTCALL_CPP_PACKETS_CLANG"))]);
+    }
+    cubins("HOSTCALL_PACKETS_CUBINS")
 }
 
 /// The same of the client over a recorded bus.
