@@ -57,7 +57,8 @@ static void *produce(void *argument) {
 /* Calls per second. */
 static double rate(int kind, int threads, double seconds) {
     hostcall_amd_buffer_t *buffer = new_buffer(MOST);
-    loop_t *loop = kind <= AMD ? start_loop(buffer, kind == BARE) : NULL;
+    void *const all[] = {buffer};
+    loop_t *loop = kind <= AMD ? start_loop(all, 1, 0, kind == BARE) : NULL;
     amd_hostcall_consumer_t *consumer = loop ? NULL : start_consumer(buffer);
     producer_t producers[MOST];
     pthread_t ids[MOST];
@@ -86,7 +87,8 @@ static double rate(int kind, int threads, double seconds) {
 /* Packets per second of one consumer that has BURST of them at once: for so long, and for so many bursts at most. */
 static double burst(int kind, uint64_t mask, double seconds, long bursts) {
     hostcall_amd_buffer_t *buffer = new_buffer(BURST);
-    loop_t *loop = kind <= AMD ? start_loop(buffer, kind == BARE) : NULL;
+    void *const all[] = {buffer};
+    loop_t *loop = kind <= AMD ? start_loop(all, 1, 0, kind == BARE) : NULL;
     amd_hostcall_consumer_t *consumer = loop ? NULL : start_consumer(buffer);
     uint64_t packets[BURST], count = 0;
     double spent = 0, end = now() + seconds;

@@ -29,7 +29,7 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static double processor_time(void) {
+static inline double processor_time(void) {
     struct timespec time;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
@@ -59,7 +59,7 @@ static void put(hostcall_amd_buffer_t *buffer, uint64_t *stack, uint64_t pointer
     while (!__atomic_compare_exchange_n(stack, &below, pointer, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-static uint64_t take(hostcall_amd_buffer_t *buffer) {
+static inline uint64_t take(hostcall_amd_buffer_t *buffer) {
     uint64_t top = __atomic_load_n(&buffer->free_stack, __ATOMIC_ACQUIRE), below;
     do
         below = __atomic_load_n(&buffer->headers[index_of(buffer, top)].next, __ATOMIC_RELAXED);
@@ -68,7 +68,7 @@ static uint64_t take(hostcall_amd_buffer_t *buffer) {
 }
 
 /* Fills a packet for the lanes of a mask, whose first words are value. */
-static void fill(hostcall_amd_buffer_t *buffer, uint64_t packet, uint64_t mask, uint64_t value) {
+static inline void fill(hostcall_amd_buffer_t *buffer, uint64_t packet, uint64_t mask, uint64_t value) {
     hostcall_amd_header_t *header = &buffer->headers[index_of(buffer, packet)];
     hostcall_amd_payload_t *payload = &buffer->payloads[index_of(buffer, packet)];
     header->service = SERVICE;
@@ -78,7 +78,7 @@ static void fill(hostcall_amd_buffer_t *buffer, uint64_t packet, uint64_t mask, 
         payload->lanes[__builtin_ctzll(left)][0] = value;
 }
 
-static void give_back(hostcall_amd_buffer_t *buffer, uint64_t packet) {
+static inline void give_back(hostcall_amd_buffer_t *buffer, uint64_t packet) {
     uint64_t step = UINT64_C(1) << buffer->index_size, back = packet + step;
     put(buffer, &buffer->free_stack, back ? back : step);
 }
@@ -90,13 +90,14 @@ static inline int answered(hostcall_amd_buffer_t *buffer, uint64_t packet) {
 
 /* A plain consumer of either kind. */
 typedef struct {
-    hostcall_amd_buffer_t *buffer;
+    void *const *all;
+    int count, bare, mail;
     _Alignas(64) uint64_t doorbell;
     _Alignas(64) int sleeping;
     atomic_int stop;
-    int bare;
     pthread_t thread;
     pthread_rwlock_t buffers, services;
+    uint32_t limits[16];
     struct {
         uint32_t service;
         amd_hostcall_service_handler_t handler;
@@ -131,8 +132,7 @@ static uint64_t wait_as_the_runtime(loop_t *loop, uint64_t seen) {
     }
 }
 
-static void serve_bare(loop_t *loop) {
-    hostcall_amd_buffer_t *buffer = loop->buffer;
+static void serve_bare(hostcall_amd_buffer_t *buffer) {
     uint64_t at = __atomic_exchange_n(&buffer->ready_stack, 0, __ATOMIC_ACQUIRE), next;
     for (; at; at = next) {
         hostcall_amd_header_t *header = &buffer->headers[index_of(buffer, at)];
@@ -143,27 +143,68 @@ static void serve_bare(loop_t *loop) {
     }
 }
 
-static void serve_as_amd(loop_t *loop) {
-    hostcall_amd_buffer_t *buffer = loop->buffer;
-    pthread_rwlock_rdlock(&loop->buffers);
-    pthread_rwlock_rdlock(&loop->services);
+/* The lanes of a packet, one after another. */
+static void serve_lanes(loop_t *loop, uint32_t service, uint64_t mask, hostcall_amd_payload_t *payload) {
+    uint32_t place = service * 2654435761u % SERVICES;
+    while (loop->table[place].handler && loop->table[place].service != service)
+        place = (place + 1) % SERVICES;
+    if (!loop->table[place].handler)
+        abort();
+    for (int lane = 0; lane < 64; ++lane) {
+        if (!(mask & (UINT64_C(1) << lane)))
+            continue;
+        if (loop->table[place].handler(loop->table[place].state, service, payload->lanes[lane]))
+            abort();
+    }
+}
+
+static void serve_stacks(loop_t *loop, hostcall_amd_buffer_t *buffer) {
     uint64_t at = __atomic_exchange_n(&buffer->ready_stack, 0, __ATOMIC_ACQUIRE), next;
     for (; at; at = next) {
         hostcall_amd_header_t *header = &buffer->headers[index_of(buffer, at)];
         next = header->next;
-        uint32_t service = header->service, place = service * 2654435761u % SERVICES;
-        while (loop->table[place].handler && loop->table[place].service != service)
-            place = (place + 1) % SERVICES;
-        if (!loop->table[place].handler)
-            abort();
-        uint64_t mask = header->active_mask;
-        for (int lane = 0; lane < 64; ++lane) {
-            if (!(mask & (UINT64_C(1) << lane)))
-                continue;
-            if (loop->table[place].handler(loop->table[place].state, service, buffer->payloads[index_of(buffer, at)].lanes[lane]))
-                abort();
-        }
+        serve_lanes(loop, header->service, header->active_mask, &buffer->payloads[index_of(buffer, at)]);
         __atomic_store_n(&header->control, header->control & ~1u, __ATOMIC_RELEASE);
+    }
+}
+
+/* A buffer of mailboxes. */
+typedef struct {
+    uint32_t *device_phase, *host_phase, *occupied;
+    struct {
+        uint64_t active_mask;
+        uint32_t service;
+    } *headers;
+    hostcall_amd_payload_t *payloads;
+    uint64_t doorbell;
+    uint32_t packets;
+} mailboxes_t;
+
+/* As ROCm serves mailboxes: all up to a limit, which is behind the last that was found, and everything if nothing was. */
+static int serve_mailboxes(loop_t *loop, mailboxes_t *buffer, uint32_t *limit) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < (*limit ? *limit : buffer->packets); ++i) {
+        uint32_t device = __atomic_load_n(&buffer->device_phase[i], __ATOMIC_RELAXED);
+        uint32_t host = __atomic_load_n(&buffer->host_phase[i], __ATOMIC_RELAXED);
+        if (device == host)
+            continue;
+        found = i + 1;
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        serve_lanes(loop, buffer->headers[i].service, buffer->headers[i].active_mask, &buffer->payloads[i]);
+        __atomic_store_n(&buffer->host_phase[i], host ^ 1, __ATOMIC_RELEASE);
+    }
+    *limit = found;
+    return found != 0;
+}
+
+static void serve_as_amd(loop_t *loop) {
+    pthread_rwlock_rdlock(&loop->buffers);
+    pthread_rwlock_rdlock(&loop->services);
+    for (int i = 0; i < loop->count; ++i) {
+        if (loop->mail)
+            serve_mailboxes(loop, loop->all[i], &loop->limits[i]);
+        else
+            serve_stacks(loop, loop->all[i]);
     }
     pthread_rwlock_unlock(&loop->services);
     pthread_rwlock_unlock(&loop->buffers);
@@ -173,26 +214,29 @@ static void *run_loop(void *argument) {
     loop_t *loop = argument;
     uint64_t seen = 0;
     while (!atomic_load_explicit(&loop->stop, memory_order_relaxed)) {
-        if (loop->bare) {
+        if (loop->bare > 0) {
             uint64_t value = __atomic_load_n(&loop->doorbell, __ATOMIC_ACQUIRE);
             if (value == seen) {
                 relax();
                 continue;
             }
             seen = value;
-            serve_bare(loop);
+            serve_bare(loop->all[0]);
         } else {
-            seen = wait_as_the_runtime(loop, seen);
+            /* Devices ring words of this library's, not the loop's: for them it looks all the time, which is faster than to wait. */
+            if (loop->bare == 0)
+                seen = wait_as_the_runtime(loop, seen);
             serve_as_amd(loop);
         }
     }
     return NULL;
 }
 
-static loop_t *start_loop(hostcall_amd_buffer_t *buffer, int bare) {
+/* A thread that serves so many buffers: bare is 1 for the bare loop, 0 for AMD's algorithm, -1 for the same without its wait. */
+static loop_t *start_loop(void *const *buffers, int count, int mail, int bare) {
     loop_t *loop = aligned_alloc(64, (sizeof *loop + 63) / 64 * 64);
     memset(loop, 0, sizeof *loop);
-    loop->buffer = buffer, loop->bare = bare;
+    loop->all = buffers, loop->count = count, loop->mail = mail, loop->bare = bare;
     pthread_rwlock_init(&loop->buffers, NULL), pthread_rwlock_init(&loop->services, NULL);
     uint32_t place = SERVICE * 2654435761u % SERVICES;
     loop->table[place].service = SERVICE, loop->table[place].handler = add_one;
@@ -207,14 +251,14 @@ static void end_loop(loop_t *loop) {
     free(loop);
 }
 
-static hostcall_amd_buffer_t *new_buffer(uint32_t packets) {
+static inline hostcall_amd_buffer_t *new_buffer(uint32_t packets) {
     void *memory = NULL;
     if (posix_memalign(&memory, 4096, amd_hostcall_get_buffer_size(packets)) || amd_hostcall_initialize_buffer(memory, packets))
         abort();
     return memory;
 }
 
-static amd_hostcall_consumer_t *start_consumer(hostcall_amd_buffer_t *buffer) {
+static inline amd_hostcall_consumer_t *start_consumer(hostcall_amd_buffer_t *buffer) {
     amd_hostcall_consumer_t *consumer;
     if (amd_hostcall_create_consumer(&consumer) || amd_hostcall_register_buffer(consumer, buffer) || amd_hostcall_launch_consumer(consumer))
         abort();

@@ -55,7 +55,7 @@ impl Bench {
         let claims = claims_on_device.then(|| {
             let claims = device.alloc::<u32>(packets.div_ceil(32) as usize).expect("memory of the device");
             queue.copy_to(&claims, 0, &vec![0; claims.len()]).expect("no claims");
-            queue.wait().expect("the copy ends");
+            queue.synchronize().expect("the copy ends");
             // SAFETY: the word of the buffer that says where claims are; nobody uses it yet.
             unsafe { buffer.as_ptr().add(2).write(claims.address()) };
             claims
@@ -74,7 +74,7 @@ impl Bench {
         let args = args.address(right.address()).value(u64::from(lanes));
         // SAFETY: the kernel writes a word for each lane, and packets of the buffer.
         unsafe { self.queue.launch(&kernel, Launch::threads(lanes, group), args) }.expect("the launch");
-        self.queue.wait().expect("the kernel ends");
+        self.queue.synchronize().expect("the kernel ends");
         self.queue.read(&right).expect("results are read")
     }
 }
@@ -97,11 +97,12 @@ fn atomics_reach_the_host(device: &str, image: &Path) -> bool {
     let (lanes, times, ours) = (64u32, 500u32, 200_000u64);
     let args = Args::new().address(word.address()).value(times).value(u64::from(lanes));
     // SAFETY: the kernel changes that word.
-    unsafe { queue.launch(&program.kernel("additions").expect("the kernel is there"), Launch::threads(lanes, 32), args) }.expect("the launch");
+    unsafe { queue.launch(&program.kernel("additions").expect("the kernel is there"), Launch::threads(lanes, 32), args) }
+        .expect("the launch");
     for _ in 0..ours {
         shared.fetch_add(1, Ordering::SeqCst);
     }
-    queue.wait().expect("the kernel ends");
+    queue.synchronize().expect("the kernel ends");
     let sum = shared.load(Ordering::SeqCst);
     let all = u64::from(lanes) * u64::from(times) + ours;
     if sum != all {
