@@ -19,6 +19,7 @@ fn main() {
             ("KERNELS", "examples/cuda/behaviours.cu"),
             ("CLIENT", "crates/hostcall-cpp-tests/cpp/recorded.cc"),
             ("PACKETS", "crates/hostcall-cpp-tests/cpp/packets.cu"),
+            ("WHOLE", "crates/hostcall-cpp-tests/cpp/whole.cu"),
         ];
         for (kind, source) in sources {
             let image = out.join(format!("{name}_{kind}.so"));

@@ -53,28 +53,28 @@ struct memory {
 
 /// Accesses of system scope, to fine-grained memory of the host.
 struct memory {
-    HC_METHOD static u32 load(const u32* at) { return __scoped_atomic_load_n(at, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM); }
-    HC_METHOD static u64 load(const u64* at) { return __scoped_atomic_load_n(at, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM); }
-    HC_METHOD static u32 acquire(const u32* at) { return __scoped_atomic_load_n(at, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_SYSTEM); }
-    HC_METHOD static u64 acquire(const u64* at) { return __scoped_atomic_load_n(at, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_SYSTEM); }
-    HC_METHOD static void store(u32* at, u32 value) { __scoped_atomic_store_n(at, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM); }
-    HC_METHOD static void store(u64* at, u64 value) { __scoped_atomic_store_n(at, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM); }
-    HC_METHOD static void release(u32* at, u32 value) { __scoped_atomic_store_n(at, value, __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM); }
+    HC_METHOD static u32 load(const u32* at) { return __hip_atomic_load(at, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM); }
+    HC_METHOD static u64 load(const u64* at) { return __hip_atomic_load(at, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM); }
+    HC_METHOD static u32 acquire(const u32* at) { return __hip_atomic_load(at, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM); }
+    HC_METHOD static u64 acquire(const u64* at) { return __hip_atomic_load(at, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM); }
+    HC_METHOD static void store(u32* at, u32 value) { __hip_atomic_store(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM); }
+    HC_METHOD static void store(u64* at, u64 value) { __hip_atomic_store(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM); }
+    HC_METHOD static void release(u32* at, u32 value) { __hip_atomic_store(at, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM); }
     /// What the word was: `expected`, if it is `desired` now.
     HC_METHOD static u64 exchange(u64* at, u64 expected, u64 desired) {
-        __scoped_atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM);
+        __hip_atomic_compare_exchange_strong(at, &expected, desired, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
         return expected;
     }
     // Between waves only: the host never looks at claims.
-    HC_METHOD static u32 claim(u32* at, u32 bit) { return __scoped_atomic_fetch_or(at, bit, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_DEVICE); }
-    HC_METHOD static void unclaim(u32* at, u32 bit) { __scoped_atomic_fetch_and(at, ~bit, __ATOMIC_RELEASE, __MEMORY_SCOPE_DEVICE); }
+    HC_METHOD static u32 claim(u32* at, u32 bit) { return __hip_atomic_fetch_or(at, bit, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT); }
+    HC_METHOD static void unclaim(u32* at, u32 bit) { __hip_atomic_fetch_and(at, ~bit, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT); }
     /// Adds one to the signal, and raises its interrupt if it has one (HSA runtime: `amd_signal_t`).
     HC_METHOD static void ring(u64 doorbell) {
-        __scoped_atomic_fetch_add((u64*)(doorbell + 8), (u64)1, __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
+        __hip_atomic_fetch_add((u64*)(doorbell + 8), (u64)1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
         u64* const mailbox = *(u64**)(doorbell + 16);
         if (mailbox) {
             const u32 event = *(const u32*)(doorbell + 24);
-            __scoped_atomic_store_n(mailbox, (u64)event, __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
+            __hip_atomic_store(mailbox, (u64)event, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
             __builtin_amdgcn_s_sendmsg(1, __builtin_amdgcn_readfirstlane(event & 0xffffffu));
         }
     }
