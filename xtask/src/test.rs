@@ -110,6 +110,7 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     let mut behaviours = tests("--test behaviours");
     behaviours.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", library);
     steps.tests("every behaviour through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
+    super::amd_bundle::step(sh, steps);
     super::scarcity::some(steps);
     super::wheel::steps(sh, steps);
     let features = [
