@@ -1,13 +1,12 @@
 /* Packets per second through this library, beside plain loops of the same protocol, in one run (loops.h says what the loops do).
  *
  *   bench [MILLISECONDS PER ROW]
- *   bench count KIND LANES BURSTS     bursts of one kind and nothing else, for callgrind: 0 bare loop, 1 AMD's algorithm, 2 this library
+ *   bench count KIND LANES PACKETS    packets that are there before the consumer starts, for callgrind, which counts its instructions:
+ *                                     0 bare loop, 1 AMD's algorithm, 2 this library
  *
  * Calls: threads that fill a packet, ring and wait, over and over. A call's time is mostly that of lines that travel between processors.
  * Bursts: one thread fills many packets and rings once; the time from the ring until the last is answered is the consumer's. */
 #include "loops.h"
-
-#include <limits.h>
 
 enum { MOST = 64, ROUNDS = 5, BURST = 256 };
 
@@ -84,15 +83,35 @@ static double rate(int kind, int threads, double seconds) {
     return (double)calls / time;
 }
 
-/* Packets per second of one consumer that has BURST of them at once: for so long, and for so many bursts at most. */
-static double burst(int kind, uint64_t mask, double seconds, long bursts) {
+/* Packets that are all there when the consumer starts. */
+static void once(int kind, uint64_t mask, uint32_t count) {
+    hostcall_amd_buffer_t *buffer = new_buffer(count);
+    uint64_t *packets = malloc(count * sizeof *packets);
+    for (uint32_t i = 0; i < count; ++i)
+        fill(buffer, packets[i] = take(buffer), mask, i);
+    for (uint32_t i = 0; i < count; ++i)
+        put(buffer, &buffer->ready_stack, packets[i]);
+    void *const all[] = {buffer};
+    if (kind <= AMD)
+        ring_loop(start_loop(all, 1, 0, kind == BARE));
+    else
+        start_consumer(buffer);
+    for (uint32_t i = 0; i < count; ++i)
+        while (!answered(buffer, packets[i]))
+            usleep(1000);
+    /* What looks for more is not counted: nothing is ended or freed. */
+    _exit(0);
+}
+
+/* Packets per second of one consumer that has BURST of them at once. */
+static double burst(int kind, uint64_t mask, double seconds) {
     hostcall_amd_buffer_t *buffer = new_buffer(BURST);
     void *const all[] = {buffer};
     loop_t *loop = kind <= AMD ? start_loop(all, 1, 0, kind == BARE) : NULL;
     amd_hostcall_consumer_t *consumer = loop ? NULL : start_consumer(buffer);
     uint64_t packets[BURST], count = 0;
     double spent = 0, end = now() + seconds;
-    while (now() < end && bursts-- > 0) {
+    while (now() < end) {
         for (int i = 0; i < BURST; ++i) {
             packets[i] = take(buffer);
             fill(buffer, packets[i], mask, (uint64_t)i);
@@ -154,8 +173,7 @@ int main(int argc, char **argv) {
         return 1;
     if (argc > 4 && !strcmp(argv[1], "count")) {
         int lanes = atoi(argv[3]);
-        burst(atoi(argv[2]), lanes < 64 ? (UINT64_C(1) << lanes) - 1 : ~UINT64_C(0), 1e9, atol(argv[4]));
-        return 0;
+        once(atoi(argv[2]), lanes < 64 ? (UINT64_C(1) << lanes) - 1 : ~UINT64_C(0), (uint32_t)atoi(argv[4]));
     }
     printf("processors: %ld; rows are medians of %d runs of %.0f ms, taken in turns\n", sysconf(_SC_NPROCESSORS_ONLN), ROUNDS, 1e3 * seconds);
     printf("| calls, threads | bare loop | AMD's algorithm | plain producers, this library | this library | to AMD's | to the bare loop |\n");
@@ -179,7 +197,7 @@ int main(int argc, char **argv) {
         double runs[KINDS][ROUNDS], middle[KINDS];
         for (int round = 0; round < ROUNDS; ++round)
             for (int kind = 0; kind < KINDS - 1; ++kind)
-                runs[kind][round] = burst(kind, masks[m], seconds, LONG_MAX);
+                runs[kind][round] = burst(kind, masks[m], seconds);
         for (int kind = 0; kind < KINDS - 1; ++kind)
             middle[kind] = median(runs[kind], ROUNDS);
         printf("| %d | %.0f/s | %.0f/s | %.0f/s | %.2fx | %.2fx |\n", __builtin_popcountll(masks[m]), middle[BARE], middle[AMD],

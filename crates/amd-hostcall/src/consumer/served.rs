@@ -24,7 +24,8 @@ pub(crate) struct Served {
 }
 
 /// Packets that were taken and not begun, the oldest first. Only the thread that leads uses it. The lead goes from thread to thread by a release
-/// and an acquire, so the words are relaxed.
+/// and an acquire, so the words are relaxed. On lines of its own: it is written for each packet, and what lies beside it is read by clients.
+#[repr(align(128))]
 #[derive(Debug)]
 struct Pending {
     /// As many places as there are packets or more, a power of two. A packet is here once at most.
