@@ -25,6 +25,7 @@ struct memory {
     HC_STORE(store, u32, "relaxed.sys.global.u32", "r")
     HC_STORE(store, u64, "relaxed.sys.global.u64", "l")
     HC_STORE(release, u32, "release.sys.global.u32", "r")
+    HC_STORE(release, u64, "release.sys.global.u64", "l")
 #undef HC_LOAD
 #undef HC_STORE
     /// What the word was: `expected`, if it is `desired` now.
@@ -42,10 +43,11 @@ struct memory {
     HC_METHOD static void unclaim(u32* at, u32 bit) {
         asm volatile("red.release.gpu.global.and.b32 [%0], %1;" ::"l"(at), "r"(~bit) : "memory");
     }
-    /// Stores a value that no other ring has had: an addition over the bus may undo the host's own.
+    /// Stores a value that no other ring has had: an addition over the bus may undo the host's own. Release: whoever sees it also sees the
+    /// packet that was handed over before.
     HC_METHOD static void ring(u64 doorbell) {
         const u64 wave = (u64)machine::sm() * machine::warps() + machine::warp();
-        store((u64*)(doorbell + 8), machine::now_ns() << 16 | (wave & 0xffff));
+        release((u64*)(doorbell + 8), machine::now_ns() << 16 | (wave & 0xffff));
     }
 };
 

@@ -1,8 +1,8 @@
 /* Packets per second through this library, beside plain loops of the same protocol, in one run (loops.h says what the loops do).
  *
  *   bench [MILLISECONDS PER ROW]
- *   bench count KIND LANES PACKETS    packets that are there before the consumer starts, for callgrind, which counts its instructions:
- *                                     0 bare loop, 1 AMD's algorithm, 2 this library
+ *   bench count KIND LANES PACKETS    packets that are there before the consumer starts: the processor time of each. Under callgrind
+ *                                     its instructions. KIND: 0 bare loop, 1 AMD's algorithm, 2 this library
  *
  * Calls: threads that fill a packet, ring and wait, over and over. A call's time is mostly that of lines that travel between processors.
  * Bursts: one thread fills many packets and rings once; the time from the ring until the last is answered is the consumer's. */
@@ -92,6 +92,7 @@ static void once(int kind, uint64_t mask, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i)
         put(buffer, &buffer->ready_stack, packets[i]);
     void *const all[] = {buffer};
+    calls_wanted = (uint64_t)count * (unsigned)__builtin_popcountll(mask);
     if (kind <= AMD)
         ring_loop(start_loop(all, 1, 0, kind == BARE));
     else
@@ -99,6 +100,8 @@ static void once(int kind, uint64_t mask, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i)
         while (!answered(buffer, packets[i]))
             usleep(1000);
+    printf("%.1f ns of the serving thread's processor time a packet\n", 1e9 * (last_call - first_call) / (count - 1));
+    fflush(stdout);
     /* What looks for more is not counted: nothing is ended or freed. */
     _exit(0);
 }

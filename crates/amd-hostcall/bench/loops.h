@@ -41,9 +41,24 @@ static inline void relax(void) {
 #endif
 }
 
+/* If calls are counted: how many there will be, how many there were, and the serving thread's processor time at the first and the last. */
+static uint64_t calls_wanted, calls_seen;
+static double first_call, last_call;
+
+static void note_call(void) {
+    ++calls_seen;
+    if (calls_seen != 1 && calls_seen != calls_wanted)
+        return;
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    *(calls_seen == 1 ? &first_call : &last_call) = (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 static int add_one(void *state, uint32_t service, uint64_t *payload) {
     (void)state, (void)service;
     payload[0] += 1;
+    if (calls_wanted)
+        note_call();
     return 0;
 }
 

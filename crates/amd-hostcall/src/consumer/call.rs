@@ -35,9 +35,12 @@ impl Call {
     /// deserves: these are copies.
     pub(super) fn read(&mut self, payload: &PayloadWords) {
         for lane in lanes(self.mask) {
-            let words = &payload.lanes[lane];
-            self.before[lane] = std::array::from_fn(|i| words[i].load(Ordering::Relaxed));
-            self.lanes[lane] = self.before[lane];
+            let (words, before, after) = (&payload.lanes[lane], &mut self.before[lane], &mut self.lanes[lane]);
+            for at in 0..QWORDS {
+                // Both from the register: a copy of the copy would be wider than what was just stored, and wait for it.
+                let word = words[at].load(Ordering::Relaxed);
+                (before[at], after[at]) = (word, word);
+            }
         }
     }
 
