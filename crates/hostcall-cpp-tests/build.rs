@@ -15,7 +15,13 @@ fn main() {
     }
     for (name, programs, standard) in COMPILERS {
         let found = programs.iter().find(|program| Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success()));
-        for (kind, source) in [("KERNELS", "examples/cuda/behaviours.cu"), ("CLIENT", "crates/hostcall-cpp-tests/cpp/recorded.cc")] {
+        let sources = [
+            ("KERNELS", "examples/cuda/behaviours.cu"),
+            ("CLIENT", "crates/hostcall-cpp-tests/cpp/recorded.cc"),
+            ("PACKETS", "crates/hostcall-cpp-tests/cpp/packets.cu"),
+            ("WHOLE", "crates/hostcall-cpp-tests/cpp/whole.cu"),
+        ];
+        for (kind, source) in sources {
             let image = out.join(format!("{name}_{kind}.so"));
             if let Some(compiler) = found {
                 compile(compiler, standard, &root, source, &image);

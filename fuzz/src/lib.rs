@@ -5,6 +5,7 @@
 pub mod decode_arguments;
 pub mod definitions;
 pub mod hostile_device;
+pub mod hsa_packets;
 pub mod measured;
 pub mod packets;
 pub mod policy_paths;

@@ -46,7 +46,7 @@ fn with_services() {
 fn buffer() -> (Vec<AtomicU64>, Map) {
     let memory: Vec<AtomicU64> = (0..layout::buffer_size(PACKETS) / 8).map(|_| AtomicU64::new(0)).collect();
     // SAFETY: as many bytes as the layout says.
-    let map = unsafe { Map::initialize(memory.as_ptr().cast_mut().cast(), PACKETS) }.expect("aligned");
+    let map = unsafe { Map::initialize(memory.as_ptr().cast_mut().cast(), PACKETS, layout::Form::Stacks) }.expect("aligned");
     (memory, map)
 }
 

@@ -66,6 +66,11 @@ fn a_device_that_fills_packets_as_it_likes_harms_no_other_buffer() {
 }
 
 #[test]
+fn packets_of_amd_s_queues_end_once_in_whatever_order_they_are_published() {
+    replay("hsa_packets", 200, hostcall_fuzz::hsa_packets::run);
+}
+
+#[test]
 fn a_device_that_writes_into_its_ring_as_it_likes_keeps_the_reader_from_nothing() {
     replay("streams", 4000, hostcall_fuzz::streams::run);
 }

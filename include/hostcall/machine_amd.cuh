@@ -145,12 +145,15 @@ struct machine {
         __hip_atomic_store(word32(descriptor().states, port), state, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
     }
 
+    // One access of 16 bytes: what is stored together is seen together.
+    HC_METHOD static void store_whole(u64 at, const hostcall_word& word) { *volatile_quad(at) = of_word(word); }
+    HC_METHOD static hostcall_word load_whole(u64 at) { return load_bulk(at); }
     // One 16-byte access. They pair with the server's `load_request` and `store_reply`.
     HC_METHOD static void store_request(u32 port, u64 index, const hostcall_word& word) {
-        *volatile_quad(descriptor().requests + ((u64)port * request_words() + index) * 16) = of_word(word);
+        store_whole(descriptor().requests + ((u64)port * request_words() + index) * 16, word);
     }
     HC_METHOD static hostcall_word load_reply(u32 port, u64 index) {
-        return load_bulk(descriptor().replies + ((u64)port * reply_words() + index) * 16);
+        return load_whole(descriptor().replies + ((u64)port * reply_words() + index) * 16);
     }
     /// Pairs with the server's sweep; a hint only.
     HC_METHOD static void ring(u32 port, u32 tag) { *(volatile u32 HC_GLOBAL_MEMORY*)(descriptor().doorbells + (u64)port * 4) = tag; }

@@ -166,21 +166,26 @@ struct machine {
         asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(descriptor().states + (u64)port * 4), "r"(state) : "memory");
     }
 
-    // One 128-bit access, so that payload and tag are of the same write. They pair with the server's `load_request` and `store_reply`.
-    HC_METHOD static void store_request(u32 port, u64 index, const hostcall_word& word) {
-        const u64 at = descriptor().requests + ((u64)port * request_words() + index) * 16;
+    // One 128-bit access: what is stored together is seen together.
+    HC_METHOD static void store_whole(u64 at, const hostcall_word& word) {
         const u64 low = word.at[0] | (u64)word.at[1] << 32, high = word.at[2] | (u64)word.at[3] << 32;
         asm volatile("{ .reg .b128 t; mov.b128 t, {%0, %1}; st.relaxed.sys.global.b128 [%2], t; }" ::"l"(low), "l"(high), "l"(at)
                      : "memory");
     }
-    HC_METHOD static hostcall_word load_reply(u32 port, u64 index) {
-        const u64 at = descriptor().replies + ((u64)port * reply_words() + index) * 16;
+    HC_METHOD static hostcall_word load_whole(u64 at) {
         u64 low, high;
         asm volatile("{ .reg .b128 t; ld.relaxed.sys.global.b128 t, [%2]; mov.b128 {%0, %1}, t; }"
                      : "=l"(low), "=l"(high)
                      : "l"(at)
                      : "memory");
         return {{(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)}};
+    }
+    // Whole words, so that payload and tag are of the same write. They pair with the server's `load_request` and `store_reply`.
+    HC_METHOD static void store_request(u32 port, u64 index, const hostcall_word& word) {
+        store_whole(descriptor().requests + ((u64)port * request_words() + index) * 16, word);
+    }
+    HC_METHOD static hostcall_word load_reply(u32 port, u64 index) {
+        return load_whole(descriptor().replies + ((u64)port * reply_words() + index) * 16);
     }
     /// Pairs with the server's sweep; a hint only.
     HC_METHOD static void ring(u32 port, u32 tag) { store_sys(descriptor().doorbells + (u64)port * 4, tag); }

@@ -82,12 +82,37 @@ struct machine {
     /// Release pairs with the acquire in `lock_port` of the next owner.
     HC_METHOD static void unlock_port(u32 port, u32 state) { __atomic_store_n(word32(descriptor().states, port), state, __ATOMIC_RELEASE); }
 
-    // One 16-byte access on processors with AVX, which the host checked. They pair with the server's `load_request` and `store_reply`.
+    // One 16-byte access on processors with AVX, which the host checked: what is stored together is seen together.
+#if defined(__x86_64__)
+    typedef u32 quad __attribute__((vector_size(16)));
+    HC_METHOD static hostcall_word load_whole(u64 at) {
+        quad v;
+        asm volatile("movdqa %1, %0" : "=x"(v) : "m"(*(const quad*)at) : "memory");
+        return {{v[0], v[1], v[2], v[3]}};
+    }
+    HC_METHOD static void store_whole(u64 at, const hostcall_word& word) {
+        const quad v = {word.at[0], word.at[1], word.at[2], word.at[3]};
+        asm volatile("movdqa %1, %0" : "=m"(*(quad*)at) : "x"(v) : "memory");
+    }
+#elif defined(__aarch64__)
+    HC_METHOD static hostcall_word load_whole(u64 at) {
+        u64 low, high;
+        asm volatile("ldp %0, %1, [%2]" : "=r"(low), "=r"(high) : "r"(at) : "memory");
+        return {{(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)}};
+    }
+    HC_METHOD static void store_whole(u64 at, const hostcall_word& word) {
+        const u64 low = word.at[0] | (u64)word.at[1] << 32, high = word.at[2] | (u64)word.at[3] << 32;
+        asm volatile("stp %0, %1, [%2]" ::"r"(low), "r"(high), "r"(at) : "memory");
+    }
+#else
+#error "the simulator runs on x86-64 and AArch64"
+#endif
+    // They pair with the server's `load_request` and `store_reply`.
     HC_METHOD static void store_request(u32 port, u64 index, const hostcall_word& word) {
-        store_wide(descriptor().requests + ((u64)port * request_words() + index) * 16, word);
+        store_whole(descriptor().requests + ((u64)port * request_words() + index) * 16, word);
     }
     HC_METHOD static hostcall_word load_reply(u32 port, u64 index) {
-        return load_wide(descriptor().replies + ((u64)port * reply_words() + index) * 16);
+        return load_whole(descriptor().replies + ((u64)port * reply_words() + index) * 16);
     }
     /// Pairs with the server's sweep; a hint only.
     HC_METHOD static void ring(u32 port, u32 tag) { __atomic_store_n(word32(descriptor().doorbells, port), tag, __ATOMIC_RELAXED); }
@@ -106,8 +131,8 @@ struct machine {
     HC_METHOD static void unlock_slot(u32 slot) { __atomic_store_n(word32(descriptor().slot_locks, slot), 0u, __ATOMIC_RELEASE); }
 
     // Staged bytes, ordered by fences.
-    HC_METHOD static hostcall_word load_bulk(u64 at) { return load_wide(at); }
-    HC_METHOD static void store_bulk(u64 at, const hostcall_word& word) { store_wide(at, word); }
+    HC_METHOD static hostcall_word load_bulk(u64 at) { return load_whole(at); }
+    HC_METHOD static void store_bulk(u64 at, const hostcall_word& word) { store_whole(at, word); }
 
     // Rings of streams.
     HC_METHOD static const hostcall_rings& rings() { return __hostcall_rings; }
@@ -146,31 +171,6 @@ private:
     HC_METHOD static bool is_alone(mask lanes) { return (lanes & (lanes - 1)) == 0; }
     HC_METHOD static coordinates of(const u32 (&at)[3]) { return {at[0], at[1], at[2]}; }
     HC_METHOD static u32* word32(u64 at, u32 index) { return (u32*)(at + (u64)index * 4); }
-
-#if defined(__x86_64__)
-    typedef u32 quad __attribute__((vector_size(16)));
-    HC_METHOD static hostcall_word load_wide(u64 at) {
-        quad v;
-        asm volatile("movdqa %1, %0" : "=x"(v) : "m"(*(const quad*)at) : "memory");
-        return {{v[0], v[1], v[2], v[3]}};
-    }
-    HC_METHOD static void store_wide(u64 at, const hostcall_word& word) {
-        const quad v = {word.at[0], word.at[1], word.at[2], word.at[3]};
-        asm volatile("movdqa %1, %0" : "=m"(*(quad*)at) : "x"(v) : "memory");
-    }
-#elif defined(__aarch64__)
-    HC_METHOD static hostcall_word load_wide(u64 at) {
-        u64 low, high;
-        asm volatile("ldp %0, %1, [%2]" : "=r"(low), "=r"(high) : "r"(at) : "memory");
-        return {{(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)}};
-    }
-    HC_METHOD static void store_wide(u64 at, const hostcall_word& word) {
-        const u64 low = word.at[0] | (u64)word.at[1] << 32, high = word.at[2] | (u64)word.at[3] << 32;
-        asm volatile("stp %0, %1, [%2]" ::"r"(low), "r"(high), "r"(at) : "memory");
-    }
-#else
-#error "the simulator runs on x86-64 and AArch64"
-#endif
 };
 
 }  // namespace hostcall

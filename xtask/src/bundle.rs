@@ -38,7 +38,7 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     for name in NAMES {
         ensure!(sh.path_exists(format!("{OUT}/{name}")), "cargo built no {name}");
     }
-    programs(sh, &command)?;
+    programs(sh, OUT, &command, "cubin:sm_90")?;
     crate::offload::bundle(sh, OUT)?;
     crate::cpp_bundle::bundle(sh, OUT)?;
     // For the behaviours of streams that go to JetStream.
@@ -88,10 +88,10 @@ const HERE: [&str; 5] = ["checksum", "csv2json", "numbers", "search", "wordcount
 const MEASURED: [&str; 2] = ["--package=costs", "--package=lines"];
 
 /// What the tests of `programs/` need where nothing can be built: images, the same programs for this machine, and files to read.
-fn programs(sh: &Shell, command: &str) -> Result<()> {
-    let (to, here) = (format!("{OUT}/programs"), format!("{OUT}/programs/here"));
+pub(crate) fn programs(sh: &Shell, out: &str, command: &str, target: &str) -> Result<()> {
+    let (to, here) = (format!("{out}/programs"), format!("{out}/programs/here"));
     sh.create_dir(&here)?;
-    let build = ["hostcall", "build", "--release", "--manifest-path", "programs/Cargo.toml", "--for", "cubin:sm_90", "--output"];
+    let build = ["hostcall", "build", "--release", "--manifest-path", "programs/Cargo.toml", "--for", target, "--output"];
     // Optimised little, like the other tests: the library of tests alone takes minutes otherwise. What is measured is optimised in full.
     let little = "--Ofast-compile=max";
     for (flags, more) in [(little, &[][..]), (little, &["--tests", "--package=tested"]), ("", &MEASURED)] {
@@ -106,9 +106,9 @@ fn programs(sh: &Shell, command: &str) -> Result<()> {
         sh.copy_file(format!("programs/target/release/{name}"), &here)?;
         cmd!(sh, "strip {here}/{name}").quiet().run()?;
     }
-    sh.create_dir(format!("{OUT}/docs"))?;
+    sh.create_dir(format!("{out}/docs"))?;
     for file in sh.read_dir("docs")?.iter().filter(|file| file.extension().is_some_and(|extension| extension == "md")) {
-        sh.copy_file(file, format!("{OUT}/docs"))?;
+        sh.copy_file(file, format!("{out}/docs"))?;
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ pub(crate) fn executable(json: &str, name: &str) -> Option<String> {
 }
 
 /// Names and paths of the executables in cargo's messages.
-fn executables(json: &str) -> Vec<(String, String)> {
+pub(crate) fn executables(json: &str) -> Vec<(String, String)> {
     let field = |line: &str, name: &str| -> Option<String> {
         let start = line.find(&format!("\"{name}\":\""))? + name.len() + 4;
         Some(line[start..].split('"').next()?.to_owned())

@@ -4,10 +4,14 @@ use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
 /// Sources of kernels, and where their cubins go.
-const KERNELS: [(&str, &str); 2] = [("examples/cuda/behaviours.cu", "behaviours"), ("kernels/bench/bench.cu", "bench")];
+const KERNELS: [(&str, &str); 3] = [
+    ("examples/cuda/behaviours.cu", "behaviours"),
+    ("kernels/bench/bench.cu", "bench"),
+    ("crates/hostcall-cpp-tests/cpp/packets.cu", "packets"),
+];
 
 /// Their tests.
-const TESTS: [&str; 2] = ["cpp_behaviours", "cpp_streams"];
+const TESTS: [&str; 3] = ["cpp_behaviours", "cpp_streams", "packets"];
 
 /// Kernels compiled by nvcc and by clang; their tests; the C library, and sources of hosts, which the machine's own compilers take.
 pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
@@ -19,10 +23,24 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     let json = cmd!(sh, "cargo build --release --message-format=json-render-diagnostics --package hostcall-cpp-tests {names...}").read()?;
     for name in TESTS {
         let tests = super::bundle::executable(&json, name).with_context(|| format!("cargo built no {name}"))?;
-        sh.copy_file(tests, format!("{to}/{name}"))?;
-        cmd!(sh, "strip {to}/{name}").quiet().run().context("needs binutils")?;
+        // A folder has the kernels of that name.
+        let test = if name == "packets" { "cpp_packets" } else { name };
+        sh.copy_file(tests, format!("{to}/{test}"))?;
+        cmd!(sh, "strip {to}/{test}").quiet().run().context("needs binutils")?;
     }
+    packet_rates(sh, &to)?;
     hosts(sh, &to)
+}
+
+/// What measures packets, in C: on processors, and filled by the GPU.
+fn packet_rates(sh: &Shell, to: &str) -> Result<()> {
+    cmd!(sh, "cargo build --release --package amd-hostcall --lib").run()?;
+    let (library, bench) = (crate::target_directory().join("release/libamd_hostcall.a"), "crates/amd-hostcall/bench");
+    for (source, name) in [("bench", "packet_rate"), ("gpu", "packet_rate_gpu")] {
+        let options = ["-std=gnu11", "-O2", "-s", "-pthread", "-Icrates/amd-hostcall/include", "-o"];
+        cmd!(sh, "gcc {options...} {to}/{name} {bench}/{source}.c {library} -ldl -lm").run().context("needs gcc")?;
+    }
+    Ok(())
 }
 
 fn cubins(sh: &Shell, source: &str, to: &str) -> Result<()> {

@@ -1,6 +1,7 @@
 //! What developers of this repository run: `cargo xtask COMMAND`.
 
 mod abi_header;
+mod amd_bundle;
 mod bundle;
 mod checks;
 mod cpp_bundle;
@@ -82,7 +83,11 @@ enum Command {
     /// Every behaviour on the simulator with few ports and few staging slots, on fibers, on threads and with seeds: hours
     Scarcity(scarcity::Arguments),
     /// Make `target/gpu-bundle/`: tests and benchmarks that need neither Rust nor a network where they run
-    GpuBundle,
+    GpuBundle {
+        /// For an AMD GPU: its processor, as `gfx942`. Makes `target/amd-bundle/` instead
+        #[arg(long, value_name = "GFX", num_args = 0..=1, default_missing_value = "gfx942")]
+        amd: Option<String>,
+    },
     /// Make the part of `target/gpu-bundle/` that tests the Offload API's C library, alone
     OffloadBundle,
     /// Make the part of `target/gpu-bundle/` with kernels in C++ and hosts in C, alone
@@ -166,7 +171,8 @@ fn main() -> Result<ExitCode> {
         }
         Command::Soak { calls, stream_values, device, seconds } => checks::soak(&sh, calls, stream_values, &device, seconds),
         Command::Scarcity(arguments) => scarcity::run(&arguments),
-        Command::GpuBundle => bundle::make(&sh),
+        Command::GpuBundle { amd: None } => bundle::make(&sh),
+        Command::GpuBundle { amd: Some(arch) } => amd_bundle::make(&sh, &arch),
         Command::OffloadBundle => bundle::offload(&sh),
         Command::CppBundle => bundle::cpp(&sh),
         Command::RustTests(arguments) => rust_tests::run(&sh, &arguments),

@@ -36,7 +36,9 @@ fn built(sanitizer: &str) -> PathBuf {
 /// Tests of the packet library that run within one process, under a sanitizer.
 fn packets(sanitizer: &str) -> Command {
     let mut command = instrumenting("test", sanitizer, "amd-hostcall");
-    command.args(["--lib", "--test", "interface", "--test", "races", "--test", "hostile"]).env("HOSTCALL_AMD_DOORBELL", "own");
+    command
+        .args(["--lib", "--test", "interface", "--test", "forms", "--test", "races", "--test", "hostile"])
+        .env("HOSTCALL_AMD_DOORBELL", "own");
     // Doorbells are left to whoever rings late, and threads that wait for a turn end with the process.
     command.env("ASAN_OPTIONS", "detect_leaks=0");
     command

@@ -107,9 +107,10 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     steps.tests("every behaviour on the simulator with a thread per lane, replies in host memory", [behaviours]);
     // Built with the tests of its package.
     let library = sh.current_dir().join("target/debug/deps/libhsa_on_sim.so");
-    let mut behaviours = tests("--test behaviours");
+    let mut behaviours = tests("--test behaviours --test soak");
     behaviours.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", library);
-    steps.tests("every behaviour through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
+    steps.tests("every behaviour, and the soak, through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
+    super::amd_bundle::step(sh, steps);
     super::scarcity::some(steps);
     super::wheel::steps(sh, steps);
     let features = [

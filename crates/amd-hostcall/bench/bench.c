@@ -1,91 +1,42 @@
-/* Packets per second through this library, beside a plain loop of the same protocol, in one run.
+/* Packets per second through this library, beside plain loops of the same protocol, in one run (loops.h says what the loops do).
  *
  *   bench [MILLISECONDS PER ROW]
+ *   bench count KIND LANES PACKETS    packets that are there before the consumer starts: the processor time of each. Under callgrind
+ *                                     its instructions. KIND: 0 bare loop, 1 AMD's algorithm, 2 this library
  *
- * The plain loop is what the protocol asks for and nothing else: one consumer that spins on the doorbell and takes the ready stack,
- * producers that spin on their packet's control word, no back-off. It is written here from the description of the protocol. */
-#include <amd_hostcall.h>
-#include <amd_hostcall_device.h>
+ * Calls: threads that fill a packet, ring and wait, over and over. A call's time is mostly that of lines that travel between processors.
+ * Bursts: one thread fills many packets and rings once; the time from the ring until the last is answered is the consumer's. */
+#include "loops.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+enum { MOST = 64, ROUNDS = 5, BURST = 256 };
 
-enum { SERVICE = 23, MOST = 64, ROUNDS = 5 };
+enum { BARE, AMD, PLAIN_PRODUCERS, OURS, KINDS };
 
 typedef struct {
     hostcall_amd_buffer_t *buffer;
+    loop_t *loop;
     uint64_t calls;
     int kind;
 } producer_t;
 
-enum { PLAIN, PLAIN_PRODUCERS, OURS };
+static atomic_int stop;
 
-static atomic_int stop, consumer_stop;
-static _Alignas(64) uint64_t doorbell;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static double processor_time(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static void relax(void) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
-static int add_one(void *state, uint32_t service, uint64_t *payload) {
-    (void)state, (void)service;
-    payload[0] += 1;
-    return 0;
-}
-
-static uint64_t index_of(hostcall_amd_buffer_t *buffer, uint64_t pointer) {
-    return pointer & ((UINT64_C(1) << buffer->index_size) - 1);
-}
-
-static void put(hostcall_amd_buffer_t *buffer, uint64_t *stack, uint64_t pointer) {
-    uint64_t below = __atomic_load_n(stack, __ATOMIC_RELAXED);
-    do
-        __atomic_store_n(&buffer->headers[index_of(buffer, pointer)].next, below, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(stack, &below, pointer, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-}
-
-static void plain_call(hostcall_amd_buffer_t *buffer, uint64_t value, int kind) {
-    uint64_t top = __atomic_load_n(&buffer->free_stack, __ATOMIC_ACQUIRE), below;
-    do
-        below = __atomic_load_n(&buffer->headers[index_of(buffer, top)].next, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&buffer->free_stack, &top, below, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
-    hostcall_amd_header_t *header = &buffer->headers[index_of(buffer, top)];
-    uint64_t *words = buffer->payloads[index_of(buffer, top)].lanes[0];
-    header->service = SERVICE;
-    header->active_mask = 1;
-    __atomic_store_n(&header->control, 1, __ATOMIC_RELAXED);
-    words[0] = value;
-    put(buffer, &buffer->ready_stack, top);
-    if (kind == PLAIN)
-        __atomic_fetch_add(&doorbell, 1, __ATOMIC_RELEASE);
+static void plain_call(producer_t *producer) {
+    hostcall_amd_buffer_t *buffer = producer->buffer;
+    uint64_t packet = take(buffer);
+    fill(buffer, packet, 1, producer->calls);
+    put(buffer, &buffer->ready_stack, packet);
+    if (producer->kind == BARE)
+        __atomic_fetch_add(&producer->loop->doorbell, 1, __ATOMIC_RELEASE);
+    else if (producer->kind == AMD)
+        ring_loop(producer->loop);
     else
         hostcall_amd_ring(buffer->doorbell);
-    while (__atomic_load_n(&header->control, __ATOMIC_ACQUIRE) & 1)
+    while (!answered(buffer, packet))
         relax();
-    if (words[0] != value + 1)
+    if (buffer->payloads[index_of(buffer, packet)].lanes[0][0] != producer->calls + 1)
         abort();
-    uint64_t step = UINT64_C(1) << buffer->index_size, back = top + step;
-    put(buffer, &buffer->free_stack, back ? back : step);
+    give_back(buffer, packet);
 }
 
 static void *produce(void *argument) {
@@ -96,58 +47,24 @@ static void *produce(void *argument) {
             if (hostcall_amd_call(producer->buffer, SERVICE, 1, payload) || payload[0][0] != producer->calls + 1)
                 abort();
         } else
-            plain_call(producer->buffer, producer->calls, producer->kind);
+            plain_call(producer);
         ++producer->calls;
     }
     return NULL;
 }
 
-static void *plain_consumer(void *argument) {
-    hostcall_amd_buffer_t *buffer = argument;
-    uint64_t seen = 0;
-    while (!atomic_load_explicit(&consumer_stop, memory_order_relaxed)) {
-        uint64_t value = __atomic_load_n(&doorbell, __ATOMIC_ACQUIRE);
-        if (value == seen) {
-            relax();
-            continue;
-        }
-        seen = value;
-        uint64_t at = __atomic_exchange_n(&buffer->ready_stack, 0, __ATOMIC_ACQUIRE), next;
-        for (; at; at = next) {
-            hostcall_amd_header_t *header = &buffer->headers[index_of(buffer, at)];
-            next = header->next;
-            for (int lane = 0; lane < 64; ++lane)
-                if (header->active_mask >> lane & 1)
-                    add_one(NULL, header->service, buffer->payloads[index_of(buffer, at)].lanes[lane]);
-            __atomic_store_n(&header->control, 0, __ATOMIC_RELEASE);
-        }
-    }
-    return NULL;
-}
-
-static hostcall_amd_buffer_t *new_buffer(void) {
-    void *memory = NULL;
-    if (posix_memalign(&memory, 4096, amd_hostcall_get_buffer_size(MOST)) || amd_hostcall_initialize_buffer(memory, MOST))
-        abort();
-    return memory;
-}
-
 /* Calls per second. */
 static double rate(int kind, int threads, double seconds) {
-    hostcall_amd_buffer_t *buffer = new_buffer();
-    pthread_t consumer_thread, ids[MOST];
-    amd_hostcall_consumer_t *consumer = NULL;
-    atomic_store(&consumer_stop, 0);
-    doorbell = 0;
-    if (kind == PLAIN)
-        pthread_create(&consumer_thread, NULL, plain_consumer, buffer);
-    else if (amd_hostcall_create_consumer(&consumer) || amd_hostcall_register_buffer(consumer, buffer) || amd_hostcall_launch_consumer(consumer))
-        abort();
+    hostcall_amd_buffer_t *buffer = new_buffer(MOST);
+    void *const all[] = {buffer};
+    loop_t *loop = kind <= AMD ? start_loop(all, 1, 0, kind == BARE) : NULL;
+    amd_hostcall_consumer_t *consumer = loop ? NULL : start_consumer(buffer);
     producer_t producers[MOST];
+    pthread_t ids[MOST];
     atomic_store(&stop, 0);
     double begin = now();
     for (int i = 0; i < threads; ++i) {
-        producers[i] = (producer_t){buffer, 0, kind};
+        producers[i] = (producer_t){buffer, loop, 0, kind};
         pthread_create(&ids[i], NULL, produce, &producers[i]);
     }
     usleep((useconds_t)(1e6 * seconds));
@@ -158,43 +75,81 @@ static double rate(int kind, int threads, double seconds) {
         calls += producers[i].calls;
     }
     double time = now() - begin;
-    atomic_store(&consumer_stop, 1);
-    if (kind == PLAIN)
-        pthread_join(consumer_thread, NULL);
+    if (loop)
+        end_loop(loop);
     else if (amd_hostcall_destroy_consumer(consumer))
         abort();
     free(buffer);
     return (double)calls / time;
 }
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* Packets that are all there when the consumer starts. */
+static void once(int kind, uint64_t mask, uint32_t count) {
+    hostcall_amd_buffer_t *buffer = new_buffer(count);
+    uint64_t *packets = malloc(count * sizeof *packets);
+    for (uint32_t i = 0; i < count; ++i)
+        fill(buffer, packets[i] = take(buffer), mask, i);
+    for (uint32_t i = 0; i < count; ++i)
+        put(buffer, &buffer->ready_stack, packets[i]);
+    void *const all[] = {buffer};
+    calls_wanted = (uint64_t)count * (unsigned)__builtin_popcountll(mask);
+    if (kind <= AMD)
+        ring_loop(start_loop(all, 1, 0, kind == BARE));
+    else
+        start_consumer(buffer);
+    for (uint32_t i = 0; i < count; ++i)
+        while (!answered(buffer, packets[i]))
+            usleep(1000);
+    printf("%.1f ns of the serving thread's processor time a packet\n", 1e9 * (last_call - first_call) / (count - 1));
+    fflush(stdout);
+    /* What looks for more is not counted: nothing is ended or freed. */
+    _exit(0);
 }
 
-int main(int argc, char **argv) {
-    double seconds = (argc > 1 ? atof(argv[1]) : 300) / 1000;
-    if (amd_hostcall_register_service(SERVICE, add_one, NULL))
-        return 1;
-    printf("processors: %ld; rows are medians of %d runs of %.0f ms, taken in turns\n", sysconf(_SC_NPROCESSORS_ONLN), ROUNDS, 1e3 * seconds);
-    printf("| threads | plain loop | plain producers, this library | this library | ratio |\n|--:|--:|--:|--:|--:|\n");
-    const int threads[] = {1, 2, 4, 8};
-    for (size_t t = 0; t < sizeof threads / sizeof *threads; ++t) {
-        double runs[3][ROUNDS];
-        for (int round = 0; round < ROUNDS; ++round)
-            for (int kind = 0; kind < 3; ++kind)
-                runs[kind][round] = rate(kind, threads[t], seconds);
-        for (int kind = 0; kind < 3; ++kind)
-            qsort(runs[kind], ROUNDS, sizeof(double), compare);
-        double plain = runs[PLAIN][ROUNDS / 2], ours = runs[OURS][ROUNDS / 2];
-        printf("| %d | %.0f/s | %.0f/s | %.0f/s | %.2fx |\n", threads[t], plain, runs[PLAIN_PRODUCERS][ROUNDS / 2], ours, ours / plain);
-        fflush(stdout);
+/* Packets per second of one consumer that has BURST of them at once. */
+static double burst(int kind, uint64_t mask, double seconds) {
+    hostcall_amd_buffer_t *buffer = new_buffer(BURST);
+    void *const all[] = {buffer};
+    loop_t *loop = kind <= AMD ? start_loop(all, 1, 0, kind == BARE) : NULL;
+    amd_hostcall_consumer_t *consumer = loop ? NULL : start_consumer(buffer);
+    uint64_t packets[BURST], count = 0;
+    double spent = 0, end = now() + seconds;
+    while (now() < end) {
+        for (int i = 0; i < BURST; ++i) {
+            packets[i] = take(buffer);
+            fill(buffer, packets[i], mask, (uint64_t)i);
+        }
+        for (int i = 0; i < BURST; ++i)
+            put(buffer, &buffer->ready_stack, packets[i]);
+        double begin = now();
+        if (kind == BARE)
+            __atomic_fetch_add(&loop->doorbell, 1, __ATOMIC_RELEASE);
+        else if (kind == AMD)
+            ring_loop(loop);
+        else
+            hostcall_amd_ring(buffer->doorbell);
+        for (int i = 0; i < BURST; ++i)
+            while (!answered(buffer, packets[i]))
+                relax();
+        spent += now() - begin;
+        count += BURST;
+        for (int i = 0; i < BURST; ++i) {
+            if (buffer->payloads[index_of(buffer, packets[i])].lanes[__builtin_ctzll(mask)][0] != (uint64_t)i + 1)
+                abort();
+            give_back(buffer, packets[i]);
+        }
     }
-    /* At rest, and woken. */
-    hostcall_amd_buffer_t *buffer = new_buffer();
-    amd_hostcall_consumer_t *consumer;
-    if (amd_hostcall_create_consumer(&consumer) || amd_hostcall_register_buffer(consumer, buffer) || amd_hostcall_launch_consumer(consumer))
+    if (loop)
+        end_loop(loop);
+    else if (amd_hostcall_destroy_consumer(consumer))
         abort();
+    free(buffer);
+    return (double)count / spent;
+}
+
+static void at_rest(void) {
+    hostcall_amd_buffer_t *buffer = new_buffer(MOST);
+    amd_hostcall_consumer_t *consumer = start_consumer(buffer);
     sleep(2);
     double before = processor_time();
     sleep(2);
@@ -208,7 +163,50 @@ int main(int argc, char **argv) {
             abort();
         wakes[i] = 1e6 * (now() - begin);
     }
-    qsort(wakes, 51, sizeof(double), compare);
-    printf("first call after 50 ms of silence, there and back: median %.1f us, slowest of 51 %.1f us\n", wakes[25], wakes[50]);
-    return amd_hostcall_destroy_consumer(consumer) ? 1 : 0;
+    double middle = median(wakes, 51);
+    printf("first call after 50 ms of silence, there and back: median %.1f us, slowest of 51 %.1f us\n", middle, wakes[50]);
+    if (amd_hostcall_destroy_consumer(consumer))
+        abort();
+    free(buffer);
+}
+
+int main(int argc, char **argv) {
+    double seconds = (argc > 1 ? atof(argv[1]) : 300) / 1000;
+    if (amd_hostcall_register_service(SERVICE, add_one, NULL))
+        return 1;
+    if (argc > 4 && !strcmp(argv[1], "count")) {
+        int lanes = atoi(argv[3]);
+        once(atoi(argv[2]), lanes < 64 ? (UINT64_C(1) << lanes) - 1 : ~UINT64_C(0), (uint32_t)atoi(argv[4]));
+    }
+    printf("processors: %ld; rows are medians of %d runs of %.0f ms, taken in turns\n", sysconf(_SC_NPROCESSORS_ONLN), ROUNDS, 1e3 * seconds);
+    printf("| calls, threads | bare loop | AMD's algorithm | plain producers, this library | this library | to AMD's | to the bare loop |\n");
+    printf("|--:|--:|--:|--:|--:|--:|--:|\n");
+    const int threads[] = {1, 2, 4, 8};
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; ++t) {
+        double runs[KINDS][ROUNDS], middle[KINDS];
+        for (int round = 0; round < ROUNDS; ++round)
+            for (int kind = 0; kind < KINDS; ++kind)
+                runs[kind][round] = rate(kind, threads[t], seconds);
+        for (int kind = 0; kind < KINDS; ++kind)
+            middle[kind] = median(runs[kind], ROUNDS);
+        printf("| %d | %.0f/s | %.0f/s | %.0f/s | %.0f/s | %.2fx | %.2fx |\n", threads[t], middle[BARE], middle[AMD],
+               middle[PLAIN_PRODUCERS], middle[OURS], middle[OURS] / middle[AMD], middle[OURS] / middle[BARE]);
+        fflush(stdout);
+    }
+    printf("| packets in a burst of %d, lanes | bare loop | AMD's algorithm | this library | to AMD's | to the bare loop |\n", BURST);
+    printf("|--:|--:|--:|--:|--:|--:|\n");
+    const uint64_t masks[] = {1, 0xff, UINT64_C(0xffffffff), ~UINT64_C(0)};
+    for (size_t m = 0; m < sizeof masks / sizeof *masks; ++m) {
+        double runs[KINDS][ROUNDS], middle[KINDS];
+        for (int round = 0; round < ROUNDS; ++round)
+            for (int kind = 0; kind < KINDS - 1; ++kind)
+                runs[kind][round] = burst(kind, masks[m], seconds);
+        for (int kind = 0; kind < KINDS - 1; ++kind)
+            middle[kind] = median(runs[kind], ROUNDS);
+        printf("| %d | %.0f/s | %.0f/s | %.0f/s | %.2fx | %.2fx |\n", __builtin_popcountll(masks[m]), middle[BARE], middle[AMD],
+               middle[PLAIN_PRODUCERS], middle[PLAIN_PRODUCERS] / middle[AMD], middle[PLAIN_PRODUCERS] / middle[BARE]);
+        fflush(stdout);
+    }
+    at_rest();
+    return 0;
 }

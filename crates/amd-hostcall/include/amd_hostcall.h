@@ -98,6 +98,16 @@ AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_allow_call(amd_hostcall_funct
 AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_forbid_call(amd_hostcall_function_call_t function);
 /* Lays a buffer out if size bytes are enough for it. */
 AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_initialize_buffer(void *buffer, size_t size, uint32_t num_packets);
+/* How packets travel through a buffer. Kernels that were compiled with ROCm's device libraries want one of the last two. */
+typedef enum {
+    HOSTCALL_AMD_STACKS,        /* as amd_hostcall_initialize_buffer lays it out: stacks, and the bits of an index */
+    HOSTCALL_AMD_MASKED_STACKS, /* stacks, and these bits as a mask */
+    HOSTCALL_AMD_MAILBOXES      /* a mailbox for each packet: the form of July 2026 */
+} hostcall_amd_form_t;
+/* Bytes of a buffer in a form, 0 if there is no such form; lays one out if size bytes are enough; lets a consumer serve it. */
+AMD_HOSTCALL_API size_t hostcall_amd_form_size(uint32_t num_packets, uint32_t form);
+AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_initialize_form(void *buffer, size_t size, uint32_t num_packets, uint32_t form);
+AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_register_form(amd_hostcall_consumer_t *consumer, void *buffer, uint32_t form);
 /* Calls a service from a thread of the host, as a wave would: for the lanes of mask, eight words each, in and out. Waits. */
 AMD_HOSTCALL_API amd_hostcall_error_t hostcall_amd_call(void *buffer, uint32_t service, uint64_t mask, uint64_t (*payload)[8]);
 /* Rings a doorbell by its handle, as a buffer holds it. */

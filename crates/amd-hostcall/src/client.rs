@@ -71,7 +71,7 @@ impl Client {
             // The one thread that could answer is this one.
             return Err(Error::ConsumerActive);
         }
-        let map = self.served.map();
+        let map = self.served.map().ok_or(Error::InvalidRequest)?;
         let mut pause = BackOff::default();
         let held = loop {
             let mut contended = BackOff::default();
@@ -94,10 +94,7 @@ impl Client {
         header.active_mask.store(mask, Ordering::Relaxed);
         header.control.store(control::READY, Ordering::Relaxed);
         let mut contended = BackOff::default();
-        if !self.served.push(held, || contended.wait()) {
-            stacks::give_back(map, held, || contended.wait());
-            return Err(Error::InvalidRequest);
-        }
+        self.served.push(map, held, || contended.wait());
         self.doorbell.ring();
         let answered = await_answer(&header.control);
         for lane in consumer::lanes(mask) {

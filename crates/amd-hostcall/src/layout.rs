@@ -6,6 +6,9 @@
 //! A *tagged pointer* names a packet. Its low `index_size` bits are the packet's index. The rest is a tag that grows each time the packet
 //! is given back, so that a stack's top that returns to the same packet is still another value. 0 is no packet; packet 0 therefore begins
 //! with tag 1, and its tag skips 0 when it wraps.
+//!
+//! *Mailboxes* are the later form. Each packet has a word that waves flip when they ask and a word that the host flips when it has answered:
+//! a packet waits for the host as long as the two differ. There is nothing that all waves write, but the bits by which they claim packets.
 
 use std::mem::{align_of, offset_of, size_of};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -29,8 +32,10 @@ pub struct BufferWords {
     pub free_stack: AtomicU64,
     /// Top of the stack of packets that wait for the host.
     pub ready_stack: AtomicU64,
-    /// Bits of a tagged pointer that are an index.
-    pub index_size: AtomicU32,
+    /// Bits of a tagged pointer that are an index; or, where [`Form::MaskedStacks`] is meant, these bits as a mask.
+    pub index: AtomicU32,
+    /// The upper half of the mask.
+    pub index_high: AtomicU32,
 }
 
 /// What a packet says of itself.
@@ -45,6 +50,60 @@ pub struct HeaderWords {
     pub service: AtomicU32,
     /// Bits of [`control`].
     pub control: AtomicU32,
+}
+
+/// The first words of a buffer of mailboxes.
+#[repr(C)]
+#[derive(Debug)]
+pub struct MailboxWords {
+    /// Address of the words that waves flip, one for each packet.
+    pub device_phase: AtomicU64,
+    /// Address of the words that the host flips.
+    pub host_phase: AtomicU64,
+    /// Address of the bits by which waves claim packets. The host never looks there.
+    pub occupied: AtomicU64,
+    /// Address of the headers.
+    pub headers: AtomicU64,
+    /// Address of the payloads.
+    pub payloads: AtomicU64,
+    /// The doorbell's handle.
+    pub doorbell: AtomicU64,
+    /// How many packets there are.
+    pub packets: AtomicU32,
+}
+
+/// What a packet in a mailbox says of itself.
+#[repr(C)]
+#[derive(Debug)]
+pub struct MailboxHeaderWords {
+    /// A bit for each lane that takes part.
+    pub active_mask: AtomicU64,
+    /// The service that is asked for.
+    pub service: AtomicU32,
+}
+
+/// How packets travel through a buffer. The numbers are `hostcall_amd_form_t`'s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Form {
+    /// Two stacks, and the bits of an index: AMD's library.
+    Stacks = 0,
+    /// Two stacks, and a mask of these bits: ROCm's device libraries since then.
+    MaskedStacks = 1,
+    /// A mailbox for each packet: ROCm's device libraries since July 2026, where they are built so.
+    Mailboxes = 2,
+}
+
+impl Form {
+    /// The form of a number.
+    pub const fn from_number(number: u32) -> Option<Form> {
+        match number {
+            0 => Some(Form::Stacks),
+            1 => Some(Form::MaskedStacks),
+            2 => Some(Form::Mailboxes),
+            _ => None,
+        }
+    }
 }
 
 /// What the lanes send and get back.
@@ -78,8 +137,10 @@ macro_rules! table {
 }
 
 table! {
-    BufferWords { size 48, align 8, headers 0, payloads 8, doorbell 16, free_stack 24, ready_stack 32, index_size 40 }
+    BufferWords { size 48, align 8, headers 0, payloads 8, doorbell 16, free_stack 24, ready_stack 32, index 40, index_high 44 }
     HeaderWords { size 24, align 8, next 0, active_mask 8, service 16, control 20 }
+    MailboxWords { size 56, align 8, device_phase 0, host_phase 8, occupied 16, headers 24, payloads 32, doorbell 40, packets 48 }
+    MailboxHeaderWords { size 16, align 8, active_mask 0, service 8 }
     PayloadWords { size 4096, align 8, lanes 0 }
 }
 
@@ -97,6 +158,35 @@ pub const fn payloads_at(packets: u32) -> usize {
 /// Bytes of a buffer of so many packets.
 pub const fn buffer_size(packets: u32) -> usize {
     payloads_at(packets) + packets as usize * size_of::<PayloadWords>()
+}
+
+/// Where the arrays of a buffer of mailboxes lie, in bytes from its start, where this library lays it out: words that waves flip, words that
+/// the host flips, claims, headers, payloads, and the end. The first two are on lines of their own, so that neither side takes a line from
+/// the other by writing.
+pub const fn mailboxes_at(packets: u32) -> [usize; 6] {
+    let packets = packets as usize;
+    let device = size_of::<MailboxWords>().next_multiple_of(LINE);
+    let host = (device + 4 * packets).next_multiple_of(LINE);
+    let occupied = (host + 4 * packets).next_multiple_of(LINE);
+    let headers = (occupied + 4 * packets.div_ceil(32)).next_multiple_of(LINE);
+    let payloads = (headers + packets * size_of::<MailboxHeaderWords>()).next_multiple_of(LINE);
+    [device, host, occupied, headers, payloads, payloads + packets * size_of::<PayloadWords>()]
+}
+
+/// Bytes of a processor's cache line.
+const LINE: usize = 64;
+
+/// Bytes of a buffer in some form.
+pub const fn size_in(form: Form, packets: u32) -> usize {
+    match form {
+        Form::Stacks | Form::MaskedStacks => buffer_size(packets),
+        Form::Mailboxes => mailboxes_at(packets)[5],
+    }
+}
+
+/// Bits that the index of a packet takes in a mask's place: as few as there can be.
+pub const fn masked_index_size(packets: u32) -> u32 {
+    if packets > 2 { u32::BITS - (packets - 1).leading_zeros() } else { 1 }
 }
 
 /// Bits that the index of a packet takes in a tagged pointer.
@@ -126,6 +216,8 @@ mod tests {
         assert_eq!(buffer_size(42), 48 + 42 * 24 + 42 * 4096);
         assert_eq!((index_size(1), index_size(2), index_size(3), index_size(4), index_size(1000)), (1, 1, 2, 3, 10));
         assert_eq!((index_size(u32::MAX), ALIGNMENT), (32, 8));
+        assert_eq!([1, 2, 3, 4, 5, 64, 65].map(masked_index_size), [1, 1, 2, 2, 3, 6, 7]);
+        assert_eq!(mailboxes_at(20), [64, 192, 320, 384, 704, 704 + 20 * 4096]);
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | [`layout`] | where each word lies |
 //! | [`stacks`] | the stacks of free and of ready packets |
-//! | [`memory`] | a buffer in memory: laid out, or found |
+//! | [`memory`], [`mailboxes`] | a buffer in memory, in either of its forms: laid out, or found |
 //! | `doorbell` | signals of AMD's runtime, or words of ours |
 //! | `services` | handlers, callable functions, messages, the end of the process |
 //! | `consumer` | threads, and buffers while they are served |
@@ -25,6 +25,7 @@ mod consumer;
 mod doorbell;
 mod error;
 pub mod layout;
+pub mod mailboxes;
 pub mod memory;
 mod patience;
 mod process;

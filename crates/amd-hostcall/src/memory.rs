@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Error;
-use crate::layout::{self, BufferWords, HeaderWords, PayloadWords};
+use crate::layout::{self, BufferWords, Form, HeaderWords, PayloadWords};
 use crate::stacks::Packets;
 
 /// Where the parts of a buffer lie. Read once: what the buffer says of itself afterwards changes nothing.
@@ -23,7 +23,7 @@ unsafe impl Send for Map {}
 unsafe impl Sync for Map {}
 
 /// The address, if it can be that of a `T`.
-fn place<T>(address: u64) -> Result<NonNull<T>, Error> {
+pub(crate) fn place<T>(address: u64) -> Result<NonNull<T>, Error> {
     let pointer = std::ptr::with_exposed_provenance_mut::<T>(address as usize);
     let place = NonNull::new(pointer).ok_or(Error::Nullptr)?;
     if place.is_aligned() { Ok(place) } else { Err(Error::IncorrectAlignment) }
@@ -37,14 +37,16 @@ impl Map {
     ///
     /// # Safety
     /// `buffer` is null, misaligned, or [`layout::buffer_size`] bytes of memory that nobody uses.
-    pub unsafe fn initialize(buffer: *mut u8, packets: u32) -> Result<Map, Error> {
+    pub unsafe fn initialize(buffer: *mut u8, packets: u32, form: Form) -> Result<Map, Error> {
         let base = place::<BufferWords>(buffer.expose_provenance() as u64)?;
         if packets == 0 {
             return Err(Error::InvalidRequest);
         }
+        let masked = form == Form::MaskedStacks;
+        let index_size = if masked { layout::masked_index_size(packets) } else { layout::index_size(packets) };
         let headers = place(buffer.addr() as u64 + layout::HEADERS_AT as u64)?;
         let payloads = place(buffer.addr() as u64 + layout::payloads_at(packets) as u64)?;
-        let map = Map { base, headers, payloads, packets, index_size: layout::index_size(packets) };
+        let map = Map { base, headers, payloads, packets, index_size };
         let mut free = 0;
         for index in 0..u64::from(packets) {
             // What the memory held before is nothing that a client may take for a packet.
@@ -60,7 +62,9 @@ impl Map {
         words.payloads.store(payloads.as_ptr().expose_provenance() as u64, Ordering::Relaxed);
         words.doorbell.store(0, Ordering::Relaxed);
         words.ready_stack.store(0, Ordering::Relaxed);
-        words.index_size.store(map.index_size, Ordering::Relaxed);
+        let mask = (u64::MAX >> (64 - index_size)) as u32;
+        words.index.store(if masked { mask } else { index_size }, Ordering::Relaxed);
+        words.index_high.store(0, Ordering::Relaxed);
         // Release: pairs with the acquire of the first client's `pop_free`.
         words.free_stack.store(free, Ordering::Release);
         Ok(map)
@@ -74,11 +78,18 @@ impl Map {
     /// # Safety
     /// `buffer` is null, misaligned, or a buffer in which all addresses lead to memory of the sizes that it says, or 48 bytes that are
     /// refused for what they hold.
-    pub unsafe fn find(buffer: *mut u8) -> Result<Map, Error> {
+    pub unsafe fn find(buffer: *mut u8, form: Form) -> Result<Map, Error> {
         let base = place::<BufferWords>(buffer.expose_provenance() as u64)?;
         // SAFETY: the caller's: at least 48 bytes, and aligned.
         let words = unsafe { base.as_ref() };
-        let index_size = words.index_size.load(Ordering::Relaxed);
+        let index = words.index.load(Ordering::Relaxed);
+        let index_size = if form == Form::MaskedStacks {
+            // A mask has its ones below, and nothing in its upper half: there are fewer packets than that.
+            let is_mask = index & index.wrapping_add(1) == 0 && words.index_high.load(Ordering::Relaxed) == 0;
+            if is_mask { index.count_ones() } else { 0 }
+        } else {
+            index
+        };
         if !(1..=32).contains(&index_size) {
             return Err(Error::InvalidRequest);
         }
@@ -97,7 +108,7 @@ impl Map {
             }
         };
         let packets = u32::try_from(packets).map_err(|_| Error::InvalidRequest)?;
-        if packets == 0 || layout::index_size(packets) > index_size {
+        if packets == 0 || layout::masked_index_size(packets) > index_size {
             return Err(Error::InvalidRequest);
         }
         Ok(Map { base, headers, payloads, packets, index_size })
@@ -146,6 +157,18 @@ impl Map {
     }
 }
 
+/// Asks for a line that will be written soon. Lines that another processor wrote come at once then, not one after another.
+#[inline]
+pub(crate) fn expect<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction changes nothing that a program sees; the address is a reference's.
+    unsafe {
+        std::arch::asm!("prefetchw [{}]", in(reg) std::ptr::from_ref(place), options(nostack, preserves_flags));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
 impl Packets for Map {
     type Word = AtomicU64;
     fn free(&self) -> &AtomicU64 {
@@ -156,6 +179,13 @@ impl Packets for Map {
     }
     fn next(&self, index: u64) -> Option<&AtomicU64> {
         Some(&self.header(u32::try_from(index).ok()?)?.next)
+    }
+    fn expect(&self, index: u64) {
+        let Ok(index) = u32::try_from(index) else { return };
+        if let (Some(header), Some(payload)) = (self.header(index), self.payload(index)) {
+            expect(header);
+            expect(&payload.lanes[0]);
+        }
     }
     fn index_size(&self) -> u32 {
         self.index_size

@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int, c_void};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{self, Error};
-use crate::layout::QWORDS;
+use crate::layout::{LANES, QWORDS};
 
 /// The service that answers what nothing else does.
 pub(crate) const DEFAULT: u32 = 0;
@@ -49,13 +50,38 @@ pub(crate) enum OnError {
     V0(ErrorHandlerV0, State),
 }
 
+/// Numbers of services and addresses, looked up for each packet. The keys are the application's, so nobody can make them collide, and a
+/// multiplication spreads them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+    fn write_u64(&mut self, value: u64) {
+        // 2^64 divided by the golden ratio; the upper half has the most of it.
+        self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+}
+
+type Spreading = BuildHasherDefault<Spread>;
+/// Addresses that service 1 may call.
+pub(crate) type Allowed = HashSet<u64, Spreading>;
+
 /// Handlers of a process, or of one consumer of v0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Services {
-    pub(crate) handlers: HashMap<u32, Handler>,
+    pub(crate) handlers: HashMap<u32, Handler, Spreading>,
     pub(crate) on_error: Option<OnError>,
     /// Addresses that service 1 may call.
-    pub(crate) allowed: HashSet<u64>,
+    pub(crate) allowed: Allowed,
 }
 
 /// How a lane's call ended.
@@ -63,8 +89,6 @@ pub(crate) struct Services {
 pub(crate) enum Outcome {
     Done,
     Refused,
-    /// The handler returned this.
-    Failed(c_int),
 }
 
 /// Whether a variable is set to something other than nothing and 0.
@@ -107,31 +131,50 @@ pub(crate) fn debug(message: impl FnOnce() -> String) {
 }
 
 impl Handler {
-    /// Answers one lane.
-    pub(crate) fn call(self, service: u32, payload: &mut [u64; QWORDS], allowed: &HashSet<u64>) -> Outcome {
-        let words = payload.as_mut_ptr();
-        let call = || match self {
-            // SAFETY: the client registered it as a handler of this type, with this state.
-            Handler::V1(function, state) => match unsafe { function(state.0, service, words) } {
-                0 => Outcome::Done,
-                code => Outcome::Failed(code),
-            },
-            Handler::V0(function, state) => {
-                // SAFETY: as above.
-                unsafe { function(state.0, service, words) };
-                Outcome::Done
+    /// Answers the lanes of a mask, each with its words; whether one of them was refused. `failed` is told what a handler returned that failed,
+    /// and says whether that refuses the lane, if the process goes on at all.
+    pub(crate) fn call(
+        self,
+        service: u32,
+        mask: u64,
+        lanes: &mut [[u64; QWORDS]; LANES],
+        allowed: &Allowed,
+        failed: impl Fn(c_int) -> Outcome,
+    ) -> bool {
+        let (mut left, mut refused) = (mask, false);
+        // One guard for all lanes; after a panic another for those that are left.
+        while left != 0 {
+            let run = || {
+                while left != 0 {
+                    let words = lanes[left.trailing_zeros() as usize].as_mut_ptr();
+                    left &= left - 1;
+                    let outcome = match self {
+                        // SAFETY: the client registered it as a handler of this type, with this state.
+                        Handler::V1(function, state) => match unsafe { function(state.0, service, words) } {
+                            0 => Outcome::Done,
+                            code => failed(code),
+                        },
+                        Handler::V0(function, state) => {
+                            // SAFETY: as above.
+                            unsafe { function(state.0, service, words) };
+                            Outcome::Done
+                        }
+                        Handler::FunctionCall => function_call(words, allowed),
+                    };
+                    refused |= outcome == Outcome::Refused;
+                }
+            };
+            if catch_unwind(AssertUnwindSafe(run)).is_err() {
+                say(&format!("hostcall: a handler for service {service} panicked; the wave's call is refused"));
+                refused = true;
             }
-            Handler::FunctionCall => function_call(words, allowed),
-        };
-        catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
-            say(&format!("hostcall: a handler for service {service} panicked; the wave's call is refused"));
-            Outcome::Refused
-        })
+        }
+        refused
     }
 }
 
 /// Service 1.
-fn function_call(words: *mut u64, allowed: &HashSet<u64>) -> Outcome {
+fn function_call(words: *mut u64, allowed: &Allowed) -> Outcome {
     // SAFETY: the eight words of a lane, which nobody else refers to meanwhile.
     let (address, input) = unsafe { (*words, words.add(1)) };
     if address == 0 || !(allowed.contains(&address) || unchecked()) {

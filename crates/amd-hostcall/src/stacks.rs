@@ -46,6 +46,8 @@ pub trait Packets {
     fn ready(&self) -> &Self::Word;
     /// The link of a packet, or `None` if there is no such packet.
     fn next(&self, index: u64) -> Option<&Self::Word>;
+    /// Told that a packet's words will be used soon.
+    fn expect(&self, _index: u64) {}
     /// Bits of a tagged pointer that are an index.
     fn index_size(&self) -> u32;
     /// Number of packets.
@@ -121,6 +123,7 @@ pub fn take_ready<P: Packets>(packets: &P, taken: &mut Vec<u32>) {
     while pointer != 0 && taken.len() - begin < packets.count() as usize {
         let index = layout::index(pointer, packets.index_size());
         let Some(next) = packets.next(index) else { break };
+        packets.expect(index);
         taken.push(index as u32);
         // Acquired with the top; nobody changes the link of a packet that waits.
         pointer = next.load(Ordering::Relaxed);

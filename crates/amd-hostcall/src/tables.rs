@@ -13,7 +13,7 @@ use crate::services::{FUNCTION_CALL, Handler, Services};
 fn services() -> &'static RwLock<Arc<Services>> {
     static SERVICES: OnceLock<RwLock<Arc<Services>>> = OnceLock::new();
     SERVICES.get_or_init(|| {
-        let handlers = HashMap::from([(FUNCTION_CALL, Handler::FunctionCall)]);
+        let handlers = HashMap::from_iter([(FUNCTION_CALL, Handler::FunctionCall)]);
         RwLock::new(Arc::new(Services { handlers, ..Services::default() }))
     })
 }
@@ -29,7 +29,8 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    pub(crate) fn now(&mut self) -> &Services {
+    /// The services, and a number that is another when they have changed.
+    pub(crate) fn now(&mut self) -> (&Services, u64) {
         // Acquire: pairs with the release in `change`. A registration that came before the packet is seen, because the packet's push
         // comes after it.
         let changes = CHANGES.load(Ordering::Acquire);
@@ -37,7 +38,7 @@ impl Known {
             self.services = services().read().unwrap_or_else(PoisonError::into_inner).clone();
             self.changes = changes;
         }
-        &self.services
+        (&self.services, self.changes)
     }
 }
 

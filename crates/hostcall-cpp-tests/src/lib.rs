@@ -33,13 +33,40 @@ pub fn images() -> Vec<(String, PathBuf)> {
     if on_simulator() {
         return present([("g++", env!("HOSTCALL_CPP_KERNELS_GCC")), ("clang++", env!("HOSTCALL_CPP_KERNELS_CLANG"))]);
     }
-    let dir = std::env::var_os("HOSTCALL_CPP_CUBINS").expect("on a GPU HOSTCALL_CPP_CUBINS names a directory with *.cubin");
+    cubins("HOSTCALL_CPP_CUBINS")
+}
+
+/// The cubins in the directory that a variable names, or the code objects.
+fn cubins(variable: &str) -> Vec<(String, PathBuf)> {
+    let dir = std::env::var_os(variable).unwrap_or_else(|| panic!("on a GPU {variable} names a directory with *.cubin or *.co"));
     let files = std::fs::read_dir(&dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
-    let files = files.map(|file| file.expect("an entry").path()).filter(|path| path.extension().is_some_and(|e| e == "cubin"));
+    let files = files.map(|file| file.expect("an entry").path()).filter(|path| path.extension().is_some_and(|e| e == "cubin" || e == "co"));
     let mut all: Vec<_> = files.map(|path| (path.file_stem().unwrap_or_default().display().to_string(), path)).collect();
     all.sort();
-    assert!(!all.is_empty(), "{}: no *.cubin", dir.display());
+    assert!(!all.is_empty(), "{}: no *.cubin or *.co", dir.display());
     all
+}
+
+/// The same of the kernels that fill packets; on a GPU from `HOSTCALL_PACKETS_CUBINS`.
+///
+/// # Panics
+/// When there should be cubins, and there are none.
+pub fn packet_images() -> Vec<(String, PathBuf)> {
+    if on_simulator() {
+        return present([("g++", env!("HOSTCALL_CPP_PACKETS_GCC")), ("clang++", env!("HOSTCALL_CPP_PACKETS_CLANG"))]);
+    }
+    cubins("HOSTCALL_PACKETS_CUBINS")
+}
+
+/// The same of the kernel that probes words of 16 bytes; on a GPU from `HOSTCALL_WHOLE_IMAGES`, cubins or AMD's code objects.
+///
+/// # Panics
+/// When there should be images, and there are none.
+pub fn whole_images() -> Vec<(String, PathBuf)> {
+    if on_simulator() {
+        return present([("g++", env!("HOSTCALL_CPP_WHOLE_GCC")), ("clang++", env!("HOSTCALL_CPP_WHOLE_CLANG"))]);
+    }
+    cubins("HOSTCALL_WHOLE_IMAGES")
 }
 
 /// The same of the client over a recorded bus.
@@ -146,7 +173,12 @@ pub struct Bench {
 /// When it cannot be read.
 pub fn bundle(device: &Device, path: &Path) -> ProgramBundle {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let kind = if device.info().kind == DeviceKind::Sim { ImageKind::Sim } else { ImageKind::Cubin };
+    // The simulator's too, where a stand-in for AMD's runtime runs them.
+    let kind = match (path.extension().and_then(|extension| extension.to_str()), device.info().kind) {
+        (Some("so"), _) => ImageKind::Sim,
+        (_, DeviceKind::Hsa) => ImageKind::AmdCodeObject,
+        _ => ImageKind::Cubin,
+    };
     ProgramBundle::new("behaviours.cu", vec![Image::new(kind, device.info().arch.clone(), bytes)])
 }
 

@@ -203,6 +203,48 @@ fn clang_compiles_for_amd_with_accesses_of_16_bytes() {
     }
 }
 
+/// Kernels that fill packets of AMD's form.
+const PACKETS: &str = "crates/hostcall-cpp-tests/cpp/packets.cu";
+
+#[test]
+fn packets_compile_for_every_architecture_with_accesses_that_the_host_sees() {
+    let (dir, source) = (tempfile::tempdir().expect("a directory"), root().join(PACKETS));
+    let image = dir.path().join("image");
+    if let Some(clang) = clang() {
+        let ptxas = ptxas();
+        for (arch, ptx) in [("sm_70", 84), ("sm_75", 84), ("sm_80", 84), ("sm_90", 84), ("sm_100", 86), ("sm_120", 87)] {
+            let text = clang_ptx(clang, "c++17", arch, ptx, &source, &image);
+            for access in [
+                "atom.acq_rel.sys.global.cas.b64",
+                "st.release.sys.global.u32",
+                "ld.acquire.sys.global.u32",
+                "atom.acquire.gpu.global.or.b32",
+            ] {
+                assert!(text.contains(access), "{arch}: {access}");
+            }
+            // Assemblers of CUDA 13 know no sm_70.
+            if let Some(ptxas) = ptxas.as_ref().filter(|_| arch != "sm_70") {
+                ptxas.assemble(text.as_bytes(), arch).unwrap_or_else(|error| panic!("{arch}: {error}"));
+            }
+        }
+        for arch in ["gfx90a", "gfx942", "gfx1100", "gfx1200"] {
+            let mut command = strict(clang, "c++17");
+            command.args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O3", "-Wall", "-Wextra", "-Werror", "-S"]);
+            run(command.arg(format!("--offload-arch={arch}")).arg(&source).arg("-o").arg(&image));
+            let text = std::fs::read_to_string(&image).expect("assembly");
+            assert!(text.contains("cmpswap_x2") || text.contains("cmpswap_b64"), "{arch}: waves push packets by a 64-bit exchange");
+            assert!(text.contains("s_sendmsg"), "{arch}: waves raise the signal's interrupt");
+        }
+    }
+    if let Some(toolkit) = toolkit() {
+        for arch in ["sm_75", "sm_90", "sm_120"] {
+            let mut command = strict(toolkit.join("bin/nvcc"), "c++17");
+            command.args(["-c", "-Werror=all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror"]).arg(format!("-arch={arch}"));
+            run(command.arg(&source).arg("-o").arg(dir.path().join("image.o")));
+        }
+    }
+}
+
 /// Debian's, as `cargo xtask setup` unpacks it, with the compiler and the libraries that it needs; `None`: not there, which is printed.
 fn hipcc() -> Option<Command> {
     let usr = root().join("target/debian/usr");

@@ -27,9 +27,10 @@ pub fn on_gpu() -> bool {
     !device_spec().starts_with("sim") && !emulated()
 }
 
-/// Whether a library that the tests were given stands in for a GPU's runtime.
+/// Whether a library that the tests were given stands in for a GPU's runtime, or whether `HOSTCALL_TEST_FEW` asks for few waves, as for an emulator.
 pub fn emulated() -> bool {
-    device_spec().starts_with("hsa") && std::env::var_os("HOSTCALL_HSA_LIBRARY").is_some()
+    let stands_in = device_spec().starts_with("hsa") && std::env::var_os("HOSTCALL_HSA_LIBRARY").is_some();
+    stands_in || std::env::var_os("HOSTCALL_TEST_FEW").is_some()
 }
 
 /// Whether the tests run in one of the simulator's slow modes, in which loads are smaller.

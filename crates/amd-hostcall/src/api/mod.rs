@@ -13,7 +13,9 @@ use std::sync::Arc;
 
 use crate::Error;
 use crate::consumer::{self, Consumer};
-use crate::layout::ALIGNMENT;
+use crate::layout::{ALIGNMENT, Form};
+use crate::mailboxes::Mailboxes;
+use crate::memory::Map;
 
 /// A consumer, as C sees it: a number that is never dereferenced.
 #[repr(C)]
@@ -44,22 +46,26 @@ fn create() -> Result<*mut ConsumerHandle, Error> {
 
 /// # Safety
 /// As for `amd_hostcall_initialize_buffer`.
-unsafe fn initialize(buffer: *mut u8, packets: u32) -> Result<(), Error> {
+unsafe fn initialize(buffer: *mut u8, packets: u32, form: Form) -> Result<(), Error> {
     check(buffer)?;
     if crate::tables::consumers().buffers.contains_key(&buffer.addr()) {
         return Err(Error::InvalidRequest);
     }
-    // SAFETY: the caller's.
-    unsafe { crate::memory::Map::initialize(buffer, packets) }.map(|_| ())
+    match form {
+        // SAFETY: the caller's.
+        Form::Stacks | Form::MaskedStacks => unsafe { Map::initialize(buffer, packets, form) }.map(|_| ()),
+        // SAFETY: the caller's.
+        Form::Mailboxes => unsafe { Mailboxes::initialize(buffer, packets) },
+    }
 }
 
 /// # Safety
 /// As for `amd_hostcall_register_buffer`.
-unsafe fn register(consumer: *mut ConsumerHandle, buffer: *mut u8) -> Result<(), Error> {
+unsafe fn register(consumer: *mut ConsumerHandle, buffer: *mut u8, form: Form) -> Result<(), Error> {
     let consumer = find(consumer)?;
     check(buffer)?;
     // SAFETY: the caller's.
-    unsafe { consumer.register(buffer) }
+    unsafe { consumer.register(buffer, form) }
 }
 
 /// A result as C's code.

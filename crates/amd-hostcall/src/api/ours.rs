@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::{check, code};
-use crate::layout::{QWORDS, buffer_size};
+use crate::layout::{Form, QWORDS, buffer_size, size_in};
 use crate::{Callable, Error, client, doorbell, tables};
 
 /// Allows service 1 to call a function.
@@ -47,13 +47,49 @@ pub unsafe extern "C" fn hostcall_amd_initialize_buffer(buffer: *mut c_void, siz
             return Err(Error::InvalidRequest);
         }
         // SAFETY: the caller's, and the size was compared.
-        unsafe { super::initialize(buffer.cast(), num_packets) }
+        unsafe { super::initialize(buffer.cast(), num_packets, Form::Stacks) }
+    }))
+}
+
+/// Bytes of a buffer whose packets travel in this form; 0 if there is no such form.
+#[unsafe(no_mangle)]
+pub extern "C" fn hostcall_amd_form_size(num_packets: u32, form: u32) -> usize {
+    Form::from_number(form).map_or(0, |form| size_in(form, num_packets))
+}
+
+/// Lays a buffer out in this form, if so many bytes are enough for it. In mailboxes the claims lie in the buffer; who wants them in the memory
+/// of a device writes their address into the buffer before it is used.
+///
+/// Errors: those of `hostcall_amd_initialize_buffer`; `INVALID_REQUEST` if there is no such form.
+///
+/// # Safety
+/// As for `hostcall_amd_initialize_buffer`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hostcall_amd_initialize_form(buffer: *mut c_void, size: usize, num_packets: u32, form: u32) -> c_int {
+    code(check(buffer.cast()).and_then(|()| {
+        let form = Form::from_number(form).filter(|form| size >= size_in(*form, num_packets)).ok_or(Error::InvalidRequest)?;
+        // SAFETY: the caller's, and the size was compared.
+        unsafe { super::initialize(buffer.cast(), num_packets, form) }
+    }))
+}
+
+/// Lets a consumer serve a buffer whose packets travel in this form. It is deregistered as any other.
+///
+/// Errors: those of `amd_hostcall_register_buffer`; `INVALID_REQUEST` if there is no such form.
+///
+/// # Safety
+/// As for `amd_hostcall_register_buffer`, and the buffer was initialised in this form.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hostcall_amd_register_form(consumer: *mut super::ConsumerHandle, buffer: *mut c_void, form: u32) -> c_int {
+    code(Form::from_number(form).ok_or(Error::InvalidRequest).and_then(|form| {
+        // SAFETY: the caller's.
+        unsafe { super::register(consumer, buffer.cast(), form) }
     }))
 }
 
 /// Calls a service from a thread of the host, as a wave would: for the lanes of `mask`, eight words each, in and out. Waits for the answer.
 ///
-/// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if the buffer is not registered, or if the call was refused; `CONSUMER_ACTIVE`
+/// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if the buffer is not registered or has mailboxes, or if the call was refused; `CONSUMER_ACTIVE`
 /// if a handler of the buffer's consumer calls, and `HOSTCALL_AMD_SERIAL` is set.
 ///
 /// # Safety

@@ -6,6 +6,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::{ConsumerHandle, code, find};
+use crate::layout::Form;
 use crate::services::{Handler, OnError, State};
 use crate::{Error, ErrorHandlerV0, ServiceHandlerV0, consumer};
 
@@ -44,7 +45,7 @@ pub unsafe extern "C" fn hostcall_amd_v0_register_service(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hostcall_amd_v0_register_buffer(consumer: *mut ConsumerHandle, buffer: *mut c_void) {
     // SAFETY: the caller's.
-    let _ = unsafe { super::register(consumer, buffer.cast()) };
+    let _ = unsafe { super::register(consumer, buffer.cast(), Form::Stacks) };
 }
 
 /// Registers the function that is told before the process ends. The last one counts.

@@ -3,8 +3,9 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use super::{ConsumerHandle, check, code, find};
+use crate::layout::{self, Form};
 use crate::services::{self, Handler, OnError, State};
-use crate::{Error, ErrorHandler, ServiceHandler, consumer, layout, tables};
+use crate::{Error, ErrorHandler, ServiceHandler, consumer, tables};
 
 /// The name of an error; `AMD_HOSTCALL_ERROR_UNKNOWN` for any other number.
 #[unsafe(no_mangle)]
@@ -85,7 +86,7 @@ pub extern "C" fn amd_hostcall_get_buffer_alignment() -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amd_hostcall_initialize_buffer(buffer: *mut c_void, num_packets: u32) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { super::initialize(buffer.cast(), num_packets) })
+    code(unsafe { super::initialize(buffer.cast(), num_packets, Form::Stacks) })
 }
 
 /// Lets a consumer serve a buffer. Again with the same consumer: nothing happens.
@@ -98,7 +99,7 @@ pub unsafe extern "C" fn amd_hostcall_initialize_buffer(buffer: *mut c_void, num
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amd_hostcall_register_buffer(consumer: *mut ConsumerHandle, buffer: *mut c_void) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { super::register(consumer, buffer.cast()) })
+    code(unsafe { super::register(consumer, buffer.cast(), Form::Stacks) })
 }
 
 /// Ends serving a buffer. What is ready is answered, or after the limit refused. Afterwards the memory is the caller's.

@@ -1,5 +1,8 @@
 //! Consumers: threads that serve the packets of registered buffers.
 
+mod call;
+mod gate;
+mod memory;
 mod served;
 mod threads;
 
@@ -10,13 +13,15 @@ use std::time::Duration;
 use crate::Error;
 use crate::client::Client;
 use crate::doorbell::Doorbell;
-use crate::memory::Map;
+use crate::layout::Form;
 use crate::process;
 use crate::services::{Handler, OnError, Services};
 use crate::tables;
 use threads::Crew;
 
-pub(crate) use served::{Served, lanes};
+pub(crate) use call::lanes;
+use memory::Memory;
+pub(crate) use served::Served;
 pub(crate) use threads::current;
 
 /// How long destroying a consumer, or deregistering a buffer, waits for handlers that run. `HOSTCALL_AMD_DRAIN_MS` changes it.
@@ -24,6 +29,9 @@ fn drain_limit() -> Duration {
     let set = std::env::var("HOSTCALL_AMD_DRAIN_MS").ok().and_then(|text| text.parse().ok());
     Duration::from_millis(set.unwrap_or(5000))
 }
+
+/// Who answers a packet, and who is told of an error.
+type Route = (Option<Handler>, Option<OnError>);
 
 /// A consumer.
 #[derive(Debug)]
@@ -115,21 +123,21 @@ impl Consumer {
     /// Serves a buffer as well.
     ///
     /// # Safety
-    /// As for [`Map::find`], until the buffer is deregistered or the consumer destroyed.
-    pub(crate) unsafe fn register(&self, buffer: *mut u8) -> Result<(), Error> {
+    /// As for [`Memory::find`], until the buffer is deregistered or the consumer destroyed.
+    pub(crate) unsafe fn register(&self, buffer: *mut u8, form: Form) -> Result<(), Error> {
         match tables::consumers().buffers.get(&buffer.addr()) {
             Some(client) if client.owner == self.handle => return Ok(()),
             Some(_) => return Err(Error::InvalidRequest),
             None => {}
         }
         // SAFETY: the caller's.
-        let map = unsafe { Map::find(buffer) }?;
+        let memory = unsafe { Memory::find(buffer, form) }?;
         let mut consumers = tables::consumers();
         // It may have been destroyed, or another may have registered the buffer, since the first look.
         if !consumers.all.contains_key(&self.handle) || consumers.buffers.contains_key(&buffer.addr()) {
             return Err(Error::InvalidRequest);
         }
-        let served = Arc::new(Served::new(map));
+        let served = Arc::new(Served::new(memory));
         consumers.add_buffer(Client { owner: self.handle, served: served.clone(), doorbell: self.doorbell });
         served.set_doorbell(self.doorbell.handle());
         lock(&self.buffers).push(served);
@@ -180,10 +188,16 @@ impl Consumer {
         Ok(())
     }
 
+    /// Whether it has services or an error handler of its own.
+    fn has_own(&self) -> bool {
+        // Acquire: pairs with the releases above.
+        self.has_own.load(Ordering::Acquire)
+    }
+
     /// Who answers a service, and who is told if nobody does.
-    fn route(&self, service: u32, known: &Services) -> (Option<Handler>, Option<OnError>) {
-        // Acquire: pairs with the releases above. Consumers of v1 have none, and need no lock.
-        if !self.has_own.load(Ordering::Acquire) {
+    fn route(&self, service: u32, known: &Services) -> Route {
+        // Consumers of v1 have none, and need no lock.
+        if !self.has_own() {
             return (known.find(service), known.on_error);
         }
         let own = self.own.read().unwrap_or_else(PoisonError::into_inner);

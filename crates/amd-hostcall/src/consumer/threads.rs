@@ -6,25 +6,30 @@
 //! call costs no change of threads, a handler that blocks holds up others for two milliseconds at most, and at rest nobody runs.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::thread::futex;
 
-use super::served::{Call, Served, lanes};
-use super::{Consumer, lock};
+use super::call::Call;
+use super::served::{Done, Served};
+use super::{Consumer, Route, lock};
 use crate::Error;
-use crate::doorbell::Doorbell;
+use crate::doorbell::{Doorbell, HEARTBEAT};
 use crate::services::{self, Outcome};
 use crate::tables::Known;
 
+/// The longest sleep of a leader that has just served mailboxes, and how long that lasts.
+const MAIL_SLEEP: Duration = Duration::from_micros(100);
+const MAIL_AWAKE: Duration = Duration::from_millis(20);
 /// Time between two looks of the watcher.
 const LOOK: Duration = Duration::from_millis(1);
 /// Looks without anything to see, after which the watcher sleeps until it is needed.
 const IDLE_LOOKS: u32 = 20;
+/// The watcher's first sleep.
+const BEFORE_SLEEP: Duration = Duration::from_millis(20);
 /// Threads of one consumer. When so many handlers block, others wait for one of them.
 const MOST_THREADS: u32 = 1024;
 /// Threads that wait for a turn to lead; more than these end.
@@ -67,13 +72,8 @@ pub(crate) struct Crew {
     changed: Condvar,
     /// Whether the phase is `Ending`, for the leader, which asks each time that nothing is left.
     ending: AtomicBool,
-    /// Packets that were taken and not begun.
-    queue: Mutex<VecDeque<(Arc<Served>, u32)>>,
-    /// How many they are. Only who leads changes it; the next leader sees it by way of `pulse`.
-    queued: AtomicUsize,
-    /// Counts beginnings and ends of packets; odd while the leader is in one. Whoever makes an odd number even decides: the leader, which goes
-    /// on, or the watcher, which gives the lead away. Sequentially consistent, as `watching` is: a leader counts, then looks whether it is
-    /// watched; the watcher says that it goes to sleep, then looks at the count. One sees the other.
+    /// Counts beginnings and ends of packets; odd while the leader is in one. Only the leader makes it odd. Whoever makes an odd number even
+    /// decides: the leader, which goes on, or the watcher, which gives the lead away, and with it what the leader wrote before.
     pulse: AtomicU64,
     /// 1 while the watcher is awake; the word it sleeps on.
     watching: AtomicU32,
@@ -142,24 +142,6 @@ impl Crew {
         true
     }
 
-    /// The next packet that was taken and not begun.
-    fn next(&self) -> Option<(Arc<Served>, u32)> {
-        if self.queued.load(Ordering::Acquire) == 0 {
-            return None;
-        }
-        let mut queue = lock(&self.queue);
-        let next = queue.pop_front();
-        self.queued.store(queue.len(), Ordering::Release);
-        next
-    }
-
-    /// Keeps packets for later.
-    fn keep(&self, packets: impl Iterator<Item = (Arc<Served>, u32)>) {
-        let mut queue = lock(&self.queue);
-        queue.extend(packets);
-        self.queued.store(queue.len(), Ordering::Release);
-    }
-
     fn wake_watcher(&self) {
         if self.watching.swap(1, Ordering::SeqCst) == 0 {
             let _ = futex::wake(&self.watching, futex::Flags::PRIVATE, 1);
@@ -168,8 +150,11 @@ impl Crew {
 
     /// The leader begins a packet.
     fn begin(&self) -> u64 {
-        let pulse = self.pulse.fetch_add(1, Ordering::SeqCst) + 1;
-        if self.watching.load(Ordering::SeqCst) == 0 {
+        // Only the leader writes an even number's successor. Release: pairs with the acquire of `end_packet` on the watcher's side.
+        let pulse = self.pulse.load(Ordering::Relaxed) + 1;
+        self.pulse.store(pulse, Ordering::Release);
+        // A watcher that goes to sleep now may not see the number yet, nor be seen here. So it looks once more before it sleeps for long.
+        if self.watching.load(Ordering::Relaxed) == 0 {
             self.wake_watcher();
         }
         pulse
@@ -177,7 +162,8 @@ impl Crew {
 
     /// The packet that began with this number ends; whether its thread still leads. The watcher may say the same, and one of the two is first.
     fn end_packet(&self, began: u64) -> bool {
-        self.pulse.compare_exchange(began, began + 1, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        // Acquire and release: who leads next sees what the last leader wrote, whichever of the two says it.
+        self.pulse.compare_exchange(began, began + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -207,12 +193,21 @@ fn watch(consumer: &Arc<Consumer>) {
             continue;
         }
         crew.watching.store(0, Ordering::SeqCst);
-        if crew.pulse.load(Ordering::SeqCst) == last {
-            let _ = futex::wait(&crew.watching, futex::Flags::PRIVATE, 0, None);
+        // A leader may have begun a packet without having seen that, and what it wrote may be on its way. That takes no longer than this sleep,
+        // after which the number tells.
+        sleep(&crew.watching, Some(BEFORE_SLEEP));
+        if crew.watching.load(Ordering::SeqCst) == 0 && crew.pulse.load(Ordering::SeqCst) == last {
+            sleep(&crew.watching, None);
         }
         crew.watching.store(1, Ordering::SeqCst);
         quiet = 0;
     }
+}
+
+/// Sleeps while the word is 0, for a time at most. May end early.
+fn sleep(word: &AtomicU32, limit: Option<Duration>) {
+    let limit = limit.map(|limit| futex::Timespec { tv_sec: limit.as_secs() as _, tv_nsec: limit.subsec_nanos() as _ });
+    let _ = futex::wait(word, futex::Flags::PRIVATE, 0, limit.as_ref());
 }
 
 /// Gives the lead to a thread that waits, or to a new one, unless the leader has ended its packet by now.
@@ -242,12 +237,25 @@ struct Worker {
     taken: Vec<u32>,
     /// The doorbell's value before the last sweep, as far as it is known.
     seen: i64,
+    /// Who answered the last packet: the count of the services' changes, the service, and what was found.
+    route: Option<(u64, u32, Route)>,
+    /// When a packet was last found in a mailbox, unless that is long ago.
+    last_mail: Option<Instant>,
+}
+
+/// What a look into the buffers came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    Nothing,
+    Served,
+    /// Another thread leads now.
+    Lost,
 }
 
 impl Worker {
     fn new(consumer: Arc<Consumer>) -> Worker {
         let (known, call) = (Known::default(), Box::default());
-        Worker { consumer, known, call, buffers: Vec::new(), changes: 0, taken: Vec::new(), seen: i64::MIN }
+        Worker { consumer, known, call, buffers: Vec::new(), changes: 0, taken: Vec::new(), seen: i64::MIN, route: None, last_mail: None }
     }
 
     fn run(mut self) {
@@ -283,20 +291,23 @@ impl Worker {
     /// Serves until another leads, or nothing is left and the consumer ends.
     fn serve_as_leader(&mut self) {
         loop {
-            let next = self.consumer.crew.next().or_else(|| self.sweep());
-            if let Some((buffer, index)) = next {
-                let began = self.consumer.crew.begin();
-                self.serve(&buffer, index);
-                if !self.consumer.crew.end_packet(began) {
-                    return;
-                }
-            } else {
-                if self.ended() {
-                    return;
-                }
-                self.seen = self.consumer.doorbell.wait(self.seen);
+            match self.look() {
+                Look::Lost => return,
+                Look::Served => {}
+                Look::Nothing if self.ended() => return,
+                Look::Nothing => self.seen = self.consumer.doorbell.wait(self.seen, self.limit()),
             }
         }
+    }
+
+    /// How long to sleep at most. Waves of mailboxes ring no more than once in some ten microseconds, whichever doorbell it was. So what came
+    /// since the last ring may have rung nothing: looks are frequent for a while after packets, and never rare.
+    fn limit(&mut self) -> Option<Duration> {
+        if self.last_mail.is_some_and(|last| last.elapsed() < MAIL_AWAKE) {
+            return Some(MAIL_SLEEP);
+        }
+        self.last_mail = None;
+        self.buffers.iter().any(|buffer| buffer.in_mailboxes()).then_some(HEARTBEAT)
     }
 
     /// Whether the consumer ends. Nothing was left when this is asked.
@@ -313,8 +324,8 @@ impl Worker {
         roles.drained
     }
 
-    /// Takes the ready packets of all buffers; the first, and the others are kept for later.
-    fn sweep(&mut self) -> Option<(Arc<Served>, u32)> {
+    /// Looks into all buffers once, and serves what is ready there.
+    fn look(&mut self) -> Look {
         // Acquire: pairs with the release of who changed the list.
         let changes = self.consumer.changes.load(Ordering::Acquire);
         if changes != self.changes {
@@ -323,41 +334,55 @@ impl Worker {
         }
         // Before the stacks: who pushes after the look at them also rings after it.
         self.seen = self.consumer.doorbell.value(self.seen);
-        let mut first = None;
-        for buffer in &self.buffers {
-            self.taken.clear();
-            buffer.sweep(&mut self.taken);
-            let mut packets = self.taken.iter().map(|index| (buffer.clone(), *index));
-            first = first.or_else(|| packets.next());
-            if packets.len() > 0 {
-                self.consumer.crew.keep(packets);
-            }
-        }
-        first
-    }
-
-    /// Answers a packet.
-    fn serve(&mut self, buffer: &Served, index: u32) {
-        if !buffer.read(index, &mut self.call) {
-            return;
-        }
-        let (service, mask) = (self.call.service, self.call.mask);
-        services::debug(|| format!("packet {index}: service {service}, lanes {mask:#018x}"));
-        let known = self.known.now();
-        let (handler, on_error) = self.consumer.route(service, known);
-        let mut refused = false;
-        match handler {
-            None => refused = services::no_handler(service, on_error) == Outcome::Refused,
-            Some(handler) => {
-                for lane in lanes(mask) {
-                    let outcome = match handler.call(service, &mut self.call.lanes[lane], &known.allowed) {
-                        Outcome::Failed(code) => services::handler_failed(service, code, on_error),
-                        outcome => outcome,
-                    };
-                    refused |= outcome != Outcome::Done;
+        let mut found = Look::Nothing;
+        let buffers = std::mem::take(&mut self.buffers);
+        for buffer in &buffers {
+            match self.serve(buffer) {
+                Look::Nothing => {}
+                Look::Served => found = Look::Served,
+                Look::Lost => {
+                    found = Look::Lost;
+                    break;
                 }
             }
         }
-        buffer.answer(index, &self.call, refused);
+        self.buffers = buffers;
+        found
+    }
+
+    /// Answers the packets of a buffer that were left, or else those that are ready.
+    fn serve(&mut self, buffer: &Served) -> Look {
+        let mut found = Look::Nothing;
+        let (mut done, mut look) = (None, true);
+        while let Some(index) = buffer.step(done.take(), look, &mut self.call, &mut self.taken) {
+            (found, look) = (Look::Served, false);
+            let began = self.consumer.crew.begin();
+            let answered = Done { index, refused: self.run_handlers(index) };
+            if !self.consumer.crew.end_packet(began) {
+                buffer.answer_late(answered, &self.call);
+                return Look::Lost;
+            }
+            done = Some(answered);
+        }
+        if found == Look::Served && buffer.in_mailboxes() {
+            self.last_mail = Some(Instant::now());
+        }
+        found
+    }
+
+    /// Runs the handler of a packet for each of its lanes; whether one of them was refused.
+    fn run_handlers(&mut self, index: u32) -> bool {
+        let (service, mask) = (self.call.service, self.call.mask);
+        services::debug(|| format!("packet {index}: service {service}, lanes {mask:#018x}"));
+        let (known, changes) = self.known.now();
+        let (handler, on_error) = match self.route {
+            // As the last packet: most are.
+            Some((then, last, route)) if (then, last) == (changes, service) => route,
+            _ => self.consumer.route(service, known),
+        };
+        // A consumer's own services change without a count.
+        self.route = (!self.consumer.has_own()).then_some((changes, service, (handler, on_error)));
+        let Some(handler) = handler else { return services::no_handler(service, on_error) == Outcome::Refused };
+        handler.call(service, mask, &mut self.call.lanes, &known.allowed, |code| services::handler_failed(service, code, on_error))
     }
 }

@@ -5,6 +5,7 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use libloading::os::unix::Library;
 
@@ -121,9 +122,11 @@ impl Signal {
         unsafe { (self.runtime.store)(self.handle, value) };
     }
 
-    pub(crate) fn wait(self, seen: i64) -> i64 {
+    pub(crate) fn wait(self, seen: i64, limit: Option<Duration>) -> i64 {
+        // A tick is a nanosecond or more.
+        let ticks = limit.map_or(TICKS, |limit| limit.as_nanos() as u64);
         // SAFETY: the signal is never destroyed.
-        unsafe { (self.runtime.wait)(self.handle, DIFFERENT, seen, TICKS, BLOCKED) }
+        unsafe { (self.runtime.wait)(self.handle, DIFFERENT, seen, ticks, BLOCKED) }
     }
 }
 

@@ -124,11 +124,11 @@ impl Doorbell {
         }
     }
 
-    /// Sleeps until the value is another than `seen`, or for a while; returns the value.
-    pub(crate) fn wait(self, seen: i64) -> i64 {
+    /// Sleeps until the value is another than `seen`, or for a while, which `limit` makes shorter; returns the value.
+    pub(crate) fn wait(self, seen: i64, limit: Option<Duration>) -> i64 {
         match self {
-            Doorbell::Own(bell) => bell.wait(seen),
-            Doorbell::Hsa(signal) => signal.wait(seen),
+            Doorbell::Own(bell) => bell.wait(seen, limit),
+            Doorbell::Hsa(signal) => signal.wait(seen, limit),
         }
     }
 }

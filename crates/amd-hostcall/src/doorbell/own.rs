@@ -92,7 +92,7 @@ impl Bell {
         self.value.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn wait(&self, seen: i64) -> i64 {
+    pub(crate) fn wait(&self, seen: i64, limit: Option<Duration>) -> i64 {
         let in_vain = match self.patience.look(|| Some(self.value.load(Ordering::SeqCst)).filter(|value| *value != seen)) {
             Ok(value) => return value,
             Err(in_vain) => in_vain,
@@ -103,7 +103,7 @@ impl Bell {
             self.sleeping.store(0, Ordering::SeqCst);
             return value;
         }
-        let micros = self.sleep.load(Ordering::Relaxed);
+        let micros = self.sleep.load(Ordering::Relaxed).min(limit.map_or(u64::MAX, |limit| limit.as_micros() as u64));
         let limit = futex::Timespec { tv_sec: 0, tv_nsec: (micros * 1000) as _ };
         // Woken, interrupted or too late: the words say which.
         let _ = futex::wait(&self.sleeping, futex::Flags::PRIVATE, 1, Some(&limit));
@@ -156,7 +156,7 @@ mod tests {
         });
         for seen in 0..2000 {
             bell.mailbox.store(seen as u64, Ordering::SeqCst);
-            while bell.wait(seen) == seen {}
+            while bell.wait(seen, None) == seen {}
         }
         ringer.join().unwrap();
         assert_eq!(bell.value.load(Ordering::SeqCst), 2000);

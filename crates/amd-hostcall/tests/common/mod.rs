@@ -44,7 +44,7 @@ impl Buffer {
 
     pub(crate) fn map(&self) -> Map {
         // SAFETY: it is initialised, and lives as long as the tests use the map.
-        unsafe { Map::find(self.pointer().cast()) }.unwrap()
+        unsafe { Map::find(self.pointer().cast(), layout::Form::Stacks) }.unwrap()
     }
 
     /// Finds the buffer's parts now, whatever its words say later.

@@ -1,0 +1,123 @@
+//! Who may look into a buffer's memory, and until when.
+//!
+//! The memory belongs to the client, who may free it as soon as the buffer is deregistered. So every look into it happens between `enter`
+//! and its guard's end, and closing a gate waits for those who are inside. The thread that leads enters for each packet, so it has a word of
+//! its own: it writes it twice, and only the first time by an operation that other processors wait for. Others are counted.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Set in the count when the gate is closed.
+const CLOSED: u32 = 1 << 31;
+
+/// A gate. On lines of its own: it is written for each packet.
+#[repr(align(128))]
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    /// 1 while the leader is inside. Sequentially consistent with `others`: the leader says that it is inside, then looks whether the gate is
+    /// closed; who closes it says so, then looks whether the leader is inside. One of the two sees the other.
+    leader: AtomicU32,
+    /// How many others are inside, and whether it is closed.
+    others: AtomicU32,
+}
+
+/// The right to look into the memory.
+#[derive(Debug)]
+pub(super) enum Inside<'a> {
+    Leader(&'a Gate),
+    Other(&'a Gate),
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        // Release, both: pair with the acquires in `wait` and `led`: what was done inside is done before the memory is given up.
+        match self {
+            Inside::Leader(gate) => gate.leader.store(0, Ordering::Release),
+            Inside::Other(gate) => _ = gate.others.fetch_sub(1, Ordering::Release),
+        }
+    }
+}
+
+impl Gate {
+    /// Enters as one of several, unless the gate is closed.
+    pub(super) fn enter(&self) -> Option<Inside<'_>> {
+        // Acquire: pairs with `close`. Either this count is seen there, or the closing here.
+        let before = self.others.fetch_add(1, Ordering::AcqRel);
+        let inside = Inside::Other(self);
+        (before & CLOSED == 0).then_some(inside)
+    }
+
+    /// Enters as the one thread that leads. Two that lead at once would not be seen by `wait`.
+    pub(super) fn enter_leading(&self) -> Option<Inside<'_>> {
+        self.leader.swap(1, Ordering::SeqCst);
+        let inside = Inside::Leader(self);
+        (self.others.load(Ordering::SeqCst) & CLOSED == 0).then_some(inside)
+    }
+
+    /// Lets nobody in any more; `false` if somebody else closed it.
+    pub(super) fn close(&self) -> bool {
+        let first = self.others.fetch_or(CLOSED, Ordering::SeqCst) & CLOSED == 0;
+        // Pairs with the fence in `closed`.
+        std::sync::atomic::fence(Ordering::SeqCst);
+        first
+    }
+
+    /// Whether it is closed.
+    pub(super) fn closed(&self) -> bool {
+        // Sequentially consistent with `close`, for who has written something that whoever closes looks at.
+        std::sync::atomic::fence(Ordering::SeqCst);
+        self.others.load(Ordering::SeqCst) & CLOSED != 0
+    }
+
+    /// Waits until nobody is inside. The gate is closed.
+    pub(super) fn wait(&self) {
+        // Acquire: pairs with the releases when a guard ends. The leader's: sequentially consistent, as its declaration says.
+        while self.others.load(Ordering::Acquire) != CLOSED || self.leader.load(Ordering::SeqCst) != 0 {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Whether the leader is inside.
+    pub(super) fn led(&self) -> bool {
+        // Acquire: pairs with the release of the leader's guard.
+        self.leader.load(Ordering::Acquire) != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    #[test]
+    fn nobody_enters_a_closed_gate_and_who_closed_it_second_is_told() {
+        let gate = Gate::default();
+        assert!(gate.enter().is_some() && gate.enter_leading().is_some());
+        assert!(gate.close() && !gate.close());
+        assert!(gate.enter().is_none() && gate.enter_leading().is_none());
+        gate.wait();
+    }
+
+    #[test]
+    fn closing_waits_for_the_leader_and_for_others() {
+        for leads in [true, false] {
+            let (gate, left, entered) = (Gate::default(), AtomicBool::new(false), AtomicBool::new(false));
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let inside = if leads { gate.enter_leading() } else { gate.enter() }.expect("it is open");
+                    entered.store(true, Ordering::SeqCst);
+                    // As long as the other thread needs to find it inside.
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                    left.store(true, Ordering::SeqCst);
+                    drop(inside);
+                });
+                while !entered.load(Ordering::SeqCst) {
+                    std::thread::yield_now();
+                }
+                assert!(gate.close());
+                gate.wait();
+                assert!(left.load(Ordering::SeqCst), "nobody is inside when waiting ends");
+            });
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A registered buffer's memory, in either of its forms: what a consumer does with it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::thread::futex;
+
+use super::call::Call;
+use crate::Error;
+use crate::layout::{Form, HeaderWords, control};
+use crate::mailboxes::Mailboxes;
+use crate::memory::Map;
+use crate::stacks::{self, Packets};
+
+/// The memory of a buffer.
+#[derive(Debug)]
+pub(crate) enum Memory {
+    Stacks(Map),
+    Mailboxes(Mailboxes),
+}
+
+impl Memory {
+    /// Finds a buffer's parts.
+    ///
+    /// # Safety
+    /// As for [`Map::find`] and [`Mailboxes::find`].
+    pub(super) unsafe fn find(buffer: *mut u8, form: Form) -> Result<Memory, Error> {
+        match form {
+            // SAFETY: the caller's.
+            Form::Stacks | Form::MaskedStacks => unsafe { Map::find(buffer, form) }.map(Memory::Stacks),
+            // SAFETY: the caller's.
+            Form::Mailboxes => unsafe { Mailboxes::find(buffer) }.map(Memory::Mailboxes),
+        }
+    }
+
+    pub(super) fn address(&self) -> usize {
+        match self {
+            Memory::Stacks(map) => map.address(),
+            Memory::Mailboxes(boxes) => boxes.address(),
+        }
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        match self {
+            Memory::Stacks(map) => map.count(),
+            Memory::Mailboxes(boxes) => boxes.count(),
+        }
+    }
+
+    /// Where the doorbell's handle stands.
+    pub(super) fn doorbell(&self) -> &AtomicU64 {
+        match self {
+            Memory::Stacks(map) => &map.words().doorbell,
+            Memory::Mailboxes(boxes) => &boxes.words().doorbell,
+        }
+    }
+
+    /// Whether packets wait that nobody has taken. In mailboxes, those that were taken wait too.
+    pub(super) fn waits(&self) -> bool {
+        match self {
+            Memory::Stacks(map) => map.ready().load(Ordering::Acquire) != 0,
+            Memory::Mailboxes(boxes) => boxes.any_waits(),
+        }
+    }
+
+    /// Appends packets that may be ready, of stacks the oldest first. Some may have been taken before.
+    pub(super) fn take(&self, taken: &mut Vec<u32>) {
+        match self {
+            Memory::Stacks(map) => stacks::take_ready(map, taken),
+            Memory::Mailboxes(boxes) => boxes.take(taken),
+        }
+    }
+
+    /// Whether a packet waits for the host. One that does not has nobody to answer to.
+    pub(super) fn ready(&self, index: u32) -> bool {
+        match self {
+            Memory::Stacks(map) => map.header(index).is_some_and(|header| header.control.load(Ordering::Relaxed) & control::READY != 0),
+            Memory::Mailboxes(boxes) => boxes.waits(index),
+        }
+    }
+
+    /// Copies a packet's words; `false` if there is none of this index.
+    pub(super) fn read(&self, index: u32, call: &mut Call) -> bool {
+        let (service, mask, payload) = match self {
+            Memory::Stacks(map) => match (map.header(index), map.payload(index)) {
+                (Some(header), Some(payload)) => (&header.service, &header.active_mask, payload),
+                _ => return false,
+            },
+            Memory::Mailboxes(boxes) => match (boxes.header(index), boxes.payload(index)) {
+                (Some(header), Some(payload)) => (&header.service, &header.active_mask, payload),
+                _ => return false,
+            },
+        };
+        // Relaxed: acquired with what made the packet ready.
+        call.service = service.load(Ordering::Relaxed);
+        call.mask = mask.load(Ordering::Relaxed);
+        call.read(payload);
+        true
+    }
+
+    /// Writes what handlers changed.
+    pub(super) fn write(&self, index: u32, call: &Call) {
+        let payload = match self {
+            Memory::Stacks(map) => map.payload(index),
+            Memory::Mailboxes(boxes) => boxes.payload(index),
+        };
+        if let Some(payload) = payload {
+            call.write(payload);
+        }
+    }
+
+    /// Notes that a taken packet is about to be answered. Afterwards it is not ready, unless its wave asks again.
+    pub(super) fn settle(&self, index: u32) {
+        match self {
+            // The wave sees that in the control word, and `finish` changes it.
+            Memory::Stacks(_) => {}
+            Memory::Mailboxes(boxes) => boxes.settle(index),
+        }
+    }
+
+    /// Lets the wave of a settled packet go on. A mailbox has no place to say that the call was refused.
+    pub(super) fn finish(&self, index: u32, refused: bool) {
+        match self {
+            Memory::Stacks(map) => {
+                if let Some(header) = map.header(index) {
+                    clear_ready(header, refused);
+                }
+            }
+            Memory::Mailboxes(boxes) => boxes.publish(index),
+        }
+    }
+}
+
+/// Clears a packet's ready bit, and wakes a client on the processor that sleeps on the word.
+fn clear_ready(header: &HeaderWords, refused: bool) {
+    let bits = control::READY | control::REFUSED | control::SLEEPER;
+    let kept = header.control.load(Ordering::Relaxed) & !bits;
+    let outcome = if refused { control::REFUSED } else { 0 };
+    // Release: pairs with the wave's acquire when it sees that it is not ready any more. A swap, because a client on the processor may say at
+    // this moment that it sleeps. The host's memory: no atomic crosses the bus.
+    let was = header.control.swap(kept | outcome, Ordering::AcqRel);
+    if was & control::SLEEPER != 0 {
+        // Shared: the buffer may be another process's too.
+        let _ = futex::wake(&header.control, futex::Flags::empty(), i32::MAX as u32);
+    }
+}

@@ -1,0 +1,262 @@
+//! The forms in which ROCm's own device libraries fill packets: masked stacks, and mailboxes.
+
+mod common;
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::thread;
+
+use amd_hostcall::Error::*;
+use amd_hostcall::api::*;
+use amd_hostcall::layout::{Form, LANES, size_in};
+use amd_hostcall::mailboxes::Mailboxes;
+use amd_hostcall::memory::Map;
+use amd_hostcall::stacks::{self, Held, Packets};
+use common::{ADD_ONE, Consumer, service, until, with_add_one};
+
+/// A buffer of some form.
+struct Formed {
+    words: Box<[AtomicU64]>,
+    form: Form,
+}
+
+impl Formed {
+    fn new(packets: u32, form: Form) -> Formed {
+        let words: Box<[AtomicU64]> = (0..size_in(form, packets) / 8).map(|_| AtomicU64::new(u64::MAX)).collect();
+        let buffer = Formed { words, form };
+        // SAFETY: as many bytes as the form says.
+        assert_eq!(unsafe { hostcall_amd_initialize_form(buffer.pointer(), 8 * buffer.words.len(), packets, form as u32) }, 0);
+        buffer
+    }
+
+    fn pointer(&self) -> *mut c_void {
+        self.words.as_ptr().cast_mut().cast()
+    }
+
+    fn register(&self, consumer: &Consumer) -> c_int {
+        // SAFETY: the tests destroy consumers before they free buffers.
+        unsafe { hostcall_amd_register_form(consumer.0, self.pointer(), self.form as u32) }
+    }
+
+    fn mailboxes(&self) -> Mailboxes {
+        // SAFETY: initialised, and it lives longer.
+        unsafe { Mailboxes::find(self.pointer().cast()) }.unwrap()
+    }
+}
+
+/// Rings as a wave does, by the handle in the buffer.
+fn ring(doorbell: &AtomicU64) {
+    assert_eq!(hostcall_amd_ring(doorbell.load(Ordering::SeqCst)), 0);
+}
+
+/// Claims a packet, as a wave does.
+fn claim(boxes: &Mailboxes) -> u32 {
+    let claims = boxes.words().occupied.load(Ordering::Relaxed);
+    for index in (0..boxes.count()).cycle() {
+        let word = std::ptr::with_exposed_provenance::<AtomicU32>(claims as usize + 4 * (index as usize / 32));
+        // SAFETY: a word for each 32 packets, in a buffer that lives.
+        let word = unsafe { &*word };
+        let bit = 1 << (index % 32);
+        if word.fetch_or(bit, Ordering::Acquire) & bit == 0 {
+            let phases = [boxes.device_phase(index), boxes.host_phase(index)].map(|word| word.unwrap().load(Ordering::Relaxed));
+            assert_eq!(phases[0], phases[1], "a packet that nobody holds is answered");
+            return index;
+        }
+        thread::yield_now();
+    }
+    unreachable!("a cycle has no end")
+}
+
+fn unclaim(boxes: &Mailboxes, index: u32) {
+    let claims = boxes.words().occupied.load(Ordering::Relaxed);
+    let word = std::ptr::with_exposed_provenance::<AtomicU32>(claims as usize + 4 * (index as usize / 32));
+    // SAFETY: as in `claim`.
+    unsafe { &*word }.fetch_and(!(1 << (index % 32)), Ordering::Release);
+}
+
+/// Sends a packet whose lanes' words are `words(lane)`, and waits; the first words.
+fn call(boxes: &Mailboxes, service: u32, mask: u64, rings: bool, words: impl Fn(usize) -> u64) -> Vec<u64> {
+    let index = claim(boxes);
+    let (header, payload) = (boxes.header(index).unwrap(), boxes.payload(index).unwrap());
+    header.service.store(service, Ordering::Relaxed);
+    header.active_mask.store(mask, Ordering::Relaxed);
+    let lanes: Vec<usize> = (0..LANES).filter(|lane| mask >> lane & 1 == 1).collect();
+    lanes.iter().for_each(|lane| payload.lanes[*lane][0].store(words(*lane), Ordering::Relaxed));
+    let (device, host) = (boxes.device_phase(index).unwrap(), boxes.host_phase(index).unwrap());
+    let asked = device.load(Ordering::Relaxed) ^ 1;
+    device.store(asked, Ordering::Release);
+    if rings {
+        ring(&boxes.words().doorbell);
+    }
+    while host.load(Ordering::Acquire) != asked {
+        thread::yield_now();
+    }
+    let answers = lanes.iter().map(|lane| payload.lanes[*lane][0].load(Ordering::Relaxed)).collect();
+    unclaim(boxes, index);
+    answers
+}
+
+#[test]
+fn a_form_that_does_not_exist_or_a_buffer_too_small_for_it_is_an_error() {
+    let buffer = Formed::new(4, Form::Mailboxes);
+    let consumer = Consumer::idle();
+    assert_eq!(hostcall_amd_form_size(4, 3), 0);
+    assert_eq!(hostcall_amd_form_size(4, 1), amd_hostcall_get_buffer_size(4));
+    // SAFETY: refused, or the buffer's own size.
+    unsafe {
+        assert_eq!(hostcall_amd_initialize_form(buffer.pointer(), 1 << 20, 4, 3), InvalidRequest as c_int);
+        assert_eq!(hostcall_amd_initialize_form(buffer.pointer(), size_in(Form::Mailboxes, 4) - 1, 4, 2), InvalidRequest as c_int);
+        assert_eq!(hostcall_amd_initialize_form(buffer.pointer(), size_in(Form::Mailboxes, 4), 0, 2), InvalidRequest as c_int);
+        assert_eq!(hostcall_amd_initialize_form(std::ptr::null_mut(), 1 << 20, 4, 2), Nullptr as c_int);
+        assert_eq!(hostcall_amd_register_form(consumer.0, buffer.pointer(), 3), InvalidRequest as c_int);
+    }
+    for (word, value) in [(0, 0), (1, 3), (3, 0), (4, 4), (6, 0), (6, u64::MAX)] {
+        let buffer = Formed::new(4, Form::Mailboxes);
+        buffer.words[word].store(value, Ordering::SeqCst);
+        assert_eq!(buffer.register(&consumer), InvalidRequest as c_int, "{value} in word {word}");
+    }
+    for (word, value) in [(5, 0), (5, 5), (5, 1), (5, 1 << 40 | 3), (0, 0), (1, 3)] {
+        let buffer = Formed::new(4, Form::MaskedStacks);
+        buffer.words[word].store(value, Ordering::SeqCst);
+        assert_eq!(buffer.register(&consumer), InvalidRequest as c_int, "{value:#x} in word {word}");
+    }
+}
+
+#[test]
+fn packets_on_masked_stacks_are_served_and_tags_lie_above_the_mask() {
+    with_add_one();
+    for packets in [1, 2, 3, 4, 64, 65] {
+        let buffer = Formed::new(packets, Form::MaskedStacks);
+        let consumer = Consumer::new(&[]);
+        assert_eq!(buffer.register(&consumer), 0);
+        // SAFETY: initialised, and it lives longer.
+        let map = unsafe { Map::find(buffer.pointer().cast(), Form::MaskedStacks) }.unwrap();
+        let mask = buffer.words[5].load(Ordering::SeqCst);
+        assert_eq!(mask, u64::from(packets.max(2).next_power_of_two()) - 1, "as the device libraries of ROCm have it");
+        // A wave by the mask alone, more often than there are packets.
+        for n in 0..u64::from(3 * packets) {
+            let Held(pointer) = stacks::pop_free(&map, || {}).unwrap();
+            let index = (pointer & mask) as u32;
+            let (header, payload) = (map.header(index).unwrap(), map.payload(index).unwrap());
+            payload.lanes[5][0].store(n, Ordering::Relaxed);
+            header.service.store(ADD_ONE, Ordering::Relaxed);
+            header.active_mask.store(1 << 5, Ordering::Relaxed);
+            header.control.store(1, Ordering::Relaxed);
+            stacks::push_ready(&map, Held(pointer), || {});
+            ring(&map.words().doorbell);
+            while header.control.load(Ordering::Acquire) & 1 != 0 {
+                thread::yield_now();
+            }
+            assert_eq!(payload.lanes[5][0].load(Ordering::Relaxed), n + 1);
+            assert_eq!(map.index_size(), mask.count_ones());
+            stacks::give_back(&map, Held(pointer), || {});
+        }
+        assert_eq!(consumer.destroy(), 0);
+    }
+}
+
+#[test]
+fn waves_that_share_mailboxes_get_their_own_answers() {
+    with_add_one();
+    let buffer = Formed::new(7, Form::Mailboxes);
+    let consumer = Consumer::new(&[]);
+    assert_eq!(buffer.register(&consumer), 0);
+    let boxes = buffer.mailboxes();
+    thread::scope(|scope| {
+        for id in 0..16u64 {
+            let boxes = &boxes;
+            scope.spawn(move || {
+                for i in 0..200u64 {
+                    let mask = id.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(i as u32) | 1 << (i % 64);
+                    let answers = call(boxes, ADD_ONE, mask, true, |lane| id << 32 | i << 8 | lane as u64);
+                    let lanes = (0..64u64).filter(|lane| mask >> lane & 1 == 1);
+                    assert!(answers.into_iter().eq(lanes.map(|lane| (id << 32 | i << 8 | lane) + 1)));
+                }
+            });
+        }
+    });
+    assert_eq!(consumer.destroy(), 0);
+}
+
+#[test]
+fn a_wave_whose_ring_was_left_out_is_answered_all_the_same() {
+    with_add_one();
+    let buffer = Formed::new(2, Form::Mailboxes);
+    let consumer = Consumer::new(&[]);
+    assert_eq!(buffer.register(&consumer), 0);
+    let boxes = buffer.mailboxes();
+    // The first after a silence, and those right after another.
+    for n in 0..20 {
+        assert_eq!(call(&boxes, ADD_ONE, 1, n == 3, |_| n), [n + 1]);
+    }
+    assert_eq!(consumer.destroy(), 0);
+}
+
+#[test]
+fn mailboxes_whose_handler_blocks_hold_up_no_other_and_are_answered_once() {
+    static BLOCKED: AtomicU64 = AtomicU64::new(0);
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    unsafe extern "C-unwind" fn blocks(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
+        RUNS.fetch_add(1, Ordering::SeqCst);
+        BLOCKED.store(1, Ordering::SeqCst);
+        until("the other wave's answers", || BLOCKED.load(Ordering::SeqCst) == 2);
+        // SAFETY: eight words.
+        unsafe { *payload = 7 };
+        0
+    }
+    with_add_one();
+    service(500, blocks);
+    let buffer = Formed::new(4, Form::Mailboxes);
+    let consumer = Consumer::new(&[]);
+    assert_eq!(buffer.register(&consumer), 0);
+    let boxes = buffer.mailboxes();
+    thread::scope(|scope| {
+        let boxes = &boxes;
+        let slow = scope.spawn(move || call(boxes, 500, 1, true, |_| 0));
+        until("the handler that blocks", || BLOCKED.load(Ordering::SeqCst) == 1);
+        for n in 0..100 {
+            assert_eq!(call(boxes, ADD_ONE, 1, true, |_| n), [n + 1]);
+        }
+        BLOCKED.store(2, Ordering::SeqCst);
+        assert_eq!(slow.join().unwrap(), [7]);
+    });
+    assert_eq!(RUNS.load(Ordering::SeqCst), 1, "the packet waits all that time, and is taken once");
+    assert_eq!(consumer.destroy(), 0);
+}
+
+#[test]
+fn mailboxes_that_are_deregistered_while_waves_wait_let_them_go() {
+    let buffer = Formed::new(4, Form::Mailboxes);
+    // Nobody serves: the consumer was never launched.
+    let consumer = Consumer::idle();
+    assert_eq!(buffer.register(&consumer), 0);
+    let boxes = buffer.mailboxes();
+    thread::scope(|scope| {
+        let waves = [0u64, 1, 2].map(|n| {
+            let boxes = &boxes;
+            scope.spawn(move || call(boxes, ADD_ONE, 1, true, |_| n))
+        });
+        until("three packets that wait", || (0..4).filter(|i| boxes.device_phase(*i).unwrap().load(Ordering::SeqCst) == 1).count() == 3);
+        assert_eq!(amd_hostcall_deregister_buffer(consumer.0, buffer.pointer()), 0);
+        for (n, wave) in waves.into_iter().enumerate() {
+            assert_eq!(wave.join().unwrap(), [n as u64], "its words are as it sent them");
+        }
+    });
+    // Registered again, it goes on where it was.
+    let consumer = Consumer::new(&[]);
+    with_add_one();
+    assert_eq!(buffer.register(&consumer), 0);
+    assert_eq!(call(&boxes, ADD_ONE, 1, true, |_| 5), [6]);
+    assert_eq!(consumer.destroy(), 0);
+}
+
+#[test]
+fn threads_of_the_host_cannot_call_through_mailboxes() {
+    let buffer = Formed::new(4, Form::Mailboxes);
+    let consumer = Consumer::new(&[]);
+    assert_eq!(buffer.register(&consumer), 0);
+    let mut payload = [[1; 8]];
+    // SAFETY: one lane; the buffer lives.
+    assert_eq!(unsafe { hostcall_amd_call(buffer.pointer(), ADD_ONE, 1, payload.as_mut_ptr()) }, InvalidRequest as c_int);
+    assert_eq!(consumer.destroy(), 0);
+}
