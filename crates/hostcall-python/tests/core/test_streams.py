@@ -211,3 +211,20 @@ def test_a_stream_can_be_named_before_its_program_is_attached(server: hc.Server,
         streams[Loss].table()
     server.attach(module)
     assert streams[Loss].table().num_rows == 0
+
+
+def test_of_rows_that_nobody_takes_the_last_are_kept_and_the_others_counted(server: hc.Server, module: hc.sim.Module) -> None:
+    streams = server.streams(rows=100, keep=500)
+    server.attach(module)
+    module.launch("train", 1, 32, np.uint32(100))
+    server.wait()
+    loss = streams[Loss]
+    assert loss.counts.values == 3200
+    assert 300 < loss.num_rows <= 500 and loss.num_rows + loss.forgotten == 3200
+    table = loss.table()
+    assert table.num_rows == loss.num_rows and max(table["step"].to_pylist()) == 99, "the last ones"
+    loss.clear()
+    assert loss.num_rows == 0 and loss.forgotten == 3200 - table.num_rows
+    module.launch("train", 1, 32, np.uint32(3))
+    server.wait()
+    assert loss.num_rows == 96 and loss.counts.values == 3296
