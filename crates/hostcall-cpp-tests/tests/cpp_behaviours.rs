@@ -216,7 +216,8 @@ fn services_are_called_by_values_and_values_of_other_definitions_are_nobody() {
         let ends = bench.queue.read(&memory).unwrap();
         assert!((0..).zip(&ends).all(|(i, end)| i % 2 == 0 || status(*end) == Status::UNKNOWN_SERVICE), "{ends:x?}");
         assert!((0..).zip(&ends).all(|(i, end)| i % 2 == 1 || *end == 1000 - i), "{ends:x?}");
-        assert!(!bench.server.collect().is_success(), "the host knows of calls that came to nothing");
+        // Each lane has learnt how its call ended.
+        assert!(bench.server.collect().is_success());
     });
 }
 
