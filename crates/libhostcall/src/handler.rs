@@ -141,7 +141,11 @@ impl Code {
     /// Has a message answered now.
     fn serve(&self, batch: &mut Batch<'_>) {
         let mut lanes = Lanes::of(&batch.requests());
-        let mut in_hand = InHand::Now(Call::now(&self.defined, batch));
+        // Made where it stays, and its source only if it has one: to move it would take longer than the rest.
+        let mut in_hand = InHand::Now(Call::now(&self.defined, batch.len()));
+        if !self.defined.variables.is_empty() {
+            in_hand.call().has_strings(batch);
+        }
         let mut results = Vec::new();
         let elsewhere = self.defined.has_out();
         if elsewhere {
