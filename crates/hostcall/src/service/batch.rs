@@ -316,6 +316,7 @@ impl<'a> Batch<'a> {
 
     /// Results for all lanes, filled in place by `fill`, which gets a row of zeroed units for each. Lanes that have an answer get this one instead;
     /// those that fail are [failed](Batch::fail) afterwards.
+    #[inline]
     pub fn reply_all(&mut self, fill: impl FnOnce(RowsMut<'_>)) {
         let Self { first, len, .. } = *self;
         let width = self.definition().reply_dwords.unwrap_or(0);

@@ -26,13 +26,14 @@ use ratios::Rounds;
 const THREADS: usize = 8;
 
 unsafe extern "C" fn exchange(_: *mut c_void, lanes: *const Lanes, _: *mut CCall) {
-    // SAFETY: the library's, until the handler returns.
-    let lanes = unsafe { &*lanes };
-    for i in 0..lanes.count as usize {
+    // SAFETY: the library's, until the handler returns. Copied, because to a C compiler results are of another type than these fields, so that it loads them
+    // once, and Rust's does not know that of pointers.
+    let Lanes { count, arguments, argument_stride, results, result_stride, .. } = unsafe { *lanes };
+    for i in 0..count as usize {
         // SAFETY: row `i` of the arguments has 16 units, and that of the results four.
         unsafe {
-            let block = lanes.arguments.add(i * lanes.argument_stride).cast::<[u32; 16]>().read_unaligned();
-            lanes.results.add(i * lanes.result_stride).cast::<[u64; 2]>().write_unaligned(answer(&block));
+            let block = arguments.add(i * argument_stride).cast::<[u32; 16]>().read_unaligned();
+            results.add(i * result_stride).cast::<[u64; 2]>().write_unaligned(answer(&block));
         }
     }
 }
