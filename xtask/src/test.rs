@@ -111,7 +111,7 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     behaviours.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", library);
     steps.tests("every behaviour through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
     super::scarcity::some(steps);
-    super::wheel::steps(sh, steps);
+    super::wheel::steps(sh, steps, &[]);
     let features = [
         "check --quiet --package hostcall --package offload",
         "check --quiet --package offload --features cudarc --examples",
