@@ -138,7 +138,9 @@ fn other(sh: &Shell, steps: &mut Steps, python: &Path, environment: &Path, wheel
     steps.run(format!("the wheel installed for {}", python.display()), || {
         cmd!(sh, "{python} -m venv --clear {environment}").quiet().run()?;
         // The versions that there are for it.
-        cmd!(sh, "{own} -m pip install --quiet --disable-pip-version-check --only-binary :all: {wheel} numpy pyarrow pytest").quiet().run()?;
+        cmd!(sh, "{own} -m pip install --quiet --disable-pip-version-check --only-binary :all: {wheel} numpy pyarrow pytest")
+            .quiet()
+            .run()?;
         installed = true;
         Ok(())
     });
