@@ -34,5 +34,6 @@
 #include "hostcall/kernel.cuh"
 #include "hostcall/rings.cuh"
 #include "hostcall/stream.cuh"
+#include "hostcall/stream_bytes.cuh"
 #include "hostcall/builtin.cuh"
 #include "hostcall/print.cuh"

@@ -195,6 +195,25 @@ HOSTCALL_KERNEL(sends_once, u32 rounds, u32* told, u64 n) {
     told[i] = good + (hostcall::armed<Sample>() ? 1000 : 0);
 }
 
+/// Bytes and text: of each lane of `mask`, in each round, `bytes` bytes and `step` more for some lanes, from memory and from the stack; and a
+/// wave's once.
+HOSTCALL_KERNEL(sends_bytes, u32 rounds, u64 mask, u32 bytes, u32 step, const unsigned char* from, u32* told, u64 n) {
+    const u64 i = hostcall::global_id();
+    if (i >= n || (mask >> (i % 32) & 1) == 0) return;
+    u32 good = hostcall::armed<Line>() && hostcall::armed<Blob>() ? 1000000 : 0;
+    for (u32 round = 0; round < rounds; round++) {
+        const u32 length = bytes + (u32)(i + round) % 3 * step;
+        hostcall::u8 head[19];
+        for (u32 k = 0; k < 19; k++) head[k] = (hostcall::u8)(i + round + k);
+        good += hostcall::send<Blob>(hostcall::slice<hostcall::u8>(from + i % 16, length)) == hostcall::sent::sent ? 1 : 0;
+        good += hostcall::send<Line>(hostcall::str((const char*)from, length % 40)) == hostcall::sent::sent ? 1 : 0;
+        good += hostcall::send<Blob>(hostcall::slice<hostcall::u8>(head, (i + round) % 20)) == hostcall::sent::sent ? 1 : 0;
+        good += hostcall::send_once<Line>("once") == hostcall::sent::sent ? 1 : 0;
+    }
+    good += hostcall::send<Blob>(hostcall::slice<hostcall::u8>(from, 122791)) == hostcall::sent::too_large ? 500000 : 0;
+    told[i] = good;
+}
+
 /// Only the lanes of `mask` call.
 HOSTCALL_KERNEL(masked, u64 mask, u64* sums, u64 n) {
     const u64 i = hostcall::global_id();
@@ -206,6 +225,17 @@ HOSTCALL_KERNEL(masked, u64 mask, u64* sums, u64 n) {
 HOSTCALL_KERNEL(unknown, u64* ends, u64 n) {
     const u64 i = hostcall::global_id();
     if (i < n) ends[i] = told(Nobody::home((u32)i));
+}
+
+/// Calls services that came as values, lanes of one wave different ones; and one by a value of another definition, or of none.
+HOSTCALL_KERNEL(by_value, hostcall::callee odd, hostcall::callee even, hostcall::callee texts, hostcall::callee posts, u64* ends, u64 n) {
+    const u64 i = hostcall::global_id();
+    if (i >= n) return;
+    const auto measured = Host::measure_by(texts, "a text", hostcall::slice<u32>());
+    const bool right = measured.ok() && measured->_0 == 6 && Host::note_by(posts, i).ok();
+    const bool nobody = Host::sum_by(texts, i, 1000).status == status::unknown_service &&
+                        Host::measure_by(hostcall::callee(), "", hostcall::slice<u32>()).status == status::unknown_service;
+    ends[i] = right && nobody ? told(Host::sum_by(i % 2 == 1 ? odd : even, i, 1000)) : ~0ull;
 }
 
 /// Calls handlers that fail, and that panic.

@@ -71,6 +71,16 @@ HOSTCALL_STREAM(::Mark, Mark, 1, 0x5886095ef2ac672bull, 1,
 HOSTCALL_STREAM(::Track, Track, 3, 0x7d7cf8905e4f18c1ull, 2,
                 HOSTCALL_FIELDS({8, 8, 0, 24}, {7, 8, 24, 8}), 32, "particleParticleseconds[f32; 2]")
 
+/// Text of any length.
+/// `hostcall::send<Line>(…)` sends a message of each lane.
+struct Line {};
+HOSTCALL_BYTE_STREAM(::Line, Line, 0, 0xb89b8ff7cc303ed0ull, ::hostcall::str, "str")
+
+/// Bytes of any length, dropped when there is no room.
+/// `hostcall::send<Blob>(…)` sends a message of each lane.
+struct Blob {};
+HOSTCALL_BYTE_STREAM(::Blob, Blob, 1, 0xed475c8c099810e7ull, ::hostcall::slice<::hostcall::u8>, "[u8]")
+
 HOSTCALL_SERVICE(Host__add42, "fn(f32) -> f32", "fn ( f32 ) - > f32", ::hostcall::f32, ::hostcall::f32)
 static_assert(::hostcall::codec::signature<::hostcall::f32, ::hostcall::f32>("fn ( f32 ) - > f32") == 0xd7f282fff761096dull, "Host::add42: as in Rust");
 HOSTCALL_SERVICE(Host__nothing, "fn() -> ()", "fn ( ) - > ( )", void)
@@ -121,6 +131,10 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::f32> add42(::hostcall::f32 x) {
         return HOSTCALL_FINISH("Host::add42", ::hostcall::call<::hostcall::f32>(&__HOSTCALL__Host__add42, x));
     }
+    /// As `add42`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::f32> add42_by(::hostcall::callee hc_callee, ::hostcall::f32 x) {
+        return HOSTCALL_FINISH("Host::add42", ::hostcall::call<::hostcall::f32>(::hostcall::given(&__HOSTCALL__Host__add42, 0xd7f282fff761096dull, hc_callee), x));
+    }
     /// One `add42` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::f32> add42_together(::hostcall::f32 x, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Host::add42", ::hostcall::call_together<::hostcall::f32>(hc_here, &__HOSTCALL__Host__add42, x));
@@ -141,6 +155,10 @@ struct Host {
     /// No argument and no result, but waited for.
     static HOSTCALL_STUB ::hostcall::returned<void> nothing() {
         return HOSTCALL_FINISH("Host::nothing", ::hostcall::call<void>(&__HOSTCALL__Host__nothing));
+    }
+    /// As `nothing`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<void> nothing_by(::hostcall::callee hc_callee) {
+        return HOSTCALL_FINISH("Host::nothing", ::hostcall::call<void>(::hostcall::given(&__HOSTCALL__Host__nothing, 0x94ece623a6d95bdcull, hc_callee)));
     }
     /// One `nothing` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<void> nothing_together(::hostcall::place hc_here = ::hostcall::place::current()) {
@@ -163,6 +181,10 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> sum(::hostcall::u64 a, ::hostcall::u64 b) {
         return HOSTCALL_FINISH("Host::sum", ::hostcall::call<::hostcall::u64>(&__HOSTCALL__Host__sum, a, b));
     }
+    /// As `sum`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> sum_by(::hostcall::callee hc_callee, ::hostcall::u64 a, ::hostcall::u64 b) {
+        return HOSTCALL_FINISH("Host::sum", ::hostcall::call<::hostcall::u64>(::hostcall::given(&__HOSTCALL__Host__sum, 0x347548adde4eefd4ull, hc_callee), a, b));
+    }
     /// One `sum` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> sum_together(::hostcall::u64 a, ::hostcall::u64 b, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Host::sum", ::hostcall::call_together<::hostcall::u64>(hc_here, &__HOSTCALL__Host__sum, a, b));
@@ -183,6 +205,10 @@ struct Host {
     /// Two arguments of different types.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::f64> scale(::hostcall::i32 a, ::hostcall::f64 b) {
         return HOSTCALL_FINISH("Host::scale", ::hostcall::call<::hostcall::f64>(&__HOSTCALL__Host__scale, a, b));
+    }
+    /// As `scale`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::f64> scale_by(::hostcall::callee hc_callee, ::hostcall::i32 a, ::hostcall::f64 b) {
+        return HOSTCALL_FINISH("Host::scale", ::hostcall::call<::hostcall::f64>(::hostcall::given(&__HOSTCALL__Host__scale, 0x0b7644476b253790ull, hc_callee), a, b));
     }
     /// One `scale` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::f64> scale_together(::hostcall::i32 a, ::hostcall::f64 b, ::hostcall::place hc_here = ::hostcall::place::current()) {
@@ -205,6 +231,10 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>> mixed(::hostcall::u8 a) {
         return HOSTCALL_FINISH("Host::mixed", ::hostcall::call<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>>(&__HOSTCALL__Host__mixed, a));
     }
+    /// As `mixed`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>> mixed_by(::hostcall::callee hc_callee, ::hostcall::u8 a) {
+        return HOSTCALL_FINISH("Host::mixed", ::hostcall::call<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>>(::hostcall::given(&__HOSTCALL__Host__mixed, 0xc591b14a9ac8c3edull, hc_callee), a));
+    }
     /// One `mixed` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>> mixed_together(::hostcall::u8 a, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Host::mixed", ::hostcall::call_together<::hostcall::tuple<::hostcall::u8, ::hostcall::i64, bool, char32_t>>(hc_here, &__HOSTCALL__Host__mixed, a));
@@ -225,6 +255,10 @@ struct Host {
     /// The square of a number that 3 divides.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::optional<::hostcall::u64>> lookup(::hostcall::u64 key) {
         return HOSTCALL_FINISH("Host::lookup", ::hostcall::call<::hostcall::optional<::hostcall::u64>>(&__HOSTCALL__Host__lookup, key));
+    }
+    /// As `lookup`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::optional<::hostcall::u64>> lookup_by(::hostcall::callee hc_callee, ::hostcall::u64 key) {
+        return HOSTCALL_FINISH("Host::lookup", ::hostcall::call<::hostcall::optional<::hostcall::u64>>(::hostcall::given(&__HOSTCALL__Host__lookup, 0x138f3b50e64301cfull, hc_callee), key));
     }
     /// One `lookup` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::optional<::hostcall::u64>> lookup_together(::hostcall::u64 key, ::hostcall::place hc_here = ::hostcall::place::current()) {
@@ -247,6 +281,10 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u64, ::hostcall::u32>> half(::hostcall::u32 n) {
         return HOSTCALL_FINISH("Host::half", ::hostcall::call<::hostcall::result<::hostcall::u64, ::hostcall::u32>>(&__HOSTCALL__Host__half, n));
     }
+    /// As `half`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u64, ::hostcall::u32>> half_by(::hostcall::callee hc_callee, ::hostcall::u32 n) {
+        return HOSTCALL_FINISH("Host::half", ::hostcall::call<::hostcall::result<::hostcall::u64, ::hostcall::u32>>(::hostcall::given(&__HOSTCALL__Host__half, 0x0bd5908e30015263ull, hc_callee), n));
+    }
     /// One `half` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u64, ::hostcall::u32>> half_together(::hostcall::u32 n, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Host::half", ::hostcall::call_together<::hostcall::result<::hostcall::u64, ::hostcall::u32>>(hc_here, &__HOSTCALL__Host__half, n));
@@ -267,6 +305,10 @@ struct Host {
     /// Nothing, or an error.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::unit, ::hostcall::u16>> set(::hostcall::u64 n) {
         return HOSTCALL_FINISH("Host::set", ::hostcall::call<::hostcall::result<::hostcall::unit, ::hostcall::u16>>(&__HOSTCALL__Host__set, n));
+    }
+    /// As `set`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::unit, ::hostcall::u16>> set_by(::hostcall::callee hc_callee, ::hostcall::u64 n) {
+        return HOSTCALL_FINISH("Host::set", ::hostcall::call<::hostcall::result<::hostcall::unit, ::hostcall::u16>>(::hostcall::given(&__HOSTCALL__Host__set, 0xbdd2cc4dcfc344aeull, hc_callee), n));
     }
     /// One `set` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::unit, ::hostcall::u16>> set_together(::hostcall::u64 n, ::hostcall::place hc_here = ::hostcall::place::current()) {
@@ -289,6 +331,10 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 2>> digest(::hostcall::array<::hostcall::u8, 64> block) {
         return HOSTCALL_FINISH("Host::digest", ::hostcall::call<::hostcall::array<::hostcall::u32, 2>>(&__HOSTCALL__Host__digest, block));
     }
+    /// As `digest`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 2>> digest_by(::hostcall::callee hc_callee, ::hostcall::array<::hostcall::u8, 64> block) {
+        return HOSTCALL_FINISH("Host::digest", ::hostcall::call<::hostcall::array<::hostcall::u32, 2>>(::hostcall::given(&__HOSTCALL__Host__digest, 0xf4db45d3c8c558caull, hc_callee), block));
+    }
     /// One `digest` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 2>> digest_together(::hostcall::array<::hostcall::u8, 64> block, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Host::digest", ::hostcall::call_together<::hostcall::array<::hostcall::u32, 2>>(hc_here, &__HOSTCALL__Host__digest, block));
@@ -309,6 +355,10 @@ struct Host {
     /// A struct there and back.
     static HOSTCALL_STUB ::hostcall::returned<::Particle> step(::Particle particle, ::hostcall::f32 seconds) {
         return HOSTCALL_FINISH("Host::step", ::hostcall::call<::Particle>(&__HOSTCALL__Host__step, particle, seconds));
+    }
+    /// As `step`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::Particle> step_by(::hostcall::callee hc_callee, ::Particle particle, ::hostcall::f32 seconds) {
+        return HOSTCALL_FINISH("Host::step", ::hostcall::call<::Particle>(::hostcall::given(&__HOSTCALL__Host__step, 0x71fe5ba460f6b1fbull, hc_callee), particle, seconds));
     }
     /// One `step` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::Particle> step_together(::Particle particle, ::hostcall::f32 seconds, ::hostcall::place hc_here = ::hostcall::place::current()) {
@@ -331,6 +381,10 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 60>> wide(::hostcall::array<::hostcall::u32, 100> values) {
         return HOSTCALL_FINISH("Host::wide", ::hostcall::call<::hostcall::array<::hostcall::u32, 60>>(&__HOSTCALL__Host__wide, values));
     }
+    /// As `wide`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 60>> wide_by(::hostcall::callee hc_callee, ::hostcall::array<::hostcall::u32, 100> values) {
+        return HOSTCALL_FINISH("Host::wide", ::hostcall::call<::hostcall::array<::hostcall::u32, 60>>(::hostcall::given(&__HOSTCALL__Host__wide, 0x61e603a33570e3a0ull, hc_callee), values));
+    }
     /// One `wide` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u32, 60>> wide_together(::hostcall::array<::hostcall::u32, 100> values, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Host::wide", ::hostcall::call_together<::hostcall::array<::hostcall::u32, 60>>(hc_here, &__HOSTCALL__Host__wide, values));
@@ -351,6 +405,10 @@ struct Host {
     /// Values of every size less than a unit.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::i16> small(::hostcall::i8 a, ::hostcall::u16 b, bool yes, char32_t letter) {
         return HOSTCALL_FINISH("Host::small", ::hostcall::call<::hostcall::i16>(&__HOSTCALL__Host__small, a, b, yes, letter));
+    }
+    /// As `small`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::i16> small_by(::hostcall::callee hc_callee, ::hostcall::i8 a, ::hostcall::u16 b, bool yes, char32_t letter) {
+        return HOSTCALL_FINISH("Host::small", ::hostcall::call<::hostcall::i16>(::hostcall::given(&__HOSTCALL__Host__small, 0x5490198c0dbeb613ull, hc_callee), a, b, yes, letter));
     }
     /// One `small` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::i16> small_together(::hostcall::i8 a, ::hostcall::u16 b, bool yes, char32_t letter, ::hostcall::place hc_here = ::hostcall::place::current()) {
@@ -373,6 +431,10 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>> measure(::hostcall::str text, ::hostcall::slice<::hostcall::u32> numbers) {
         return HOSTCALL_FINISH("Host::measure", ::hostcall::call<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>>(&__HOSTCALL__Host__measure, text, numbers));
     }
+    /// As `measure`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>> measure_by(::hostcall::callee hc_callee, ::hostcall::str text, ::hostcall::slice<::hostcall::u32> numbers) {
+        return HOSTCALL_FINISH("Host::measure", ::hostcall::call<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>>(::hostcall::given(&__HOSTCALL__Host__measure, 0x35342dd2c8aa4ffaull, hc_callee), text, numbers));
+    }
     /// One `measure` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>> measure_together(::hostcall::str text, ::hostcall::slice<::hostcall::u32> numbers, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Host::measure", ::hostcall::call_together<::hostcall::tuple<::hostcall::u32, ::hostcall::u64>>(hc_here, &__HOSTCALL__Host__measure, text, numbers));
@@ -381,6 +443,10 @@ struct Host {
     /// Bytes there and back: their sum.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> echo(::hostcall::slice<::hostcall::u8> data, ::hostcall::slice_mut<::hostcall::u8> back) {
         return HOSTCALL_FINISH("Host::echo", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__echo, data, back));
+    }
+    /// As `echo`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> echo_by(::hostcall::callee hc_callee, ::hostcall::slice<::hostcall::u8> data, ::hostcall::slice_mut<::hostcall::u8> back) {
+        return HOSTCALL_FINISH("Host::echo", ::hostcall::call<::hostcall::u32>(::hostcall::given(&__HOSTCALL__Host__echo, 0x928ef3bf6355086aull, hc_callee), data, back));
     }
     /// One `echo` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> echo_together(::hostcall::slice<::hostcall::u8> data, ::hostcall::slice_mut<::hostcall::u8> back, ::hostcall::place hc_here = ::hostcall::place::current()) {
@@ -391,6 +457,10 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u32, ::hostcall::u32>> fill(::hostcall::u32 block, ::hostcall::slice_mut<::hostcall::u16> out) {
         return HOSTCALL_FINISH("Host::fill", ::hostcall::call<::hostcall::result<::hostcall::u32, ::hostcall::u32>>(&__HOSTCALL__Host__fill, block, out));
     }
+    /// As `fill`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u32, ::hostcall::u32>> fill_by(::hostcall::callee hc_callee, ::hostcall::u32 block, ::hostcall::slice_mut<::hostcall::u16> out) {
+        return HOSTCALL_FINISH("Host::fill", ::hostcall::call<::hostcall::result<::hostcall::u32, ::hostcall::u32>>(::hostcall::given(&__HOSTCALL__Host__fill, 0x26730b838c70e095ull, hc_callee), block, out));
+    }
     /// One `fill` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::result<::hostcall::u32, ::hostcall::u32>> fill_together(::hostcall::u32 block, ::hostcall::slice_mut<::hostcall::u16> out, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Host::fill", ::hostcall::call_together<::hostcall::result<::hostcall::u32, ::hostcall::u32>>(hc_here, &__HOSTCALL__Host__fill, block, out));
@@ -399,6 +469,10 @@ struct Host {
     /// Posted.
     static HOSTCALL_STUB ::hostcall::returned<void> note(::hostcall::u64 value) {
         return HOSTCALL_FINISH("Host::note", ::hostcall::post(&__HOSTCALL__Host__note, value));
+    }
+    /// As `note`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<void> note_by(::hostcall::callee hc_callee, ::hostcall::u64 value) {
+        return HOSTCALL_FINISH("Host::note", ::hostcall::post(::hostcall::given(&__HOSTCALL__Host__note, 0x91d2e0e594396505ull, hc_callee), value));
     }
     /// One `note` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<void> note_together(::hostcall::u64 value, ::hostcall::place hc_here = ::hostcall::place::current()) {
@@ -417,6 +491,10 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<void> log(::hostcall::str message) {
         return HOSTCALL_FINISH("Host::log", ::hostcall::post(&__HOSTCALL__Host__log, message));
     }
+    /// As `log`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<void> log_by(::hostcall::callee hc_callee, ::hostcall::str message) {
+        return HOSTCALL_FINISH("Host::log", ::hostcall::post(::hostcall::given(&__HOSTCALL__Host__log, 0xc37440676a55a4f6ull, hc_callee), message));
+    }
     /// One `log` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<void> log_together(::hostcall::str message, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Host::log", ::hostcall::post_together(hc_here, &__HOSTCALL__Host__log, message));
@@ -425,6 +503,10 @@ struct Host {
     /// Fails for odd arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> picky(::hostcall::u32 value) {
         return HOSTCALL_FINISH("Host::picky", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__picky, value));
+    }
+    /// As `picky`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> picky_by(::hostcall::callee hc_callee, ::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::picky", ::hostcall::call<::hostcall::u32>(::hostcall::given(&__HOSTCALL__Host__picky, 0xf952883d07162c59ull, hc_callee), value));
     }
     /// One `picky` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> picky_together(::hostcall::u32 value, ::hostcall::place hc_here = ::hostcall::place::current()) {
@@ -447,6 +529,10 @@ struct Host {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> fragile(::hostcall::u32 value) {
         return HOSTCALL_FINISH("Host::fragile", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__fragile, value));
     }
+    /// As `fragile`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> fragile_by(::hostcall::callee hc_callee, ::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::fragile", ::hostcall::call<::hostcall::u32>(::hostcall::given(&__HOSTCALL__Host__fragile, 0xf952883d07162c59ull, hc_callee), value));
+    }
     /// One `fragile` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> fragile_together(::hostcall::u32 value, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Host::fragile", ::hostcall::call_together<::hostcall::u32>(hc_here, &__HOSTCALL__Host__fragile, value));
@@ -467,6 +553,10 @@ struct Host {
     /// Answered when the host likes.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> held_back(::hostcall::u32 value) {
         return HOSTCALL_FINISH("Host::held_back", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Host__held_back, value));
+    }
+    /// As `held_back`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> held_back_by(::hostcall::callee hc_callee, ::hostcall::u32 value) {
+        return HOSTCALL_FINISH("Host::held_back", ::hostcall::call<::hostcall::u32>(::hostcall::given(&__HOSTCALL__Host__held_back, 0xf952883d07162c59ull, hc_callee), value));
     }
     /// One `held_back` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> held_back_together(::hostcall::u32 value, ::hostcall::place hc_here = ::hostcall::place::current()) {
@@ -491,6 +581,10 @@ struct Nobody {
     /// Never answered by a handler.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> home(::hostcall::u32 x) {
         return HOSTCALL_FINISH("Nobody::home", ::hostcall::call<::hostcall::u32>(&__HOSTCALL__Nobody__home, x));
+    }
+    /// As `home`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> home_by(::hostcall::callee hc_callee, ::hostcall::u32 x) {
+        return HOSTCALL_FINISH("Nobody::home", ::hostcall::call<::hostcall::u32>(::hostcall::given(&__HOSTCALL__Nobody__home, 0xf952883d07162c59ull, hc_callee), x));
     }
     /// One `home` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u32> home_together(::hostcall::u32 x, ::hostcall::place hc_here = ::hostcall::place::current()) {

@@ -90,6 +90,14 @@ pub struct Mark {
     pub value: i32,
 }
 
+/// Text of any length.
+#[hostcall::stream(text)]
+pub struct Line;
+
+/// Bytes of any length, dropped when there is no room.
+#[hostcall::stream(bytes, policy = "drop")]
+pub struct Blob;
+
 /// A struct in a message; the fuller the ring, the fewer are sent.
 #[hostcall::stream(policy = "sample")]
 #[derive(Clone, Copy, Debug, PartialEq)]

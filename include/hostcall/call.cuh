@@ -27,11 +27,11 @@ HC_INLINE void tell(const slice_mut<T>& slice, const u32* returned, u32& out) {
 }
 
 /// A call or post that carries strings or slices, made by `perform`.
-template <class R, class Perform, class... Args>
-HC_INLINE answer<R> call_var(const service_word* word, bool post, const Perform& perform, const Args&... args) {
+template <class R, class Called, class Perform, class... Args>
+HC_INLINE answer<R> call_var(const Called& called, bool post, const Perform& perform, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(codec::fixed<R>::units <= HOSTCALL_VAR_MOST_RESULT, "the result of a service with string or slice arguments is at most 256 bytes");
-    const u32 number = machine::load_number(word);
+    const u32 number = number_of(called);
     if (number == 0) return no_answer<R>(HOSTCALL_STATUS_UNKNOWN_SERVICE, 0);
     u32 fixed[all::room];
     all::put(fixed, args...);
@@ -47,9 +47,9 @@ HC_INLINE answer<R> call_var(const service_word* word, bool post, const Perform&
 }
 
 /// Each lane's own.
-template <class R, class... Args>
-HC_INLINE answer<R> call_var_each(const service_word* word, bool post, const Args&... args) {
-    return call_var<R>(word, post, [word](var_call& call) { return perform(word, call); }, args...);
+template <class R, class Called, class... Args>
+HC_INLINE answer<R> call_var_each(const Called& called, bool post, const Args&... args) {
+    return call_var<R>(called, post, [site = site_of(called)](var_call& call) { return perform(site, call); }, args...);
 }
 
 /// One for all lanes that run converged here.
@@ -62,29 +62,29 @@ HC_INLINE answer<R> call_var_together(u64 site, const service_word* word, bool p
 }  // namespace wire
 
 /// Calls a service and waits for its result.
-template <class R, class... Args>
-HC_INLINE answer<R> call(const service_word* word, const Args&... args) {
+template <class R, class Called, class... Args>
+HC_INLINE answer<R> call(const Called& called, const Args&... args) {
     using all = codec::arguments<Args...>;
     if constexpr (all::var) {
-        return wire::call_var_each<R>(word, false, args...);
+        return wire::call_var_each<R>(called, false, args...);
     } else {
         u32 units[all::room];
         all::put(units, args...);
-        return wire::call_fixed<R, all::units>(word, units);
+        return wire::call_fixed<R, all::units>(called, units);
     }
 }
 
 /// Sends a message that nobody waits for.
-template <class... Args>
-HC_INLINE answer<void> post(const service_word* word, const Args&... args) {
+template <class Called, class... Args>
+HC_INLINE answer<void> post(const Called& called, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(all::outs == 0, "bytes can only come back to a call that is waited for");
     if constexpr (all::var) {
-        return wire::call_var_each<void>(word, true, args...);
+        return wire::call_var_each<void>(called, true, args...);
     } else {
         u32 units[all::room];
         all::put(units, args...);
-        return wire::post_fixed<all::units>(word, units);
+        return wire::post_fixed<all::units>(called, units);
     }
 }
 

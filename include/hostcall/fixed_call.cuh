@@ -28,8 +28,12 @@ HC_INLINE lanes group_at(u64 site, u32 key) {
     return lanes::make(same == mask ? mask : split(mask, same, lane, key), lane);
 }
 
-/// Names a service for `group_at`.
+// What is called: the service that has a name, by its word, or one that came as a value. Its number, 0 if it is nobody; and what tells
+// its stub from others, for `group_at`.
+HC_INLINE u32 number_of(const service_word* word) { return machine::load_number(word); }
+HC_INLINE u32 number_of(const given& called) { return called.number(); }
 HC_INLINE u64 site_of(const service_word* word) { return (u64)word; }
+HC_INLINE u64 site_of(const given& called) { return (u64)called.word(); }
 
 /// Whether a message of `units` units of each of `count` lanes fits into a port's areas, and replies of `words` words.
 HC_INLINE bool fits(u32 units, u32 words, u32 count) {
@@ -101,13 +105,13 @@ HC_INLINE reply<ReplyWords> exchange(const lanes& all, held& held, u32 number, c
 }
 
 /// Calls a service and waits.
-template <class R, u32 Units, u32 Room>
-HC_INLINE answer<R> call_fixed(const service_word* word, const u32 (&units)[Room]) {
+template <class R, u32 Units, class Called, u32 Room>
+HC_INLINE answer<R> call_fixed(const Called& called, const u32 (&units)[Room]) {
     constexpr u32 words = wire::reply_words(codec::fixed<R>::units);
-    const u32 number = machine::load_number(word);
+    const u32 number = number_of(called);
     if (number == 0) return no_answer<R>(HOSTCALL_STATUS_UNKNOWN_SERVICE, 0);
     auto reply = wire::reply<words>::without(HOSTCALL_STATUS_TOO_LARGE);
-    in_turns(group_at(site_of(word), number), Units, words, [&](const lanes& turn) {
+    in_turns(group_at(site_of(called), number), Units, words, [&](const lanes& turn) {
         held held;
         const u32 status = port_client::acquire(turn, true, held);
         if (status == HOSTCALL_STATUS_OK) {
@@ -121,12 +125,12 @@ HC_INLINE answer<R> call_fixed(const service_word* word, const u32 (&units)[Room
 }
 
 /// Sends a message that nobody waits for.
-template <u32 Units, u32 Room>
-HC_INLINE answer<void> post_fixed(const service_word* word, const u32 (&units)[Room]) {
-    const u32 number = machine::load_number(word);
+template <u32 Units, class Called, u32 Room>
+HC_INLINE answer<void> post_fixed(const Called& called, const u32 (&units)[Room]) {
+    const u32 number = number_of(called);
     if (number == 0) return no_answer<void>(HOSTCALL_STATUS_UNKNOWN_SERVICE, 0);
     u32 status = HOSTCALL_STATUS_TOO_LARGE;
-    in_turns(group_at(site_of(word), number), Units, 1, [&](const lanes& turn) {
+    in_turns(group_at(site_of(called), number), Units, 1, [&](const lanes& turn) {
         held held;
         status = port_client::acquire(turn, true, held);
         if (status == HOSTCALL_STATUS_OK) {

@@ -135,13 +135,16 @@ struct message_header {
     u32 at[HOSTCALL_STREAM_HEADER_UNITS];
 
     HC_METHOD static message_header make(const subject& subject, const layout& layout, u64 mask, u64 time) {
+        return make(subject, layout.granules(), HOSTCALL_STREAM_KIND_ROWS, layout.wide, mask, time);
+    }
+    HC_METHOD static message_header make(const subject& subject, u32 granules, u32 kind, bool wide, u64 mask, u64 time) {
         const u64 group = ring::group();
-        const u32 lane_63 = (u32)(mask >> 63), flags = (subject.timed ? 0u : 1u) | (layout.wide ? 4u | lane_63 << 1 : 0u);
+        const u32 lane_63 = (u32)(mask >> 63), flags = (subject.timed ? 0u : 1u) | (wide ? 4u | lane_63 << 1 : 0u);
         return {{
-            (subject.stream & HOSTCALL_STREAM_MAX) | layout.granules() << 12 | flags << 27,
+            (subject.stream & HOSTCALL_STREAM_MAX) | granules << 12 | kind << 23 | flags << 27,
             (u32)mask & data_bits,
             ((u32)(mask >> 31) & 1u) << 16 | (subject.weight & 15u) << 17 | (machine::launch() & 0x3ffu) << 21,
-            layout.wide ? (u32)(mask >> 32) & data_bits : 0u,
+            wide ? (u32)(mask >> 32) & data_bits : 0u,
             (u32)time & data_bits,
             ((u32)(time >> 31) & 0x3ffffffu) | ((subject.values - 1) & 31u) << 26,
             (u32)group & data_bits,

@@ -6,6 +6,30 @@ namespace hostcall {
 /// Number of one service in this program's server: 0 until the host has patched it.
 using service_word = u32;
 
+/// A service as a value: what the host passes to a kernel that is to call this service, and not the one that has the name. Rust's
+/// `ServiceHandle::callee` makes it, and C's `hc_service_callee`. Without initialiser it is nobody.
+struct callee {
+    u32 number = 0;
+    u32 check = 0;
+};
+static_assert(sizeof(callee) == 8, "as large as in Rust");
+
+/// What a stub calls: the service that came as a value, if its definition is the stub's. Else nobody.
+class given {
+public:
+    HC_METHOD given(const service_word* word, u64 signature, callee callee)
+        : word_(word), number_(callee.check == (u32)signature ? callee.number : 0) {}
+
+    // For `wire`.
+
+    HC_METHOD u32 number() const { return number_; }
+    HC_METHOD const service_word* word() const { return word_; }
+
+private:
+    const service_word* word_;
+    u32 number_;
+};
+
 /// What a stub was made from: a hash, which the host compares with its own, and the definition for people.
 template <size_t Room>
 struct signature_word {

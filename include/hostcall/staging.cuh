@@ -289,8 +289,8 @@ HC_NOINLINE inline outcome call_staged(machine::mask mask, var_call& call) {
 }
 
 /// Makes the call.
-HC_NOINLINE inline outcome perform(const service_word* service, var_call& call) {
-    machine::mask mask = group_at(site_of(service), call.number).mask;
+HC_NOINLINE inline outcome perform(u64 site, var_call& call) {
+    machine::mask mask = group_at(site, call.number).mask;
     const bool oversized = call.too_long();
     const machine::mask others = machine::ballot(mask, oversized);
     if (oversized) return outcome::make(HOSTCALL_STATUS_TOO_LARGE, machine::descriptor().slot_bytes);

@@ -426,13 +426,16 @@ HC_INLINE sent send_once(const T& value, place here = place::current()) {
 /// and type, its place and its size; names and types one behind another. `cargo hostcall bindgen` writes it. At global scope.
 #define HOSTCALL_FIELDS(...) {__VA_ARGS__}
 #define HOSTCALL_STREAM(type, name, policy, signature, count, fields, room, text)                                                     \
-    extern "C" {                                                                                                                      \
-    HC_GLOBAL ::hostcall::u32 __HOSTCALL_STREAM__##name = 0;                                                                          \
-    HC_GLOBAL ::hostcall::schema_word<count, room> __HOSTCALL_SCHEMA__##name =                                                        \
-        ::hostcall::make_schema<count, room>(signature, sizeof(type), policy, fields, text);                                          \
-    }                                                                                                                                 \
+    HOSTCALL_STREAM_WORDS(name, policy, signature, sizeof(type), count, room, text, fields)                                           \
     template <>                                                                                                                       \
     struct hostcall::stream_of<type> {                                                                                                \
         static_assert(sizeof(type) % 4 == 0 && sizeof(type) <= 4 * HOSTCALL_STREAM_MAX_UNITS, "a message has 4 to 124 bytes");       \
         HC_METHOD static ::hostcall::u32 word() { return ::hostcall::machine::load_number(&__HOSTCALL_STREAM__##name); }              \
     };
+// The words that the host reads and patches.
+#define HOSTCALL_STREAM_WORDS(name, policy, signature, bytes, count, room, text, ...)                                                 \
+    extern "C" {                                                                                                                      \
+    HC_GLOBAL ::hostcall::u32 __HOSTCALL_STREAM__##name = 0;                                                                          \
+    HC_GLOBAL ::hostcall::schema_word<count, room> __HOSTCALL_SCHEMA__##name =                                                        \
+        ::hostcall::make_schema<count, room>(signature, bytes, policy, __VA_ARGS__, text);                                            \
+    }

@@ -56,6 +56,10 @@ struct Bench {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u64, 2>> exchange(::hostcall::array<::hostcall::u32, 16> block) {
         return HOSTCALL_FINISH("Bench::exchange", ::hostcall::call<::hostcall::array<::hostcall::u64, 2>>(&__HOSTCALL__Bench__exchange, block));
     }
+    /// As `exchange`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u64, 2>> exchange_by(::hostcall::callee hc_callee, ::hostcall::array<::hostcall::u32, 16> block) {
+        return HOSTCALL_FINISH("Bench::exchange", ::hostcall::call<::hostcall::array<::hostcall::u64, 2>>(::hostcall::given(&__HOSTCALL__Bench__exchange, 0x62f4819d037e3637ull, hc_callee), block));
+    }
     /// One `exchange` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::array<::hostcall::u64, 2>> exchange_together(::hostcall::array<::hostcall::u32, 16> block, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Bench::exchange", ::hostcall::call_together<::hostcall::array<::hostcall::u64, 2>>(hc_here, &__HOSTCALL__Bench__exchange, block));
@@ -77,6 +81,10 @@ struct Bench {
     static HOSTCALL_STUB ::hostcall::returned<void> note(::hostcall::array<::hostcall::u32, 16> block) {
         return HOSTCALL_FINISH("Bench::note", ::hostcall::post(&__HOSTCALL__Bench__note, block));
     }
+    /// As `note`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<void> note_by(::hostcall::callee hc_callee, ::hostcall::array<::hostcall::u32, 16> block) {
+        return HOSTCALL_FINISH("Bench::note", ::hostcall::post(::hostcall::given(&__HOSTCALL__Bench__note, 0xe3290704750acbceull, hc_callee), block));
+    }
     /// One `note` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<void> note_together(::hostcall::array<::hostcall::u32, 16> block, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Bench::note", ::hostcall::post_together(hc_here, &__HOSTCALL__Bench__note, block));
@@ -94,6 +102,10 @@ struct Bench {
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> take(::hostcall::slice<::hostcall::u8> data) {
         return HOSTCALL_FINISH("Bench::take", ::hostcall::call<::hostcall::u64>(&__HOSTCALL__Bench__take, data));
     }
+    /// As `take`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> take_by(::hostcall::callee hc_callee, ::hostcall::slice<::hostcall::u8> data) {
+        return HOSTCALL_FINISH("Bench::take", ::hostcall::call<::hostcall::u64>(::hostcall::given(&__HOSTCALL__Bench__take, 0xcbb5465170d474d0ull, hc_callee), data));
+    }
     /// One `take` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> take_together(::hostcall::slice<::hostcall::u8> data, ::hostcall::place hc_here = ::hostcall::place::current()) {
         return HOSTCALL_FINISH("Bench::take", ::hostcall::call_together<::hostcall::u64>(hc_here, &__HOSTCALL__Bench__take, data));
@@ -102,6 +114,10 @@ struct Bench {
     /// A large slice to the kernel, every byte of it [`filling`] of `chunk`. Returns how many bytes.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> give(::hostcall::u32 chunk, ::hostcall::slice_mut<::hostcall::u8> out) {
         return HOSTCALL_FINISH("Bench::give", ::hostcall::call<::hostcall::u64>(&__HOSTCALL__Bench__give, chunk, out));
+    }
+    /// As `give`, by the service that the host passed to the kernel as a value.
+    static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> give_by(::hostcall::callee hc_callee, ::hostcall::u32 chunk, ::hostcall::slice_mut<::hostcall::u8> out) {
+        return HOSTCALL_FINISH("Bench::give", ::hostcall::call<::hostcall::u64>(::hostcall::given(&__HOSTCALL__Bench__give, 0x5e871d8e3f6c537dull, hc_callee), chunk, out));
     }
     /// One `give` for all lanes that run converged here, with the first lane's arguments.
     static HOSTCALL_STUB ::hostcall::returned<::hostcall::u64> give_together(::hostcall::u32 chunk, ::hostcall::slice_mut<::hostcall::u8> out, ::hostcall::place hc_here = ::hostcall::place::current()) {

@@ -10,6 +10,7 @@ use hostcall_abi::failure::{Cause, FILE_BYTES, SITE_UNITS, WHAT_BYTES};
 use hostcall_abi::port::PortState;
 use hostcall_abi::services::{open, printf};
 use hostcall_abi::sim::{FOR_WAVES, LaneInfo, SIM_VERSION, SimOps};
+use hostcall_abi::stream::header::Kind;
 use hostcall_abi::stream::message::{SCHEMA_HEAD, word};
 use hostcall_abi::stream::rings::{Counters, STRIDE};
 use hostcall_abi::stream::{self, Gate, Policy, Rings};
@@ -75,7 +76,7 @@ fn lone_flag() -> u32 {
 }
 
 fn constants(out: &mut String) -> fmt::Result {
-    let numbers: [(&str, u64); 65] = [
+    let numbers: [(&str, u64); 69] = [
         ("ABI_VERSION", ABI_VERSION.into()),
         ("WORD_BYTES", WORD_BYTES.into()),
         ("TAG_MASK", Tag::new(u16::MAX).seq().into()),
@@ -128,6 +129,10 @@ fn constants(out: &mut String) -> fmt::Result {
         ("STREAM_MAX_UNITS", stream::MAX_UNITS.into()),
         ("STREAM_MAX", stream::header::MAX_STREAM.into()),
         ("STREAM_HEADER_UNITS", stream::header::UNITS.into()),
+        ("STREAM_MAX_GRANULES", stream::header::MAX_GRANULES.into()),
+        ("STREAM_KIND_ROWS", Kind::Rows as u64),
+        ("STREAM_KIND_BYTES", Kind::Bytes as u64),
+        ("STREAM_QUAD_BYTES", stream::bytes::QUAD_BYTES.into()),
         ("STREAM_POLICY_SHIFT", word::of(0, Policy::Drop).trailing_zeros().into()),
         ("STREAM_UNTIMED", word::UNTIMED.into()),
         ("STREAM_LIVE", word::LIVE.into()),

@@ -134,7 +134,11 @@ enum Command {
         target: Option<String>,
     },
     /// Build the wheel, install it into an environment of its own, and run the Python package's tests
-    TestPython,
+    TestPython {
+        /// Further interpreters with which to run those tests that need no other package's kernels: `--with /usr/bin/python3.13`
+        #[arg(long)]
+        with: Vec<std::path::PathBuf>,
+    },
     /// Put the figures of a `run-bench` of the GPU bundle into the documentation
     Figures {
         /// Where it left `bench.md`, `bench.json` and the plots
@@ -184,10 +188,10 @@ fn main() -> Result<ExitCode> {
             let wheel = python::packages(&sh).and_then(|()| wheel::build(&sh, debug, target.as_deref()));
             wheel.map(|wheel| println!("{}", wheel.display()))
         }
-        Command::TestPython => {
+        Command::TestPython { with } => {
             let mut steps = steps::Steps::begin();
             steps.run("Python's packages", || python::packages(&sh));
-            wheel::steps(&sh, &mut steps);
+            wheel::steps(&sh, &mut steps, &with);
             steps.finish()
         }
         Command::Figures { results } => figures::run(&results),

@@ -112,7 +112,7 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     steps.tests("every behaviour, and the soak, through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
     super::amd_bundle::step(sh, steps);
     super::scarcity::some(steps);
-    super::wheel::steps(sh, steps);
+    super::wheel::steps(sh, steps, &[]);
     let features = [
         "check --quiet --package hostcall --package offload",
         "check --quiet --package offload --features cudarc --examples",

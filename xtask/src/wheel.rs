@@ -66,7 +66,9 @@ fn copy(sh: &Shell, from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Builds the wheel, installs it into an environment of its own, and runs its tests and type checks there.
-pub(crate) fn steps(sh: &Shell, steps: &mut Steps) {
+///
+/// The tests of the core run with each of the interpreters `with`, too.
+pub(crate) fn steps(sh: &Shell, steps: &mut Steps, with: &[PathBuf]) {
     let has_maturin = Command::new(python()).args(["-m", "maturin", "--version"]).output().is_ok_and(|output| output.status.success());
     if !has_maturin && std::env::var_os("CI").is_none() {
         println!("skipped: the Python package, because `target/python` has no maturin; `cargo xtask setup` installs it");
@@ -106,6 +108,9 @@ pub(crate) fn steps(sh: &Shell, steps: &mut Steps) {
         tests.env("HOSTCALL_TEST_PROGRAMS", programs);
     }
     steps.tests("tests of the Python package, and examples of its page", [tests]);
+    for (number, python) in with.iter().enumerate() {
+        other(sh, steps, python, &crate::root().join(format!("target/python-other-{number}")), &wheel, programs.as_deref());
+    }
     let mut faces = None;
     steps.run("the wheel beside Numba, CuPy and cuda.core", || {
         let python = crate::python::faces(sh)?;
@@ -124,6 +129,31 @@ pub(crate) fn steps(sh: &Shell, steps: &mut Steps) {
         ensure!(status.success(), "mypy: {status}");
         Ok(())
     });
+}
+
+/// The tests of the core with another interpreter, in an environment of its own. Types are checked with one only.
+fn other(sh: &Shell, steps: &mut Steps, python: &Path, environment: &Path, wheel: &Path, programs: Option<&Path>) {
+    let own = environment.join("bin/python");
+    let mut installed = false;
+    steps.run(format!("the wheel installed for {}", python.display()), || {
+        cmd!(sh, "{python} -m venv --clear {environment}").quiet().run()?;
+        // The versions that there are for it.
+        cmd!(sh, "{own} -m pip install --quiet --disable-pip-version-check --only-binary :all: {wheel} numpy pyarrow pytest")
+            .quiet()
+            .run()?;
+        installed = true;
+        Ok(())
+    });
+    if !installed {
+        return;
+    }
+    let mut tests = Command::new(own);
+    tests.args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests/core", "--ignore=tests/core/test_mypy.py"]);
+    tests.current_dir(crate::root().join(CRATE));
+    if let Some(programs) = programs {
+        tests.env("HOSTCALL_TEST_PROGRAMS", programs);
+    }
+    steps.tests(format!("tests of the Python package with {}", python.display()), [tests]);
 }
 
 /// Builds programs with `std` for the simulator.

@@ -194,6 +194,34 @@ fn a_service_that_nobody_registered_is_unknown_to_every_lane() {
 }
 
 #[test]
+fn services_are_called_by_values_and_values_of_other_definitions_are_nobody() {
+    each(&[modes(), scarcity(1..=4)].concat(), |image, setting| {
+        let bench = whole(image, setting);
+        let odd = bench.server.register_unnamed(host::sum(|a, b| a * b)).unwrap();
+        let even = bench.server.register_unnamed(host::sum(|a, b| b - a)).unwrap();
+        let named = |name| bench.server.service_handle(name).unwrap().callee();
+        let (texts, posts) = (named("Host__measure"), named("Host__note"));
+        let run = || {
+            let args = Args::new().value(odd.callee()).value(even.callee()).value(texts).value(posts);
+            bench.launch::<u64>("by_value", 100, 1, args)
+        };
+        let memory = run();
+        bench.server.wait(&bench.queue).unwrap();
+        let expected: Vec<u64> = (0..100).map(|i| if i % 2 == 1 { i * 1000 } else { 1000 - i }).collect();
+        assert_eq!(bench.queue.read(&memory).unwrap(), expected);
+        assert_eq!(bench.seen.notes.load(Ordering::Relaxed), 99 * 50);
+        odd.unregister();
+        let memory = run();
+        bench.queue.synchronize().unwrap();
+        let ends = bench.queue.read(&memory).unwrap();
+        assert!((0..).zip(&ends).all(|(i, end)| i % 2 == 0 || status(*end) == Status::UNKNOWN_SERVICE), "{ends:x?}");
+        assert!((0..).zip(&ends).all(|(i, end)| i % 2 == 1 || *end == 1000 - i), "{ends:x?}");
+        // Each lane has learnt how its call ended.
+        assert!(bench.server.collect().is_success());
+    });
+}
+
+#[test]
 fn handlers_that_fail_fail_their_lanes_and_the_others_go_on() {
     each(&modes(), |image, setting| {
         let bench = whole(image, setting);

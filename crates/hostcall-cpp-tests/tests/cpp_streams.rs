@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use hostcall_cpp_tests::services::{Mark, Particle, Sample, Track};
+use hostcall_cpp_tests::services::{Blob, Line, Mark, Particle, Sample, Track};
 use hostcall_cpp_tests::{Bench, Setting, device_spec, images, on_simulator};
 use hostcall_stream::{Filter, Policy, Streams, StreamsBuilder, Summary};
 use offload::{Args, Launch};
@@ -23,6 +23,8 @@ struct Came {
     samples: HashMap<u32, Vec<Sample>>,
     tracks: Vec<Track>,
     marks: Vec<(u32, i32)>,
+    blobs: Vec<Vec<u8>>,
+    lines: Vec<(u32, String)>,
 }
 
 /// Streams to which a program of each compiler is attached on each device, with what arrives.
@@ -32,7 +34,7 @@ fn each(set_up: impl Fn(StreamsBuilder) -> StreamsBuilder, test: impl Fn(&Bench,
             println!("{compiler}, {device}");
             let bench = Bench::new(&image, &Setting::usual(device), |builder| builder);
             let came = Arc::new(Mutex::new(Came::default()));
-            let [samples, tracks, marks] = [(); 3].map(|()| came.clone());
+            let [samples, tracks, marks, blobs, lines] = [(); 5].map(|()| came.clone());
             let builder = Streams::builder()
                 .each(move |_, sample: &Sample| {
                     samples.lock().unwrap().samples.entry(sample.lane).or_default().push(*sample);
@@ -42,7 +44,9 @@ fn each(set_up: impl Fn(StreamsBuilder) -> StreamsBuilder, test: impl Fn(&Bench,
                 })
                 .each(move |origin, mark: &Mark| {
                     marks.lock().unwrap().marks.push((origin.lane, mark.value));
-                });
+                })
+                .bytes::<Blob>(move |_, bytes| blobs.lock().unwrap().blobs.push(bytes.to_vec()))
+                .text::<Line>(move |origin, line| lines.lock().unwrap().lines.push((origin.lane, line.to_owned())));
             let streams = set_up(builder).start(&bench.device).expect("the threads start");
             streams.attach(&bench.program).expect("the program is attached");
             test(&bench, &streams, &came);
@@ -126,6 +130,53 @@ fn a_wave_sends_its_first_lanes_message_once() {
             assert!(
                 samples.values().all(|all| (0..).zip(all).all(|(round, sample)| sample.round == round) && all.len() == rounds as usize)
             );
+        },
+    );
+}
+
+#[test]
+fn bytes_and_texts_of_any_length_arrive_whole() {
+    each(
+        // Room for all, so that none of the blobs is dropped.
+        |builder| builder.memory(128 << 20).policy::<Blob>(Policy::Block),
+        |bench, streams, came| {
+            let (lanes, rounds, wave) = (80u32, 6u32, bench.device.info().wave_size);
+            let room: Vec<u8> = (0..140_000u32).map(|i| if i < 64 { b'a' + (i % 26) as u8 } else { (i * 7) as u8 }).collect();
+            let from = bench.device.alloc::<u8>(room.len()).expect("memory");
+            bench.queue.copy_to(&from, 0, &room).expect("written");
+            for (mask, bytes, step) in [(u64::MAX, 0, 1), (0x8001_0110, 13, 30), (u64::MAX, 200, 3000), (1 << 5, 122_000, 395)] {
+                let args = Args::new().value(rounds).value(mask).value(bytes).value(step).address(from.address());
+                let told: Vec<u32> = bench.run("sends_bytes", lanes, args).expect("the kernel ends");
+                let senders: Vec<u32> = (0..lanes).filter(|lane| mask >> (lane % 32) & 1 == 1).collect();
+                for (lane, told) in (0..).zip(told) {
+                    let expected = if senders.contains(&lane) { 1_500_000 + 4 * rounds } else { 0 };
+                    assert_eq!(told, expected, "lane {lane}, {bytes} bytes");
+                }
+                streams.wait(&bench.queue).expect("nothing is lost");
+                let came = std::mem::take(&mut *came.lock().unwrap());
+                let (mut blobs, mut lines) = (Vec::new(), Vec::new());
+                for (lane, round) in senders.iter().flat_map(|lane| (0..rounds).map(move |round| (*lane, round))) {
+                    let length = (bytes + (lane + round) % 3 * step) as usize;
+                    blobs.push(room[lane as usize % 16..][..length].to_vec());
+                    blobs.push((0..(lane + round) % 20).map(|k| (lane + round + k) as u8).collect());
+                    lines.push((lane % wave, String::from_utf8(room[..length % 40].to_vec()).unwrap()));
+                }
+                // One of each wave, by the first of those that run.
+                for first in (0..lanes).step_by(wave as usize) {
+                    let leader = senders.iter().find(|lane| (first..first + wave).contains(*lane));
+                    lines
+                        .extend(leader.into_iter().flat_map(|lane| std::iter::repeat_n((lane % wave, "once".to_owned()), rounds as usize)));
+                }
+                let sorted = |mut all: Vec<_>| {
+                    all.sort();
+                    all
+                };
+                assert!(sorted(came.blobs) == sorted(blobs), "{bytes} bytes and {step} more");
+                let (mut came, mut expected) = (came.lines, lines);
+                came.sort();
+                expected.sort();
+                assert_eq!(came, expected);
+            }
         },
     );
 }

@@ -14,6 +14,8 @@ pub struct Interface {
     pub services: Vec<Service>,
     /// Streams whose messages are structs, if they were asked for.
     pub streams: Vec<Stream>,
+    /// Streams of bytes and of text, if they were asked for.
+    pub byte_streams: Vec<ByteStream>,
     /// Names of other streams, and what they are.
     pub other_streams: Vec<(String, String)>,
 }
@@ -28,6 +30,21 @@ pub struct Stream {
     /// Names and types of its fields, as messages say them.
     pub fields: Vec<[String; 2]>,
     /// The signature: the hash that the macro's expansion contains.
+    pub signature: u64,
+}
+
+/// A `#[hostcall::stream(bytes)]` or `(text)` struct.
+#[derive(Clone, Debug)]
+pub struct ByteStream {
+    /// Its name.
+    pub name: String,
+    /// Lines of its documentation.
+    pub doc: Vec<String>,
+    /// Whether its messages are text.
+    pub is_text: bool,
+    /// As of [`Stream`].
+    pub policy: Policy,
+    /// As of [`Stream`].
     pub signature: u64,
 }
 

@@ -32,39 +32,77 @@ struct Settings {
     threads: Option<usize>,
     rows: usize,
     period: f64,
+    keep: Option<usize>,
 }
 
-/// What has come and nobody has taken, by stream.
+/// What has come of one stream and nobody has taken.
 #[derive(Debug, Default)]
+struct Kept {
+    batches: VecDeque<arrow_array::RecordBatch>,
+    rows: usize,
+    /// Rows that went because there were too many behind them.
+    forgotten: u64,
+}
+
+impl Kept {
+    /// One more batch. The oldest ones go, if there are more than `most` rows with them; the last one stays, however large it is.
+    fn put(&mut self, batch: arrow_array::RecordBatch, most: usize) {
+        self.rows += batch.num_rows();
+        self.batches.push_back(batch);
+        while self.rows > most && self.batches.len() > 1 {
+            self.forgotten += self.take().map_or(0, |batch| batch.num_rows() as u64);
+        }
+    }
+
+    fn take(&mut self) -> Option<arrow_array::RecordBatch> {
+        let batch = self.batches.pop_front()?;
+        self.rows -= batch.num_rows();
+        Some(batch)
+    }
+
+    fn clear(&mut self) {
+        self.batches.clear();
+        self.rows = 0;
+    }
+}
+
+/// The same of all streams. A thread of the sink's never waits for room here: kernels that wait for it, and who waits for them, would wait for whoever takes.
+#[derive(Debug)]
 struct Came {
-    batches: Mutex<HashMap<String, VecDeque<arrow_array::RecordBatch>>>,
+    kept: Mutex<HashMap<String, Kept>>,
     more: Condvar,
+    /// Rows of a stream at most.
+    most: usize,
 }
 
 impl Came {
+    fn new(most: usize) -> Self {
+        Self { kept: Mutex::default(), more: Condvar::new(), most }
+    }
+
     fn put(&self, stream: &str, batch: arrow_array::RecordBatch) {
-        lock(&self.batches).entry(stream.to_owned()).or_default().push_back(batch);
+        lock(&self.kept).entry(stream.to_owned()).or_default().put(batch, self.most);
         self.more.notify_all();
     }
 
     /// The first batch of a stream, if one comes within the time.
     fn take(&self, stream: &str, limit: Duration) -> Option<arrow_array::RecordBatch> {
         let until = Instant::now() + limit;
-        let mut batches = lock(&self.batches);
+        let mut kept = lock(&self.kept);
         loop {
-            if let Some(batch) = batches.get_mut(stream).and_then(VecDeque::pop_front) {
+            if let Some(batch) = kept.get_mut(stream).and_then(Kept::take) {
                 return Some(batch);
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return None;
             }
-            batches = self.more.wait_timeout(batches, left).unwrap_or_else(PoisonError::into_inner).0;
+            kept = self.more.wait_timeout(kept, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     fn all(&self, stream: &str) -> Vec<arrow_array::RecordBatch> {
-        lock(&self.batches).get(stream).into_iter().flatten().cloned().collect()
+        lock(&self.kept).get(stream).into_iter().flat_map(|kept| &kept.batches).cloned().collect()
     }
 }
 
@@ -115,7 +153,7 @@ impl Streams {
     #[new]
     fn new(py: Python<'_>, server: &Server, settings: Settings) -> PyResult<Self> {
         let server = server.shared().clone();
-        let came = Arc::new(Came::default());
+        let came = Arc::new(Came::new(settings.keep.unwrap_or(usize::MAX)));
         let mut builder = hostcall_stream::Streams::builder().names(settings.names);
         if let Some(chosen) = settings.policy {
             builder = builder.policy_of_unlistened(policy(&chosen)?);
@@ -187,7 +225,12 @@ impl Streams {
 
     /// Rows of a stream that nobody has taken.
     fn rows(&self, stream: &str) -> usize {
-        lock(&self.came.batches).get(stream).into_iter().flatten().map(arrow_array::RecordBatch::num_rows).sum()
+        lock(&self.came.kept).get(stream).map_or(0, |kept| kept.rows)
+    }
+
+    /// Rows of a stream that were not kept.
+    fn forgotten(&self, stream: &str) -> u64 {
+        lock(&self.came.kept).get(stream).map_or(0, |kept| kept.forgotten)
     }
 
     /// They stay.
@@ -211,7 +254,9 @@ impl Streams {
 
     /// Forgets what nobody has taken.
     fn clear(&self, stream: &str) {
-        lock(&self.came.batches).remove(stream);
+        if let Some(kept) = lock(&self.came.kept).get_mut(stream) {
+            kept.clear();
+        }
     }
 
     /// What was counted of each stream. What devices count is known since the last wait.

@@ -221,6 +221,13 @@ void hc_unregister(hc_service **service);
  * program may not know. */
 hc_status hc_service_number(const hc_service *service, uint32_t *number);
 hc_status hc_number(hc_server *server, const char *name, uint32_t *number);
+/* A service as an argument of a kernel, which calls it by a stub whose name ends in `_by`, and not the one that has the stub's
+ * name: several services of one type, each registered under a name of its own. */
+typedef struct hc_callee {
+  uint32_t number;
+  uint32_t check;
+} hc_callee;
+hc_status hc_service_callee(const hc_service *service, hc_callee *callee);
 
 /* All lanes of a message. */
 #define HC_ALL_LANES UINT32_MAX

@@ -255,6 +255,11 @@ class service {
     check(hc_service_number(handle_.get(), &number));
     return number;
   }
+  hc_callee callee() const {
+    hc_callee callee{};
+    check(hc_service_callee(handle_.get(), &callee));
+    return callee;
+  }
 
  private:
   std::unique_ptr<hc_service, detail::ender<hc_service, hc_unregister>> handle_;

@@ -65,20 +65,18 @@ impl Out {
     }
 }
 
-impl<'a> Source<'a> {
-    #[inline(never)]
-    fn of(defined: &Defined, batch: &Batch<'a>) -> Self {
-        let rooms = if defined.has_out() { (0..batch.len()).map(|lane| batch.out_room(lane)).collect() } else { Vec::new() };
-        Self::Now { requests: batch.requests(), rooms }
-    }
-}
-
 impl<'a> Call<'a> {
-    /// A message whose handler answers before it returns.
+    /// A message whose handler answers before it returns, of a service without strings and slices; others are told [where they are](Call::has_strings).
     #[inline]
-    pub(crate) fn now(defined: &'a Defined, batch: &Batch<'a>) -> Self {
-        let source = if defined.variables.is_empty() { Source::Nowhere } else { Source::of(defined, batch) };
-        Self { defined, source, lanes: batch.len() as u32, variables: Vec::new(), failures: Vec::new() }
+    pub(crate) fn now(defined: &'a Defined, lanes: usize) -> Self {
+        Self { defined, source: Source::Nowhere, lanes: lanes as u32, variables: Vec::new(), failures: Vec::new() }
+    }
+
+    /// The message is this one.
+    #[inline(never)]
+    pub(crate) fn has_strings(&mut self, batch: &Batch<'a>) {
+        let rooms = if self.defined.has_out() { (0..batch.len()).map(|lane| batch.out_room(lane)).collect() } else { Vec::new() };
+        self.source = Source::Now { requests: batch.requests(), rooms };
     }
 
     /// One whose handler keeps it.

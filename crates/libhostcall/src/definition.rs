@@ -1,6 +1,6 @@
 //! `hc_definition`: what both sides must agree on of a service, and where its strings and slices are.
 
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 
 use hostcall::{Definition, Variable, VariableKind};
 use hostcall_abi::codec::VarHead;
@@ -36,6 +36,23 @@ pub struct CDefinition {
 unsafe impl boundary::Versioned for CDefinition {}
 
 const _: () = assert!(size_of::<CDefinition>() == 56 && size_of::<CVariable>() == 12);
+
+impl CDefinition {
+    /// `HC_DEFINITION`.
+    pub const fn new(name: &'static CStr, text: &'static CStr) -> Self {
+        Self {
+            size: size_of::<Self>(),
+            name: name.as_ptr(),
+            signature: 0,
+            text: text.as_ptr(),
+            takes_var: 0,
+            units: 0,
+            reply_units: 0,
+            variable_count: 0,
+            variables: std::ptr::null(),
+        }
+    }
+}
 
 /// `HC_POSTED`.
 const POSTED: u32 = u32::MAX;

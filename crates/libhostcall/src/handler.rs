@@ -12,20 +12,21 @@ use crate::status::Error;
 
 /// `hc_lanes`.
 #[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the header says what each is")]
 #[repr(C)]
 pub struct Lanes {
-    size: usize,
-    count: u32,
-    posted: u32,
-    mask: u64,
-    arguments: *const u32,
-    argument_stride: usize,
-    argument_units: usize,
-    results: *mut u32,
-    result_stride: usize,
-    result_units: usize,
-    service: u32,
-    port: u32,
+    pub size: usize,
+    pub count: u32,
+    pub posted: u32,
+    pub mask: u64,
+    pub arguments: *const u32,
+    pub argument_stride: usize,
+    pub argument_units: usize,
+    pub results: *mut u32,
+    pub result_stride: usize,
+    pub result_units: usize,
+    pub service: u32,
+    pub port: u32,
 }
 
 const _: () = assert!(size_of::<Lanes>() == 80);
@@ -140,7 +141,11 @@ impl Code {
     /// Has a message answered now.
     fn serve(&self, batch: &mut Batch<'_>) {
         let mut lanes = Lanes::of(&batch.requests());
-        let mut in_hand = InHand::Now(Call::now(&self.defined, batch));
+        // Made where it stays, and its source only if it has one: to move it would take longer than the rest.
+        let mut in_hand = InHand::Now(Call::now(&self.defined, batch.len()));
+        if !self.defined.variables.is_empty() {
+            in_hand.call().has_strings(batch);
+        }
         let mut results = Vec::new();
         let elsewhere = self.defined.has_out();
         if elsewhere {

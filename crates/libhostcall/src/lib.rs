@@ -23,3 +23,11 @@ mod handler;
 mod json;
 mod server;
 mod status;
+
+/// Handlers in C on a server of Rust, where the example `handler_rate` compares them with closures.
+#[doc(hidden)]
+pub mod in_rust {
+    pub use crate::api::service_of;
+    pub use crate::definition::CDefinition;
+    pub use crate::handler::{CCall, Lanes};
+}

@@ -30,7 +30,7 @@ fn all_right(program: &Path, kernels: &Path, parts: usize) {
 
 #[test]
 fn a_host_in_c() {
-    with_each(&C, "calls.c", |program, kernels| all_right(program, kernels, 2 * 10));
+    with_each(&C, "calls.c", |program, kernels| all_right(program, kernels, 2 * 11));
     with_each(&C, "lives.c", |program, kernels| all_right(program, kernels, 2 * 8));
 }
 
@@ -63,7 +63,7 @@ fn a_host_in_c_leaks_nothing() {
     }
     write_definitions(folder.path());
     let kernels = kernels(folder.path());
-    for (source, parts) in [("calls.c", 2 * 10), ("lives.c", 2 * 8), ("faults.c", 4)] {
+    for (source, parts) in [("calls.c", 2 * 11), ("lives.c", 2 * 8), ("faults.c", 4)] {
         all_right(&common::program_with(folder.path(), source, C[0], &[FLAG]), &kernels, parts);
     }
 }

@@ -103,9 +103,11 @@ fn parse_with(sources: &[Source<'_>], with_streams: bool) -> Result<Interface, E
     for stream in streams.iter().filter(|_| with_streams) {
         let name = stream.item.ident.unraw().to_string();
         match Args::parse(stream.args.clone(), STREAM_ARGS) {
-            Ok(Args { content: Some(content), .. }) => interface.other_streams.push((name, format!("{content} of any length"))),
             Ok(Args { policy: Some(policy), .. }) if policy == "Latest" => {
                 interface.other_streams.push((name, "the policy `latest`".into()))
+            }
+            Ok(Args { content: Some(content), policy, .. }) => {
+                interface.byte_streams.push(structure::byte_stream(&stream.item, content == "text", policy.as_ref()))
             }
             Ok(args) => interface.streams.extend(resolver.stream(stream.scope, &stream.item, args.policy.as_ref()).ok()),
             Err(error) => {

@@ -11,7 +11,7 @@ use syn::{ItemStruct, LitInt, Member};
 
 use super::error::ErrorKind;
 use super::resolve::{Noted, Outcome, Resolver, State, doc, text};
-use crate::model::{Field, Number, Stream, Structure, Type};
+use crate::model::{ByteStream, Field, Number, Stream, Structure, Type};
 use crate::{field_name, field_type, message_text};
 
 /// What `#[repr]` says.
@@ -20,6 +20,20 @@ struct Repr {
     is_fixed: bool,
     align: Option<usize>,
     packed: Option<usize>,
+}
+
+/// The policy that a stream's attribute names, or what it is without.
+fn policy_named(name: Option<&syn::Ident>) -> Policy {
+    let named = |of: &Policy| name.is_some_and(|name| name.to_string().to_lowercase() == of.name());
+    Policy::ALL.into_iter().find(named).unwrap_or_default()
+}
+
+/// A stream of bytes or of text.
+pub(super) fn byte_stream(item: &ItemStruct, is_text: bool, policy: Option<&syn::Ident>) -> ByteStream {
+    let name = item.ident.unraw().to_string();
+    // As the macro says it: its one value is of no known size.
+    let signature = signature(&format!("{name} {}", if is_text { "str" } else { "[u8]" }), &[0]);
+    ByteStream { name, doc: doc(&item.attrs), is_text, policy: policy_named(policy), signature }
 }
 
 impl Resolver<'_> {
@@ -58,9 +72,7 @@ impl Resolver<'_> {
         }
         let sizes: Vec<usize> = structure.fields.iter().map(|field| field.ty.bytes().unwrap_or(0)).collect();
         let fields = item.fields.members().zip(&item.fields).map(|(member, field)| [field_name(&member), field_type(&field.ty)]).collect();
-        let named = |of: &Policy| policy.is_some_and(|name| name.to_string().to_lowercase() == of.name());
-        let policy = Policy::ALL.into_iter().find(named).unwrap_or_default();
-        Ok(Stream { signature: signature(&message_text(item), &sizes), structure, policy, fields })
+        Ok(Stream { signature: signature(&message_text(item), &sizes), structure, policy: policy_named(policy), fields })
     }
 
     fn laid_out(&mut self, scope: usize, name: &str, item: &ItemStruct) -> Outcome<Structure> {

@@ -4,7 +4,7 @@ use super::names::{Names, Reserved, renamed};
 use super::namespace::Namespace;
 use super::writer::{Writer, quoted};
 use super::{Language, made_by};
-use crate::model::{Function, Interface, Kind, Number, Service, Stream, Structure, Type};
+use crate::model::{ByteStream, Function, Interface, Kind, Number, Service, Stream, Structure, Type};
 
 pub(super) fn generate(interface: &Interface, namespace: &Namespace) -> String {
     let mut out = Writer::default();
@@ -27,6 +27,10 @@ pub(super) fn generate(interface: &Interface, namespace: &Namespace) -> String {
     for stream in &interface.streams {
         out.gap();
         names.stream(&mut out, stream);
+    }
+    for stream in &interface.byte_streams {
+        out.gap();
+        byte_stream(&mut out, namespace, stream, &top.give(&stream.name));
     }
     for (name, what) in &interface.other_streams {
         out.gap();
@@ -123,7 +127,7 @@ impl Cuda<'_> {
         });
     }
 
-    /// The call itself, and the wave's; for arguments of fixed size also those over a held port, and for those with a result the one that is started.
+    /// The call itself, that by a value, and the wave's; for arguments of fixed size also those over a held port, and for those with a result the one that is started.
     fn stubs(&self, out: &mut Writer, service: &Service, function: &Function, name: &str) {
         let mut parameters = Names::new(Reserved::Cpp);
         let arguments: Vec<_> = function.arguments.iter().map(|argument| (argument, parameters.give(&argument.name))).collect();
@@ -143,6 +147,12 @@ impl Cuda<'_> {
         out.doc("///", renamed([(function.name.as_str(), name)].into_iter().chain(pairs)));
         out.block(format!("static HOSTCALL_STUB {returned} {name}({}) {{", declared.join(", ")), "}", |out| {
             out.line(format!("return {finish}({spoken}, ::hostcall::{verb}{of}({word}{given}));"));
+        });
+        let by = [&["::hostcall::callee hc_callee".to_owned()], declared.as_slice()].concat().join(", ");
+        let value = format!("::hostcall::given({word}, {:#018x}ull, hc_callee)", function.signature);
+        out.line(format!("/// As `{name}`, by the service that the host passed to the kernel as a value."));
+        out.block(format!("static HOSTCALL_STUB {returned} {}_by({by}) {{", function.name), "}", |out| {
+            out.line(format!("return {finish}({spoken}, ::hostcall::{verb}{of}({value}{given}));"));
         });
         let here = "::hostcall::place hc_here = ::hostcall::place::current()".to_owned();
         let together = [declared.as_slice(), &[here]].concat().join(", ");
@@ -206,6 +216,20 @@ impl Cuda<'_> {
             Type::Structure(structure) => self.of_structure(structure),
         }
     }
+}
+
+/// A stream of bytes or of text: a type that names it, and its words.
+fn byte_stream(out: &mut Writer, namespace: &Namespace, stream: &ByteStream, ours: &str) {
+    let (name, policy, signature) = (&stream.name, stream.policy as u32, stream.signature);
+    let (slice, text) = if stream.is_text { ("::hostcall::str", "str") } else { ("::hostcall::slice<::hostcall::u8>", "[u8]") };
+    namespace.write(out, |out| {
+        out.doc("///", &stream.doc);
+        out.doc("///", renamed([(name.as_str(), ours)]));
+        out.line(format!("/// `hostcall::send<{ours}>(…)` sends a message of each lane."));
+        out.line(format!("struct {ours} {{}};"));
+    });
+    let ty = namespace.full(ours);
+    out.line(format!("HOSTCALL_BYTE_STREAM({ty}, {name}, {policy}, {signature:#018x}ull, {slice}, {})", quoted(text)));
 }
 
 /// What stands between `struct` and its name: an alignment or a packing that its fields do not give it.

@@ -174,6 +174,7 @@ class Server:
         threads: int | None = None,
         rows: int = 1 << 16,
         period: float = 0.1,
+        keep: int | None = None,
     ) -> Streams:
         """Receives what kernels of attached programs send by streams, from their next launch on: once for a server.
 
@@ -181,11 +182,12 @@ class Server:
         loaded on a GPU those that are named here. ``policy``: what messages do when their ring is full, instead of what definitions say: for all, or by name.
         ``filters``: which messages are wanted, like ``"Loss: groups=0..8, rate=1/64"``. ``record``: a recording (``.hcs``) of everything; ``parquet``: an
         empty directory for files. ``memory``: bytes of rings of each program; ``threads`` that read them. A record batch has about ``rows`` rows, and comes
-        after ``period`` seconds if it has fewer.
+        after ``period`` seconds if it has fewer. ``keep``: of each stream about so many rows stay that nobody has taken, and the oldest go
+        (``Stream.forgotten`` counts them).
         """
         if self._streams:
             raise InvalidError("this server has streams already: name all of them in one call")
-        streams = Streams(self._core, messages, policy, filters, record, parquet, memory, threads, rows, period)
+        streams = Streams(self._core, messages, policy, filters, record, parquet, memory, threads, rows, period, keep)
         self._streams.append(streams)
         try:
             self._listen([attachment for attachment in self._attachments if attachment.attached])

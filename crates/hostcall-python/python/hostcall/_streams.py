@@ -99,6 +99,11 @@ class Stream:
         return self._core.rows(self.name)
 
     @property
+    def forgotten(self) -> int:
+        """Values that have come and went untaken, because more came than ``keep`` allows."""
+        return self._core.forgotten(self.name)
+
+    @property
     def counts(self) -> StreamCounts:
         """What was sent, and what became of it."""
         for row in self._core.counts():
@@ -137,6 +142,7 @@ class Streams:
         threads: int | None,
         rows: int,
         period: float,
+        keep: int | None,
     ) -> None:
         self._names = [_name(message) for message in messages]
         settings = {
@@ -150,6 +156,7 @@ class Streams:
             "threads": threads,
             "rows": rows,
             "period": period,
+            "keep": keep,
         }
         self._core = _hostcall.Streams(server, settings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -277,6 +278,7 @@ print(os.waitstatus_to_exitcode(status), y.tolist())
     assert lines[0].split().count("forked") == 4 and lines[1] == "3 [2]", (done.stdout, done.stderr)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="CPython 3.10 lets a second interpreter load it: nothing there can refuse")
 def test_a_second_interpreter_is_refused(python: Run) -> None:
     done = python(
         '''

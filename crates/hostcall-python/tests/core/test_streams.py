@@ -211,3 +211,22 @@ def test_a_stream_can_be_named_before_its_program_is_attached(server: hc.Server,
         streams[Loss].table()
     server.attach(module)
     assert streams[Loss].table().num_rows == 0
+
+
+def test_of_rows_that_nobody_takes_the_last_are_kept_and_the_others_counted(server: hc.Server, module: hc.sim.Module) -> None:
+    streams = server.streams(keep=1000)
+    server.attach(module)
+    for _ in range(5):
+        module.launch("train", 1, 32, np.uint32(20))
+        # What has come by then is a batch, or more.
+        server.wait()
+    loss = streams[Loss]
+    assert loss.counts.values == 3200
+    assert 0 < loss.num_rows <= 1000 and loss.num_rows + loss.forgotten == 3200
+    table = loss.table()
+    assert table.num_rows == loss.num_rows and max(table["step"].to_pylist()) == 19, "the last ones"
+    loss.clear()
+    assert loss.num_rows == 0 and loss.forgotten == 3200 - table.num_rows
+    module.launch("train", 1, 32, np.uint32(3))
+    server.wait()
+    assert loss.num_rows == 96 and loss.counts.values == 3296

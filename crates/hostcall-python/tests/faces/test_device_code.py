@@ -230,6 +230,27 @@ def test_tritons_stubs_are_one_module_for_llvm(services, tmp_path):
         subprocess.run([tools[1], "-passes=verify", tmp_path / "stubs.bc", "-o", tmp_path / "out.bc"], check=True, timeout=60)
 
 
+def test_tritons_client_has_no_flags_that_conflict_with_tritons(tmp_path):
+    """Triton's modules say ``nvvm-reflect-ftz``, too, and a linker of LLVM's refuses two values of it."""
+    import shutil
+    from importlib.resources import files
+
+    tools = [shutil.which(f"{name}-22") for name in ("llvm-dis", "llvm-link")]
+    if None in tools:
+        pytest.skip("there is no LLVM 22")
+    client = files("hostcall") / "_triton.bc"
+    if not client.is_file():
+        pytest.skip("there is no _triton.bc: crates/hostcall-python/triton/build.py makes it")
+    text = subprocess.run([tools[0], str(client), "-o", "-"], check=True, capture_output=True, text=True, timeout=60).stdout
+    assert "define" in text and "!llvm.module.flags" not in text
+    for value in (0, 1):
+        kernel = tmp_path / f"kernel{value}.ll"
+        kernel.write_text(f'!llvm.module.flags = !{{!0}}\n!0 = !{{i32 1, !"nvvm-reflect-ftz", i32 {value}}}\n')
+        subprocess.run([tools[1], kernel, str(client), "-o", tmp_path / "linked.bc"], check=True, timeout=60)
+    both = [tools[1], tmp_path / "kernel0.ll", tmp_path / "kernel1.ll", "-o", tmp_path / "linked.bc"]
+    assert subprocess.run(both, capture_output=True, timeout=60).returncode != 0, "so two values are what a linker refuses"
+
+
 def test_pytorchs_extension_compiles(toolkit, tmp_path):
     """The sources that ``load_inline`` is given, by nvcc, without PyTorch."""
     from hostcall import _source
@@ -240,3 +261,26 @@ def test_pytorchs_extension_compiles(toolkit, tmp_path):
     command = [toolkit / "bin/nvcc", "-std=c++17", "-arch=sm_90", "-I", _source.directory(*SERVICES), "-Werror=all-warnings"]
     subprocess.run([*command, "-cubin", tmp_path / "k.cu", "-o", tmp_path / "k.cubin"], check=True, timeout=300)
     assert_is_attachable((tmp_path / "k.cubin").read_bytes(), SERVICES)
+
+
+@pytest.fixture
+def warp():
+    pytest.importorskip("warp", reason="there is no Warp: pip install 'warp-lang>=1.19'")
+    from hostcall import warp as face
+
+    return face
+
+
+def test_warps_stubs_compile(warp, tmp_path):
+    import warp as wp
+    import warp_kernels
+
+    (cubin,) = wp.compile_aot_module(warp_kernels, arch=90, module_dir=str(tmp_path), use_ptx=False)
+    assert_is_attachable(cubin.read_bytes(), SCALAR)
+
+
+def test_what_warp_cannot_call_is_told(warp, services):
+    with pytest.raises(TypeError, match=r"Host::log: argument 0 is `&str`: stubs for Warp"):
+        warp.stub(services["log"])
+    with pytest.raises(TypeError, match=r"Host::split: the result is `\(u32, bool\)`"):
+        warp.options(services["split"])

@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-FACES = {"cupy": "cupy-cuda13x", "cuda_core": "cuda-core[cu13]", "numba": "numba-cuda[cu13]", "triton": "triton"}
+FACES = {"cupy": "cupy-cuda13x", "cuda_core": "cuda-core[cu13]", "numba": "numba-cuda[cu13]", "triton": "triton", "warp": "warp-lang"}
 #: Hides packages, as if they were not installed.
 HIDE = """
 import sys
 class Hide:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("cupy", "cuda", "numba", "numba_cuda", "triton", "torch"):
+        if name.split(".")[0] in ("cupy", "cuda", "numba", "numba_cuda", "triton", "torch", "warp"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Hide())
 """
@@ -22,7 +22,7 @@ def run(code):
 
 
 def test_it_imports_and_serves_without_any_of_them():
-    done = run('import hostcall as hc\nwith hc.Server("sim"): pass\nprint(sorted(set(sys.modules) & {"cupy", "numba", "triton", "torch"}))')
+    done = run('import hostcall as hc\nwith hc.Server("sim"): pass\nprint(sorted(set(sys.modules) & {"cupy", "numba", "triton", "torch", "warp"}))')
     assert (done.stdout, done.stderr, done.returncode) == ("[]\n", "", 0)
 
 

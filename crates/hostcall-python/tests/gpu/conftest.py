@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items):
 def pytest_report_header():
     import importlib.metadata as metadata
 
-    names = ["hostcall", "numpy", "cupy-cuda13x", "cuda-core", "cuda-bindings", "numba", "numba-cuda", "torch", "triton"]
+    names = ["hostcall", "numpy", "cupy-cuda13x", "cuda-core", "cuda-bindings", "numba", "numba-cuda", "torch", "triton", "warp-lang"]
     found = []
     for name in names:
         try:

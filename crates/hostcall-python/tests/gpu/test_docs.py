@@ -14,6 +14,7 @@ PROGRAMS = {
     "numba": (["Numba"], ["numba", "numba_cuda"], "[42. 43. 44. 45.]"),
     "cupy and cuda.core": (["CuPy", "cuda.core"], ["cupy", "cuda.core"], "[42. 43. 44. 45.]"),
     "triton": (["Triton"], ["torch", "triton"], "tensor([42., 43., 44., 45.]"),
+    "warp": (["Warp"], ["warp"], "[42. 43. 44. 45.]"),
     "pytorch": (["PyTorch"], ["torch"], "tensor([42., 43., 44., 45.]"),
 }
 

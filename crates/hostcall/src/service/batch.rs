@@ -316,6 +316,7 @@ impl<'a> Batch<'a> {
 
     /// Results for all lanes, filled in place by `fill`, which gets a row of zeroed units for each. Lanes that have an answer get this one instead;
     /// those that fail are [failed](Batch::fail) afterwards.
+    #[inline]
     pub fn reply_all(&mut self, fill: impl FnOnce(RowsMut<'_>)) {
         let Self { first, len, .. } = *self;
         let width = self.definition().reply_dwords.unwrap_or(0);
@@ -325,10 +326,14 @@ impl<'a> Batch<'a> {
             return (0..self.len()).for_each(|i| self.fail(i, failure.clone()));
         }
         let streams = &mut self.answers.streams[first as usize * stride..(first + len) as usize * stride];
-        // All of it at once, though not every unit is a result's: one fill costs less than one for each lane.
-        streams.fill(0);
-        for stream in streams.chunks_exact_mut(stride) {
-            put_head(stream, Status::OK, width);
+        match self.answers.facts.service.blank.get(..streams.len()) {
+            // One copy costs less than zeros and then a head for each lane. (Where there is no room for replies that long, they lie otherwise.)
+            Some(blank) if stride == 1 + width.max(1) => streams.copy_from_slice(blank),
+            _ => {
+                // All of it at once, though not every unit is a result's: one fill costs less than one for each lane.
+                streams.fill(0);
+                streams.chunks_exact_mut(stride).for_each(|stream| put_head(stream, Status::OK, width));
+            }
         }
         fill(RowsMut::new(streams.get_mut(1..).unwrap_or_default(), stride, width, len as usize));
         let (all, progress) = (bits_of(first, len), &mut *self.answers.progress);

@@ -268,6 +268,20 @@ pub(crate) fn put_head(stream: &mut [u32], status: Status, units: usize) {
     stream[0] = ReplyHead { status, dwords: units as u16 }.encode();
 }
 
+/// The replies of all lanes that a message can have, results of `units` units that are 0; none if they are long.
+pub(crate) fn blank_replies(units: usize) -> Box<[u32]> {
+    /// So that those of all lanes take up little of the nearest cache.
+    const MOST_UNITS: usize = 16;
+    const LANES: usize = 64;
+    if units > MOST_UNITS {
+        return Box::default();
+    }
+    let stride = 1 + units.max(1);
+    let mut streams = vec![0; LANES * stride];
+    streams.chunks_exact_mut(stride).for_each(|stream| put_head(stream, Status::OK, units));
+    streams.into()
+}
+
 /// A reply of a status and one unit of detail; what an earlier reply left behind it is not sent along.
 #[cold]
 pub(crate) fn put_status(stream: &mut [u32], status: Status, detail: u32) {

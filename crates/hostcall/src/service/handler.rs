@@ -115,6 +115,11 @@ impl Run {
         !matches!(self, Self::Inline(_))
     }
 
+    /// Whether the user's code answers all lanes of a message at once.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self, Self::Inline(handler) | Self::Blocking(handler) | Self::Adaptive(handler) if handler.is_whole())
+    }
+
     /// As the user says it.
     pub(crate) fn name(&self) -> &'static str {
         match self {

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use hostcall_abi::{CallError, Callee};
 
 use super::Service;
+use super::call::blank_replies;
 use super::definition::{Definition, Shape};
 use super::failure::Failure;
 use super::handler::Run;
@@ -51,6 +52,8 @@ pub(crate) struct Registered {
     /// Units of a reply's stream, the head included, if all replies are equally long: there are no `&mut [T]`. One unit at least is for what a
     /// failure says of itself.
     pub(crate) reply_stride: Option<usize>,
+    /// For handlers of whole messages: [`blank_replies`].
+    pub(crate) blank: Box<[u32]>,
     pub(crate) run: Run,
     pub(crate) after: Option<Arc<dyn Fn() + Send + Sync>>,
     state: AtomicU32,
@@ -59,14 +62,12 @@ pub(crate) struct Registered {
 
 impl Registered {
     pub(crate) fn new(number: u16, service: Service, threads: usize, histograms: bool) -> Self {
+        let alike = service.definition.reply_dwords.filter(|_| number != 0 && !service.definition.takes_var);
         Self {
             number,
             shape: service.definition.shape(),
-            reply_stride: service
-                .definition
-                .reply_dwords
-                .filter(|_| number != 0 && !service.definition.takes_var)
-                .map(|units| 1 + units.max(1)),
+            reply_stride: alike.map(|units| 1 + units.max(1)),
+            blank: alike.filter(|_| service.run.is_whole()).map_or_else(Box::default, blank_replies),
             name: service.definition.name.as_ref().into(),
             definition: service.definition,
             run: service.run,

@@ -27,26 +27,31 @@ impl<'a> Rows<'a> {
     }
 
     /// How many rows there are.
+    #[inline]
     pub const fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there is none.
+    #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Units of a row.
+    #[inline]
     pub const fn width(&self) -> usize {
         self.width
     }
 
     /// Units from one row to the next.
+    #[inline]
     pub const fn stride(&self) -> usize {
         self.stride
     }
 
     /// The first unit of the first row.
+    #[inline]
     pub const fn as_ptr(&self) -> *const u32 {
         self.units.as_ptr()
     }
@@ -91,6 +96,7 @@ impl<'a> Rows<'a> {
     }
 
     /// One argument of all lanes: the values of type `T` that begin at unit `at` of each row. `None` if a row ends before they do.
+    #[inline]
     pub fn column<T: Plain>(&self, at: usize) -> Option<Column<'a, T>> {
         let end = at.checked_mul(4)?.checked_add(size_of::<T>())?;
         (end <= self.width * 4).then_some(Column { rows: *self, at, element: PhantomData })
@@ -108,21 +114,25 @@ pub struct Column<'a, T> {
 
 impl<'a, T: Plain> Column<'a, T> {
     /// How many values there are.
+    #[inline]
     pub const fn len(&self) -> usize {
         self.rows.len
     }
 
     /// Whether there is none.
+    #[inline]
     pub const fn is_empty(&self) -> bool {
         self.rows.len == 0
     }
 
     /// The first byte of the first value. It may be aligned to 4 bytes only.
+    #[inline]
     pub fn as_ptr(&self) -> *const u8 {
         self.rows.units.get(self.at..).map_or(std::ptr::null(), <[u32]>::as_ptr).cast()
     }
 
     /// Bytes from one value to the next.
+    #[inline]
     pub const fn stride_bytes(&self) -> usize {
         self.rows.stride * 4
     }
@@ -166,26 +176,31 @@ impl<'a> RowsMut<'a> {
     }
 
     /// How many rows there are.
+    #[inline]
     pub const fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there is none.
+    #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Units of a row: those of the service's result.
+    #[inline]
     pub const fn width(&self) -> usize {
         self.width
     }
 
     /// Units from one row to the next. What lies between belongs to nobody else, but must be left alone.
+    #[inline]
     pub const fn stride(&self) -> usize {
         self.stride
     }
 
     /// The first unit of the first row.
+    #[inline]
     pub const fn as_mut_ptr(&mut self) -> *mut u32 {
         self.units.as_mut_ptr()
     }
@@ -242,11 +257,13 @@ pub struct ColumnMut<'a, T> {
 
 impl<T: Plain> ColumnMut<'_, T> {
     /// How many values there are.
+    #[inline]
     pub const fn len(&self) -> usize {
         self.rows.len
     }
 
     /// Whether there is none.
+    #[inline]
     pub const fn is_empty(&self) -> bool {
         self.rows.len == 0
     }

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use hostcall::{CallError, Failure, ServiceHandle};
+use hostcall_abi::Callee;
 
 use super::Server;
 use crate::boundary::{self, DropFn, User, give, handle, place, place_for, take, text_of};
@@ -13,6 +14,33 @@ use crate::status::{Error, Status, enter, quietly};
 /// `hc_service`.
 #[derive(Debug)]
 pub struct Service(ServiceHandle);
+
+/// The service that a definition and a handler make.
+///
+/// # Safety
+/// `definition` is as the header says, and `handler` keeps to it.
+unsafe fn service(definition: *const CDefinition, run: u32, handler: Option<Handler>, user: User) -> Result<hostcall::Service, Error> {
+    // SAFETY: the caller's.
+    let defined = unsafe { Defined::read(definition) }?;
+    let handler = handler.ok_or_else(|| boundary::null("handler"))?;
+    Code::service(run, defined, handler, user)
+}
+
+/// What [`hc_register`] registers, for a server of Rust. Fails with the text for people.
+///
+/// # Errors
+/// As `hc_register`.
+#[doc(hidden)]
+pub unsafe fn service_of(
+    definition: *const CDefinition,
+    run: u32,
+    handler: Option<Handler>,
+    user: *mut c_void,
+    drop: DropFn,
+) -> Result<hostcall::Service, String> {
+    // SAFETY: the caller's, for both.
+    unsafe { service(definition, run, handler, User::new(user, drop)) }.map_err(|error| error.text)
+}
 
 /// Registers a service.
 #[unsafe(no_mangle)]
@@ -33,9 +61,7 @@ pub unsafe extern "C" fn hc_register(
         // SAFETY: the caller's.
         let server = unsafe { handle(server, "server") }?;
         // SAFETY: the caller's.
-        let defined = unsafe { Defined::read(definition) }?;
-        let handler = handler.ok_or_else(|| boundary::null("handler"))?;
-        let service = Code::service(run, defined, handler, user)?;
+        let service = unsafe { service(definition, run, handler, user) }?;
         let registered = server.0.with(|server| Ok(server.register(service)?))?;
         if let Some(out) = out {
             *out = give(Service(registered));
@@ -62,6 +88,17 @@ pub unsafe extern "C" fn hc_service_number(service: *const Service, number: *mut
         // SAFETY: the caller's.
         let (number, service) = unsafe { (place(number, 0, "number")?, handle(service, "service")?) };
         *number = service.0.number().into();
+        Ok(())
+    })
+}
+
+/// A service as an argument of a kernel.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hc_service_callee(service: *const Service, callee: *mut Callee) -> i32 {
+    enter(|| {
+        // SAFETY: the caller's.
+        let (callee, service) = unsafe { (place(callee, Callee::default(), "callee")?, handle(service, "service")?) };
+        *callee = service.0.callee();
         Ok(())
     })
 }

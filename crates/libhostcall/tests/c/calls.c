@@ -62,6 +62,46 @@ static void calls_in_each_mode(void) {
   end(&host);
 }
 
+/* Multiplies by `user`'s number. */
+static void times(void *user, const hc_lanes *lanes, hc_call *call) {
+  uint32_t i;
+  (void)call;
+  for (i = 0; i < lanes->count; i++)
+    lanes->results[i * lanes->result_stride] = lanes->arguments[i * lanes->argument_stride] * *(uint32_t *)user;
+}
+
+/* Several services of one type: the kernel is told which to call. */
+static void services_as_values(void) {
+  struct host host;
+  uint64_t results[LANES];
+  hc_definition definitions[2] = {HC_DEFINITION("Mine__triple", "fn(u32) -> u32"), HC_DEFINITION("Mine__sevenfold", "fn(u32) -> u32")};
+  uint32_t factors[2] = {3, 7};
+  hc_service *services[2];
+  hc_callee callees[2];
+  hc_argument arguments[4];
+  hc_shape shape = shape_of(LANES / 32, 32);
+  uint64_t address, count = LANES, i;
+  begin(&host, NULL, NULL, 0);
+  for (i = 0; i < 2; i++) {
+    MUST(hc_register(host.server, &definitions[i], HC_INLINE, times, &factors[i], NULL, &services[i]));
+    MUST(hc_service_callee(services[i], &callees[i]));
+    arguments[i].bytes = &callees[i];
+    arguments[i].count = sizeof callees[i];
+  }
+  attach(&host);
+  MUST(hc_memory_address(host.memory, &address));
+  arguments[2].bytes = &address;
+  arguments[2].count = sizeof address;
+  arguments[3].bytes = &count;
+  arguments[3].count = sizeof count;
+  MUST(hc_launch(host.program, "given", &shape, arguments, 4, NULL));
+  MUST(hc_wait(host.server, NULL));
+  read_results(&host, results);
+  for (i = 0; i < LANES; i++) CHECK(results[i] == 3 * i * 1000 + 7 * i);
+  for (i = 0; i < 2; i++) hc_unregister(&services[i]);
+  end(&host);
+}
+
 /* A definition that is a text. */
 static void definitions_by_text(void) {
   struct host host;
@@ -410,6 +450,7 @@ static void nobody_is_there(void) {
 int main(int argc, char **argv) {
   static const struct part parts[] = {
       {"calls in each mode", calls_in_each_mode},
+      {"services as values", services_as_values},
       {"definitions by text", definitions_by_text},
       {"structures", structures},
       {"strings and slices in", strings_and_slices_in},

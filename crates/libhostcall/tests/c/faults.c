@@ -39,6 +39,7 @@ static void nulls(hc_device *device, hc_server *server, hc_program *program, hc_
   size_t bytes = 0, count;
   uint64_t address;
   uint32_t number;
+  hc_callee callee = {1, 1};
   const void *in;
   void *out;
   int drops = 0;
@@ -78,6 +79,8 @@ static void nulls(hc_device *device, hc_server *server, hc_program *program, hc_
   hc_unregister(NULL);
   hc_unregister(&no_service);
   INVALID(hc_service_number(NULL, &number));
+  INVALID(hc_service_callee(NULL, &callee));
+  CHECK(callee.number == 0 && callee.check == 0);
   INVALID(hc_number(NULL, "a", &number));
   INVALID(hc_number(server, NULL, &number));
   INVALID(hc_number(server, "a", NULL));
@@ -245,6 +248,7 @@ static void *everything(void *index) {
     hc_attachment *attachment;
     int drops = 0;
     uint32_t number, again;
+    hc_callee callee;
     nulls(device, server, program, memory);
     sprintf(name, "Of__thread%d", *(int *)index);
     definition.name = name;
@@ -252,7 +256,9 @@ static void *everything(void *index) {
     CHECK(hc_register(server, &definition, HC_BLOCKING, handler, &drops, drop, NULL) == HC_TAKEN);
     MUST(hc_service_number(service, &number));
     MUST(hc_number(server, name, &again));
-    CHECK(number == again);
+    MUST(hc_service_callee(service, &callee));
+    CHECK(number == again && callee.number == number);
+    INVALID(hc_service_callee(service, NULL));
     hc_unregister(&service);
     MUST(hc_descriptor(server, NULL, NULL, NULL, &attachment));
     hc_detach(&attachment);
