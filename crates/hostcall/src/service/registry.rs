@@ -52,6 +52,7 @@ pub(crate) struct Registered {
     /// failure says of itself.
     pub(crate) reply_stride: Option<usize>,
     pub(crate) run: Run,
+    pub(crate) brief: bool,
     pub(crate) after: Option<Arc<dyn Fn() + Send + Sync>>,
     state: AtomicU32,
     pub(crate) counters: Counters,
@@ -70,6 +71,7 @@ impl Registered {
             name: service.definition.name.as_ref().into(),
             definition: service.definition,
             run: service.run,
+            brief: service.brief,
             after: service.after,
             state: AtomicU32::new(if service.once { LAST } else { OPEN }),
             counters: Counters::new(threads, histograms),

@@ -78,7 +78,9 @@ pub(crate) struct Core {
     modest: bool,
     buffers: Mutex<Arc<[Arc<Served>]>>,
     buffers_version: AtomicU64,
+    /// One for each serving thread, and behind them those of waves that help.
     seats: Box<[Padded<Seat>]>,
+    threads: usize,
     stop: AtomicBool,
     /// What the device last said.
     busy: AtomicBool,
@@ -102,10 +104,15 @@ pub(crate) struct CoreConfig {
     pub(crate) timed: bool,
     pub(crate) modest: bool,
     pub(crate) threads: usize,
+    /// Waves that may help at once.
+    pub(crate) helpers: usize,
 }
 
 impl Core {
     pub(crate) fn new(parts: CoreConfig) -> Arc<Self> {
+        let seats: Box<[Padded<Seat>]> = (0..parts.threads + parts.helpers).map(|_| Padded::default()).collect();
+        // Nobody has taken one of theirs: as if they had ended.
+        seats[parts.threads..].iter().for_each(|Padded(seat)| drop(Leaving(seat)));
         Arc::new(Self {
             registry: parts.registry,
             pool: parts.pool,
@@ -117,15 +124,17 @@ impl Core {
             modest: parts.modest,
             buffers: Mutex::new(Arc::new([])),
             buffers_version: AtomicU64::new(0),
-            seats: (0..parts.threads).map(|_| Padded::default()).collect(),
+            seats,
+            threads: parts.threads,
             stop: AtomicBool::new(false),
             busy: AtomicBool::new(false),
             reapers: Mutex::default(),
         })
     }
 
+    /// Serving threads.
     pub(crate) fn threads(&self) -> usize {
-        self.seats.len()
+        self.threads
     }
 
     /// Held for changes and copies of the list only.
@@ -244,12 +253,18 @@ impl Core {
     pub(crate) fn turns_so_far(&self) -> Vec<Turns> {
         // Pair with nothing: numbers to be shown.
         let turns = |seat: &Seat| Turns { turns: seat.turns.load(Ordering::Relaxed), rests: seat.rests.load(Ordering::Relaxed) };
-        self.seats.iter().map(|Padded(seat)| turns(seat)).collect()
+        self.seats[..self.threads].iter().map(|Padded(seat)| turns(seat)).collect()
     }
 
     fn ended(&self) -> bool {
         // Pairs with the last store in `run`.
         self.seats.iter().all(|Padded(seat)| seat.seen.load(Ordering::Acquire) == u64::MAX)
+    }
+
+    /// The serving threads, which never began, are taken to have ended.
+    #[cfg(test)]
+    pub(super) fn end_unbegun(&self) {
+        self.seats[..self.threads].iter().for_each(|Padded(seat)| drop(Leaving(seat)));
     }
 
     pub(crate) fn wake_all(&self) {
@@ -258,6 +273,22 @@ impl Core {
                 thread.unpark();
             }
         }
+    }
+
+    /// One sweep of all ports by a wave that helps. Whether it found anything.
+    pub(super) fn help(&self, worker: &mut Worker) -> bool {
+        let Padded(seat) = &self.seats[worker.index];
+        // Pairs with the load in `retire`: whoever takes a buffer out of the list after we have read the list waits for us. The list's lock orders the two.
+        seat.seen.store(0, Ordering::Release);
+        let _leaving = Leaving(seat);
+        worker.found = self.timed.then(Instant::now);
+        let mut swept = Swept::default();
+        for served in self.buffers().iter() {
+            for share in &served.shares {
+                swept += share.sweep(served, worker, Audit::Few);
+            }
+        }
+        swept.taken > 0
     }
 
     /// The life of serving thread `index`.

@@ -19,6 +19,7 @@ use super::seeded;
 use super::slots::Lease;
 use super::threads;
 use crate::args::Params;
+use crate::device::Help;
 use crate::error::{Error, Fault, FaultKind};
 use crate::queue::Launch;
 
@@ -46,11 +47,13 @@ pub(super) struct Run {
     team_done: Condvar,
     /// Whether this launch waits for slots.
     waiting: AtomicUsize,
+    help: Option<Help>,
 }
 
 impl Run {
     pub(super) fn new(device: Arc<Shared>, kernel: Arc<SimKernel>, params: Params, launch: Launch, number: u64) -> Self {
         Self {
+            help: device.help(),
             device,
             kernel,
             params,
@@ -200,6 +203,16 @@ impl Run {
     #[inline]
     pub(super) fn count_operation(&self) {
         self.device.count_operation();
+    }
+
+    /// Whether a wave that waits for the host for the `attempt`-th time has something to do meanwhile. From 2³¹ on it waits for time to pass.
+    pub(super) fn helps(&self, attempt: u32) -> bool {
+        self.help.is_some() && attempt < 1 << 31
+    }
+
+    /// Does it, on the stack of the wave's thread. Whether there was anything to do.
+    pub(super) fn help(&self, attempt: u32) -> bool {
+        self.helps(attempt) && self.help.as_ref().is_some_and(|help| help())
     }
 
     /// Ends the kernel as a fault of a lane. The first one counts.
