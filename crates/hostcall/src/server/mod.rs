@@ -106,7 +106,8 @@ impl ServerBuilder {
 
     /// Whether waves serve ports while they wait, on devices whose waves are threads of this machine ([`Device::help_waiting`]): the simulator. Default: no.
     ///
-    /// A call is then answered without a change of threads, ten times as fast. Handlers run on waves' threads too, which have 512 KiB of stack.
+    /// A call is then answered without a change of threads. Handlers run on waves' threads too, which have 512 KiB of stack; the serving threads look after
+    /// what no wave waits for, once in a millisecond. Of several servers of one device only the last that was started should ask for this.
     pub fn waves_help(mut self, wanted: bool) -> Self {
         self.waves_help = wanted;
         self
@@ -208,7 +209,8 @@ impl ServerBuilder {
             Some(path) => Some(Arc::new(Trace::create(&path).map_err(|source| ServerError::Trace { path, source })?)),
             None => None,
         };
-        let helpers = if self.waves_help { std::thread::available_parallelism().map_or(1, |cores| cores.get().min(16)) } else { 0 };
+        let can_help = self.waves_help && self.device.as_ref().is_some_and(|device| device.help_waiting(None));
+        let helpers = if can_help { std::thread::available_parallelism().map_or(1, |cores| cores.get().min(16)) } else { 0 };
         let core = Core::new(CoreConfig {
             registry: Arc::new(Registry::new(threads + helpers, self.stats)),
             pool: Pool::new(self.blocking_threads.unwrap_or(512)),
@@ -260,10 +262,8 @@ impl ServerBuilder {
         if let Some(device) = &server.device {
             if helpers > 0 {
                 let helpers = Helpers::new(&server.core, helpers);
-                let theirs = helpers.clone();
-                if device.help_waiting(Some(Arc::new(move || theirs.help()))) {
-                    server.helpers = Some(helpers);
-                }
+                server.helpers = Some(helpers.clone());
+                device.help_waiting(Some(Arc::new(move || helpers.help())));
             }
             let core = server.core.clone();
             server.subscription = Some(device.subscribe(Arc::new(move |busy| core.set_busy(busy))));

@@ -13,7 +13,7 @@ use super::pool::Pool;
 use super::ports::{Audit, Swept};
 use super::running::Running;
 use super::served::Served;
-use super::wake::{Pace, Wake, Watch};
+use super::wake::{Manners, Pace, Wake, Watch};
 use crate::record::stats::Padded;
 use crate::record::trace::Trace;
 use crate::service::registry::{Registry, Snapshot};
@@ -74,8 +74,7 @@ pub(crate) struct Core {
     pub(crate) runtime: super::asynchronous::Runtime,
     /// Whether to take the time of each call.
     timed: bool,
-    /// See [`Pace::new`].
-    modest: bool,
+    manners: Manners,
     buffers: Mutex<Arc<[Arc<Served>]>>,
     buffers_version: AtomicU64,
     /// One for each serving thread, and behind them those of waves that help.
@@ -102,6 +101,7 @@ pub(crate) struct CoreConfig {
     #[cfg(feature = "tokio")]
     pub(crate) runtime: super::asynchronous::Runtime,
     pub(crate) timed: bool,
+    /// Whether its threads share processors with the kernels that they serve.
     pub(crate) modest: bool,
     pub(crate) threads: usize,
     /// Waves that may help at once.
@@ -121,7 +121,11 @@ impl Core {
             #[cfg(feature = "tokio")]
             runtime: parts.runtime,
             timed: parts.timed,
-            modest: parts.modest,
+            manners: match (parts.helpers, parts.modest) {
+                (0, false) => Manners::Eager,
+                (0, true) => Manners::Modest,
+                _ => Manners::Helped,
+            },
             buffers: Mutex::new(Arc::new([])),
             buffers_version: AtomicU64::new(0),
             seats,
@@ -308,7 +312,7 @@ impl Core {
 
     /// Sweep after sweep, until the threads are stopped.
     fn serve(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::new(self.modest);
+        let mut pace = Pace::new(self.manners);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
             self.refresh(view, seat);
@@ -343,7 +347,7 @@ impl Core {
                 drop(watch);
                 self.wake_all();
             }
-            pace = Pace::new(self.modest);
+            pace = Pace::new(self.manners);
         }
     }
 
@@ -387,7 +391,7 @@ impl Core {
 
     /// Looks after all ports, sleeping in between, until there is more to do than one thread should.
     fn watch(&self, watch: &Watch<'_>, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::new(self.modest);
+        let mut pace = Pace::new(self.manners);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() && watch.goes_on() {
             self.refresh(view, seat);
@@ -399,12 +403,17 @@ impl Core {
                     swept += share.sweep(served, worker, Audit::Many(16));
                 }
             }
-            if swept.taken > Wake::ALONE || pace.is_busy_for(swept.taken, Wake::BUSY) {
+            let is_too_much = swept.taken > Wake::ALONE || pace.is_busy_for(swept.taken, Wake::BUSY);
+            if is_too_much && self.manners != Manners::Helped {
                 return;
             }
             if pace.next(swept.taken) {
                 seat.rest();
-                std::thread::sleep(Wake::NAP);
+                match self.manners {
+                    // Whoever wants us sooner wakes us.
+                    Manners::Helped => std::thread::park_timeout(Wake::LONG_NAP),
+                    _ => std::thread::sleep(Wake::NAP),
+                }
             }
         }
     }
