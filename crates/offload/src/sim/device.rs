@@ -2,8 +2,8 @@
 
 use std::any::Any;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::arena::{Arena, HostAllocation};
 use super::config::{LaneMode, SimConfig};
