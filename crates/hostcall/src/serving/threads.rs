@@ -292,6 +292,10 @@ impl Core {
                 swept += share.sweep(served, worker, Audit::Few);
             }
         }
+        if swept.taken == 0 {
+            // Nobody says when this wave looks again.
+            worker.forget();
+        }
         swept.taken > 0
     }
 

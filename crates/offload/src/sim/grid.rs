@@ -145,6 +145,11 @@ impl Run {
         (self.launch.group_threads() as usize).div_ceil(self.device.config.wave_size as usize)
     }
 
+    /// The most lanes that a wave of the launch has.
+    pub(super) fn most_lanes(&self) -> u32 {
+        (self.launch.group_threads() as u32).min(self.device.config.wave_size)
+    }
+
     /// Lanes of the `wave`-th wave of a workgroup.
     pub(super) fn lanes_of(&self, wave: usize) -> u32 {
         let size = self.device.config.wave_size;
@@ -252,7 +257,7 @@ impl Team {
     fn work(&self, member: usize, first: [u32; 3], worker: &mut Worker) {
         let run = &self.run;
         let (lanes, per_wave) = match run.device.config.lanes {
-            LaneMode::Fibers => (run.device.config.wave_size, 1),
+            LaneMode::Fibers => (run.most_lanes(), 1),
             LaneMode::Threads => (1, run.device.config.wave_size as usize),
         };
         let mut stacks = worker.take_stacks(lanes, run.stack_bytes()).map_err(|error| run.fail(error)).ok();

@@ -23,9 +23,9 @@ impl Worker {
         Ok(Self { _signals: Some(SignalStack::new()?), slabs: Vec::new() })
     }
 
-    /// Stacks for `lanes` lanes, kept from an earlier wave if there are any. A device asks for the same numbers always.
+    /// Stacks for `lanes` lanes, kept from an earlier wave if that had as many. A device asks for the same size always.
     pub(super) fn take_stacks(&mut self, lanes: u32, stack_bytes: usize) -> Result<Slab, Error> {
-        self.slabs.pop().map_or_else(|| Slab::new(lanes, stack_bytes), Ok)
+        self.slabs.pop().filter(|kept| kept.lanes >= lanes).map_or_else(|| Slab::new(lanes, stack_bytes), Ok)
     }
 
     /// Keeps stacks for the next wave.
