@@ -157,7 +157,7 @@ mod tests {
                 // Pairs with the load below.
                 retired.store(true, std::sync::atomic::Ordering::Release);
             });
-            while !core.buffers().is_empty() {
+            while served.ending() == Status::OK {
                 std::thread::yield_now();
             }
             // Whoever did not wait would be through now; one that waits is seen to wait however long this is.
