@@ -212,17 +212,6 @@ fn a_heap_larger_than_the_simulators_memory_makes_it_larger() {
 }
 
 #[test]
-fn thousands_of_threads_run_at_once() {
-    let main = "use std::sync::{Arc, Barrier};\n\
-                fn main() {\n    let all = Arc::new(Barrier::new(5000));\n    let threads: Vec<_> = (1..5000).map(|i| { let all = all.clone(); \
-                std::thread::spawn(move || { all.wait(); i }) }).collect();\n    all.wait();\n    println!(\"{}\", threads.into_iter().map(|thread| \
-                thread.join().unwrap()).sum::<i32>());\n}";
-    let Some(package) = Package::new("", &[("src/main.rs", main)]) else { return };
-    let output = package.hostcall(&["run", "-q", "--device", "sim", "--threads", "5000"]);
-    assert_eq!(succeeded(&output), "12497500\n");
-}
-
-#[test]
 fn doctor_finds_a_std_that_was_built_under_another_path() {
     if !can_build() {
         return;
