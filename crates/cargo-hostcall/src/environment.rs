@@ -24,9 +24,14 @@ fn decoded(options: &OsStr) -> Vec<OsString> {
 /// What the environment says: goes before all other options.
 pub(crate) fn options_from_environment() -> Vec<OsString> {
     let mut all = std::env::var_os(ENCODED).filter(|options| !options.is_empty()).map(|options| decoded(&options)).unwrap_or_default();
-    let text = std::env::var(VARIABLE).unwrap_or_default();
-    all.extend(text.split_whitespace().map(OsString::from));
+    all.extend(words(&std::env::var_os(VARIABLE).unwrap_or_default()));
     all
+}
+
+/// What stands between blanks: bytes, as paths and values are.
+fn words(text: &OsStr) -> Vec<OsString> {
+    let words = text.as_bytes().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words.map(|word| OsStr::from_bytes(word).to_owned()).collect()
 }
 
 /// For a process that is given all options on its command line.
@@ -42,5 +47,11 @@ mod tests {
     fn options_that_are_bytes_come_through_the_environment() {
         let options = [OsString::from("--dir"), OsString::from_vec(b"/\xe9 x".to_vec()), OsString::new(), "--stats".into()];
         assert_eq!(decoded(&encoded(&options)), options);
+    }
+
+    #[test]
+    fn words_that_are_not_utf_8_are_words() {
+        let text = OsStr::from_bytes(b" --dir  /\xe9::g\t--net\n");
+        assert_eq!(words(text), ["--dir".into(), OsStr::from_bytes(b"/\xe9::g").to_owned(), "--net".into()]);
     }
 }

@@ -70,6 +70,13 @@ fn what_is_not_utf_8_arrives_as_it_was_given() {
     succeeded(&output);
     assert!(output.stdout.starts_with(b"g\xe9\n\xfd\n"), "{}", text(&output.stdout));
 
+    // For those who have cargo call us.
+    let mut exec = command(package.path(), &["exec", "-q", "--device", "sim"]);
+    let words: OsString = [odd(b"--env ODD=\xfc --dir "), &grant].into_iter().collect();
+    let output = exec.env("HOSTCALL_RUN", words).arg("--").arg(package.image()).arg(odd(b"g\xe9")).output().expect("it starts");
+    succeeded(&output);
+    assert!(output.stdout.starts_with(b"g\xe9\n\xfc\n"), "{}", text(&output.stderr));
+
     // Cargo's settings are texts: that is said, and nothing is printed that would not work.
     let mut config = command(package.path(), &["config", "--device", "sim"]);
     options(&mut config);

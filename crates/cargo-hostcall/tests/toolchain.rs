@@ -118,7 +118,16 @@ fn c_in_a_dependency_is_refused_for_a_gpu_by_name_and_warned_of_in_the_simulator
         println!("cargo::rustc-link-search=native={out}");
         println!("cargo::rustc-link-lib=static=seven");
     }"#;
-    let library = "unsafe extern \"C\" { pub safe fn seven() -> i32; }";
+    let declared = "unsafe extern \"C\" { pub safe fn seven() -> i32; }";
+    let named = format!("#[link(name = \"seven\", kind = \"static\")]\n{declared}");
+    // By the build script, which cargo tells rustc of; or by the source.
+    let without = build.replace("println!(\"cargo::rustc-link-lib=static=seven\");", "");
+    for (build, library, name) in [(build, declared, "seven"), (&*without, &*named, "seven.o")] {
+        brings_c(build, library, name);
+    }
+}
+
+fn brings_c(build: &str, library: &str, name: &str) {
     let files = [
         ("src/main.rs", "fn main() { println!(\"{}\", seven_sys::seven()) }"),
         ("seven-sys/Cargo.toml", "[package]\nname = \"seven-sys\"\nversion = \"0.3.0\"\nedition = \"2024\"\nlinks = \"seven\"\n"),
@@ -131,10 +140,13 @@ fn c_in_a_dependency_is_refused_for_a_gpu_by_name_and_warned_of_in_the_simulator
     let output = package.hostcall(&["run", "--device", "sim"]);
     assert_eq!(succeeded(&output), "7\n");
     let said = text(&output.stderr);
-    assert!(said.contains("warning: the package `seven-sys 0.3.0` links the C library `seven`"), "{said}");
+    assert!(said.contains(&format!("warning: the package `seven-sys 0.3.0` links the C library `{name}`")), "{said}");
     let output = package.hostcall(&["build", "--for", "nvptx"]);
     let said = text(&output.stderr);
-    assert!(!output.status.success() && said.contains("error: the package `seven-sys 0.3.0` links the C library `seven`"), "{said}");
+    assert!(
+        !output.status.success() && said.contains(&format!("error: the package `seven-sys 0.3.0` links the C library `{name}`")),
+        "{said}"
+    );
     assert!(!said.contains("internal compiler error") && !said.contains("panicked"), "{said}");
 }
 

@@ -4,7 +4,7 @@
 //! of `crates/hsa-on-sim` in `HOSTCALL_HSA_LIBRARY`, they run through the HSA plugin, on the simulator all the same.
 //!
 //! `HOSTCALL_TEST_PORTS` and `HOSTCALL_TEST_SLOTS` make ports and staging slots scarce, for servers of which a test does not say itself how many they
-//! have. `cargo xtask scarcity` runs every behaviour so.
+//! have. `cargo xtask scarcity` runs every behaviour so. With `HOSTCALL_TEST_HELP=1`, waves that wait serve ports, where they can.
 
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ const PORTS: &str = "HOSTCALL_TEST_PORTS";
 
 /// A server for the test device, with as few ports and staging slots as the environment says.
 pub fn builder(device: &Device) -> ServerBuilder {
-    let mut builder = Server::builder(device);
+    let mut builder = Server::builder(device).waves_help(std::env::var_os("HOSTCALL_TEST_HELP").is_some_and(|value| value == "1"));
     if let Some(ports) = number(PORTS) {
         builder = builder.ports(ports);
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 pub use crate::activity::Ticket;
 use crate::args::Params;
-use crate::device::{DeviceInfo, DeviceKind};
+use crate::device::{DeviceInfo, DeviceKind, Help};
 use crate::error::Error;
 use crate::queue::Launch;
 use crate::window::WindowProvider;
@@ -111,6 +111,12 @@ pub trait BackendDevice: Send + Sync {
     /// # Errors
     /// When the device is lost.
     unsafe fn write(&self, to: u64, from: &[u8]) -> Result<(), Error>;
+
+    /// See [`Device::help_waiting`](crate::Device::help_waiting). False: no thread of this machine waits for this device's lanes.
+    fn help_waiting(&self, help: Option<Help>) -> bool {
+        drop(help);
+        false
+    }
 
     /// A fresh device in place of this one, which may be lost.
     ///

@@ -93,6 +93,9 @@ impl fmt::Debug for Platform {
     }
 }
 
+/// What lanes do that wait: see [`Device::help_waiting`]. Whether there was anything to do.
+pub type Help = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// What a device is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
@@ -388,6 +391,15 @@ impl Device {
     /// have not ended yet. It is called on launching and on driver threads, one call at a time: be short, do not call the device, launch or watch.
     pub fn watch_launches(&self, watcher: Arc<dyn Fn(LaunchEvent<'_>) + Send + Sync>) -> Watch {
         self.0.activity.watch(watcher)
+    }
+
+    /// A device whose lanes are threads of this machine has them call `help` where they wait for the host, on their own stacks of 512 KiB, until another one is set
+    /// or `None`: whoever waits may as well do what it waits for. `help` says whether it did anything; then the lanes look again at once. It must not
+    /// block for long, nor launch. Launches that were made before keep what they had.
+    ///
+    /// Only the simulator has such lanes, if they are fibers and no seed decides their order. False: this device has none.
+    pub fn help_waiting(&self, help: Option<Help>) -> bool {
+        self.0.backend.help_waiting(help)
     }
 
     /// A fresh device in place of this one, which may be lost. What was made from this one stays with it.

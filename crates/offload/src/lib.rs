@@ -30,7 +30,7 @@ mod window;
 
 pub use activity::{LaunchEvent, Subscription, Watch};
 pub use args::{Args, Params};
-pub use device::{Device, DeviceInfo, DeviceKind, Platform};
+pub use device::{Device, DeviceInfo, DeviceKind, Help, Platform};
 pub use error::{Error, Fault, FaultKind};
 pub use graph::Graph;
 pub use memory::{HostMemory, Memory};

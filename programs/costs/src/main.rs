@@ -31,7 +31,11 @@ fn main() -> io::Result<()> {
     show("accesses_ns", || Ok(accesses(100_000)))?;
     show("push_ns", || Ok(work::push(1 << 20)))?;
     show("alloc_ns", || Ok(work::alloc(100_000)))?;
-    show("insert_ns", || Ok(work::insert(100_000)))
+    show("insert_ns", || Ok(work::insert(100_000)))?;
+    // Whoever reads the figures takes what has no blank for none.
+    show("line_ns", || Ok(work::lines(2_000, |i| println!("line{i:06}"))))?;
+    show("create_ns", || work::files(&dir, 500).map(|[creating, _]| creating))?;
+    show("entry_ns", || work::files(&dir, 2_000).map(|[_, listing]| listing))
 }
 
 fn show(name: &str, mut sample: impl FnMut() -> io::Result<f64>) -> io::Result<()> {

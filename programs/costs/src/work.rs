@@ -1,7 +1,10 @@
 //! Work of one thread, the same on a device and on the host.
 
 use std::collections::HashMap;
+use std::fs::{self, File};
 use std::hint::black_box;
+use std::io::{self, Write};
+use std::path::Path;
 use std::time::Instant;
 
 /// Nanoseconds of one of `count` repetitions of what `work` does.
@@ -47,4 +50,23 @@ pub(crate) fn insert(count: u32) -> f64 {
         assert_eq!(map.len(), count as usize);
         black_box(map);
     })
+}
+
+/// Writing a line, which leaves by itself, as lines of standard output do.
+pub(crate) fn lines(count: u32, line: impl FnMut(u32)) -> f64 {
+    each(count, || (0..count).for_each(line))
+}
+
+/// Creating a file, writing into it and closing it; and listing an entry of the directory with them all.
+pub(crate) fn files(dir: &Path, count: u32) -> io::Result<[f64; 2]> {
+    let dir = dir.join("made");
+    fs::create_dir(&dir)?;
+    let mut made = Ok(());
+    let creating = each(count, || made = (0..count).try_for_each(|i| File::create(dir.join(i.to_string()))?.write_all(b"contents")));
+    made?;
+    let mut listed = Ok(0);
+    let listing = each(count, || listed = fs::read_dir(&dir).map(|entries| entries.filter(Result::is_ok).count()));
+    assert_eq!(listed?, count as usize);
+    fs::remove_dir_all(&dir)?;
+    Ok([creating, listing])
 }

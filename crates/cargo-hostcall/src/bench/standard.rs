@@ -5,7 +5,7 @@
 //! is the same source compiled for it.
 
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{LineWriter, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -19,7 +19,8 @@ use super::rig::{Rig, Session, median};
 use super::{Sheet, standard_work as work};
 
 /// The rows of the program that measures itself.
-const OF_COSTS: [&str; 6] = ["std.write", "std.file_read", "std.mutex", "std.vec_push", "std.alloc", "std.hashmap"];
+const OF_COSTS: [&str; 9] =
+    ["std.write", "std.file_read", "std.mutex", "std.vec_push", "std.alloc", "std.hashmap", "std.line", "std.create", "std.entry"];
 /// Bytes of a write, as in the program.
 const BLOCK: usize = 4 << 10;
 /// Seconds after which the program is ended.
@@ -99,7 +100,40 @@ fn costs(rig: &Rig, sheet: &mut Sheet, image: &Path) -> Result<(), Error> {
             Ok(Row { name, figure: Figure::PerS(1e9 / ns), ratio: host / ns, against: Against::OneCore, note })
         });
     }
+    let failed = |source| Error::File { doing: "cannot make files in", path: fixture.dir().into(), source };
+    let made = |count, which: usize| work::files(fixture.dir(), count).map(|both| both[which]).map_err(failed);
+    let here: [(_, _, _, &dyn Fn() -> Result<f64, Error>); 3] = [
+        ("std.line", "line_ns", "`println!` of a line into a pipe, by one thread", &|| lines_here(2_000).map_err(failed)),
+        ("std.create", "create_ns", "a file created, written and closed, by one thread", &|| made(500, 0)),
+        ("std.entry", "entry_ns", "an entry of a directory of 2000, listed by one thread", &|| made(2_000, 1)),
+    ];
+    for (name, key, what, here) in here {
+        sheet.row(name, |_| {
+            let (ns, host) = (figure(key)?, median(rig.scale.samples, here)?);
+            let note = format!("{what}: {ns:.0} ns each{}", core(host));
+            Ok(Row { name, figure: Figure::PerS(1e9 / ns), ratio: host / ns, against: Against::OneCore, note })
+        });
+    }
     Ok(())
+}
+
+/// What a line takes that is written into a pipe here.
+fn lines_here(count: u32) -> std::io::Result<f64> {
+    let (mut reader, writer) = std::io::pipe()?;
+    std::thread::scope(|scope| {
+        let drained = scope.spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
+        let mut out = LineWriter::new(writer);
+        let mut written = Ok(());
+        let each = work::lines(count, |i| {
+            if written.is_ok() {
+                written = writeln!(out, "line{i:06}");
+            }
+        });
+        drop(out);
+        // It panics nowhere.
+        let _ = drained.join();
+        written.map(|()| each)
+    })
 }
 
 /// Lines a second that arrive here, from the first byte to the last, from a kernel each of whose lanes formats and writes some.

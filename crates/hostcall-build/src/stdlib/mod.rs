@@ -4,6 +4,7 @@
 //! which are this very program under other names ([`act_as_tool`]). What comes out is a bundle that a device loads like any other.
 
 pub(crate) mod act;
+mod foreign;
 mod known;
 mod linker;
 mod machine;

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::foreign;
 use super::linker::HARNESS_VARIABLE;
 use super::sysroot::{STATE_VARIABLE, Sysroot};
 use super::unwinding;
@@ -21,11 +22,8 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     let mut command = Command::new(&sysroot.toolchain.rustc);
     command.args(&arguments);
     if call.target.as_deref() == Some(&name) {
-        if let Some(said) = call.about_c(sysroot.machine.is_gpu(), &package()) {
-            eprintln!("{said}");
-            if sysroot.machine.is_gpu() {
-                return Ok(1);
-            }
+        if let Some(refused) = tell_of_c(&call.libraries, sysroot.machine.is_gpu()) {
+            return Ok(refused);
         }
         command.env("RUSTC_BOOTSTRAP", "1").arg("--sysroot").arg(&sysroot.dir).arg("-Zunstable-options");
         // Of this program, and no other that builds with the same sysroot.
@@ -55,6 +53,13 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         && let Some(said) = call.dependency_file().and_then(|file| unwinding::about(&fs::read_to_string(file).ok()?))
     {
         eprintln!("{said}");
+    }
+    if status.success()
+        && call.target.as_deref() == Some(&name)
+        && call.libraries.is_empty()
+        && let Some(refused) = tell_of_c(&call.brought_along(), sysroot.machine.is_gpu())
+    {
+        return Ok(refused);
     }
     if status.success() && call.is_final {
         depend_on_stamp(sysroot, &call)?;
@@ -147,25 +152,35 @@ impl Call {
         Some(dir.join(format!("{name}{}.d", self.extra_filename)))
     }
 
-    /// What is to be said of a package whose crate brings C along. It is found out here, before rustc: code generation for a GPU does not survive objects of
-    /// another machine.
-    fn about_c(&self, is_gpu: bool, package: &str) -> Option<String> {
-        if self.libraries.is_empty() {
-            return None;
-        }
-        let names = self.libraries.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        let libraries = if self.libraries.len() == 1 { "the C library" } else { "the C libraries" };
-        Some(if is_gpu {
-            format!(
-                "error: the package `{package}` links {libraries} {names}, and a GPU runs no C; look for a feature of it that does without, or for a \
-                 package that is all Rust"
-            )
-        } else {
-            format!(
-                "warning: the package `{package}` links {libraries} {names}: the simulator runs that, and a build for a GPU will refuse it"
-            )
-        })
+    /// Libraries of another language that are in what rustc has made, though nobody has told it of them: the source names them.
+    fn brought_along(&self) -> Vec<String> {
+        let library = || Some(self.out_dir.as_ref()?.join(format!("lib{}{}.rlib", self.crate_name.as_ref()?, self.extra_filename)));
+        // No such file: it is no library.
+        library().and_then(|library| foreign::members(&library).ok()).unwrap_or_default()
     }
+}
+
+/// Says of the package that is compiled that it brings C along, if it does; the exit code if that is refused. It is found out before rustc where that is
+/// possible: code generation for a GPU does not survive objects of another machine.
+fn tell_of_c(libraries: &[String], is_gpu: bool) -> Option<u8> {
+    eprintln!("{}", about_c(libraries, is_gpu, &package())?);
+    is_gpu.then_some(1)
+}
+
+fn about_c(libraries: &[String], is_gpu: bool, package: &str) -> Option<String> {
+    if libraries.is_empty() {
+        return None;
+    }
+    let names = libraries.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let libraries = if libraries.len() == 1 { "the C library" } else { "the C libraries" };
+    Some(if is_gpu {
+        format!(
+            "error: the package `{package}` links {libraries} {names}, and a GPU runs no C; look for a feature of it that does without, or for a \
+             package that is all Rust"
+        )
+    } else {
+        format!("warning: the package `{package}` links {libraries} {names}: the simulator runs that, and a build for a GPU will refuse it")
+    })
 }
 
 /// Adds the stamp of the runtime and the linker to the dependency file of a crate that was linked with them.
@@ -235,10 +250,11 @@ mod tests {
             "--crate-name x src/lib.rs --crate-type lib --target t -l static=z -lstatic:+whole-archive=bz2:renamed -l m -L native=/out",
         );
         assert_eq!(call.libraries, ["z", "bz2", "m"]);
-        let [gpu, simulator] = [true, false].map(|is_gpu| call.about_c(is_gpu, "x-sys 1.0.0").expect("it brings C"));
+        let [gpu, simulator] = [true, false].map(|is_gpu| about_c(&call.libraries, is_gpu, "x-sys 1.0.0").expect("it brings C"));
         assert!(gpu.starts_with("error: the package `x-sys 1.0.0` links the C libraries `z`, `bz2`, `m`, "), "{gpu}");
         assert!(simulator.starts_with("warning: ") && simulator.contains("GPU will refuse"), "{simulator}");
-        assert_eq!(read("--crate-name x src/lib.rs --target t -L native=/out").about_c(true, "x 1.0.0"), None);
+        assert_eq!(read("--crate-name x src/lib.rs --target t -L native=/out").libraries, [""; 0]);
+        assert_eq!(about_c(&[], true, "x 1.0.0"), None);
     }
 
     #[test]

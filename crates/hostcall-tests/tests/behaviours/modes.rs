@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use behaviours_services::{gate, late, second, strict, tally, typed};
 use hostcall::{Callee, Invocation, Service, ServiceHandle, Status};
-use hostcall_tests::{Bench, Counter, device, status, with_ports};
+use hostcall_tests::{Bench, Counter, device, device_spec, slow, status, with_ports};
 use offload::{Args, Device, Launch};
 
 /// A service that counts its calls, and its counter.
@@ -66,6 +66,28 @@ fn one_service_answers_one_kernel_after_another() {
         assert_eq!(bench.results::<u64>("ticks", 100, 32, Args::new()), [7; 100]);
         assert_eq!(count.get(), 100 * round);
     }
+}
+
+#[test]
+fn waves_of_the_simulator_that_wait_serve_ports_if_they_may() {
+    let on_waves = Counter::default();
+    let counted = on_waves.clone();
+    let service = tally::tick(move |_| {
+        counted.add(u64::from(std::thread::current().name() == Some("sim-wave")));
+        7
+    });
+    let bench = Bench::new(|b| b.service(service).waves_help(true));
+    let can_help = device_spec().starts_with("sim") && !slow();
+    let start = Instant::now();
+    loop {
+        assert_eq!(bench.results::<u64>("ticks", 1000, 32, Args::new()), [7; 1000]);
+        if !can_help || on_waves.get() > 0 {
+            break;
+        }
+        // Nobody says who is first at a port.
+        assert!(start.elapsed() < Duration::from_secs(60), "no wave ever is");
+    }
+    assert_eq!(on_waves.get() > 0, can_help);
 }
 
 #[test]

@@ -72,8 +72,9 @@ impl Builtins {
     /// All of them, for registration.
     pub fn services(&self) -> Vec<Service> {
         let mut all = console::services(&self.context, &self.console);
-        all.extend(files::services(&self.context, &self.policy, &self.files));
-        all.extend(transfer::services(&self.context, &self.files));
+        // Files are opened so that none of them makes anybody wait for somebody else.
+        all.extend(files::services(&self.context, &self.policy, &self.files).into_iter().map(Service::brief));
+        all.extend(transfer::services(&self.context, &self.files).into_iter().map(Service::brief));
         all.extend(clock::services(&self.context));
         all.extend(environment::services(&self.context, &self.policy));
         all.extend(process::services(&self.context));

@@ -197,6 +197,7 @@ impl Callable {
         let apart = Apart::new(shared, service, message, report, late, (streams, stride), done);
         let exits = Exits {
             pool: &shared.pool,
+            kept: None,
             #[cfg(feature = "tokio")]
             runtime: &shared.runtime,
         };

@@ -18,7 +18,7 @@ use crate::record::{KernelReport, tell};
 use crate::service::registry::{RegisterError, Registered, Registry, ServiceHandle};
 use crate::service::{Run, Service};
 use crate::serving::pool::Pool;
-use crate::serving::{Core, CoreConfig, PostBounds, Served};
+use crate::serving::{Core, CoreConfig, Helpers, PostBounds, Served};
 use crate::wire::{BufferError, PortBuffer};
 
 mod attach;
@@ -81,6 +81,7 @@ pub struct ServerBuilder {
     trace: Option<PathBuf>,
     plan: BufferPlan,
     placement: Placement,
+    waves_help: bool,
     pub(crate) policy: Policy,
     pub(crate) no_built_in: bool,
     pub(crate) stdout: Option<Sink>,
@@ -100,6 +101,15 @@ impl ServerBuilder {
     /// Where the serving threads run, and with them those that they start for handlers. Default: anywhere.
     pub fn placement(mut self, placement: Placement) -> Self {
         self.placement = placement;
+        self
+    }
+
+    /// Whether waves serve ports while they wait, on devices whose waves are threads of this machine ([`Device::help_waiting`]): the simulator. Default: no.
+    ///
+    /// A call is then answered without a change of threads. Handlers run on waves' threads too, which have 512 KiB of stack; the serving threads look after
+    /// what no wave waits for, once in a millisecond. Of several servers of one device only the last that was started should ask for this.
+    pub fn waves_help(mut self, wanted: bool) -> Self {
+        self.waves_help = wanted;
         self
     }
 
@@ -199,8 +209,10 @@ impl ServerBuilder {
             Some(path) => Some(Arc::new(Trace::create(&path).map_err(|source| ServerError::Trace { path, source })?)),
             None => None,
         };
+        let can_help = self.waves_help && self.device.as_ref().is_some_and(|device| device.help_waiting(None));
+        let helpers = if can_help { std::thread::available_parallelism().map_or(1, |cores| cores.get().min(16)) } else { 0 };
         let core = Core::new(CoreConfig {
-            registry: Arc::new(Registry::new(threads, self.stats)),
+            registry: Arc::new(Registry::new(threads + helpers, self.stats)),
             pool: Pool::new(self.blocking_threads.unwrap_or(512)),
             trace,
             #[cfg(feature = "tokio")]
@@ -208,6 +220,7 @@ impl ServerBuilder {
             timed,
             modest: self.device.as_ref().is_some_and(|device| device.info().kind == DeviceKind::Sim),
             threads,
+            helpers,
         });
         let console = Console::new(self.stdout.unwrap_or(Sink::Stdout), self.stderr.unwrap_or(Sink::Stderr));
         let builtins = Builtins::new(self.policy, console).stdin(self.stdin).map_err(ServerError::Thread)?;
@@ -221,6 +234,7 @@ impl ServerBuilder {
             threads: Vec::new(),
             device: self.device,
             subscription: None,
+            helpers: None,
             attached,
             plan: self.plan,
             place,
@@ -246,6 +260,11 @@ impl ServerBuilder {
             server.threads.push(spawned.map_err(ServerError::Thread)?);
         }
         if let Some(device) = &server.device {
+            if helpers > 0 {
+                let helpers = Helpers::new(&server.core, helpers);
+                server.helpers = Some(helpers.clone());
+                device.help_waiting(Some(Arc::new(move || helpers.help())));
+            }
             let core = server.core.clone();
             server.subscription = Some(device.subscribe(Arc::new(move |busy| core.set_busy(busy))));
             // A kernel that was launched before is one all the same; `subscribe` tells only of changes.
@@ -270,6 +289,7 @@ pub struct Server {
     threads: Vec<JoinHandle<()>>,
     device: Option<Device>,
     subscription: Option<Subscription>,
+    helpers: Option<Arc<Helpers>>,
     attached: Mutex<Vec<Attached>>,
     plan: BufferPlan,
     /// Where its threads run.
@@ -506,6 +526,10 @@ impl Server {
         for thread in self.threads.drain(..) {
             // A serving thread guards handlers; should one have panicked all the same, there is nobody to tell.
             let _ = thread.join();
+        }
+        if let (Some(helpers), Some(device)) = (self.helpers.take(), &self.device) {
+            device.help_waiting(None);
+            helpers.end();
         }
         self.core.pool.close();
         self.core.join_reapers();

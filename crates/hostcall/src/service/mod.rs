@@ -61,6 +61,8 @@ pub struct Service {
     pub(crate) definition: Definition,
     pub(crate) run: Run,
     pub(crate) once: bool,
+    /// See [`Service::brief`].
+    pub(crate) brief: bool,
     /// Called on the serving thread when all lanes of a message have been handled there.
     pub(crate) after: Option<Arc<dyn Fn() + Send + Sync>>,
 }
@@ -95,7 +97,7 @@ impl Service {
     }
 
     fn of(definition: Definition, run: Run) -> Self {
-        Self { definition, run, once: false, after: None }
+        Self { definition, run, once: false, brief: false, after: None }
     }
 
     /// A service whose handler takes a [`Completion`] along and answers it later, from any thread.
@@ -143,6 +145,13 @@ impl Service {
         if let Run::Inline(f) = self.run {
             self.run = Run::Adaptive(f);
         }
+        self
+    }
+
+    /// A handler that may block, but waits for nobody: what it does comes to an end whatever others do. So a wave that waits may run it.
+    #[must_use]
+    pub(crate) fn brief(mut self) -> Self {
+        self.brief = true;
         self
     }
 

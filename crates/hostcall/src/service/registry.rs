@@ -55,6 +55,7 @@ pub(crate) struct Registered {
     /// For handlers of whole messages: [`blank_replies`].
     pub(crate) blank: Box<[u32]>,
     pub(crate) run: Run,
+    pub(crate) brief: bool,
     pub(crate) after: Option<Arc<dyn Fn() + Send + Sync>>,
     state: AtomicU32,
     pub(crate) counters: Counters,
@@ -71,6 +72,7 @@ impl Registered {
             name: service.definition.name.as_ref().into(),
             definition: service.definition,
             run: service.run,
+            brief: service.brief,
             after: service.after,
             state: AtomicU32::new(if service.once { LAST } else { OPEN }),
             counters: Counters::new(threads, histograms),

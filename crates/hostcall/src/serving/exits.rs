@@ -3,6 +3,7 @@
 //! A message arrives here checked and counted. It leaves whole, as an [`Open`] message, with the replies that it
 //! already has. A message that came through no port ([`crate::detached`]) goes the same ways.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -39,28 +40,45 @@ pub(super) struct Late<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Exits<'a> {
     pub(crate) pool: &'a Pool,
+    /// What the calling thread runs itself, when its sweep is over.
+    pub(crate) kept: Option<&'a RefCell<Vec<Job>>>,
     #[cfg(feature = "tokio")]
     pub(crate) runtime: &'a Runtime,
 }
 
 impl<'a> Exits<'a> {
-    fn of(core: &'a Core) -> Self {
+    fn of(core: &'a Core, kept: Option<&'a RefCell<Vec<Job>>>) -> Self {
         Self {
             pool: &core.pool,
+            kept,
             #[cfg(feature = "tokio")]
             runtime: &core.runtime,
         }
     }
+
+    fn submit(self, job: Job, brief: bool) {
+        match self.kept.filter(|_| brief) {
+            Some(kept) => kept.borrow_mut().push(job),
+            None => self.pool.submit(job),
+        }
+    }
 }
 
-/// Hands the late lanes of a message to where they are handled.
+/// Hands the late lanes of a message to where they are handled; to `kept`, if there is one, what may be run there.
 #[cold]
 #[inline(never)]
-pub(super) fn leave(core: &Arc<Core>, served: &Arc<Served>, service: &Arc<Registered>, scratch: &mut Scratch, late: Late<'_>) {
+pub(super) fn leave(
+    core: &Arc<Core>,
+    kept: Option<&RefCell<Vec<Job>>>,
+    served: &Arc<Served>,
+    service: &Arc<Registered>,
+    scratch: &mut Scratch,
+    late: Late<'_>,
+) {
     let Late { message, port, payload, late, streams, found } = late;
     let open = Open::new(served, service, core.trace.clone(), message, port, payload, late, streams, found);
     let timing = open.timing();
-    go(Exits::of(core), &(open as Arc<dyn Answer>), message.lanes(), late, timing, scratch);
+    go(Exits::of(core, kept), &(open as Arc<dyn Answer>), message.lanes(), late, timing, scratch);
 }
 
 /// Hands the lanes `late` of a message of `lanes` lanes to where they are handled. Handlers that are deferred or async start here, for all lanes.
@@ -79,7 +97,7 @@ pub(crate) fn go(exits: Exits<'_>, open: &Arc<dyn Answer>, lanes: u32, late: u64
         let lanes = if handler.is_whole() { (left >> first).trailing_ones() } else { 1 };
         left &= !bits_of(first, lanes);
         let done = Owed::new(open.clone(), bits_of(first, lanes), timing);
-        exits.pool.submit(Job { message: open.clone(), first, lanes, done, attempt });
+        exits.submit(Job { message: open.clone(), first, lanes, done, attempt }, service.brief);
     }
 }
 

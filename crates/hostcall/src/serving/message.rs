@@ -10,6 +10,7 @@
 //! Nothing on this way allocates, waits for a lock or formats text, as long as handlers answer inline and arguments
 //! are of fixed size.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,6 +18,7 @@ use hostcall_abi::port::{HostMemory, LaneReplies, Malformed, Polled, ServerPort,
 use hostcall_abi::{Flags, ReplyHead, Status, Tag};
 
 use super::exits::{self, Late};
+use super::pool::Job;
 use super::served::Served;
 use super::threads::Core;
 use crate::record::stats::Sample;
@@ -35,7 +37,7 @@ const ENOUGH_UNITS: usize = 2048;
 /// Units of replies after which they leave.
 const ENOUGH_REPLY_UNITS: usize = 4096;
 
-/// What one serving thread has for itself.
+/// What one thread that serves has for itself.
 pub(crate) struct Worker {
     pub(crate) index: usize,
     pub(crate) core: Arc<Core>,
@@ -47,6 +49,8 @@ pub(crate) struct Worker {
     scratch: Scratch,
     /// Handlers that were entered.
     turn: u64,
+    /// Of a wave that helps: what it will run itself.
+    kept: Option<RefCell<Vec<Job>>>,
 }
 
 /// What was taken and is not handled.
@@ -88,7 +92,17 @@ pub(crate) enum Took {
 impl Worker {
     pub(crate) fn new(core: Arc<Core>, index: usize) -> Self {
         let (inbox, outbox) = (Inbox::default(), Outbox::default());
-        Self { index, core, snapshot: Snapshot::default(), found: None, inbox, outbox, scratch: Scratch::default(), turn: 0 }
+        Self { index, core, snapshot: Snapshot::default(), found: None, inbox, outbox, scratch: Scratch::default(), turn: 0, kept: None }
+    }
+
+    /// Of a wave that helps: it keeps what it may run itself.
+    pub(super) fn keeping(core: Arc<Core>, index: usize) -> Self {
+        Self { kept: Some(RefCell::default()), ..Self::new(core, index) }
+    }
+
+    /// What it has kept.
+    pub(super) fn take_kept(&mut self) -> Vec<Job> {
+        self.kept.as_mut().map(|kept| std::mem::take(kept.get_mut())).unwrap_or_default()
     }
 
     /// Parks until woken, holding on to no service meanwhile.
@@ -208,7 +222,7 @@ impl Worker {
     /// Handles the next message, and those behind it that are of the same kind.
     #[inline(always)]
     fn some(&mut self, served: &Arc<Served>) {
-        let Self { index, core, snapshot, found, inbox, outbox, scratch, turn } = self;
+        let Self { index, core, snapshot, found, inbox, outbox, scratch, turn, kept } = self;
         let first = inbox.next;
         let Some(&taken) = inbox.messages.get(first) else { return };
         inbox.next += 1;
@@ -259,7 +273,7 @@ impl Worker {
             };
             let streams = &outbox.units[stream_at..stream_at + lanes as usize * stride + LaneReplies::SPARE];
             let (message, streams, found) = (*message, (streams, stride), *found);
-            return exits::leave(core, served, service, scratch, Late { message, port, payload, late, streams, found });
+            return exits::leave(core, kept.as_ref(), served, service, scratch, Late { message, port, payload, late, streams, found });
         }
         if let (Some(found), Some(started)) = (*found, started) {
             let done = Instant::now();

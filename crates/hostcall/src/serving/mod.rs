@@ -9,11 +9,13 @@
 //! * [`message`]: the one route of all messages: taken (copied and checked), handled, answered.
 //! * [`exits`]: the doors out of it, for handlers that answer later: [`pool`], [`asynchronous`], and the user's own threads.
 //! * [`open`]: a message that has left by one of them. [`served`]: a buffer while it is served.
+//! * [`help`]: waves of the simulator that serve ports while they wait.
 //! * [`running`]: what serving threads are in, for whoever waits too long.
 
 #[cfg(feature = "tokio")]
 pub(crate) mod asynchronous;
 pub(crate) mod exits;
+mod help;
 pub(crate) mod message;
 mod open;
 pub(crate) mod pool;
@@ -23,5 +25,6 @@ pub(crate) mod served;
 pub(crate) mod threads;
 mod wake;
 
+pub(crate) use help::Helpers;
 pub(crate) use served::{PostBounds, Served};
 pub(crate) use threads::{Core, CoreConfig, wait_by};

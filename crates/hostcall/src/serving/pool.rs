@@ -38,16 +38,16 @@ pub(crate) struct Job {
     pub(crate) attempt: Attempt,
 }
 
-/// What a pool thread reuses from call to call.
+/// What a thread that runs jobs reuses from call to call.
 #[derive(Default)]
-struct Memory {
+pub(crate) struct Memory {
     scratch: Scratch,
     streams: Vec<u32>,
 }
 
 impl Job {
     /// Runs the handler, then `finish`, then answers.
-    fn run(mut self, memory: &mut Memory, finish: impl FnOnce()) {
+    pub(crate) fn run(mut self, memory: &mut Memory, finish: impl FnOnce()) {
         self.done.start();
         let Memory { scratch, streams } = memory;
         let facts = self.message.facts();

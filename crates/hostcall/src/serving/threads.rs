@@ -13,7 +13,7 @@ use super::pool::Pool;
 use super::ports::{Audit, Swept};
 use super::running::Running;
 use super::served::Served;
-use super::wake::{Pace, Wake, Watch};
+use super::wake::{Manners, Pace, Wake, Watch};
 use crate::record::stats::Padded;
 use crate::record::trace::Trace;
 use crate::service::registry::{Registry, Snapshot};
@@ -74,11 +74,12 @@ pub(crate) struct Core {
     pub(crate) runtime: super::asynchronous::Runtime,
     /// Whether to take the time of each call.
     timed: bool,
-    /// See [`Pace::new`].
-    modest: bool,
+    manners: Manners,
     buffers: Mutex<Arc<[Arc<Served>]>>,
     buffers_version: AtomicU64,
+    /// One for each serving thread, and behind them those of waves that help.
     seats: Box<[Padded<Seat>]>,
+    threads: usize,
     stop: AtomicBool,
     /// What the device last said.
     busy: AtomicBool,
@@ -100,12 +101,18 @@ pub(crate) struct CoreConfig {
     #[cfg(feature = "tokio")]
     pub(crate) runtime: super::asynchronous::Runtime,
     pub(crate) timed: bool,
+    /// Whether its threads share processors with the kernels that they serve.
     pub(crate) modest: bool,
     pub(crate) threads: usize,
+    /// Waves that may help at once.
+    pub(crate) helpers: usize,
 }
 
 impl Core {
     pub(crate) fn new(parts: CoreConfig) -> Arc<Self> {
+        let seats: Box<[Padded<Seat>]> = (0..parts.threads + parts.helpers).map(|_| Padded::default()).collect();
+        // Nobody has taken one of theirs: as if they had ended.
+        seats[parts.threads..].iter().for_each(|Padded(seat)| drop(Leaving(seat)));
         Arc::new(Self {
             registry: parts.registry,
             pool: parts.pool,
@@ -114,18 +121,24 @@ impl Core {
             #[cfg(feature = "tokio")]
             runtime: parts.runtime,
             timed: parts.timed,
-            modest: parts.modest,
+            manners: match (parts.helpers, parts.modest) {
+                (0, false) => Manners::Eager,
+                (0, true) => Manners::Modest,
+                _ => Manners::Helped,
+            },
             buffers: Mutex::new(Arc::new([])),
             buffers_version: AtomicU64::new(0),
-            seats: (0..parts.threads).map(|_| Padded::default()).collect(),
+            seats,
+            threads: parts.threads,
             stop: AtomicBool::new(false),
             busy: AtomicBool::new(false),
             reapers: Mutex::default(),
         })
     }
 
+    /// Serving threads.
     pub(crate) fn threads(&self) -> usize {
-        self.seats.len()
+        self.threads
     }
 
     /// Held for changes and copies of the list only.
@@ -244,12 +257,18 @@ impl Core {
     pub(crate) fn turns_so_far(&self) -> Vec<Turns> {
         // Pair with nothing: numbers to be shown.
         let turns = |seat: &Seat| Turns { turns: seat.turns.load(Ordering::Relaxed), rests: seat.rests.load(Ordering::Relaxed) };
-        self.seats.iter().map(|Padded(seat)| turns(seat)).collect()
+        self.seats[..self.threads].iter().map(|Padded(seat)| turns(seat)).collect()
     }
 
     fn ended(&self) -> bool {
         // Pairs with the last store in `run`.
         self.seats.iter().all(|Padded(seat)| seat.seen.load(Ordering::Acquire) == u64::MAX)
+    }
+
+    /// The serving threads, which never began, are taken to have ended.
+    #[cfg(test)]
+    pub(super) fn end_unbegun(&self) {
+        self.seats[..self.threads].iter().for_each(|Padded(seat)| drop(Leaving(seat)));
     }
 
     pub(crate) fn wake_all(&self) {
@@ -258,6 +277,26 @@ impl Core {
                 thread.unpark();
             }
         }
+    }
+
+    /// One sweep of all ports by a wave that helps. Whether it found anything.
+    pub(super) fn help(&self, worker: &mut Worker) -> bool {
+        let Padded(seat) = &self.seats[worker.index];
+        // Pairs with the load in `retire`: whoever takes a buffer out of the list after we have read the list waits for us. The list's lock orders the two.
+        seat.seen.store(0, Ordering::Release);
+        let _leaving = Leaving(seat);
+        worker.found = self.timed.then(Instant::now);
+        let mut swept = Swept::default();
+        for served in self.buffers().iter() {
+            for share in &served.shares {
+                swept += share.sweep(served, worker, Audit::Few);
+            }
+        }
+        if swept.taken == 0 {
+            // Nobody says when this wave looks again.
+            worker.forget();
+        }
+        swept.taken > 0
     }
 
     /// The life of serving thread `index`.
@@ -277,7 +316,7 @@ impl Core {
 
     /// Sweep after sweep, until the threads are stopped.
     fn serve(&self, index: usize, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::new(self.modest);
+        let mut pace = Pace::new(self.manners);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) {
             self.refresh(view, seat);
@@ -312,7 +351,7 @@ impl Core {
                 drop(watch);
                 self.wake_all();
             }
-            pace = Pace::new(self.modest);
+            pace = Pace::new(self.manners);
         }
     }
 
@@ -356,7 +395,7 @@ impl Core {
 
     /// Looks after all ports, sleeping in between, until there is more to do than one thread should.
     fn watch(&self, watch: &Watch<'_>, worker: &mut Worker, view: &mut View, seat: &Seat) {
-        let mut pace = Pace::new(self.modest);
+        let mut pace = Pace::new(self.manners);
         // Pairs with the store in `stop`.
         while !self.stop.load(Ordering::Acquire) && self.wake.is_armed() && watch.goes_on() {
             self.refresh(view, seat);
@@ -368,12 +407,17 @@ impl Core {
                     swept += share.sweep(served, worker, Audit::Many(16));
                 }
             }
-            if swept.taken > Wake::ALONE || pace.is_busy_for(swept.taken, Wake::BUSY) {
+            let is_too_much = swept.taken > Wake::ALONE || pace.is_busy_for(swept.taken, Wake::BUSY);
+            if is_too_much && self.manners != Manners::Helped {
                 return;
             }
             if pace.next(swept.taken) {
                 seat.rest();
-                std::thread::sleep(Wake::NAP);
+                match self.manners {
+                    // Whoever wants us sooner wakes us.
+                    Manners::Helped => std::thread::park_timeout(Wake::LONG_NAP),
+                    _ => std::thread::sleep(Wake::NAP),
+                }
             }
         }
     }

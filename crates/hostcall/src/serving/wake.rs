@@ -22,6 +22,9 @@ pub(crate) struct Wake {
 impl Wake {
     /// Sleep of the watch between sweeps. The system adds a few µs.
     pub(crate) const NAP: Duration = Duration::from_micros(40);
+    /// The same where waves [help](super::help): what is left to the watch are messages that nobody waits for, and a watch that looks more often takes
+    /// the others from those who would answer them sooner.
+    pub(crate) const LONG_NAP: Duration = Duration::from_millis(1);
     /// Messages in one sweep that the watch serves alone.
     pub(crate) const ALONE: u32 = 4;
     /// Time without a pause in calls after which the watch wakes the others.
@@ -89,13 +92,26 @@ impl Drop for Watch<'_> {
     }
 }
 
+/// Whose the processors are that serving threads run on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Manners {
+    /// Theirs.
+    #[default]
+    Eager,
+    /// They share them with the kernels that they serve: the simulator's. To yield would give a processor away for as long as the system lets anybody run,
+    /// which is milliseconds if there is other work; and while they spin, none of the threads that they have woken may get to run.
+    Modest,
+    /// Waves serve the ports themselves while they wait, and are in no need of them.
+    Helped,
+}
+
 /// How long a thread has had nothing to do.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     /// Sweeps since the last that served something.
     empty: u32,
-    /// Whether it spins for a short time only, and sleeps where others yield.
-    modest: bool,
+    /// A modest thread spins for a short time only, and sleeps where others yield; one that is helped does neither.
+    manners: Manners,
     idle_since: Option<Instant>,
     busy_since: Option<Instant>,
 }
@@ -113,11 +129,8 @@ impl Pace {
     /// Sleep of a modest thread where others yield.
     const DOZE: Duration = Duration::from_micros(5);
 
-    /// Of a thread that shares its processor with the kernels that it serves: the simulator's. To yield would give it away for as long as the system lets
-    /// anybody run, which is milliseconds if there is other work;
-    /// and while it spins, none of the threads that it has woken may get to run.
-    pub(crate) fn new(modest: bool) -> Self {
-        Self { modest, ..Self::default() }
+    pub(crate) fn new(manners: Manners) -> Self {
+        Self { manners, ..Self::default() }
     }
 
     /// After a sweep that served `served` messages. True: nothing came for so long that the thread should rest.
@@ -127,17 +140,20 @@ impl Pace {
             return false;
         }
         self.empty += 1;
+        if self.manners == Manners::Helped {
+            return true;
+        }
         if self.empty < Self::UNTIMED {
             return false;
         }
         let idle = self.idle_since.get_or_insert_with(Instant::now).elapsed();
-        let spin = if self.modest { Self::BRIEF } else { Self::SPIN };
+        let spin = if self.manners == Manners::Modest { Self::BRIEF } else { Self::SPIN };
         if idle < spin {
             std::hint::spin_loop();
             self.empty = 0;
             false
         } else if idle < Self::YIELD {
-            if self.modest {
+            if self.manners == Manners::Modest {
                 std::thread::sleep(Self::DOZE);
             } else {
                 std::thread::yield_now();

@@ -59,6 +59,7 @@ impl Sweeper {
             timed: false,
             modest: false,
             threads: 1,
+            helpers: 0,
         });
         Ok(Self { worker: Worker::new(core, 0), served: Served::new(buffer, 1, bounds) })
     }

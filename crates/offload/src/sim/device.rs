@@ -2,18 +2,18 @@
 
 use std::any::Any;
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::arena::{Arena, HostAllocation};
-use super::config::SimConfig;
+use super::config::{LaneMode, SimConfig};
 use super::image::SimProgram;
 use super::pool::Pool;
 use super::queue::{SimEvent, SimQueue};
 use super::slots::Slots;
 use super::{fault, grid};
 use crate::backend::{BackendDevice, BackendEvent, BackendMemory, BackendProgram, BackendQueue};
-use crate::device::{DeviceInfo, DeviceKind};
+use crate::device::{DeviceInfo, DeviceKind, Help};
 use crate::error::Error;
 use crate::window::WindowProvider;
 use offload_image::{Image, ImageKind};
@@ -32,6 +32,8 @@ pub(super) struct Shared {
     /// Operations of lanes, if they are counted.
     operations: AtomicU64,
     lost: AtomicBool,
+    /// What waves do that wait for the host.
+    help: Mutex<Option<Help>>,
 }
 
 impl Shared {
@@ -50,6 +52,11 @@ impl Shared {
     pub(super) fn is_lost(&self) -> bool {
         // Pairs with `count_operation`. Only devices that are to be lost have to look.
         self.config.lose_after.is_some() && self.lost.load(Ordering::Acquire)
+    }
+
+    /// What waves do that wait for the host, from the next launch on.
+    pub(super) fn help(&self) -> Option<Help> {
+        self.help.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The error of a device that is lost.
@@ -96,6 +103,7 @@ impl SimDevice {
             schedule: AtomicU64::new(0),
             operations: AtomicU64::new(0),
             lost: AtomicBool::new(false),
+            help: Mutex::default(),
         })))
     }
 }
@@ -160,6 +168,15 @@ impl BackendDevice for SimDevice {
         // SAFETY: as above.
         unsafe { ptr::copy(from.as_ptr(), to as *mut u8, from.len()) };
         Ok(())
+    }
+
+    fn help_waiting(&self, help: Option<Help>) -> bool {
+        // A lane that is a thread has locks of its wave while it waits, and a seed decides who runs.
+        let helps = self.0.config.lanes == LaneMode::Fibers && self.0.config.seed.is_none();
+        let former = std::mem::replace(&mut *self.0.help.lock().unwrap_or_else(PoisonError::into_inner), help.filter(|_| helps));
+        // What it owns is the caller's, and dropped without the lock.
+        drop(former);
+        helps
     }
 
     fn reset(&self) -> Result<Arc<dyn BackendDevice>, Error> {

@@ -81,7 +81,9 @@ impl<'s> Wave<'s> {
                 let attempt = r.least_attempt();
                 r.unpause(!0);
                 drop(r);
-                backoff(attempt);
+                if !self.state.run.help(attempt) {
+                    backoff(attempt);
+                }
                 continue;
             }
             let blocked = self.state.check_stuck(&r);

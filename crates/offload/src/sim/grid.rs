@@ -19,6 +19,7 @@ use super::seeded;
 use super::slots::Lease;
 use super::threads;
 use crate::args::Params;
+use crate::device::Help;
 use crate::error::{Error, Fault, FaultKind};
 use crate::queue::Launch;
 
@@ -46,11 +47,13 @@ pub(super) struct Run {
     team_done: Condvar,
     /// Whether this launch waits for slots.
     waiting: AtomicUsize,
+    help: Option<Help>,
 }
 
 impl Run {
     pub(super) fn new(device: Arc<Shared>, kernel: Arc<SimKernel>, params: Params, launch: Launch, number: u64) -> Self {
         Self {
+            help: device.help(),
             device,
             kernel,
             params,
@@ -142,6 +145,11 @@ impl Run {
         (self.launch.group_threads() as usize).div_ceil(self.device.config.wave_size as usize)
     }
 
+    /// The most lanes that a wave of the launch has.
+    pub(super) fn most_lanes(&self) -> u32 {
+        (self.launch.group_threads() as u32).min(self.device.config.wave_size)
+    }
+
     /// Lanes of the `wave`-th wave of a workgroup.
     pub(super) fn lanes_of(&self, wave: usize) -> u32 {
         let size = self.device.config.wave_size;
@@ -202,6 +210,16 @@ impl Run {
         self.device.count_operation();
     }
 
+    /// Whether a wave that waits for the host for the `attempt`-th time has something to do meanwhile. From 2³¹ on it waits for time to pass.
+    pub(super) fn helps(&self, attempt: u32) -> bool {
+        self.help.is_some() && attempt < 1 << 31
+    }
+
+    /// Does it, on the stack of the wave's thread. Whether there was anything to do.
+    pub(super) fn help(&self, attempt: u32) -> bool {
+        self.helps(attempt) && self.help.as_ref().is_some_and(|help| help())
+    }
+
     /// Ends the kernel as a fault of a lane. The first one counts.
     pub(super) fn fault(&self, block: [u32; 3], thread: [u32; 3], kind: FaultKind) {
         self.fail(Error::Fault(Box::new(Fault { kernel: self.kernel.name.clone(), block, thread, kind })));
@@ -239,7 +257,7 @@ impl Team {
     fn work(&self, member: usize, first: [u32; 3], worker: &mut Worker) {
         let run = &self.run;
         let (lanes, per_wave) = match run.device.config.lanes {
-            LaneMode::Fibers => (run.device.config.wave_size, 1),
+            LaneMode::Fibers => (run.most_lanes(), 1),
             LaneMode::Threads => (1, run.device.config.wave_size as usize),
         };
         let mut stacks = worker.take_stacks(lanes, run.stack_bytes()).map_err(|error| run.fail(error)).ok();

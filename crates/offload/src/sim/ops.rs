@@ -168,7 +168,7 @@ unsafe extern "C" fn pause(attempt: u32) {
                 if !for_waves && seeded::wait_in_place(lane, attempt) {
                     return;
                 }
-            } else if meeting.borrow().alone(me) {
+            } else if (for_waves || !wave.run.helps(attempt)) && meeting.borrow().alone(me) {
                 return backoff(attempt);
             }
             meeting.borrow().pause(me, attempt);

@@ -7,6 +7,9 @@ use super::fault::SignalStack;
 use super::stack::Slab;
 use crate::error::Error;
 
+/// Stack of a thread that runs waves, which only a wave that [helps](crate::Device::help_waiting) needs much of: lanes have stacks of their own.
+const STACK: usize = 512 << 10;
+
 /// What a thread that runs waves keeps between them.
 pub(super) struct Worker {
     /// Keeps faults of lanes manageable on this thread.
@@ -20,9 +23,9 @@ impl Worker {
         Ok(Self { _signals: Some(SignalStack::new()?), slabs: Vec::new() })
     }
 
-    /// Stacks for `lanes` lanes, kept from an earlier wave if there are any. A device asks for the same numbers always.
+    /// Stacks for `lanes` lanes, kept from an earlier wave if that had as many. A device asks for the same size always.
     pub(super) fn take_stacks(&mut self, lanes: u32, stack_bytes: usize) -> Result<Slab, Error> {
-        self.slabs.pop().map_or_else(|| Slab::new(lanes, stack_bytes), Ok)
+        self.slabs.pop().filter(|kept| kept.lanes >= lanes).map_or_else(|| Slab::new(lanes, stack_bytes), Ok)
     }
 
     /// Keeps stacks for the next wave.
@@ -59,7 +62,7 @@ impl Pool {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.idle < state.jobs.len() + jobs.len() {
             let shared = self.0.clone();
-            let thread = std::thread::Builder::new().name("sim-wave".to_owned()).stack_size(256 << 10);
+            let thread = std::thread::Builder::new().name("sim-wave".to_owned()).stack_size(STACK);
             if let Err(error) = thread.spawn(move || shared.work()) {
                 let text = format!("{error}; lower the simulator's `sms` or `waves`");
                 return Err(Error::Backend { call: "starting a thread", code: error.raw_os_error().unwrap_or(0).into(), text });

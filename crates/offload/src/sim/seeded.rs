@@ -101,7 +101,7 @@ pub(super) fn run(run: &Arc<Run>, seed: u64, worker: &mut Worker) {
                 let slot = free[sm].trailing_zeros();
                 free[sm] &= !(1 << slot);
                 let place = Place { sm: sm as u32, wave: sm as u32 * config.waves_per_sm + slot };
-                match worker.take_stacks(config.wave_size, config.stack_bytes) {
+                match worker.take_stacks(run.most_lanes(), config.stack_bytes) {
                     Ok(stacks) => residents.push(Resident::new(run, &group, index, place, stacks)),
                     Err(error) => run.fail(error),
                 }

@@ -11,17 +11,30 @@ use crate::error::Error;
 pub(super) struct Slab {
     mapping: Mapping,
     stride: usize,
+    pub(super) lanes: u32,
 }
 
 impl Slab {
+    /// For no more lanes than there are: each is two maps of this process, of which the system grants some ten thousand.
     pub(super) fn new(lanes: u32, stack_bytes: usize) -> Result<Self, Error> {
+        Self::mapped(lanes, stack_bytes).map_err(|error| Error::Backend {
+            call: "reserving stacks",
+            code: libc::ENOMEM.into(),
+            text: format!(
+                "{lanes} stacks of {stack_bytes} bytes for one more wave: {error}; lower the simulator's `sms` or `waves` (of a program, `--threads`), \
+                 or raise the system's `vm.max_map_count`"
+            ),
+        })
+    }
+
+    fn mapped(lanes: u32, stack_bytes: usize) -> Result<Self, Error> {
         let stack_bytes = stack_bytes.next_multiple_of(PAGE);
         let stride = stack_bytes + PAGE;
         let mapping = Mapping::reserve(stride * lanes as usize)?;
         for lane in 0..lanes as usize {
             mapping.open(mapping.start + lane * stride + PAGE, stack_bytes)?;
         }
-        Ok(Self { mapping, stride })
+        Ok(Self { mapping, stride, lanes })
     }
 
     /// The stack of a lane. One coroutine at a time may use it, no longer than the slab lives.

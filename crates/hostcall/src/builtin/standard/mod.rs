@@ -42,7 +42,8 @@ impl Standard {
 
     pub(super) fn services(&self, context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>) -> Vec<Service> {
         let mut all = system::services(context, policy, &self.input);
-        all.extend(stat::services(context, policy, files));
+        // As for other services of files.
+        all.extend(stat::services(context, policy, files).into_iter().map(Service::brief));
         all.extend(sockets::services(context, policy, files));
         all.extend(options::services(context, policy, files));
         all.extend(names::services(context, policy));
