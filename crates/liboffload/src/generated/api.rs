@@ -1,6 +1,6 @@
 //! The trait that an implementation of the API fills. A function that is missing is a compile error.
 //!
-//! Made from OffloadAPI.td by offload-tblgen --gen-impl-trait; change that, not this file.
+//! Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-impl-trait; change that, not this file.
 
 #![allow(clippy::too_many_arguments, reason = "a function has as many as its definition says")]
 

@@ -3,7 +3,7 @@
 //! By itself it makes and destroys handles and writes zeros where a function writes; [hooks](Hook) before, instead of and after each
 //! function do the rest, and [`Faults`] make calls fail. Through `export_entry_points!(Mock)` it is a C library.
 //!
-//! Made from OffloadAPI.td by offload-tblgen --gen-mock; change that, not this file.
+//! Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-mock; change that, not this file.
 
 #![allow(clippy::too_many_arguments, reason = "a function has as many as its definition says")]
 

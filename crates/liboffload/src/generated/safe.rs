@@ -2,7 +2,7 @@
 //!
 //! Handles are checked by the library, also whether they still exist: what these functions promise holds with a library that does so.
 //!
-//! Made from OffloadAPI.td by offload-tblgen --gen-rust-safe; change that, not this file.
+//! Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-rust-safe; change that, not this file.
 
 #![allow(clippy::too_many_arguments, reason = "a function has as many as its definition says")]
 

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::arguments::Arguments;
+use super::Owner;
+use super::arguments::Given;
 use super::backend::{self, Kernel, Shape};
 use super::device::Device;
 use super::error::fail;
@@ -16,21 +17,23 @@ use crate::sys::ol_errc_t;
 pub(super) struct Queue {
     pub(super) device: &'static Device,
     pub(super) driver: Arc<dyn backend::Queue>,
+    #[cfg_attr(not(llvm24), expect(dead_code, reason = "LLVM 23 has no contexts"))]
+    pub(super) owner: Owner,
     /// Programs that call the host, of which kernels were launched since the queue was last waited for.
     calling: Mutex<Vec<Arc<Calls>>>,
     pub(super) origin: Origin,
 }
 
 impl Queue {
-    pub(super) fn new(device: &'static Device, driver: Arc<dyn backend::Queue>, origin: Origin) -> Queue {
-        Queue { device, driver, calling: Mutex::default(), origin }
+    pub(super) fn new(owner: Owner, device: &'static Device, driver: Arc<dyn backend::Queue>, origin: Origin) -> Queue {
+        Queue { device, driver, owner, calling: Mutex::default(), origin }
     }
 
     /// Launches a kernel.
     ///
     /// # Safety
     /// As [`backend::Queue::launch`].
-    pub(super) unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: Arguments) -> Result<(), Error> {
+    pub(super) unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Result<(), Error> {
         // SAFETY: the caller's.
         unsafe { self.driver.launch(kernel, shape, arguments) }?;
         if let Some(calls) = kernel.host_calls() {

@@ -1,4 +1,4 @@
-/* Made from OffloadAPI.td by offload-tblgen --gen-tests; change that, not this file. */
+/* Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-tests; change that, not this file. */
 /*
  * Conformance tests. Link this with the library and with a file that defines the fixture declared below.
  * It fills in the arguments of a call that succeeds; the one that a test is about is then changed by the test.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use crate::library::Core;
-use crate::library::arguments::Arguments;
+use crate::library::arguments::Given;
 use crate::library::backend::{Kernel, Shape};
 use crate::library::device::Device;
 use crate::library::error::fail;
@@ -96,15 +96,15 @@ impl Core {
         let kernel = kernel_of(&symbol, device)?;
         // SAFETY: the caller's structure, list and arrays; the entry point checked which of them may be null.
         let (shape, arguments) = unsafe {
-            (shape(&launch_size_args.read_unaligned(), is_cooperative(properties)?)?, Arguments::copy(num_args, arg_ptrs, arg_sizes)?)
+            (shape(&launch_size_args.read_unaligned(), is_cooperative(properties)?)?, Given::new(num_args, arg_ptrs, arg_sizes)?)
         };
         match queue {
             // SAFETY: the caller says what kernels do with their arguments.
-            Some(queue) => unsafe { queue.launch(kernel, &shape, arguments) },
+            Some(queue) => unsafe { queue.launch(kernel, &shape, &arguments) },
             None => {
                 refuse_in_host_function("olLaunchKernel without a queue")?;
                 // SAFETY: as above.
-                let done = device.at_once(|queue| unsafe { queue.launch(kernel, &shape, arguments) });
+                let done = device.at_once(|queue| unsafe { queue.launch(kernel, &shape, &arguments) });
                 kernel.host_calls().map_or(done.clone(), |calls| calls.collected(done))
             }
         }

@@ -83,6 +83,12 @@ pub(super) fn read(config: &SimConfig) -> Properties {
         arithmetic: [full, full, 0],
         vector_widths: [vector, vector / 2, vector / 4, vector / 8, vector / 4, vector / 8, 0],
         cooperative: true,
+        lanes: config.wave_size,
+        arch: std::env::consts::ARCH.to_owned(),
+        // Of the simulator, whose clock is the system's.
+        timestamps_per_second: 1_000_000_000,
+        resident_waves: config.sms * config.waves_per_sm,
+        reaches_host: true,
     }
 }
 
