@@ -4,6 +4,7 @@
 defvar InContext = []<Param>;
 defvar OfContext = []<Return>;
 defvar NotInContext = []<string>;
+defvar NoHostType = []<string>;
 
 // Enumerators, at their places.
 defvar ContextCode = []<Etor>;

@@ -21,7 +21,7 @@ def olMemAlloc : Function {
   let returns = OfContext#[
     Return<"OL_ERRC_INVALID_SIZE", ["`Size == 0`"]>,
     Return<"OL_ERRC_INVALID_DEVICE", ["`Device` is not a device"]#NotInContext>,
-    Return<"OL_ERRC_INVALID_ENUMERATION", ["`Type` is not an allocation type"]>,
+    Return<"OL_ERRC_INVALID_ENUMERATION", ["`Type` is not an allocation type"]#NoHostType>,
     Return<"OL_ERRC_OUT_OF_RESOURCES", ["there is not that much memory"]>,
   ];
 }
@@ -40,7 +40,7 @@ def olMemAllocAligned : Function {
     Return<"OL_ERRC_INVALID_SIZE", ["`Size == 0`"]>,
     Return<"OL_ERRC_INVALID_ARGUMENT", ["`Alignment == 0`", "`(Alignment & (Alignment - 1)) != 0`"]>,
     Return<"OL_ERRC_INVALID_DEVICE", ["`Device` is not a device"]#NotInContext>,
-    Return<"OL_ERRC_INVALID_ENUMERATION", ["`Type` is not an allocation type"]>,
+    Return<"OL_ERRC_INVALID_ENUMERATION", ["`Type` is not an allocation type"]#NoHostType>,
     Return<"OL_ERRC_OUT_OF_RESOURCES", ["there is not that much memory"]>,
   ];
 }
@@ -221,7 +221,7 @@ def olMemUnregister : Function {
   ];
   let params = [
     Param<"ol_device_handle_t", "Device", "the device", PARAM_IN>,
-    Param<"void*", "Ptr", "the memory's first byte", PARAM_IN>,
+    Param<"void*", "Ptr", "the memory's first byte, as it was registered or as olMemRegister gave it", PARAM_IN>,
     Param<"ol_memory_register_flags_t", "Flags", "whether to unlock the pages", PARAM_IN>,
   ];
   let returns = [
@@ -229,6 +229,6 @@ def olMemUnregister : Function {
     Return<"OL_ERRC_INVALID_ENUMERATION", [
       "`(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) != 0`",
     ]>,
-    Return<"OL_ERRC_NOT_FOUND", ["no registered memory begins at `Ptr`"]>,
+    Return<"OL_ERRC_INVALID_ARGUMENT", ["no registered memory begins at `Ptr`"]>,
   ];
 }

@@ -1914,7 +1914,7 @@ typedef struct ol_mem_unregister_params_t {
 /// - With `OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY` the last user's pages are unlocked.
 ///
 /// @param[in] Device the device
-/// @param[in] Ptr the memory's first byte
+/// @param[in] Ptr the memory's first byte, as it was registered or as olMemRegister gave it
 /// @param[in] Flags whether to unlock the pages
 ///
 /// @returns
@@ -1926,7 +1926,7 @@ typedef struct ol_mem_unregister_params_t {
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) !=
 ///     0`
-/// - ::OL_ERRC_NOT_FOUND
+/// - ::OL_ERRC_INVALID_ARGUMENT
 ///   - no registered memory begins at `Ptr`
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
 ///   - `NULL == Device`

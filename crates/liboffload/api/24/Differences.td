@@ -8,6 +8,8 @@ defvar OfContext = [
   Return<"OL_ERRC_INVALID_CONTEXT", ["`Context` is not a context"]>,
 ];
 defvar NotInContext = ["`Device` is not one of `Context`"];
+// Memory of the host has functions of its own.
+defvar NoHostType = ["`Type == OL_ALLOC_TYPE_HOST`"];
 
 // Enumerators, at their places.
 defvar ContextCode = [

@@ -1998,6 +1998,7 @@ typedef struct ol_mem_alloc_params_t {
 ///   - `Device` is not one of `Context`
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `Type` is not an allocation type
+///   - `Type == OL_ALLOC_TYPE_HOST`
 /// - ::OL_ERRC_OUT_OF_RESOURCES
 ///   - there is not that much memory
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
@@ -2058,6 +2059,7 @@ typedef struct ol_mem_alloc_aligned_params_t {
 ///   - `Device` is not one of `Context`
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `Type` is not an allocation type
+///   - `Type == OL_ALLOC_TYPE_HOST`
 /// - ::OL_ERRC_OUT_OF_RESOURCES
 ///   - there is not that much memory
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
@@ -2445,7 +2447,7 @@ typedef struct ol_mem_unregister_params_t {
 /// - With `OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY` the last user's pages are unlocked.
 ///
 /// @param[in] Device the device
-/// @param[in] Ptr the memory's first byte
+/// @param[in] Ptr the memory's first byte, as it was registered or as olMemRegister gave it
 /// @param[in] Flags whether to unlock the pages
 ///
 /// @returns
@@ -2457,7 +2459,7 @@ typedef struct ol_mem_unregister_params_t {
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) !=
 ///     0`
-/// - ::OL_ERRC_NOT_FOUND
+/// - ::OL_ERRC_INVALID_ARGUMENT
 ///   - no registered memory begins at `Ptr`
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
 ///   - `NULL == Device`

@@ -410,7 +410,7 @@ pub struct MemRegister {
 pub struct MemUnregister {
     /// the device
     pub device: ol_device_handle_t,
-    /// the memory's first byte
+    /// the memory's first byte, as it was registered or as olMemRegister gave it
     pub ptr: *mut c_void,
     /// whether to unlock the pages
     pub flags: ol_memory_register_flags_t,

@@ -11,12 +11,15 @@ use super::device::Device;
 use super::error::fail;
 use super::info::Value;
 use super::leaks::Origin;
-use super::{Core, Owner};
+use super::{Core, Owner, session};
 use crate::runtime::Error;
 use crate::sys::{ol_alloc_type_t, ol_errc_t, ol_mem_info_t, ol_memory_register_flag_t};
 
 /// The largest alignment that is served.
 const MOST_ALIGNMENT: usize = 1 << 30;
+
+/// The same for memory of a GPU: the size of its pages. LLVM's library refuses larger ones, too.
+const MOST_DEVICE_ALIGNMENT: usize = 2 << 20;
 
 /// What every allocation is aligned to.
 const LEAST_ALIGNMENT: usize = 64;
@@ -118,9 +121,11 @@ impl Memory {
         size: usize,
         alignment: usize,
     ) -> Result<*mut c_void, Error> {
-        if alignment > MOST_ALIGNMENT {
+        let is_apart = kind == ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE && !session::is_host(device);
+        let most = if is_apart { MOST_DEVICE_ALIGNMENT } else { MOST_ALIGNMENT };
+        if alignment > most {
             let text = "an alignment of {} bytes: the largest is {}";
-            return Err(Error::with_numbers(ol_errc_t::OL_ERRC_UNSUPPORTED, text, [alignment, MOST_ALIGNMENT]));
+            return Err(Error::with_numbers(ol_errc_t::OL_ERRC_UNSUPPORTED, text, [alignment, most]));
         }
         if size > isize::MAX as usize - alignment {
             let text = "{} bytes are more than the address space has";
@@ -223,13 +228,20 @@ impl Memory {
     pub(super) fn unregister(&self, device: &'static Device, address: usize, flags: u32) -> Result<(), Error> {
         let unlock = flags & ol_memory_register_flag_t::OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY.0 != 0;
         let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
+        // A user may name the memory by the address that it was given.
+        let own = |base: usize, it: &Registered| {
+            let given = it.pin.as_ref().map_or(base, |pin| pin.address());
+            if it.users.contains(&address) || address < given { address } else { (address - given).saturating_add(base) }
+        };
         let found = registered.iter().position(|(base, it)| {
+            let address = own(*base, it);
             // Where no user is left but pages are locked, they may still be unlocked.
             it.device.is(device) && (it.users.contains(&address) || it.users.is_empty() && *base == address && unlock)
         });
         let Some(found) = found else {
-            return fail(ol_errc_t::OL_ERRC_NOT_FOUND, format!("no memory registered for this device begins at {address:#x}"));
+            return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, format!("no memory registered for this device begins at {address:#x}"));
         };
+        let address = own(registered[found].0, &registered[found].1);
         let memory = &mut registered[found].1;
         if let Some(user) = memory.users.iter().position(|user| *user == address) {
             memory.users.swap_remove(user);

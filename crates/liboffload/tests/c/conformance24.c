@@ -1595,6 +1595,18 @@ static void test_ol_mem_alloc_ol_errc_invalid_enumeration_prose(void) {
     skip(__func__, "`Type` is not an allocation type");
 }
 
+/* olMemAlloc returns OL_ERRC_INVALID_ENUMERATION: `Type == OL_ALLOC_TYPE_HOST` */
+static void test_ol_mem_alloc_ol_errc_invalid_enumeration_type_ol_alloc_type_host(void) {
+    struct ol_mem_alloc_params_t call;
+    memset(&call, 0, sizeof call);
+    if (!fixture("olMemAlloc", &call)) {
+        skip(__func__, "the fixture has no call");
+        return;
+    }
+    *call.pType = OL_ALLOC_TYPE_HOST;
+    expect(__func__, olMemAlloc(*call.pContext, *call.pDevice, *call.pType, *call.pSize, *call.pAllocationOut), OL_ERRC_INVALID_ENUMERATION);
+}
+
 /* olMemAlloc returns OL_ERRC_OUT_OF_RESOURCES: there is not that much memory */
 static void test_ol_mem_alloc_ol_errc_out_of_resources_prose(void) {
     skip(__func__, "there is not that much memory");
@@ -1688,6 +1700,18 @@ static void test_ol_mem_alloc_aligned_ol_errc_invalid_device_prose_2(void) {
 /* olMemAllocAligned returns OL_ERRC_INVALID_ENUMERATION: `Type` is not an allocation type */
 static void test_ol_mem_alloc_aligned_ol_errc_invalid_enumeration_prose(void) {
     skip(__func__, "`Type` is not an allocation type");
+}
+
+/* olMemAllocAligned returns OL_ERRC_INVALID_ENUMERATION: `Type == OL_ALLOC_TYPE_HOST` */
+static void test_ol_mem_alloc_aligned_ol_errc_invalid_enumeration_type_ol_alloc_type_host(void) {
+    struct ol_mem_alloc_aligned_params_t call;
+    memset(&call, 0, sizeof call);
+    if (!fixture("olMemAllocAligned", &call)) {
+        skip(__func__, "the fixture has no call");
+        return;
+    }
+    *call.pType = OL_ALLOC_TYPE_HOST;
+    expect(__func__, olMemAllocAligned(*call.pContext, *call.pDevice, *call.pType, *call.pSize, *call.pAlignment, *call.pAllocationOut), OL_ERRC_INVALID_ENUMERATION);
 }
 
 /* olMemAllocAligned returns OL_ERRC_OUT_OF_RESOURCES: there is not that much memory */
@@ -2172,8 +2196,8 @@ static void test_ol_mem_unregister_ol_errc_invalid_enumeration_flags_ol_memory_r
     skip(__func__, "`(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) != 0`");
 }
 
-/* olMemUnregister returns OL_ERRC_NOT_FOUND: no registered memory begins at `Ptr` */
-static void test_ol_mem_unregister_ol_errc_not_found_prose(void) {
+/* olMemUnregister returns OL_ERRC_INVALID_ARGUMENT: no registered memory begins at `Ptr` */
+static void test_ol_mem_unregister_ol_errc_invalid_argument_prose(void) {
     skip(__func__, "no registered memory begins at `Ptr`");
 }
 
@@ -2629,6 +2653,7 @@ int main(void) {
     test_ol_mem_alloc_ol_errc_invalid_device_prose();
     test_ol_mem_alloc_ol_errc_invalid_device_prose_2();
     test_ol_mem_alloc_ol_errc_invalid_enumeration_prose();
+    test_ol_mem_alloc_ol_errc_invalid_enumeration_type_ol_alloc_type_host();
     test_ol_mem_alloc_ol_errc_out_of_resources_prose();
     test_ol_mem_alloc_ol_errc_invalid_null_handle_null_context();
     test_ol_mem_alloc_ol_errc_invalid_null_handle_null_device();
@@ -2641,6 +2666,7 @@ int main(void) {
     test_ol_mem_alloc_aligned_ol_errc_invalid_device_prose();
     test_ol_mem_alloc_aligned_ol_errc_invalid_device_prose_2();
     test_ol_mem_alloc_aligned_ol_errc_invalid_enumeration_prose();
+    test_ol_mem_alloc_aligned_ol_errc_invalid_enumeration_type_ol_alloc_type_host();
     test_ol_mem_alloc_aligned_ol_errc_out_of_resources_prose();
     test_ol_mem_alloc_aligned_ol_errc_invalid_null_handle_null_context();
     test_ol_mem_alloc_aligned_ol_errc_invalid_null_handle_null_device();
@@ -2701,7 +2727,7 @@ int main(void) {
     test_ol_mem_unregister_ol_errc_uninitialized_prose();
     test_ol_mem_unregister_ol_errc_invalid_device_prose();
     test_ol_mem_unregister_ol_errc_invalid_enumeration_flags_ol_memory_register_flag_lock_memory_ol_memory_register_flag_unlock_memory_0();
-    test_ol_mem_unregister_ol_errc_not_found_prose();
+    test_ol_mem_unregister_ol_errc_invalid_argument_prose();
     test_ol_mem_unregister_ol_errc_invalid_null_handle_null_device();
     test_ol_mem_unregister_ol_errc_invalid_null_pointer_null_ptr();
     test_ol_memcpy_ol_errc_uninitialized_prose();

@@ -194,6 +194,8 @@ static void memory(ol_device_handle_t device) {
     FAILS(INVALID_ARGUMENT, olMemAllocAligned(device, OL_ALLOC_TYPE_DEVICE, 100, 0, &address));
     FAILS(INVALID_ARGUMENT, olMemAllocAligned(device, OL_ALLOC_TYPE_DEVICE, 100, 3, &address));
     FAILS(UNSUPPORTED, olMemAllocAligned(device, OL_ALLOC_TYPE_DEVICE, 100, (size_t)1 << 62, &address));
+    if (device != host)
+        FAILS(UNSUPPORTED, olMemAllocAligned(device, OL_ALLOC_TYPE_DEVICE, 100, (size_t)4 << 20, &address));
     FAILS(INVALID_SIZE, olMemAlloc(device, OL_ALLOC_TYPE_DEVICE, 0, &address));
     FAILS(OUT_OF_RESOURCES, olMemAlloc(device, OL_ALLOC_TYPE_DEVICE, (size_t)1 << 63, &address));
     FAILS(OUT_OF_RESOURCES, olMemAlloc(device, OL_ALLOC_TYPE_DEVICE, (size_t)1 << 50, &address));
@@ -230,17 +232,17 @@ static void registration(ol_device_handle_t device) {
     OK(olMemRegister(device, page + 4096, 100, lock, &again));
     CHECK((char *)again - (char *)pinned == 4096);
     FAILS(INVALID_ARGUMENT, olMemRegister(device, page + 8000, 8192, lock, &again));
-    FAILS(NOT_FOUND, olMemUnregister(device, page + 1, unlock));
+    FAILS(INVALID_ARGUMENT, olMemUnregister(device, page + 1, unlock));
     OK(olMemUnregister(device, page, unlock));
-    FAILS(NOT_FOUND, olMemUnregister(device, page, unlock));
+    FAILS(INVALID_ARGUMENT, olMemUnregister(device, page, unlock));
     OK(olMemUnregister(device, page + 4096, unlock));
-    FAILS(NOT_FOUND, olMemUnregister(device, page + 4096, unlock));
+    FAILS(INVALID_ARGUMENT, olMemUnregister(device, page + 4096, unlock));
     FAILS(INVALID_SIZE, olMemRegister(device, page, 0, lock, &pinned));
     FAILS(INVALID_SIZE, olMemRegister(device, page, (size_t)1 << 63, lock, &pinned));
     FAILS(INVALID_ENUMERATION, olMemRegister(device, page, 8, 0x40, &pinned));
     OK(olMemRegister(device, page, 4096, 0, &pinned));
     OK(olMemUnregister(device, page, 0));
-    FAILS(NOT_FOUND, olMemUnregister(device, page, unlock));
+    FAILS(INVALID_ARGUMENT, olMemUnregister(device, page, unlock));
 }
 
 static void fills(ol_device_handle_t device) {

@@ -936,7 +936,7 @@ pub trait Api: Sync + 'static {
     /// * `OL_ERRC_INVALID_CONTEXT`: `Context` is not a context
     /// * `OL_ERRC_INVALID_SIZE`: `Size == 0`
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device; `Device` is not one of `Context`
-    /// * `OL_ERRC_INVALID_ENUMERATION`: `Type` is not an allocation type
+    /// * `OL_ERRC_INVALID_ENUMERATION`: `Type` is not an allocation type; `Type == OL_ALLOC_TYPE_HOST`
     /// * `OL_ERRC_OUT_OF_RESOURCES`: there is not that much memory
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Context`; `NULL == Device`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == AllocationOut`
@@ -971,7 +971,7 @@ pub trait Api: Sync + 'static {
     /// * `OL_ERRC_INVALID_SIZE`: `Size == 0`
     /// * `OL_ERRC_INVALID_ARGUMENT`: `Alignment == 0`; `(Alignment & (Alignment - 1)) != 0`
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device; `Device` is not one of `Context`
-    /// * `OL_ERRC_INVALID_ENUMERATION`: `Type` is not an allocation type
+    /// * `OL_ERRC_INVALID_ENUMERATION`: `Type` is not an allocation type; `Type == OL_ALLOC_TYPE_HOST`
     /// * `OL_ERRC_OUT_OF_RESOURCES`: there is not that much memory
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Context`; `NULL == Device`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == AllocationOut`
@@ -1203,7 +1203,7 @@ pub trait Api: Sync + 'static {
     /// * With `OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY` the last user's pages are unlocked.
     ///
     /// * `device` (in): the device
-    /// * `ptr` (in): the memory's first byte
+    /// * `ptr` (in): the memory's first byte, as it was registered or as olMemRegister gave it
     /// * `flags` (in): whether to unlock the pages
     ///
     /// # Errors
@@ -1211,7 +1211,7 @@ pub trait Api: Sync + 'static {
     /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_ENUMERATION`: `(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) != 0`
-    /// * `OL_ERRC_NOT_FOUND`: no registered memory begins at `Ptr`
+    /// * `OL_ERRC_INVALID_ARGUMENT`: no registered memory begins at `Ptr`
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Device`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == Ptr`
     ///

@@ -1677,6 +1677,11 @@ pub unsafe fn mem_alloc<A: Api>(
                 "Device",
             )?;
             check::refuse_if(size.number() == 0_i128, ol_errc_t::OL_ERRC_INVALID_SIZE, "`Size == 0`")?;
+            check::refuse_if(
+                r#type.0.number() == ol_alloc_type_t::OL_ALLOC_TYPE_HOST.0.number(),
+                ol_errc_t::OL_ERRC_INVALID_ENUMERATION,
+                "`Type == OL_ALLOC_TYPE_HOST`",
+            )?;
         }
         // SAFETY: the caller says so.
         unsafe { api.mem_alloc(context, device, r#type, size, allocation_out) }
@@ -1744,6 +1749,11 @@ pub unsafe fn mem_alloc_aligned<A: Api>(
                 (alignment.number() & alignment.number().saturating_sub(1_i128)) != 0_i128,
                 ol_errc_t::OL_ERRC_INVALID_ARGUMENT,
                 "`(Alignment & (Alignment - 1)) != 0`",
+            )?;
+            check::refuse_if(
+                r#type.0.number() == ol_alloc_type_t::OL_ALLOC_TYPE_HOST.0.number(),
+                ol_errc_t::OL_ERRC_INVALID_ENUMERATION,
+                "`Type == OL_ALLOC_TYPE_HOST`",
             )?;
         }
         // SAFETY: the caller says so.

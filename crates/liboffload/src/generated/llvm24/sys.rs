@@ -1332,7 +1332,7 @@ pub struct ol_mem_register_params_t {
 pub struct ol_mem_unregister_params_t {
     /// the device
     pub pDevice: *mut ol_device_handle_t,
-    /// the memory's first byte
+    /// the memory's first byte, as it was registered or as olMemRegister gave it
     pub pPtr: *mut *mut c_void,
     /// whether to unlock the pages
     pub pFlags: *mut ol_memory_register_flags_t,

@@ -163,7 +163,7 @@ macro_rules! functions_of_this_version {
             allocation_out: *mut *mut c_void,
         ) -> Result<(), Error> {
             // SAFETY: the caller's.
-            unsafe { self.mem_alloc(context, device, ol_alloc_type_t::OL_ALLOC_TYPE_HOST, size, allocation_out) }
+            unsafe { self.mem_alloc_aligned_host(context, device, size, 1, allocation_out) }
         }
 
         unsafe fn mem_alloc_aligned_host(

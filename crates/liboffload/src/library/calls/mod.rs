@@ -49,7 +49,7 @@ impl Core {
         self.events.get(handle.cast()).ok_or_else(|| gone(ol_errc_t::OL_ERRC_INVALID_EVENT, "event"))
     }
 
-    fn symbol_of(&self, handle: ol_symbol_handle_t) -> Result<Arc<Symbol>, Error> {
+    pub(super) fn symbol_of(&self, handle: ol_symbol_handle_t) -> Result<Arc<Symbol>, Error> {
         self.symbols.get(handle.cast()).ok_or_else(|| gone(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, "symbol"))
     }
 
