@@ -66,7 +66,9 @@ fn header_24(dialect: &str) -> tempfile::TempDir {
 #[test]
 fn the_header_of_the_definitions_for_llvm_24_says_what_llvm_24_changed() {
     let facts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/facts/llvm24.c");
-    for (dialect, strict) in [("llvm", &["-std=c11", "-Wall", "-Wextra", "-Werror"][..]), ("hostcall", &["-std=c11", "-Werror", "-pedantic"])] {
+    for (dialect, strict) in
+        [("llvm", &["-std=c11", "-Wall", "-Wextra", "-Werror"][..]), ("hostcall", &["-std=c11", "-Werror", "-pedantic"])]
+    {
         let header = header_24(dialect);
         for compiler in ["gcc", "clang"] {
             compile(compiler, strict, header.path(), &facts);

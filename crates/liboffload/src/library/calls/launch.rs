@@ -90,9 +90,11 @@ impl Core {
         arg_sizes: *const usize,
     ) -> Result<(), Error> {
         let (queue, device) = (self.optional_queue(queue)?, self.device(device)?);
-        // SAFETY: the caller's structure, list and arrays; the entry point checked which of them may be null.
-        let read = || unsafe {
-            Ok((shape(&launch_size_args.read_unaligned(), is_cooperative(properties)?)?, Given::new(num_args, arg_ptrs, arg_sizes)?))
+        let read = || -> Result<(Shape, Given), Error> {
+            // SAFETY: the caller's structure and list; the entry point checked that the structure is not null.
+            let (size, cooperative) = unsafe { (launch_size_args.read_unaligned(), is_cooperative(properties)?) };
+            // SAFETY: the caller's arrays; the entry point checked that they are not null if there are arguments.
+            Ok((shape(&size, cooperative)?, unsafe { Given::new(num_args, arg_ptrs, arg_sizes) }?))
         };
         let Some(queue) = queue else {
             let symbol = self.symbol_of(kernel)?;
