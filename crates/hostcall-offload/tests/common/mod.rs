@@ -87,7 +87,8 @@ pub(crate) fn program(folder: &Path, name: &str, sources: &[PathBuf]) -> PathBuf
 /// The same for a program that was written for LLVM 23's API: for LLVM 24's, with a context where one is wanted.
 pub(crate) fn ported(folder: &Path, name: &str, sources: &[PathBuf]) -> PathBuf {
     let contexts = liboffload().join("tests/c/with_contexts.h").display().to_string();
-    program_of(folder, name, sources, is_24(), if is_24() { &["-include", &contexts] } else { &[] })
+    let include = ["-include", &*contexts];
+    program_of(folder, name, sources, is_24(), if is_24() { &include } else { &[] })
 }
 
 /// The same with the header of either version.
@@ -97,7 +98,9 @@ pub(crate) fn program_of(folder: &Path, name: &str, sources: &[PathBuf], is_24: 
     let library = shared().parent().expect("a file is in a folder");
     let mut compile = Command::new(compiler(cpp));
     compile.arg(if cpp { "-std=c++17" } else { "-std=c11" }).args(STRICT).args(["-O1", "-pthread"]);
-    includes(is_24).iter().for_each(|include| drop(compile.arg("-I").arg(include)));
+    for include in includes(is_24) {
+        compile.arg("-I").arg(include);
+    }
     compile
         .args(more)
         .args(sources)

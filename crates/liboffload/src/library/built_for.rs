@@ -6,6 +6,7 @@
 //! for those the library's name is all there is.
 
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::fail;
 use crate::runtime::Error;
@@ -53,7 +54,7 @@ impl Found {
                     "the program was compiled with the header of LLVM {other}'s Offload API, and this library has LLVM {API_VERSION}'s: \
                      link it to {}, or compile it with {}",
                     library_of(other),
-                    if API_VERSION == 24 { "include/offload/24" } else { "include/offload" }
+                    if API_VERSION == 24 { "include/offload24" } else { "include/offload" }
                 ),
             ),
             _ => Ok(()),
@@ -90,12 +91,19 @@ unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _size: usize, found: 
     0
 }
 
-/// Refuses a program that was compiled for the other version.
+/// Refuses a program that was compiled for the other version. Looks until that has succeeded.
 pub(super) fn check() -> Result<(), Error> {
+    // Relaxed: nothing else depends on it.
+    static SUCCEEDED: AtomicBool = AtomicBool::new(false);
+    if SUCCEEDED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
     let mut found = Found::default();
     // SAFETY: `look` gets what it expects, and unwinds nowhere: what it calls does not panic.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
-    found.verdict()
+    found.verdict()?;
+    SUCCEEDED.store(true, Ordering::Relaxed);
+    Ok(())
 }
 
 #[cfg(test)]

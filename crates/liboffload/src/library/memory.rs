@@ -167,9 +167,10 @@ impl Memory {
     /// Whether kernels of a device can use memory, of which a part may be registered for the device.
     #[cfg(llvm24)]
     pub(super) fn is_accessible(&self, owner: Owner, device: &Device, address: usize, size: usize) -> bool {
+        // Asks the driver, so before the lock.
+        let reaches = device.reaches_host();
         let found = self.find(address, |base, it| {
-            let shared =
-                it.kind != ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE && (it.device.platform == device.platform || device.reaches_host());
+            let shared = it.kind != ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE && (it.device.platform == device.platform || reaches);
             it.owner == owner && within(address, size, base, it.size) && (it.device.is(device) || shared)
         });
         let registered = || {
@@ -177,7 +178,7 @@ impl Memory {
             registered.iter().any(|(base, it)| it.device.is(device) && it.pin.is_some() && within(address, size, *base, it.size))
         };
         let is_memory = address.checked_add(size).is_some_and(|end| end <= isize::MAX as usize);
-        found.unwrap_or_else(|| is_memory && (device.reaches_host() || registered()))
+        found.unwrap_or_else(|| is_memory && (reaches || registered()))
     }
 
     /// The value of a property of an allocation.
