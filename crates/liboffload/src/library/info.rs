@@ -35,7 +35,7 @@ impl Value<'_> {
             Value::Pointer(_) => size_of::<*mut c_void>(),
             Value::Dimensions(_) => 12,
             #[cfg(llvm24)]
-            Value::Words(words) => size_of_val(words),
+            Value::Words(words) => size_of_val(*words),
         }
     }
 
