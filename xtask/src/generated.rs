@@ -6,25 +6,54 @@ use xshell::{Shell, cmd};
 /// The definitions.
 const API: &str = "crates/liboffload/api";
 
-/// Actions, and the files that they write.
-const FILES: [(&str, &str); 13] = [
-    ("gen-api", "crates/liboffload/include/OffloadAPI.h"),
-    ("gen-print-header", "crates/liboffload/include/OffloadPrint.hpp"),
-    ("gen-exports", "crates/liboffload/OffloadAPI.map"),
-    ("gen-rust-sys", "crates/liboffload/src/generated/sys.rs"),
-    ("gen-rust-print", "crates/liboffload/src/generated/print.rs"),
-    ("gen-impl-trait", "crates/liboffload/src/generated/api.rs"),
-    ("gen-entry-points", "crates/liboffload/src/generated/entry.rs"),
-    ("gen-rust-replay", "crates/liboffload/src/generated/replay.rs"),
-    ("gen-mock", "crates/liboffload/src/generated/mock.rs"),
-    ("gen-rust-safe", "crates/liboffload/src/generated/safe.rs"),
-    ("gen-tests", "crates/liboffload/tests/c/conformance.c"),
-    ("gen-doc-md", "docs/offload-api.md"),
-    ("gen-json-schema", "docs/offload-api.schema.json"),
-];
+/// A version of the API: its definition, the files that are made of it, and the record of its ABI.
+struct Version {
+    definition: &'static str,
+    /// Actions, and the files that they write.
+    files: &'static [(&'static str, &'static str)],
+    /// Written only on demand: a change of the ABI is to be noticed.
+    lock: &'static str,
+}
 
-/// The record of the ABI. It is written only on demand: a change of the ABI is to be noticed.
-const LOCK: &str = "crates/liboffload/api/OffloadAPI.abi.json";
+const VERSIONS: [Version; 2] = [
+    Version {
+        definition: "OffloadAPI.td",
+        files: &[
+            ("gen-api", "crates/liboffload/include/OffloadAPI.h"),
+            ("gen-print-header", "crates/liboffload/include/OffloadPrint.hpp"),
+            ("gen-exports", "crates/liboffload/OffloadAPI.map"),
+            ("gen-rust-sys", "crates/liboffload/src/generated/sys.rs"),
+            ("gen-rust-print", "crates/liboffload/src/generated/print.rs"),
+            ("gen-impl-trait", "crates/liboffload/src/generated/api.rs"),
+            ("gen-entry-points", "crates/liboffload/src/generated/entry.rs"),
+            ("gen-rust-replay", "crates/liboffload/src/generated/replay.rs"),
+            ("gen-mock", "crates/liboffload/src/generated/mock.rs"),
+            ("gen-rust-safe", "crates/liboffload/src/generated/safe.rs"),
+            ("gen-tests", "crates/liboffload/tests/c/conformance.c"),
+            ("gen-doc-md", "docs/offload-api.md"),
+            ("gen-json-schema", "docs/offload-api.schema.json"),
+        ],
+        lock: "crates/liboffload/api/OffloadAPI.abi.json",
+    },
+    Version {
+        definition: "24/OffloadAPI.td",
+        files: &[
+            ("gen-api", "crates/liboffload/include/24/OffloadAPI.h"),
+            ("gen-print-header", "crates/liboffload/include/24/OffloadPrint.hpp"),
+            ("gen-exports", "crates/liboffload/OffloadAPI24.map"),
+            ("gen-rust-sys", "crates/liboffload/src/generated/llvm24/sys.rs"),
+            ("gen-rust-print", "crates/liboffload/src/generated/llvm24/print.rs"),
+            ("gen-impl-trait", "crates/liboffload/src/generated/llvm24/api.rs"),
+            ("gen-entry-points", "crates/liboffload/src/generated/llvm24/entry.rs"),
+            ("gen-rust-replay", "crates/liboffload/src/generated/llvm24/replay.rs"),
+            ("gen-mock", "crates/liboffload/src/generated/llvm24/mock.rs"),
+            ("gen-rust-safe", "crates/liboffload/src/generated/llvm24/safe.rs"),
+            ("gen-tests", "crates/liboffload/tests/c/conformance24.c"),
+            ("gen-doc-md", "docs/offload-api-24.md"),
+        ],
+        lock: "crates/liboffload/api/24/OffloadAPI.abi.json",
+    },
+];
 
 /// Writes the files, or, to check, fails if one of them is not what it should be.
 pub(crate) fn run(sh: &Shell, check: bool, accept_abi: bool) -> Result<()> {
@@ -34,23 +63,25 @@ pub(crate) fn run(sh: &Shell, check: bool, accept_abi: bool) -> Result<()> {
     let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".into());
     let tool = format!("{target}/debug/offload-tblgen");
     let mut failed = Vec::new();
-    let mut make = |action: &str, file: &str| -> Result<()> {
-        if let Some(folder) = std::path::Path::new(file).parent() {
-            sh.create_dir(folder)?;
+    for Version { definition, files, lock } in &VERSIONS {
+        let mut make = |action: &str, file: &str| -> Result<()> {
+            if let Some(folder) = std::path::Path::new(file).parent() {
+                sh.create_dir(folder)?;
+            }
+            let mode = if check { "--check" } else { "--write-if-changed" };
+            if cmd!(sh, "{tool} --dialect hostcall -I {API} {API}/{definition} --{action} -o {file} {mode}").quiet().run().is_err() {
+                failed.push(file.to_owned());
+            }
+            Ok(())
+        };
+        for (action, file) in *files {
+            make(action, file)?;
         }
-        let mode = if check { "--check" } else { "--write-if-changed" };
-        if cmd!(sh, "{tool} --dialect hostcall -I {API} {API}/OffloadAPI.td --{action} -o {file} {mode}").quiet().run().is_err() {
-            failed.push(file.to_owned());
+        if accept_abi {
+            make("gen-abi-lock", lock)?;
+        } else if cmd!(sh, "{tool} --dialect hostcall -I {API} {API}/{definition} --check-abi-lock {lock}").quiet().run().is_err() {
+            bail!("the ABI is not what {lock} says; if that is meant, `cargo xtask generate --accept-abi` writes it anew");
         }
-        Ok(())
-    };
-    for (action, file) in FILES {
-        make(action, file)?;
-    }
-    if accept_abi {
-        make("gen-abi-lock", LOCK)?;
-    } else if cmd!(sh, "{tool} --dialect hostcall -I {API} {API}/OffloadAPI.td --check-abi-lock {LOCK}").quiet().run().is_err() {
-        bail!("the ABI is not what {LOCK} says; if that is meant, `cargo xtask generate --accept-abi` writes it anew");
     }
     match failed.as_slice() {
         [] => Ok(()),

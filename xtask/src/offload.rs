@@ -1,4 +1,4 @@
-//! The part of the GPU bundle that tests the Offload API's C library: the library, C programs, and images for every device.
+//! The part of the GPU bundle that tests the Offload API's C libraries: those of LLVM 23's and LLVM 24's API, C programs, and images for every device.
 
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
@@ -25,23 +25,35 @@ const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-
 pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     let to = format!("{out}/offload");
     sh.create_dir(&to)?;
-    cmd!(sh, "cargo build --release --package hostcall-offload").run()?;
-    let library = crate::target_directory().join("release/libhostcall_offload.so");
-    sh.copy_file(&library, &to)?;
-    cmd!(sh, "strip {to}/libhostcall_offload.so").quiet().run().context("needs binutils")?;
+    cmd!(sh, "cargo build --release --package hostcall-offload --package hostcall-offload24").run()?;
+    cmd!(sh, "cargo build --release --package liboffload --bin bench-offload --bin offload-info").run()?;
+    for file in ["libhostcall_offload.so", "libhostcall_offload24.so", "bench-offload", "offload-info"] {
+        sh.copy_file(crate::target_directory().join("release").join(file), &to)?;
+        cmd!(sh, "strip {to}/{file}").quiet().run().context("needs binutils")?;
+    }
     let (tests, examples) = ("crates/liboffload/tests", "crates/hostcall-offload/examples/c");
     let include = "-Icrates/liboffload/include";
-    let programs: [(&str, &str, &str, Vec<String>); 5] = [
-        ("suite", "cc", "-std=c11", vec![format!("{tests}/c/suite.c")]),
-        ("conformance", "cc", "-std=c11", vec![format!("{tests}/c/conformance.c"), format!("{tests}/c/device_fixture.c")]),
-        ("stress", "cc", "-std=c11", vec![format!("{tests}/c/stress.c")]),
-        ("vector_add", "cc", "-std=c11", vec![format!("{examples}/vector_add.c")]),
-        ("vector_add_cpp", "c++", "-std=c++17", vec![format!("{examples}/vector_add.cpp")]),
+    let (fixture, ported) = (format!("{tests}/c/device_fixture.c"), format!("{tests}/c/with_contexts.h"));
+    let programs: [(&str, u32, Vec<String>); 8] = [
+        ("suite", 23, vec![format!("{tests}/c/suite.c")]),
+        ("conformance", 23, vec![format!("{tests}/c/conformance.c"), fixture.clone()]),
+        ("stress", 23, vec![format!("{tests}/c/stress.c")]),
+        ("vector_add", 23, vec![format!("{examples}/vector_add.c")]),
+        ("vector_add_cpp", 23, vec![format!("{examples}/vector_add.cpp")]),
+        ("suite24", 24, vec![format!("{tests}/c/suite24.c")]),
+        ("suite-ported", 24, vec!["-include".to_owned(), ported, format!("{tests}/c/suite.c")]),
+        ("conformance24", 24, vec![format!("{tests}/c/conformance24.c"), fixture]),
     ];
-    for (name, compiler, standard, sources) in programs {
+    for (name, version, arguments) in programs {
         // C++'s library may be older there.
-        let link = if compiler == "c++" { &["-static-libstdc++", "-static-libgcc"][..] } else { &[] };
-        cmd!(sh, "{compiler} {standard} {STRICT...} {include} {sources...} -L{to} -lhostcall_offload {link...} -o {to}/{name}").run()?;
+        let (compiler, standard, link) = if name.ends_with("_cpp") {
+            ("c++", "-std=c++17", &["-static-libstdc++", "-static-libgcc"][..])
+        } else {
+            ("cc", "-std=c11", &[][..])
+        };
+        let (own, library) =
+            if version == 24 { (Some("-Icrates/liboffload/include/24"), "-lhostcall_offload24") } else { (None, "-lhostcall_offload") };
+        cmd!(sh, "{compiler} {standard} {STRICT...} {own...} {include} {arguments...} -L{to} {library} {link...} -o {to}/{name}").run()?;
     }
     for source in [format!("{tests}/images/kernels.c"), format!("{examples}/vector_add_kernel.c")] {
         let name = std::path::Path::new(&source).file_stem().and_then(|name| name.to_str()).context("a name")?;

@@ -47,3 +47,15 @@ fn the_archive_makes_a_library_with_the_versions_that_programs_linked_to_llvm_s_
     let line = names.lines().find(|line| line.ends_with(" olInit")).expect("olInit is exported");
     assert!(line.contains("VERS1.0"), "{line}");
 }
+
+#[test]
+fn a_program_that_was_compiled_with_llvm_24_s_header_is_told_so_by_ol_init() {
+    let folder = tempfile::tempdir().unwrap();
+    let suite = common::program_of(folder.path(), "mismatch", &[common::source("mismatch.c")], true, &[]);
+    let output = text(&succeed(&mut common::command(&suite)).stdout);
+    assert!(
+        output.contains("the program was compiled with the header of LLVM 24's Offload API, and this library has LLVM 23's"),
+        "{output}"
+    );
+    assert!(output.contains("link it to libhostcall_offload24,"), "{output}");
+}

@@ -81,7 +81,7 @@ fn a_platform_that_the_environment_misspells_is_an_error_that_names_those_there_
     let add = program(folder.path(), "vector_add", &[example("vector_add.c")]);
     let output = command(&add).arg("/dev/null").env("OFFLOAD_PLATFORMS", "cda").output().unwrap();
     assert!(!output.status.success());
-    assert!(text(&output.stderr).contains("OFFLOAD_PLATFORMS names `cda`, which is none of cuda, host"), "{output:?}");
+    assert!(text(&output.stderr).contains("OFFLOAD_PLATFORMS names `cda`, which is none of cuda, amdgpu, host"), "{output:?}");
 }
 
 #[test]

@@ -63,7 +63,8 @@ fn a_changed_result_is_noticed() {
     let stdout = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(
-        stdout.contains("olGetSymbol: gives OL_ERRC_NOT_FOUND (the program has no kernel `vector_add`); the recording has OL_ERRC_SUCCESS"),
+        stdout.contains("olGetSymbol: gives OL_ERRC_NOT_FOUND (the program has no kernel `vector_add`; its image has `add`, ")
+            && stdout.contains("…); the recording has OL_ERRC_SUCCESS"),
         "{stdout}"
     );
 }

@@ -14,9 +14,11 @@ defvar PARAM_OPTIONAL = 0x4;
 defvar PARAM_IN_OPTIONAL = !or(PARAM_IN, PARAM_OPTIONAL);
 defvar PARAM_OUT_OPTIONAL = !or(PARAM_OUT, PARAM_OPTIONAL);
 
-// How the back ends write an API where the command line does not say: `hostcall`, or `llvm` for the text of LLVM's tool.
-class ApiSettings<string Dialect> {
+// How the back ends write an API where the command line does not say: `hostcall`, or `llvm` for the text of LLVM's tool. And the version of LLVM
+// whose API it is, if it is one's.
+class ApiSettings<string Dialect, int Llvm = 0> {
   string dialect = Dialect;
+  int llvm = Llvm;
 }
 
 // Everything that ends up in the header.

@@ -84,6 +84,7 @@ def ol_errc_t : Enum {
     Etor<"INVALID_DEVICE", "a device handle is not valid, or is not the device that it must be">,
     Etor<"INVALID_QUEUE", "a queue handle is not valid">,
     Etor<"INVALID_EVENT", "an event handle is not valid">,
+  ]#ContextCode#[
     Etor<"SYMBOL_KIND", "the symbol is not of the kind that the call needs">,
   ];
 }

@@ -67,7 +67,7 @@ def ol_device_info_t : Enum {
   list<TaggedEtor> launches = [
     TaggedEtor<"COOPERATIVE_LAUNCH_SUPPORT", "bool", "whether all work groups of a launch can wait for one another">,
   ];
-  let etors = identity#limits#arithmetic#vectors#support#launches;
+  let etors = identity#limits#LaneProperty#arithmetic#vectors#support#launches#MoreDeviceProperties;
 }
 
 def ol_device_iterate_cb_t : FptrTypedef {

@@ -12,16 +12,16 @@ def ol_alloc_type_t : Enum {
 def olMemAlloc : Function {
   let desc = "Allocates memory";
   let details = ["Addresses are unique: no two allocations that exist at the same time have an address in common, whatever their devices."];
-  let params = [
+  let params = InContext#[
     Param<"ol_device_handle_t", "Device", "the device that the memory is for", PARAM_IN>,
     Param<"ol_alloc_type_t", "Type", "where the memory lies", PARAM_IN>,
     Param<"size_t", "Size", "how many bytes", PARAM_IN>,
     Param<"void**", "AllocationOut", "receives the address", PARAM_OUT>,
   ];
-  let returns = [
+  let returns = OfContext#[
     Return<"OL_ERRC_INVALID_SIZE", ["`Size == 0`"]>,
-    Return<"OL_ERRC_INVALID_DEVICE", ["`Device` is not a device"]>,
-    Return<"OL_ERRC_INVALID_ENUMERATION", ["`Type` is not an allocation type"]>,
+    Return<"OL_ERRC_INVALID_DEVICE", ["`Device` is not a device"]#NotInContext>,
+    Return<"OL_ERRC_INVALID_ENUMERATION", ["`Type` is not an allocation type"]#NoHostType>,
     Return<"OL_ERRC_OUT_OF_RESOURCES", ["there is not that much memory"]>,
   ];
 }
@@ -29,28 +29,28 @@ def olMemAlloc : Function {
 def olMemAllocAligned : Function {
   let desc = "Allocates memory at an address that is a multiple of an alignment";
   let details = ["Addresses are unique, as `olMemAlloc` says."];
-  let params = [
+  let params = InContext#[
     Param<"ol_device_handle_t", "Device", "the device that the memory is for", PARAM_IN>,
     Param<"ol_alloc_type_t", "Type", "where the memory lies", PARAM_IN>,
     Param<"size_t", "Size", "how many bytes", PARAM_IN>,
     Param<"size_t", "Alignment", "the alignment in bytes: a power of two", PARAM_IN>,
     Param<"void**", "AllocationOut", "receives the address", PARAM_OUT>,
   ];
-  let returns = [
+  let returns = OfContext#[
     Return<"OL_ERRC_INVALID_SIZE", ["`Size == 0`"]>,
     Return<"OL_ERRC_INVALID_ARGUMENT", ["`Alignment == 0`", "`(Alignment & (Alignment - 1)) != 0`"]>,
-    Return<"OL_ERRC_INVALID_DEVICE", ["`Device` is not a device"]>,
-    Return<"OL_ERRC_INVALID_ENUMERATION", ["`Type` is not an allocation type"]>,
+    Return<"OL_ERRC_INVALID_DEVICE", ["`Device` is not a device"]#NotInContext>,
+    Return<"OL_ERRC_INVALID_ENUMERATION", ["`Type` is not an allocation type"]#NoHostType>,
     Return<"OL_ERRC_OUT_OF_RESOURCES", ["there is not that much memory"]>,
   ];
 }
 
 def olMemFree : Function {
   let desc = "Gives memory back that olMemAlloc or olMemAllocAligned allocated";
-  let params = [
+  let params = InContext#[
     Param<"void*", "Address", "the address that the allocating call gave", PARAM_IN>,
   ];
-  let returns = [Return<"OL_ERRC_NOT_FOUND", ["no allocation of this library begins at `Address`"]>];
+  let returns = OfContext#[Return<"OL_ERRC_NOT_FOUND", ["no allocation of this library begins at `Address`"]>];
 }
 
 def ol_mem_info_t : Enum {
@@ -70,14 +70,14 @@ def olGetMemInfo : Function {
     "The address may be that of any byte of the allocation.",
     "`olGetMemInfoSize` tells how many bytes the property needs.",
   ];
-  let params = [
+  let params = InContext#[
     Param<"const void*", "Ptr", "an address in the allocation", PARAM_IN>,
     Param<"ol_mem_info_t", "PropName", "the property", PARAM_IN>,
     Param<"size_t", "PropSize", "how many bytes PropValue has room for", PARAM_IN>,
     TypeTaggedParam<"void*", "PropValue", "receives the property; not written when the call fails", PARAM_OUT,
                     TypeInfo<"PropName", "PropSize">>,
   ];
-  let returns = [
+  let returns = OfContext#[
     Return<"OL_ERRC_INVALID_SIZE", ["`PropSize == 0`", "the property needs more than `PropSize` bytes"]>,
     Return<"OL_ERRC_INVALID_ENUMERATION", ["`PropName` is no property of allocations"]>,
     Return<"OL_ERRC_NOT_FOUND", ["`Ptr` is in no allocation of this library"]>,
@@ -87,12 +87,12 @@ def olGetMemInfo : Function {
 def olGetMemInfoSize : Function {
   let desc = "Tells how many bytes a property of an allocation needs";
   let details = ["The address may be that of any byte of the allocation."];
-  let params = [
+  let params = InContext#[
     Param<"const void*", "Ptr", "an address in the allocation", PARAM_IN>,
     Param<"ol_mem_info_t", "PropName", "the property", PARAM_IN>,
     Param<"size_t*", "PropSizeRet", "receives the size in bytes", PARAM_OUT>,
   ];
-  let returns = [
+  let returns = OfContext#[
     Return<"OL_ERRC_INVALID_ENUMERATION", ["`PropName` is no property of allocations"]>,
     Return<"OL_ERRC_NOT_FOUND", ["`Ptr` is in no allocation of this library"]>,
   ];
@@ -221,7 +221,7 @@ def olMemUnregister : Function {
   ];
   let params = [
     Param<"ol_device_handle_t", "Device", "the device", PARAM_IN>,
-    Param<"void*", "Ptr", "the memory's first byte", PARAM_IN>,
+    Param<"void*", "Ptr", "the memory's first byte, as it was registered or as olMemRegister gave it", PARAM_IN>,
     Param<"ol_memory_register_flags_t", "Flags", "whether to unlock the pages", PARAM_IN>,
   ];
   let returns = [
@@ -229,6 +229,6 @@ def olMemUnregister : Function {
     Return<"OL_ERRC_INVALID_ENUMERATION", [
       "`(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) != 0`",
     ]>,
-    Return<"OL_ERRC_NOT_FOUND", ["no registered memory begins at `Ptr`"]>,
+    Return<"OL_ERRC_INVALID_ARGUMENT", ["no registered memory begins at `Ptr`"]>,
   ];
 }

@@ -19,7 +19,7 @@ def ol_platform_info_t : Enum {
     TaggedEtor<"VENDOR_NAME", "char[]", "who made it">,
     TaggedEtor<"VERSION", "char[]", "the version of its driver">,
     TaggedEtor<"BACKEND", "ol_platform_backend_t", "the driver interface behind it">,
-  ];
+  ]#MorePlatformProperties;
 }
 
 def olGetPlatformInfo : Function {

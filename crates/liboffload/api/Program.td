@@ -3,14 +3,14 @@
 def olCreateProgram : Function {
   let desc = "Loads an image on a device";
   let details = ["The image is copied; the caller may free it when the call returns."];
-  let params = [
+  let params = InContext#[
     Param<"ol_device_handle_t", "Device", "the device", PARAM_IN>,
     RangedParam<"const void*", "ProgData", "the image", PARAM_IN, Range<"0", "ProgDataSize">>,
     Param<"size_t", "ProgDataSize", "how many bytes it has", PARAM_IN>,
     Param<"ol_program_handle_t*", "Program", "receives the program", PARAM_OUT>,
   ];
-  let returns = [
-    Return<"OL_ERRC_INVALID_DEVICE", ["`Device` is not a device"]>,
+  let returns = OfContext#[
+    Return<"OL_ERRC_INVALID_DEVICE", ["`Device` is not a device"]#NotInContext>,
     Return<"OL_ERRC_INVALID_BINARY", ["the image is damaged, or not for this device"]>,
     Return<"OL_ERRC_ASSEMBLE_FAILURE">,
     Return<"OL_ERRC_COMPILE_FAILURE">,

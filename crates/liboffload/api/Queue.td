@@ -2,12 +2,12 @@
 
 def olCreateQueue : Function {
   let desc = "Makes a queue";
-  let params = [
+  let params = InContext#[
     Param<"ol_device_handle_t", "Device", "the device that will do the queue's work", PARAM_IN>,
     Param<"ol_queue_handle_t*", "Queue", "receives the queue", PARAM_OUT>,
   ];
-  let returns = [
-    Return<"OL_ERRC_INVALID_DEVICE", ["`Device` is not a device"]>,
+  let returns = OfContext#[
+    Return<"OL_ERRC_INVALID_DEVICE", ["`Device` is not a device"]#NotInContext>,
     Return<"OL_ERRC_OUT_OF_RESOURCES">,
   ];
 }
@@ -61,6 +61,7 @@ def ol_queue_info_t : Enum {
   let is_typed = 1;
   let etors = [
     TaggedEtor<"DEVICE", "ol_device_handle_t", "the device that does its work">,
+  ]#ContextProperty#[
     TaggedEtor<"EMPTY", "bool", "whether it is known to have no work left; always false where the driver cannot tell">,
   ];
 }

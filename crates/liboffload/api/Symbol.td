@@ -30,7 +30,7 @@ def ol_symbol_info_t : Enum {
     TaggedEtor<"KIND", "ol_symbol_kind_t", "its kind">,
     TaggedEtor<"GLOBAL_VARIABLE_ADDRESS", "void *", "where a global variable lies in the device's memory">,
     TaggedEtor<"GLOBAL_VARIABLE_SIZE", "size_t", "how many bytes a global variable has">,
-  ];
+  ]#MoreSymbolProperties;
 }
 
 def olGetSymbolInfo : Function {

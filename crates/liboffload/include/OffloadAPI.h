@@ -1,4 +1,4 @@
-/* Made from OffloadAPI.td by offload-tblgen --gen-api; change that, not this file. */
+/* Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-api; change that, not this file. */
 
 #ifndef OL_OFFLOADAPI_H
 #define OL_OFFLOADAPI_H
@@ -511,6 +511,20 @@ typedef unsigned (*ol_platform_rpc_cb_t)(void *Port, unsigned NumLanes);
 
 /// What every function returns: null for success, else what is known of the failure
 typedef const struct ol_error_struct_t *ol_result_t;
+
+/// The version of LLVM whose API this header has.
+#define OFFLOAD_API_LLVM 23
+
+/// Says in the program's file which version it was compiled for; olInit compares. It is data, and
+/// no part of the API.
+#if defined(__ELF__) && defined(__GNUC__)
+static const struct ol_api_note {
+    uint32_t NameSize, DataSize, Type;
+    char Name[12];
+    uint32_t Version;
+} ol_api_note
+    __attribute__((used, aligned(4), section(".note.offload.api"))) = {11, 4, 1, "OffloadAPI", OFFLOAD_API_LLVM};
+#endif
 
 /// Pointers to the arguments of a call of ::olCalculateOptimalOccupancy.
 typedef struct ol_calculate_optimal_occupancy_params_t {
@@ -1900,7 +1914,7 @@ typedef struct ol_mem_unregister_params_t {
 /// - With `OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY` the last user's pages are unlocked.
 ///
 /// @param[in] Device the device
-/// @param[in] Ptr the memory's first byte
+/// @param[in] Ptr the memory's first byte, as it was registered or as olMemRegister gave it
 /// @param[in] Flags whether to unlock the pages
 ///
 /// @returns
@@ -1912,7 +1926,7 @@ typedef struct ol_mem_unregister_params_t {
 /// - ::OL_ERRC_INVALID_ENUMERATION
 ///   - `(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) !=
 ///     0`
-/// - ::OL_ERRC_NOT_FOUND
+/// - ::OL_ERRC_INVALID_ARGUMENT
 ///   - no registered memory begins at `Ptr`
 /// - ::OL_ERRC_INVALID_NULL_HANDLE
 ///   - `NULL == Device`

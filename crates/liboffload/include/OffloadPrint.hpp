@@ -1,4 +1,4 @@
-/* Made from OffloadAPI.td by offload-tblgen --gen-print-header; change that, not this file. */
+/* Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-print-header; change that, not this file. */
 
 #ifndef OL_OFFLOADAPI_PRINT_HPP
 #define OL_OFFLOADAPI_PRINT_HPP

@@ -17,7 +17,7 @@ fn platforms_and_devices_are_listed_as_json() {
     }
     let host = all["devices"].as_array().unwrap().iter().find(|device| device["platform"] == "HOST").unwrap();
     assert_eq!(host["type"], "HOST");
-    assert!(host["memory_bytes"].as_u64().unwrap() > 1 << 20 && host["memory_clock_mhz"]["not_told"].is_string(), "{host}");
+    assert!(host["memory_bytes"].as_u64().unwrap() > 1 << 20 && host["memory_clock_mhz"].as_u64().unwrap() > 0, "{host}");
 }
 
 #[test]

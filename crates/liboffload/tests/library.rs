@@ -34,7 +34,7 @@ fn the_safe_wrappers_work_over_the_library() {
     assert!(!device.info_name().unwrap().is_empty());
     assert_eq!(device.info_platform().unwrap().info_name().unwrap(), "HOST");
     assert!(device.info_cooperative_launch_support().unwrap());
-    assert_eq!(device.info_memory_clock_rate().unwrap_err().code, ol_errc_t::OL_ERRC_UNSUPPORTED);
+    assert!(device.info_memory_clock_rate().unwrap() > 0 && device.info_max_clock_frequency().unwrap() > 0);
 
     let memory = device.mem_alloc(ol_alloc_type_t::OL_ALLOC_TYPE_MANAGED, 64).unwrap();
     let error = device.mem_alloc(ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE, usize::MAX).unwrap_err();

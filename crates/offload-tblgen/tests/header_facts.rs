@@ -55,6 +55,42 @@ fn the_header_in_our_own_text_says_the_same_and_is_c11_and_cpp17() {
     }
 }
 
+/// The header of LLVM 24's definitions.
+fn header_24(dialect: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let text = generate(&["--gen-api", "--dialect", dialect], &api_dir().join("24/OffloadAPI.td"));
+    std::fs::write(dir.path().join("OffloadAPI.h"), text).expect("written");
+    dir
+}
+
+#[test]
+fn the_header_of_the_definitions_for_llvm_24_says_what_llvm_24_changed() {
+    let facts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/facts/llvm24.c");
+    for (dialect, strict) in
+        [("llvm", &["-std=c11", "-Wall", "-Wextra", "-Werror"][..]), ("hostcall", &["-std=c11", "-Werror", "-pedantic"])]
+    {
+        let header = header_24(dialect);
+        for compiler in ["gcc", "clang"] {
+            compile(compiler, strict, header.path(), &facts);
+        }
+        assert_eq!(prototypes(&std::fs::read_to_string(header.path().join("OffloadAPI.h")).expect("there")).len(), 102, "{dialect}");
+    }
+}
+
+/// What a program was compiled for cannot be told by its names. The record of the ABI can.
+#[test]
+fn the_record_of_one_version_s_abi_is_not_the_other_s() {
+    let (lock_23, lock_24) = (api_dir().join("OffloadAPI.abi.json"), api_dir().join("24/OffloadAPI.abi.json"));
+    for (definition, own, other) in [("OffloadAPI.td", &lock_23, &lock_24), ("24/OffloadAPI.td", &lock_24, &lock_23)] {
+        let compare = |lock: &Path| run(&[&format!("--check-abi-lock={}", lock.display())], &api_dir().join(definition));
+        assert!(compare(own).status.success(), "{definition}");
+        let output = compare(other);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{definition}");
+        assert!(text.contains("the API: was LLVM ") && text.contains("OL_ERRC_SYMBOL_KIND") && text.contains("olCreateQueue"), "{text}");
+    }
+}
+
 /// The facts cannot tell a definition that has too much.
 #[test]
 fn the_header_says_no_more_than_llvm_23_s() {
@@ -130,7 +166,9 @@ fn enumerators(header: &str) -> BTreeMap<String, String> {
 
 #[test]
 fn the_definitions_have_no_fault() {
-    let output = run(&["--lint", "--lints", "error"], &api_dir().join("OffloadAPI.td"));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    for definition in ["OffloadAPI.td", "24/OffloadAPI.td"] {
+        let output = run(&["--lint", "--lints", "error"], &api_dir().join(definition));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
 }

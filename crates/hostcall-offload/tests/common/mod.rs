@@ -1,4 +1,4 @@
-//! Building the library, images and C programs for the tests.
+//! Building the library, images and C programs for the tests: those of the package whose tests they are, for LLVM 23's API or LLVM 24's.
 
 #![allow(dead_code, reason = "each test program uses some of it")]
 
@@ -25,13 +25,32 @@ pub(crate) fn kernels() -> PathBuf {
 
 /// An example in C.
 pub(crate) fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/c").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-offload/examples/c").join(name)
+}
+
+/// The package whose tests these are, and the name of its library.
+const PACKAGE: &str = env!("CARGO_PKG_NAME");
+
+/// Whether they are of LLVM 24's API.
+fn is_24() -> bool {
+    PACKAGE == "hostcall-offload24"
+}
+
+/// The name of the library, for the linker.
+pub(crate) fn library() -> String {
+    PACKAGE.replace('-', "_")
+}
+
+/// Where its headers are.
+pub(crate) fn includes(is_24: bool) -> Vec<PathBuf> {
+    let include = liboffload().join("include");
+    if is_24 { vec![include.join("24"), include] } else { vec![include] }
 }
 
 /// The files that cargo built for the library: the shared and the static one.
 fn artefacts() -> &'static [PathBuf] {
     static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
-    FILES.get_or_init(|| built("hostcall-offload", &["--lib"]))
+    FILES.get_or_init(|| built(PACKAGE, &["--lib"]))
 }
 
 /// A program of `liboffload`.
@@ -43,12 +62,12 @@ fn artefact(extension: &str) -> &'static Path {
     artefacts().iter().find(|file| file.extension().is_some_and(|found| found == extension)).expect("cargo built it")
 }
 
-/// `libhostcall_offload.so`.
+/// The shared library.
 pub(crate) fn shared() -> &'static Path {
     artefact("so")
 }
 
-/// `libhostcall_offload.a`.
+/// The static library.
 pub(crate) fn archive() -> &'static Path {
     artefact("a")
 }
@@ -62,12 +81,33 @@ const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
 
 /// Compiles and links a program of some sources against the shared library.
 pub(crate) fn program(folder: &Path, name: &str, sources: &[PathBuf]) -> PathBuf {
+    program_of(folder, name, sources, is_24(), &[])
+}
+
+/// The same for a program that was written for LLVM 23's API: for LLVM 24's, with a context where one is wanted.
+pub(crate) fn ported(folder: &Path, name: &str, sources: &[PathBuf]) -> PathBuf {
+    let contexts = liboffload().join("tests/c/with_contexts.h").display().to_string();
+    let include = ["-include", &*contexts];
+    program_of(folder, name, sources, is_24(), if is_24() { &include } else { &[] })
+}
+
+/// The same with the header of either version.
+pub(crate) fn program_of(folder: &Path, name: &str, sources: &[PathBuf], is_24: bool, more: &[&str]) -> PathBuf {
     let path = folder.join(name);
     let cpp = sources.iter().any(|source| source.extension().is_some_and(|extension| extension == "cpp"));
     let library = shared().parent().expect("a file is in a folder");
     let mut compile = Command::new(compiler(cpp));
-    compile.arg(if cpp { "-std=c++17" } else { "-std=c11" }).args(STRICT).args(["-O1", "-pthread", "-I"]).arg(liboffload().join("include"));
-    compile.args(sources).arg("-L").arg(library).arg("-lhostcall_offload").arg(format!("-Wl,-rpath,{}", library.display()));
+    compile.arg(if cpp { "-std=c++17" } else { "-std=c11" }).args(STRICT).args(["-O1", "-pthread"]);
+    for include in includes(is_24) {
+        compile.arg("-I").arg(include);
+    }
+    compile
+        .args(more)
+        .args(sources)
+        .arg("-L")
+        .arg(library)
+        .arg(format!("-l{}", self::library()))
+        .arg(format!("-Wl,-rpath,{}", library.display()));
     succeed(compile.arg("-o").arg(&path));
     path
 }

@@ -2,6 +2,9 @@
 //!
 //! The exit status is 0 if everything is as it was recorded, 1 if something differs, and 2 if the recording cannot be replayed.
 
+#[cfg(llvm24)]
+extern crate liboffload24 as liboffload;
+
 use std::process::ExitCode;
 
 use liboffload::library::replay::{Finding, Options, replay};

@@ -1,6 +1,6 @@
 //! The trait that an implementation of the API fills. A function that is missing is a compile error.
 //!
-//! Made from OffloadAPI.td by offload-tblgen --gen-impl-trait; change that, not this file.
+//! Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-impl-trait; change that, not this file.
 
 #![allow(clippy::too_many_arguments, reason = "a function has as many as its definition says")]
 
@@ -906,7 +906,7 @@ pub trait Api: Sync + 'static {
     /// * With `OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY` the last user's pages are unlocked.
     ///
     /// * `device` (in): the device
-    /// * `ptr` (in): the memory's first byte
+    /// * `ptr` (in): the memory's first byte, as it was registered or as olMemRegister gave it
     /// * `flags` (in): whether to unlock the pages
     ///
     /// # Errors
@@ -914,7 +914,7 @@ pub trait Api: Sync + 'static {
     /// * `OL_ERRC_UNINITIALIZED`: the library is not initialised
     /// * `OL_ERRC_INVALID_DEVICE`: `Device` is not a device
     /// * `OL_ERRC_INVALID_ENUMERATION`: `(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) != 0`
-    /// * `OL_ERRC_NOT_FOUND`: no registered memory begins at `Ptr`
+    /// * `OL_ERRC_INVALID_ARGUMENT`: no registered memory begins at `Ptr`
     /// * `OL_ERRC_INVALID_NULL_HANDLE`: `NULL == Device`
     /// * `OL_ERRC_INVALID_NULL_POINTER`: `NULL == Ptr`
     ///

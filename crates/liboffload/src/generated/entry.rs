@@ -2,7 +2,7 @@
 //!
 //! [`export_entry_points!`](crate::export_entry_points) makes C functions of them.
 //!
-//! Made from OffloadAPI.td by offload-tblgen --gen-entry-points; change that, not this file.
+//! Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-entry-points; change that, not this file.
 
 #![allow(clippy::too_many_arguments, reason = "a function has as many as its definition says")]
 #![allow(unused_imports, reason = "not every API needs each of them")]

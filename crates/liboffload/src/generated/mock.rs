@@ -3,7 +3,7 @@
 //! By itself it makes and destroys handles and writes zeros where a function writes; [hooks](Hook) before, instead of and after each
 //! function do the rest, and [`Faults`] make calls fail. Through `export_entry_points!(Mock)` it is a C library.
 //!
-//! Made from OffloadAPI.td by offload-tblgen --gen-mock; change that, not this file.
+//! Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-mock; change that, not this file.
 
 #![allow(clippy::too_many_arguments, reason = "a function has as many as its definition says")]
 
@@ -410,7 +410,7 @@ pub struct MemRegister {
 pub struct MemUnregister {
     /// the device
     pub device: ol_device_handle_t,
-    /// the memory's first byte
+    /// the memory's first byte, as it was registered or as olMemRegister gave it
     pub ptr: *mut c_void,
     /// whether to unlock the pages
     pub flags: ol_memory_register_flags_t,

@@ -1,6 +1,6 @@
 //! The values of the API as text: enumerators by name, structures by member, pointers as addresses.
 //!
-//! Made from OffloadAPI.td by offload-tblgen --gen-rust-print; change that, not this file.
+//! Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-rust-print; change that, not this file.
 
 use std::ffi::c_void;
 use std::fmt;

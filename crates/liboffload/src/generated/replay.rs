@@ -1,6 +1,6 @@
 //! Calls of the entry points by name.
 //!
-//! Made from OffloadAPI.td by offload-tblgen --gen-rust-replay; change that, not this file.
+//! Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-rust-replay; change that, not this file.
 
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, reason = "names are those of the C API")]
 

@@ -1,10 +1,13 @@
 //! The C API as Rust sees it: types laid out as in C, and the functions of a library that is linked.
 //!
-//! Made from OffloadAPI.td by offload-tblgen --gen-rust-sys; change that, not this file.
+//! Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-rust-sys; change that, not this file.
 
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, reason = "names are those of the C API")]
 
 use std::ffi::{c_char, c_uint, c_void};
+
+/// The version of LLVM whose API this is.
+pub const API_VERSION: u32 = 23;
 
 /// First part of the version of the Offload API
 pub const OL_VERSION_MAJOR: u32 = 0;
@@ -1123,7 +1126,7 @@ pub struct ol_mem_register_params_t {
 pub struct ol_mem_unregister_params_t {
     /// the device
     pub pDevice: *mut ol_device_handle_t,
-    /// the memory's first byte
+    /// the memory's first byte, as it was registered or as olMemRegister gave it
     pub pPtr: *mut *mut c_void,
     /// whether to unlock the pages
     pub pFlags: *mut ol_memory_register_flags_t,

@@ -7,7 +7,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use super::arguments::Arguments;
+use super::arguments::Given;
 use super::host_calls::Calls;
 use crate::runtime::Error;
 use crate::sys::{ol_alloc_type_t, ol_device_type_t, ol_platform_backend_t};
@@ -81,7 +81,7 @@ impl fmt::Debug for Place {
 pub(super) trait Queue: Send + Sync {
     /// # Safety
     /// The kernel uses memory through `arguments` as the caller of the C API promised.
-    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: Arguments) -> Result<(), Error>;
+    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Result<(), Error>;
 
     /// # Safety
     /// Both are memory of `size` bytes, until the copy is done.
@@ -127,6 +127,9 @@ pub(super) trait Event: Send + Sync {
 pub(super) trait Program: Send + Sync {
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn Kernel>>, Error>;
     fn global(&self, name: &str) -> Result<Option<Global>, Error>;
+
+    /// Names among which those of all its kernels and global variables are, in order. `UNSUPPORTED` if the image does not tell.
+    fn names(&self) -> Result<Vec<String>, Error>;
 }
 
 /// A global variable: where it is, and how many bytes it has.
@@ -199,4 +202,19 @@ pub(super) struct Properties {
     /// char, short, int, long, float, double, half.
     pub(super) vector_widths: [u32; 7],
     pub(super) cooperative: bool,
+    /// Items that run in lockstep.
+    #[cfg_attr(not(llvm24), expect(dead_code, reason = "LLVM 24 has a property for it"))]
+    pub(super) lanes: u32,
+    /// What its code is compiled for.
+    #[cfg_attr(not(llvm24), expect(dead_code, reason = "as above"))]
+    pub(super) arch: String,
+    /// Ticks of the clock that kernels read.
+    #[cfg_attr(not(llvm24), expect(dead_code, reason = "as above"))]
+    pub(super) timestamps_per_second: u64,
+    /// The most waves that are on it at the same time.
+    #[cfg_attr(not(llvm24), expect(dead_code, reason = "as above"))]
+    pub(super) resident_waves: u32,
+    /// Whether kernels can use any memory of the host.
+    #[cfg_attr(not(llvm24), expect(dead_code, reason = "LLVM 24 has a function that tells"))]
+    pub(super) reaches_host: bool,
 }

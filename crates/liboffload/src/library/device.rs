@@ -54,6 +54,12 @@ impl Device {
         self.properties.get_or_init(|| self.driver.properties()).as_ref().map_err(Clone::clone)
     }
 
+    /// Whether kernels can use any memory of the host.
+    #[cfg(llvm24)]
+    pub(super) fn reaches_host(&self) -> bool {
+        self.properties().is_ok_and(|all| all.reaches_host)
+    }
+
     /// Its name, or why it has none.
     pub(super) fn name(&self) -> String {
         self.properties().map_or_else(|error| error.to_string(), |all| all.name.clone())
@@ -104,7 +110,31 @@ impl Device {
             D::OL_DEVICE_INFO_DOUBLE_FP_SUPPORT => Value::Bool(double != 0),
             D::OL_DEVICE_INFO_HALF_FP_SUPPORT => Value::Bool(half != 0),
             D::OL_DEVICE_INFO_COOPERATIVE_LAUNCH_SUPPORT => Value::Bool(all.cooperative),
+            #[cfg(llvm24)]
+            D::OL_DEVICE_INFO_NUM_LANES => Value::U32(all.lanes),
+            // One driver serves all devices of a platform.
+            #[cfg(llvm24)]
+            D::OL_DEVICE_INFO_DRIVER_ID => Value::U32(0),
+            #[cfg(llvm24)]
+            D::OL_DEVICE_INFO_COMPUTE_UNIT_KIND => Value::Text(&all.arch),
+            #[cfg(llvm24)]
+            D::OL_DEVICE_INFO_TIMESTAMP_FREQUENCY => Value::U64(all.timestamps_per_second),
+            #[cfg(llvm24)]
+            D::OL_DEVICE_INFO_HARDWARE_PARALLELISM => Value::U64(all.resident_waves.into()),
+            #[cfg(llvm24)]
+            D::OL_DEVICE_INFO_LAUNCH_DEFAULT_WORK_GROUP_SIZE => Value::U32(default_group(all)),
+            #[cfg(llvm24)]
+            D::OL_DEVICE_INFO_LAUNCH_DEFAULT_NUM_WORK_GROUPS => {
+                Value::U32((u64::from(all.resident_waves) * u64::from(all.lanes) / u64::from(default_group(all).max(1))).max(1) as u32)
+            }
             other => return fail(ol_errc_t::OL_ERRC_INVALID_ENUMERATION, format!("{} is no property of devices", other.0)),
         })
     }
+}
+
+/// The number of items of a group where nothing speaks for another: whole waves, and enough of them to hide waiting.
+#[cfg(llvm24)]
+fn default_group(all: &Properties) -> u32 {
+    const ITEMS: u32 = 128;
+    ITEMS.min(all.max_group_size)
 }

@@ -17,6 +17,9 @@ pub(super) enum Value<'a> {
     Size(usize),
     Pointer(*mut c_void),
     Dimensions([u32; 3]),
+    /// Handles, one after the other.
+    #[cfg(llvm24)]
+    Words(&'a [usize]),
 }
 
 impl Value<'_> {
@@ -31,6 +34,8 @@ impl Value<'_> {
             Value::Size(_) => size_of::<usize>(),
             Value::Pointer(_) => size_of::<*mut c_void>(),
             Value::Dimensions(_) => 12,
+            #[cfg(llvm24)]
+            Value::Words(words) => size_of_val(*words),
         }
     }
 
@@ -58,6 +63,8 @@ impl Value<'_> {
                 Value::Size(value) => to.cast::<usize>().write_unaligned(value),
                 Value::Pointer(value) => to.cast::<*mut c_void>().write_unaligned(value),
                 Value::Dimensions(value) => to.cast::<[u32; 3]>().write_unaligned(value),
+                #[cfg(llvm24)]
+                Value::Words(words) => ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), to.cast(), size),
             }
         }
         Ok(())

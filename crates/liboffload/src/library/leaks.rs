@@ -24,6 +24,10 @@ pub(super) fn report(library: &Core) {
         return;
     }
     let mut lines = Vec::new();
+    #[cfg(llvm24)]
+    for (handle, context) in library.contexts.live_objects() {
+        lines.push(format!("context {handle:p}, made by {}", context.origin.text()));
+    }
     for (handle, queue) in library.queues.live_objects() {
         lines.push(format!("queue {handle:p}, made by {}", queue.origin.text()));
     }

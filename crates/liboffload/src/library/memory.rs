@@ -1,21 +1,25 @@
 //! Allocations and registered memory: which there are, by address.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::c_void;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use super::Core;
 use super::backend::{Block, Pin, Place};
 use super::device::Device;
 use super::error::fail;
 use super::info::Value;
 use super::leaks::Origin;
+use super::{Core, Owner, session};
 use crate::runtime::Error;
 use crate::sys::{ol_alloc_type_t, ol_errc_t, ol_mem_info_t, ol_memory_register_flag_t};
 
 /// The largest alignment that is served.
 const MOST_ALIGNMENT: usize = 1 << 30;
+
+/// The same for memory of a GPU: the size of its pages. LLVM's library refuses larger ones, too.
+const MOST_DEVICE_ALIGNMENT: usize = 2 << 20;
 
 /// What every allocation is aligned to.
 const LEAST_ALIGNMENT: usize = 64;
@@ -24,6 +28,7 @@ struct Allocation {
     size: usize,
     kind: ol_alloc_type_t,
     device: &'static Device,
+    owner: Owner,
     block: Arc<dyn Block>,
     origin: Origin,
 }
@@ -58,6 +63,11 @@ fn overlap(address: usize, size: usize, other: usize, other_size: usize) -> bool
 /// Whether `size` bytes from `address` on lie in another such range.
 fn within(address: usize, size: usize, other: usize, other_size: usize) -> bool {
     address >= other && address - other <= other_size && size <= other_size - (address - other)
+}
+
+/// Memory that its caller's context does not know.
+fn of_another_context<T>(address: *const c_void) -> Result<T, Error> {
+    fail(ol_errc_t::OL_ERRC_NOT_FOUND, format!("{address:p} is in an allocation of another context"))
 }
 
 impl Memory {
@@ -105,14 +115,17 @@ impl Memory {
     /// Allocates memory.
     pub(super) fn allocate(
         &self,
+        owner: Owner,
         device: &'static Device,
         kind: ol_alloc_type_t,
         size: usize,
         alignment: usize,
     ) -> Result<*mut c_void, Error> {
-        if alignment > MOST_ALIGNMENT {
+        let is_apart = kind == ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE && !session::is_host(device);
+        let most = if is_apart { MOST_DEVICE_ALIGNMENT } else { MOST_ALIGNMENT };
+        if alignment > most {
             let text = "an alignment of {} bytes: the largest is {}";
-            return Err(Error::with_numbers(ol_errc_t::OL_ERRC_UNSUPPORTED, text, [alignment, MOST_ALIGNMENT]));
+            return Err(Error::with_numbers(ol_errc_t::OL_ERRC_UNSUPPORTED, text, [alignment, most]));
         }
         if size > isize::MAX as usize - alignment {
             let text = "{} bytes are more than the address space has";
@@ -120,14 +133,21 @@ impl Memory {
         }
         let block = device.driver.allocate(kind, size, alignment.max(LEAST_ALIGNMENT))?;
         let address = block.address();
-        let allocation = Allocation { size, kind, device, block, origin: Origin::here() };
+        let allocation = Allocation { size, kind, device, owner, block, origin: Origin::here() };
         self.allocations.write().unwrap_or_else(PoisonError::into_inner).insert(address, allocation);
         Ok(std::ptr::with_exposed_provenance_mut(address))
     }
 
     /// Frees memory. What queues still copy is freed when they are done with it.
-    pub(super) fn free(&self, address: *const c_void) -> Result<(), Error> {
-        let removed = self.allocations.write().unwrap_or_else(PoisonError::into_inner).remove(&address.addr());
+    pub(super) fn free(&self, owner: Owner, address: *const c_void) -> Result<(), Error> {
+        let removed = {
+            let mut allocations = self.allocations.write().unwrap_or_else(PoisonError::into_inner);
+            match allocations.entry(address.addr()) {
+                Entry::Occupied(entry) if entry.get().owner == owner => Some(entry.remove()),
+                Entry::Occupied(_) => return of_another_context(address),
+                Entry::Vacant(_) => None,
+            }
+        };
         // Dropped here, where no lock is held: a driver may take its time.
         match removed {
             Some(_) => Ok(()),
@@ -135,9 +155,36 @@ impl Memory {
         }
     }
 
+    /// Frees what belongs to a context.
+    #[cfg(llvm24)]
+    pub(super) fn free_all_of(&self, owner: Owner) {
+        let mut allocations = self.allocations.write().unwrap_or_else(PoisonError::into_inner);
+        let freed: Vec<_> = allocations.extract_if(.., |_, allocation| allocation.owner == owner).collect();
+        drop(allocations);
+        drop(freed);
+    }
+
+    /// Whether kernels of a device can use memory, of which a part may be registered for the device.
+    #[cfg(llvm24)]
+    pub(super) fn is_accessible(&self, owner: Owner, device: &Device, address: usize, size: usize) -> bool {
+        // Asks the driver, so before the lock.
+        let reaches = device.reaches_host();
+        let found = self.find(address, |base, it| {
+            let shared = it.kind != ol_alloc_type_t::OL_ALLOC_TYPE_DEVICE && (it.device.platform == device.platform || reaches);
+            it.owner == owner && within(address, size, base, it.size) && (it.device.is(device) || shared)
+        });
+        let registered = || {
+            let registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
+            registered.iter().any(|(base, it)| it.device.is(device) && it.pin.is_some() && within(address, size, *base, it.size))
+        };
+        let is_memory = address.checked_add(size).is_some_and(|end| end <= isize::MAX as usize);
+        found.unwrap_or_else(|| is_memory && (reaches || registered()))
+    }
+
     /// The value of a property of an allocation.
-    pub(super) fn info(&self, library: &Core, address: *const c_void, name: ol_mem_info_t) -> Result<Value<'static>, Error> {
+    pub(super) fn info(&self, library: &Core, owner: Owner, address: *const c_void, name: ol_mem_info_t) -> Result<Value<'static>, Error> {
         let value = self.find(address.addr(), |base, allocation| match name {
+            _ if allocation.owner != owner => of_another_context(address),
             ol_mem_info_t::OL_MEM_INFO_DEVICE => Ok(Value::Pointer(library.session.device_handle(allocation.device))),
             ol_mem_info_t::OL_MEM_INFO_BASE => Ok(Value::Pointer(std::ptr::with_exposed_provenance_mut(base))),
             ol_mem_info_t::OL_MEM_INFO_SIZE => Ok(Value::Size(allocation.size)),
@@ -182,13 +229,20 @@ impl Memory {
     pub(super) fn unregister(&self, device: &'static Device, address: usize, flags: u32) -> Result<(), Error> {
         let unlock = flags & ol_memory_register_flag_t::OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY.0 != 0;
         let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
+        // A user may name the memory by the address that it was given.
+        let own = |base: usize, it: &Registered| {
+            let given = it.pin.as_ref().map_or(base, |pin| pin.address());
+            if it.users.contains(&address) || address < given { address } else { (address - given).saturating_add(base) }
+        };
         let found = registered.iter().position(|(base, it)| {
+            let address = own(*base, it);
             // Where no user is left but pages are locked, they may still be unlocked.
             it.device.is(device) && (it.users.contains(&address) || it.users.is_empty() && *base == address && unlock)
         });
         let Some(found) = found else {
-            return fail(ol_errc_t::OL_ERRC_NOT_FOUND, format!("no memory registered for this device begins at {address:#x}"));
+            return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, format!("no memory registered for this device begins at {address:#x}"));
         };
+        let address = own(registered[found].0, &registered[found].1);
         let memory = &mut registered[found].1;
         if let Some(user) = memory.users.iter().position(|user| *user == address) {
             memory.users.swap_remove(user);

@@ -2,7 +2,7 @@
 //!
 //! A call goes through three layers. The [entry point](crate::entry) has checked the arguments and asked whether handles are live. The core
 //! of [`Library`] turns handles into objects and knows what belongs to what: sessions, allocations, which device a queue is of. A back end drives
-//! devices: `host`, on the processor, and `cuda`.
+//! devices: `host`, on the processor, `cuda`, and `amdgpu`.
 //!
 //! * **Handles are numbers**, never addresses: a kind, a slot and how many times the slot was used (`table`). A stale handle is told from a
 //!   live one without touching what it named, and an object that another thread destroys during a call lives until the call ends.
@@ -10,14 +10,19 @@
 //!   opens nothing (`session`).
 //! * **Work is ordered by queues**, which outlive their handles until they are empty.
 
+mod amdgpu;
 mod api;
 mod arguments;
 mod backend;
+mod built_for;
 mod calls;
+#[cfg(llvm24)]
+mod context;
 mod cuda;
 mod device;
 mod error;
 mod event;
+mod grid;
 mod host;
 pub mod host_calls;
 mod info;
@@ -29,6 +34,7 @@ mod recording;
 pub mod replay;
 mod session;
 mod table;
+mod worker;
 
 pub use recording::{FormatError, Recording};
 pub use session::{PlatformReport, platform_reports};
@@ -60,6 +66,13 @@ impl<S> std::fmt::Debug for Library<S> {
     }
 }
 
+/// What an object belongs to: the number that is its context's handle. LLVM 23 has no contexts; there everything belongs to [`NO_CONTEXT`].
+type Owner = usize;
+
+/// See [`Owner`].
+#[cfg(not(llvm24))]
+const NO_CONTEXT: Owner = 0;
+
 /// Who answers the calls that kernels make to the host: a parameter of [`Library`].
 pub trait HostCallsOf: 'static {
     /// What attaches programs; `None`: programs are loaded as they are, and their calls fail.
@@ -80,6 +93,8 @@ impl HostCallsOf for NoHostCalls {
 #[derive(Debug)]
 struct Core {
     session: Session,
+    #[cfg(llvm24)]
+    contexts: Table<context::Context>,
     queues: Table<Queue>,
     events: Table<Event>,
     programs: Table<Program>,
@@ -89,6 +104,8 @@ struct Core {
 
 static CORE: Core = Core {
     session: Session::new(),
+    #[cfg(llvm24)]
+    contexts: Table::new(HandleKind::Context),
     queues: Table::new(HandleKind::Queue),
     events: Table::new(HandleKind::Event),
     programs: Table::new(HandleKind::Program),
@@ -113,6 +130,9 @@ impl Core {
             HandleKind::Event => self.events.is_live(handle),
             HandleKind::Program => self.programs.is_live(handle),
             HandleKind::Symbol => self.symbols.is_live(handle),
+            #[cfg(llvm24)]
+            HandleKind::Context => self.contexts.is_live(handle),
+            #[cfg(not(llvm24))]
             HandleKind::Context => false,
         }
     }

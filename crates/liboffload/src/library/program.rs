@@ -63,7 +63,7 @@ impl Symbol {
     }
 
     /// The value of a property.
-    pub(super) fn info(&self, name: ol_symbol_info_t) -> Result<Value<'static>, Error> {
+    pub(super) fn info(&self, name: ol_symbol_info_t) -> Result<Value<'_>, Error> {
         let global = || match &self.what {
             What::Global(global) => Ok(*global),
             What::Kernel(_) => {
@@ -79,6 +79,8 @@ impl Symbol {
                 Value::Pointer(std::ptr::with_exposed_provenance_mut(global()?.address))
             }
             ol_symbol_info_t::OL_SYMBOL_INFO_GLOBAL_VARIABLE_SIZE => Value::Size(global()?.size),
+            #[cfg(llvm24)]
+            ol_symbol_info_t::OL_SYMBOL_INFO_NAME => Value::Text(&self.name),
             other => return fail(ol_errc_t::OL_ERRC_INVALID_ENUMERATION, format!("{} is no property of symbols", other.0)),
         })
     }
@@ -104,7 +106,7 @@ impl Core {
             other => return fail(ol_errc_t::OL_ERRC_INVALID_ENUMERATION, format!("{} is no kind of symbols", other.0)),
         };
         let Some(what) = what else {
-            return fail(ol_errc_t::OL_ERRC_NOT_FOUND, format!("the program has no {noun} `{name}`"));
+            return fail(ol_errc_t::OL_ERRC_NOT_FOUND, format!("the program has no {noun} `{name}`{}", known(&*program.driver)));
         };
         let symbol = Symbol { device: program.device, name: name.to_owned(), what };
         let handle = self.symbols.insert(Arc::new(symbol)).ok_or_else(no_handles)?;
@@ -121,8 +123,21 @@ impl Core {
         for handle in symbols.into_iter().flatten().map(|(_, handle)| handle) {
             drop(self.symbols.remove(std::ptr::without_provenance(handle)));
         }
+        self.queues.live_objects().iter().for_each(|(_, queue)| queue.forget_destroyed(self));
         Ok(())
     }
+}
+
+/// What there is instead of a symbol that is not there, as the end of a sentence.
+fn known(program: &dyn backend::Program) -> String {
+    const MOST: usize = 12;
+    let names = program.names().unwrap_or_default();
+    if names.is_empty() {
+        return String::new();
+    }
+    let more = if names.len() > MOST { ", …" } else { "" };
+    let names: Vec<_> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    format!("; its image has {}{more}", names.join(", "))
 }
 
 /// There are as many handles as there can be.

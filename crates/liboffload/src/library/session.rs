@@ -12,7 +12,7 @@ use super::backend;
 use super::device::Device;
 use super::error::fail;
 use super::table::Parts;
-use super::{Core, cuda, host, host_calls, leaks, queue};
+use super::{Core, amdgpu, built_for, cuda, host, host_calls, leaks, queue};
 use crate::HandleKind;
 use crate::runtime::Error;
 use crate::sys::{ol_errc_t, ol_init_args_t, ol_platform_backend_t};
@@ -32,6 +32,12 @@ impl Platform {
         Platform { driver, word, devices: OnceLock::new(), failure: Mutex::new(None) }
     }
 
+    /// Whether it was opened and has a device.
+    #[cfg(llvm24)]
+    pub(super) fn is_active(&self) -> bool {
+        self.devices.get().is_some_and(|devices| !devices.is_empty())
+    }
+
     /// Its place among the platforms.
     pub(super) fn index(&self) -> usize {
         PLATFORMS.iter().position(|platform| std::ptr::eq(platform, self)).unwrap_or(HOST)
@@ -39,7 +45,8 @@ impl Platform {
 }
 
 /// The platforms, in the order in which their devices are shown. Programs that look for any device find GPUs first.
-static PLATFORMS: [Platform; PLATFORM_COUNT] = [Platform::new("cuda", &cuda::Cuda), Platform::new("host", &host::Host)];
+static PLATFORMS: [Platform; PLATFORM_COUNT] =
+    [Platform::new("cuda", &cuda::Cuda), Platform::new("amdgpu", &amdgpu::Amdgpu), Platform::new("host", &host::Host)];
 
 /// The back end of a device's platform.
 pub(super) fn backend_of(device: &Device) -> ol_platform_backend_t {
@@ -47,11 +54,12 @@ pub(super) fn backend_of(device: &Device) -> ol_platform_backend_t {
 }
 
 /// How many there are.
-pub(super) const PLATFORM_COUNT: usize = 2;
+pub(super) const PLATFORM_COUNT: usize = 3;
 
-/// Where CUDA's and the host's platform are in that list.
+/// Where each platform is in that list.
 pub(super) const CUDA: usize = 0;
-pub(super) const HOST: usize = 1;
+pub(super) const AMDGPU: usize = 1;
+pub(super) const HOST: usize = 2;
 
 #[derive(Debug)]
 pub(super) struct Session {
@@ -90,6 +98,7 @@ impl Session {
             state.users += 1;
             return Ok(());
         }
+        built_for::check()?;
         let selected = from_arguments(arguments)? & from_environment(std::env::var("OFFLOAD_PLATFORMS").ok().as_deref())? | 1 << HOST;
         state.users = 1;
         // Handles hold 32 bits of it; 0 is no session.
@@ -120,6 +129,8 @@ impl Session {
         library.programs.live_objects().into_iter().for_each(|(handle, _)| drop(library.destroy_program(handle)));
         library.events.live_objects().into_iter().for_each(|(handle, _)| drop(library.events.remove(handle)));
         library.queues.live_objects().into_iter().for_each(|(handle, _)| drop(library.queues.remove(handle)));
+        #[cfg(llvm24)]
+        library.contexts.live_objects().into_iter().for_each(|(handle, _)| drop(library.contexts.remove(handle)));
         for device in PLATFORMS.iter().filter_map(|platform| platform.devices.get()).flatten() {
             device.end();
         }
@@ -157,6 +168,12 @@ impl Session {
     /// The handle of a platform in this session.
     pub(super) fn platform_handle(&self, platform: usize) -> *mut c_void {
         Parts { kind: HandleKind::Platform, slot: platform as u32, generation: self.current.load(Ordering::Relaxed) }.handle()
+    }
+
+    /// The handles of the platforms that may be used.
+    #[cfg(llvm24)]
+    pub(super) fn platform_handles(&self) -> Vec<*mut c_void> {
+        (0..PLATFORMS.len()).filter(|&index| self.is_selected(index)).map(|index| self.platform_handle(index)).collect()
     }
 
     /// The handle of a device in this session.
@@ -278,16 +295,16 @@ mod tests {
     fn platforms_are_selected_by_words() {
         assert_eq!(from_environment(None), Ok(u32::MAX));
         assert_eq!(from_environment(Some(" ")), Ok(u32::MAX));
-        assert_eq!(from_environment(Some("CUDA, host")), Ok(0b11));
+        assert_eq!(from_environment(Some("CUDA, host")), Ok(0b101));
         let error = from_environment(Some("cuda,rocket")).unwrap_err();
-        assert_eq!(error.details(), "OFFLOAD_PLATFORMS names `rocket`, which is none of cuda, host");
+        assert_eq!(error.details(), "OFFLOAD_PLATFORMS names `rocket`, which is none of cuda, amdgpu, host");
     }
 
     #[test]
     fn arguments_of_another_size_or_with_unknown_platforms_are_refused() {
         let platforms = [ol_platform_backend_t::OL_PLATFORM_BACKEND_AMDGPU, ol_platform_backend_t::OL_PLATFORM_BACKEND_CUDA];
         let arguments = ol_init_args_t { Size: size_of::<ol_init_args_t>(), NumPlatforms: 2, Platforms: platforms.as_ptr() };
-        assert_eq!(from_arguments(Some(&arguments)), Ok(1));
+        assert_eq!(from_arguments(Some(&arguments)), Ok(0b11));
         let small = ol_init_args_t { Size: 8, ..arguments };
         assert_eq!(from_arguments(Some(&small)).unwrap_err().code, ol_errc_t::OL_ERRC_INVALID_SIZE);
         let unknown = [ol_platform_backend_t(99)];

@@ -1,4 +1,4 @@
-/* Made from OffloadAPI.td by offload-tblgen --gen-tests; change that, not this file. */
+/* Made from OffloadAPI.td (LLVM 23) by offload-tblgen --gen-tests; change that, not this file. */
 /*
  * Conformance tests. Link this with the library and with a file that defines the fixture declared below.
  * It fills in the arguments of a call that succeeds; the one that a test is about is then changed by the test.
@@ -1544,8 +1544,8 @@ static void test_ol_mem_unregister_ol_errc_invalid_enumeration_flags_ol_memory_r
     skip(__func__, "`(Flags & ~(OL_MEMORY_REGISTER_FLAG_LOCK_MEMORY | OL_MEMORY_REGISTER_FLAG_UNLOCK_MEMORY)) != 0`");
 }
 
-/* olMemUnregister returns OL_ERRC_NOT_FOUND: no registered memory begins at `Ptr` */
-static void test_ol_mem_unregister_ol_errc_not_found_prose(void) {
+/* olMemUnregister returns OL_ERRC_INVALID_ARGUMENT: no registered memory begins at `Ptr` */
+static void test_ol_mem_unregister_ol_errc_invalid_argument_prose(void) {
     skip(__func__, "no registered memory begins at `Ptr`");
 }
 
@@ -1995,7 +1995,7 @@ int main(void) {
     test_ol_mem_unregister_ol_errc_uninitialized_prose();
     test_ol_mem_unregister_ol_errc_invalid_device_prose();
     test_ol_mem_unregister_ol_errc_invalid_enumeration_flags_ol_memory_register_flag_lock_memory_ol_memory_register_flag_unlock_memory_0();
-    test_ol_mem_unregister_ol_errc_not_found_prose();
+    test_ol_mem_unregister_ol_errc_invalid_argument_prose();
     test_ol_mem_unregister_ol_errc_invalid_null_handle_null_device();
     test_ol_mem_unregister_ol_errc_invalid_null_pointer_null_ptr();
     test_ol_memcpy_ol_errc_uninitialized_prose();

@@ -4,6 +4,13 @@
  * OFFLOAD_TEST_IMAGE names an image of ../images/kernels.c; the device is the first that can load it.
  */
 #include <OffloadAPI.h>
+#if OFFLOAD_API_LLVM >= 24
+/* What LLVM 24's functions want besides. */
+#include "with_contexts.h"
+#define IN_CONTEXT params->pContext = &now.context;
+#else
+#define IN_CONTEXT
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +25,13 @@ static ol_device_handle_t first;
 static struct {
     ol_device_handle_t device;
     ol_platform_handle_t platform;
+#if OFFLOAD_API_LLVM >= 24
+    ol_context_handle_t context, made_context, *context_pointer;
+    ol_context_info_t context_info;
+    ol_device_handle_t *devices;
+    ol_platform_iterate_cb_t iterate_platforms;
+    ol_symbol_iterate_cb_t iterate_symbols;
+#endif
     ol_queue_handle_t queue, no_queue, made_queue;
     ol_event_handle_t event, made_event, *events;
     ol_program_handle_t program, made_program;
@@ -75,6 +89,20 @@ static bool none(ol_device_handle_t device, void *data) {
     return false;
 }
 
+#if OFFLOAD_API_LLVM >= 24
+static bool no_platform(ol_platform_handle_t platform, void *data) {
+    (void)platform;
+    (void)data;
+    return false;
+}
+
+static bool no_symbol(ol_symbol_handle_t symbol, void *data) {
+    (void)symbol;
+    (void)data;
+    return false;
+}
+#endif
+
 static void nothing(void *data) { (void)data; }
 static unsigned no_answer(void *port, unsigned lanes) {
     (void)port;
@@ -130,6 +158,14 @@ static int renew(void) {
     now.symbol_pointer = &now.made_symbol;
     now.nowhere = host_memory;
     now.events = &now.event;
+#if OFFLOAD_API_LLVM >= 24
+    now.context_pointer = &now.made_context;
+    now.devices = &now.device;
+    now.iterate_platforms = no_platform;
+    now.iterate_symbols = no_symbol;
+    now.context = context_of(first);
+    now.type = OL_ALLOC_TYPE_DEVICE;
+#endif
     return !olGetDeviceInfo(first, OL_DEVICE_INFO_PLATFORM, sizeof now.platform, &now.platform) && !olCreateQueue(first, &now.queue) &&
            !olCreateEvent(now.queue, now.event_flags, &now.event) && !olSyncEvent(now.event) &&
            !olCreateProgram(first, image, image_size, &now.program) &&
@@ -190,26 +226,42 @@ static int properties_of(const char *function, void *call) {
     INFO("GetSymbolInfo", ol_get_symbol_info_params_t, pSymbol, variable, symbol_info)
     INFO_SIZE("GetSymbolInfo", ol_get_symbol_info_size_params_t, pSymbol, variable, symbol_info)
     now.pieces[0] = now.memory;
-    INFO("GetMemInfo", ol_get_mem_info_params_t, pPtr, pieces[0], mem_info)
-    INFO_SIZE("GetMemInfo", ol_get_mem_info_size_params_t, pPtr, pieces[0], mem_info)
+    FUNCTION("olGetMemInfo", ol_get_mem_info_params_t)
+    IN_CONTEXT
+    params->pPtr = &now.pieces[0];
+    params->pPropName = &now.mem_info;
+    params->pPropSize = &now.number;
+    params->pPropValue = &now.value;
+    END
+    FUNCTION("olGetMemInfoSize", ol_get_mem_info_size_params_t)
+    IN_CONTEXT
+    params->pPtr = &now.pieces[0];
+    params->pPropName = &now.mem_info;
+    params->pPropSizeRet = &now.size_pointer;
+    END
     return 0;
 }
 
 static int memory_of(const char *function, void *call) {
     FUNCTION("olMemAlloc", ol_mem_alloc_params_t)
+    IN_CONTEXT
     params->pDevice = &now.device;
     params->pType = &now.type;
     params->pSize = &now.size;
     params->pAllocationOut = &now.memory_pointer;
     END
     FUNCTION("olMemAllocAligned", ol_mem_alloc_aligned_params_t)
+    IN_CONTEXT
     params->pDevice = &now.device;
     params->pType = &now.type;
     params->pSize = &now.size;
     params->pAlignment = &now.alignment;
     params->pAllocationOut = &now.memory_pointer;
     END
-    ONE("olMemFree", ol_mem_free_params_t, pAddress, memory)
+    FUNCTION("olMemFree", ol_mem_free_params_t)
+    IN_CONTEXT
+    params->pAddress = &now.memory;
+    END
     FUNCTION("olMemcpy", ol_memcpy_params_t)
     now.pieces[0] = now.memory;
     params->pQueue = &now.no_queue;
@@ -274,6 +326,7 @@ static int kernels_of(const char *function, void *call) {
     params->pArgSizes = &now.argument_sizes;
     END
     FUNCTION("olCreateProgram", ol_create_program_params_t)
+    IN_CONTEXT
     params->pDevice = &now.device;
     params->pProgData = &now.data;
     params->pProgDataSize = &image_size;
@@ -297,6 +350,7 @@ static int kernels_of(const char *function, void *call) {
 
 static int queues_of(const char *function, void *call) {
     FUNCTION("olCreateQueue", ol_create_queue_params_t)
+    IN_CONTEXT
     params->pDevice = &now.device;
     params->pQueue = &now.queue_pointer;
     END
@@ -331,6 +385,59 @@ static int queues_of(const char *function, void *call) {
     return 0;
 }
 
+#if OFFLOAD_API_LLVM >= 24
+static int of_llvm_24(const char *function, void *call) {
+    INFO("GetContextInfo", ol_get_context_info_params_t, pContext, context, context_info)
+    INFO_SIZE("GetContextInfo", ol_get_context_info_size_params_t, pContext, context, context_info)
+    ONE("olDestroyContext", ol_destroy_context_params_t, pContext, context)
+    FUNCTION("olCreateContext", ol_create_context_params_t)
+    params->pDevicesCount = &now.one;
+    params->pDevices = &now.devices;
+    params->pContext = &now.context_pointer;
+    END
+    FUNCTION("olIteratePlatforms", ol_iterate_platforms_params_t)
+    params->pCallback = &now.iterate_platforms;
+    params->pUserData = &now.value;
+    END
+    FUNCTION("olIterateCompatibleDevices", ol_iterate_compatible_devices_params_t)
+    params->pProgData = &now.data;
+    params->pProgDataSize = &image_size;
+    params->pCallback = &now.iterate;
+    params->pUserData = &now.value;
+    END
+    FUNCTION("olIterateSymbols", ol_iterate_symbols_params_t)
+    params->pProgram = &now.program;
+    params->pKind = &now.kind;
+    params->pCallback = &now.iterate_symbols;
+    params->pUserData = &now.value;
+    END
+    FUNCTION("olMemAllocHost", ol_mem_alloc_host_params_t)
+    IN_CONTEXT
+    params->pDevice = &now.device;
+    params->pSize = &now.size;
+    params->pAllocationOut = &now.memory_pointer;
+    END
+    FUNCTION("olMemAllocAlignedHost", ol_mem_alloc_aligned_host_params_t)
+    IN_CONTEXT
+    params->pDevice = &now.device;
+    params->pSize = &now.size;
+    params->pAlignment = &now.alignment;
+    params->pAllocationOut = &now.memory_pointer;
+    END
+    FUNCTION("olMemIsAccessible", ol_mem_is_accessible_params_t)
+    now.pieces[0] = now.memory;
+    IN_CONTEXT
+    params->pDevice = &now.device;
+    params->pPtr = &now.pieces[0];
+    params->pSize = &now.size;
+    params->pIsAccessible = &now.yes_pointer;
+    END
+    return 0;
+}
+#else
+#define of_llvm_24(function, call) 0
+#endif
+
 int fixture(const char *function, void *call) {
     static int started;
     if (!started) {
@@ -355,5 +462,5 @@ int fixture(const char *function, void *call) {
     params->pPlatform = &now.platform;
     params->pCallback = &now.answer;
     END
-    return properties_of(function, call) || memory_of(function, call) || kernels_of(function, call) || queues_of(function, call);
+    return of_llvm_24(function, call) || properties_of(function, call) || memory_of(function, call) || kernels_of(function, call) || queues_of(function, call);
 }

@@ -22,6 +22,9 @@ struct Lock {
     #[serde(rename = "//")]
     comment: String,
     format: u32,
+    /// The version of LLVM whose API it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    llvm: Option<u32>,
     /// By their names without parameters.
     #[serde(default)]
     macros: BTreeMap<String, MacroLock>,
@@ -138,6 +141,11 @@ pub fn compare(api: &Api, lock_text: &str) -> Result<Vec<Change>, GenError> {
     }
     let new = lock(api)?;
     let mut changes = Changes(Vec::new());
+    if let (Some(old), Some(new)) = (old.llvm, new.llvm)
+        && old != new
+    {
+        changes.add(ChangeKind::Silent, "the API", format!("was LLVM {old}'s, is LLVM {new}'s"));
+    }
     if old.format == FORMAT {
         changes.maps("macro", "", &old.macros, &new.macros, |changes, name, old, new| {
             // A version that changes says so, and breaks nothing.
@@ -317,6 +325,7 @@ fn lock(api: &Api) -> Result<Lock, GenError> {
     Ok(Lock {
         comment: made_from(api, Backend::AbiLock),
         format: FORMAT,
+        llvm: api.llvm,
         macros: api.macros.iter().map(macro_lock).collect(),
         handles: api.handles.iter().map(|object| object.name.clone()).collect(),
         enums: (api.enums.iter())

@@ -131,9 +131,10 @@ impl Markup for Rst {
 
 fn document(api: &Api, markup: &dyn Markup, backend: Backend) -> String {
     let mut text = Text::default();
-    let title = api.source.split('.').next().unwrap_or("API");
+    let version = api.llvm.map(|version| format!(" of LLVM {version}")).unwrap_or_default();
+    let title = api.source.split('.').next().unwrap_or("API").to_owned() + &version;
     markup.note(&mut text, &made_from(api, backend));
-    markup.heading(&mut text, 1, title);
+    markup.heading(&mut text, 1, &title);
     markup.heading(&mut text, 2, "Functions");
     let result = format!("{}_result_t", api.prefix.to_lowercase());
     let rest = format!(

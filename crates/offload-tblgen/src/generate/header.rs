@@ -69,6 +69,9 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
         }
     }
     prelude(&mut text, api, &prefix)?;
+    if let Some(version) = api.llvm {
+        note(&mut text, version);
+    }
     for object in &api.functions {
         function(&mut text, api, object, &prefix)?;
     }
@@ -79,6 +82,24 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     text.blank();
     text.line(format_args!("#endif /* {guard} */"));
     Ok(text.finish())
+}
+
+/// What says in a program which version it was compiled for, so that a library of another one can tell: an ELF note. Names in two versions of
+/// an API are the same where signatures and numbers are not, so that no linker notices.
+fn note(text: &mut Text, version: u32) {
+    text.blank();
+    text.line("/// The version of LLVM whose API this header has.");
+    text.line(format_args!("#define OFFLOAD_API_LLVM {version}"));
+    text.blank();
+    comment(text, "Says in the program's file which version it was compiled for; olInit compares. It is data, and no part of the API.");
+    text.line("#if defined(__ELF__) && defined(__GNUC__)");
+    text.line("static const struct ol_api_note {");
+    text.line("    uint32_t NameSize, DataSize, Type;");
+    text.line("    char Name[12];");
+    text.line("    uint32_t Version;");
+    text.line("} ol_api_note");
+    text.line("    __attribute__((used, aligned(4), section(\".note.offload.api\"))) = {11, 4, 1, \"OffloadAPI\", OFFLOAD_API_LLVM};");
+    text.line("#endif");
 }
 
 /// A comment in front of something, without what would end it.

@@ -160,5 +160,6 @@ backends! {
 
 /// The sentence that every generated file begins with.
 fn made_from(api: &Api, backend: Backend) -> String {
-    format!("Made from {} by offload-tblgen --{}; change that, not this file.", api.source, backend.action())
+    let version = api.llvm.map(|version| format!(" (LLVM {version})")).unwrap_or_default();
+    format!("Made from {}{version} by offload-tblgen --{}; change that, not this file.", api.source, backend.action())
 }

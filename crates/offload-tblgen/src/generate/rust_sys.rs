@@ -18,6 +18,11 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     text.line(ALLOW_C_NAMES);
     text.blank();
     text.line(FFI);
+    if let Some(version) = api.llvm {
+        text.blank();
+        text.line("/// The version of LLVM whose API this is.");
+        text.line(format_args!("pub const API_VERSION: u32 = {version};"));
+    }
     for object in &api.macros {
         if object.condition.is_none()
             && let Ok(crate::ir::Expr::Int { value }) = crate::condition::parse(&object.value)

@@ -30,6 +30,9 @@ pub struct Api {
     pub format: u32,
     /// File name (without folders) of the definition that this was made from.
     pub source: String,
+    /// The version of LLVM whose API this is, if the definition says one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llvm: Option<u32>,
     /// What every macro and enumerator begins with, without the underscore: `OL`.
     pub prefix: String,
     /// Preprocessor macros.

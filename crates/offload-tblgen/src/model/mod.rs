@@ -42,9 +42,11 @@ impl Dialect {
 /// Fields that are missing or hold something else than their class says, all of them.
 pub fn load(records: &Records, source: &str) -> Result<Api, Vec<Diagnostic>> {
     let mut loader = Loader { records, errors: Vec::new() };
+    let llvm = loader.llvm();
     let mut api = Api {
         format: FORMAT,
         source: source.to_owned(),
+        llvm,
         prefix: records.globals().get("PREFIX").and_then(Value::as_str).unwrap_or("OL").to_owned(),
         macros: loader.each("Macro", types::macro_),
         handles: loader.each("Handle", types::handle),
@@ -109,6 +111,18 @@ struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
+    /// The version of LLVM that the settings name. 0 is none.
+    fn llvm(&mut self) -> Option<u32> {
+        let settings = self.records.derived_from("ApiSettings").next().filter(|settings| settings.get("llvm").is_some())?;
+        match settings.int("llvm") {
+            Ok(version) => u32::try_from(version).ok().filter(|version| *version > 0),
+            Err(error) => {
+                self.errors.push(diagnostic(&error));
+                None
+            }
+        }
+    }
+
     fn each<T>(&mut self, class: &str, load: impl Fn(Record<'a>) -> Result<T, FieldError>) -> Vec<T> {
         let mut loaded = Vec::new();
         for record in self.records.derived_from(class) {

@@ -5,6 +5,7 @@ include "APIDefs.td"
 
 def settings : ApiSettings<"hostcall">;
 
+include "Differences.td"
 include "Common.td"
 include "Platform.td"
 

@@ -16,8 +16,9 @@
 //! device.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak};
 
 use cudarc::driver::sys;
@@ -30,6 +31,14 @@ use crate::error::Error;
 
 /// Every context there is, for [`Context::primary`] and [`Context::destroy`]. Taken before a context's own locks.
 static KNOWN: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
+
+/// The number of the next context.
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    /// The number of the context that [`Context::enter_staying`] left current on this thread.
+    static LEFT_IN: Cell<u64> = const { Cell::new(0) };
+}
 
 fn remember(known: &mut Vec<Weak<Context>>, context: &Arc<Context>) {
     known.retain(|context| context.strong_count() > 0);
@@ -78,6 +87,8 @@ pub(super) struct Context {
     /// For errors: `cuda:0 (NVIDIA H200)`.
     pub(super) name: String,
     pub(super) raw: sys::CUcontext,
+    /// Of this `Context`, for [`Context::enter_staying`]: a driver's handle may be that of a later context, too. Never 0.
+    number: u64,
     owner: Owner,
     open: RwLock<bool>,
     loss: OnceLock<Loss>,
@@ -157,6 +168,8 @@ impl Context {
             device,
             name: name.to_owned(),
             raw,
+            // Relaxed: each number is given once, and that is all.
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             owner,
             open: RwLock::new(true),
             loss: OnceLock::new(),
@@ -185,7 +198,40 @@ impl Context {
         self.enter_even_if_lost()
     }
 
+    /// As [`Context::enter`], and leaves the context current on a thread that had none. The thread's next call then asks the driver what is current instead
+    /// of pushing and popping a context, which takes a large part of a launch's time. For APIs whose users expect it: LLVM's Offload library
+    /// leaves contexts current, too.
+    pub(super) fn enter_staying(&self) -> Result<Entered<'_>, Error> {
+        if let Some(loss) = self.loss.get() {
+            return Err(fault::lost(&self.name, loss));
+        }
+        let mut entered = self.open()?;
+        let mut current = std::ptr::null_mut();
+        // SAFETY: an out parameter.
+        entered.check(unsafe { self.driver.ctx_current(&mut current) })?;
+        // The handle alone would not do: see `enter_even_if_lost`.
+        if current == self.raw && LEFT_IN.get() == self.number {
+            return Ok(entered);
+        }
+        if current.is_null() {
+            // SAFETY: `raw` is live: owned and open, or lent for as long as we live.
+            entered.check(unsafe { self.driver.ctx_set(self.raw) })?;
+            LEFT_IN.set(self.number);
+            return Ok(entered);
+        }
+        entered.push()?;
+        Ok(entered)
+    }
+
     fn enter_even_if_lost(&self) -> Result<Entered<'_>, Error> {
+        let mut entered = self.open()?;
+        // Even if it is current already: what a thread holds as current since before a reset is another context by the same name.
+        entered.push()?;
+        Ok(entered)
+    }
+
+    /// Keeps the context from being destroyed.
+    fn open(&self) -> Result<Entered<'_>, Error> {
         if flight::in_host_function() {
             return Err(fault::in_host_function(&self.name));
         }
@@ -193,12 +239,7 @@ impl Context {
         if !*open {
             return Err(fault::closed(&self.name));
         }
-        let mut entered = Entered { context: self, driver: self.driver, pushed: false, _open: open };
-        // Even if it is current already: what a thread holds as current since before a reset is another context by the same name.
-        // SAFETY: `raw` is live: owned and open, or lent for as long as we live.
-        entered.check(unsafe { self.driver.ctx_push(self.raw) })?;
-        entered.pushed = true;
-        Ok(entered)
+        Ok(Entered { context: self, driver: self.driver, pushed: false, _open: open })
     }
 
     /// Frees `resource`, now if nothing runs, else when nothing does (see the module's documentation).
@@ -294,6 +335,14 @@ impl Drop for Context {
 }
 
 impl Entered<'_> {
+    /// Makes the context current until this is dropped.
+    fn push(&mut self) -> Result<(), Error> {
+        // SAFETY: `raw` is live: owned and open, or lent for as long as the context lives.
+        self.check(unsafe { self.driver.ctx_push(self.context.raw) })?;
+        self.pushed = true;
+        Ok(())
+    }
+
     /// A driver result as ours; notes when it means that the context is lost.
     pub(super) fn check(&self, result: Result<(), Failed>) -> Result<(), Error> {
         result.map_err(|failed| self.error(&failed))

@@ -154,6 +154,7 @@ driver_functions! {
     primary_reset = "cuDevicePrimaryCtxReset_v2"(device: sys::CUdevice);
     ctx_push = "cuCtxPushCurrent_v2"(context: sys::CUcontext);
     ctx_pop = "cuCtxPopCurrent_v2"(context: *mut sys::CUcontext);
+    ctx_set = "cuCtxSetCurrent"(context: sys::CUcontext);
     ctx_device = "cuCtxGetDevice"(device: *mut sys::CUdevice);
     ctx_current = "cuCtxGetCurrent"(context: *mut sys::CUcontext);
     ctx_get_limit = "cuCtxGetLimit"(value: *mut usize, limit: c_int);

@@ -173,7 +173,7 @@ impl Stream {
     }
 
     /// Waits until the stream is idle: asks for [`SPIN`], then sleeps.
-    fn wait_idle(&self, entered: &Entered<'_>) -> Result<(), Error> {
+    pub(super) fn wait_idle(&self, entered: &Entered<'_>) -> Result<(), Error> {
         let start = Instant::now();
         while start.elapsed() < SPIN {
             if self.query(entered)? {

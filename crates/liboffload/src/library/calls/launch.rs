@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use crate::library::Core;
-use crate::library::arguments::Arguments;
+use crate::library::arguments::Given;
 use crate::library::backend::{Kernel, Shape};
 use crate::library::device::Device;
 use crate::library::error::fail;
@@ -89,25 +89,31 @@ impl Core {
         arg_ptrs: *mut *mut c_void,
         arg_sizes: *const usize,
     ) -> Result<(), Error> {
-        let (queue, device, symbol) = (self.optional_queue(queue)?, self.device(device)?, self.symbol_of(kernel)?);
-        if queue.as_ref().is_some_and(|queue| !queue.device.is(device)) {
-            return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "Device is not the device of Queue");
-        }
-        let kernel = kernel_of(&symbol, device)?;
-        // SAFETY: the caller's structure, list and arrays; the entry point checked which of them may be null.
-        let (shape, arguments) = unsafe {
-            (shape(&launch_size_args.read_unaligned(), is_cooperative(properties)?)?, Arguments::copy(num_args, arg_ptrs, arg_sizes)?)
+        let (queue, device) = (self.optional_queue(queue)?, self.device(device)?);
+        let read = || -> Result<(Shape, Given), Error> {
+            // SAFETY: the caller's structure and list; the entry point checked that the structure is not null.
+            let (size, cooperative) = unsafe { (launch_size_args.read_unaligned(), is_cooperative(properties)?) };
+            // SAFETY: the caller's arrays; the entry point checked that they are not null if there are arguments.
+            Ok((shape(&size, cooperative)?, unsafe { Given::new(num_args, arg_ptrs, arg_sizes) }?))
         };
-        match queue {
+        let Some(queue) = queue else {
+            let symbol = self.symbol_of(kernel)?;
+            let kernel = kernel_of(&symbol, device)?;
+            let (shape, arguments) = read()?;
+            refuse_in_host_function("olLaunchKernel without a queue")?;
             // SAFETY: the caller says what kernels do with their arguments.
-            Some(queue) => unsafe { queue.launch(kernel, &shape, arguments) },
-            None => {
-                refuse_in_host_function("olLaunchKernel without a queue")?;
-                // SAFETY: as above.
-                let done = device.at_once(|queue| unsafe { queue.launch(kernel, &shape, arguments) });
-                kernel.host_calls().map_or(done.clone(), |calls| calls.collected(done))
+            let done = device.at_once(|queue| unsafe { queue.launch(kernel, &shape, &arguments) });
+            return kernel.host_calls().map_or(done.clone(), |calls| calls.collected(done));
+        };
+        queue.with_symbol(self, kernel, |symbol| {
+            if !queue.device.is(device) {
+                return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "Device is not the device of Queue");
             }
-        }
+            let kernel = kernel_of(symbol, device)?;
+            let (shape, arguments) = read()?;
+            // SAFETY: as above.
+            unsafe { queue.launch(kernel, &shape, &arguments) }
+        })
     }
 
     pub(in crate::library) fn optimal_group_size(

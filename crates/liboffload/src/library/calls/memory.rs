@@ -2,30 +2,42 @@
 
 use std::ffi::c_void;
 
-use crate::library::Core;
 use crate::library::error::fail;
 use crate::library::info::Value;
 use crate::library::session;
+use crate::library::{Core, Owner};
 use crate::runtime::Error;
 use crate::sys::*;
 
 impl Core {
     pub(in crate::library) fn mem_alloc(
         &self,
+        owner: Owner,
         device: ol_device_handle_t,
         kind: ol_alloc_type_t,
         size: usize,
         alignment: usize,
     ) -> Result<*mut c_void, Error> {
-        self.memory.allocate(self.device(device)?, kind, size, alignment)
+        self.memory.allocate(owner, self.device_in(owner, device)?, kind, size, alignment)
     }
 
-    pub(in crate::library) fn mem_free(&self, address: *mut c_void) -> Result<(), Error> {
-        self.memory.free(address)
+    pub(in crate::library) fn mem_free(&self, owner: Owner, address: *mut c_void) -> Result<(), Error> {
+        self.memory.free(owner, address)
     }
 
-    pub(in crate::library) fn mem_info(&self, address: *const c_void, name: ol_mem_info_t) -> Result<Value<'static>, Error> {
-        self.memory.info(self, address, name)
+    pub(in crate::library) fn mem_info(&self, owner: Owner, address: *const c_void, name: ol_mem_info_t) -> Result<Value<'static>, Error> {
+        self.memory.info(self, owner, address, name)
+    }
+
+    #[cfg(llvm24)]
+    pub(in crate::library) fn mem_is_accessible(
+        &self,
+        owner: Owner,
+        device: ol_device_handle_t,
+        address: *const c_void,
+        size: usize,
+    ) -> Result<bool, Error> {
+        Ok(self.memory.is_accessible(owner, self.device_in(owner, device)?, address.addr(), size))
     }
 
     /// # Safety

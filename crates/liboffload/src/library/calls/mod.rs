@@ -1,5 +1,7 @@
 //! What each function of the API does, in a few lines over the objects. [`api`](super::api) writes the results where callers want them.
 
+#[cfg(llvm24)]
+mod context;
 mod device;
 mod event;
 mod launch;
@@ -10,12 +12,12 @@ mod queue;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::Core;
 use super::device::Device;
 use super::error::fail;
 use super::event::Event;
 use super::program::Symbol;
 use super::queue::{Queue, refuse_in_host_function};
+use super::{Core, Owner};
 use crate::runtime::Error;
 use crate::sys::*;
 
@@ -23,6 +25,20 @@ impl Core {
     #[inline]
     fn device(&self, handle: ol_device_handle_t) -> Result<&'static Device, Error> {
         self.session.device(handle.cast()).ok_or_else(|| gone(ol_errc_t::OL_ERRC_INVALID_DEVICE, "device"))
+    }
+
+    /// A device for something that is made in a context: one of the context's.
+    #[cfg(llvm24)]
+    fn device_in(&self, owner: Owner, handle: ol_device_handle_t) -> Result<&'static Device, Error> {
+        let device = self.device(handle)?;
+        self.context(std::ptr::without_provenance_mut(owner))?.has(device)?;
+        Ok(device)
+    }
+
+    /// A device for something that is made. LLVM 23 has no contexts.
+    #[cfg(not(llvm24))]
+    fn device_in(&self, _owner: Owner, handle: ol_device_handle_t) -> Result<&'static Device, Error> {
+        self.device(handle)
     }
 
     fn queue(&self, handle: ol_queue_handle_t) -> Result<Arc<Queue>, Error> {
@@ -33,7 +49,7 @@ impl Core {
         self.events.get(handle.cast()).ok_or_else(|| gone(ol_errc_t::OL_ERRC_INVALID_EVENT, "event"))
     }
 
-    fn symbol_of(&self, handle: ol_symbol_handle_t) -> Result<Arc<Symbol>, Error> {
+    pub(super) fn symbol_of(&self, handle: ol_symbol_handle_t) -> Result<Arc<Symbol>, Error> {
         self.symbols.get(handle.cast()).ok_or_else(|| gone(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, "symbol"))
     }
 

@@ -4,9 +4,9 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
 use super::{gone, image};
-use crate::library::Core;
 use crate::library::info::Value;
 use crate::library::program::{Program, no_handles};
+use crate::library::{Core, Owner};
 use crate::runtime::Error;
 use crate::sys::*;
 
@@ -15,11 +15,12 @@ impl Core {
     /// There are `size` bytes at `data`.
     pub(in crate::library) unsafe fn create_program(
         &self,
+        owner: Owner,
         device: ol_device_handle_t,
         data: *const c_void,
         size: usize,
     ) -> Result<ol_program_handle_t, Error> {
-        let device = self.device(device)?;
+        let device = self.device_in(owner, device)?;
         // SAFETY: the caller says so.
         let driver = device.driver.load(unsafe { image(data, size) }?)?;
         Ok(self.programs.insert(Arc::new(Program::new(device, driver))).ok_or_else(no_handles)?.cast())
@@ -52,7 +53,39 @@ impl Core {
         Ok(self.symbol(&program, &name, kind)?.cast())
     }
 
-    pub(in crate::library) fn symbol_info(&self, symbol: ol_symbol_handle_t, name: ol_symbol_info_t) -> Result<Value<'static>, Error> {
-        self.symbol_of(symbol)?.info(name)
+    /// # Safety
+    /// `callback` may be called with `user_data`.
+    #[cfg(llvm24)]
+    pub(in crate::library) unsafe fn iterate_symbols(
+        &self,
+        program: ol_program_handle_t,
+        kind: ol_symbol_kind_t,
+        callback: ol_symbol_iterate_cb_t,
+        user_data: *mut c_void,
+    ) -> Result<(), Error> {
+        let Some(callback) = callback else {
+            return crate::library::error::fail(ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "Callback must not be NULL");
+        };
+        let program = self.programs.get(program.cast()).ok_or_else(|| gone(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, "program"))?;
+        for name in program.driver.names()? {
+            match self.symbol(&program, &name, kind) {
+                // SAFETY: the caller's function and its data. No lock is held: it may call this library.
+                Ok(symbol) if unsafe { callback(symbol.cast(), user_data) } => {}
+                Ok(_) => break,
+                // A symbol of the other kind, or of neither.
+                Err(error) if error.code == ol_errc_t::OL_ERRC_NOT_FOUND => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    pub(in crate::library) fn symbol_info<R>(
+        &self,
+        symbol: ol_symbol_handle_t,
+        name: ol_symbol_info_t,
+        use_it: impl FnOnce(&Value<'_>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        use_it(&self.symbol_of(symbol)?.info(name)?)
     }
 }

@@ -4,12 +4,12 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::gone;
-use crate::library::Core;
 use crate::library::error::fail;
 use crate::library::info::Value;
 use crate::library::leaks::Origin;
 use crate::library::program::no_handles;
 use crate::library::queue::{Queue, in_host_function, refuse_in_host_function};
+use crate::library::{Core, Owner};
 use crate::runtime::Error;
 use crate::sys::*;
 
@@ -27,9 +27,9 @@ impl HostFunction {
 }
 
 impl Core {
-    pub(in crate::library) fn create_queue(&self, device: ol_device_handle_t) -> Result<ol_queue_handle_t, Error> {
-        let device = self.device(device)?;
-        let made = Queue::new(device, device.driver.queue()?, Origin::here());
+    pub(in crate::library) fn create_queue(&self, owner: Owner, device: ol_device_handle_t) -> Result<ol_queue_handle_t, Error> {
+        let device = self.device_in(owner, device)?;
+        let made = Queue::new(owner, device, device.driver.queue()?, Origin::here());
         Ok(self.queues.insert(Arc::new(made)).ok_or_else(no_handles)?.cast())
     }
 
@@ -71,6 +71,12 @@ impl Core {
         let queue = self.queue(queue)?;
         match name {
             ol_queue_info_t::OL_QUEUE_INFO_DEVICE => Ok(Value::Pointer(self.session.device_handle(queue.device))),
+            #[cfg(llvm24)]
+            ol_queue_info_t::OL_QUEUE_INFO_CONTEXT if self.contexts.is_live(std::ptr::without_provenance(queue.owner)) => {
+                Ok(Value::Pointer(std::ptr::without_provenance_mut(queue.owner)))
+            }
+            #[cfg(llvm24)]
+            ol_queue_info_t::OL_QUEUE_INFO_CONTEXT => fail(ol_errc_t::OL_ERRC_INVALID_CONTEXT, "the queue's context has been destroyed"),
             ol_queue_info_t::OL_QUEUE_INFO_EMPTY => Ok(Value::Bool(queue.driver.is_idle()?)),
             other => fail(ol_errc_t::OL_ERRC_INVALID_ENUMERATION, format!("{} is no property of queues", other.0)),
         }

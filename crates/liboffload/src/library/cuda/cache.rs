@@ -1,8 +1,8 @@
 //! Freed memory that is kept for the next allocation of its size.
 //!
 //! The driver's free waits for the whole device, and its allocation takes microseconds. So small blocks of device memory are kept when they are freed, by
-//! size (powers of two), and given out again when no queue can still be using them: every work has a number, a freed block remembers the latest one,
-//! and a queue that was waited for says how far it is. Nothing of that asks the driver. Where a queue has not been waited for, memory comes from
+//! size (powers of two), and given out again when no queue can still be using them: every queue counts its works, a freed block remembers what the queues
+//! had left to do, and a queue that was waited for says how far it is. Nothing of that asks the driver, and launches of different queues share no word. Where a queue has not been waited for, memory comes from
 //! the driver, as if there were no cache.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,18 +18,20 @@ const SMALLEST: usize = 256;
 /// Work that was put into queues, of all devices: one may copy another's memory.
 #[derive(Default)]
 pub(super) struct Work {
-    latest: AtomicU64,
     queues: Mutex<Vec<Arc<QueueWork>>>,
 }
 
-/// How far a queue is. Its numbers grow.
+/// How far a queue is: its works are counted. Launches of different queues share nothing here.
 #[derive(Default)]
 pub(super) struct QueueWork {
-    /// Its latest work, perhaps only about to be put in.
-    latest: AtomicU64,
-    /// Its latest work of which is known that it is done.
+    /// Works, the latest perhaps only about to be put in.
+    begun: AtomicU64,
+    /// Works of which is known that they are done, and all before them.
     done: AtomicU64,
 }
+
+/// What has to be done before a freed block may be used again: works of queues.
+pub(super) type Before = Vec<(Arc<QueueWork>, u64)>;
 
 impl Work {
     pub(super) fn queue(&self) -> Arc<QueueWork> {
@@ -47,26 +49,18 @@ impl Work {
 
     /// Forgets all queues: a session has ended, and there are none.
     pub(super) fn forget(&self) {
-        self.queues().clear();
+        for queue in self.queues().drain(..) {
+            queue.waited(u64::MAX);
+        }
     }
 
-    /// Work is about to be put into a queue.
-    pub(super) fn begin(&self, queue: &QueueWork) {
-        // Acquire-release: the number is drawn before the work is put in, and `now` of a later free is no smaller.
-        let number = self.latest.fetch_add(1, Ordering::AcqRel) + 1;
-        // Release: pairs with the load in `is_done`.
-        queue.latest.fetch_max(number, Ordering::Release);
-    }
-
-    /// The number of the latest work.
-    fn now(&self) -> u64 {
-        // Acquire: pairs with the addition in `begin`.
-        self.latest.load(Ordering::Acquire)
-    }
-
-    /// Whether all work up to a number is done.
-    fn is_done(&self, number: u64) -> bool {
-        self.queues().iter().all(|queue| queue.is_done(number))
+    /// What queues have to do that were given work before now.
+    fn before(&self) -> Before {
+        let busy = |queue: &Arc<QueueWork>| {
+            let begun = queue.latest();
+            (!queue.is_done(begun)).then(|| (queue.clone(), begun))
+        };
+        self.queues().iter().filter_map(busy).collect()
     }
 
     fn queues(&self) -> MutexGuard<'_, Vec<Arc<QueueWork>>> {
@@ -75,10 +69,16 @@ impl Work {
 }
 
 impl QueueWork {
+    /// Work is about to be put into the queue.
+    pub(super) fn begin(&self) {
+        // Release: pairs with the load in `latest`. Who frees memory after the work was put in sees it counted.
+        self.begun.fetch_add(1, Ordering::Release);
+    }
+
     /// What is in the queue now: for `waited`, when that has been waited for.
     pub(super) fn latest(&self) -> u64 {
-        // Acquire: pairs with the change in `Work::begin`.
-        self.latest.load(Ordering::Acquire)
+        // Acquire: pairs with the change in `begin`.
+        self.begun.load(Ordering::Acquire)
     }
 
     /// Everything up to `latest` was waited for.
@@ -87,9 +87,10 @@ impl QueueWork {
         self.done.fetch_max(latest, Ordering::Release);
     }
 
+    /// Whether the first `number` works are done; all there are, if there are fewer.
     fn is_done(&self, number: u64) -> bool {
         // Acquire: both pair with the changes above.
-        self.done.load(Ordering::Acquire) >= self.latest.load(Ordering::Acquire).min(number)
+        self.done.load(Ordering::Acquire) >= self.begun.load(Ordering::Acquire).min(number)
     }
 }
 
@@ -102,8 +103,8 @@ pub(super) struct Cache<B> {
 
 struct State<B> {
     bytes: usize,
-    /// By size, the one that was freed first in front, each with the latest work when it was freed.
-    classes: BTreeMap<usize, VecDeque<(u64, B)>>,
+    /// By size, the one that was freed first in front, each with what was left to do when it was freed.
+    classes: BTreeMap<usize, VecDeque<(Before, B)>>,
 }
 
 /// The size of the blocks that an allocation is served from; `None` if it is too large.
@@ -117,11 +118,13 @@ impl<B> Cache<B> {
     }
 
     /// A block of a class that no queue uses any more.
-    pub(super) fn take(&self, class: usize, work: &Work) -> Option<B> {
+    pub(super) fn take(&self, class: usize) -> Option<B> {
         let mut state = self.lock();
         let blocks = state.classes.get_mut(&class)?;
-        let (number, _) = blocks.front()?;
-        if !work.is_done(*number) {
+        let (before, _) = blocks.front_mut()?;
+        // What is done stays done.
+        before.retain(|(queue, begun)| !queue.is_done(*begun));
+        if !before.is_empty() {
             return None;
         }
         let (_, block) = blocks.pop_front()?;
@@ -131,9 +134,9 @@ impl<B> Cache<B> {
 
     /// Keeps a block that was freed just now. Blocks that are too many are given back: dropped, which may wait for the device.
     pub(super) fn keep(&self, class: usize, block: B, work: &Work) {
-        let mut over = Vec::new();
+        let (mut over, before) = (Vec::new(), work.before());
         let mut state = self.lock();
-        state.classes.entry(class).or_default().push_back((work.now(), block));
+        state.classes.entry(class).or_default().push_back((before, block));
         state.bytes += class;
         while state.bytes > self.limit {
             // The largest first: they make room for many.
@@ -174,43 +177,43 @@ mod tests {
         let (work, cache) = (Work::default(), Cache::new(1 << 20));
         let (first, second) = (work.queue(), work.queue());
         cache.keep(256, "idle", &work);
-        assert_eq!(cache.take(512, &work), None);
-        assert_eq!(cache.take(256, &work), Some("idle"));
-        work.begin(&first);
-        work.begin(&second);
+        assert_eq!(cache.take(512), None);
+        assert_eq!(cache.take(256), Some("idle"));
+        first.begin();
+        second.begin();
         cache.keep(256, "used", &work);
         // Work that comes later does not matter.
-        work.begin(&second);
-        assert_eq!(cache.take(256, &work), None);
+        second.begin();
+        assert_eq!(cache.take(256), None);
         first.waited(first.latest());
-        assert_eq!(cache.take(256, &work), None, "the second queue may still use it");
-        second.waited(2);
-        assert_eq!(cache.take(256, &work), Some("used"));
-        assert_eq!(cache.take(256, &work), None, "it is given out once");
+        assert_eq!(cache.take(256), None, "the second queue may still use it");
+        second.waited(1);
+        assert_eq!(cache.take(256), Some("used"));
+        assert_eq!(cache.take(256), None, "it is given out once");
     }
 
     #[test]
     fn a_queue_that_was_closed_with_work_in_it_keeps_blocks_from_being_given_out() {
         let (work, cache) = (Work::default(), Cache::new(1 << 20));
         let (done, busy) = (work.queue(), work.queue());
-        work.begin(&done);
+        done.begin();
         done.waited(done.latest());
-        work.begin(&busy);
+        busy.begin();
         work.close(&done);
         work.close(&busy);
         cache.keep(256, (), &work);
         assert_eq!(work.queues().len(), 1);
-        assert_eq!(cache.take(256, &work), None);
+        assert_eq!(cache.take(256), None);
         busy.waited(busy.latest());
         work.close(&busy);
         assert_eq!(work.queues().len(), 0);
-        assert_eq!(cache.take(256, &work), Some(()));
+        assert_eq!(cache.take(256), Some(()));
         // What was never waited for is forgotten at the end.
-        work.begin(&work.queue());
+        work.queue().begin();
         cache.keep(256, (), &work);
-        assert_eq!(cache.take(256, &work), None);
+        assert_eq!(cache.take(256), None);
         work.forget();
-        assert_eq!(cache.take(256, &work), Some(()));
+        assert_eq!(cache.take(256), Some(()));
     }
 
     #[test]
@@ -244,9 +247,9 @@ mod tests {
                 scope.spawn(|| {
                     let queue = work.queue();
                     for _ in 0..2000 {
-                        let Some(block) = cache.take(256, &work) else { continue };
+                        let Some(block) = cache.take(256) else { continue };
                         assert_eq!(owners[block].fetch_add(1, Ordering::AcqRel), 0, "one owner");
-                        work.begin(&queue);
+                        queue.begin();
                         assert_eq!(owners[block].fetch_sub(1, Ordering::AcqRel), 1);
                         queue.waited(queue.latest());
                         cache.keep(256, block, &work);
@@ -255,6 +258,6 @@ mod tests {
                 });
             }
         });
-        assert_eq!((0..4).filter_map(|_| cache.take(256, &work)).sum::<usize>(), 6, "all are there");
+        assert_eq!((0..4).filter_map(|_| cache.take(256)).sum::<usize>(), 6, "all are there");
     }
 }

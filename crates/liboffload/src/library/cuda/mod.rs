@@ -3,6 +3,7 @@
 //! Opening the platform counts devices. A device's context is made when something is asked of it that needs one.
 
 mod cache;
+mod names;
 mod properties;
 mod queue;
 
@@ -95,7 +96,7 @@ impl Device for CudaDevice {
         // Larger alignments than the driver's own are made by allocating more.
         let class = class_of(size).filter(|_| kind == Kind::Device && alignment <= NATURAL_ALIGNMENT);
         let cache = self.cache.get_or_init(|| Arc::new(Cache::new((most / KEPT_PART).min(MOST_KEPT) as usize)));
-        if let Some(memory) = class.and_then(|class| cache.take(class, &WORK)) {
+        if let Some(memory) = class.and_then(|class| cache.take(class)) {
             return Ok(Arc::new(Allocated { memory: Some(memory), class, cache: cache.clone() }));
         }
         let bytes = class.unwrap_or(size);
@@ -195,13 +196,15 @@ struct Loaded {
     // Dropped first: its server uses the program.
     calls: Option<Arc<Calls>>,
     flat: FlatProgram,
+    /// Of its symbols; `None` if the image does not tell.
+    names: Option<Vec<String>>,
 }
 
 impl Loaded {
     fn load(flat: &Flat, image: &[u8]) -> Result<Arc<dyn Program>, Error> {
         let flat = flat.load(image).map_err(of_device)?;
         let calls = host_calls::attach(session::CUDA, &flat.program("image", image))?;
-        Ok(Arc::new(Loaded { calls, flat }))
+        Ok(Arc::new(Loaded { calls, flat, names: names::of_image(image) }))
     }
 }
 
@@ -215,6 +218,11 @@ impl Program for Loaded {
     fn global(&self, name: &str) -> Result<Option<Global>, Error> {
         let found = self.flat.global(name).map_err(of_device)?;
         Ok(found.map(|global| Global { address: global.address as usize, size: global.size }))
+    }
+
+    fn names(&self) -> Result<Vec<String>, Error> {
+        let text = "a fatbin does not tell its symbols: load the cubin or the PTX that it was made of";
+        self.names.clone().map_or_else(|| fail(ol_errc_t::OL_ERRC_UNSUPPORTED, text), Ok)
     }
 }
 

@@ -8,12 +8,13 @@ use crate::runtime::Error;
 use crate::sys::{ol_device_fp_capability_flag_t as Fp, ol_device_type_t};
 
 /// `CUdevice_attribute`: `MAX_BLOCK_DIM_X` and its neighbours, `MAX_GRID_DIM_X` and its neighbours, `CLOCK_RATE` and `MEMORY_CLOCK_RATE` (kHz),
-/// `COOPERATIVE_LAUNCH`.
+/// `COOPERATIVE_LAUNCH`, `PAGEABLE_MEMORY_ACCESS`.
 const BLOCK: [i32; 3] = [2, 3, 4];
 const GRID: [i32; 3] = [5, 6, 7];
 const CLOCK: i32 = 13;
 const MEMORY_CLOCK: i32 = 36;
 const COOPERATIVE: i32 = 95;
+const PAGEABLE_MEMORY_ACCESS: i32 = 88;
 
 /// NVIDIA in the PCI registry.
 const VENDOR: u32 = 0x10de;
@@ -55,5 +56,11 @@ pub(super) fn read(flat: &Flat) -> Result<Properties, Error> {
         arithmetic: [full, full, half],
         vector_widths: [1; 7],
         cooperative: flat.attribute(COOPERATIVE).map_err(of_device)? != 0,
+        lanes: info.wave_size,
+        arch: info.arch.clone(),
+        // Of `%globaltimer`, which counts nanoseconds.
+        timestamps_per_second: 1_000_000_000,
+        resident_waves: info.resident_waves,
+        reaches_host: flat.attribute(PAGEABLE_MEMORY_ACCESS).is_ok_and(|value| value != 0),
     })
 }

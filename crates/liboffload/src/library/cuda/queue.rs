@@ -8,7 +8,7 @@ use offload::cuda::flat::{Flat, FlatEvent, FlatStream};
 
 use super::cache::QueueWork;
 use super::{CudaKernel, WORK};
-use crate::library::arguments::Arguments;
+use crate::library::arguments::Given;
 use crate::library::backend::{Event, Kernel, Place, Queue, Shape};
 use crate::library::error::{fail, of_device};
 use crate::runtime::Error;
@@ -47,15 +47,15 @@ impl CudaQueue {
 }
 
 /// Refuses arguments that are not the kernel's parameters, which the driver would read in their place.
-fn check(kernel: &CudaKernel, arguments: &Arguments) -> Result<(), Error> {
+fn check(kernel: &CudaKernel, arguments: &Given) -> Result<(), Error> {
     let Some(sizes) = kernel.flat.parameters() else { return Ok(()) };
     if sizes.len() != arguments.len() {
         let text = format!("`{}` has {} arguments, and NumArgs is {}", kernel.name, sizes.len(), arguments.len());
         return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text);
     }
-    for (index, (&size, value)) in sizes.iter().zip(arguments.values()).enumerate() {
-        if size != value.len() {
-            let text = format!("argument {index} of `{}` has {size} bytes, and ArgSizes[{index}] is {}", kernel.name, value.len());
+    for (index, (&size, given)) in sizes.iter().zip(arguments.sizes()).enumerate() {
+        if size != given {
+            let text = format!("argument {index} of `{}` has {size} bytes, and ArgSizes[{index}] is {given}", kernel.name);
             return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text);
         }
     }
@@ -63,16 +63,17 @@ fn check(kernel: &CudaKernel, arguments: &Arguments) -> Result<(), Error> {
 }
 
 impl Queue for CudaQueue {
-    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, mut arguments: Arguments) -> Result<(), Error> {
+    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Result<(), Error> {
         let Some(kernel) = kernel.as_any().downcast_ref::<CudaKernel>().filter(|kernel| self.device.owns(&kernel.flat)) else {
             return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "the kernel is not one of the queue's device");
         };
         check(kernel, &arguments)?;
         let launch = Launch { groups: shape.groups, group_size: shape.size, dynamic_shared: shape.shared };
-        WORK.begin(&self.work);
+        self.work.begin();
         let awake = kernel.calls.as_ref().map(|calls| (calls.awake(), calls.clone()));
+        // The driver copies the arguments from where the caller has them.
         // SAFETY: the parameters were compared with what the driver says of the kernel; the rest is the caller's.
-        unsafe { self.stream.launch(&kernel.flat, &launch, shape.cooperative, &mut arguments.pointers()) }.map_err(of_device)?;
+        unsafe { self.stream.launch(&kernel.flat, &launch, shape.cooperative, arguments.pointers()) }.map_err(of_device)?;
         match awake {
             // The server looks for calls, and stays, until the kernel has ended. By a thread of ours: who ends a server calls the driver.
             Some(awake) => self.stream.call_after(Box::new(move || drop(awake))).map_err(of_device),
@@ -81,13 +82,13 @@ impl Queue for CudaQueue {
     }
 
     unsafe fn copy(&self, to: Place, from: Place, size: usize) -> Result<(), Error> {
-        WORK.begin(&self.work);
+        self.work.begin();
         // SAFETY: the caller's.
         unsafe { self.stream.copy(to.address, from.address, size) }.map_err(of_device)
     }
 
     unsafe fn fill(&self, to: Place, pattern: &[u8], size: usize) -> Result<(), Error> {
-        WORK.begin(&self.work);
+        self.work.begin();
         // SAFETY: the caller's.
         unsafe { self.stream.fill(to.address, pattern, size) }.map_err(of_device)
     }
@@ -96,12 +97,12 @@ impl Queue for CudaQueue {
         if !self.can_prefetch {
             return Ok(());
         }
-        WORK.begin(&self.work);
+        self.work.begin();
         self.stream.prefetch(address, size, to_host).map_err(of_device)
     }
 
     fn call(&self, function: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
-        WORK.begin(&self.work);
+        self.work.begin();
         self.stream.call_host(function).map_err(of_device)
     }
 
@@ -113,7 +114,7 @@ impl Queue for CudaQueue {
         match event.as_any().downcast_ref::<CudaEvent>() {
             // It counts as work: what comes after it is done later than what the other queue has now.
             Some(event) => {
-                WORK.begin(&self.work);
+                self.work.begin();
                 self.stream.wait(&event.0).map_err(of_device)
             }
             None if event.is_complete()? => Ok(()),

@@ -21,10 +21,10 @@ use crate::runtime::Error;
 use crate::sys::ol_errc_t;
 
 /// A kernel of a host image: `args[i]` points to the value of argument `i`.
-pub(super) type Entry = unsafe extern "C" fn(args: *mut *mut c_void);
+pub(in crate::library) type Entry = unsafe extern "C" fn(args: *mut *mut c_void);
 
 /// What an image says that it has.
-pub(super) struct Contents {
+pub(in crate::library) struct Contents {
     /// Exported symbols: whether a function, and the size.
     symbols: HashMap<String, (bool, usize)>,
 }
@@ -34,7 +34,7 @@ const MACHINE: u16 = if cfg!(target_arch = "aarch64") { elf::EM_AARCH64 } else {
 
 impl Contents {
     /// Reads what is in an image, and refuses what the system's loader could stumble over.
-    pub(super) fn read(image: &[u8]) -> Result<Contents, Error> {
+    pub(in crate::library) fn read(image: &[u8]) -> Result<Contents, Error> {
         let bad = |what: String| fail(ol_errc_t::OL_ERRC_INVALID_BINARY, format!("the image is no shared library for the host: {what}"));
         match Self::parse(image) {
             Ok(contents) => Ok(contents),
@@ -75,8 +75,20 @@ impl Contents {
         Ok(Contents { symbols: symbols.collect() })
     }
 
+    /// The names of what it exports, sorted, without those of this project's own machinery; kernels of the simulator by their own names.
+    pub(in crate::library) fn names(&self) -> Vec<String> {
+        let own = |name: &String| match name.strip_prefix(hostcall_abi::sim::KERNEL_ENTRY_PREFIX) {
+            Some(kernel) => Some(kernel.to_owned()),
+            None => (!name.starts_with("__hostcall")).then(|| name.clone()),
+        };
+        let mut names: Vec<_> = self.symbols.keys().filter_map(own).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
     /// Whether the image is one for the simulator.
-    pub(super) fn is_simulated(&self) -> bool {
+    pub(in crate::library) fn is_simulated(&self) -> bool {
         self.symbols.contains_key(hostcall_abi::sim::OPS_SYMBOL)
     }
 }
@@ -147,18 +159,22 @@ impl Program for HostProgram {
     fn global(&self, name: &str) -> Result<Option<Global>, Error> {
         Ok(self.0.find(name, false).map(|(address, size)| Global { address, size }))
     }
+
+    fn names(&self) -> Result<Vec<String>, Error> {
+        Ok(self.0.contents.names())
+    }
 }
 
 /// A kernel of a host image.
-pub(super) struct HostKernel {
+pub(in crate::library) struct HostKernel {
     name: String,
-    pub(super) entry: Entry,
+    pub(in crate::library) entry: Entry,
     _image: Arc<Loaded>,
 }
 
 impl HostKernel {
     /// Whether a launch is one call.
-    pub(super) fn check(&self, shape: &Shape) -> Result<(), Error> {
+    pub(in crate::library) fn check(&self, shape: &Shape) -> Result<(), Error> {
         if shape.group_count() != 1 || shape.items() != 1 || shape.shared != 0 {
             return only_one_item(&self.name);
         }

@@ -10,17 +10,19 @@
 //! All kinds of memory are memory of the process.
 
 mod image;
-mod kernel;
 mod memory;
 mod properties;
-mod queue;
 
 use std::sync::{Arc, OnceLock};
 
 use offload::SimConfig;
 
+pub(super) use self::image::{Contents, HostKernel};
 use super::backend::{Block, Device, Pin, Platform, Program, Properties, Queue};
 use super::error::{fail, of_device};
+use super::grid::{self, GridProgram};
+use super::session::HOST;
+use super::worker::{Processor, WorkerQueue, Workers};
 use crate::runtime::Error;
 use crate::sys::{ol_alloc_type_t, ol_errc_t, ol_platform_backend_t};
 
@@ -59,7 +61,7 @@ impl Platform for Host {
 struct HostDevice {
     config: SimConfig,
     simulator: OnceLock<Result<offload::Device, Error>>,
-    workers: Arc<queue::Workers>,
+    workers: Arc<Workers>,
 }
 
 impl HostDevice {
@@ -83,7 +85,7 @@ impl Device for HostDevice {
     }
 
     fn queue(&self) -> Result<Arc<dyn Queue>, Error> {
-        Ok(Arc::new(queue::HostQueue::new(&self.workers)))
+        Ok(Arc::new(WorkerQueue::new(&self.workers, &Processor)))
     }
 
     fn check(&self, bytes: &[u8]) -> Result<(), Error> {
@@ -95,11 +97,11 @@ impl Device for HostDevice {
 
     fn load(&self, bytes: &[u8]) -> Result<Arc<dyn Program>, Error> {
         if let Ok(bundle) = offload::ProgramBundle::from_bytes(bytes) {
-            return Ok(Arc::new(kernel::Simulated::load(self.simulator()?, &bundle)?));
+            return Ok(Arc::new(GridProgram::load(HOST, self.simulator()?, &bundle, names_in(&bundle))?));
         }
         let contents = image::Contents::read(bytes)?;
         if contents.is_simulated() {
-            return Ok(Arc::new(kernel::Simulated::load(self.simulator()?, &kernel::bundle_of(bytes))?));
+            return Ok(Arc::new(GridProgram::load(HOST, self.simulator()?, &grid::bundle_of(bytes), contents.names())?));
         }
         Ok(Arc::new(image::HostProgram::load(bytes, contents)?))
     }
@@ -107,6 +109,12 @@ impl Device for HostDevice {
     fn drain(&self) {
         self.workers.wait();
     }
+}
+
+/// Names of the simulator's image in a bundle.
+fn names_in(bundle: &offload::ProgramBundle) -> Vec<String> {
+    let image = bundle.images_of(offload::ImageKind::Sim).next();
+    image.and_then(|image| Contents::read(&image.bytes).ok()).map(|contents| contents.names()).unwrap_or_default()
 }
 
 /// What host images do not have.

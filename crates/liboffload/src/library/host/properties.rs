@@ -24,6 +24,12 @@ pub(super) fn memory() -> u64 {
     })
 }
 
+/// The clock rates that the system does not tell. LLVM's library has a placeholder there, too: programs are not prepared for an error or for 0.
+const UNKNOWN_CLOCK: u32 = 1;
+
+/// What has no number in the PCI registry: `PCI_ANY_ID`, cut to its 16 bits.
+const UNKNOWN_VENDOR: u32 = 0xffff;
+
 /// Bytes of the processor's vectors.
 fn vector_bytes() -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -44,8 +50,8 @@ pub(super) fn read(config: &SimConfig) -> Properties {
     let (vendor, vendor_id) = match field(&cpu, "vendor_id") {
         Some("GenuineIntel") => ("Intel", 0x8086),
         Some("AuthenticAMD") => ("AMD", 0x1022),
-        Some(other) => (other, 0),
-        None => ("unknown", 0),
+        Some(other) => (other, UNKNOWN_VENDOR),
+        None => ("unknown", UNKNOWN_VENDOR),
     };
     let mhz = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
     let mhz = mhz.ok().and_then(|khz| Some(khz.trim().parse::<u32>().ok()? / 1000));
@@ -75,14 +81,21 @@ pub(super) fn read(config: &SimConfig) -> Properties {
         max_work_dimensions: [u32::MAX; 3],
         vendor_id,
         compute_units: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
-        clock: mhz,
-        memory_clock: None,
+        clock: mhz.or(Some(UNKNOWN_CLOCK)),
+        // The system tells it to root only.
+        memory_clock: Some(UNKNOWN_CLOCK),
         max_allocation: memory(),
         memory: memory(),
         local_memory: 0,
         arithmetic: [full, full, 0],
         vector_widths: [vector, vector / 2, vector / 4, vector / 8, vector / 4, vector / 8, 0],
         cooperative: true,
+        lanes: config.wave_size,
+        arch: std::env::consts::ARCH.to_owned(),
+        // Of the simulator, whose clock is the system's.
+        timestamps_per_second: 1_000_000_000,
+        resident_waves: config.sms * config.waves_per_sm,
+        reaches_host: true,
     }
 }
 

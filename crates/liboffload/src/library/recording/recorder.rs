@@ -253,7 +253,7 @@ impl record::Recorder for Recorder {
             }
         }
         let (values, unseen) = values(function, arguments, &state.memory);
-        if let ("olMemFree", [Argument::Pointer(address)]) = (function, arguments) {
+        if let ("olMemFree", [.., Argument::Pointer(address)]) = (function, arguments) {
             // Now: another thread may be given the same address before this call has returned.
             state.memory.known.remove(address);
         }

@@ -136,6 +136,16 @@ unsafe extern "C" fn look_at_all(_device: ol_device_handle_t, _data: *mut c_void
     true
 }
 
+#[cfg(llvm24)]
+unsafe extern "C" fn look_at_all_platforms(_platform: ol_platform_handle_t, _data: *mut c_void) -> bool {
+    true
+}
+
+#[cfg(llvm24)]
+unsafe extern "C" fn look_at_all_symbols(_symbol: ol_symbol_handle_t, _data: *mut c_void) -> bool {
+    true
+}
+
 unsafe extern "C" fn do_nothing(_data: *mut c_void) {}
 
 unsafe extern "C" fn answer_nothing(_port: *mut c_void, _lanes: u32) -> u32 {
@@ -148,6 +158,10 @@ const CALLBACKS: Callbacks = Callbacks {
     ol_device_iterate_cb_t: Some(look_at_all),
     ol_host_function_cb_t: Some(do_nothing),
     ol_platform_rpc_cb_t: Some(answer_nothing),
+    #[cfg(llvm24)]
+    ol_platform_iterate_cb_t: Some(look_at_all_platforms),
+    #[cfg(llvm24)]
+    ol_symbol_iterate_cb_t: Some(look_at_all_symbols),
 };
 
 /// Whether what a function gives depends on the device, and not on the program.
@@ -279,7 +293,7 @@ impl<'a, A: Api> Replay<'a, A> {
     /// Makes the call fit what is chosen here instead of what was recorded.
     fn adapt(&mut self, begin: &Begin, words: &mut [u64], succeeded: bool) {
         match (begin.function.as_str(), words) {
-            ("olCreateProgram" | "olIsValidBinary", [_, image, size, _]) if succeeded => {
+            ("olCreateProgram" | "olIsValidBinary", [.., image, size, _]) if succeeded => {
                 if let Some(other) = &self.options.image {
                     *image = other.as_ptr().expose_provenance() as u64;
                     *size = other.len() as u64;

@@ -94,32 +94,25 @@ impl FlatStream {
     /// Launches a kernel.
     ///
     /// # Safety
-    /// * `pointers` point to the kernel's parameters, as many and as large as it has;
+    /// * `pointers` are as many pointers as the kernel has parameters (null if it has none), each to as many bytes as the parameter has;
     /// * what the kernel does with them is right: see [`crate::Queue::launch`].
     ///
     /// # Errors
     /// [`Error::Launch`] for a shape that the device cannot run, [`Error::DeviceLost`].
-    pub unsafe fn launch(
-        &self,
-        kernel: &FlatKernel,
-        launch: &Launch,
-        cooperative: bool,
-        pointers: &mut [*mut c_void],
-    ) -> Result<(), Error> {
+    pub unsafe fn launch(&self, kernel: &FlatKernel, launch: &Launch, cooperative: bool, pointers: *mut *mut c_void) -> Result<(), Error> {
         let function = &kernel.function;
         if !Arc::ptr_eq(&function.module.context, &self.context) {
             return Err(Error::WrongDevice { what: "the kernel" });
         }
-        let entered = self.context.enter()?;
+        let entered = self.context.enter_staying()?;
         function.allow_dynamic_shared(&entered, launch.dynamic_shared)?;
         let ([gx, gy, gz], [bx, by, bz], shared) = (launch.groups, launch.group_size, launch.dynamic_shared);
-        let parameters = pointers.as_mut_ptr();
         // SAFETY: live handles; the driver copies each parameter before it returns.
         let launched = unsafe {
             if cooperative {
-                entered.driver.launch_cooperative(function.raw, gx, gy, gz, bx, by, bz, shared, self.raw, parameters)
+                entered.driver.launch_cooperative(function.raw, gx, gy, gz, bx, by, bz, shared, self.raw, pointers)
             } else {
-                entered.driver.launch_kernel(function.raw, gx, gy, gz, bx, by, bz, shared, self.raw, parameters, std::ptr::null_mut())
+                entered.driver.launch_kernel(function.raw, gx, gy, gz, bx, by, bz, shared, self.raw, pointers, std::ptr::null_mut())
             }
         };
         launched.map_err(|failed| match failed.status {

@@ -212,7 +212,7 @@ impl FlatProgram {
         self.flat.write(end.address, &(first + addresses.len() as u64).to_ne_bytes())?;
         let stream: FlatStream = self.flat.stream()?;
         // SAFETY: clang's own kernel has no parameters, and calls the functions in the list that was written just now.
-        unsafe { stream.launch(&kernel, &Launch::linear(1, 1), false, &mut []) }?;
+        unsafe { stream.launch(&kernel, &Launch::linear(1, 1), false, std::ptr::null_mut()) }?;
         stream.synchronize()
     }
 }

@@ -95,7 +95,7 @@ impl Drop for FlatStream {
 
 impl FlatStream {
     pub(super) fn call(&self, call: impl FnOnce(&crate::cuda::driver::Driver) -> Result<(), Failed>) -> Result<(), Error> {
-        let entered = self.context.enter()?;
+        let entered = self.context.enter_staying()?;
         entered.check(call(entered.driver))
     }
 
@@ -184,7 +184,9 @@ impl FlatStream {
     /// # Errors
     /// [`Error::DeviceLost`], with what happened.
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.stream.synchronize()
+        // Nothing of this stream is counted, or used by it only (see `crate::cuda::flat`): there is nothing to give back.
+        let entered = self.context.enter_staying()?;
+        self.stream.wait_idle(&entered)
     }
 
     /// Whether nothing is left to do.

@@ -1,4 +1,4 @@
-//! Queues of the host: work is done in order by a thread of the queue.
+//! Queues whose work is done in order by a thread of the queue: those of the host, and of AMD's GPUs.
 //!
 //! The thread starts with the first work and ends when the queue's handle is gone and its work is done. A failure (a fault in the simulator)
 //! is kept for the next `synchronize`; work after it is done all the same, as that after a failed copy would be.
@@ -10,9 +10,9 @@ use std::ptr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::image::HostKernel;
-use super::kernel::SimulatedKernel;
-use crate::library::arguments::Arguments;
+use super::grid::GridKernel;
+use super::host::HostKernel;
+use crate::library::arguments::Given;
 use crate::library::backend::{Event, Kernel, Place, Queue, Shape};
 use crate::library::error::fail;
 use crate::runtime::Error;
@@ -41,11 +41,47 @@ impl Workers {
     }
 }
 
-type Work = Box<dyn FnOnce(&mut Simulator) -> Result<(), Error> + Send>;
+type Work = Box<dyn FnOnce(&mut Lane) -> Result<(), Error> + Send>;
 
-/// A queue's queue of the simulator, made when the first kernel of it is launched.
+/// What moves bytes: the processor, where it reaches all memory, or a driver.
+pub(super) trait Mover: Send + Sync {
+    /// # Safety
+    /// There are `size` bytes at both addresses.
+    unsafe fn copy(&self, to: usize, from: usize, size: usize) -> Result<(), Error>;
+
+    /// # Safety
+    /// There are `size` bytes at `to`; `size` is a multiple of the pattern's.
+    unsafe fn fill(&self, to: usize, pattern: &[u8], size: usize) -> Result<(), Error>;
+}
+
+/// The processor.
+pub(super) struct Processor;
+
+impl Mover for Processor {
+    unsafe fn copy(&self, to: usize, from: usize, size: usize) -> Result<(), Error> {
+        // SAFETY: the caller says that there are as many bytes at both; they may overlap.
+        unsafe { ptr::copy(ptr::with_exposed_provenance::<u8>(from), ptr::with_exposed_provenance_mut::<u8>(to), size) };
+        Ok(())
+    }
+
+    unsafe fn fill(&self, to: usize, pattern: &[u8], size: usize) -> Result<(), Error> {
+        let to = ptr::with_exposed_provenance_mut::<u8>(to);
+        if let [byte] = *pattern {
+            // SAFETY: the caller says that there are as many bytes.
+            unsafe { ptr::write_bytes(to, byte, size) };
+        } else {
+            for offset in (0..size).step_by(pattern.len()) {
+                // SAFETY: as above; `size` is a multiple of the pattern's size.
+                unsafe { ptr::copy_nonoverlapping(pattern.as_ptr(), to.add(offset), pattern.len()) };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A queue's queue of the device below, made when the first kernel with a grid is launched.
 #[derive(Default)]
-pub(super) struct Simulator(Option<offload::Queue>);
+pub(super) struct Lane(Option<offload::Queue>);
 
 #[derive(Default)]
 struct State {
@@ -75,12 +111,12 @@ impl Shared {
 
     /// Does work until the queue is closed.
     fn serve(&self) {
-        let mut simulator = Simulator::default();
+        let mut lane = Lane::default();
         let mut state = self.lock();
         loop {
             if let Some(work) = state.work.pop_front() {
                 drop(state);
-                let result = catch_unwind(AssertUnwindSafe(|| work(&mut simulator)));
+                let result = catch_unwind(AssertUnwindSafe(|| work(&mut lane)));
                 let result =
                     result.unwrap_or_else(|_| fail(ol_errc_t::OL_ERRC_UNKNOWN, "the library panicked while it did a queue's work"));
                 state = self.lock();
@@ -99,14 +135,15 @@ impl Shared {
 }
 
 /// See the module's documentation.
-pub(super) struct HostQueue {
+pub(super) struct WorkerQueue {
     shared: Arc<Shared>,
     workers: Arc<Workers>,
+    mover: &'static dyn Mover,
 }
 
-impl HostQueue {
-    pub(super) fn new(workers: &Arc<Workers>) -> HostQueue {
-        HostQueue { shared: Arc::default(), workers: workers.clone() }
+impl WorkerQueue {
+    pub(super) fn new(workers: &Arc<Workers>, mover: &'static dyn Mover) -> WorkerQueue {
+        WorkerQueue { shared: Arc::default(), workers: workers.clone(), mover }
     }
 
     fn submit(&self, work: Work) -> Result<(), Error> {
@@ -134,36 +171,19 @@ impl HostQueue {
     }
 }
 
-impl Drop for HostQueue {
+impl Drop for WorkerQueue {
     fn drop(&mut self) {
         self.shared.lock().closed = true;
         self.shared.more.notify_one();
     }
 }
 
-/// Memory for a thread that is not the caller's.
-struct Address(*mut u8);
-
-// SAFETY: the caller of the C API says that the memory is there until the work is done, on whatever thread.
-unsafe impl Send for Address {}
-
-impl Address {
-    fn of(place: &Place) -> Address {
-        Address(ptr::with_exposed_provenance_mut(place.address))
-    }
-
-    /// (A closure that uses a field would take the field, which is not `Send`.)
-    fn get(&self) -> *mut u8 {
-        self.0
-    }
-}
-
-impl Queue for HostQueue {
-    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, mut arguments: Arguments) -> Result<(), Error> {
+impl Queue for WorkerQueue {
+    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, given: &Given) -> Result<(), Error> {
         let (kernel, shape) = (kernel.clone(), *shape);
         if let Some(host) = kernel.as_any().downcast_ref::<HostKernel>() {
             host.check(&shape)?;
-            let entry = host.entry;
+            let (entry, mut arguments) = (host.entry, given.copy());
             return self.submit(Box::new(move |_| {
                 // SAFETY: the caller says that this is a kernel, and that it uses its arguments rightly; `kernel` keeps its code.
                 unsafe { entry(arguments.pointers().as_mut_ptr()) };
@@ -171,45 +191,39 @@ impl Queue for HostQueue {
                 Ok(())
             }));
         }
-        let Some(simulated) = kernel.as_any().downcast_ref::<SimulatedKernel>() else {
-            return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "the kernel is not one of the host");
+        let Some(grid) = kernel.as_any().downcast_ref::<GridKernel>() else {
+            return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "the kernel is not one of the queue's device");
         };
-        simulated.check(&shape, &arguments)?;
-        self.submit(Box::new(move |simulator| {
-            let Some(simulated) = kernel.as_any().downcast_ref::<SimulatedKernel>() else { return Ok(()) };
-            let queue = match &mut simulator.0 {
+        grid.check(&shape, given)?;
+        let arguments = given.copy();
+        self.submit(Box::new(move |lane| {
+            let Some(grid) = kernel.as_any().downcast_ref::<GridKernel>() else { return Ok(()) };
+            let queue = match &mut lane.0 {
                 Some(queue) => queue,
-                none => none.insert(simulated.queue()?),
+                none => none.insert(grid.queue()?),
             };
             // SAFETY: the caller says that the kernel uses its arguments rightly.
-            unsafe { simulated.run(queue, &shape, &arguments) }
+            unsafe { grid.run(queue, &shape, &arguments) }
         }))
     }
 
     unsafe fn copy(&self, to: Place, from: Place, size: usize) -> Result<(), Error> {
-        let (target, source) = (Address::of(&to), Address::of(&from));
+        let mover = self.mover;
         self.submit(Box::new(move |_| {
             // SAFETY: the caller says that there are as many bytes at both; `to` and `from` keep those that this library allocated.
-            unsafe { ptr::copy(source.get(), target.get(), size) };
+            let moved = unsafe { mover.copy(to.address, from.address, size) };
             drop((to, from));
-            Ok(())
+            moved
         }))
     }
 
     unsafe fn fill(&self, to: Place, pattern: &[u8], size: usize) -> Result<(), Error> {
-        let (target, pattern) = (Address::of(&to), pattern.to_vec());
+        let (mover, pattern) = (self.mover, pattern.to_vec());
         self.submit(Box::new(move |_| {
-            if let [byte] = *pattern {
-                // SAFETY: the caller says that there are as many bytes; `to` keeps them if this library allocated them.
-                unsafe { ptr::write_bytes(target.get(), byte, size) };
-            } else {
-                for offset in (0..size).step_by(pattern.len()) {
-                    // SAFETY: as above; `size` is a multiple of the pattern's size.
-                    unsafe { ptr::copy_nonoverlapping(pattern.as_ptr(), target.get().add(offset), pattern.len()) };
-                }
-            }
+            // SAFETY: the caller says that there are as many bytes; `to` keeps them if this library allocated them.
+            let filled = unsafe { mover.fill(to.address, &pattern, size) };
             drop(to);
-            Ok(())
+            filled
         }))
     }
 
@@ -226,7 +240,7 @@ impl Queue for HostQueue {
     }
 
     fn record(&self, _timed: bool) -> Result<Arc<dyn Event>, Error> {
-        let event = Arc::new(HostEvent::default());
+        let event = Arc::new(WorkerEvent::default());
         let recorded = event.clone();
         self.submit(Box::new(move |_| {
             recorded.happen();
@@ -257,12 +271,12 @@ impl Queue for HostQueue {
 
 /// An event of a queue of the host.
 #[derive(Default)]
-struct HostEvent {
+struct WorkerEvent {
     happened: Mutex<Option<Instant>>,
     changed: Condvar,
 }
 
-impl HostEvent {
+impl WorkerEvent {
     fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
         self.happened.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -273,7 +287,7 @@ impl HostEvent {
     }
 }
 
-impl Event for HostEvent {
+impl Event for WorkerEvent {
     fn is_complete(&self) -> Result<bool, Error> {
         Ok(self.lock().is_some())
     }
@@ -287,7 +301,7 @@ impl Event for HostEvent {
     }
 
     fn milliseconds_since(&self, earlier: &dyn Event) -> Result<Option<f32>, Error> {
-        let Some(earlier) = earlier.as_any().downcast_ref::<HostEvent>() else { return Ok(None) };
+        let Some(earlier) = earlier.as_any().downcast_ref::<WorkerEvent>() else { return Ok(None) };
         // One after the other: they may be the same event.
         let start = *earlier.lock();
         let end = *self.lock();

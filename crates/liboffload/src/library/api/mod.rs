@@ -1,7 +1,18 @@
-//! The functions of LLVM 23's API: what the calls give is written where the caller wants it.
+//! The functions of the API: what the calls give is written where the caller wants it.
+//!
+//! Those that are not the same in LLVM 23 and LLVM 24, or that one of them does not have, are in a file for each.
+
+#[cfg(not(llvm24))]
+#[macro_use]
+mod llvm23;
+#[cfg(llvm24)]
+#[macro_use]
+mod llvm24;
 
 use std::ffi::{c_char, c_void};
 
+#[cfg(not(llvm24))]
+use super::NO_CONTEXT;
 use super::{Core, HostCallsOf, Library};
 use crate::runtime::record::Recorder;
 use crate::runtime::{Error, HandleState};
@@ -21,6 +32,8 @@ impl<S: HostCallsOf> Api for Library<S> {
     fn instance() -> &'static Library<S> {
         const { &Library::<S>::NEW }
     }
+
+    functions_of_this_version!();
 
     #[inline]
     fn is_initialized(&self) -> bool {
@@ -102,12 +115,6 @@ impl<S: HostCallsOf> Api for Library<S> {
         Core::get().register_rpc_callback(platform, callback)
     }
 
-    unsafe fn create_queue(&self, device: ol_device_handle_t, queue: *mut ol_queue_handle_t) -> Result<(), Error> {
-        let made = Core::get().create_queue(device)?;
-        // SAFETY: the caller's.
-        unsafe { put(queue, made) }
-    }
-
     unsafe fn destroy_queue(&self, queue: ol_queue_handle_t) -> Result<(), Error> {
         Core::get().destroy_queue(queue)
     }
@@ -123,7 +130,7 @@ impl<S: HostCallsOf> Api for Library<S> {
     }
 
     unsafe fn wait_events(&self, queue: ol_queue_handle_t, events: *mut ol_event_handle_t, num_events: usize) -> Result<(), Error> {
-        // SAFETY: as above.
+        // SAFETY: the caller says that there are that many.
         unsafe { Core::get().wait_events(queue, events, num_events) }
     }
 
@@ -206,52 +213,6 @@ impl<S: HostCallsOf> Api for Library<S> {
         unsafe { put(prop_size_ret, size) }
     }
 
-    unsafe fn mem_alloc(
-        &self,
-        device: ol_device_handle_t,
-        r#type: ol_alloc_type_t,
-        size: usize,
-        allocation_out: *mut *mut c_void,
-    ) -> Result<(), Error> {
-        let made = Core::get().mem_alloc(device, r#type, size, 1)?;
-        // SAFETY: the caller's.
-        unsafe { put(allocation_out, made) }
-    }
-
-    unsafe fn mem_alloc_aligned(
-        &self,
-        device: ol_device_handle_t,
-        r#type: ol_alloc_type_t,
-        size: usize,
-        alignment: usize,
-        allocation_out: *mut *mut c_void,
-    ) -> Result<(), Error> {
-        let made = Core::get().mem_alloc(device, r#type, size, alignment)?;
-        // SAFETY: the caller's.
-        unsafe { put(allocation_out, made) }
-    }
-
-    unsafe fn mem_free(&self, address: *mut c_void) -> Result<(), Error> {
-        Core::get().mem_free(address)
-    }
-
-    unsafe fn get_mem_info(
-        &self,
-        ptr: *const c_void,
-        prop_name: ol_mem_info_t,
-        prop_size: usize,
-        prop_value: *mut c_void,
-    ) -> Result<(), Error> {
-        // SAFETY: the caller says that there is room.
-        unsafe { Core::get().mem_info(ptr, prop_name)?.write(prop_size, prop_value) }
-    }
-
-    unsafe fn get_mem_info_size(&self, ptr: *const c_void, prop_name: ol_mem_info_t, prop_size_ret: *mut usize) -> Result<(), Error> {
-        let size = Core::get().mem_info(ptr, prop_name)?.size();
-        // SAFETY: the caller's.
-        unsafe { put(prop_size_ret, size) }
-    }
-
     unsafe fn memcpy(
         &self,
         queue: ol_queue_handle_t,
@@ -262,10 +223,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         size: usize,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is such memory.
-        // SAFETY: as above.
-        let copy = || unsafe { Core::get().memcpy(queue, dst_ptr, dst_device, src_ptr, src_device, size) };
-        // SAFETY: as above.
-        copy()
+        unsafe { Core::get().memcpy(queue, dst_ptr, dst_device, src_ptr, src_device, size) }
     }
 
     unsafe fn mem_fill(
@@ -276,8 +234,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         pattern_ptr: *const c_void,
         fill_size: usize,
     ) -> Result<(), Error> {
-        // SAFETY: the caller says that there is such a pattern.
-        // SAFETY: the caller's.
+        // SAFETY: the caller says that there is such memory, and such a pattern.
         unsafe { Core::get().mem_fill(queue, ptr, pattern_size, pattern_ptr, fill_size) }
     }
 
@@ -290,7 +247,6 @@ impl<S: HostCallsOf> Api for Library<S> {
         flags: ol_mem_migration_flags_t,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there are that many.
-        // SAFETY: the caller's.
         unsafe { Core::get().mem_prefetch(queue, count, mems, sizes, flags) }
     }
 
@@ -311,20 +267,6 @@ impl<S: HostCallsOf> Api for Library<S> {
         Core::get().mem_unregister(device, ptr, flags)
     }
 
-    unsafe fn create_program(
-        &self,
-        device: ol_device_handle_t,
-        prog_data: *const c_void,
-        prog_data_size: usize,
-        program: *mut ol_program_handle_t,
-    ) -> Result<(), Error> {
-        // SAFETY: the caller says that there is such an image.
-        // SAFETY: as above.
-        let made = unsafe { Core::get().create_program(device, prog_data, prog_data_size) }?;
-        // SAFETY: the caller's.
-        unsafe { put(program, made) }
-    }
-
     unsafe fn is_valid_binary(
         &self,
         device: ol_device_handle_t,
@@ -333,7 +275,6 @@ impl<S: HostCallsOf> Api for Library<S> {
         valid: *mut bool,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is such an image.
-        // SAFETY: as above.
         let fits = unsafe { Core::get().is_valid_binary(device, prog_data, prog_data_size) }?;
         // SAFETY: the caller's.
         unsafe { put(valid, fits) }
@@ -364,7 +305,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_value: *mut c_void,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is room.
-        unsafe { Core::get().symbol_info(symbol, prop_name)?.write(prop_size, prop_value) }
+        Core::get().symbol_info(symbol, prop_name, |value| unsafe { value.write(prop_size, prop_value) })
     }
 
     unsafe fn get_symbol_info_size(
@@ -373,7 +314,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         prop_name: ol_symbol_info_t,
         prop_size_ret: *mut usize,
     ) -> Result<(), Error> {
-        let size = Core::get().symbol_info(symbol, prop_name)?.size();
+        let size = Core::get().symbol_info(symbol, prop_name, |value| Ok(value.size()))?;
         // SAFETY: the caller's.
         unsafe { put(prop_size_ret, size) }
     }
@@ -390,9 +331,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         arg_sizes: *const usize,
     ) -> Result<(), Error> {
         // SAFETY: the caller's.
-        let launch =
-            || unsafe { Core::get().launch_kernel(queue, device, kernel, launch_size_args, properties, num_args, arg_ptrs, arg_sizes) };
-        launch()
+        unsafe { Core::get().launch_kernel(queue, device, kernel, launch_size_args, properties, num_args, arg_ptrs, arg_sizes) }
     }
 
     unsafe fn calculate_optimal_occupancy(

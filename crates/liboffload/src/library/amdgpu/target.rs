@@ -1,0 +1,193 @@
+//! What a code object says that it is for, and what is in it.
+//!
+//! The header of a code object names its processor, and for the settings XNACK and SRAM ECC whether they must be on, off, or may be either way (LLVM,
+//! "User Guide for AMDGPU Backend", ELF Code Object, tables of `EF_AMDGPU_MACH` and of the feature flags of code object version 4 and later).
+
+use std::borrow::Cow;
+
+use object::read::elf::{ElfFile64, FileHeader};
+use object::{LittleEndian, Object, ObjectSymbol, elf};
+use offload::{Image, ImageKind, ProgramBundle, Sha256};
+
+use crate::library::error::fail;
+use crate::library::grid;
+use crate::library::host::Contents;
+use crate::runtime::Error;
+use crate::sys::ol_errc_t;
+
+/// Numbers of processors.
+const PROCESSORS: [(u32, &str); 49] = [
+    (0x2c, "gfx900"),
+    (0x2d, "gfx902"),
+    (0x2e, "gfx904"),
+    (0x2f, "gfx906"),
+    (0x30, "gfx908"),
+    (0x31, "gfx909"),
+    (0x32, "gfx90c"),
+    (0x33, "gfx1010"),
+    (0x34, "gfx1011"),
+    (0x35, "gfx1012"),
+    (0x36, "gfx1030"),
+    (0x37, "gfx1031"),
+    (0x38, "gfx1032"),
+    (0x39, "gfx1033"),
+    (0x28, "gfx801"),
+    (0x29, "gfx802"),
+    (0x2a, "gfx803"),
+    (0x2b, "gfx810"),
+    (0x3c, "gfx805"),
+    (0x3d, "gfx1035"),
+    (0x3e, "gfx1034"),
+    (0x3f, "gfx90a"),
+    (0x40, "gfx940"),
+    (0x41, "gfx1100"),
+    (0x42, "gfx1013"),
+    (0x43, "gfx1150"),
+    (0x44, "gfx1103"),
+    (0x45, "gfx1036"),
+    (0x46, "gfx1101"),
+    (0x47, "gfx1102"),
+    (0x48, "gfx1200"),
+    (0x49, "gfx1250"),
+    (0x4a, "gfx1151"),
+    (0x4b, "gfx941"),
+    (0x4c, "gfx942"),
+    (0x4e, "gfx1201"),
+    (0x4f, "gfx950"),
+    (0x51, "gfx9-generic"),
+    (0x52, "gfx10-1-generic"),
+    (0x53, "gfx10-3-generic"),
+    (0x54, "gfx11-generic"),
+    (0x55, "gfx1152"),
+    (0x58, "gfx1153"),
+    (0x59, "gfx12-generic"),
+    (0x5f, "gfx9-4-generic"),
+    (0x20, "gfx600"),
+    (0x21, "gfx601"),
+    (0x22, "gfx700"),
+    (0x23, "gfx701"),
+];
+
+/// `EI_ABIVERSION` of code object version 4: from there on, the flags have two bits for each setting.
+const VERSION_4: u8 = 2;
+
+/// The target id that a code object's header names.
+fn target_id(abi: u8, flags: u32) -> Option<String> {
+    let (_, processor) = PROCESSORS.iter().find(|(number, _)| *number == flags & 0xff)?;
+    let mut id = (*processor).to_owned();
+    // In the order of a target id: by name. 2 is off, 3 is on; 0 and 1 say nothing.
+    let [sramecc, xnack] = if abi >= VERSION_4 {
+        [flags >> 10 & 3, flags >> 8 & 3]
+    } else {
+        // One bit: on, or not said.
+        [if flags >> 9 & 1 == 1 { 3 } else { 0 }, if flags >> 8 & 1 == 1 { 3 } else { 0 }]
+    };
+    for (name, setting) in [("sramecc", sramecc), ("xnack", xnack)] {
+        match setting {
+            2 => id += &format!(":{name}-"),
+            3 => id += &format!(":{name}+"),
+            _ => {}
+        }
+    }
+    Some(id)
+}
+
+/// A bundle of the one image that a caller passed.
+pub(super) fn bundle_of(bytes: &[u8]) -> Result<ProgramBundle, Error> {
+    let bad = |what: String| fail(ol_errc_t::OL_ERRC_INVALID_BINARY, format!("the image is no code object for a GPU of AMD: {what}"));
+    let file = match ElfFile64::<LittleEndian>::parse(bytes) {
+        Ok(file) => file,
+        Err(error) => return bad(error.to_string()),
+    };
+    let header = file.elf_header();
+    if header.e_machine(LittleEndian) != elf::EM_AMDGPU {
+        // A GPU that is emulated on this machine's processor runs what the simulator runs.
+        return match Contents::read(bytes) {
+            Ok(contents) if contents.is_simulated() => Ok(grid::bundle_of(bytes)),
+            _ => bad(format!("it is for machine {}", header.e_machine(LittleEndian))),
+        };
+    }
+    let inside = |offset: u64, size: u64| offset.checked_add(size).is_some_and(|end| end <= bytes.len() as u64);
+    let sections = u64::from(header.e_shnum(LittleEndian)) * u64::from(header.e_shentsize(LittleEndian));
+    if !inside(header.e_shoff(LittleEndian), sections) {
+        return bad("it is cut off".to_owned());
+    }
+    let flags = header.e_flags(LittleEndian);
+    let Some(arch) = target_id(header.e_ident().abi_version, flags) else {
+        return bad(format!("its processor has the number {:#x}, which this library does not know", flags & 0xff));
+    };
+    let image = Image { kind: ImageKind::AmdCodeObject, arch: arch.into(), sha256: Sha256::of(bytes), bytes: Cow::Owned(bytes.to_vec()) };
+    Ok(ProgramBundle::new("image", vec![image]))
+}
+
+/// Names among which those of an image's kernels and global variables are, sorted.
+pub(super) fn names(bytes: &[u8]) -> Vec<String> {
+    if let Ok(contents) = Contents::read(bytes) {
+        return contents.names();
+    }
+    let Ok(file) = ElfFile64::<LittleEndian>::parse(bytes) else { return Vec::new() };
+    let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
+    // A kernel `k` has the descriptor `k.kd`, and a function of its own name.
+    let mut names: Vec<_> = defined.filter_map(|symbol| symbol.name().ok()).map(|name| name.trim_end_matches(".kd").to_owned()).collect();
+    names.retain(|name| !name.is_empty() && !name.starts_with("__hostcall") && !name.starts_with("__HOSTCALL"));
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header without sections: of a code object of this version, with these flags.
+    fn header(abi: u8, machine: u16, flags: u32) -> Vec<u8> {
+        let mut header = vec![0; 64];
+        header[..9].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 64, abi]);
+        header[16] = 3;
+        header[18..20].copy_from_slice(&machine.to_le_bytes());
+        header[20] = 1;
+        header[48..52].copy_from_slice(&flags.to_le_bytes());
+        header[52] = 64;
+        header
+    }
+
+    #[test]
+    fn a_header_names_the_processor_and_its_settings() {
+        assert_eq!(target_id(3, 0x541).as_deref(), Some("gfx1100"));
+        assert_eq!(target_id(3, 0x64c).as_deref(), Some("gfx942:xnack-"));
+        assert_eq!(target_id(3, 0xf3f).as_deref(), Some("gfx90a:sramecc+:xnack+"));
+        assert_eq!(target_id(3, 0xa3f).as_deref(), Some("gfx90a:sramecc-:xnack-"));
+        assert_eq!(target_id(1, 0x13f).as_deref(), Some("gfx90a:xnack+"), "version 3");
+        assert_eq!(target_id(3, 0x5ff), None);
+        let bundle = bundle_of(&header(3, 224, 0x64c)).unwrap();
+        assert_eq!((bundle.images.len(), &*bundle.images[0].arch, bundle.images[0].kind), (1, "gfx942:xnack-", ImageKind::AmdCodeObject));
+    }
+
+    #[test]
+    fn what_is_no_code_object_says_why() {
+        let why = |bytes: &[u8]| {
+            let error = bundle_of(bytes).unwrap_err();
+            assert_eq!(error.code, ol_errc_t::OL_ERRC_INVALID_BINARY);
+            error.details().into_owned()
+        };
+        assert!(why(b"").contains("no code object"));
+        assert!(why(&header(3, 62, 0)).contains("machine 62"));
+        assert!(why(&header(3, 224, 0xfe)).contains("number 0xfe"));
+        let mut cut = header(3, 224, 0x4c);
+        cut[40] = 200;
+        cut[58] = 64;
+        cut[60] = 1;
+        assert!(!why(&cut).is_empty());
+        for len in 0..64 {
+            why(&header(3, 224, 0x4c)[..len]);
+        }
+    }
+
+    #[test]
+    fn no_processor_is_listed_twice() {
+        let mut numbers: Vec<_> = PROCESSORS.iter().map(|(number, _)| number).collect();
+        numbers.sort();
+        numbers.dedup();
+        assert_eq!(numbers.len(), PROCESSORS.len());
+    }
+}
