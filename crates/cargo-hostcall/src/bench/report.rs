@@ -10,7 +10,7 @@ use super::error::Error;
 use super::target::Target;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 101] = [
+pub(super) const NAMES: [&str; 103] = [
     "call.scalar.held",
     "call.scalar.held.no_window",
     "call.scalar",

@@ -76,8 +76,8 @@ impl Mover for Space {
         match (self.device(to), self.device(from)) {
             // SAFETY: the caller's.
             (None, None) => unsafe { Processor.copy(to, from, size) },
-            // SAFETY: the caller says that there are as many bytes on either side, which nobody else writes meanwhile.
             (Some(device), None) => {
+                // SAFETY: the caller says that there are as many bytes on either side, which nobody else writes meanwhile.
                 unsafe { device.backend().write(to as u64, std::slice::from_raw_parts(source, size)) }.map_err(of_device)
             }
             (None, Some(device)) => {

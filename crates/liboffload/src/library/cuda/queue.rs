@@ -67,7 +67,7 @@ impl Queue for CudaQueue {
         let Some(kernel) = kernel.as_any().downcast_ref::<CudaKernel>().filter(|kernel| self.device.owns(&kernel.flat)) else {
             return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "the kernel is not one of the queue's device");
         };
-        check(kernel, &arguments)?;
+        check(kernel, arguments)?;
         let launch = Launch { groups: shape.groups, group_size: shape.size, dynamic_shared: shape.shared };
         self.work.begin();
         let awake = kernel.calls.as_ref().map(|calls| (calls.awake(), calls.clone()));
