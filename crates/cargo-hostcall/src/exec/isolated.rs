@@ -13,6 +13,7 @@ use offload::Device;
 
 use super::Threads;
 use crate::Outcome;
+use crate::environment::without_environment;
 use crate::launch::INTERRUPTED;
 use crate::options::Options;
 
@@ -80,6 +81,7 @@ impl Work<'_> {
         if self.quiet {
             command.arg("--quiet");
         }
+        without_environment(&mut command);
         command.arg("--").arg(self.image).args(self.args).envs(rank.variables());
         if rank.rank > 0 {
             // Standard input belongs to the first.
