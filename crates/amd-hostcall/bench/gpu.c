@@ -73,7 +73,7 @@ enum { ONE_LOOP, LOOPS, LIBRARY };
 static double rate(int form, int how, int buffers, unsigned waves, uint32_t calls) {
     uint32_t number = form == MAIL ? HOSTCALL_AMD_MAILBOXES : HOSTCALL_AMD_STACKS;
     size_t size = hostcall_amd_form_size(waves, number);
-    void *all[MOST_BUFFERS], *streams[MOST_BUFFERS];
+    void *all[MOST_BUFFERS], *streams[MOST_BUFFERS], *bells[MOST_BUFFERS];
     uint64_t right[MOST_BUFFERS], claims[MOST_BUFFERS];
     amd_hostcall_consumer_t *consumers[MOST_BUFFERS];
     loop_t *loops[MOST_BUFFERS];
@@ -93,6 +93,8 @@ static double rate(int form, int how, int buffers, unsigned waves, uint32_t call
             if (amd_hostcall_create_consumer(&consumers[i]) || hostcall_amd_register_form(consumers[i], all[i], number) ||
                 amd_hostcall_launch_consumer(consumers[i]))
                 abort();
+            bells[i] = (void *)(uintptr_t)((uint64_t *)all[i])[form == MAIL ? 5 : 2];
+            CU(cuMemHostRegister_v2, bells[i], (size_t)4096, 3u /* portable, mapped */);
         } else
             ((uint64_t *)all[i])[form == MAIL ? 5 : 2] = (uint64_t)(uintptr_t)word;
         if (how == LOOPS)
@@ -118,8 +120,11 @@ static double rate(int form, int how, int buffers, unsigned waves, uint32_t call
             if (counts[wave] != calls)
                 fprintf(stderr, "wave %u of buffer %d: %u of %u calls were right\n", wave, i, counts[wave], calls), exit(1);
         free(counts);
-        if (how == LIBRARY && amd_hostcall_destroy_consumer(consumers[i]))
-            abort();
+        if (how == LIBRARY) {
+            CU(cuMemHostUnregister, bells[i]);
+            if (amd_hostcall_destroy_consumer(consumers[i]))
+                abort();
+        }
         if (how == LOOPS)
             end_loop(loops[i]);
     }

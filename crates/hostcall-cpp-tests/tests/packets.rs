@@ -3,16 +3,18 @@
 #![allow(missing_docs, reason = "a test")]
 
 use std::ffi::{c_int, c_void};
+use std::mem::offset_of;
 use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use amd_hostcall::api::*;
-use amd_hostcall::layout::{Form, size_in};
+use amd_hostcall::layout::{BufferWords, Form, MailboxWords, size_in};
 use hostcall::Server;
 use hostcall_cpp_tests::{bundle, device_spec, on_simulator, packet_images};
-use offload::{Args, Device, HostMemory, Launch, Memory, Program, Queue};
+use offload::cuda::flat::{Flat, Registration};
+use offload::{Args, Device, DeviceKind, HostMemory, Launch, Memory, Program, Queue};
 
 const SUM: u32 = 77;
 
@@ -44,6 +46,14 @@ struct Bench {
     mail: bool,
     /// Where waves claim packets, if that is the device's memory.
     _claims: Option<Memory<u32>>,
+    /// The doorbell's page, which a GPU does not reach otherwise.
+    _doorbell: Option<Registration>,
+}
+
+/// Pins the page of a doorbell, for as long as its consumer is there.
+fn pin(device: &Device, doorbell: u64) -> Option<Registration> {
+    let is_cuda = device.info().kind == DeviceKind::Cuda;
+    is_cuda.then(|| Flat::new(device).and_then(|device| device.register(doorbell as usize, 4096)).expect("the page is pinned"))
 }
 
 impl Bench {
@@ -72,8 +82,21 @@ impl Bench {
         });
         // SAFETY: as above.
         unsafe { assert_eq!(hostcall_amd_register_form(consumer, at, form as u32), 0) };
+        let doorbell = if form == Form::Mailboxes { offset_of!(MailboxWords, doorbell) } else { offset_of!(BufferWords, doorbell) };
+        // SAFETY: a word of the buffer, which does not change as long as the buffer is registered.
+        let doorbell = pin(&device, unsafe { buffer.as_ptr().add(doorbell / 8).read() });
         assert_eq!(amd_hostcall_launch_consumer(consumer), 0);
-        Bench { device, queue, program, _server: server, consumer, buffer, mail: form == Form::Mailboxes, _claims: claims }
+        Bench {
+            device,
+            queue,
+            program,
+            _server: server,
+            consumer,
+            buffer,
+            mail: form == Form::Mailboxes,
+            _claims: claims,
+            _doorbell: doorbell,
+        }
     }
 
     /// How many of each lane's calls ended as they should.

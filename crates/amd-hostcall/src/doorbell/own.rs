@@ -42,6 +42,13 @@ pub(crate) struct Bell {
     silent: AtomicU64,
 }
 
+/// Bytes of memory that a doorbell has for itself, from its handle on: whole pages, which a program pins for GPUs that reach no other memory.
+const PAGE: usize = 4096;
+
+#[repr(C, align(4096))]
+struct Page(Bell);
+
+const _: () = assert!(size_of::<Page>() == PAGE && align_of::<Page>() == PAGE);
 const _: () = assert!(std::mem::offset_of!(Bell, value) == 8 && std::mem::offset_of!(Bell, mailbox) == 16);
 const _: () = assert!(std::mem::offset_of!(Bell, event) == 24 && std::mem::offset_of!(Bell, sleeping) == 64);
 
@@ -61,7 +68,7 @@ fn now() -> u64 {
 
 impl Bell {
     pub(crate) fn new() -> Result<&'static Bell, Error> {
-        let bell = Box::leak(Box::new(Bell {
+        let Page(bell) = Box::leak(Box::new(Page(Bell {
             kind: 1,
             value: AtomicI64::new(0),
             mailbox: AtomicU64::new(0),
@@ -71,7 +78,7 @@ impl Bell {
             patience: Patience::new(),
             sleep: AtomicU64::new(HEARTBEAT.as_micros() as u64),
             silent: AtomicU64::new(0),
-        }));
+        })));
         let bell: &'static Bell = bell;
         ALL.add(std::ptr::from_ref(bell).expose_provenance() as u64)?;
         Ok(bell)

@@ -2,7 +2,7 @@
 //!
 //! What is found is more than kernels and variables: which of the names are some, the driver says.
 
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSymbol, SymbolKind};
 
 /// The names in an image, sorted; `None` if its form does not tell.
 pub(super) fn of_image(image: &[u8]) -> Option<Vec<String>> {
@@ -16,7 +16,9 @@ pub(super) fn of_image(image: &[u8]) -> Option<Vec<String>> {
 
 fn of_cubin(image: &[u8]) -> Option<Vec<String>> {
     let file = object::File::parse(image).ok()?;
-    let named = file.symbols().filter(|symbol| symbol.is_definition() && symbol.is_global());
+    // Functions and variables: the assembler's aliases are neither, and the driver refuses to be asked for them.
+    let can_be = |symbol: &object::Symbol<'_, '_>| matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Data);
+    let named = file.symbols().filter(|symbol| symbol.is_definition() && symbol.is_global() && can_be(symbol));
     Some(named.filter_map(|symbol| Some(symbol.name().ok()?.to_owned())).collect())
 }
 
