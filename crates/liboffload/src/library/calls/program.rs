@@ -72,8 +72,8 @@ impl Core {
                 // SAFETY: the caller's function and its data. No lock is held: it may call this library.
                 Ok(symbol) if unsafe { callback(symbol.cast(), user_data) } => {}
                 Ok(_) => break,
-                // A symbol of the other kind, or of neither.
-                Err(error) if error.code == ol_errc_t::OL_ERRC_NOT_FOUND => {}
+                // A symbol of the other kind, or of neither; CUDA finds some of these names invalid instead of absent.
+                Err(error) if matches!(error.code, ol_errc_t::OL_ERRC_NOT_FOUND | ol_errc_t::OL_ERRC_INVALID_ARGUMENT) => {}
                 Err(error) => return Err(error),
             }
         }
