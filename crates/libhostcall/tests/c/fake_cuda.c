@@ -58,6 +58,7 @@ R cuDevicePrimaryCtxRelease_v2(int d) { (void)d; fake_destroyed++; return 0; }
 R cuDevicePrimaryCtxReset_v2(int d) { (void)d; fake_destroyed++; return 0; }
 R cuCtxPushCurrent_v2(void *c) { return c == context ? 0 : 201; }
 R cuCtxPopCurrent_v2(void **c) { *c = context; return 0; }
+R cuCtxSetCurrent(void *c) { if (c != NULL && c != context) return 201; fake_current = c; return 0; }
 R cuCtxGetDevice(int *d) { *d = 0; return 0; }
 R cuCtxGetCurrent(void **c) { *c = fake_current; return 0; }
 R cuCtxGetLimit(size_t *v, int l) { (void)l; *v = 1 << 16; return 0; }
