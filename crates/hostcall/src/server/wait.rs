@@ -148,8 +148,9 @@ struct Seen(Vec<Option<(Turn, u64, Instant)>>);
 
 impl Seen {
     fn look(&mut self, server: &Server) {
-        let threads = server.core.running().map(|running| running.now());
-        self.0.resize(server.core.threads(), None);
+        // Waves that help are among them.
+        let threads: Vec<_> = server.core.running().map(|running| running.now()).collect();
+        self.0.resize(threads.len(), None);
         for (seen, now) in self.0.iter_mut().zip(threads) {
             *seen = now.map(|(turn, lanes)| match *seen {
                 Some((known, _, since)) if known == turn => (turn, lanes, since),
