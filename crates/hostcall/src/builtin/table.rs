@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use super::errno;
 use super::listing::Listing;
 use super::socket::Socket;
+use super::watch::{Alarm, Set};
 
 /// Which way bytes go.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +53,8 @@ pub(super) enum Open {
     File(Arc<OpenFile>),
     Dir(Arc<Mutex<Listing>>),
     Socket(Arc<Socket>),
+    Alarm(Arc<Alarm>),
+    Set(Arc<Set>),
 }
 
 #[derive(Debug)]
@@ -129,7 +132,7 @@ impl FileTable {
         match self.get(owner, handle)? {
             Open::File(file) => Ok(file),
             Open::Dir(_) => Err(errno::EISDIR),
-            Open::Socket(_) => Err(errno::ESPIPE),
+            Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => Err(errno::ESPIPE),
         }
     }
 
@@ -137,7 +140,7 @@ impl FileTable {
     pub(super) fn dir(&self, owner: usize, handle: u64) -> Result<Arc<Mutex<Listing>>, u32> {
         match self.get(owner, handle)? {
             Open::Dir(listing) => Ok(listing),
-            Open::File(_) | Open::Socket(_) => Err(errno::ENOTDIR),
+            _ => Err(errno::ENOTDIR),
         }
     }
 
@@ -145,7 +148,7 @@ impl FileTable {
     pub(super) fn socket(&self, owner: usize, handle: u64) -> Result<Arc<Socket>, u32> {
         match self.get(owner, handle)? {
             Open::Socket(socket) => Ok(socket),
-            Open::File(_) | Open::Dir(_) => Err(errno::ENOTSOCK),
+            _ => Err(errno::ENOTSOCK),
         }
     }
 

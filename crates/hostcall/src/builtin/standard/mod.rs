@@ -12,6 +12,7 @@ mod sockets;
 mod stat;
 mod system;
 mod waiting;
+mod watching;
 
 use std::sync::Arc;
 
@@ -48,6 +49,7 @@ impl Standard {
         all.extend(options::services(context, policy, files));
         all.extend(names::services(context, policy));
         all.extend(waiting::services(context, files, &self.input, &self.reactor));
+        all.extend(watching::services(context, files, &self.input, &self.reactor));
         all
     }
 }

@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::super::errno;
 use super::super::socket::Socket;
+use super::super::watch::{Alarm, MOST, Set};
 use super::input::Source;
 use crate::service::Completion;
 
@@ -25,6 +26,8 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(super) enum Watched {
     Socket(Arc<Socket>),
     Input(Arc<Source>),
+    Alarm(Arc<Alarm>),
+    Set(Arc<Set>),
     /// These events have happened already.
     Known(u32),
 }
@@ -34,6 +37,8 @@ impl Watched {
         match self {
             Self::Socket(socket) => Some(socket.as_fd()),
             Self::Input(input) => input.descriptor(),
+            Self::Alarm(alarm) => Some(alarm.as_fd()),
+            Self::Set(set) => Some(set.as_fd()),
             Self::Known(_) => None,
         }
     }
@@ -53,11 +58,13 @@ pub(super) enum Answer {
     Wait(Completion),
     /// `StdNet::poll`
     Poll(Completion),
+    /// `StdWatch::wait`, for up to so many events of this set.
+    Set(Completion, Arc<Set>, usize),
 }
 
 impl Answer {
     fn completion(&self) -> &Completion {
-        let (Self::Wait(done) | Self::Poll(done)) = self;
+        let (Self::Wait(done) | Self::Poll(done) | Self::Set(done, ..)) = self;
         done
     }
 
@@ -65,7 +72,14 @@ impl Answer {
         match self {
             Self::Wait(done) => done.reply(&Err::<(), u32>(error)),
             Self::Poll(done) => done.reply(&Err::<[u32; 8], u32>(error)),
+            Self::Set(done, ..) => Self::set(done, Err(error)),
         }
+    }
+
+    /// Answers `StdWatch::wait`.
+    pub(super) fn set(done: Completion, found: Result<&[[u64; 2]], u32>) {
+        let flat = found.map(|found| std::array::from_fn(|i| found.get(i / 2).map_or(0, |pair| pair[i % 2])));
+        done.reply::<Result<[u64; 2 * MOST], u32>>(&flat);
     }
 
     fn events(self, events: &[u32]) {
@@ -78,13 +92,14 @@ impl Answer {
                 }
                 done.reply(&Ok::<[u32; 8], u32>(packed));
             }
+            Self::Set(done, ..) => Self::set(done, Ok(&[])),
         }
     }
 
     fn timed_out(self) {
         match self {
             Self::Wait(_) => self.fail(errno::EAGAIN),
-            Self::Poll(_) => self.events(&[]),
+            Self::Poll(_) | Self::Set(..) => self.events(&[]),
         }
     }
 }
@@ -102,6 +117,34 @@ impl Waiting {
     fn descriptors(&self) -> impl Iterator<Item = PollFd<'_>> {
         let flags = |events: u32| PollFlags::from_bits_truncate(events as u16);
         self.watched.iter().filter_map(move |(watched, events)| Some(PollFd::from_borrowed_fd(watched.descriptor()?, flags(*events))))
+    }
+
+    /// Answers, if something of `happened` is the caller's; otherwise it waits on.
+    fn answered(self, happened: &[u32]) -> Option<Self> {
+        if happened.iter().all(|events| *events == 0) {
+            return Some(self);
+        }
+        let mut rung = false;
+        for ((watched, _), _) in self.watched.iter().zip(happened).filter(|(_, events)| **events != 0) {
+            if let Watched::Alarm(alarm) = watched {
+                alarm.silence();
+                rung = true;
+            }
+        }
+        let Self { watched, deadline, answer } = self;
+        match answer {
+            Answer::Set(done, set, most) => {
+                let mut found = [[0; 2]; MOST];
+                let count = set.take(&mut found[..most]);
+                if count == 0 && !rung {
+                    // Another one who waits in the set was first.
+                    return Some(Self { watched, deadline, answer: Answer::Set(done, set, most) });
+                }
+                Answer::set(done, Ok(&found[..count]));
+            }
+            answer => answer.events(happened),
+        }
+        None
     }
 
     /// What happened to each, given what `poll` said of the descriptors.
@@ -145,9 +188,8 @@ impl Reactor {
         let polled: Vec<u32> = now.iter().map(reported).collect();
         drop(now);
         let happened = waiting.happened(&mut polled.into_iter());
-        if happened.iter().any(|events| *events != 0) {
-            waiting.answer.events(&happened);
-        } else if waiting.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+        let Some(waiting) = waiting.answered(&happened) else { return };
+        if waiting.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             waiting.answer.timed_out();
         } else if let Err((waiting, error)) = self.hand_over(waiting) {
             waiting.answer.fail(errno::of(&error));
@@ -222,11 +264,12 @@ fn run(inbox: &Mutex<Inbox>, mut pipe: PipeReader) {
         for waiting in std::mem::take(&mut list) {
             let happened = waiting.happened(&mut polled);
             if let Some(verdict) = waiting.answer.completion().verdict() {
-                let (Answer::Wait(done) | Answer::Poll(done)) = waiting.answer;
+                let (Answer::Wait(done) | Answer::Poll(done) | Answer::Set(done, ..)) = waiting.answer;
                 done.end(verdict);
-            } else if happened.iter().any(|events| *events != 0) {
-                waiting.answer.events(&happened);
-            } else if waiting.deadline.is_some_and(|deadline| deadline <= now) {
+                continue;
+            }
+            let Some(waiting) = waiting.answered(&happened) else { continue };
+            if waiting.deadline.is_some_and(|deadline| deadline <= now) {
                 waiting.answer.timed_out();
             } else {
                 list.push(waiting);

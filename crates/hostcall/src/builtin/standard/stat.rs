@@ -43,7 +43,7 @@ fn of_handle(files: &FileTable, owner: usize, handle: u64) -> Result<[u64; 13], 
     let metadata = match files.get(owner, handle)? {
         Open::File(file) => check(Metadata::from_file(&file.file))?,
         Open::Dir(listing) => check(listing.lock().unwrap_or_else(PoisonError::into_inner).dir.dir_metadata())?,
-        Open::Socket(_) => return Err(errno::EINVAL),
+        Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => return Err(errno::EINVAL),
     };
     Ok(all_of(&metadata))
 }

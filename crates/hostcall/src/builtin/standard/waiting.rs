@@ -9,7 +9,7 @@ use hostcall_abi::std_services::event;
 
 use super::super::context::{Context, owner_of};
 use super::super::define;
-use super::super::table::FileTable;
+use super::super::table::{FileTable, Open};
 use super::input::Source;
 use super::reactor::{Answer, Reactor, Waiting, Watched};
 use crate::service::{Failure, Service};
@@ -17,9 +17,13 @@ use crate::service::{Failure, Service};
 /// The most handles of one `poll`.
 const POLLED: usize = 16;
 
+/// The time that is so far off; none, if it is too far off to be told: that is never.
+pub(super) fn in_time(time: Duration) -> Option<Instant> {
+    Instant::now().checked_add(time)
+}
+
 fn in_nanos(nanos: u64) -> Option<Instant> {
-    // One that is too far off to be told is never.
-    Instant::now().checked_add(Duration::from_nanos(nanos))
+    in_time(Duration::from_nanos(nanos))
 }
 
 /// What to watch for the handles of one call.
@@ -29,7 +33,12 @@ fn watched(files: &FileTable, input: &Arc<Source>, owner: usize, asked: &[[u64; 
         let target = match handle {
             0 if input.descriptor().is_none() => Watched::Known(events & event::IN | event::HANG_UP),
             0 => Watched::Input(input.clone()),
-            handle => files.socket(owner, handle).map_or(Watched::Known(event::INVALID), Watched::Socket),
+            handle => match files.get(owner, handle) {
+                Ok(Open::Socket(socket)) => Watched::Socket(socket),
+                Ok(Open::Alarm(alarm)) => Watched::Alarm(alarm),
+                Ok(Open::Set(set)) => Watched::Set(set),
+                Ok(Open::File(_) | Open::Dir(_)) | Err(_) => Watched::Known(event::INVALID),
+            },
         };
         (target, events)
     };
