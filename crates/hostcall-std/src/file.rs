@@ -2,11 +2,14 @@
 
 use crate::abi::errno::{EINVAL, EISDIR, ESPIPE};
 use crate::abi::{
-    O_ACCMODE, O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, S_IFCHR, S_IFSOCK, stat, timespec,
+    O_ACCMODE, O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, S_IFCHR, S_IFIFO, S_IFSOCK, stat, timespec,
 };
 use crate::arguments::path;
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
+use crate::local::object::{Kind, Object};
+use crate::local::special::{self, Named};
+use crate::local::table;
 use crate::services::StdFiles;
 use crate::variadic::More;
 use core::ffi::c_char;
@@ -40,14 +43,21 @@ fn options(flags: i32) -> Result<u32, Errno> {
 
 /// Opens a file or a directory, as the flags say; a directory also where they do not, if it is only read.
 pub(crate) fn open(path: &[u8], flags: i32) -> Result<i32, Errno> {
+    if let Some(result) = special::open(path, flags) {
+        return result;
+    }
     let writes = flags & O_ACCMODE != O_RDONLY;
-    let directory = || fd::open(Target::Dir(answered(Files::open_dir(path))?));
+    let directory = || {
+        let fd = fd::open_with(Target::Dir(answered(Files::open_dir(path))?), flags)?;
+        table::set_path(fd, path);
+        Ok(fd)
+    };
     if flags & O_DIRECTORY != 0 {
         return if writes { Err(Errno(EISDIR)) } else { directory() };
     }
     match answered(Files::open(path, options(flags)?)) {
         Err(Errno(EISDIR)) if !writes && flags & O_CREAT == 0 => directory(),
-        handle => fd::open(Target::File(handle?)),
+        handle => fd::open_with(Target::File(handle?), flags),
     }
 }
 
@@ -70,6 +80,11 @@ pub extern "C" fn libc_lseek(fd: i32, offset: i64, whence: i32) -> i64 {
             answered(Files::seek(handle, whence, offset)).map(|at| at as i64)
         }
         Target::Dir(_) => Err(Errno(EISDIR)),
+        Target::Object(reference) => match &*fd::held(reference)? {
+            // They have no places.
+            Object::Special(_) => Ok(0),
+            _ => Err(Errno(ESPIPE)),
+        },
         Target::Input | Target::Output(_) | Target::Socket(_) => Err(Errno(ESPIPE)),
     })())
 }
@@ -150,21 +165,48 @@ unsafe fn give(into: *mut stat, known: Result<stat, Errno>) -> i32 {
 /// `into` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_fstat(fd: i32, into: *mut stat) -> i32 {
-    let of_kind = |mode| stat { st_mode: mode, st_nlink: 1, st_blksize: 4096, ..stat::default() };
-    let stat = fd::target(fd).and_then(|target| match target {
-        Target::File(handle) | Target::Dir(handle) => answered(StdFiles::stat(handle)).map(filled),
-        Target::Input | Target::Output(_) => Ok(of_kind(S_IFCHR | 0o600)),
-        Target::Socket(_) => Ok(of_kind(S_IFSOCK | 0o600)),
-    });
     // SAFETY: the caller's.
-    unsafe { give(into, stat) }
+    unsafe { give(into, of_descriptor(fd)) }
+}
+
+/// What is known of what the host has no file for.
+fn of_kind(mode: u32, device: [u32; 2]) -> stat {
+    let [major, minor] = device.map(u64::from);
+    stat { st_mode: mode, st_nlink: 1, st_blksize: 4096, st_rdev: major << 8 | minor, ..stat::default() }
+}
+
+fn of_object(kind: Kind) -> stat {
+    match kind {
+        Kind::Pipe => of_kind(S_IFIFO | 0o600, [0; 2]),
+        Kind::Socket => of_kind(S_IFSOCK | 0o777, [0; 2]),
+        Kind::Device(number) => of_kind(S_IFCHR | 0o666, number),
+        Kind::Anonymous => of_kind(0o600, [0; 2]),
+    }
+}
+
+fn of_descriptor(fd: i32) -> Result<stat, Errno> {
+    Ok(match fd::target(fd)? {
+        Target::File(handle) | Target::Dir(handle) => filled(answered(StdFiles::stat(handle))?),
+        Target::Input | Target::Output(_) => of_kind(S_IFCHR | 0o600, [0; 2]),
+        Target::Socket(_) => of_kind(S_IFSOCK | 0o600, [0; 2]),
+        Target::Object(reference) => of_object(fd::held(reference)?.kind()),
+    })
+}
+
+fn of_path(path: &[u8], follow: bool) -> Result<stat, Errno> {
+    match special::named(path) {
+        Some(Named::Special(special)) => Ok(of_object(Kind::Device(special.number()))),
+        Some(Named::Descriptor(fd)) => of_descriptor(fd),
+        Some(Named::Terminal) => Ok(of_kind(S_IFCHR | 0o666, [5, 0])),
+        None => answered(StdFiles::stat_path(path, follow)).map(filled),
+    }
 }
 
 /// # Safety
 /// `name` is a C string; `into` is null or valid for a write.
 unsafe fn stat_path(name: *const c_char, follow: bool, into: *mut stat) -> i32 {
     // SAFETY: the caller's.
-    let stat = unsafe { path(name) }.and_then(|path| answered(StdFiles::stat_path(path, follow)).map(filled));
+    let stat = unsafe { path(name) }.and_then(|path| of_path(path, follow));
     // SAFETY: the caller's.
     unsafe { give(into, stat) }
 }

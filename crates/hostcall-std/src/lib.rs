@@ -14,8 +14,8 @@
 //! * `copies`: of memory, on NVIDIA GPUs.
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code. [`syscall`]: what is asked by number.
 //!   [`system`]: what is asked about the system; [`absent`]: what it has not.
-//! * [`fd`]: descriptors, which stand for handles of the host. [`mod@file`], [`dir`], [`net`]: what is done with those of each kind;
-//!   [`poll`], [`io`]: with any.
+//! * [`fd`]: descriptors, which stand for handles of the host or for objects of the device. [`mod@file`], [`dir`], [`net`], [`pipes`]: what is done with
+//!   those of each kind; [`poll`], [`mod@epoll`], [`io`]: with any. `local`: the objects, and how one waits for them and for the host.
 //!
 //! None of these modules uses one that uses it.
 //!
@@ -34,6 +34,7 @@ pub mod dir;
 pub mod entry;
 #[cfg(hostcall_device)]
 pub mod environment;
+pub mod epoll;
 pub mod error;
 pub mod fd;
 pub mod file;
@@ -46,6 +47,7 @@ pub mod memory;
 pub mod net;
 mod once;
 pub mod output;
+pub mod pipes;
 pub mod poll;
 pub mod process;
 mod services;

@@ -73,8 +73,8 @@ mod real {
 #[cfg(test)]
 mod stand_in {
     use super::BROUGHT;
+    use crate::abi::errno::{EBADF, EEXIST, ENOENT};
     use crate::error::Errno;
-    use crate::local::numbers::errno::{EBADF, EEXIST, ENOENT};
     use crate::local::numbers::{EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLLIN};
     use std::collections::HashMap;
     use std::sync::{Condvar, Mutex, MutexGuard};

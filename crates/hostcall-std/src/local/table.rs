@@ -10,11 +10,11 @@
 
 use super::machine;
 use super::numbering::{NUMBERS, Numbering};
-use super::numbers::errno::{EBADF, EBUSY, EINVAL, EMFILE};
-use super::numbers::{O_ACCMODE, O_APPEND, O_CLOEXEC, O_NONBLOCK};
 use super::object::Object;
 use super::slots::{self, Held};
 use super::spin::Spin;
+use crate::abi::errno::{EBADF, EBUSY, EINVAL, EMFILE};
+use crate::abi::{O_ACCMODE, O_APPEND, O_CLOEXEC, O_NONBLOCK};
 use crate::error::Errno;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -255,9 +255,9 @@ pub(crate) fn set_own_flags(fd: i32, mask: i32, bits: i32) {
 pub(crate) fn status(fd: i32) -> Result<i32, Errno> {
     Ok(match target(fd)? {
         Target::Object(reference) => held(reference)?.status(),
-        Target::Input => super::numbers::O_RDONLY,
-        Target::Output(_) => super::numbers::O_WRONLY,
-        Target::Socket(_) => super::numbers::O_RDWR,
+        Target::Input => crate::abi::O_RDONLY,
+        Target::Output(_) => crate::abi::O_WRONLY,
+        Target::Socket(_) => crate::abi::O_RDWR,
         Target::File(_) | Target::Dir(_) => own_flags(fd) & !O_CLOEXEC,
     })
 }
@@ -290,9 +290,9 @@ fn forget_path(fd: i32, target: Target) {
 #[cfg(test)]
 mod tests {
     use super::super::counter::Counter;
-    use super::super::numbers::errno::EAGAIN;
     use super::super::pipe::Pipe;
     use super::*;
+    use crate::abi::errno::EAGAIN;
     use alloc::sync::Arc;
     use std::sync::Mutex;
 
