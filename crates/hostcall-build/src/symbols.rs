@@ -4,8 +4,14 @@ use std::path::Path;
 
 use crate::{BuildError, DeviceToolchain};
 
-/// Symbols that a program's std, or the host, looks for.
-pub(crate) const VISIBLE: [&str; 3] = ["sys_", "__HOSTCALL_", "__hostcall_"];
+/// Symbols that a program's std, or the host, looks for. The first is before C's names, and goes away when the runtime is made; the second is std's.
+pub(crate) const VISIBLE: [&str; 4] = [C_PREFIX, "sys_", "__HOSTCALL_", "__hostcall_"];
+
+/// Those of them that the host looks for.
+pub(crate) const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
+
+/// Before the names of C's functions in the runtime's sources.
+pub(crate) const C_PREFIX: &str = "libc_";
 
 /// What the tables of kernels are called: this and the kernel's name.
 const KERNEL_TABLE: &str = "__HOSTCALL_KERNEL__";

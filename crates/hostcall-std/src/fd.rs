@@ -3,10 +3,10 @@
 //! 0, 1 and 2 are the standard streams. The others are places of a table; an entry is a handle, and two of its bits that handles leave
 //! free say what it stands for.
 
+use crate::abi::errno::{EBADF, EINVAL, EMFILE, ENOTSOCK};
 use crate::error::{Errno, answered, returned};
 use crate::services::StdFiles;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use hermit_abi::errno::{EBADF, EINVAL, EMFILE, ENOTSOCK};
 use hostcall_device::__runtime::Files;
 
 /// What a descriptor stands for.
@@ -113,22 +113,24 @@ fn close(fd: i32) -> Result<i32, Errno> {
 
 /// Closes a descriptor.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_close(fd: i32) -> i32 {
+pub extern "C" fn libc_close(fd: i32) -> i32 {
     returned(close(fd))
+}
+
+pub(crate) fn duplicate(fd: i32) -> Result<i32, Errno> {
+    let another = |handle| answered(StdFiles::duplicate(handle));
+    open(match target(fd)? {
+        Target::File(handle) => Target::File(another(handle)?),
+        Target::Dir(handle) => Target::Dir(another(handle)?),
+        Target::Socket(handle) => Target::Socket(another(handle)?),
+        Target::Input | Target::Output(_) => return Err(Errno(EINVAL)),
+    })
 }
 
 /// Another descriptor for the same thing.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_dup(fd: i32) -> i32 {
-    returned((|| {
-        let another = |handle| answered(StdFiles::duplicate(handle));
-        open(match target(fd)? {
-            Target::File(handle) => Target::File(another(handle)?),
-            Target::Dir(handle) => Target::Dir(another(handle)?),
-            Target::Socket(handle) => Target::Socket(another(handle)?),
-            Target::Input | Target::Output(_) => return Err(Errno(EINVAL)),
-        })
-    })())
+pub extern "C" fn libc_dup(fd: i32) -> i32 {
+    returned(duplicate(fd))
 }
 
 #[cfg(test)]

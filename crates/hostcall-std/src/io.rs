@@ -1,19 +1,23 @@
 //! Reading and writing, whatever a descriptor stands for.
 
+use crate::abi::errno::{EAGAIN, EBADF, EINVAL, ENOTTY};
+use crate::abi::{
+    F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL, F_SETFD, F_SETFL, FD_CLOEXEC, FIONBIO, O_NONBLOCK, O_RDWR, POLLIN, iovec, pollfd,
+};
 use crate::arguments::most;
 use crate::error::{Errno, answered, returned};
-use crate::fd::{Target, socket_of, target};
+use crate::fd::{Target, target};
 use crate::net::socket;
 use crate::poll::poll;
 use crate::services::StdSystem;
-use hermit_abi::errno::{EAGAIN, EBADF, EINVAL, ENOSYS};
-use hermit_abi::{iovec, pollfd};
+use crate::variadic::{self, More};
+use crate::{fd, lane};
 use hostcall_device::__runtime::Files;
 
 fn read_input(into: &mut [u8]) -> Result<isize, Errno> {
     loop {
         // First waits where no other call is kept waiting, then reads.
-        poll(&mut [pollfd { fd: 0, events: hermit_abi::POLLIN, revents: 0 }], -1)?;
+        poll(&mut [pollfd { fd: 0, events: POLLIN, revents: 0 }], -1)?;
         match answered(StdSystem::stdin(into)) {
             // Another thread has read what there was, or is about to.
             Err(Errno(EAGAIN)) => {}
@@ -26,7 +30,7 @@ fn print(stream: u32, text: &[u8]) -> Result<isize, Errno> {
     answered(StdSystem::write(stream, text)).map(|n| n as isize)
 }
 
-/// Waits until what was written to standard output (1) or standard error (2) has left the host: 0, or the negated number of an error of one of the writes.
+/// Waits until what was written to standard output (1) or standard error (2) has left the host: 0, or −1 and the number of an error of one of the writes.
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_flush(stream: i32) -> i32 {
     returned((|| match target(stream)? {
@@ -40,7 +44,7 @@ pub extern "C" fn sys_flush(stream: i32) -> i32 {
 /// # Safety
 /// `into` is valid for writes of `len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_read(fd: i32, into: *mut u8, len: usize) -> isize {
+pub unsafe extern "C" fn libc_read(fd: i32, into: *mut u8, len: usize) -> isize {
     returned((|| {
         let target = target(fd)?;
         if len == 0 {
@@ -65,7 +69,7 @@ pub unsafe extern "C" fn sys_read(fd: i32, into: *mut u8, len: usize) -> isize {
 /// # Safety
 /// `from` is valid for reads of `len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_write(fd: i32, from: *const u8, len: usize) -> isize {
+pub unsafe extern "C" fn libc_write(fd: i32, from: *const u8, len: usize) -> isize {
     returned((|| {
         let target = target(fd)?;
         if len == 0 {
@@ -74,7 +78,7 @@ pub unsafe extern "C" fn sys_write(fd: i32, from: *const u8, len: usize) -> isiz
         if from.is_null() {
             return Err(Errno(EINVAL));
         }
-        // SAFETY: as in `sys_read`.
+        // SAFETY: as in `libc_read`.
         let from = unsafe { core::slice::from_raw_parts(from, len.min(most())) };
         match target {
             Target::Input => Err(Errno(EBADF)),
@@ -90,12 +94,12 @@ pub unsafe extern "C" fn sys_write(fd: i32, from: *const u8, len: usize) -> isiz
 /// # Safety
 /// `vectors` are `count` vectors, each valid for writes of its length.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_readv(fd: i32, vectors: *const iovec, count: usize) -> isize {
+pub unsafe extern "C" fn libc_readv(fd: i32, vectors: *const iovec, count: i32) -> isize {
     // SAFETY: the caller's.
-    let vector = (0..count).map(|i| unsafe { &*vectors.add(i) }).find(|vector| vector.iov_len > 0);
+    let vector = (0..usize::try_from(count).unwrap_or(0)).map(|i| unsafe { &*vectors.add(i) }).find(|vector| vector.iov_len > 0);
     match vector {
         // SAFETY: the caller's.
-        Some(vector) => unsafe { sys_read(fd, vector.iov_base.cast(), vector.iov_len) },
+        Some(vector) => unsafe { libc_read(fd, vector.iov_base.cast(), vector.iov_len) },
         None => returned(target(fd).map(|_| 0)),
     }
 }
@@ -105,16 +109,16 @@ pub unsafe extern "C" fn sys_readv(fd: i32, vectors: *const iovec, count: usize)
 /// # Safety
 /// `vectors` are `count` vectors, each valid for reads of its length.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_writev(fd: i32, vectors: *const iovec, count: usize) -> isize {
+pub unsafe extern "C" fn libc_writev(fd: i32, vectors: *const iovec, count: i32) -> isize {
     let mut sum = 0;
-    for i in 0..count {
+    for i in 0..usize::try_from(count).unwrap_or(0) {
         // SAFETY: the caller's.
         let vector = unsafe { &*vectors.add(i) };
         if vector.iov_len == 0 {
             continue;
         }
         // SAFETY: the caller's.
-        let written = unsafe { sys_write(fd, vector.iov_base.cast_const().cast(), vector.iov_len) };
+        let written = unsafe { libc_write(fd, vector.iov_base.cast_const().cast(), vector.iov_len) };
         if written < 0 {
             return if sum > 0 { sum } else { written };
         }
@@ -129,35 +133,41 @@ pub unsafe extern "C" fn sys_writev(fd: i32, vectors: *const iovec, count: usize
 /// `FIONBIO`: whether calls on a socket wait.
 ///
 /// # Safety
-/// `argument` is null or the address of an `i32`.
+/// What follows is the address of an `i32`, for that command.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_ioctl(fd: i32, command: i32, argument: *mut core::ffi::c_void) -> i32 {
+pub unsafe extern "C" fn libc_ioctl(fd: i32, command: i32, more: More) -> i32 {
     returned((|| {
-        let handle = socket_of(fd)?;
+        let target = target(fd)?;
+        let (Target::Socket(handle), FIONBIO) = (target, command) else { return Err(Errno(ENOTTY)) };
         // SAFETY: the caller's.
-        match unsafe { argument.cast::<i32>().as_ref() } {
-            Some(&on) if command == hermit_abi::FIONBIO => socket::set_nonblocking(handle, on != 0),
-            _ => Err(Errno(EINVAL)),
-        }
+        let on = unsafe { (variadic::long(more) as *const i32).as_ref() }.ok_or(Errno(EINVAL))?;
+        socket::set_nonblocking(handle, *on != 0)
     })())
 }
 
-/// Flags of a descriptor: of sockets, whether calls wait.
+/// Flags of a descriptor, and another descriptor for the same thing.
+///
+/// # Safety
+/// What follows is what the command wants.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_fcntl(fd: i32, command: i32, argument: i32) -> i32 {
+pub unsafe extern "C" fn libc_fcntl(fd: i32, command: i32, more: More) -> i32 {
     returned((|| match (command, target(fd)?) {
-        (hermit_abi::F_GETFD, _) => Ok(hermit_abi::FD_CLOEXEC),
-        (hermit_abi::F_SETFD, _) => Ok(0),
-        (hermit_abi::F_GETFL, Target::Socket(handle)) => {
-            Ok(hermit_abi::O_RDWR | if socket::is_nonblocking(handle)? { hermit_abi::O_NONBLOCK } else { 0 })
-        }
-        (hermit_abi::F_SETFL, Target::Socket(handle)) => socket::set_nonblocking(handle, argument & hermit_abi::O_NONBLOCK != 0),
+        (F_GETFD, _) => Ok(FD_CLOEXEC),
+        (F_SETFD, _) => Ok(0),
+        (F_DUPFD | F_DUPFD_CLOEXEC, _) => fd::duplicate(fd),
+        (F_GETFL, Target::Socket(handle)) => Ok(O_RDWR | if socket::is_nonblocking(handle)? { O_NONBLOCK } else { 0 }),
+        // SAFETY: the caller's.
+        (F_SETFL, Target::Socket(handle)) => socket::set_nonblocking(handle, unsafe { variadic::int(more) } & O_NONBLOCK != 0),
+        (F_GETFL, _) => Ok(O_RDWR),
+        (F_SETFL, _) => Ok(0),
         _ => Err(Errno(EINVAL)),
     })())
 }
 
-/// There are none.
+/// Whether a descriptor is a terminal: none is.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_eventfd(_value: u64, _flags: i16) -> i32 {
-    returned(Err(Errno(ENOSYS)))
+pub extern "C" fn libc_isatty(fd: i32) -> i32 {
+    let error = target(fd).err().map_or(ENOTTY, |error| error.0);
+    lane::here().set_errno(error);
+    0
 }

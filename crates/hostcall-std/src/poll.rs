@@ -1,11 +1,11 @@
 //! Waiting for one of several descriptors.
 
+use crate::abi::errno::EINVAL;
+use crate::abi::pollfd;
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
 use crate::services::StdNet;
-use crate::{lane, time};
-use hermit_abi::errno::EINVAL;
-use hermit_abi::pollfd;
+use crate::time;
 use hostcall_abi::std_services::event;
 
 /// The most descriptors of one `poll`.
@@ -33,7 +33,7 @@ pub(crate) fn poll(fds: &mut [pollfd], timeout: i32) -> Result<i32, Errno> {
                 continue;
             }
             Err(_) => {
-                entry.revents = hermit_abi::POLLNVAL;
+                entry.revents = crate::abi::POLLNVAL;
                 ready += 1;
                 continue;
             }
@@ -42,7 +42,7 @@ pub(crate) fn poll(fds: &mut [pollfd], timeout: i32) -> Result<i32, Errno> {
         count += 1;
     }
     if count == 0 && timeout >= 0 && ready == 0 {
-        time::sys_usleep(timeout as u64 * 1000);
+        time::sys_sleep(timeout as u64 * 1_000_000);
         return Ok(0);
     }
     let nanos = match timeout {
@@ -67,18 +67,11 @@ pub(crate) fn poll(fds: &mut [pollfd], timeout: i32) -> Result<i32, Errno> {
 /// # Safety
 /// `fds` are `count` entries, valid for writes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_poll(fds: *mut pollfd, count: usize, timeout: i32) -> i32 {
+pub unsafe extern "C" fn libc_poll(fds: *mut pollfd, count: usize, timeout: i32) -> i32 {
     if fds.is_null() && count > 0 {
         return returned(Err(Errno(EINVAL)));
     }
     // SAFETY: the caller's.
     let fds = if count == 0 { &mut [] } else { unsafe { core::slice::from_raw_parts_mut(fds, count) } };
-    match poll(fds, timeout) {
-        Ok(ready) => ready,
-        Err(error) => {
-            // `std` takes -1 for an error here, and looks the number up.
-            lane::here().set_errno(error.0);
-            -1
-        }
-    }
+    returned(poll(fds, timeout))
 }

@@ -46,7 +46,7 @@ unsafe extern "C" fn runtime_entry(argc: i32, argv: *const *const c_char, mut en
         "memory" => blocks(),
         "clocks" => clocks(),
         "panic" => panic!("a runtime's own panic"),
-        "abort" => process::sys_abort(),
+        "abort" => process::libc_abort(),
         "files" => files::run(),
         "directory" => files::directory(arguments[2].parse().unwrap_or(0)),
         "threads" => threads::many(),
@@ -63,13 +63,13 @@ unsafe extern "C" fn runtime_entry(argc: i32, argv: *const *const c_char, mut en
         "blocked-at-exit" => net::blocked_at_exit(),
         other => panic!("no program is called {other}"),
     };
-    process::sys_exit(code)
+    process::libc_exit(code)
 }
 
 /// Writes to standard output.
 fn say(text: &str) {
     // SAFETY: a string.
-    let written = unsafe { io::sys_write(1, text.as_ptr(), text.len()) };
+    let written = unsafe { io::libc_write(1, text.as_ptr(), text.len()) };
     assert_eq!(written, text.len() as isize);
 }
 
@@ -82,10 +82,10 @@ fn copy() -> i32 {
     let mut buffer = [0u8; 4000];
     loop {
         // SAFETY: the buffer.
-        match unsafe { io::sys_read(0, buffer.as_mut_ptr(), buffer.len()) } {
+        match unsafe { io::libc_read(0, buffer.as_mut_ptr(), buffer.len()) } {
             0 => return 0,
             // SAFETY: as above.
-            n if n > 0 => assert_eq!(unsafe { io::sys_write(1, buffer.as_ptr(), n as usize) }, n),
+            n if n > 0 => assert_eq!(unsafe { io::libc_write(1, buffer.as_ptr(), n as usize) }, n),
             error => return -error as i32,
         }
     }
@@ -115,7 +115,7 @@ fn blocks() -> i32 {
 fn clock(which: i32) -> timespec {
     let mut now = timespec { tv_sec: -1, tv_nsec: -1 };
     // SAFETY: a place for it.
-    assert_eq!(unsafe { time::sys_clock_gettime(which, &mut now) }, 0);
+    assert_eq!(unsafe { time::libc_clock_gettime(which, &mut now) }, 0);
     now
 }
 
@@ -127,7 +127,7 @@ fn clocks() -> i32 {
     assert!((5_000_000..5_000_000_000).contains(&slept), "{slept}");
     let mut into = timespec::default();
     // SAFETY: a place for it, and null.
-    let wrong = unsafe { [time::sys_clock_gettime(99, &mut into), time::sys_clock_gettime(1, core::ptr::null_mut())] };
+    let wrong = unsafe { [time::libc_clock_gettime(99, &mut into), time::libc_clock_gettime(1, core::ptr::null_mut())] };
     assert_eq!(wrong, [-22; 2]);
     let mut random = [0u8; 64];
     // SAFETY: the buffer.
@@ -135,7 +135,7 @@ fn clocks() -> i32 {
     assert!(random.iter().any(|byte| *byte != random[0]));
     let mut stat = hermit_abi::stat::default();
     // SAFETY: a place for it.
-    assert_eq!(unsafe { file::sys_fstat(1, &mut stat) }, 0);
+    assert_eq!(unsafe { file::libc_fstat(1, &mut stat) }, 0);
     assert_eq!(stat.st_mode & hermit_abi::S_IFMT, hermit_abi::S_IFCHR);
     say(&format!("{}\n", nanos(clock(hermit_abi::CLOCK_REALTIME))));
     0

@@ -25,7 +25,7 @@ pub(crate) fn many() -> i32 {
     extern "C" fn add(n: usize) {
         COUNT.fetch_add(n, SeqCst);
         if n % 3 == 0 {
-            thread::sys_yield();
+            thread::libc_sched_yield();
         }
     }
     let at_a_time = thread::sys_thread_limit();
@@ -139,7 +139,7 @@ pub(crate) fn values() -> i32 {
         let [a, b] = [0, 1].map(|i| KEYS[i].load(SeqCst));
         assert!(tls::sys_tls_get(a).is_null() && tls::sys_tls_get(b).is_null());
         tls::sys_tls_set(a, without_provenance_mut(n));
-        thread::sys_yield();
+        thread::libc_sched_yield();
         assert_eq!(tls::sys_tls_get(a) as usize, n);
     }
     for key in &KEYS {
@@ -162,7 +162,7 @@ pub(crate) fn values() -> i32 {
 /// The process ends although `main` sleeps.
 pub(crate) fn exit_elsewhere() -> i32 {
     extern "C" fn end(_: usize) {
-        process::sys_exit(3);
+        process::libc_exit(3);
     }
     extern "C" fn forever(_: usize) {
         time::sys_usleep(u64::MAX);

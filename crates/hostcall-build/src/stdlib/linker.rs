@@ -19,7 +19,7 @@ use crate::cache::Scratch;
 use crate::command::Run;
 use crate::gpu::Gpu;
 use crate::progress::Progress;
-use crate::symbols::VISIBLE;
+use crate::symbols::EXPORTED;
 use crate::{BuildError, NVPTX_ARCH, amdgpu, module, nvptx, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
@@ -116,10 +116,15 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let link = |to: &Path| toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(to);
     link(&program).arg(runtime).args(&objects).output()?;
     link(&linked).arg("--only-needed").arg(&program).args(archives.iter().chain(&archives)).output()?;
+    // C's variadic functions are defined here as they are called after this: see `hostcall-std`, `variadic`.
+    let lowered = dir.join("lowered.bc");
+    let opt = toolchain.llvm("opt").args(["-passes=expand-variadics", "-expand-variadics-override=lowering"]);
+    opt.arg(&linked).arg("-o").arg(&lowered).output()?;
+    fs::rename(&lowered, &linked).map_err(BuildError::io("write", &linked))?;
 
     let exports = dir.join("exports");
     let names = symbols::of_module(toolchain, &linked)?;
-    let visible: Vec<&str> = names.exported(&VISIBLE[1..]).collect();
+    let visible: Vec<&str> = names.exported(&EXPORTED).collect();
     fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
     let reach = |from: &Path| {
         let opt = toolchain.llvm("opt").arg("-passes=internalize,globaldce");
@@ -155,13 +160,13 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     }
 }
 
-/// Where an ELF file says whose conventions it follows (`EI_OSABI`).
-const ELF_OS_ABI: usize = 7;
+/// What `libc` and others link with on Linux.
+const C_LIBRARIES: [&str; 8] = ["c", "m", "rt", "pthread", "util", "dl", "gcc_s", "unwind"];
 
 /// The simulator's image.
 fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String], dir: &Path) -> Result<Image, BuildError> {
     let [library, script] = ["image.so", "exports"].map(|name| dir.join(name));
-    let exported: String = VISIBLE[1..].iter().map(|prefix| format!("{prefix}*; ")).collect();
+    let exported: String = EXPORTED.iter().map(|prefix| format!("{prefix}*; ")).collect();
     fs::write(&script, format!("{{ global: {exported}local: *; }};\n")).map_err(BuildError::io("write", &script))?;
     let link = |more: &[&str]| -> Result<Run, BuildError> {
         let mut run = sysroot.toolchain.ld()?;
@@ -174,6 +179,8 @@ fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[St
                 "-o" | "-flavor" => skip = true,
                 // What an executable is told; this becomes a library.
                 "-pie" | "-no-pie" | "-static" | "-static-pie" | "-Bdynamic" | "--no-dynamic-linker" => {}
+                // The runtime is C's library.
+                _ if C_LIBRARIES.contains(&argument.trim_start_matches("-l")) && argument.starts_with("-l") => {}
                 _ => run = run.arg(argument),
             }
         }
@@ -184,11 +191,7 @@ fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[St
         Ok(run.arg("--version-script").arg(&script).arg(runtime).args(more).arg("-o").arg(&library))
     };
     link(&[])?.output()?;
-    let mut bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
-    // rustc marks objects of Hermit as such, and the host's loader takes only what is marked as nobody's.
-    if let Some(os_abi) = bytes.get_mut(ELF_OS_ABI) {
-        *os_abi = 0;
-    }
+    let bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
     let missing = sim::undefined_symbols(name, &bytes)?;
     if !missing.is_empty() {
         // The linker knows who calls, and says so if it may not leave anything open.

@@ -14,7 +14,7 @@ use crate::cache::Scratch;
 use crate::context::{Context, ProgramSpec};
 use crate::gpu::Gpu;
 use crate::source::Source;
-use crate::symbols::VISIBLE;
+use crate::symbols::{C_PREFIX, VISIBLE};
 use crate::{BuildError, HostToolchain, bitcode, cargo, flags, panics, recipe, symbols};
 
 /// The state of the runtime that this program links with and answers: a hash of its sources and of the steps here, the linker's included. `None` where there
@@ -74,12 +74,17 @@ fn module(context: &Context<'_>, gpu: &Gpu<'_>, dir: &Path) -> Result<PathBuf, B
     let names = symbols::of_module(gpu.toolchain, &linked)?;
     // Its own panics, while it can be told from the program, whose panics are std's.
     let text = gpu.toolchain.llvm("llvm-dis").arg(&linked).args(["-o", "-"]).text()?;
-    fs::write(&replaced, panics::replace(&text)).map_err(BuildError::io("write", &replaced))?;
-    let visible: Vec<&str> = names.exported(&VISIBLE).collect();
+    fs::write(&replaced, with_c_names(&panics::replace(&text))).map_err(BuildError::io("write", &replaced))?;
+    let visible: Vec<&str> = names.exported(&VISIBLE).map(|name| name.strip_prefix(C_PREFIX).unwrap_or(name)).collect();
     fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
     let opt = gpu.toolchain.llvm("opt").arg("-passes=internalize,globaldce");
     opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(&replaced).arg("-o").arg(&module).output()?;
     Ok(module)
+}
+
+/// A module (as text) whose functions of C's have C's names.
+fn with_c_names(module: &str) -> String {
+    module.replace(&format!("@{C_PREFIX}"), "@")
 }
 
 /// For the simulator: one object file.
@@ -103,6 +108,11 @@ fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBu
     let mut objcopy = sysroot.toolchain.llvm("llvm-objcopy").args(["--wildcard", "--strip-debug"]);
     for prefix in VISIBLE {
         objcopy = objcopy.arg(format!("--keep-global-symbol={prefix}*"));
+    }
+    // In this order: what is renamed is kept by its new name.
+    let listed = sysroot.toolchain.llvm("llvm-nm").args(["--defined-only", "--format=just-symbols"]).arg(&whole).text()?;
+    for name in listed.lines().filter_map(|symbol| symbol.strip_prefix(C_PREFIX)) {
+        objcopy = objcopy.arg(format!("--redefine-sym={C_PREFIX}{name}={name}")).arg(format!("--keep-global-symbol={name}"));
     }
     objcopy.arg(&whole).arg(&object).output()?;
     Ok(object)

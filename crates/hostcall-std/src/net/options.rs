@@ -1,17 +1,17 @@
 //! Options of sockets: C's levels, names and types, and the one number that each travels as.
 
 use super::address::units;
+use crate::abi::errno::{EINVAL, ENOPROTOOPT};
+use crate::abi::{
+    IP_ADD_MEMBERSHIP, IP_DROP_MEMBERSHIP, IP_MULTICAST_LOOP, IP_MULTICAST_TTL, IP_TTL, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP,
+    IPV6_ADD_MEMBERSHIP, IPV6_DROP_MEMBERSHIP, IPV6_MULTICAST_LOOP, IPV6_V6ONLY, SO_BROADCAST, SO_ERROR, SO_KEEPALIVE, SO_LINGER,
+    SO_RCVBUF, SO_RCVTIMEO, SO_REUSEADDR, SO_SNDBUF, SO_SNDTIMEO, SOL_SOCKET, TCP_NODELAY, ip_mreq, ipv6_mreq, linger, socklen_t, timeval,
+};
 use crate::error::{Errno, answered, returned};
 use crate::fd::socket_of;
 use crate::services::StdNet;
 use core::ffi::c_void;
 use core::mem::size_of;
-use hermit_abi::errno::{EINVAL, ENOPROTOOPT};
-use hermit_abi::{
-    IP_ADD_MEMBERSHIP, IP_DROP_MEMBERSHIP, IP_MULTICAST_LOOP, IP_MULTICAST_TTL, IP_TTL, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP,
-    IPV6_ADD_MEMBERSHIP, IPV6_DROP_MEMBERSHIP, IPV6_MULTICAST_LOOP, IPV6_V6ONLY, SO_BROADCAST, SO_ERROR, SO_KEEPALIVE, SO_LINGER,
-    SO_RCVBUF, SO_RCVTIMEO, SO_REUSEADDR, SO_SNDBUF, SO_SNDTIMEO, SOL_SOCKET, TCP_NODELAY, ip_mreq, ipv6_mreq, linger, socklen_t, timeval,
-};
 use hostcall_abi::std_services::option;
 
 /// How C has an option's value.
@@ -67,7 +67,7 @@ fn time_to_wire(time: timeval) -> Result<u64, Errno> {
 /// # Safety
 /// `value` is null or valid for reads of `len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_setsockopt(fd: i32, level: i32, name: i32, value: *const c_void, len: socklen_t) -> i32 {
+pub unsafe extern "C" fn libc_setsockopt(fd: i32, level: i32, name: i32, value: *const c_void, len: socklen_t) -> i32 {
     returned((|| {
         let handle = socket_of(fd)?;
         match (level, name) {
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn sys_setsockopt(fd: i32, level: i32, name: i32, value: *
 /// # Safety
 /// `len` is null or valid, and `into` null or valid for writes of `*len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_getsockopt(fd: i32, level: i32, name: i32, into: *mut c_void, len: *mut socklen_t) -> i32 {
+pub unsafe extern "C" fn libc_getsockopt(fd: i32, level: i32, name: i32, into: *mut c_void, len: *mut socklen_t) -> i32 {
     returned((|| {
         let handle = socket_of(fd)?;
         let (option, form) = known(level, name)?;
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn sys_getsockopt(fd: i32, level: i32, name: i32, into: *m
             }
             Form::Time => {
                 let micros = value.div_ceil(1000);
-                let time = timeval { tv_sec: (micros / 1_000_000) as i64, tv_usec: (micros % 1_000_000) as i32 };
+                let time = timeval { tv_sec: (micros / 1_000_000) as i64, tv_usec: (micros % 1_000_000) as i64 };
                 // SAFETY: the caller's.
                 unsafe { give(into, len, time) }
             }

@@ -1,13 +1,13 @@
 //! Sockets.
 
 use super::address::{self, Address};
+use crate::abi::errno::{EAFNOSUPPORT, EAGAIN, EINPROGRESS, EINVAL, EPROTONOSUPPORT};
+use crate::abi::{AF_INET, AF_INET6, MSG_PEEK, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, SOCK_STREAM, sockaddr, socklen_t};
 use crate::arguments::most;
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target, socket_of};
 use crate::services::StdNet;
 use core::ffi::c_void;
-use hermit_abi::errno::{EAGAIN, EBADF, EINPROGRESS, EINVAL, EPROTONOSUPPORT};
-use hermit_abi::{AF_INET, AF_INET6, MSG_PEEK, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, SOCK_STREAM, sockaddr, socklen_t};
 use hostcall_abi::std_services::{event, option};
 
 /// No address.
@@ -43,12 +43,12 @@ pub(crate) fn is_nonblocking(handle: u64) -> Result<bool, Errno> {
 
 /// A socket.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_socket(family: i32, kind: i32, _protocol: i32) -> i32 {
+pub extern "C" fn libc_socket(family: i32, kind: i32, _protocol: i32) -> i32 {
     returned((|| {
         let family = match family {
             AF_INET => 4,
             AF_INET6 => 6,
-            _ => return Err(Errno(hermit_abi::errno::EAFNOSUPPORT)),
+            _ => return Err(Errno(EAFNOSUPPORT)),
         };
         let stream = match kind & !(SOCK_NONBLOCK | SOCK_CLOEXEC) {
             SOCK_STREAM => 1,
@@ -68,7 +68,7 @@ pub extern "C" fn sys_socket(family: i32, kind: i32, _protocol: i32) -> i32 {
 /// # Safety
 /// `name` is an address of `len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_bind(fd: i32, name: *const sockaddr, len: socklen_t) -> i32 {
+pub unsafe extern "C" fn libc_bind(fd: i32, name: *const sockaddr, len: socklen_t) -> i32 {
     // SAFETY: the caller's.
     let address = unsafe { address::read(name, len) };
     returned(address.and_then(|address| answered(StdNet::bind(socket_of(fd)?, address))).map(|()| 0))
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn sys_bind(fd: i32, name: *const sockaddr, len: socklen_t
 
 /// Lets others connect.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_listen(fd: i32, backlog: i32) -> i32 {
+pub extern "C" fn libc_listen(fd: i32, backlog: i32) -> i32 {
     returned(socket_of(fd).and_then(|handle| answered(StdNet::listen(handle, u32::try_from(backlog).unwrap_or(128)))).map(|()| 0))
 }
 
@@ -102,7 +102,7 @@ fn connect(handle: u64, address: Address) -> Result<i32, Errno> {
 /// # Safety
 /// `name` is an address of `len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_connect(fd: i32, name: *const sockaddr, len: socklen_t) -> i32 {
+pub unsafe extern "C" fn libc_connect(fd: i32, name: *const sockaddr, len: socklen_t) -> i32 {
     // SAFETY: the caller's.
     let address = unsafe { address::read(name, len) };
     returned(address.and_then(|address| connect(socket_of(fd)?, address)))
@@ -113,11 +113,24 @@ pub unsafe extern "C" fn sys_connect(fd: i32, name: *const sockaddr, len: sockle
 /// # Safety
 /// `len` is null or valid, and `name` null or valid for writes of `*len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_accept(fd: i32, name: *mut sockaddr, len: *mut socklen_t) -> i32 {
+pub unsafe extern "C" fn libc_accept(fd: i32, name: *mut sockaddr, len: *mut socklen_t) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { libc_accept4(fd, name, len, 0) }
+}
+
+/// As [`libc_accept`]; `flags` may have `SOCK_NONBLOCK`.
+///
+/// # Safety
+/// As [`libc_accept`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_accept4(fd: i32, name: *mut sockaddr, len: *mut socklen_t, flags: i32) -> i32 {
     returned((|| {
         let handle = socket_of(fd)?;
         let (connection, from) = waiting(handle, event::IN, || answered(StdNet::accept(handle)))?;
         let fd = fd::open(Target::Socket(connection))?;
+        if flags & SOCK_NONBLOCK != 0 {
+            set_nonblocking(connection, true)?;
+        }
         // SAFETY: the caller's.
         unsafe { address::write(from, name, len) };
         Ok(fd)
@@ -129,9 +142,9 @@ pub unsafe extern "C" fn sys_accept(fd: i32, name: *mut sockaddr, len: *mut sock
 /// # Safety
 /// `into` is valid for writes of `len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_recv(fd: i32, into: *mut u8, len: usize, flags: i32) -> isize {
+pub unsafe extern "C" fn libc_recv(fd: i32, into: *mut u8, len: usize, flags: i32) -> isize {
     // SAFETY: the caller's.
-    unsafe { sys_recvfrom(fd, into, len, flags, core::ptr::null_mut(), core::ptr::null_mut()) }
+    unsafe { libc_recvfrom(fd, into, len, flags, core::ptr::null_mut(), core::ptr::null_mut()) }
 }
 
 /// Receives: how many bytes, and from where.
@@ -139,7 +152,7 @@ pub unsafe extern "C" fn sys_recv(fd: i32, into: *mut u8, len: usize, flags: i32
 /// # Safety
 /// `into` is valid for writes of `len` bytes; `name_len` is null or valid, and `name` null or valid for writes of `*name_len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_recvfrom(
+pub unsafe extern "C" fn libc_recvfrom(
     fd: i32,
     into: *mut u8,
     len: usize,
@@ -166,9 +179,9 @@ pub unsafe extern "C" fn sys_recvfrom(
 /// # Safety
 /// `from` is valid for reads of `len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_send(fd: i32, from: *const c_void, len: usize, flags: i32) -> isize {
+pub unsafe extern "C" fn libc_send(fd: i32, from: *const c_void, len: usize, flags: i32) -> isize {
     // SAFETY: the caller's.
-    unsafe { sys_sendto(fd, from, len, flags, core::ptr::null(), 0) }
+    unsafe { libc_sendto(fd, from, len, flags, core::ptr::null(), 0) }
 }
 
 /// Sends to an address: how many bytes.
@@ -176,7 +189,7 @@ pub unsafe extern "C" fn sys_send(fd: i32, from: *const c_void, len: usize, flag
 /// # Safety
 /// `from` is valid for reads of `len` bytes; `to` is null or an address of `to_len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_sendto(
+pub unsafe extern "C" fn libc_sendto(
     fd: i32,
     from: *const c_void,
     len: usize,
@@ -212,7 +225,7 @@ unsafe fn name(fd: i32, peer: bool, name: *mut sockaddr, len: *mut socklen_t) ->
 /// # Safety
 /// `len` is null or valid, and `into` null or valid for writes of `*len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_getpeername(fd: i32, into: *mut sockaddr, len: *mut socklen_t) -> i32 {
+pub unsafe extern "C" fn libc_getpeername(fd: i32, into: *mut sockaddr, len: *mut socklen_t) -> i32 {
     // SAFETY: the caller's.
     unsafe { name(fd, true, into, len) }
 }
@@ -222,24 +235,16 @@ pub unsafe extern "C" fn sys_getpeername(fd: i32, into: *mut sockaddr, len: *mut
 /// # Safety
 /// `len` is null or valid, and `into` null or valid for writes of `*len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_getsockname(fd: i32, into: *mut sockaddr, len: *mut socklen_t) -> i32 {
+pub unsafe extern "C" fn libc_getsockname(fd: i32, into: *mut sockaddr, len: *mut socklen_t) -> i32 {
     // SAFETY: the caller's.
     unsafe { name(fd, false, into, len) }
 }
 
 /// Ends reading, writing or both.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_shutdown(fd: i32, how: i32) -> i32 {
+pub extern "C" fn libc_shutdown(fd: i32, how: i32) -> i32 {
     returned((|| {
         let how = u32::try_from(how).ok().filter(|how| *how <= 2).ok_or(Errno(EINVAL))?;
         answered(StdNet::shutdown(socket_of(fd)?, how)).map(|()| 0)
     })())
 }
-
-/// As [`sys_shutdown`].
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_shutdown_socket(fd: i32, how: i32) -> i32 {
-    sys_shutdown(fd, how)
-}
-
-const _: () = assert!(EBADF == 9 && EAGAIN == 11, "hermit-abi has Linux's error numbers, as the wire does");
