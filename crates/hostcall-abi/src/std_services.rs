@@ -105,7 +105,7 @@ macro_rules! std_services {
             fn connect(handle: u64, address: [u32; 8]) -> Result<(), u32>;
             /// A connection that somebody made.
             fn accept(handle: u64) -> Result<(u64, [u32; 8]), u32>;
-            /// Receives, or with `peek` looks: how many bytes and from where.
+            /// Receives, or with `peek` looks: how many bytes and from where. `EINTR`: to be called again at once.
             fn receive(handle: u64, peek: bool, into: &mut [u8]) -> Result<(u32, [u32; 8]), u32>;
             /// Sends: how many bytes. Without an address, to whom it is connected.
             fn send(handle: u64, address: [u32; 8], from: &[u8]) -> Result<u32, u32>;
@@ -130,6 +130,23 @@ macro_rules! std_services {
             fn poll_any(handles: &[[u64; 2]], nanos: i64) -> Result<u32, u32>;
             /// What has happened to each of up to 1024 handles, without waiting: to how many something did.
             fn poll_now(handles: &[[u64; 2]], events: &mut [u32]) -> Result<u32, u32>;
+        }
+
+        /// Waiting for what is on both sides: sets of handles, and alarms with which one lane ends another's wait on the host.
+        #[$service]
+        pub trait StdWatch {
+            /// A new alarm: a handle that `StdNet::poll` and `wait` take. Rung, it is ready for reading, until a call that waited for it has said so.
+            fn alarm() -> Result<u64, u32>;
+            /// Rings an alarm.
+            fn ring(alarm: u64);
+            /// A new set of handles: an `epoll` of the host's kernel. `ENOSYS` where that has none. `StdNet::poll` takes it as a handle.
+            fn set() -> Result<u64, u32>;
+            /// `epoll_ctl`: puts a handle (0: standard input) into a set (`operation` 1), takes it out (2) or changes what is asked of it (3). `events` are Linux's,
+            /// with its options; `data` comes back with them. Duplicates of a handle are one member.
+            fn change(set: u64, operation: u32, handle: u64, events: u32, data: u64) -> Result<(), u32>;
+            /// `epoll_wait`: what happened to up to `most` members, 6 at most: events and data of each, of which one without events is the end. Waits for it, or for the
+            /// alarm (0: none), for so many nanoseconds (negative: for ever).
+            fn wait(set: u64, alarm: u64, nanos: i64, most: u32) -> Result<[u64; 12], u32>;
         }
     };
 }

@@ -41,6 +41,7 @@ pub mod futex;
 pub mod io;
 pub mod lane;
 pub mod life;
+mod local;
 pub mod memory;
 pub mod net;
 mod once;

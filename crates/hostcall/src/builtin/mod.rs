@@ -18,6 +18,7 @@ mod socket;
 mod standard;
 mod table;
 mod transfer;
+mod watch;
 
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::errno;
 use super::listing::Directory;
 use super::socket::Socket;
+use super::watch::{Alarm, Set};
 
 /// Which way bytes go.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +60,8 @@ pub(super) enum Open {
     File(Arc<OpenFile>),
     Dir(Arc<Directory>),
     Socket(Arc<Socket>),
+    Alarm(Arc<Alarm>),
+    Set(Arc<Set>),
 }
 
 #[derive(Debug)]
@@ -136,7 +139,7 @@ impl FileTable {
         match self.get(owner, handle)? {
             Open::File(file) => Ok(file),
             Open::Dir(_) => Err(errno::EISDIR),
-            Open::Socket(_) => Err(errno::ESPIPE),
+            Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => Err(errno::ESPIPE),
         }
     }
 
@@ -144,7 +147,7 @@ impl FileTable {
     pub(super) fn dir(&self, owner: usize, handle: u64) -> Result<Arc<Directory>, u32> {
         match self.get(owner, handle)? {
             Open::Dir(listing) => Ok(listing),
-            Open::File(_) | Open::Socket(_) => Err(errno::ENOTDIR),
+            _ => Err(errno::ENOTDIR),
         }
     }
 
@@ -152,7 +155,7 @@ impl FileTable {
     pub(super) fn socket(&self, owner: usize, handle: u64) -> Result<Arc<Socket>, u32> {
         match self.get(owner, handle)? {
             Open::Socket(socket) => Ok(socket),
-            Open::File(_) | Open::Dir(_) => Err(errno::ENOTSOCK),
+            _ => Err(errno::ENOTSOCK),
         }
     }
 

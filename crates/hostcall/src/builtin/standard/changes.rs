@@ -93,7 +93,7 @@ fn change(files: &FileTable, owner: usize, handle: u64, change: Change) -> Resul
         Open::File(file) if file.changeable => change.to_file(&file.file),
         Open::Dir(dir) if dir.changeable => change.to_file(&dir.dir),
         Open::File(_) | Open::Dir(_) => return Err(errno::EACCES),
-        Open::Socket(_) => return Err(errno::EINVAL),
+        Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => return Err(errno::EINVAL),
     };
     changed.map_err(Fault::number)
 }
@@ -146,7 +146,7 @@ fn space_of_handle(files: &FileTable, owner: usize, handle: u64) -> Result<[u64;
     let known = match files.get(owner, handle)? {
         Open::File(file) => space_of(&file.file, file.changeable),
         Open::Dir(dir) => space_of(&dir.dir, dir.changeable),
-        Open::Socket(_) => return Err(errno::EINVAL),
+        Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => return Err(errno::EINVAL),
     };
     known.map_err(Fault::number)
 }

@@ -16,6 +16,7 @@ mod sockets;
 mod stat;
 mod system;
 mod waiting;
+mod watching;
 
 use std::sync::Arc;
 
@@ -57,6 +58,7 @@ impl Standard {
         all.extend(options::services(context, policy, files));
         all.extend(names::services(context, policy));
         all.extend(waiting::services(context, files, &self.input, &self.reactor));
+        all.extend(watching::services(context, files, &self.input, &self.reactor));
         all
     }
 }

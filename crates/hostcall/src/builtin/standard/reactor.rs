@@ -18,6 +18,7 @@ use rustix::fs::FlockOperation;
 use super::super::errno;
 use super::super::socket::Socket;
 use super::super::table::{Open, OpenFile};
+use super::super::watch::{Alarm, MOST, Set};
 use super::input::Source;
 use crate::service::Completion;
 
@@ -33,6 +34,8 @@ pub(super) enum Watched {
     File(Arc<OpenFile>),
     /// A lock of a file or directory, with an operation that does not wait. It is ready once it is taken.
     Lock(Open, FlockOperation),
+    Alarm(Arc<Alarm>),
+    Set(Arc<Set>),
     /// These events have happened already.
     Known(u32),
 }
@@ -43,6 +46,8 @@ impl Watched {
             Self::Socket(socket) => Some(socket.as_fd()),
             Self::Input(input) => input.descriptor(),
             Self::File(file) => Some(file.file.as_fd()),
+            Self::Alarm(alarm) => Some(alarm.as_fd()),
+            Self::Set(set) => Some(set.as_fd()),
             Self::Lock(..) | Self::Known(_) => None,
         }
     }
@@ -67,7 +72,7 @@ pub(super) fn lock_of(open: &Open, operation: FlockOperation) -> Result<(), u32>
         Open::File(file) if file.is_place() => return Err(errno::EBADF),
         Open::File(file) => &file.file,
         Open::Dir(dir) => &dir.dir,
-        Open::Socket(_) => return Err(errno::EBADF),
+        Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => return Err(errno::EBADF),
     };
     rustix::io::retry_on_intr(|| rustix::fs::flock(file, operation)).map_err(|error| errno::of(&error.into()))
 }
@@ -83,16 +88,18 @@ pub(super) enum Answer {
     Count(Completion),
     /// `StdFiles::lock`
     Lock(Completion),
+    /// `StdWatch::wait`, for up to so many events of this set.
+    Set(Completion, Arc<Set>, usize),
 }
 
 impl Answer {
     fn completion(&self) -> &Completion {
-        let (Self::Wait(done) | Self::Poll(done) | Self::Count(done) | Self::Lock(done)) = self;
+        let (Self::Wait(done) | Self::Poll(done) | Self::Count(done) | Self::Lock(done) | Self::Set(done, ..)) = self;
         done
     }
 
     fn into_completion(self) -> Completion {
-        let (Self::Wait(done) | Self::Poll(done) | Self::Count(done) | Self::Lock(done)) = self;
+        let (Self::Wait(done) | Self::Poll(done) | Self::Count(done) | Self::Lock(done) | Self::Set(done, ..)) = self;
         done
     }
 
@@ -101,7 +108,14 @@ impl Answer {
             Self::Wait(done) | Self::Lock(done) => done.reply(&Err::<(), u32>(error)),
             Self::Count(done) => done.reply(&Err::<u32, u32>(error)),
             Self::Poll(done) => done.reply(&Err::<[u32; 8], u32>(error)),
+            Self::Set(done, ..) => Self::set(done, Err(error)),
         }
+    }
+
+    /// Answers `StdWatch::wait`.
+    pub(super) fn set(done: Completion, found: Result<&[[u64; 2]], u32>) {
+        let flat = found.map(|found| std::array::from_fn(|i| found.get(i / 2).map_or(0, |pair| pair[i % 2])));
+        done.reply::<Result<[u64; 2 * MOST], u32>>(&flat);
     }
 
     fn events(self, events: &[u32]) {
@@ -116,13 +130,14 @@ impl Answer {
                 }
                 done.reply(&Ok::<[u32; 8], u32>(packed));
             }
+            Self::Set(done, ..) => Self::set(done, Ok(&[])),
         }
     }
 
     fn timed_out(self) {
         match self {
             Self::Wait(_) | Self::Lock(_) => self.fail(errno::EAGAIN),
-            Self::Poll(_) | Self::Count(_) => self.events(&[]),
+            Self::Poll(_) | Self::Count(_) | Self::Set(..) => self.events(&[]),
         }
     }
 }
@@ -134,6 +149,36 @@ pub(super) struct Waiting {
     pub(super) watched: Vec<(Watched, u32)>,
     pub(super) deadline: Option<Instant>,
     pub(super) answer: Answer,
+}
+
+impl Waiting {
+    /// Answers, if something of `happened` is the caller's; otherwise it waits on.
+    fn answered(self, happened: &[u32]) -> Option<Self> {
+        if happened.iter().all(|events| *events == 0) {
+            return Some(self);
+        }
+        let mut rung = false;
+        for ((watched, _), _) in self.watched.iter().zip(happened).filter(|(_, events)| **events != 0) {
+            if let Watched::Alarm(alarm) = watched {
+                alarm.silence();
+                rung = true;
+            }
+        }
+        let Self { watched, deadline, answer } = self;
+        match answer {
+            Answer::Set(done, set, most) => {
+                let mut found = [[0; 2]; MOST];
+                let count = set.take(&mut found[..most]);
+                if count == 0 && !rung {
+                    // Another one who waits in the set was first.
+                    return Some(Self { watched, deadline, answer: Answer::Set(done, set, most) });
+                }
+                Answer::set(done, Ok(&found[..count]));
+            }
+            answer => answer.events(happened),
+        }
+        None
+    }
 }
 
 fn descriptors(watched: &[(Watched, u32)]) -> impl Iterator<Item = PollFd<'_>> {
@@ -185,9 +230,8 @@ impl Reactor {
             Ok(happened) => happened,
             Err(error) => return waiting.answer.fail(error),
         };
-        if happened.iter().any(|events| *events != 0) {
-            waiting.answer.events(&happened);
-        } else if waiting.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+        let Some(waiting) = waiting.answered(&happened) else { return };
+        if waiting.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             waiting.answer.timed_out();
         } else if let Err((waiting, error)) = self.hand_over(waiting) {
             waiting.answer.fail(errno::of(&error));
@@ -263,9 +307,10 @@ fn run(inbox: &Mutex<Inbox>, mut pipe: PipeReader) {
             let happened = happened(&waiting.watched, &mut polled);
             if let Some(verdict) = waiting.answer.completion().verdict() {
                 waiting.answer.into_completion().end(verdict);
-            } else if happened.iter().any(|events| *events != 0) {
-                waiting.answer.events(&happened);
-            } else if waiting.deadline.is_some_and(|deadline| deadline <= now) {
+                continue;
+            }
+            let Some(waiting) = waiting.answered(&happened) else { continue };
+            if waiting.deadline.is_some_and(|deadline| deadline <= now) {
                 waiting.answer.timed_out();
             } else {
                 list.push(waiting);

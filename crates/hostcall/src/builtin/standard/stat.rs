@@ -43,7 +43,7 @@ fn of_handle(files: &FileTable, owner: usize, handle: u64) -> Result<[u64; 16], 
     let metadata = match files.get(owner, handle)? {
         Open::File(file) => check(Metadata::from_file(&file.file))?,
         Open::Dir(dir) => check(Metadata::from_file(&dir.dir))?,
-        Open::Socket(_) => return Err(errno::EINVAL),
+        Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => return Err(errno::EINVAL),
     };
     Ok(all_of(&metadata))
 }

@@ -23,9 +23,13 @@ const MANY: usize = 1024;
 /// The most handles that a serving thread looks at itself.
 const FEW: usize = 64;
 
+/// The time that is so far off; none, if it is too far off to be told: that is never.
+pub(super) fn in_time(time: Duration) -> Option<Instant> {
+    Instant::now().checked_add(time)
+}
+
 fn in_nanos(nanos: u64) -> Option<Instant> {
-    // One that is too far off to be told is never.
-    Instant::now().checked_add(Duration::from_nanos(nanos))
+    in_time(Duration::from_nanos(nanos))
 }
 
 /// What to watch for the handles of one call.
@@ -39,6 +43,8 @@ fn watched(files: &FileTable, input: &Arc<Source>, owner: usize, asked: &[[u64; 
                 Ok(Open::Socket(socket)) => Watched::Socket(socket),
                 Ok(Open::File(file)) => Watched::File(file),
                 Ok(Open::Dir(_)) => Watched::Known(events & (event::IN | event::OUT)),
+                Ok(Open::Alarm(alarm)) => Watched::Alarm(alarm),
+                Ok(Open::Set(set)) => Watched::Set(set),
                 Err(_) => Watched::Known(event::INVALID),
             },
         };
