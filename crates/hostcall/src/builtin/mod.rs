@@ -13,6 +13,7 @@ mod files;
 mod listing;
 mod opening;
 mod process;
+mod renaming;
 mod socket;
 mod standard;
 mod table;
