@@ -96,7 +96,7 @@ pub(crate) fn socket_of(fd: i32) -> Result<u64, Errno> {
     }
 }
 
-fn close(fd: i32) -> Result<i32, Errno> {
+pub(crate) fn close(fd: i32) -> Result<i32, Errno> {
     if (0..FIRST as i32).contains(&fd) {
         return Ok(0);
     }

@@ -11,7 +11,7 @@ use crate::net::socket;
 use crate::poll::poll;
 use crate::services::StdSystem;
 use crate::variadic::{self, More};
-use crate::{fd, lane};
+use crate::{fd, lane, locks};
 use hostcall_device::__runtime::Files;
 
 fn read_input(into: &mut [u8]) -> Result<isize, Errno> {
@@ -151,6 +151,10 @@ pub unsafe extern "C" fn libc_ioctl(fd: i32, command: i32, more: More) -> i32 {
 /// What follows is what the command wants.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_fcntl(fd: i32, command: i32, more: More) -> i32 {
+    // SAFETY: the caller's.
+    if let Some(done) = target(fd).ok().and_then(|_| unsafe { locks::of_process(command, || variadic::long(more) as *mut i16) }) {
+        return returned(done);
+    }
     returned((|| match (command, target(fd)?) {
         (F_GETFD, _) => Ok(FD_CLOEXEC),
         (F_SETFD, _) => Ok(0),

@@ -15,7 +15,8 @@
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code. [`syscall`]: what is asked by number.
 //!   [`system`]: what is asked about the system; [`absent`]: what it has not.
 //! * [`fd`]: descriptors, which stand for handles of the host. [`mod@file`], [`dir`], [`net`]: what is done with those of each kind;
-//!   [`poll`], [`io`]: with any.
+//!   [`poll`], [`io`]: with any. [`place`]: where paths begin. [`links`]: names; [`status`], [`changes`], [`locks`]: what is known of files and set of them;
+//!   [`moving`], [`mapping`]: their bytes.
 //!
 //! None of these modules uses one that uses it.
 //!
@@ -27,6 +28,7 @@ extern crate alloc;
 pub mod abi;
 pub mod absent;
 mod arguments;
+pub mod changes;
 #[cfg(all(hostcall_device, target_arch = "nvptx64"))]
 pub mod copies;
 pub mod dir;
@@ -41,16 +43,22 @@ pub mod futex;
 pub mod io;
 pub mod lane;
 pub mod life;
+pub mod links;
 mod local;
+pub mod locks;
+pub mod mapping;
 pub mod memory;
+pub mod moving;
 pub mod net;
 mod once;
 pub mod output;
+pub mod place;
 pub mod poll;
 pub mod process;
 mod services;
 #[cfg(hostcall_device)]
 pub mod stack;
+pub mod status;
 pub mod syscall;
 pub mod system;
 pub mod thread;
