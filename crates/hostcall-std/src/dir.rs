@@ -4,7 +4,7 @@ use crate::abi::dirent64;
 use crate::abi::errno::{EIO, ENAMETOOLONG, ENOMEM, ENOTDIR};
 use crate::abi::{O_DIRECTORY, O_RDONLY};
 use crate::arguments::most;
-use crate::error::{Errno, answered, returned};
+use crate::error::{Errno, answered};
 use crate::fd::{self, Target};
 use crate::place::{PATH_MAX, path};
 use crate::services::StdFiles;

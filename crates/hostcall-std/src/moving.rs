@@ -140,16 +140,14 @@ pub unsafe extern "C" fn libc_copy_file_range(from: i32, from_at: *mut i64, to: 
 /// `from_at` is null or valid for reads and writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_sendfile(to: i32, from: i32, from_at: *mut i64, len: usize) -> isize {
-    returned((|| match (fd::target(from)?, fd::target(to)?) {
-        (Target::File(from), Target::File(to)) => match unsafe {
-            // SAFETY: the caller's.
-            copy(from, from_at, to, core::ptr::null_mut(), len)
-        } {
+    returned((|| {
+        let (Target::File(from), Target::File(to)) = (fd::target(from)?, fd::target(to)?) else { return Err(Errno(EINVAL)) };
+        // SAFETY: the caller's.
+        match unsafe { copy(from, from_at, to, core::ptr::null_mut(), len) } {
             // A file that is appended to: also for the caller to do.
             Err(Errno(EBADF)) => Err(Errno(EINVAL)),
             copied => copied,
-        },
-        _ => Err(Errno(EINVAL)),
+        }
     })())
 }
 
