@@ -14,6 +14,7 @@ pub mod errno {
     pub const EPERM: i32 = 1;
     pub const ENOENT: i32 = 2;
     pub const ESRCH: i32 = 3;
+    pub const EINTR: i32 = 4;
     pub const EIO: i32 = 5;
     pub const ENXIO: i32 = 6;
     pub const EBADF: i32 = 9;
@@ -21,6 +22,7 @@ pub mod errno {
     pub const EAGAIN: i32 = 11;
     pub const ENOMEM: i32 = 12;
     pub const EACCES: i32 = 13;
+    pub const EFAULT: i32 = 14;
     pub const EBUSY: i32 = 16;
     pub const EEXIST: i32 = 17;
     pub const ENODEV: i32 = 19;
@@ -29,6 +31,7 @@ pub mod errno {
     pub const EINVAL: i32 = 22;
     pub const EMFILE: i32 = 24;
     pub const ENOTTY: i32 = 25;
+    pub const ENOSPC: i32 = 28;
     pub const ESPIPE: i32 = 29;
     pub const EPIPE: i32 = 32;
     pub const ERANGE: i32 = 34;
@@ -42,7 +45,9 @@ pub mod errno {
     pub const EPROTONOSUPPORT: i32 = 93;
     pub const EOPNOTSUPP: i32 = 95;
     pub const EAFNOSUPPORT: i32 = 97;
+    pub const EISCONN: i32 = 106;
     pub const ETIMEDOUT: i32 = 110;
+    pub const ECONNREFUSED: i32 = 111;
     pub const EINPROGRESS: i32 = 115;
 }
 
@@ -110,6 +115,8 @@ pub const F_OFD_GETLK: i32 = 36;
 pub const F_OFD_SETLK: i32 = 37;
 pub const F_OFD_SETLKW: i32 = 38;
 pub const F_DUPFD_CLOEXEC: i32 = 1030;
+pub const F_SETPIPE_SZ: i32 = 1031;
+pub const F_GETPIPE_SZ: i32 = 1032;
 /// In `struct flock`: no lock.
 pub const F_UNLCK: i16 = 2;
 pub const FD_CLOEXEC: i32 = 1;
@@ -279,7 +286,9 @@ pub const MSG_PEEK: i32 = 2;
 pub const MSG_TRUNC: i32 = 0x20;
 pub const MSG_DONTWAIT: i32 = 0x40;
 
+pub const SHUT_RD: i32 = 0;
 pub const SHUT_WR: i32 = 1;
+pub const SHUT_RDWR: i32 = 2;
 
 pub const SOL_SOCKET: i32 = 1;
 pub const SO_REUSEADDR: i32 = 2;

@@ -1,9 +1,10 @@
 //! What is set of files: permission bits, owners, times; and whether they may be used.
 
-use crate::abi::errno::{EBADF, EINVAL, EOPNOTSUPP};
+use crate::abi::errno::{EACCES, EBADF, EINVAL, EOPNOTSUPP};
 use crate::abi::{AT_EACCESS, AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, S_IFLNK, S_IFMT, UTIME_NOW, UTIME_OMIT, timespec, timeval};
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
+use crate::local::special;
 use crate::place::at;
 use crate::services::StdFiles;
 use core::ffi::c_char;
@@ -244,6 +245,10 @@ pub unsafe extern "C" fn libc_faccessat(dir: i32, name: *const c_char, mode: i32
         }
         // SAFETY: the caller's.
         let path = unsafe { at(dir, name) }?;
+        if special::named(&path).is_some() {
+            // They are there for everybody, and nobody executes them.
+            return if mode & 1 == 0 { Ok(0) } else { Err(Errno(EACCES)) };
+        }
         answered(StdFiles::access(&path, flags & AT_SYMLINK_NOFOLLOW == 0, mode.cast_unsigned())).map(|()| 0)
     })())
 }

@@ -1,18 +1,21 @@
 //! Files, by their descriptors: opening, cursors, lengths, what is safely on the disk.
 
-use crate::abi::errno::{EBADF, EINVAL, EISDIR, EOPNOTSUPP, ESPIPE};
+use crate::abi::errno::{EBADF, EINVAL, EISDIR, ENXIO, EOPNOTSUPP, ESPIPE};
 use crate::abi::{
-    AT_FDCWD, O_ACCMODE, O_APPEND, O_CREAT, O_DIRECTORY, O_DSYNC, O_EXCL, O_NOFOLLOW, O_PATH, O_RDONLY, O_RDWR, O_SYNC, O_TMPFILE, O_TRUNC,
-    O_WRONLY,
+    AT_FDCWD, O_ACCMODE, O_APPEND, O_CREAT, O_DIRECTORY, O_DSYNC, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_PATH, O_RDONLY, O_RDWR, O_SYNC,
+    O_TMPFILE, O_TRUNC, O_WRONLY, S_IFIFO, S_IFMT,
 };
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
+use crate::local::object::Object;
+use crate::local::{special, table};
 use crate::place::{self, at, masked};
 use crate::services::StdFiles;
+use crate::time;
 use crate::variadic::{self, More};
 use core::ffi::c_char;
 use hostcall_abi::services::kind;
-use hostcall_abi::std_services::open as option;
+use hostcall_abi::std_services::{open as option, stat as field};
 use hostcall_device::__runtime::Files;
 
 /// The host's options for POSIX's flags.
@@ -51,14 +54,38 @@ fn options(flags: i32) -> Result<u32, Errno> {
 
 /// Opens what is there, or creates a file, as the flags say.
 pub(crate) fn open(path: &[u8], flags: i32, mode: u32) -> Result<i32, Errno> {
-    let mode = if flags & O_CREAT == 0 { 0 } else { masked(mode) };
-    let (handle, what) = answered(StdFiles::open(path, options(flags)?, mode))?;
-    if what != kind::DIR {
-        return fd::open(Target::File(handle));
+    if let Some(result) = special::open(path, flags) {
+        return result;
     }
-    let fd = fd::open(Target::Dir(handle))?;
-    place::remember(fd, path);
-    Ok(fd)
+    let mode = if flags & O_CREAT == 0 { 0 } else { masked(mode) };
+    let (handle, what) = opened(path, flags, mode)?;
+    match what {
+        kind::DIR => {
+            let fd = fd::open_with(Target::Dir(handle), flags)?;
+            place::remember(fd, path);
+            Ok(fd)
+        }
+        // Whoever reads or writes it may have to wait for somebody.
+        kind::OTHER => fd::open_with(Target::File(handle), flags | table::WAITS),
+        _ => fd::open_with(Target::File(handle), flags),
+    }
+}
+
+/// Opens something on the host. Who opens a FIFO to write waits until somebody reads it, which the host does not.
+fn opened(path: &[u8], flags: i32, mode: u32) -> Result<(u64, u32), Errno> {
+    /// Nanoseconds between two looks.
+    const LOOK: u64 = 2_000_000;
+    let options = options(flags)?;
+    loop {
+        match answered(StdFiles::open(path, options, mode)) {
+            Err(Errno(ENXIO)) if flags & O_NONBLOCK == 0 && is_fifo(path) => time::sys_sleep(LOOK),
+            opened => return opened,
+        }
+    }
+}
+
+fn is_fifo(path: &[u8]) -> bool {
+    answered(StdFiles::stat_path(path, true)).is_ok_and(|known| known[field::MODE] as u32 & S_IFMT == S_IFIFO)
 }
 
 /// Opens a file or a directory: its descriptor. The mode of a file that is made follows `flags`.
@@ -104,6 +131,11 @@ pub extern "C" fn libc_lseek(fd: i32, offset: i64, whence: i32) -> i64 {
         // Back to the first entry is the only place that a list of them has.
         Target::Dir(handle) if (offset, whence) == (0, 0) => answered(StdFiles::rewind(handle)).map(|()| 0),
         Target::Dir(_) => Err(Errno(EINVAL)),
+        Target::Object(reference) => match &*fd::held(reference)? {
+            // They have no places.
+            Object::Special(_) => Ok(0),
+            _ => Err(Errno(ESPIPE)),
+        },
         Target::Input | Target::Output(_) | Target::Socket(_) => Err(Errno(ESPIPE)),
     })())
 }

@@ -14,9 +14,10 @@
 //! * `copies`: of memory, on NVIDIA GPUs.
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code. [`syscall`]: what is asked by number.
 //!   [`system`]: what is asked about the system; [`absent`]: what it has not.
-//! * [`fd`]: descriptors, which stand for handles of the host. [`mod@file`], [`dir`], [`net`]: what is done with those of each kind;
-//!   [`poll`], [`io`]: with any. [`place`]: where paths begin. [`links`]: names; [`status`], [`changes`], [`locks`]: what is known of files and set of them;
-//!   [`moving`], [`mapping`]: their bytes.
+//! * [`fd`]: descriptors, which stand for handles of the host or for objects of the device. [`mod@file`], [`dir`], [`net`], [`pipes`]: what is done with
+//!   those of each kind; [`poll`], [`mod@epoll`], [`io`]: with any. `local`: the objects, and how one waits for them and for the host.
+//! * [`place`]: where paths begin. [`links`]: names; [`status`], [`changes`], [`locks`]: what is known of files and set of them; [`moving`], [`mapping`]:
+//!   their bytes.
 //!
 //! None of these modules uses one that uses it.
 //!
@@ -36,6 +37,7 @@ pub mod dir;
 pub mod entry;
 #[cfg(hostcall_device)]
 pub mod environment;
+pub mod epoll;
 pub mod error;
 pub mod fd;
 pub mod file;
@@ -52,6 +54,7 @@ pub mod moving;
 pub mod net;
 mod once;
 pub mod output;
+pub mod pipes;
 pub mod place;
 pub mod poll;
 pub mod process;

@@ -5,9 +5,10 @@ use crate::abi::{AT_EMPTY_PATH, AT_FDCWD, AT_REMOVEDIR, AT_SYMLINK_FOLLOW, S_IFI
 use crate::abi::{O_CREAT, O_EXCL, O_WRONLY};
 use crate::arguments::{most, path as text};
 use crate::error::{Errno, answered, returned};
+use crate::file;
+use crate::local::table;
 use crate::place::{at, masked};
 use crate::services::StdFiles;
-use crate::{fd, file};
 use core::ffi::c_char;
 use hostcall_device::__runtime::Files;
 use hostcall_device::CallError;
@@ -81,7 +82,7 @@ pub unsafe extern "C" fn libc_mknodat(dir: i32, name: *const c_char, mode: u32, 
         0 | S_IFREG => {
             // SAFETY: the caller's.
             let made = unsafe { at(dir, name) }.and_then(|path| file::open(&path, O_CREAT | O_EXCL | O_WRONLY, mode));
-            returned(made.and_then(fd::close))
+            returned(made.and_then(table::close).map(|()| 0))
         }
         _ => returned(Err(Errno(EPERM))),
     }

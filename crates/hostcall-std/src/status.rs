@@ -2,11 +2,13 @@
 
 use crate::abi::errno::{EINVAL, ENOSYS};
 use crate::abi::{
-    AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, S_IFCHR, S_IFSOCK, STATX_BASIC_STATS, STATX_BTIME, stat, statfs, statvfs, statx,
+    AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, S_IFCHR, S_IFIFO, S_IFSOCK, STATX_BASIC_STATS, STATX_BTIME, stat, statfs, statvfs, statx,
     statx_timestamp, timespec,
 };
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
+use crate::local::object::Kind;
+use crate::local::special::{self, Named};
 use crate::place::{self, at};
 use crate::services::StdFiles;
 use core::ffi::c_char;
@@ -58,16 +60,38 @@ pub unsafe extern "C" fn libc_fstat(fd: i32, into: *mut stat) -> i32 {
 /// As the host says it.
 type Known = [u64; 16];
 
+/// What is known of what the host has no file for.
+fn of_kind(mode: u32, [major, minor]: [u32; 2]) -> Known {
+    let mut known = [0; 16];
+    (known[field::MODE], known[field::LINKS], known[field::BLOCKS]) = (u64::from(mode), 1, 4096);
+    known[field::RDEV] = u64::from(major) << 8 | u64::from(minor);
+    known
+}
+
+fn of_object(kind: Kind) -> Known {
+    match kind {
+        Kind::Pipe => of_kind(S_IFIFO | 0o600, [0; 2]),
+        Kind::Socket => of_kind(S_IFSOCK | 0o777, [0; 2]),
+        Kind::Device(number) => of_kind(S_IFCHR | 0o666, number),
+        Kind::Anonymous => of_kind(0o600, [0; 2]),
+    }
+}
+
 fn of_descriptor(fd: i32) -> Result<Known, Errno> {
-    let of_kind = |mode: u32| {
-        let mut known = [0; 16];
-        (known[field::MODE], known[field::LINKS], known[field::BLOCKS]) = (u64::from(mode), 1, 4096);
-        known
-    };
     match fd::target(fd)? {
         Target::File(handle) | Target::Dir(handle) => answered(StdFiles::stat(handle)),
-        Target::Input | Target::Output(_) => Ok(of_kind(S_IFCHR | 0o600)),
-        Target::Socket(_) => Ok(of_kind(S_IFSOCK | 0o600)),
+        Target::Input | Target::Output(_) => Ok(of_kind(S_IFCHR | 0o600, [0; 2])),
+        Target::Socket(_) => Ok(of_kind(S_IFSOCK | 0o600, [0; 2])),
+        Target::Object(reference) => Ok(of_object(fd::held(reference)?.kind())),
+    }
+}
+
+fn of_path(path: &[u8], follow: bool) -> Result<Known, Errno> {
+    match special::named(path) {
+        Some(Named::Special(special)) => Ok(of_object(Kind::Device(special.number()))),
+        Some(Named::Descriptor(fd)) => of_descriptor(fd),
+        Some(Named::Terminal) => Ok(of_kind(S_IFCHR | 0o666, [5, 0])),
+        None => answered(StdFiles::stat_path(path, follow)),
     }
 }
 
@@ -82,7 +106,7 @@ unsafe fn known_at(dir: i32, name: *const c_char, flags: i32) -> Result<Known, E
     }
     // SAFETY: the caller's.
     let path = unsafe { at(dir, name) }?;
-    answered(StdFiles::stat_path(&path, flags & AT_SYMLINK_NOFOLLOW == 0))
+    of_path(&path, flags & AT_SYMLINK_NOFOLLOW == 0)
 }
 
 /// What is known of a path, symbolic links followed.

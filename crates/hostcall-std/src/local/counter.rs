@@ -1,8 +1,8 @@
 //! Counters that can be waited for (`eventfd`).
 
-use super::numbers::errno::{EAGAIN, EINVAL};
 use super::numbers::{EPOLLIN, EPOLLOUT};
 use super::wake::Listeners;
+use crate::abi::errno::{EAGAIN, EINVAL};
 use crate::error::Errno;
 use core::sync::atomic::{AtomicU64, Ordering};
 

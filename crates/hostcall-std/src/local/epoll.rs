@@ -17,7 +17,6 @@
 //! refused with `EEXIST`. All who wait in a set are woken when an object of the device becomes ready, whatever `EPOLLEXCLUSIVE` says.
 
 use super::machine::{self, BROUGHT};
-use super::numbers::errno::{EBADF, EEXIST, EINVAL, ENOENT, EPERM};
 use super::numbers::{
     EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD, EPOLLERR, EPOLLET, EPOLLEXCLUSIVE, EPOLLHUP, EPOLLIN, EPOLLONESHOT, EPOLLOUT, EPOLLRDNORM,
     EPOLLWRNORM,
@@ -26,6 +25,7 @@ use super::object::Object;
 use super::slots;
 use super::spin::Spin;
 use super::wake::{Hearer, Listeners, Waiter};
+use crate::abi::errno::{EBADF, EEXIST, EINVAL, ENOENT, EPERM};
 use crate::error::Errno;
 use alloc::sync::Arc;
 use alloc::vec::Vec;

@@ -16,6 +16,9 @@ mod real {
     use hostcall_device::__runtime::Files;
     pub(crate) use hostcall_device::__runtime::{end_if_ending, now_ns, pause};
 
+    /// The most handles of a call that also says what happened to them.
+    const FEW: usize = 16;
+
     /// A new alarm: a handle that becomes ready when it is rung, and is so until a call says so.
     pub(crate) fn alarm() -> Result<u64, Errno> {
         answered(StdWatch::alarm())
@@ -28,7 +31,15 @@ mod real {
     }
 
     /// Waits for events of handles (0: standard input), each `[handle, events]`, for so many nanoseconds (negative: for ever).
+    /// `happened` has as many places, all 0.
     pub(crate) fn poll(asked: &[[u64; 2]], happened: &mut [u32], nanos: i64) -> Result<(), Errno> {
+        if asked.len() > FEW {
+            // First that something happened, then what.
+            if answered(StdNet::poll_any(asked, nanos))? > 0 {
+                answered(StdNet::poll_now(asked, happened))?;
+            }
+            return Ok(());
+        }
         let packed = answered(StdNet::poll(asked, nanos))?;
         for (i, happened) in happened.iter_mut().enumerate() {
             *happened = packed.get(i / 2).copied().unwrap_or(0) >> (i % 2 * 16) & 0xffff;
@@ -73,8 +84,8 @@ mod real {
 #[cfg(test)]
 mod stand_in {
     use super::BROUGHT;
+    use crate::abi::errno::{EBADF, EEXIST, ENOENT};
     use crate::error::Errno;
-    use crate::local::numbers::errno::{EBADF, EEXIST, ENOENT};
     use crate::local::numbers::{EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLLIN};
     use std::collections::HashMap;
     use std::sync::{Condvar, Mutex, MutexGuard};

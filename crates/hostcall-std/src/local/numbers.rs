@@ -39,38 +39,3 @@ pub(crate) const EFD_SEMAPHORE: i32 = 1;
 
 /// Writes of so many bytes are not divided.
 pub(crate) const PIPE_BUF: usize = 4096;
-
-/// Error numbers.
-pub(crate) mod errno {
-    pub(crate) const EPERM: i32 = 1;
-    pub(crate) const ENOENT: i32 = 2;
-    pub(crate) const ENXIO: i32 = 6;
-    pub(crate) const EBADF: i32 = 9;
-    pub(crate) const EAGAIN: i32 = 11;
-    pub(crate) const ENOMEM: i32 = 12;
-    pub(crate) const EACCES: i32 = 13;
-    pub(crate) const EFAULT: i32 = 14;
-    pub(crate) const EBUSY: i32 = 16;
-    pub(crate) const EEXIST: i32 = 17;
-    pub(crate) const EINVAL: i32 = 22;
-    pub(crate) const EMFILE: i32 = 24;
-    pub(crate) const ENOTTY: i32 = 25;
-    pub(crate) const ENOSPC: i32 = 28;
-    pub(crate) const ESPIPE: i32 = 29;
-    pub(crate) const EPIPE: i32 = 32;
-    pub(crate) const EMSGSIZE: i32 = 90;
-    pub(crate) const ENOTSOCK: i32 = 88;
-    pub(crate) const EOPNOTSUPP: i32 = 95;
-    pub(crate) const EAFNOSUPPORT: i32 = 97;
-    pub(crate) const ENOTCONN: i32 = 107;
-    pub(crate) const ECONNREFUSED: i32 = 111;
-}
-
-/// Of `open` and `fcntl`.
-pub(crate) const O_ACCMODE: i32 = 3;
-pub(crate) const O_RDONLY: i32 = 0;
-pub(crate) const O_WRONLY: i32 = 1;
-pub(crate) const O_RDWR: i32 = 2;
-pub(crate) const O_APPEND: i32 = 0o2000;
-pub(crate) const O_NONBLOCK: i32 = 0o4000;
-pub(crate) const O_CLOEXEC: i32 = 0o2_000_000;

@@ -3,11 +3,11 @@
 use super::counter::Counter;
 use super::epoll::Epoll;
 use super::machine;
-use super::numbers::errno::{EAGAIN, EBADF, EINVAL, ENOSPC, ENOTSOCK};
 use super::numbers::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT};
 use super::pair::{Ended, Pair};
 use super::pipe::Pipe;
 use super::wake::{Hearer, Listeners, Waiter};
+use crate::abi::errno::{EAGAIN, EBADF, EINVAL, ENOSPC, ENOTSOCK};
 use crate::error::Errno;
 use alloc::sync::Arc;
 
@@ -139,7 +139,7 @@ impl Object {
         match self {
             Self::PipeReader(pipe) | Self::PipeWriter(pipe) => Ok(pipe.len()),
             Self::Socket(pair, end) => Ok(pair.len(*end)),
-            Self::Counter(_) | Self::Epoll(_) | Self::Special(_) => Err(Errno(super::numbers::errno::ENOTTY)),
+            Self::Counter(_) | Self::Epoll(_) | Self::Special(_) => Err(Errno(crate::abi::errno::ENOTTY)),
         }
     }
 

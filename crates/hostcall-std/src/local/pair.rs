@@ -1,14 +1,15 @@
 //! Pairs of sockets (`socketpair`): two ends that speak to each other, in streams or datagrams.
 
-use super::numbers::errno::{EAGAIN, ECONNREFUSED, EMSGSIZE, ENOMEM, EPIPE};
 use super::numbers::{EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 use super::pipe::Ring;
 use super::spin::Spin;
 use super::wake::Listeners;
+use crate::abi::errno::{EAGAIN, ECONNREFUSED, EMSGSIZE, ENOMEM, EPIPE};
 use crate::error::Errno;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::sync::atomic::AtomicU64;
 
 /// Datagrams that wait for a reader, at most.
 const QUEUED: usize = 64;
@@ -133,6 +134,8 @@ pub(crate) struct Pair {
     /// The ways to end 0 and to end 1.
     ways: [Way; 2],
     pub(crate) ends: [Listeners; 2],
+    /// Of each end, nanoseconds that reading and writing wait at most; 0 for as long as it takes.
+    pub(crate) timeouts: [[AtomicU64; 2]; 2],
 }
 
 /// Which directions of a socket are ended.
@@ -152,10 +155,10 @@ impl Pair {
     }
 
     fn of(way: impl Fn() -> Way) -> Self {
-        Self { ways: [way(), way()], ends: [Listeners::new(), Listeners::new()] }
+        Self { ways: [way(), way()], ends: [Listeners::new(), Listeners::new()], timeouts: Default::default() }
     }
 
-    fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         matches!(self.ways[0], Way::Stream(_))
     }
 

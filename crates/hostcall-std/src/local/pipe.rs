@@ -3,10 +3,10 @@
 //! A ring has one reader and one writer at a time: each side has a lock, which it holds while it copies, and a count that the other side looks at. So a
 //! reader and a writer never wait for each other.
 
-use super::numbers::errno::{EAGAIN, ENOMEM, EPIPE};
 use super::numbers::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP, PIPE_BUF};
 use super::spin::Spin;
 use super::wake::Listeners;
+use crate::abi::errno::{EAGAIN, ENOMEM, EPIPE};
 use crate::error::Errno;
 use alloc::alloc::{Layout, alloc, dealloc};
 use core::ptr::null_mut;

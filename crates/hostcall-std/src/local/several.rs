@@ -178,8 +178,8 @@ pub(crate) fn wait(asked: &mut [Asked], deadline: Option<u64>) -> Result<usize, 
 
 /// What an output is ready for.
 pub(crate) const OUTPUT: What = What::Ready(EPOLLOUT);
-/// What a file is ready for.
-pub(crate) const FILE: What = What::Ready(EPOLLIN | EPOLLOUT);
+/// What a directory is ready for.
+pub(crate) const DIRECTORY: What = What::Ready(EPOLLIN | EPOLLOUT);
 
 #[cfg(test)]
 mod tests {
@@ -211,7 +211,7 @@ mod tests {
             asked(OUTPUT, both),
             asked(What::Nothing, both),
             asked(What::Unknown, both),
-            asked(FILE, EPOLLIN),
+            asked(DIRECTORY, EPOLLIN),
         ];
         assert_eq!(wait(&mut list, None), Ok(5));
         assert_eq!(list.map(|entry| entry.happened), [EPOLLIN | EPOLLRDNORM, 0, EPOLLIN, EPOLLOUT, 0, POLLNVAL, EPOLLIN]);

@@ -4,9 +4,9 @@
 //! same one, and the slot counts them. The memory of slots is never given back. So a lane may count itself in at a slot that is just being closed or
 //! used for another object: it then finds nobody there or another generation, and counts itself out again.
 
-use super::numbers::errno::{EMFILE, ENOMEM};
 use super::object::Object;
 use super::spin::Spin;
+use crate::abi::errno::{EMFILE, ENOMEM};
 use crate::error::Errno;
 use alloc::alloc::{Layout, alloc_zeroed};
 use alloc::vec::Vec;

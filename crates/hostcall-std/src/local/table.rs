@@ -10,11 +10,11 @@
 
 use super::machine;
 use super::numbering::{NUMBERS, Numbering};
-use super::numbers::errno::{EBADF, EBUSY, EINVAL, EMFILE};
-use super::numbers::{O_ACCMODE, O_APPEND, O_CLOEXEC, O_NONBLOCK};
 use super::object::Object;
 use super::slots::{self, Held};
 use super::spin::Spin;
+use crate::abi::errno::{EBADF, EBUSY, EINVAL, EMFILE};
+use crate::abi::{O_ACCMODE, O_APPEND, O_CLOEXEC, O_NONBLOCK};
 use crate::error::Errno;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -58,7 +58,9 @@ static NUMBERING: Numbering = Numbering::new(STREAMS as u32);
 static PATHS: Spin<Vec<(i32, Box<[u8]>)>> = Spin::new(Vec::new());
 
 /// Flags that belong to a descriptor here.
-const KEPT: i32 = O_CLOEXEC | O_ACCMODE | O_APPEND | O_NONBLOCK;
+const KEPT: i32 = O_CLOEXEC | O_ACCMODE | O_APPEND | O_NONBLOCK | WAITS;
+/// One more, which C does not have: a FIFO or a device of the host, for which calls may have to wait. (C's flag of this bit means nothing once it is open.)
+pub(crate) const WAITS: i32 = 0o400;
 
 fn pack(target: Target) -> Option<u64> {
     let (kind, handle) = match target {
@@ -255,10 +257,10 @@ pub(crate) fn set_own_flags(fd: i32, mask: i32, bits: i32) {
 pub(crate) fn status(fd: i32) -> Result<i32, Errno> {
     Ok(match target(fd)? {
         Target::Object(reference) => held(reference)?.status(),
-        Target::Input => super::numbers::O_RDONLY,
-        Target::Output(_) => super::numbers::O_WRONLY,
-        Target::Socket(_) => super::numbers::O_RDWR,
-        Target::File(_) | Target::Dir(_) => own_flags(fd) & !O_CLOEXEC,
+        Target::Input => crate::abi::O_RDONLY,
+        Target::Output(_) => crate::abi::O_WRONLY,
+        Target::Socket(_) => crate::abi::O_RDWR,
+        Target::File(_) | Target::Dir(_) => own_flags(fd) & !(O_CLOEXEC | WAITS),
     })
 }
 
@@ -290,9 +292,9 @@ fn forget_path(fd: i32, target: Target) {
 #[cfg(test)]
 mod tests {
     use super::super::counter::Counter;
-    use super::super::numbers::errno::EAGAIN;
     use super::super::pipe::Pipe;
     use super::*;
+    use crate::abi::errno::EAGAIN;
     use alloc::sync::Arc;
     use std::sync::Mutex;
 

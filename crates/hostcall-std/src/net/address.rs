@@ -1,7 +1,7 @@
 //! Addresses: as C has them, and as they travel.
 
 use crate::abi::errno::{EAFNOSUPPORT, EINVAL};
-use crate::abi::{AF_INET, AF_INET6, in_addr, in6_addr, sockaddr, sockaddr_in, sockaddr_in6, socklen_t};
+use crate::abi::{AF_INET, AF_INET6, AF_UNIX, in_addr, in6_addr, sockaddr, sockaddr_in, sockaddr_in6, socklen_t};
 use crate::error::Errno;
 use core::mem::size_of;
 
@@ -80,6 +80,24 @@ pub(crate) unsafe fn write(address: Address, into: *mut sockaddr, len: *mut sock
     // SAFETY: `into` has `*len` bytes, and `form` at least `size`.
     unsafe { core::ptr::copy_nonoverlapping((&raw const form).cast::<u8>(), into.cast(), copied) };
     *len = size as socklen_t;
+}
+
+/// Writes the address of one of a pair: it has a family and no name.
+///
+/// # Safety
+/// `len` is null or valid, and `into` null or valid for writes of `*len` bytes.
+pub(crate) unsafe fn write_unnamed(into: *mut sockaddr, len: *mut socklen_t) -> i32 {
+    // SAFETY: the caller's.
+    if let Some(len) = unsafe { len.as_mut() }
+        && !into.is_null()
+    {
+        let family = (AF_UNIX as u16).to_ne_bytes();
+        let copied = family.len().min(*len as usize);
+        // SAFETY: the caller's: `into` has `*len` bytes.
+        unsafe { core::ptr::copy_nonoverlapping(family.as_ptr(), into.cast(), copied) };
+        *len = family.len() as socklen_t;
+    }
+    0
 }
 
 #[cfg(test)]

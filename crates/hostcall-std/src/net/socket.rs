@@ -1,11 +1,13 @@
 //! Sockets.
 
 use super::address::{self, Address};
-use crate::abi::errno::{EAFNOSUPPORT, EAGAIN, EINPROGRESS, EINVAL, EPROTONOSUPPORT};
-use crate::abi::{AF_INET, AF_INET6, MSG_PEEK, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, SOCK_STREAM, sockaddr, socklen_t};
+use crate::abi::errno::{EAFNOSUPPORT, EAGAIN, EINPROGRESS, EINTR, EINVAL, EISCONN, EPROTONOSUPPORT};
+use crate::abi::{AF_INET, AF_INET6, MSG_DONTWAIT, MSG_PEEK, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, SOCK_STREAM, sockaddr, socklen_t};
 use crate::arguments::most;
 use crate::error::{Errno, answered, returned};
-use crate::fd::{self, Target, socket_of};
+use crate::fd::{self, Target, held, socket_of, target};
+use crate::local::pair::Ended;
+use crate::local::transfer;
 use crate::services::StdNet;
 use core::ffi::c_void;
 use hostcall_abi::std_services::{event, option};
@@ -13,23 +15,25 @@ use hostcall_abi::std_services::{event, option};
 /// No address.
 const NONE: Address = [0; 8];
 
-/// Makes a call; while it says that it would wait, waits for `events` as the socket's mode wants, and makes it again.
-fn waiting<T>(handle: u64, events: u32, mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+/// Makes a call; while it says that it would wait, and is not to be over `now`, waits for `events` as the socket's mode wants, and makes it again.
+fn waiting<T>(handle: u64, events: u32, now: bool, mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {
         match call() {
-            Err(Errno(EAGAIN)) => answered(StdNet::wait(handle, events))?,
+            // There may be more that the host has not looked at.
+            Err(Errno(EINTR)) => {}
+            Err(Errno(EAGAIN)) if !now => answered(StdNet::wait(handle, events))?,
             result => return result,
         }
     }
 }
 
-pub(crate) fn receive(handle: u64, peek: bool, into: &mut [u8]) -> Result<(isize, Address), Errno> {
-    let (n, from) = waiting(handle, event::IN, || answered(StdNet::receive(handle, peek, into)))?;
+pub(crate) fn receive(handle: u64, peek: bool, now: bool, into: &mut [u8]) -> Result<(isize, Address), Errno> {
+    let (n, from) = waiting(handle, event::IN, now, || answered(StdNet::receive(handle, peek, into)))?;
     Ok(((n as usize).min(into.len()) as isize, from))
 }
 
-pub(crate) fn send(handle: u64, to: Address, from: &[u8]) -> Result<isize, Errno> {
-    let n = waiting(handle, event::OUT, || answered(StdNet::send(handle, to, from)))?;
+pub(crate) fn send(handle: u64, to: Address, now: bool, from: &[u8]) -> Result<isize, Errno> {
+    let n = waiting(handle, event::OUT, now, || answered(StdNet::send(handle, to, from)))?;
     Ok((n as usize).min(from.len()) as isize)
 }
 
@@ -59,7 +63,8 @@ pub extern "C" fn libc_socket(family: i32, kind: i32, _protocol: i32) -> i32 {
         if kind & SOCK_NONBLOCK != 0 {
             set_nonblocking(handle, true)?;
         }
-        fd::open(Target::Socket(handle))
+        // The options have the numbers of descriptors' flags.
+        fd::open_with(Target::Socket(handle), kind & SOCK_CLOEXEC)
     })())
 }
 
@@ -126,8 +131,8 @@ pub unsafe extern "C" fn libc_accept(fd: i32, name: *mut sockaddr, len: *mut soc
 pub unsafe extern "C" fn libc_accept4(fd: i32, name: *mut sockaddr, len: *mut socklen_t, flags: i32) -> i32 {
     returned((|| {
         let handle = socket_of(fd)?;
-        let (connection, from) = waiting(handle, event::IN, || answered(StdNet::accept(handle)))?;
-        let fd = fd::open(Target::Socket(connection))?;
+        let (connection, from) = waiting(handle, event::IN, false, || answered(StdNet::accept(handle)))?;
+        let fd = fd::open_with(Target::Socket(connection), flags & SOCK_CLOEXEC)?;
         if flags & SOCK_NONBLOCK != 0 {
             set_nonblocking(connection, true)?;
         }
@@ -161,13 +166,20 @@ pub unsafe extern "C" fn libc_recvfrom(
     name_len: *mut socklen_t,
 ) -> isize {
     returned((|| {
-        let handle = socket_of(fd)?;
         if into.is_null() && len > 0 {
             return Err(Errno(EINVAL));
         }
         // SAFETY: the caller's.
         let into = if len == 0 { &mut [] } else { unsafe { core::slice::from_raw_parts_mut(into, len.min(most())) } };
-        let (n, from) = receive(handle, flags & MSG_PEEK != 0, into)?;
+        let (peek, now) = (flags & MSG_PEEK != 0, flags & MSG_DONTWAIT != 0);
+        let (n, from) = match target(fd)? {
+            Target::Object(reference) => {
+                let held = held(reference)?;
+                held.socket()?;
+                (transfer::receive(&held, into, peek, now)? as isize, NONE)
+            }
+            _ => receive(socket_of(fd)?, peek, now, into)?,
+        };
         // SAFETY: the caller's.
         unsafe { address::write(from, name, name_len) };
         Ok(n)
@@ -193,12 +205,11 @@ pub unsafe extern "C" fn libc_sendto(
     fd: i32,
     from: *const c_void,
     len: usize,
-    _flags: i32,
+    flags: i32,
     to: *const sockaddr,
     to_len: socklen_t,
 ) -> isize {
     returned((|| {
-        let handle = socket_of(fd)?;
         // SAFETY: the caller's.
         let to = if to.is_null() { NONE } else { unsafe { address::read(to, to_len) }? };
         if from.is_null() && len > 0 {
@@ -206,13 +217,25 @@ pub unsafe extern "C" fn libc_sendto(
         }
         // SAFETY: the caller's.
         let from = if len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(from.cast::<u8>(), len.min(most())) } };
-        send(handle, to, from)
+        let now = flags & MSG_DONTWAIT != 0;
+        match target(fd)? {
+            Target::Object(reference) => {
+                let held = held(reference)?;
+                held.socket()?;
+                if to == NONE { transfer::send(&held, from, now).map(|n| n as isize) } else { Err(Errno(EISCONN)) }
+            }
+            _ => send(socket_of(fd)?, to, now, from),
+        }
     })())
 }
 
 /// # Safety
 /// `len` is null or valid, and `name` null or valid for writes of `*len` bytes.
 unsafe fn name(fd: i32, peer: bool, name: *mut sockaddr, len: *mut socklen_t) -> i32 {
+    if let Ok(Target::Object(reference)) = target(fd) {
+        // SAFETY: the caller's.
+        return returned(held(reference).and_then(|held| held.socket().map(drop)).map(|()| unsafe { address::write_unnamed(name, len) }));
+    }
     returned(socket_of(fd).and_then(|handle| answered(StdNet::name(handle, peer))).map(|address| {
         // SAFETY: the caller's.
         unsafe { address::write(address, name, len) };
@@ -245,6 +268,12 @@ pub unsafe extern "C" fn libc_getsockname(fd: i32, into: *mut sockaddr, len: *mu
 pub extern "C" fn libc_shutdown(fd: i32, how: i32) -> i32 {
     returned((|| {
         let how = u32::try_from(how).ok().filter(|how| *how <= 2).ok_or(Errno(EINVAL))?;
+        if let Target::Object(reference) = target(fd)? {
+            let held = held(reference)?;
+            let (pair, end) = held.socket()?;
+            pair.shut(end, Ended { reading: how != 1, writing: how != 0 });
+            return Ok(0);
+        }
         answered(StdNet::shutdown(socket_of(fd)?, how)).map(|()| 0)
     })())
 }

@@ -192,3 +192,98 @@ fn a_lock_is_waited_for_without_a_thread() {
     }
     assert!(served.server.collect().is_success());
 }
+
+#[cfg(target_os = "linux")]
+impl Served {
+    fn made(&self, what: &str) -> u64 {
+        self.call::<Result<u64, u32>>(what, &args()).unwrap()
+    }
+
+    fn change(&self, set: u64, operation: u32, handle: u64, events: u32, data: u64) -> Result<(), u32> {
+        self.call("StdWatch__change", &args().with(set).with(operation).with(handle).with(events).with(data))
+    }
+
+    fn wait(&self, set: u64, alarm: u64, nanos: i64, most: u32) -> Result<Vec<[u64; 2]>, u32> {
+        let found: Result<[u64; 12], u32> = self.call("StdWatch__wait", &args().with(set).with(alarm).with(nanos).with(most));
+        let pairs = |flat: [u64; 12]| flat.chunks(2).map(|pair| [pair[0], pair[1]]).take_while(|[events, _]| *events != 0).collect();
+        found.map(pairs)
+    }
+
+    fn ring(&self, alarm: u64) {
+        let services = self.builtins.services();
+        let place = services.iter().position(|service| service.name() == "StdWatch__ring").unwrap();
+        self.device.wave(0).post(place as u16 + 1, Flags::default(), &args().with(alarm).units).unwrap();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_wait_in_a_set_is_ended_by_its_members_and_by_its_alarm() {
+    const EDGE: u32 = 1 << 31;
+    let served = Served::new();
+    rustix::fs::mkfifoat(rustix::fs::CWD, served.host.path().join("fifo"), rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let fifo = served.open("/data/fifo", open::READ);
+    let (set, alarm) = (served.made("StdWatch__set"), served.made("StdWatch__alarm"));
+    assert_eq!(served.change(set, 1, fifo, event::IN | EDGE, 77), Ok(()));
+    assert_eq!(served.change(set, 1, fifo, event::IN, 78), Err(errno::EEXIST));
+    assert_eq!(served.wait(set, alarm, SOON, 6), Ok(vec![]));
+    let served = &served;
+    std::thread::scope(|scope| {
+        let wait = scope.spawn(move || served.wait(set, alarm, LONG, 6));
+        std::thread::sleep(Duration::from_millis(5));
+        served.ring(alarm);
+        assert_eq!(wait.join().unwrap(), Ok(vec![]));
+        assert_eq!(served.poll_any(&[[alarm, u64::from(event::IN)]], SOON), Ok(0), "it was rung once, and somebody has heard it");
+        let wait = scope.spawn(move || served.wait(set, alarm, LONG, 6));
+        let mut writer = std::fs::OpenOptions::new().write(true).open(served.host.path().join("fifo")).unwrap();
+        writer.write_all(b"text").unwrap();
+        assert_eq!(wait.join().unwrap(), Ok(vec![[u64::from(event::IN), 77]]));
+        assert_eq!(served.wait(set, 0, SOON, 6), Ok(vec![]), "an edge is told once");
+        writer.write_all(b"more").unwrap();
+        assert_eq!(served.wait(set, 0, LONG, 6), Ok(vec![[u64::from(event::IN), 77]]));
+        // With nobody who waits it rings until somebody does.
+        served.ring(alarm);
+        assert_eq!(served.wait(set, alarm, LONG, 6), Ok(vec![]));
+        served.ring(alarm);
+        assert_eq!(served.poll(&[[alarm, u64::from(event::IN)]], LONG).map(|events| events[0]), Ok(event::IN));
+        assert_eq!(served.change(set, 3, fifo, event::IN, 79), Ok(()));
+        assert_eq!(served.poll(&[[set, u64::from(event::IN)]], LONG).map(|events| events[0]), Ok(event::IN), "a set is a handle, too");
+        served.call::<()>("Files__close", &args().with(fifo));
+        assert_eq!(served.wait(set, 0, SOON, 6), Ok(vec![]), "what is closed leaves the set");
+    });
+    assert!(served.server.collect().is_success());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn sets_and_alarms_refuse_what_they_are_not() {
+    let served = Served::new();
+    std::fs::write(served.host.path().join("file"), "").unwrap();
+    let (set, alarm) = (served.made("StdWatch__set"), served.made("StdWatch__alarm"));
+    let (file, dir) = (served.open("/data/file", open::READ), served.open("/data", open::READ));
+    for (of, operation, handle, error) in [
+        (alarm, 1, file, errno::EINVAL),
+        (u64::MAX, 1, alarm, errno::EBADF),
+        (set, 1, file, errno::EPERM),
+        (set, 1, dir, errno::EPERM),
+        (set, 1, set, errno::EINVAL),
+        (set, 1, u64::MAX, errno::EBADF),
+        (set, 1, 0, errno::EPERM),
+        (set, 2, alarm, errno::ENOENT),
+        (set, 3, alarm, errno::ENOENT),
+        (set, 0, alarm, errno::EINVAL),
+        (set, u32::MAX, alarm, errno::EINVAL),
+    ] {
+        assert_eq!(served.change(of, operation, handle, event::IN, 0), Err(error), "{of:#x} {operation} {handle:#x}");
+    }
+    for (of, alarm, most, error) in
+        [(alarm, 0, 6, errno::EINVAL), (set, file, 6, errno::EINVAL), (set, u64::MAX, 6, errno::EBADF), (set, alarm, 0, errno::EINVAL)]
+    {
+        assert_eq!(served.wait(of, alarm, 0, most), Err(error));
+    }
+    assert_eq!(served.wait(set, alarm, 0, u32::MAX), Ok(vec![]));
+    // No alarm: nobody hears of it.
+    served.ring(file);
+    served.ring(u64::MAX);
+    assert!(served.server.collect().is_success());
+}
