@@ -13,7 +13,7 @@
 //!   [`output`]: what it prints. [`life`]: how it begins and ends.
 //! * `copies`: of memory, on NVIDIA GPUs.
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code. [`syscall`]: what is asked by number.
-//!   [`system`]: what is asked about the system; [`absent`]: what it has not.
+//!   [`text`], [`calendar`], [`semaphore`]: parts of C's library. [`system`]: what is asked about the system; [`absent`]: what it has not.
 //! * [`fd`]: descriptors, which stand for handles of the host or for objects of the device. [`mod@file`], [`dir`], [`net`], [`pipes`]: what is done with
 //!   those of each kind; [`poll`], [`mod@epoll`], [`io`]: with any. `local`: the objects, and how one waits for them and for the host.
 //! * [`place`]: where paths begin. [`links`]: names; [`status`], [`changes`], [`locks`]: what is known of files and set of them; [`moving`], [`mapping`]:
@@ -29,6 +29,7 @@ extern crate alloc;
 pub mod abi;
 pub mod absent;
 mod arguments;
+pub mod calendar;
 pub mod changes;
 #[cfg(all(hostcall_device, target_arch = "nvptx64"))]
 pub mod copies;
@@ -58,12 +59,14 @@ pub mod pipes;
 pub mod place;
 pub mod poll;
 pub mod process;
+pub mod semaphore;
 mod services;
 #[cfg(hostcall_device)]
 pub mod stack;
 pub mod status;
 pub mod syscall;
 pub mod system;
+pub mod text;
 pub mod thread;
 pub mod time;
 pub mod tls;

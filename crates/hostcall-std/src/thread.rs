@@ -135,6 +135,11 @@ fn spawn(start: Start, argument: usize) -> Result<Tid, Errno> {
     Err(Errno(EAGAIN))
 }
 
+/// Threads that can run besides `main`.
+pub fn limit() -> usize {
+    seats().len()
+}
+
 /// Waits until a thread has ended.
 fn wait_for(id: Tid) {
     let seat = (id & SEAT_MASK).checked_sub(1).and_then(|index| seats().get(index as usize));

@@ -34,6 +34,8 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
             command.args(flags::C_OF_X86_64);
         }
         if sysroot.machine.is_gpu() {
+            // The runtime is C's library, and no other is linked.
+            command.arg("-Zlink-native-libraries=no");
             // Only crates of the user's own: a registry crate has no kernels.
             if is_users_own() && call.is_crate {
                 command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})")).arg("-Aunused_features");
