@@ -83,6 +83,9 @@ pub const O_EXCL: i32 = 0o200;
 pub const O_TRUNC: i32 = 0o1000;
 pub const O_APPEND: i32 = 0o2000;
 pub const O_NONBLOCK: i32 = 0o4000;
+pub const O_DSYNC: i32 = 0o10_000;
+pub const O_SYNC: i32 = 0o4_010_000;
+pub const O_TMPFILE: i32 = 0o20_200_000;
 pub const O_DIRECTORY: i32 = 0o200_000;
 pub const O_NOFOLLOW: i32 = 0o400_000;
 pub const O_CLOEXEC: i32 = 0o2_000_000;
@@ -92,6 +95,7 @@ pub const O_PATH: i32 = 0o10_000_000;
 pub const AT_FDCWD: i32 = -100;
 pub const AT_SYMLINK_NOFOLLOW: i32 = 0x100;
 pub const AT_REMOVEDIR: i32 = 0x200;
+pub const AT_EACCESS: i32 = 0x200;
 pub const AT_SYMLINK_FOLLOW: i32 = 0x400;
 pub const AT_EMPTY_PATH: i32 = 0x1000;
 
@@ -104,9 +108,17 @@ pub const F_GETFD: i32 = 1;
 pub const F_SETFD: i32 = 2;
 pub const F_GETFL: i32 = 3;
 pub const F_SETFL: i32 = 4;
+pub const F_GETLK: i32 = 5;
+pub const F_SETLK: i32 = 6;
+pub const F_SETLKW: i32 = 7;
+pub const F_OFD_GETLK: i32 = 36;
+pub const F_OFD_SETLK: i32 = 37;
+pub const F_OFD_SETLKW: i32 = 38;
 pub const F_DUPFD_CLOEXEC: i32 = 1030;
 pub const F_SETPIPE_SZ: i32 = 1031;
 pub const F_GETPIPE_SZ: i32 = 1032;
+/// In `struct flock`: no lock.
+pub const F_UNLCK: i16 = 2;
 pub const FD_CLOEXEC: i32 = 1;
 
 pub const FIONREAD: i32 = 0x541b;
@@ -142,6 +154,92 @@ pub struct stat {
     /// 1 if there is a time of creation.
     pub st_has_birthtim: i64,
 }
+
+/// Nanoseconds that stand for the time now, and for the time as it is.
+pub const UTIME_NOW: i64 = 0x3fff_ffff;
+pub const UTIME_OMIT: i64 = 0x3fff_fffe;
+
+pub const STATX_BASIC_STATS: u32 = 0x7ff;
+pub const STATX_BTIME: u32 = 0x800;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct statx_timestamp {
+    pub tv_sec: i64,
+    pub tv_nsec: u32,
+    pub pad: i32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct statx {
+    pub stx_mask: u32,
+    pub stx_blksize: u32,
+    pub stx_attributes: u64,
+    pub stx_nlink: u32,
+    pub stx_uid: u32,
+    pub stx_gid: u32,
+    pub stx_mode: u16,
+    pub pad1: u16,
+    pub stx_ino: u64,
+    pub stx_size: u64,
+    pub stx_blocks: u64,
+    pub stx_attributes_mask: u64,
+    pub stx_atime: statx_timestamp,
+    pub stx_btime: statx_timestamp,
+    pub stx_ctime: statx_timestamp,
+    pub stx_mtime: statx_timestamp,
+    /// Major and minor number.
+    pub stx_rdev: [u32; 2],
+    pub stx_dev: [u32; 2],
+    pub pad2: [u64; 14],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct statfs {
+    pub f_type: u64,
+    pub f_bsize: u64,
+    pub f_blocks: u64,
+    pub f_bfree: u64,
+    pub f_bavail: u64,
+    pub f_files: u64,
+    pub f_ffree: u64,
+    pub f_fsid: [i32; 2],
+    pub f_namelen: u64,
+    pub f_frsize: u64,
+    pub f_flags: u64,
+    pub f_spare: [u64; 4],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct statvfs {
+    pub f_bsize: u64,
+    pub f_frsize: u64,
+    pub f_blocks: u64,
+    pub f_bfree: u64,
+    pub f_bavail: u64,
+    pub f_files: u64,
+    pub f_ffree: u64,
+    pub f_favail: u64,
+    pub f_fsid: u64,
+    pub f_flag: u64,
+    pub f_namemax: u64,
+    pub f_type: u32,
+    pub reserved: [i32; 5],
+}
+
+pub const PROT_WRITE: i32 = 2;
+pub const PROT_EXEC: i32 = 4;
+pub const MAP_SHARED: i32 = 1;
+pub const MAP_PRIVATE: i32 = 2;
+pub const MAP_SHARED_VALIDATE: i32 = 3;
+pub const MAP_FIXED: i32 = 0x10;
+pub const MAP_ANONYMOUS: i32 = 0x20;
+pub const MAP_FIXED_NOREPLACE: i32 = 0x10_0000;
+pub const MREMAP_MAYMOVE: i32 = 1;
+pub const MADV_DONTNEED: i32 = 4;
 
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -324,4 +422,5 @@ pub const FUTEX_WAKE_BITSET: i32 = 10;
 pub const FUTEX_PRIVATE_FLAG: i32 = 128;
 pub const FUTEX_CLOCK_REALTIME: i32 = 256;
 
+const _: () = assert!(size_of::<statx>() == 256 && size_of::<statfs>() == 120 && size_of::<statvfs>() == 112);
 const _: () = assert!(size_of::<stat>() == 144 && size_of::<msghdr>() == 56 && size_of::<addrinfo>() == 48);

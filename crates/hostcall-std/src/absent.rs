@@ -119,17 +119,17 @@ pub extern "C" fn libc_signal(_signal: i32, _handler: usize) -> usize {
     0
 }
 
-/// Functions of a user: the one whose files are made, as a program in a container sees itself.
+/// Functions that say who runs the program: who runs the host, whose files a program's files are.
 macro_rules! user {
-    ($($name:ident),+) => { $(
+    ($($name:ident: $which:literal),+) => { $(
         /// The user, or group, that runs the program.
         #[unsafe(no_mangle)]
         pub extern "C" fn $name() -> u32 {
-            0
+            crate::place::owner()[$which]
         }
     )+ };
 }
-user!(libc_getuid, libc_geteuid, libc_getgid, libc_getegid);
+user!(libc_getuid: 0, libc_geteuid: 0, libc_getgid: 1, libc_getegid: 1);
 
 /// The process that started this one: none.
 #[unsafe(no_mangle)]

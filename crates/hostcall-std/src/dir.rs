@@ -2,17 +2,18 @@
 
 use crate::abi::dirent64;
 use crate::abi::errno::{EIO, ENAMETOOLONG, ENOMEM, ENOTDIR};
-use crate::arguments::{most, path};
-use crate::error::{Errno, answered, returned};
+use crate::abi::{O_DIRECTORY, O_RDONLY};
+use crate::arguments::most;
+use crate::error::{Errno, answered};
 use crate::fd::{self, Target};
+use crate::place::{PATH_MAX, path};
 use crate::services::StdFiles;
-use crate::{lane, memory};
+use crate::{file, lane, memory};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ffi::c_char;
 use core::ptr::null_mut;
-use hostcall_device::__runtime::Files;
 
 /// Bytes of entries that are read at a time.
 const BATCH: usize = 32 << 10;
@@ -81,7 +82,7 @@ fn pointer(stream: Result<*mut Stream, Errno>) -> *mut Stream {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_opendir(name: *const c_char) -> *mut Stream {
     // SAFETY: the caller's.
-    pointer(unsafe { path(name) }.and_then(|path| fd::open(Target::Dir(answered(Files::open_dir(path))?))).and_then(Stream::of))
+    pointer(unsafe { path(name) }.and_then(|path| file::open(&path, O_RDONLY | O_DIRECTORY, 0)).and_then(Stream::of))
 }
 
 /// Reads the directory that a descriptor stands for; the descriptor is the stream's from then on.
@@ -101,6 +102,44 @@ pub unsafe extern "C" fn libc_readdir(stream: *mut Stream) -> *mut dirent64 {
         lane::here().set_errno(error.0);
         null_mut()
     })
+}
+
+/// As [`libc_readdir`], into an entry of the caller's: 0 or an error number; `result` is null at the end.
+///
+/// # Safety
+/// As [`libc_readdir`]; `into` and `result` are valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_readdir_r(stream: *mut Stream, into: *mut dirent64, result: *mut *mut dirent64) -> i32 {
+    // SAFETY: the caller's.
+    let (entry, error) = match unsafe { &mut *stream }.next() {
+        Ok(entry) => (entry, 0),
+        Err(error) => (null_mut(), error.0),
+    };
+    if !entry.is_null() {
+        // SAFETY: an entry is as long as it says, and no longer than one with the longest name.
+        unsafe {
+            let len = usize::from((&raw const (*entry).d_reclen).read()).min(size_of::<dirent64>());
+            into.cast::<u8>().copy_from_nonoverlapping(entry.cast(), len);
+        }
+    }
+    // SAFETY: the caller's.
+    unsafe { result.write(if entry.is_null() { null_mut() } else { into }) };
+    error
+}
+
+/// Goes back to the first entry.
+///
+/// # Safety
+/// `stream` is open, and nobody else reads it meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_rewinddir(stream: *mut Stream) {
+    // SAFETY: the caller's.
+    let stream = unsafe { &mut *stream };
+    (stream.at, stream.end) = (0, 0);
+    if let Ok(Target::Dir(handle)) = fd::target(stream.fd) {
+        // There is nobody to tell; the next entry says it again.
+        let _ = StdFiles::rewind(handle);
+    }
 }
 
 /// The descriptor of a directory that is read.
@@ -124,54 +163,6 @@ pub unsafe extern "C" fn libc_closedir(stream: *mut Stream) -> i32 {
     fd::libc_close(stream.fd)
 }
 
-/// # Safety
-/// `name` is a C string.
-unsafe fn on_path(name: *const c_char, act: impl FnOnce(&[u8]) -> Result<Result<(), u32>, hostcall_device::CallError>) -> i32 {
-    // SAFETY: the caller's.
-    returned(unsafe { path(name) }.and_then(|path| answered(act(path))).map(|()| 0))
-}
-
-/// Makes a directory.
-///
-/// # Safety
-/// `name` is a C string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn libc_mkdir(name: *const c_char, _mode: u32) -> i32 {
-    // SAFETY: the caller's.
-    unsafe { on_path(name, |path| Files::create_dir(path, false)) }
-}
-
-/// Removes a file.
-///
-/// # Safety
-/// `name` is a C string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn libc_unlink(name: *const c_char) -> i32 {
-    // SAFETY: the caller's.
-    unsafe { on_path(name, Files::remove_file) }
-}
-
-/// Removes an empty directory.
-///
-/// # Safety
-/// `name` is a C string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn libc_rmdir(name: *const c_char) -> i32 {
-    // SAFETY: the caller's.
-    unsafe { on_path(name, Files::remove_dir) }
-}
-
-/// Renames a file or directory.
-///
-/// # Safety
-/// Both are C strings.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn libc_rename(from: *const c_char, to: *const c_char) -> i32 {
-    // SAFETY: the caller's.
-    let paths = unsafe { path(from) }.and_then(|from| Ok((from, unsafe { path(to) }?)));
-    returned(paths.and_then(|(from, to)| answered(Files::rename(from, to))).map(|()| 0))
-}
-
 /// The path without links, `.` and `..`, in `into`, which has room for `PATH_MAX` bytes, or if that is null in memory that `free` frees.
 ///
 /// # Safety
@@ -182,7 +173,7 @@ pub unsafe extern "C" fn libc_realpath(name: *const c_char, into: *mut c_char) -
         // SAFETY: the caller's.
         let path = unsafe { path(name) }?;
         let mut text = vec![0; PATH_MAX];
-        let len = answered(StdFiles::canonicalize(path, &mut text))? as usize;
+        let len = answered(StdFiles::canonicalize(&path, &mut text))? as usize;
         if len >= PATH_MAX {
             return Err(Errno(ENAMETOOLONG));
         }
@@ -202,6 +193,3 @@ pub unsafe extern "C" fn libc_realpath(name: *const c_char, into: *mut c_char) -
         <*mut u8>::cast,
     )
 }
-
-/// The longest path, its end included.
-const PATH_MAX: usize = 4096;

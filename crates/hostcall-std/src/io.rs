@@ -2,18 +2,18 @@
 
 use crate::abi::errno::{EAGAIN, EBADF, EFAULT, EINVAL, ENOTTY};
 use crate::abi::{
-    F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL, F_GETPIPE_SZ, F_SETFD, F_SETFL, F_SETPIPE_SZ, FD_CLOEXEC, FIONBIO, FIONREAD, O_APPEND,
-    O_CLOEXEC, O_NONBLOCK, iovec,
+    F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL, F_GETLK, F_GETPIPE_SZ, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_SETFD, F_SETFL, F_SETLK,
+    F_SETLKW, F_SETPIPE_SZ, FD_CLOEXEC, FIONBIO, FIONREAD, O_APPEND, O_CLOEXEC, O_NONBLOCK, iovec,
 };
 use crate::arguments::most;
 use crate::error::{Errno, answered, returned};
 use crate::fd::{Target, held, target};
-use crate::lane;
 use crate::local::object::Object;
 use crate::local::{pipe, table, transfer};
 use crate::net::socket;
 use crate::services::{StdNet, StdSystem};
 use crate::variadic::{self, More};
+use crate::{lane, locks};
 use hostcall_abi::std_services::event;
 use hostcall_device::__runtime::Files;
 
@@ -54,6 +54,25 @@ fn most_of(target: Target) -> usize {
     }
 }
 
+/// Whether calls on a FIFO or a device of the host wait: the host's never do.
+fn waits(fd: i32) -> bool {
+    table::own_flags(fd) & (table::WAITS | O_NONBLOCK) == table::WAITS
+}
+
+fn wait(handle: u64, events: u32) -> Result<(), Errno> {
+    answered(StdNet::poll(&[[handle, u64::from(events)]], -1)).map(drop)
+}
+
+/// Does something with a FIFO or a device until it need not wait, or may not.
+fn until(fd: i32, handle: u64, events: u32, mut act: impl FnMut() -> Result<u32, Errno>) -> Result<isize, Errno> {
+    loop {
+        match act() {
+            Err(Errno(EAGAIN)) if waits(fd) => wait(handle, events)?,
+            done => return done.map(|n| n as isize),
+        }
+    }
+}
+
 /// Reads: how many bytes; 0 at the end.
 ///
 /// # Safety
@@ -73,6 +92,11 @@ pub unsafe extern "C" fn libc_read(fd: i32, into: *mut u8, len: usize) -> isize 
         match target {
             Target::Input => read_input(into, table::own_flags(fd) & O_NONBLOCK != 0),
             Target::Output(_) => Err(Errno(EBADF)),
+            Target::File(handle) if waits(fd) => {
+                // A FIFO to which nobody has written yet says that it is at its end; for whom somebody has to come first, poll waits.
+                wait(handle, event::IN)?;
+                until(fd, handle, event::IN, || answered(Files::read(handle, into)))
+            }
             Target::File(handle) | Target::Dir(handle) => answered(Files::read(handle, into)).map(|n| n as isize),
             Target::Socket(handle) => socket::receive(handle, false, false, into).map(|(n, _)| n),
             Target::Object(reference) => transfer::read(&held(reference)?, into).map(|n| n as isize),
@@ -99,6 +123,7 @@ pub unsafe extern "C" fn libc_write(fd: i32, from: *const u8, len: usize) -> isi
         match target {
             Target::Input => Err(Errno(EBADF)),
             Target::Output(stream) => print(stream, from),
+            Target::File(handle) if waits(fd) => until(fd, handle, event::OUT, || answered(Files::write(handle, from))),
             Target::File(handle) | Target::Dir(handle) => answered(Files::write(handle, from)).map(|n| n as isize),
             Target::Socket(handle) => socket::send(handle, [0; 8], false, from),
             Target::Object(reference) => transfer::write(&held(reference)?, from).map(|n| n as isize),
@@ -217,6 +242,10 @@ pub unsafe extern "C" fn libc_fcntl(fd: i32, command: i32, more: More) -> i32 {
             F_DUPFD_CLOEXEC => table::duplicate(fd, argument(), O_CLOEXEC),
             F_GETFL => status(fd, target),
             F_SETFL => set_status(fd, status(fd, target)?, argument()),
+            F_GETLK | F_SETLK | F_SETLKW | F_OFD_GETLK | F_OFD_SETLK | F_OFD_SETLKW => {
+                // SAFETY: the caller's: of these commands it is the address of a `struct flock`, whose first field is the kind.
+                Ok(locks::of_process(command, unsafe { (variadic::long(more) as *mut i16).as_mut() }))
+            }
             F_GETPIPE_SZ | F_SETPIPE_SZ => match target {
                 Target::Object(reference) => match &*held(reference)? {
                     Object::PipeReader(_) | Object::PipeWriter(_) => Ok(pipe::ROOM as i32),

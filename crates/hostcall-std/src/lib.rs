@@ -16,6 +16,8 @@
 //!   [`text`], [`calendar`], [`semaphore`]: parts of C's library. [`system`]: what is asked about the system; [`absent`]: what it has not.
 //! * [`fd`]: descriptors, which stand for handles of the host or for objects of the device. [`mod@file`], [`dir`], [`net`], [`pipes`]: what is done with
 //!   those of each kind; [`poll`], [`mod@epoll`], [`io`]: with any. `local`: the objects, and how one waits for them and for the host.
+//! * [`place`]: where paths begin. [`links`]: names; [`status`], [`changes`], [`locks`]: what is known of files and set of them; [`moving`], [`mapping`]:
+//!   their bytes.
 //!
 //! None of these modules uses one that uses it.
 //!
@@ -28,6 +30,7 @@ pub mod abi;
 pub mod absent;
 mod arguments;
 pub mod calendar;
+pub mod changes;
 #[cfg(all(hostcall_device, target_arch = "nvptx64"))]
 pub mod copies;
 pub mod dir;
@@ -43,18 +46,24 @@ pub mod futex;
 pub mod io;
 pub mod lane;
 pub mod life;
+pub mod links;
 mod local;
+pub mod locks;
+pub mod mapping;
 pub mod memory;
+pub mod moving;
 pub mod net;
 mod once;
 pub mod output;
 pub mod pipes;
+pub mod place;
 pub mod poll;
 pub mod process;
 pub mod semaphore;
 mod services;
 #[cfg(hostcall_device)]
 pub mod stack;
+pub mod status;
 pub mod syscall;
 pub mod system;
 pub mod text;

@@ -1,6 +1,6 @@
 //! What a program may ask about the system that it runs on.
 
-use crate::abi::errno::{EINVAL, ENAMETOOLONG, ERANGE};
+use crate::abi::errno::{EINVAL, ENAMETOOLONG};
 use crate::error::{Errno, returned};
 use crate::thread;
 use core::ffi::{c_char, c_void};
@@ -114,21 +114,6 @@ pub unsafe extern "C" fn libc_uname(into: *mut c_char) -> i32 {
         unsafe { put(text, into.add(i * UNAME)) };
     }
     0
-}
-
-/// The current directory: the root of the grants.
-///
-/// # Safety
-/// `into` is valid for writes of `len` bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn libc_getcwd(into: *mut c_char, len: usize) -> *mut c_char {
-    if into.is_null() || len < 2 {
-        let _: i32 = returned(Err(Errno(if into.is_null() { EINVAL } else { ERANGE })));
-        return core::ptr::null_mut();
-    }
-    // SAFETY: there is room.
-    unsafe { put(b"/", into) };
-    into
 }
 
 /// Limits of a process: none, as many descriptors as there are.

@@ -187,7 +187,16 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     }));
     all.push(on_path(context, &define::files::remove_file(|_| Err(0)), policy, |place| place.dir.remove_file(&place.path)));
     all.push(on_path(context, &define::files::remove_dir(|_| Err(0)), policy, |place| place.dir.remove_dir(&place.path)));
-    all.push(on_file(context, &define::files::sync(|_| Err(0)), files, |file, _| Ok(check(file.file.sync_all()))));
+    let f = files.clone();
+    all.push(context.blocking(&define::files::sync(|_| Err(0)), move |call| {
+        let handle = call.fixed()?;
+        let result = match f.get(owner_of(call.report()), handle) {
+            Ok(Open::Dir(dir)) => check(dir.dir.sync_all()),
+            Ok(open) => open.file().and_then(|file| check(file.file.sync_all())),
+            Err(error) => Err(error),
+        };
+        answer(call, result)
+    }));
     all.push(on_file(context, &define::files::set_len(|_, _| Err(0)), files, |file, call| {
         let len = call.fixed()?;
         Ok(if file.writable { check(file.file.set_len(len)) } else { Err(errno::EBADF) })

@@ -64,6 +64,17 @@ pub(super) enum Open {
     Set(Arc<Set>),
 }
 
+impl Open {
+    /// The file that it is.
+    pub(super) fn file(self) -> Result<Arc<OpenFile>, u32> {
+        match self {
+            Self::File(file) => Ok(file),
+            Self::Dir(_) => Err(errno::EISDIR),
+            Self::Socket(_) | Self::Alarm(_) | Self::Set(_) => Err(errno::ESPIPE),
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Entry {
     generation: u32,
@@ -136,11 +147,7 @@ impl FileTable {
 
     /// The file that a handle stands for.
     pub(super) fn file(&self, owner: usize, handle: u64) -> Result<Arc<OpenFile>, u32> {
-        match self.get(owner, handle)? {
-            Open::File(file) => Ok(file),
-            Open::Dir(_) => Err(errno::EISDIR),
-            Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => Err(errno::ESPIPE),
-        }
+        self.get(owner, handle)?.file()
     }
 
     /// The directory that a handle stands for.

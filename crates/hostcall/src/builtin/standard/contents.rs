@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::super::context::{Context, answer, owner_of};
 use super::super::errno::Fault;
 use super::super::opening::mode_of;
-use super::super::table::{FileTable, OpenFile};
+use super::super::table::{FileTable, Open, OpenFile};
 use super::super::{define, errno};
 use crate::service::{Failure, Service};
 
@@ -128,8 +128,12 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>) -> Vec<Service
     let f = files.clone();
     let sync_data = context.blocking(&define::std_files::sync_data(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
-        let file = f.file(owner_of(call.report()), handle);
-        answer(call, file.and_then(|file| errno::check(file.file.sync_data())))
+        let result = match f.get(owner_of(call.report()), handle) {
+            Ok(Open::Dir(dir)) => errno::check(dir.dir.sync_data()),
+            Ok(open) => open.file().and_then(|file| errno::check(file.file.sync_data())),
+            Err(error) => Err(error),
+        };
+        answer(call, result)
     });
     vec![copy, allocate, sync_data]
 }
