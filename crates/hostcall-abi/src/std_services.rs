@@ -182,7 +182,7 @@ pub mod stat {
 /// Bits of the `options` of `StdFiles::open`: those of [`services::open`](crate::services::open), and these.
 pub mod open {
     pub use crate::services::open::{APPEND, CREATE, CREATE_NEW, READ, TRUNCATE, WRITE};
-    /// `ELOOP` for a symbolic link; with [`PATH`] the link itself.
+    /// `ELOOP` for a symbolic link, or with [`DIRECTORY`] `ENOTDIR`; with [`PATH`] the link itself.
     pub const NO_FOLLOW: u32 = 64;
     /// `ENOTDIR` for anything but a directory.
     pub const DIRECTORY: u32 = 128;

@@ -5,11 +5,17 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use hostcall_std::abi::{self, O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, S_IFDIR, S_IFMT, S_IFREG};
-use hostcall_std::{dir, error, fd, file, io, memory};
+use hostcall_std::{dir, error, fd, file, io, links, memory, status};
 
 fn open(path: &str, flags: i32) -> i32 {
-    // SAFETY: a C string.
-    unsafe { checked(file::libc_open(c(path).as_ptr(), flags, core::mem::zeroed()) as i64) as i32 }
+    let mode = 0o644u32;
+    // As a caller in C hands over what follows the flags.
+    #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
+    let more = (&raw const mode).cast::<u8>();
+    #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
+    let more = mode as usize;
+    // SAFETY: a C string, and a mode.
+    unsafe { checked(file::libc_open(c(path).as_ptr(), flags, more) as i64) as i32 }
 }
 
 fn write(fd: i32, bytes: &[u8]) -> i64 {
@@ -28,7 +34,7 @@ fn read(fd: i32, most: usize) -> Result<vec::Vec<u8>, i64> {
 fn stat(path: &str) -> Result<abi::stat, i32> {
     let mut stat = abi::stat::default();
     // SAFETY: a C string and a place for it.
-    match unsafe { checked(file::libc_stat(c(path).as_ptr(), &mut stat) as i64) } {
+    match unsafe { checked(status::libc_stat(c(path).as_ptr(), &mut stat) as i64) } {
         0 => Ok(stat),
         error => Err(error as i32),
     }
@@ -48,7 +54,7 @@ pub(crate) fn run() -> i32 {
     assert_eq!(checked(file::libc_fsync(a) as i64), 0);
     let mut of_fd = abi::stat::default();
     // SAFETY: a place for it.
-    assert_eq!(unsafe { checked(file::libc_fstat(a, &mut of_fd) as i64) }, 0);
+    assert_eq!(unsafe { checked(status::libc_fstat(a, &mut of_fd) as i64) }, 0);
     assert_eq!((of_fd.st_size, of_fd.st_mode & S_IFMT), (5, S_IFREG));
     let of_path = stat("w/a").expect("it is there");
     assert_eq!((of_path.st_ino, of_path.st_size), (of_fd.st_ino, 5));
@@ -78,19 +84,19 @@ pub(crate) fn run() -> i32 {
 
     // SAFETY: C strings, all of them.
     unsafe {
-        assert_eq!(checked(dir::libc_mkdir(c("w/d").as_ptr(), 0o777) as i64), 0);
-        assert_eq!(checked(dir::libc_mkdir(c("w/d").as_ptr(), 0o777) as i64), -17);
-        assert_eq!(checked(dir::libc_mkdir(c("w/none/d").as_ptr(), 0o777) as i64), -2);
-        assert_eq!(checked(dir::libc_rename(c("w/a").as_ptr(), c("w/d/b").as_ptr()) as i64), 0);
-        assert_eq!(checked(dir::libc_rmdir(c("w/d").as_ptr()) as i64), -39);
-        assert_eq!(checked(dir::libc_rmdir(c("w/d/b").as_ptr()) as i64), -20);
-        assert_eq!(checked(dir::libc_unlink(c("w/d").as_ptr()) as i64), -21);
-        assert_eq!(checked(dir::libc_unlink(c("w/a").as_ptr()) as i64), -2);
+        assert_eq!(checked(links::libc_mkdir(c("w/d").as_ptr(), 0o777) as i64), 0);
+        assert_eq!(checked(links::libc_mkdir(c("w/d").as_ptr(), 0o777) as i64), -17);
+        assert_eq!(checked(links::libc_mkdir(c("w/none/d").as_ptr(), 0o777) as i64), -2);
+        assert_eq!(checked(links::libc_rename(c("w/a").as_ptr(), c("w/d/b").as_ptr()) as i64), 0);
+        assert_eq!(checked(links::libc_rmdir(c("w/d").as_ptr()) as i64), -39);
+        assert_eq!(checked(links::libc_rmdir(c("w/d/b").as_ptr()) as i64), -20);
+        assert_eq!(checked(links::libc_unlink(c("w/d").as_ptr()) as i64), -21);
+        assert_eq!(checked(links::libc_unlink(c("w/a").as_ptr()) as i64), -2);
         let path = dir::libc_realpath(c("w/./d/../d/b").as_ptr(), core::ptr::null_mut());
         assert_eq!(core::ffi::CStr::from_ptr(path), c"/w/d/b");
         memory::libc_free(path.cast());
-        assert_eq!(checked(dir::libc_unlink(c("w/d/b").as_ptr()) as i64), 0);
-        assert_eq!(checked(dir::libc_rmdir(c("w/d").as_ptr()) as i64), 0);
+        assert_eq!(checked(links::libc_unlink(c("w/d/b").as_ptr()) as i64), 0);
+        assert_eq!(checked(links::libc_rmdir(c("w/d").as_ptr()) as i64), 0);
     }
     assert_eq!(stat("w").map(|stat| stat.st_mode & S_IFMT), Ok(S_IFDIR));
     assert_eq!(stat("w/a").err(), Some(-2));

@@ -45,6 +45,8 @@ pub(super) fn rename(from: Place, to: Place, flags: u32) -> Result<(), Fault> {
 /// Gives a file another name.
 pub(super) fn link(old: Place, new: Place, follow: bool) -> Result<(), Fault> {
     let (old, new) = both(old, new)?;
+    // The granted directory itself, and what `..` leads to: no directory has two names.
+    parent(&old)?.ok_or(errno::EPERM)?;
     let (dir, name) = parent_of_new(&new)?;
     if follow {
         let path = old.dir.canonicalize(&old.path)?;

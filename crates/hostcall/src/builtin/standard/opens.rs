@@ -88,7 +88,7 @@ fn open_any(place: Place, bits: u32, mode: u32) -> Result<(Open, u32), Fault> {
     let place = if writes || creates || on(open::TRUNCATE) { place.writable()? } else { place };
     if on(open::NO_FOLLOW) && place.dir.symlink_metadata(&place.path).is_ok_and(|metadata| metadata.is_symlink()) {
         // Whoever exchanges it for a link just now is in time for the program, and leads it nowhere that is not granted.
-        return Err(errno::ELOOP.into());
+        return Err(if on(open::DIRECTORY) { errno::ENOTDIR } else { errno::ELOOP }.into());
     }
     let file = open_file(&place, bits, mode & PERMISSIONS)?;
     let kind = kind_of(mode_of(&file)?);

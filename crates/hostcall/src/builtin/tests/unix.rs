@@ -82,6 +82,7 @@ fn one_call_opens_whatever_is_there_and_says_what_it_is() {
     assert_eq!(world.opened("/data/d", open::READ | open::WRITE, 0), Err(errno::EISDIR));
     assert_eq!(world.opened("/data/f", open::READ | open::DIRECTORY, 0), Err(errno::ENOTDIR));
     assert_eq!(world.opened("/data/link", open::READ | open::NO_FOLLOW, 0), Err(errno::ELOOP));
+    assert_eq!(world.opened("/data/link", open::READ | open::NO_FOLLOW | open::DIRECTORY, 0), Err(errno::ENOTDIR));
     assert_eq!(world.opened("/data/f/", open::READ, 0), Err(errno::ENOTDIR));
     assert_eq!(world.opened("/data", open::READ | open::UNNAMED, 0), Err(errno::ENOTSUP));
     for options in [0, open::CREATE, open::READ | open::CREATE | open::DIRECTORY, open::READ | 4096, u32::MAX] {

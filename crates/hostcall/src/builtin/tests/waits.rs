@@ -34,7 +34,7 @@ impl Served {
         let builtins = Builtins::new(policy, Console::new(Sink::Null, Sink::Null));
         // Without those of its own, so that numbers are those in the order of registration.
         let server = Server::without_device().without_built_in().services(builtins.services()).start().unwrap();
-        let buffer = PortBuffer::in_process(Geometry { slots: 16, slot_bytes: 4096, ..Geometry::new(8, 32) }).unwrap();
+        let buffer = PortBuffer::in_process(Geometry { slots: 4, slot_bytes: 1 << 16, ..Geometry::new(8, 32) }).unwrap();
         let device = MockDevice::new(server.add_buffer(buffer));
         Self { host, builtins, device, _awake: server.keep_awake(), server }
     }
@@ -82,7 +82,7 @@ impl Served {
     }
 
     fn poll_now(&self, handles: &[[u64; 2]], room: usize) -> Result<(u32, Vec<u32>), u32> {
-        let (count, bytes) = self.call_out::<Result<u32, u32>>("StdNet__poll_now", &handles_of(handles).with(room as u32), 4 * room);
+        let (count, bytes) = self.call_out::<Result<u32, u32>>("StdNet__poll_now", &handles_of(handles).with(4 * room as u32), 4 * room);
         Ok((count?, bytes.chunks_exact(4).map(|four| u32::from_ne_bytes(four.try_into().unwrap())).collect()))
     }
 
@@ -94,7 +94,8 @@ impl Served {
 fn handles_of(handles: &[[u64; 2]]) -> Args {
     let mut args = args();
     args.ins = handles.as_flattened().iter().flat_map(|n| n.to_ne_bytes()).collect();
-    args.with(handles.len() as u32)
+    let bytes = args.ins.len();
+    args.with(bytes as u32)
 }
 
 #[test]
