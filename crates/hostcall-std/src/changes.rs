@@ -265,9 +265,9 @@ mod tests {
             assert_eq!(times(&raw const given), [-1, 2, 3, UTIME_OMIT]);
             assert_eq!(times(core::ptr::null()), [0, UTIME_NOW, 0, UTIME_NOW]);
             let micros = |usec| [timeval { tv_sec: 1, tv_usec: 999_999 }, timeval { tv_sec: 2, tv_usec: usec }];
-            let [accessed, modified] = of_micros(&raw const micros(3)).unwrap().unwrap();
+            let [accessed, modified] = of_micros(&micros(3)).unwrap().unwrap();
             assert_eq!((accessed.tv_nsec, modified.tv_nsec), (999_999_000, 3000));
-            assert_eq!(of_micros(&raw const micros(1_000_000)), Err(Errno(EINVAL)));
+            assert_eq!(of_micros(&micros(1_000_000)), Err(Errno(EINVAL)));
             assert_eq!(of_micros(core::ptr::null()), Ok(None));
         }
     }
