@@ -42,6 +42,11 @@ pub(crate) fn returned<T: Returned>(result: Result<T, Errno>) -> T {
     })
 }
 
+/// As functions return it that say what went wrong themselves: 0, or an error number.
+pub(crate) fn number(result: Result<(), Errno>) -> i32 {
+    result.err().map_or(0, |error| error.0)
+}
+
 /// Where the lane keeps its last error number.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc___errno_location() -> *mut i32 {
