@@ -126,7 +126,8 @@ fn pairs() -> io::Result<()> {
     let mut text = [0; 6];
     two.read_exact(&mut text)?;
     two.set_nonblocking(true)?;
-    println!("pair: {:?} {}", String::from_utf8_lossy(&text), kind(two.read(&mut text)));
+    let over = kind(two.read(&mut text));
+    println!("pair: {:?} {over}", String::from_utf8_lossy(&text));
     two.write_all(b"to one")?;
     two.shutdown(std::net::Shutdown::Write)?;
     let mut all = String::new();
