@@ -6,12 +6,8 @@ use crate::error::{Errno, returned};
 use crate::local::table;
 pub(crate) use crate::local::table::{Target, held, target};
 
-/// The lowest free descriptor for something the host opened. If there is none left, it is closed again.
-pub(crate) fn open(target: Target) -> Result<i32, Errno> {
-    table::open(target, 0)
-}
-
-/// As [`open`], with `O_CLOEXEC`, the access mode and what else of `flags` belongs to a descriptor.
+/// The lowest free descriptor for something the host opened, with `O_CLOEXEC`, the access mode and what else of `flags` belongs to it. If there is none
+/// left, it is closed again.
 pub(crate) fn open_with(target: Target, flags: i32) -> Result<i32, Errno> {
     table::open(target, flags)
 }

@@ -112,14 +112,15 @@ pub unsafe extern "C" fn libc_read(fd: i32, into: *mut u8, len: usize) -> isize 
 pub unsafe extern "C" fn libc_write(fd: i32, from: *const u8, len: usize) -> isize {
     returned((|| {
         let target = target(fd)?;
-        if len == 0 {
+        // Nothing is a datagram, too.
+        if len == 0 && !matches!(target, Target::Object(_) | Target::Socket(_)) {
             return Ok(0);
         }
-        if from.is_null() {
+        if from.is_null() && len > 0 {
             return Err(Errno(EINVAL));
         }
         // SAFETY: as in `libc_read`.
-        let from = unsafe { core::slice::from_raw_parts(from, len.min(most_of(target))) };
+        let from = if len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(from, len.min(most_of(target))) } };
         match target {
             Target::Input => Err(Errno(EBADF)),
             Target::Output(stream) => print(stream, from),

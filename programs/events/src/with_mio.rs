@@ -75,6 +75,8 @@ pub fn run() -> io::Result<()> {
     let address = listener.local_addr()?;
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
     let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+    // The loop keeps it, too: one that is closed wakes nobody.
+    let loops = waker.clone();
     let clients = thread::spawn(move || {
         let running: Vec<_> = (1..=CLIENTS as u8).map(|seed| thread::spawn(move || client(address, seed))).collect();
         let sums: io::Result<Vec<u64>> = running.into_iter().map(|client| client.join().expect("no panic")).collect();
@@ -115,6 +117,7 @@ pub fn run() -> io::Result<()> {
         }
     }
     println!("mio: {served} served, {:?}", clients.join().expect("no panic")?);
+    drop(loops);
     let (mut to, mut from) = mio::unix::pipe::new()?;
     poll.registry().register(&mut from, Token(next), Interest::READABLE)?;
     to.write_all(b"through a pipe")?;

@@ -111,6 +111,9 @@ impl Ring {
 
     /// Writes as much as there is room for: how many bytes. Up to [`PIPE_BUF`] bytes all or none.
     pub(crate) fn put(&self, from: &[u8]) -> Result<usize, Errno> {
+        if from.is_empty() {
+            return Ok(0);
+        }
         self.writing.with(|()| {
             if self.is_reader_gone() || self.is_writer_gone() {
                 return Err(Errno(EPIPE));
@@ -119,7 +122,7 @@ impl Ring {
             let written = self.written.load(Ordering::Relaxed);
             // Acquire pairs with the release in `take`: the reader has copied what was there.
             let room = ROOM - written.wrapping_sub(self.read.load(Ordering::Acquire));
-            if room == 0 && !from.is_empty() || from.len() <= PIPE_BUF && room < from.len() {
+            if room == 0 || from.len() <= PIPE_BUF && room < from.len() {
                 return Err(Errno(EAGAIN));
             }
             let count = room.min(from.len());
