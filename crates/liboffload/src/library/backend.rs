@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::arguments::Given;
 use super::host_calls::Calls;
+use super::names::Names;
 use crate::runtime::Error;
 use crate::sys::{ol_alloc_type_t, ol_device_type_t, ol_platform_backend_t};
 
@@ -128,8 +129,8 @@ pub(super) trait Program: Send + Sync {
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn Kernel>>, Error>;
     fn global(&self, name: &str) -> Result<Option<Global>, Error>;
 
-    /// Names among which those of all its kernels and global variables are, in order. `UNSUPPORTED` if the image does not tell.
-    fn names(&self) -> Result<Vec<String>, Error>;
+    /// The symbols that its image says it has. `UNSUPPORTED` if the image does not tell.
+    fn names(&self) -> Result<Names, Error>;
 }
 
 /// A global variable: where it is, and how many bytes it has.

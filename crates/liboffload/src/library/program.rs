@@ -132,11 +132,12 @@ impl Core {
 fn known(program: &dyn backend::Program) -> String {
     const MOST: usize = 12;
     let names = program.names().unwrap_or_default();
-    if names.is_empty() {
+    let names = names.all();
+    if names.len() == 0 {
         return String::new();
     }
     let more = if names.len() > MOST { ", …" } else { "" };
-    let names: Vec<_> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    let names: Vec<_> = names.take(MOST).map(|name| format!("`{name}`")).collect();
     format!("; its image has {}{more}", names.join(", "))
 }
 

@@ -17,6 +17,7 @@ use self::cache::{Cache, Work, class_of};
 use super::backend::{Block, Device, Global, Kernel, Pin, Platform, Program, Properties, Queue, Shape};
 use super::error::{fail, of_device};
 use super::host_calls::{self, Calls};
+use super::names::Names;
 use super::session;
 use crate::runtime::Error;
 use crate::sys::{ol_alloc_type_t, ol_errc_t, ol_platform_backend_t};
@@ -196,8 +197,8 @@ struct Loaded {
     // Dropped first: its server uses the program.
     calls: Option<Arc<Calls>>,
     flat: FlatProgram,
-    /// Of its symbols; `None` if the image does not tell.
-    names: Option<Vec<String>>,
+    /// `None` if the image does not tell.
+    names: Option<Names>,
 }
 
 impl Loaded {
@@ -220,7 +221,7 @@ impl Program for Loaded {
         Ok(found.map(|global| Global { address: global.address as usize, size: global.size }))
     }
 
-    fn names(&self) -> Result<Vec<String>, Error> {
+    fn names(&self) -> Result<Names, Error> {
         let text = "a fatbin does not tell its symbols: load the cubin or the PTX that it was made of";
         self.names.clone().map_or_else(|| fail(ol_errc_t::OL_ERRC_UNSUPPORTED, text), Ok)
     }
