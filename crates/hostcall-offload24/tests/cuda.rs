@@ -75,6 +75,16 @@ fn the_driver_is_asked_for_each_symbol_of_ptx_as_what_it_is() {
 }
 
 #[test]
+fn the_driver_lists_the_kernels_of_a_fatbin_and_nobody_its_variables() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("image.fatbin");
+    // Magic, version, size of the header, size of what follows; what that is the driver knows.
+    let head = [&0xba55_ed50_u32.to_le_bytes()[..], &1u16.to_le_bytes(), &16u16.to_le_bytes(), &64u64.to_le_bytes()].concat();
+    std::fs::write(&image, [head, vec![0; 64]].concat()).unwrap();
+    assert_eq!(said(folder.path(), &image), EXPECTED.replace("variables: limit table zeroed", "variables: unsupported"));
+}
+
+#[test]
 fn the_driver_is_asked_for_each_symbol_of_a_cubin_as_what_it_is() {
     let ptxas = match Ptxas::find() {
         Ok(ptxas) => ptxas,

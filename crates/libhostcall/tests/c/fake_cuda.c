@@ -87,9 +87,10 @@ R cuMemsetD8Async(P to, unsigned char v, size_t n, void *s) { (void)s; memset((v
 R cuModuleUnload(void *m) { (void)m; fake_destroyed++; return 0; }
 R cuLibraryGetModule(void **m, void *l) { *m = module; return l == (void *)(module + 1) ? 0 : 400; }
 R cuFuncGetModule(void **m, void *f) { *m = module; return f == function ? 0 : 400; }
-R cuModuleGetFunctionCount(unsigned *n, void *m) { *n = 1; return m == module ? 0 : 400; }
-R cuModuleEnumerateFunctions(void **f, unsigned n, void *m) { (void)n; (void)m; f[0] = function; return 0; }
-R cuFuncLoad(void *f) { fake_loaded++; return f == function ? 0 : 400; }
+__attribute__((weak)) R cuModuleGetFunctionCount(unsigned *n, void *m) { *n = 1; return m == module ? 0 : 400; }
+__attribute__((weak)) R cuModuleEnumerateFunctions(void **f, unsigned n, void *m) { (void)n; (void)m; f[0] = function; return 0; }
+__attribute__((weak)) R cuFuncGetName(const char **name, void *f) { *name = "kernel"; return f == function ? 0 : 400; }
+__attribute__((weak)) R cuFuncLoad(void *f) { fake_loaded++; return f == function ? 0 : 400; }
 __attribute__((weak)) R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const char *name) {
   P start = (P)(uintptr_t)fake_globals;
   if (m != module) return 400;

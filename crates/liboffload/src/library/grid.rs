@@ -12,7 +12,7 @@ use crate::library::error::{fail, of_device};
 use crate::library::host_calls::{self, Calls};
 use crate::library::names::Names;
 use crate::runtime::Error;
-use crate::sys::ol_errc_t;
+use crate::sys::{ol_errc_t, ol_symbol_kind_t};
 
 /// A bundle of the one image, which was found to be for the simulator.
 pub(super) fn bundle_of(image: &[u8]) -> ProgramBundle {
@@ -52,8 +52,8 @@ impl Program for GridProgram {
         Ok(found.map(|global| Global { address: global.address() as usize, size: global.size() }))
     }
 
-    fn names(&self) -> Result<Names, Error> {
-        Ok(self.names.clone())
+    fn names(&self, kind: ol_symbol_kind_t) -> Result<Vec<String>, Error> {
+        Ok(self.names.of_kind(kind))
     }
 }
 

@@ -17,14 +17,8 @@ impl Names {
     }
 
     /// The names of one kind.
-    #[cfg(llvm24)]
-    pub(super) fn of_kind(&self, kind: ol_symbol_kind_t) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(move |(_, its)| *its == kind).map(|(name, _)| name.as_str())
-    }
-
-    /// All names.
-    pub(super) fn all(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.0.iter().map(|(name, _)| name.as_str())
+    pub(super) fn of_kind(&self, kind: ol_symbol_kind_t) -> Vec<String> {
+        self.0.iter().filter(|(_, its)| *its == kind).map(|(name, _)| name.clone()).collect()
     }
 }
 
@@ -37,8 +31,6 @@ mod tests {
         let (kernel, global) = (ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL, ol_symbol_kind_t::OL_SYMBOL_KIND_GLOBAL_VARIABLE);
         let names = ["b", "__hostcall_abi", "a", "", "__HOSTCALL__X", "b"].map(|name| (name.to_owned(), kernel));
         let names = Names::new(names.into_iter().chain([("c".to_owned(), global)]));
-        assert_eq!(names.all().collect::<Vec<_>>(), ["a", "b", "c"]);
-        #[cfg(llvm24)]
-        assert_eq!(names.of_kind(global).collect::<Vec<_>>(), ["c"]);
+        assert_eq!((names.of_kind(kernel), names.of_kind(global)), (vec!["a".to_owned(), "b".to_owned()], vec!["c".to_owned()]));
     }
 }

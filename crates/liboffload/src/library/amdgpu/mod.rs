@@ -22,7 +22,9 @@ use super::session::AMDGPU;
 use super::worker::{WorkerQueue, Workers};
 use crate::library::arguments::Given;
 use crate::runtime::Error;
-use crate::sys::{ol_alloc_type_t, ol_device_fp_capability_flag_t as Fp, ol_device_type_t, ol_errc_t, ol_platform_backend_t};
+use crate::sys::{
+    ol_alloc_type_t, ol_device_fp_capability_flag_t as Fp, ol_device_type_t, ol_errc_t, ol_platform_backend_t, ol_symbol_kind_t,
+};
 
 /// The AMDGPU platform.
 pub(super) struct Amdgpu;
@@ -252,7 +254,7 @@ impl Program for Code {
         Ok(found)
     }
 
-    fn names(&self) -> Result<Names, Error> {
-        self.program.names()
+    fn names(&self, kind: ol_symbol_kind_t) -> Result<Vec<String>, Error> {
+        self.program.names(kind)
     }
 }

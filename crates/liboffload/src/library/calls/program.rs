@@ -67,8 +67,8 @@ impl Core {
             return crate::library::error::fail(ol_errc_t::OL_ERRC_INVALID_NULL_POINTER, "Callback must not be NULL");
         };
         let program = self.programs.get(program.cast()).ok_or_else(|| gone(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, "program"))?;
-        for name in program.driver.names()?.of_kind(kind) {
-            match self.symbol(&program, name, kind) {
+        for name in program.driver.names(kind)? {
+            match self.symbol(&program, &name, kind) {
                 // SAFETY: the caller's function and its data. No lock is held: it may call this library.
                 Ok(symbol) if unsafe { callback(symbol.cast(), user_data) } => {}
                 Ok(_) => break,

@@ -161,8 +161,8 @@ impl Program for HostProgram {
         Ok(self.0.find(name, false).map(|(address, size)| Global { address, size }))
     }
 
-    fn names(&self) -> Result<Names, Error> {
-        Ok(self.0.contents.names())
+    fn names(&self, kind: ol_symbol_kind_t) -> Result<Vec<String>, Error> {
+        Ok(self.0.contents.names().of_kind(kind))
     }
 }
 
