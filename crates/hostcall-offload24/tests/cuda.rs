@@ -51,7 +51,8 @@ fn driver(folder: &Path) -> PathBuf {
 /// What the program says of an image.
 fn said(folder: &Path, image: &Path) -> String {
     let driver = driver(folder).display().to_string();
-    let program = program_of(folder, "cuda24", &[source("cuda24.c")], true, &[&driver]);
+    // Before the sources, so it is to be linked whether something has asked for it yet or not.
+    let program = program_of(folder, "cuda24", &[source("cuda24.c")], true, &["-Wl,--no-as-needed", &driver]);
     let mut run = command(&program);
     run.arg(image).env("LD_LIBRARY_PATH", folder).env("OFFLOAD_PLATFORMS", "cuda");
     run.env("FAKE_CUDA_KERNELS", "add,nothing").env("FAKE_CUDA_VARIABLES", "limit,table,zeroed");

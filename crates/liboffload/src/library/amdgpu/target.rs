@@ -221,6 +221,33 @@ mod tests {
     }
 
     #[test]
+    fn kernels_and_variables_of_a_code_object_are_told_from_functions() {
+        let (llc, linker) = ("llc-22", "ld.lld-22");
+        let there = |tool: &str| Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
+        if !there(llc) || !there(linker) {
+            eprintln!("skipped: {llc} and {linker} are not installed (Debian: llvm-22, lld-22)");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let [source, object, code] = ["k.ll", "k.o", "k.hsaco"].map(|name| folder.path().join(name));
+        let text = "@table = protected addrspace(1) global [4 x i32] zeroinitializer
+            @__hostcall_own = protected addrspace(1) global i32 0
+            @hidden = internal addrspace(1) global i32 1
+            define protected amdgpu_kernel void @add() { store volatile i32 2, ptr addrspace(1) @hidden ret void }
+            define protected void @helper() { ret void }";
+        std::fs::write(&source, text).unwrap();
+        let run = |command: &mut Command| {
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        run(Command::new(llc).args(["-mtriple=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-filetype=obj", "-o"]).arg(&object).arg(&source));
+        run(Command::new(linker).arg("-shared").arg(&object).arg("-o").arg(&code));
+        let names = names(&std::fs::read(&code).unwrap());
+        assert_eq!(names.of_kind(ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL), ["add"]);
+        assert_eq!(names.of_kind(ol_symbol_kind_t::OL_SYMBOL_KIND_GLOBAL_VARIABLE), ["table"]);
+    }
+
+    #[test]
     fn the_numbers_are_those_that_llvm_writes() {
         let llc = "llc-22";
         let Some(known) = processors_of(llc) else {
