@@ -253,6 +253,7 @@ unsafe impl Sync for Function {}
 
 impl Function {
     /// Asks for more dynamic shared memory than every kernel gets, if this launch needs it.
+    #[inline]
     pub(super) fn allow_dynamic_shared(&self, entered: &Entered<'_>, bytes: u32) -> Result<(), Error> {
         if bytes <= self.dynamic_shared.load(Ordering::Relaxed) {
             return Ok(());
