@@ -25,8 +25,9 @@ const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-
 pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     let to = format!("{out}/offload");
     sh.create_dir(&to)?;
-    cmd!(sh, "cargo build --release --package hostcall-offload --package hostcall-offload24").run()?;
-    cmd!(sh, "cargo build --release --package liboffload --bin bench-offload --bin offload-info").run()?;
+    // At once: packages that are built apart may have other features, and would be compiled twice.
+    let packages = ["--package", "hostcall-offload", "--package", "hostcall-offload24", "--package", "liboffload"];
+    cmd!(sh, "cargo build --release {packages...} --lib --bin bench-offload --bin offload-info").run()?;
     for file in ["libhostcall_offload.so", "libhostcall_offload24.so", "bench-offload", "offload-info"] {
         sh.copy_file(crate::target_directory().join("release").join(file), &to)?;
         cmd!(sh, "strip {to}/{file}").quiet().run().context("needs binutils")?;
