@@ -110,7 +110,9 @@ unsafe impl Sync for Context {}
 pub(super) struct Entered<'a> {
     pub(super) context: &'a Context,
     pub(super) driver: &'static Driver,
-    pushed: bool,
+    /// The driver that is to pop the context, if it was pushed. (Not a `bool`: a byte and what pads it are copied in parts that overlap, and a processor
+    /// waits for each.)
+    pushed: Option<&'static Driver>,
     _open: RwLockReadGuard<'a, bool>,
 }
 
@@ -241,7 +243,7 @@ impl Context {
         if !*open {
             return Err(fault::closed(&self.name));
         }
-        Ok(Entered { context: self, driver: self.driver, pushed: false, _open: open })
+        Ok(Entered { context: self, driver: self.driver, pushed: None, _open: open })
     }
 
     /// Frees `resource`, now if nothing runs, else when nothing does (see the module's documentation).
@@ -341,7 +343,7 @@ impl Entered<'_> {
     fn push(&mut self) -> Result<(), Error> {
         // SAFETY: `raw` is live: owned and open, or lent for as long as the context lives.
         self.check(unsafe { self.driver.ctx_push(self.context.raw) })?;
-        self.pushed = true;
+        self.pushed = Some(self.driver);
         Ok(())
     }
 
@@ -414,10 +416,10 @@ impl Entered<'_> {
 impl Drop for Entered<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.pushed {
+        if let Some(driver) = self.pushed {
             let mut popped = std::ptr::null_mut();
             // SAFETY: an out parameter; pops what `enter` pushed, since everything between them on this thread is balanced.
-            if let Err(failed) = unsafe { self.driver.ctx_pop(&mut popped) } {
+            if let Err(failed) = unsafe { driver.ctx_pop(&mut popped) } {
                 tracing::debug!(call = failed.call, status = ?failed.status, "popping the context");
             }
         }
