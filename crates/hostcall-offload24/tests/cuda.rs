@@ -65,6 +65,7 @@ kernels: add nothing
 variables: limit table zeroed
 questions besides: 0
 launches: 10, changes of the current context in the last nine: 0
+wrong bytes of fills: 0
 ";
 
 #[test]

@@ -26,7 +26,7 @@ void *fake_context = context, *fake_module = module, *fake_function = function;
 OK(cuInit) OK(cuStreamSynchronize) OK(cuStreamQuery) OK(cuStreamWaitEvent) OK(cuEventRecord) OK(cuEventQuery) OK(cuEventSynchronize)
 OK(cuEventDestroy_v2) OK(cuStreamDestroy_v2) OK(cuCtxSetLimit)
 NO(cuMemAllocManaged) NO(cuMemHostRegister_v2) NO(cuMemHostUnregister) NO(cuMemPrefetchAsync_v2) NO(cuImportExternalMemory)
-NO(cuExternalMemoryGetMappedBuffer) NO(cuDestroyExternalMemory) NO(cuMemsetD16Async) NO(cuMemsetD32Async) NO(cuModuleLoadDataEx)
+NO(cuExternalMemoryGetMappedBuffer) NO(cuDestroyExternalMemory) NO(cuModuleLoadDataEx)
 NO(cuModuleGetFunction) NO(cuFuncGetAttribute) NO(cuFuncSetAttribute) NO(cuFuncGetParamInfo) NO(cuOccupancyMaxPotentialBlockSize)
 NO(cuOccupancyMaxActiveBlocksPerMultiprocessor) NO(cuLaunchCooperativeKernel) NO(cuLaunchKernel) NO(cuStreamWaitValue32_v2)
 NO(cuStreamBeginCapture_v2) NO(cuStreamEndCapture) NO(cuGraphInstantiateWithFlags) NO(cuGraphLaunch) NO(cuGraphDestroy)
@@ -84,6 +84,15 @@ R cuMemcpyHtoDAsync_v2(P to, const void *from, size_t n, void *s) { (void)s; mem
 R cuMemcpyDtoHAsync_v2(void *to, P from, size_t n, void *s) { (void)s; memcpy(to, (void *)(uintptr_t)from, n); return 0; }
 R cuMemcpyAsync(P to, P from, size_t n, void *s) { (void)s; memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n); return 0; }
 R cuMemsetD8Async(P to, unsigned char v, size_t n, void *s) { (void)s; memset((void *)(uintptr_t)to, v, n); return 0; }
+static R rows(P to, size_t pitch, const void *v, size_t size, size_t columns, size_t height) {
+  for (size_t y = 0; y < height; y++)
+    for (size_t x = 0; x < columns; x++) memcpy((void *)(uintptr_t)(to + y * pitch + x * size), v, size);
+  return to % size == 0 && (height < 2 || pitch % size == 0) ? 0 : 1;
+}
+R cuMemsetD16Async(P to, uint16_t v, size_t n, void *s) { (void)s; return rows(to, 0, &v, sizeof v, n, 1); }
+R cuMemsetD32Async(P to, uint32_t v, size_t n, void *s) { (void)s; return rows(to, 0, &v, sizeof v, n, 1); }
+R cuMemsetD2D8Async(P to, size_t pitch, unsigned char v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 1, w, h); }
+R cuMemsetD2D32Async(P to, size_t pitch, uint32_t v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 4, w, h); }
 R cuModuleUnload(void *m) { (void)m; fake_destroyed++; return 0; }
 R cuLibraryGetModule(void **m, void *l) { *m = module; return l == (void *)(module + 1) ? 0 : 400; }
 R cuFuncGetModule(void **m, void *f) { *m = module; return f == function ? 0 : 400; }

@@ -28,6 +28,30 @@ static bool show(ol_symbol_handle_t symbol, void *data) {
     return true;
 }
 
+/* Fills with patterns of any size, at any address. Memory of this driver's GPU is the host's. */
+static void fill(ol_context_handle_t context, ol_device_handle_t device, ol_queue_handle_t queue) {
+    enum { BYTES = 1 << 18 };
+    const size_t sizes[] = {1, 2, 3, 4, 5, 8, 12, 16, 17, 32, 33, 100};
+    unsigned char pattern[100], *memory;
+    size_t wrong = 0;
+    void *address = NULL;
+    OK(olMemAlloc(context, device, OL_ALLOC_TYPE_DEVICE, BYTES, &address));
+    memory = address;
+    for (size_t i = 0; i < sizeof pattern; i++)
+        pattern[i] = (unsigned char)(i + 1);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t from = 0; from < 2; from++) {
+            const size_t size = sizes[i], end = from + (BYTES - 2) / size * size;
+            memory[end] = 0xee;
+            OK(olMemFill(queue, memory + from, size, pattern, end - from));
+            for (size_t at = from; at < end; at++)
+                wrong += memory[at] != pattern[(at - from) % size];
+            wrong += memory[end] != 0xee;
+        }
+    printf("wrong bytes of fills: %zu\n", wrong);
+    OK(olMemFree(context, address));
+}
+
 int main(int argc, char **argv) {
     static char image[1 << 20];
     FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
@@ -61,6 +85,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 9; i++)
         OK(olLaunchKernel(queue, device, kernel, &once, NULL, 0, NULL, NULL));
     printf("launches: %ld, changes of the current context in the last nine: %d\n", fake_launches, fake_switched - switched);
+    fill(context, device, queue);
     OK(olSyncQueue(queue));
     OK(olShutDown());
     return 0;

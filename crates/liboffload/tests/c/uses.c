@@ -7,6 +7,8 @@
 #include "checks.h"
 #include <pthread.h>
 #include <string.h>
+#include <threads.h>
+#include <time.h>
 
 enum { THREADS = 20, ITEMS = 64, QUEUES = 16 };
 
@@ -126,6 +128,26 @@ static void registered(ol_device_handle_t device) {
     OK(olMemUnregister(device, numbers, 0));
     OK(olMemUnregister(device, numbers, 0));
 }
+
+/* What is being done, and the seconds since it began: what does not end says where. */
+static const char *volatile step = "";
+static volatile int seconds;
+
+static void *watch(void *data) {
+    (void)data;
+    for (;;) {
+        struct timespec second = {1, 0};
+        thrd_sleep(&second, NULL);
+        if (++seconds > 45) {
+            printf("FAIL %s: `%s` does not end; %d checks passed before\n", on, step, passed);
+            fflush(stdout);
+            _Exit(1);
+        }
+    }
+    return NULL;
+}
+
+#define STEP(call) (step = #call, seconds = 0, (call))
 
 struct common {
     ol_device_handle_t device;
@@ -320,6 +342,9 @@ int main(int count, char **arguments) {
         images[i - 1] = read_image(arguments[i]);
     if (!OK(olInit(NULL)))
         return 1;
+    pthread_t watcher;
+    if (pthread_create(&watcher, NULL, watch, NULL))
+        return 2;
     OK(olIterateDevices(take, NULL));
     for (size_t i = 0; i < device_count; i++) {
         ol_device_handle_t device = devices[i];
@@ -330,11 +355,11 @@ int main(int count, char **arguments) {
         int image = device == host ? 0 : 2, before = passed;
         OK(olGetDeviceInfo(device, OL_DEVICE_INFO_NAME, sizeof name, name));
         on = name;
-        many_blocks(device);
-        aligned(device);
-        whose_memory(device);
-        registered(device);
-        foreign(device, images, count - 1);
+        STEP(many_blocks(device));
+        STEP(aligned(device));
+        STEP(whose_memory(device));
+        STEP(registered(device));
+        STEP(foreign(device, images, count - 1));
         if (image + 1 >= count) {
             printf("%s: no image for it\n", name);
             failed++;
@@ -345,11 +370,11 @@ int main(int count, char **arguments) {
         OK(olGetSymbol(program, "foo", OL_SYMBOL_KIND_KERNEL, &common.foo));
         OK(olGetSymbol(program, "sequence", OL_SYMBOL_KIND_KERNEL, &sequence));
         OK(olCreateQueue(device, &common.queue));
-        by_threads(launch_in_one_queue, &common);
-        by_threads(allocate_a_little, &common);
-        chains(device, sequence);
-        behind_functions(device, common.foo);
-        times(device, common.foo);
+        STEP(by_threads(launch_in_one_queue, &common));
+        STEP(by_threads(allocate_a_little, &common));
+        STEP(chains(device, sequence));
+        STEP(behind_functions(device, common.foo));
+        STEP(times(device, common.foo));
         OK(olDestroyQueue(common.queue));
         OK(olDestroyProgram(program));
         printf("%s%s: %d checks passed\n", name, device == host ? " (simulator images)" : "", passed - before);
