@@ -64,6 +64,9 @@ enum Command {
     Sanitize {
         /// Only this one: `address` or `thread`
         kind: Option<String>,
+        /// The Offload API's C programs alone
+        #[arg(long)]
+        offload: bool,
     },
     /// Many calls from all waves, with faults injected; nothing may be lost, doubled or corrupted
     Soak {
@@ -169,9 +172,9 @@ fn main() -> Result<ExitCode> {
             steps.finish()
         }
         Command::Fuzz { seconds, target } => checks::fuzz(&sh, seconds, target.as_deref()),
-        Command::Sanitize { kind } => {
+        Command::Sanitize { kind, offload } => {
             offload::sanitize(&sh, kind.as_deref())?;
-            sanitize::run(kind.as_deref())
+            if offload { Ok(()) } else { sanitize::run(kind.as_deref()) }
         }
         Command::Soak { calls, stream_values, device, seconds } => checks::soak(&sh, calls, stream_values, &device, seconds),
         Command::Scarcity(arguments) => scarcity::run(&arguments),

@@ -25,8 +25,9 @@ const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-
 pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     let to = format!("{out}/offload");
     sh.create_dir(&to)?;
-    cmd!(sh, "cargo build --release --package hostcall-offload --package hostcall-offload24").run()?;
-    cmd!(sh, "cargo build --release --package liboffload --bin bench-offload --bin offload-info").run()?;
+    // At once: packages that are built apart may have other features, and would be compiled twice.
+    let packages = ["--package", "hostcall-offload", "--package", "hostcall-offload24", "--package", "liboffload"];
+    cmd!(sh, "cargo build --release {packages...} --lib --bin bench-offload --bin offload-info").run()?;
     for file in ["libhostcall_offload.so", "libhostcall_offload24.so", "bench-offload", "offload-info"] {
         sh.copy_file(crate::target_directory().join("release").join(file), &to)?;
         cmd!(sh, "strip {to}/{file}").quiet().run().context("needs binutils")?;
@@ -34,14 +35,16 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     let (tests, examples) = ("crates/liboffload/tests", "crates/hostcall-offload/examples/c");
     let include = "-Icrates/liboffload/include";
     let (fixture, ported) = (format!("{tests}/c/device_fixture.c"), format!("{tests}/c/with_contexts.h"));
-    let programs: [(&str, u32, Vec<String>); 8] = [
+    let programs: [(&str, u32, Vec<String>); 10] = [
         ("suite", 23, vec![format!("{tests}/c/suite.c")]),
+        ("uses", 23, vec![format!("{tests}/c/uses.c")]),
         ("conformance", 23, vec![format!("{tests}/c/conformance.c"), fixture.clone()]),
         ("stress", 23, vec![format!("{tests}/c/stress.c")]),
         ("vector_add", 23, vec![format!("{examples}/vector_add.c")]),
         ("vector_add_cpp", 23, vec![format!("{examples}/vector_add.cpp")]),
         ("suite24", 24, vec![format!("{tests}/c/suite24.c")]),
-        ("suite-ported", 24, vec!["-include".to_owned(), ported, format!("{tests}/c/suite.c")]),
+        ("suite-ported", 24, vec!["-include".to_owned(), ported.clone(), format!("{tests}/c/suite.c")]),
+        ("uses-ported", 24, vec!["-include".to_owned(), ported, format!("{tests}/c/uses.c")]),
         ("conformance24", 24, vec![format!("{tests}/c/conformance24.c"), fixture]),
     ];
     for (name, version, arguments) in programs {
@@ -69,55 +72,103 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     Ok(())
 }
 
-/// The test of a hundred threads, and the suite, under the sanitizers of addresses and of threads, on the processor; both are recorded as well, and a
-/// recording is replayed. The standard library is built with the sanitizer, too: otherwise what it orders would be taken for a race.
+/// A library under a sanitizer: of which LLVM's API, and what its programs are compiled with besides.
+struct Sanitized {
+    version: u32,
+    packages: [&'static str; 2],
+    library: &'static str,
+    replay: &'static str,
+    /// Of programs that were written for LLVM 23's API.
+    ported: &'static [&'static str],
+    /// The suite of what only this version has.
+    own_suite: Option<&'static str>,
+}
+
+const SANITIZED: [Sanitized; 2] = [
+    Sanitized {
+        version: 23,
+        packages: ["hostcall-offload", "liboffload"],
+        library: "hostcall_offload",
+        replay: "offload-replay",
+        ported: &[],
+        own_suite: None,
+    },
+    Sanitized {
+        version: 24,
+        packages: ["hostcall-offload24", "liboffload24"],
+        library: "hostcall_offload24",
+        replay: "offload-replay24",
+        ported: &["-Icrates/liboffload/include/24", "-include", "crates/liboffload/tests/c/with_contexts.h"],
+        own_suite: Some("suite24"),
+    },
+];
+
+/// The test of a hundred threads, and the suites, under the sanitizers of addresses and of threads, on the processor, for both versions of
+/// the API; both are recorded as well, and a recording is replayed. The standard library is built with the sanitizer, too: otherwise what it
+/// orders would be taken for a race.
 ///
 /// The C programs are compiled by clang and linked with the sanitizer's runtime that comes with nightly: a process has one runtime, and that
 /// of another compiler does not know what rustc's LLVM writes.
 pub(crate) fn sanitize(sh: &Shell, only: Option<&str>) -> Result<()> {
+    for (kind, runtime) in [("address", "asan"), ("thread", "tsan")] {
+        if only.is_none_or(|only| only == kind) {
+            for sanitized in &SANITIZED {
+                sanitize_one(sh, kind, runtime, sanitized)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn sanitize_one(sh: &Shell, kind: &str, runtime: &str, sanitized: &Sanitized) -> Result<()> {
     let (tests, include) = ("crates/liboffload/tests", "-Icrates/liboffload/include");
     let machine = cmd!(sh, "rustc --print host-tuple").read()?;
     let sysroot =
         cmd!(sh, "rustc +nightly --print sysroot").read().context("needs a nightly toolchain: rustup toolchain install nightly")?;
-    for (kind, runtime) in [("address", "asan"), ("thread", "tsan")] {
-        if only.is_some_and(|only| only != kind) {
-            continue;
-        }
-        let to = crate::target_directory().join(format!("sanitize-{kind}"));
-        let library = to.join(&machine).join("debug");
-        let packages = ["--package", "hostcall-offload", "--lib", "--package", "liboffload", "--bin", "offload-replay"];
-        cmd!(sh, "cargo +nightly build -Zbuild-std --target {machine} --target-dir {to} {packages...}")
-            .env("RUSTFLAGS", format!("-Zsanitizer={kind}"))
+    let to = crate::target_directory().join(format!("sanitize-{kind}"));
+    let library = to.join(&machine).join("debug");
+    let Sanitized { version, packages: [shared, tool], library: name, replay, ported, own_suite } = *sanitized;
+    cmd!(
+        sh,
+        "cargo +nightly build -Zbuild-std --target {machine} --target-dir {to} --package {shared} --lib --package {tool} --bin {replay}"
+    )
+    .env("RUSTFLAGS", format!("-Zsanitizer={kind}"))
+    .run()
+    .context("needs nightly's sources: rustup component add rust-src --toolchain nightly")?;
+    for (name, host) in [("sim", None), ("host", Some("-DOFFLOAD_HOST_IMAGE"))] {
+        cmd!(sh, "cc -std=c11 {STRICT...} -shared -fPIC {host...} {include} {tests}/images/kernels.c -o {to}/kernels-{name}.so").run()?;
+    }
+    let path = library.display().to_string();
+    let runtime = format!("{sysroot}/lib/rustlib/{machine}/lib/librustc-nightly_rt.{runtime}.a");
+    let programs = ["stress", "suite", "uses", "recorded"].map(|program| (program, ported));
+    for (program, flags) in programs.into_iter().chain(own_suite.map(|suite| (suite, &ported[..1]))) {
+        let to = to.join(format!("{program}-{version}"));
+        cmd!(sh, "clang-22 -std=c11 {STRICT...} -g -fsanitize={kind} {flags...} {include} -c {tests}/c/{program}.c -o {to}.o")
             .run()
-            .context("needs nightly's sources: rustup component add rust-src --toolchain nightly")?;
-        for (name, host) in [("sim", None), ("host", Some("-DOFFLOAD_HOST_IMAGE"))] {
-            cmd!(sh, "cc -std=c11 {STRICT...} -shared -fPIC {host...} {include} {tests}/images/kernels.c -o {to}/kernels-{name}.so")
-                .run()?;
+            .context("needs clang-22: cargo xtask setup installs it")?;
+        // All of the runtime, and visible to the library, which brings none. The library's place counts for more than LD_LIBRARY_PATH, in which
+        // cargo has that of another build.
+        let runtime = ["-Wl,--whole-archive", &runtime, "-Wl,--no-whole-archive", "-rdynamic", "-Wl,--disable-new-dtags"];
+        let system = ["-lpthread", "-ldl", "-lm", "-lrt", "-lresolv"];
+        cmd!(sh, "clang-22 {to}.o {runtime...} -L{path} -Wl,-rpath,{path} -l{name} {system...} -o {to}").run()?;
+    }
+    let _host = sh.push_env("OFFLOAD_PLATFORMS", "host");
+    let program = |program: &str| to.join(format!("{program}-{version}"));
+    let recording = |program: &str| to.join(format!("{program}-{version}.rec"));
+    let stress = program("stress");
+    cmd!(sh, "{stress} {to}/kernels-host.so 100 400 1").run()?;
+    cmd!(sh, "{stress} {to}/kernels-host.so 20 200 1").env("OFFLOAD_RECORD", recording("stress")).run()?;
+    // The simulator's kernels run on stacks of their own, of which the sanitizer of threads is not told.
+    if kind == "address" {
+        for suite in ["suite", "uses"].into_iter().chain(own_suite) {
+            let run = program(suite);
+            cmd!(sh, "{run} {to}/kernels-sim.so {to}/kernels-host.so").run()?;
+            cmd!(sh, "{run} {to}/kernels-sim.so {to}/kernels-host.so").env("OFFLOAD_RECORD", recording(suite)).run()?;
         }
-        let path = library.display().to_string();
-        let runtime = format!("{sysroot}/lib/rustlib/{machine}/lib/librustc-nightly_rt.{runtime}.a");
-        for name in ["stress", "suite", "recorded"] {
-            cmd!(sh, "clang-22 -std=c11 {STRICT...} -g -fsanitize={kind} {include} -c {tests}/c/{name}.c -o {to}/{name}.o")
-                .run()
-                .context("needs clang-22: cargo xtask setup installs it")?;
-            // All of the runtime, and visible to the library, which brings none. The library's place counts for more than LD_LIBRARY_PATH, in which
-            // cargo has that of another build.
-            let runtime = ["-Wl,--whole-archive", &runtime, "-Wl,--no-whole-archive", "-rdynamic", "-Wl,--disable-new-dtags"];
-            let system = ["-lpthread", "-ldl", "-lm", "-lrt", "-lresolv"];
-            cmd!(sh, "clang-22 {to}/{name}.o {runtime...} -L{path} -Wl,-rpath,{path} -lhostcall_offload {system...} -o {to}/{name}")
-                .run()?;
-        }
-        let _host = sh.push_env("OFFLOAD_PLATFORMS", "host");
-        cmd!(sh, "{to}/stress {to}/kernels-host.so 100 400 1").run()?;
-        cmd!(sh, "{to}/stress {to}/kernels-host.so 20 200 1").env("OFFLOAD_RECORD", to.join("stress.rec")).run()?;
-        // The simulator's kernels run on stacks of their own, of which the sanitizer of threads is not told.
-        if kind == "address" {
-            cmd!(sh, "{to}/suite {to}/kernels-sim.so {to}/kernels-host.so").run()?;
-            cmd!(sh, "{to}/suite {to}/kernels-sim.so {to}/kernels-host.so").env("OFFLOAD_RECORD", to.join("suite.rec")).run()?;
-            // Without the simulator: the sanitizer takes the stacks of its lanes for overflows now and then.
-            cmd!(sh, "{to}/recorded {to}/kernels-host.so").env("OFFLOAD_RECORD", to.join("recorded.rec")).run()?;
-            cmd!(sh, "{library}/offload-replay --quiet {to}/recorded.rec").run()?;
-        }
+        // Without the simulator: the sanitizer takes the stacks of its lanes for overflows now and then.
+        let (recorded, file) = (program("recorded"), recording("recorded"));
+        cmd!(sh, "{recorded} {to}/kernels-host.so").env("OFFLOAD_RECORD", &file).run()?;
+        cmd!(sh, "{library}/{replay} --quiet {file}").run()?;
     }
     Ok(())
 }

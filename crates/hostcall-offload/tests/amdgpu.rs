@@ -42,6 +42,15 @@ fn what_the_api_promises_holds_on_amd_s_gpus() {
 }
 
 #[test]
+fn what_programs_do_with_many_things_and_threads_at_once_works_on_amd_s_gpus() {
+    let folder = tempfile::tempdir().unwrap();
+    let uses = program(folder.path(), "uses", &[source("uses.c")]);
+    let (simulated, host) = (image(folder.path(), &kernels(), false), image(folder.path(), &kernels(), true));
+    let output = text(&succeed(with_amd(&uses).arg(&simulated).arg(host).arg(&simulated)).stdout);
+    assert!(output.ends_with(" 0 failed\n"), "{output}");
+}
+
+#[test]
 fn the_conformance_tests_pass_on_an_amd_gpu() {
     let folder = tempfile::tempdir().unwrap();
     let conformance = program(folder.path(), "conformance", &[source("conformance.c"), source("device_fixture.c")]);

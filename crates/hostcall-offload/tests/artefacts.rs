@@ -2,21 +2,14 @@
 
 mod common;
 
-use std::collections::BTreeSet;
 use std::process::Command;
 
 use hostcall_test_support::{exported, opener, stays_loaded, succeed, text};
 
-/// The names that the linker's list of LLVM's library has.
-fn listed() -> BTreeSet<String> {
-    let map = std::fs::read_to_string(common::liboffload().join("OffloadAPI.map")).unwrap();
-    map.lines().filter_map(|line| Some(line.trim().strip_suffix(';')?.to_owned())).filter(|name| name.starts_with("ol")).collect()
-}
-
 #[test]
 fn the_shared_library_exports_the_functions_of_the_api_and_nothing_else() {
     let exported = exported(common::shared());
-    assert_eq!(exported, listed());
+    assert_eq!(exported, common::listed());
     assert_eq!(exported.len(), 82);
 }
 
@@ -42,10 +35,7 @@ fn the_archive_makes_a_library_with_the_versions_that_programs_linked_to_llvm_s_
     link.args(["-shared", "-Wl,-soname,libLLVMOffload.so", "-Wl,--gc-sections"]).arg(format!("-Wl,--version-script={}", map.display()));
     link.arg("-Wl,--whole-archive").arg(common::archive()).arg("-Wl,--no-whole-archive").args(["-lpthread", "-ldl", "-lm", "-lgcc_s"]);
     succeed(link.arg("-o").arg(&path));
-    assert_eq!(exported(&path), listed());
-    let names = text(&succeed(Command::new("objdump").arg("-T").arg(&path)).stdout);
-    let line = names.lines().find(|line| line.ends_with(" olInit")).expect("olInit is exported");
-    assert!(line.contains("VERS1.0"), "{line}");
+    common::assert_exports_as_llvm_does(&path);
 }
 
 #[test]

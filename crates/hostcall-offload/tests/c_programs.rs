@@ -15,6 +15,23 @@ fn what_the_api_promises_holds_on_the_host() {
 }
 
 #[test]
+fn what_programs_do_with_many_things_and_threads_at_once_works_on_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let uses = program(folder.path(), "uses", &[source("uses.c")]);
+    let (simulated, host) = (image(folder.path(), &kernels(), false), image(folder.path(), &kernels(), true));
+    let output = text(&succeed(command(&uses).arg(simulated).arg(host)).stdout);
+    assert!(output.ends_with(" 0 failed\n") && output.contains("(simulator images)"), "{output}");
+}
+
+#[test]
+fn without_checks_of_arguments_a_fill_ends_where_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let unchecked = program(folder.path(), "unchecked", &[source("unchecked.c")]);
+    let output = text(&succeed(command(&unchecked).env("OFFLOAD_DISABLE_VALIDATION", "1")).stdout);
+    assert!(output.ends_with(" 0 failed\n"), "{output}");
+}
+
+#[test]
 fn it_holds_without_checks_of_arguments_that_are_right() {
     let folder = tempfile::tempdir().unwrap();
     let add = program(folder.path(), "vector_add", &[example("vector_add.c")]);

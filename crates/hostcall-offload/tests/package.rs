@@ -58,4 +58,28 @@ fn pkg_config_tells_how_to_compile_and_link() {
     ask.args(["--cflags", "--libs", "hostcall_offload"]).env("PKG_CONFIG_PATH", folder.path().join("lib/pkgconfig"));
     let flags = text(&succeed(&mut ask).stdout);
     assert!(flags.contains("include/offload") && flags.contains("-lhostcall_offload"), "{flags}");
+    // What it tells is enough, for the shared library and for the static one.
+    let kernel = common::image(folder.path(), &common::example("vector_add_kernel.c"), false);
+    let mut ask = Command::new("pkg-config");
+    ask.args(["--cflags", "--libs", "--static", "hostcall_offload"]).env("PKG_CONFIG_PATH", folder.path().join("lib/pkgconfig"));
+    let static_flags = text(&succeed(&mut ask).stdout).replace("-lhostcall_offload", "-l:libhostcall_offload.a");
+    for (name, flags) in [("shared", &flags), ("static", &static_flags)] {
+        let program = folder.path().join(name);
+        let mut compile = Command::new(common::compiler(false));
+        compile.args(["-std=c11", "-O1"]).arg(common::example("vector_add.c")).args(flags.split_whitespace()).arg("-o").arg(&program);
+        succeed(&mut compile);
+        let needed = text(&succeed(Command::new("objdump").arg("-p").arg(&program)).stdout);
+        assert_eq!(needed.contains("NEEDED               libhostcall_offload.so.0"), name == "shared", "{needed}");
+        let output = succeed(common::command(&program).arg(&kernel).env("LD_LIBRARY_PATH", folder.path().join("lib")));
+        assert!(text(&output.stdout).contains("1024 sums are right"), "{output:?}");
+    }
+}
+
+#[test]
+fn the_installed_libraries_export_the_functions_with_the_version_that_llvm_gives_them() {
+    let folder = tempfile::tempdir().unwrap();
+    install(folder.path());
+    for library in ["lib/libhostcall_offload.so.0", "lib/offload-llvm/libLLVMOffload.so"] {
+        common::assert_exports_as_llvm_does(&folder.path().join(library));
+    }
 }

@@ -3,9 +3,7 @@
 #[path = "../../hostcall-offload/tests/common/mod.rs"]
 mod common;
 
-use std::collections::BTreeSet;
-
-use common::{command, example, image, kernels, liboffload, ported, program, program_of, shared, source};
+use common::{command, example, image, kernels, ported, program, program_of, shared, source};
 use hostcall_test_support::{exported, succeed, text};
 
 #[test]
@@ -20,10 +18,12 @@ fn what_llvm_24_adds_holds_on_the_host() {
 #[test]
 fn what_both_versions_promise_holds_with_a_context_for_each_device() {
     let folder = tempfile::tempdir().unwrap();
-    let suite = ported(folder.path(), "suite", &[source("suite.c")]);
     let (simulated, host) = (image(folder.path(), &kernels(), false), image(folder.path(), &kernels(), true));
-    let output = text(&succeed(command(&suite).arg(simulated).arg(host)).stdout);
-    assert!(output.ends_with(" 0 failed\n") && output.contains("(simulator images)"), "{output}");
+    for name in ["suite", "uses"] {
+        let suite = ported(folder.path(), name, &[source(&format!("{name}.c"))]);
+        let output = text(&succeed(command(&suite).arg(&simulated).arg(&host)).stdout);
+        assert!(output.ends_with(" 0 failed\n") && output.contains("(simulator images)"), "{name}: {output}");
+    }
 }
 
 #[test]
@@ -61,9 +61,7 @@ fn a_program_that_was_compiled_with_the_other_header_is_told_so_by_ol_init() {
 
 #[test]
 fn the_shared_library_exports_the_functions_of_the_api_and_nothing_else() {
-    let map = std::fs::read_to_string(liboffload().join("OffloadAPI24.map")).unwrap();
-    let listed = map.lines().filter_map(|line| Some(line.trim().strip_suffix(';')?.to_owned())).filter(|name| name.starts_with("ol"));
-    let (exported, listed) = (exported(shared()), listed.collect::<BTreeSet<_>>());
-    assert_eq!(exported, listed);
+    let exported = exported(shared());
+    assert_eq!(exported, common::listed());
     assert_eq!(exported.len(), 102);
 }

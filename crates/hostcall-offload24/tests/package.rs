@@ -32,6 +32,9 @@ fn it_has_names_of_its_own_and_llvm_s_where_that_is_asked_for() {
     let output = succeed(common::command(&program).arg(kernel).env("LD_LIBRARY_PATH", folder.path().join("lib")));
     assert!(text(&output.stdout).contains("1024 sums are right"), "{output:?}");
     let llvm = folder.path().join("lib/offload-llvm24");
+    for library in [folder.path().join("lib/libhostcall_offload24.so.0"), llvm.join("libLLVMOffload.so")] {
+        common::assert_exports_as_llvm_does(&library);
+    }
     assert!(llvm.join("libLLVMOffload.so.24.0").exists() && !llvm.join("libLLVMOffload.so.23.0").exists());
     assert!(Path::new(&folder.path().join("lib/cmake/HostcallOffload24/HostcallOffload24Config.cmake")).exists());
 }

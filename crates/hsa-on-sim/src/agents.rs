@@ -8,6 +8,10 @@ use crate::memory::{Kind, pool, pool_of};
 use crate::world::{CPU, Gpu, TIMESTAMP_HZ, world};
 use crate::{put, put_text};
 
+/// The clock rates that GPUs say they have, in MHz: any that are not 0.
+const CLOCK_MHZ: u32 = 2100;
+const MEMORY_CLOCK_MHZ: u32 = 1300;
+
 /// `hsa_system_get_info`.
 ///
 /// # Safety
@@ -73,6 +77,8 @@ pub unsafe extern "C" fn hsa_agent_get_info(agent: hsa_agent_t, attribute: u32, 
             agent_info::WAVES_PER_UNIT => put(value, info.resident_waves / info.sms.max(1)),
             agent_info::BDFID => put(value, (agent.handle as u32) << 8),
             agent_info::DOMAIN => put(value, 0u32),
+            agent_info::MAX_CLOCK => put(value, CLOCK_MHZ),
+            agent_info::MAX_MEMORY_CLOCK => put(value, MEMORY_CLOCK_MHZ),
             agent_info::TIMESTAMP_FREQUENCY => match counter_hz {
                 Some(hz) => put(value, *hz),
                 None => hsa_status_t::INVALID_ARGUMENT,

@@ -42,6 +42,7 @@ fn devices_tell_what_their_agents_say() {
         let more = hsa::info(device).unwrap();
         assert_eq!(more.isas, std::slice::from_ref(&info.arch));
         assert_eq!(info.pci_bus_id, Some(format!("0000:{:02x}:00.0", number + 2)));
+        assert_eq!((more.clock_mhz, more.memory_clock_mhz), (Some(2100), Some(1300)));
         assert_eq!((more.host_reaches_memory, more.group_bytes, more.counter_hz), (number != 1, 64 << 10, Some(100_000_000)));
     }
     assert_eq!(devices.map(|device| device.info().wave_size), [32, 32, 64]);

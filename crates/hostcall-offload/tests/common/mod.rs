@@ -2,11 +2,12 @@
 
 #![allow(dead_code, reason = "each test program uses some of it")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use hostcall_test_support::{built, succeed};
+use hostcall_test_support::{built, exported, succeed, text};
 
 /// `crates/liboffload`, where the header and the sources are.
 pub(crate) fn liboffload() -> PathBuf {
@@ -53,9 +54,12 @@ fn artefacts() -> &'static [PathBuf] {
     FILES.get_or_init(|| built(PACKAGE, &["--lib"]))
 }
 
-/// A program of `liboffload`.
+/// A program of `liboffload` or `liboffload24`.
 pub(crate) fn tool(name: &str) -> PathBuf {
-    built("liboffload", &["--bin", name]).into_iter().next().expect("cargo says what it built")
+    built(if name.ends_with("24") { "liboffload24" } else { "liboffload" }, &["--bin", name])
+        .into_iter()
+        .next()
+        .expect("cargo says what it built")
 }
 
 fn artefact(extension: &str) -> &'static Path {
@@ -70,6 +74,22 @@ pub(crate) fn shared() -> &'static Path {
 /// The static library.
 pub(crate) fn archive() -> &'static Path {
     artefact("a")
+}
+
+/// The names that the linker's list of LLVM's library has: the functions of the API.
+pub(crate) fn listed() -> BTreeSet<String> {
+    let map = std::fs::read_to_string(liboffload().join(if is_24() { "OffloadAPI24.map" } else { "OffloadAPI.map" })).unwrap();
+    map.lines().filter_map(|line| Some(line.trim().strip_suffix(';')?.to_owned())).filter(|name| name.starts_with("ol")).collect()
+}
+
+/// Panics unless a library exports the functions of the API and nothing else, with the version that LLVM's library gives them.
+pub(crate) fn assert_exports_as_llvm_does(library: &Path) {
+    assert_eq!(exported(library), listed(), "{}", library.display());
+    let names = text(&succeed(Command::new("objdump").arg("-T").arg(library)).stdout);
+    for name in listed() {
+        let line = names.lines().find(|line| line.ends_with(&format!(" {name}"))).unwrap_or_else(|| panic!("{name} is exported"));
+        assert!(line.contains("VERS1.0"), "{line}");
+    }
 }
 
 /// The C and C++ compilers that the environment names, or the system's.

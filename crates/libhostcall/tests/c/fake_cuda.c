@@ -1,6 +1,7 @@
 /* A driver without a GPU: memory is the host's, nothing is launched, what is called is counted. It has the functions
  * that the library opens, so that attaching to a CUDA program can be tested: which globals are written, and that
- * nothing of the application's is destroyed. */
+ * nothing of the application's is destroyed. Functions that do nothing are weak: another file may have some that do
+ * more (crates/liboffload/tests/c/fake_cuda_modules.c). */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@ typedef int R;
 typedef uint64_t P;
 
 /* What a test may look at. */
-int fake_destroyed, fake_loaded;
+int fake_destroyed, fake_loaded, fake_switched; /* the last: how often the current context was changed */
 void *fake_current;
 unsigned char fake_globals[160] __attribute__((aligned(64)));
 uint64_t fake_signature;
@@ -18,14 +19,14 @@ static char context[1], module[2], stream[1], function[1];
 void *fake_context = context, *fake_module = module, *fake_function = function;
 
 #define OK(name) \
-  R name(void) { return 0; }
+  __attribute__((weak)) R name(void) { return 0; }
 #define NO(name) \
-  R name(void) { return 801; }
+  __attribute__((weak)) R name(void) { return 801; }
 
 OK(cuInit) OK(cuStreamSynchronize) OK(cuStreamQuery) OK(cuStreamWaitEvent) OK(cuEventRecord) OK(cuEventQuery) OK(cuEventSynchronize)
 OK(cuEventDestroy_v2) OK(cuStreamDestroy_v2) OK(cuCtxSetLimit)
 NO(cuMemAllocManaged) NO(cuMemHostRegister_v2) NO(cuMemHostUnregister) NO(cuMemPrefetchAsync_v2) NO(cuImportExternalMemory)
-NO(cuExternalMemoryGetMappedBuffer) NO(cuDestroyExternalMemory) NO(cuMemsetD16Async) NO(cuMemsetD32Async) NO(cuModuleLoadDataEx)
+NO(cuExternalMemoryGetMappedBuffer) NO(cuDestroyExternalMemory) NO(cuModuleLoadDataEx)
 NO(cuModuleGetFunction) NO(cuFuncGetAttribute) NO(cuFuncSetAttribute) NO(cuFuncGetParamInfo) NO(cuOccupancyMaxPotentialBlockSize)
 NO(cuOccupancyMaxActiveBlocksPerMultiprocessor) NO(cuLaunchCooperativeKernel) NO(cuLaunchKernel) NO(cuStreamWaitValue32_v2)
 NO(cuStreamBeginCapture_v2) NO(cuStreamEndCapture) NO(cuGraphInstantiateWithFlags) NO(cuGraphLaunch) NO(cuGraphDestroy)
@@ -56,9 +57,9 @@ R cuDeviceGetUuid_v2(void *u, int d) { (void)d; memset(u, 0, 16); return 0; }
 R cuDevicePrimaryCtxRetain(void **c, int d) { (void)d; *c = context; return 0; }
 R cuDevicePrimaryCtxRelease_v2(int d) { (void)d; fake_destroyed++; return 0; }
 R cuDevicePrimaryCtxReset_v2(int d) { (void)d; fake_destroyed++; return 0; }
-R cuCtxPushCurrent_v2(void *c) { return c == context ? 0 : 201; }
-R cuCtxPopCurrent_v2(void **c) { *c = context; return 0; }
-R cuCtxSetCurrent(void *c) { if (c != NULL && c != context) return 201; fake_current = c; return 0; }
+R cuCtxPushCurrent_v2(void *c) { fake_switched++; return c == context ? 0 : 201; }
+R cuCtxPopCurrent_v2(void **c) { fake_switched++; *c = context; return 0; }
+R cuCtxSetCurrent(void *c) { if (c != NULL && c != context) return 201; fake_switched++; fake_current = c; return 0; }
 R cuCtxGetDevice(int *d) { *d = 0; return 0; }
 R cuCtxGetCurrent(void **c) { *c = fake_current; return 0; }
 R cuCtxGetLimit(size_t *v, int l) { (void)l; *v = 1 << 16; return 0; }
@@ -83,13 +84,23 @@ R cuMemcpyHtoDAsync_v2(P to, const void *from, size_t n, void *s) { (void)s; mem
 R cuMemcpyDtoHAsync_v2(void *to, P from, size_t n, void *s) { (void)s; memcpy(to, (void *)(uintptr_t)from, n); return 0; }
 R cuMemcpyAsync(P to, P from, size_t n, void *s) { (void)s; memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n); return 0; }
 R cuMemsetD8Async(P to, unsigned char v, size_t n, void *s) { (void)s; memset((void *)(uintptr_t)to, v, n); return 0; }
+static R rows(P to, size_t pitch, const void *v, size_t size, size_t columns, size_t height) {
+  for (size_t y = 0; y < height; y++)
+    for (size_t x = 0; x < columns; x++) memcpy((void *)(uintptr_t)(to + y * pitch + x * size), v, size);
+  return to % size == 0 && (height < 2 || pitch % size == 0) ? 0 : 1;
+}
+R cuMemsetD16Async(P to, uint16_t v, size_t n, void *s) { (void)s; return rows(to, 0, &v, sizeof v, n, 1); }
+R cuMemsetD32Async(P to, uint32_t v, size_t n, void *s) { (void)s; return rows(to, 0, &v, sizeof v, n, 1); }
+R cuMemsetD2D8Async(P to, size_t pitch, unsigned char v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 1, w, h); }
+R cuMemsetD2D32Async(P to, size_t pitch, uint32_t v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 4, w, h); }
 R cuModuleUnload(void *m) { (void)m; fake_destroyed++; return 0; }
 R cuLibraryGetModule(void **m, void *l) { *m = module; return l == (void *)(module + 1) ? 0 : 400; }
 R cuFuncGetModule(void **m, void *f) { *m = module; return f == function ? 0 : 400; }
-R cuModuleGetFunctionCount(unsigned *n, void *m) { *n = 1; return m == module ? 0 : 400; }
-R cuModuleEnumerateFunctions(void **f, unsigned n, void *m) { (void)n; (void)m; f[0] = function; return 0; }
-R cuFuncLoad(void *f) { fake_loaded++; return f == function ? 0 : 400; }
-R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const char *name) {
+__attribute__((weak)) R cuModuleGetFunctionCount(unsigned *n, void *m) { *n = 1; return m == module ? 0 : 400; }
+__attribute__((weak)) R cuModuleEnumerateFunctions(void **f, unsigned n, void *m) { (void)n; (void)m; f[0] = function; return 0; }
+__attribute__((weak)) R cuFuncGetName(const char **name, void *f) { *name = "kernel"; return f == function ? 0 : 400; }
+__attribute__((weak)) R cuFuncLoad(void *f) { fake_loaded++; return f == function ? 0 : 400; }
+__attribute__((weak)) R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const char *name) {
   P start = (P)(uintptr_t)fake_globals;
   if (m != module) return 400;
   if (strcmp(name, "__hostcall_device") == 0) { *p = start; *bytes = 128; return 0; }

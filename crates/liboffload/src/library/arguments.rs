@@ -26,6 +26,7 @@ impl Given {
     /// # Safety
     /// Unless `count` is 0, `pointers` and `sizes` have `count` elements, and each pointer is null or to as many bytes as its size says, for as long
     /// as the result is used.
+    #[inline]
     pub(super) unsafe fn new(count: usize, pointers: *mut *mut c_void, sizes: *const usize) -> Result<Given, Error> {
         if count > MOST {
             let text = "NumArgs is {}; a launch has at most {} bytes of arguments";

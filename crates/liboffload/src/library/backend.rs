@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::arguments::Given;
 use super::host_calls::Calls;
 use crate::runtime::Error;
-use crate::sys::{ol_alloc_type_t, ol_device_type_t, ol_platform_backend_t};
+use crate::sys::{ol_alloc_type_t, ol_device_type_t, ol_platform_backend_t, ol_symbol_kind_t};
 
 /// The devices that one driver serves.
 pub(super) trait Platform: Send + Sync {
@@ -128,8 +128,8 @@ pub(super) trait Program: Send + Sync {
     fn kernel(&self, name: &str) -> Result<Option<Arc<dyn Kernel>>, Error>;
     fn global(&self, name: &str) -> Result<Option<Global>, Error>;
 
-    /// Names among which those of all its kernels and global variables are, in order. `UNSUPPORTED` if the image does not tell.
-    fn names(&self) -> Result<Vec<String>, Error>;
+    /// The names of its symbols of one kind, in order. `UNSUPPORTED` if neither the image nor the driver tells.
+    fn names(&self, kind: ol_symbol_kind_t) -> Result<Vec<String>, Error>;
 }
 
 /// A global variable: where it is, and how many bytes it has.

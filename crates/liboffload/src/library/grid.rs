@@ -10,8 +10,9 @@ use crate::library::arguments::{Arguments, Given};
 use crate::library::backend::{Global, Kernel, Program, Shape};
 use crate::library::error::{fail, of_device};
 use crate::library::host_calls::{self, Calls};
+use crate::library::names::Names;
 use crate::runtime::Error;
-use crate::sys::ol_errc_t;
+use crate::sys::{ol_errc_t, ol_symbol_kind_t};
 
 /// A bundle of the one image, which was found to be for the simulator.
 pub(super) fn bundle_of(image: &[u8]) -> ProgramBundle {
@@ -25,17 +26,12 @@ pub(super) struct GridProgram {
     program: offload::Program,
     calls: Option<Arc<Calls>>,
     /// Of its symbols.
-    names: Vec<String>,
+    names: Names,
 }
 
 impl GridProgram {
-    /// Loads a bundle on a device of a platform. `names` are those of its symbols.
-    pub(super) fn load(
-        platform: usize,
-        device: &offload::Device,
-        bundle: &ProgramBundle,
-        names: Vec<String>,
-    ) -> Result<GridProgram, Error> {
+    /// Loads a bundle on a device of a platform. `names` are its symbols.
+    pub(super) fn load(platform: usize, device: &offload::Device, bundle: &ProgramBundle, names: Names) -> Result<GridProgram, Error> {
         let program = device.load(bundle).map_err(of_device)?;
         let calls = host_calls::attach(platform, &program)?;
         Ok(GridProgram { program, calls, names })
@@ -56,8 +52,8 @@ impl Program for GridProgram {
         Ok(found.map(|global| Global { address: global.address() as usize, size: global.size() }))
     }
 
-    fn names(&self) -> Result<Vec<String>, Error> {
-        Ok(self.names.clone())
+    fn names(&self, kind: ol_symbol_kind_t) -> Result<Vec<String>, Error> {
+        Ok(self.names.of_kind(kind))
     }
 }
 

@@ -28,6 +28,7 @@ pub mod host_calls;
 mod info;
 mod leaks;
 mod memory;
+mod names;
 mod program;
 mod queue;
 mod recording;

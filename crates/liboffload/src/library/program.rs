@@ -106,7 +106,7 @@ impl Core {
             other => return fail(ol_errc_t::OL_ERRC_INVALID_ENUMERATION, format!("{} is no kind of symbols", other.0)),
         };
         let Some(what) = what else {
-            return fail(ol_errc_t::OL_ERRC_NOT_FOUND, format!("the program has no {noun} `{name}`{}", known(&*program.driver)));
+            return fail(ol_errc_t::OL_ERRC_NOT_FOUND, format!("the program has no {noun} `{name}`{}", known(&*program.driver, kind)));
         };
         let symbol = Symbol { device: program.device, name: name.to_owned(), what };
         let handle = self.symbols.insert(Arc::new(symbol)).ok_or_else(no_handles)?;
@@ -129,9 +129,9 @@ impl Core {
 }
 
 /// What there is instead of a symbol that is not there, as the end of a sentence.
-fn known(program: &dyn backend::Program) -> String {
+fn known(program: &dyn backend::Program, kind: ol_symbol_kind_t) -> String {
     const MOST: usize = 12;
-    let names = program.names().unwrap_or_default();
+    let names = program.names(kind).unwrap_or_default();
     if names.is_empty() {
         return String::new();
     }

@@ -38,6 +38,7 @@ struct LastSymbol {
 
 impl LastSymbol {
     /// Calls `use_it` with the symbol of a handle.
+    #[inline(always)]
     fn with<R>(&self, library: &Core, handle: ol_symbol_handle_t, use_it: impl FnOnce(&Symbol) -> Result<R, Error>) -> Result<R, Error> {
         // Nobody waits: a launch may wait for a kernel that runs.
         let Ok(mut known) = self.known.try_lock() else { return use_it(&*library.symbol_of(handle)?) };
@@ -72,6 +73,7 @@ impl Queue {
     }
 
     /// Calls `use_it` with the symbol of a handle, which is that of the queue's next launch.
+    #[inline(always)]
     pub(super) fn with_symbol<R>(
         &self,
         library: &Core,
@@ -90,6 +92,7 @@ impl Queue {
     ///
     /// # Safety
     /// As [`backend::Queue::launch`].
+    #[inline]
     pub(super) unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Result<(), Error> {
         // SAFETY: the caller's.
         unsafe { self.driver.launch(kernel, shape, arguments) }?;

@@ -95,6 +95,7 @@ struct Free {
 }
 
 /// Which block a slot is in, and where there.
+#[inline]
 fn place(slot: u32) -> (usize, usize) {
     let block = ((slot / FIRST_BLOCK) + 1).ilog2();
     (block as usize, (slot - FIRST_BLOCK * ((1 << block) - 1)) as usize)
@@ -105,12 +106,14 @@ impl<T> Table<T> {
         Table { kind, blocks: [const { OnceLock::new() }; BLOCKS], free: Mutex::new(Free { list: Vec::new(), next: 0 }) }
     }
 
+    #[inline]
     fn slot(&self, slot: u32) -> Option<&Slot<T>> {
         let (block, index) = place(slot);
         self.blocks.get(block)?.get()?.get(index)
     }
 
     /// The slot of a handle of this kind, if it holds the handle's object.
+    #[inline]
     fn live(&self, handle: *const c_void) -> Option<(&Slot<T>, Parts)> {
         let parts = Parts::of(handle).filter(|parts| parts.kind == self.kind && parts.generation % 2 == 1)?;
         let slot = self.slot(parts.slot)?;
@@ -119,11 +122,13 @@ impl<T> Table<T> {
     }
 
     /// Whether there is an object of this handle.
+    #[inline]
     pub(super) fn is_live(&self, handle: *const c_void) -> bool {
         self.live(handle).is_some()
     }
 
     /// The object of a handle.
+    #[inline]
     pub(super) fn get(&self, handle: *const c_void) -> Option<Arc<T>> {
         let (slot, parts) = self.live(handle)?;
         let object = slot.object.read().unwrap_or_else(PoisonError::into_inner);

@@ -3,61 +3,12 @@
  *
  * Needs nothing but the library and images of ../images/kernels.c. (What both have is tested by suite.c, compiled with with_contexts.h.)
  */
-#include <OffloadAPI.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "checks.h"
 #include <string.h>
 
 #if OFFLOAD_API_LLVM != 24
 #error "this is for LLVM 24's header"
 #endif
-
-static int failed, passed;
-static char on[256];
-
-static void check(int line, const char *what, int holds, const char *details) {
-    if (holds) {
-        passed++;
-        return;
-    }
-    failed++;
-    printf("FAIL %s, line %d: %s%s%s\n", on, line, what, details ? ": " : "", details ? details : "");
-}
-
-static int expect(int line, const char *what, ol_result_t result, ol_errc_t code) {
-    char text[512];
-    ol_errc_t got = result ? result->Code : OL_ERRC_SUCCESS;
-    snprintf(text, sizeof text, "code %d instead of %d (%s)", (int)got, (int)code, result && result->Details ? result->Details : "");
-    check(line, what, got == code, text);
-    return got == code;
-}
-
-#define OK(call) expect(__LINE__, #call, (call), OL_ERRC_SUCCESS)
-#define FAILS(code, call) expect(__LINE__, #call, (call), OL_ERRC_##code)
-#define CHECK(condition) check(__LINE__, #condition, (condition), NULL)
-
-struct image {
-    char *bytes;
-    size_t size;
-};
-
-static struct image read_image(const char *path) {
-    struct image image = {NULL, 0};
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        printf("cannot read %s\n", path);
-        exit(2);
-    }
-    fseek(file, 0, SEEK_END);
-    image.size = (size_t)ftell(file);
-    rewind(file);
-    image.bytes = malloc(image.size + 1);
-    if (!image.bytes || fread(image.bytes, 1, image.size, file) != image.size)
-        exit(2);
-    image.bytes[image.size] = 0;
-    fclose(file);
-    return image;
-}
 
 /* What callbacks found. */
 struct found {
@@ -355,7 +306,7 @@ int main(int argc, char **argv) {
     }
     for (int i = 0; i < image_count; i++)
         images[i] = read_image(argv[i + 1]);
-    strcpy(on, "platforms");
+    on = "platforms";
     if (!OK(olInit(NULL)))
         return 1;
     platforms();
@@ -368,7 +319,9 @@ int main(int argc, char **argv) {
         for (size_t j = 0; j < devices.count; j++)
             if (backend_of(devices.handles[j]) != backend_of(device))
                 other = devices.handles[j];
-        OK(olGetDeviceInfo(device, OL_DEVICE_INFO_NAME, sizeof on, on));
+        static char name[256];
+        OK(olGetDeviceInfo(device, OL_DEVICE_INFO_NAME, sizeof name, name));
+        on = name;
         properties(device);
         contexts(device, other);
         memory(device);

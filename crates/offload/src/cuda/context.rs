@@ -110,7 +110,9 @@ unsafe impl Sync for Context {}
 pub(super) struct Entered<'a> {
     pub(super) context: &'a Context,
     pub(super) driver: &'static Driver,
-    pushed: bool,
+    /// The driver that is to pop the context, if it was pushed. (Not a `bool`: a byte and what pads it are copied in parts that overlap, and a processor
+    /// waits for each.)
+    pushed: Option<&'static Driver>,
     _open: RwLockReadGuard<'a, bool>,
 }
 
@@ -201,6 +203,9 @@ impl Context {
     /// As [`Context::enter`], and leaves the context current on a thread that had none. The thread's next call then asks the driver what is current instead
     /// of pushing and popping a context, which takes a large part of a launch's time. For APIs whose users expect it: LLVM's Offload library
     /// leaves contexts current, too.
+    ///
+    /// Inlined, as `open` is: results that hold errors are large, and those that go through memory take a good part of a launch.
+    #[inline(always)]
     pub(super) fn enter_staying(&self) -> Result<Entered<'_>, Error> {
         if let Some(loss) = self.loss.get() {
             return Err(fault::lost(&self.name, loss));
@@ -214,9 +219,7 @@ impl Context {
             return Ok(entered);
         }
         if current.is_null() {
-            // SAFETY: `raw` is live: owned and open, or lent for as long as we live.
-            entered.check(unsafe { self.driver.ctx_set(self.raw) })?;
-            LEFT_IN.set(self.number);
+            entered.stay()?;
             return Ok(entered);
         }
         entered.push()?;
@@ -231,6 +234,7 @@ impl Context {
     }
 
     /// Keeps the context from being destroyed.
+    #[inline(always)]
     fn open(&self) -> Result<Entered<'_>, Error> {
         if flight::in_host_function() {
             return Err(fault::in_host_function(&self.name));
@@ -239,7 +243,7 @@ impl Context {
         if !*open {
             return Err(fault::closed(&self.name));
         }
-        Ok(Entered { context: self, driver: self.driver, pushed: false, _open: open })
+        Ok(Entered { context: self, driver: self.driver, pushed: None, _open: open })
     }
 
     /// Frees `resource`, now if nothing runs, else when nothing does (see the module's documentation).
@@ -339,16 +343,27 @@ impl Entered<'_> {
     fn push(&mut self) -> Result<(), Error> {
         // SAFETY: `raw` is live: owned and open, or lent for as long as the context lives.
         self.check(unsafe { self.driver.ctx_push(self.context.raw) })?;
-        self.pushed = true;
+        self.pushed = Some(self.driver);
+        Ok(())
+    }
+
+    /// Makes the context current on a thread that has none, and leaves it so.
+    #[cold]
+    fn stay(&self) -> Result<(), Error> {
+        // SAFETY: `raw` is live: owned and open, or lent for as long as the context lives.
+        self.check(unsafe { self.driver.ctx_set(self.context.raw) })?;
+        LEFT_IN.set(self.context.number);
         Ok(())
     }
 
     /// A driver result as ours; notes when it means that the context is lost.
+    #[inline]
     pub(super) fn check(&self, result: Result<(), Failed>) -> Result<(), Error> {
         result.map_err(|failed| self.error(&failed))
     }
 
     /// As [`Entered::check`], of a failure.
+    #[cold]
     pub(super) fn error(&self, failed: &Failed) -> Error {
         if failed.status.is_sticky() {
             self.context.lose(failed);
@@ -399,11 +414,12 @@ impl Entered<'_> {
 }
 
 impl Drop for Entered<'_> {
+    #[inline]
     fn drop(&mut self) {
-        if self.pushed {
+        if let Some(driver) = self.pushed {
             let mut popped = std::ptr::null_mut();
             // SAFETY: an out parameter; pops what `enter` pushed, since everything between them on this thread is balanced.
-            if let Err(failed) = unsafe { self.driver.ctx_pop(&mut popped) } {
+            if let Err(failed) = unsafe { driver.ctx_pop(&mut popped) } {
                 tracing::debug!(call = failed.call, status = ?failed.status, "popping the context");
             }
         }

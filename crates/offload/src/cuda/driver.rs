@@ -196,6 +196,7 @@ driver_functions! {
         pointer: *mut sys::CUdeviceptr, bytes: *mut usize, module: sys::CUmodule, name: *const c_char,
     );
     function_module = "cuFuncGetModule"(module: *mut sys::CUmodule, function: sys::CUfunction);
+    function_name = "cuFuncGetName"(name: *mut *const c_char, function: sys::CUfunction);
     function_load = "cuFuncLoad"(function: sys::CUfunction);
     function_attribute = "cuFuncGetAttribute"(value: *mut c_int, attribute: c_int, function: sys::CUfunction);
     function_set_attribute = "cuFuncSetAttribute"(function: sys::CUfunction, attribute: c_int, value: c_int);

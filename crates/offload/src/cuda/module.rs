@@ -1,7 +1,7 @@
 //! Programs: modules with every kernel loaded up front, their kernels and globals.
 
 use std::any::Any;
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -90,17 +90,35 @@ impl Module {
 
     /// Has every kernel on the device now: under lazy loading the first launch would wait for the context to fall idle.
     fn load_functions(&self, entered: &Entered<'_>) -> Result<(), Error> {
+        for function in self.functions(entered)? {
+            // SAFETY: a function of this module.
+            entered.check(unsafe { entered.driver.function_load(function) })?;
+        }
+        Ok(())
+    }
+
+    /// The kernels.
+    fn functions(&self, entered: &Entered<'_>) -> Result<Vec<sys::CUfunction>, Error> {
         let mut count = 0;
         // SAFETY: an out parameter, a live module.
         entered.check(unsafe { entered.driver.module_function_count(&mut count, self.raw) })?;
         let mut functions = vec![std::ptr::null_mut(); count as usize];
         // SAFETY: room for `count` handles, a live module.
         entered.check(unsafe { entered.driver.module_functions(functions.as_mut_ptr(), count, self.raw) })?;
-        for function in functions {
-            // SAFETY: a function of this module.
-            entered.check(unsafe { entered.driver.function_load(function) })?;
-        }
-        Ok(())
+        Ok(functions)
+    }
+
+    /// The names of the kernels, as the driver has them.
+    pub(super) fn function_names(&self) -> Result<Vec<String>, Error> {
+        let entered = self.context.enter()?;
+        let name = |function| {
+            let mut text = std::ptr::null();
+            // SAFETY: an out parameter, a function of this module.
+            entered.check(unsafe { entered.driver.function_name(&mut text, function) })?;
+            // SAFETY: the driver's text, which ends in a zero and stays as long as the module is loaded.
+            Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+        };
+        self.functions(&entered)?.into_iter().map(name).collect()
     }
 
     /// Somebody else's module.
@@ -235,6 +253,7 @@ unsafe impl Sync for Function {}
 
 impl Function {
     /// Asks for more dynamic shared memory than every kernel gets, if this launch needs it.
+    #[inline]
     pub(super) fn allow_dynamic_shared(&self, entered: &Entered<'_>, bytes: u32) -> Result<(), Error> {
         if bytes <= self.dynamic_shared.load(Ordering::Relaxed) {
             return Ok(());

@@ -23,6 +23,8 @@ pub(super) struct Found {
     pub(super) group_bytes: u32,
     /// Ticks a second of its constant counter, if the runtime says.
     pub(super) counter_hz: Option<u64>,
+    /// MHz, at most: of its processors and of its memory, if the runtime says.
+    pub(super) clocks: [Option<u32>; 2],
     /// Writes through the PCI window are flushed here; null where nothing is needed.
     pub(super) flush: usize,
 }
@@ -186,6 +188,8 @@ pub(super) fn look(runtime: &Runtime, agent: hsa_agent_t, ordinal: u32) -> Resul
         queue_packets: get(agent_info::QUEUE_MAX_SIZE)?,
         group_bytes: u32::try_from(group).unwrap_or(u32::MAX),
         // Old runtimes do not know these.
+        clocks: [agent_info::MAX_CLOCK, agent_info::MAX_MEMORY_CLOCK]
+            .map(|attribute| agent_value::<u32>(runtime, agent, attribute).ok().filter(|&mhz| mhz > 0)),
         counter_hz: agent_value::<u64>(runtime, agent, agent_info::TIMESTAMP_FREQUENCY).ok().filter(|&hz| hz > 0),
         flush: agent_value::<hsa_amd_hdp_flush_t>(runtime, agent, agent_info::HDP_FLUSH).map_or(0, |flush| flush.memory.addr()),
     };

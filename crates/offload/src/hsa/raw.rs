@@ -27,6 +27,10 @@ pub struct HsaInfo {
     pub isas: Vec<String>,
     /// Ticks a second of its constant counter, if the runtime says.
     pub counter_hz: Option<u64>,
+    /// The highest clock rate of its processors, in MHz, if the runtime says.
+    pub clock_mhz: Option<u32>,
+    /// That of its memory.
+    pub memory_clock_mhz: Option<u32>,
     /// Bytes of memory that a workgroup can have.
     pub group_bytes: u32,
     /// Whether the host can reach its memory through the PCI window.
@@ -42,6 +46,8 @@ pub fn info(device: &Device) -> Option<HsaInfo> {
     Some(HsaInfo {
         isas: found.isas.clone(),
         counter_hz: found.counter_hz,
+        clock_mhz: found.clocks[0],
+        memory_clock_mhz: found.clocks[1],
         group_bytes: found.group_bytes,
         host_reaches_memory: found.pools.host_reaches_device,
         copy_engines: context.engines,

@@ -127,8 +127,12 @@ pub mod agent_info {
     pub const DEVICE: u32 = 17;
     /// `u32`.
     pub const COMPUTE_UNITS: u32 = 0xa002;
+    /// `u32`: MHz.
+    pub const MAX_CLOCK: u32 = 0xa003;
     /// `u32`: bus, device and function.
     pub const BDFID: u32 = 0xa006;
+    /// `u32`: MHz.
+    pub const MAX_MEMORY_CLOCK: u32 = 0xa008;
     /// 64 bytes of text.
     pub const PRODUCT_NAME: u32 = 0xa009;
     /// `u32`.

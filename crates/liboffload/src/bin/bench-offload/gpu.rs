@@ -1,15 +1,14 @@
 //! The same on a GPU, beside the driver's own functions in the same process and the same context.
 
-use std::error::Error;
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use libloading::Library;
 use liboffload::sys;
 
-use super::{image, launch, measure, must, nothing};
+use super::driver::{Driver, check};
+use super::{image, launch, must, nothing};
 
 /// Bytes of a copy.
 const COPY: usize = 4096;
@@ -18,51 +17,182 @@ const THREADS: usize = 8;
 const ROUNDS: u32 = 20;
 const LAUNCHES: u32 = 100;
 
-/// Measures allocation, copies, and, with an image, launches.
+/// Measures allocation, copies, and, with an image, launches: the library and the driver in turns, because a machine's clock rate and what
+/// its caches hold change by more than what is looked for.
 pub(super) fn measure_all(gpu: sys::ol_device_handle_t, path: Option<&str>) {
-    for size in [64, 64 << 10, 4 << 20] {
-        // Small blocks come from the cache when they were freed before, large ones from the driver.
-        measure(&format!("olMemAlloc and olMemFree, {size} bytes, GPU"), 500, || free(alloc(gpu, size)));
+    let image = path.map(image);
+    match Driver::open(image.as_deref()) {
+        Ok(driver) => {
+            allocations(gpu, &driver);
+            copies(gpu, &driver);
+            if let (Some(image), Some(kernel)) = (&image, driver.kernel) {
+                launches(gpu, image, &driver, kernel);
+            }
+            driver.close();
+        }
+        Err(error) => println!("nothing was measured on the GPU: the driver's own functions are not there: {error}"),
     }
-    let (host, memory, mut queue) = (super::host(), alloc(gpu, COPY), ptr::null_mut());
-    let source = [1u8; COPY];
-    let source = source.as_ptr().cast::<c_void>();
-    // SAFETY: room for the handle; both ends of the copies have as many bytes, and outlive them.
+}
+
+/// Small blocks come from the cache when they were freed before, large ones from the driver.
+fn allocations(gpu: sys::ol_device_handle_t, driver: &Driver) {
+    for size in [64, 64 << 10, 4 << 20] {
+        in_turns(
+            if size > 1 << 20 { 20 } else { 500 },
+            &mut [
+                (&format!("olMemAlloc and olMemFree, {size} bytes, GPU"), &mut || free(alloc(gpu, size))),
+                ("cuMemAllocAsync and cuMemFreeAsync", &mut || driver.free(driver.alloc(size))),
+            ],
+        );
+    }
+}
+
+fn copies(gpu: sys::ol_device_handle_t, driver: &Driver) {
+    let (host, memory, queue) = (super::host(), alloc(gpu, COPY), queue(gpu));
+    let (bytes, theirs, stream) = ([1u8; COPY], driver.alloc(COPY), driver.stream());
+    driver.wait(ptr::null_mut());
+    let source = bytes.as_ptr().cast::<c_void>();
+    // SAFETY: both ends of the copies have as many bytes, and outlive them.
     unsafe {
-        must(sys::olCreateQueue(gpu, &raw mut queue));
-        measure("olMemcpy of 4 KiB to the GPU without a queue", 500, || {
-            must(sys::olMemcpy(ptr::null_mut(), memory, gpu, source, host, COPY))
-        });
-        measure("olMemcpy of 4 KiB to the GPU in a queue and olSyncQueue", 500, || {
-            must(sys::olMemcpy(queue, memory, gpu, source, host, COPY));
-            must(sys::olSyncQueue(queue));
-        });
+        in_turns(
+            500,
+            &mut [
+                ("olMemcpy of 4 KiB to the GPU without a queue", &mut || {
+                    must(sys::olMemcpy(ptr::null_mut(), memory, gpu, source, host, COPY));
+                }),
+                ("olMemcpy of 4 KiB to the GPU in a queue and olSyncQueue", &mut || {
+                    must(sys::olMemcpy(queue, memory, gpu, source, host, COPY));
+                    must(sys::olSyncQueue(queue));
+                }),
+                ("cuMemcpyHtoD", &mut || check((driver.copy)(theirs, source, COPY))),
+                ("cuMemcpyHtoDAsync and cuStreamSynchronize", &mut || {
+                    check((driver.copy_in_order)(theirs, source, COPY, stream));
+                    driver.wait(stream);
+                }),
+                ("cuMemcpyAsync and cuStreamSynchronize", &mut || {
+                    check((driver.copy_any)(theirs, source as u64, COPY, stream));
+                    driver.wait(stream);
+                }),
+            ],
+        );
     }
     free(memory);
-    let image = path.map(image);
-    if let Some(image) = &image {
-        let kernel = nothing(gpu, image);
-        measure("olLaunchKernel, GPU: 100 and one olSyncQueue", 20, || {
+    driver.free(theirs);
+}
+
+fn launches(gpu: sys::ol_device_handle_t, image: &[u8], driver: &Driver, theirs: *mut c_void) {
+    let (kernel, queue, stream) = (nothing(gpu, image), queue(gpu), driver.stream());
+    for (name, count) in [("1 and a wait", 1), ("100 and a wait, each", LAUNCHES)] {
+        in_turns_each(
+            if count == 1 { 500 } else { 20 },
+            count,
+            &mut [
+                (&format!("olLaunchKernel, GPU, {name}"), &mut || {
+                    (0..count).for_each(|_| launch(gpu, queue, kernel));
+                    sync(queue);
+                }),
+                ("cuLaunchKernel", &mut || {
+                    (0..count).for_each(|_| driver.launch(theirs, stream));
+                    driver.wait(stream);
+                }),
+            ],
+        );
+    }
+    // The calls alone: the GPU is waited for between the rounds, and has room for that many launches.
+    let idle = || {
+        sync(queue);
+        driver.wait(stream);
+    };
+    let ours = || {
+        idle();
+        let start = Instant::now();
+        (0..LAUNCHES).for_each(|_| launch(gpu, queue, kernel));
+        start.elapsed()
+    };
+    let own = || {
+        idle();
+        let start = Instant::now();
+        (0..LAUNCHES).for_each(|_| driver.launch(theirs, stream));
+        start.elapsed()
+    };
+    let mut times: [Vec<f64>; 2] = Default::default();
+    for _ in 0..20 * super::ROUNDS {
+        times[0].push(ours().as_nanos() as f64 / f64::from(LAUNCHES));
+        times[1].push(own().as_nanos() as f64 / f64::from(LAUNCHES));
+    }
+    idle();
+    print(&["olLaunchKernel, GPU, the call alone", "cuLaunchKernel"], &times);
+
+    let (gpu, kernel) = (Handle(gpu), Handle(kernel));
+    by_threads("olLaunchKernel, GPU, by 8 threads with a queue each", || {
+        let (gpu, kernel) = (gpu.get(), kernel.get());
+        let queue = self::queue(gpu);
+        move || {
             (0..LAUNCHES).for_each(|_| launch(gpu, queue, kernel));
-            // SAFETY: a live handle.
-            must(unsafe { sys::olSyncQueue(queue) });
-        });
-        let (gpu, kernel) = (Handle(gpu), Handle(kernel));
-        by_threads("olLaunchKernel, GPU, by 8 threads with a queue each", || {
-            let (gpu, kernel) = (gpu.get(), kernel.get());
-            let mut queue = ptr::null_mut();
-            // SAFETY: room for the handle.
-            must(unsafe { sys::olCreateQueue(gpu, &raw mut queue) });
-            move || {
-                (0..LAUNCHES).for_each(|_| launch(gpu, queue, kernel));
-                // SAFETY: a live handle.
-                must(unsafe { sys::olSyncQueue(queue) });
-            }
-        });
+            sync(queue);
+        }
+    });
+    let theirs = Handle(theirs);
+    by_threads("cuLaunchKernel, by 8 threads with a stream each", || {
+        driver.enter();
+        let (kernel, stream) = (theirs.get(), driver.stream());
+        move || {
+            (0..LAUNCHES).for_each(|_| driver.launch(kernel, stream));
+            driver.wait(stream);
+        }
+    });
+}
+
+/// What is measured beside something else: its name, and one call.
+type Work<'a> = (&'a str, &'a mut dyn FnMut());
+
+/// Nanoseconds of a call of each, in turns.
+fn in_turns(calls: u32, works: &mut [Work<'_>]) {
+    in_turns_each(calls, 1, works);
+}
+
+/// The same of work that is `parts` equal parts, for each part.
+fn in_turns_each(calls: u32, parts: u32, works: &mut [Work<'_>]) {
+    let mut times = vec![Vec::new(); works.len()];
+    for round in 0..2 * super::ROUNDS as usize {
+        // The first one changes, so that none is always measured after the same other one.
+        for turn in 0..works.len() {
+            let at = (round + turn) % works.len();
+            let start = Instant::now();
+            (0..calls).for_each(|_| works[at].1());
+            times[at].push(start.elapsed().as_nanos() as f64 / f64::from(calls * parts));
+        }
     }
-    if let Err(error) = driver(image.as_deref()) {
-        println!("the driver's own functions were not measured: {error}");
+    print(&works.iter().map(|(name, _)| *name).collect::<Vec<_>>(), &times);
+}
+
+/// The least and the middle of each, and the middle of the differences to the first, turn by turn.
+fn print(names: &[&str], times: &[Vec<f64>]) {
+    let middle = |mut all: Vec<f64>| {
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    for (at, (name, times_of)) in names.iter().zip(times).enumerate() {
+        let least = times_of.iter().copied().fold(f64::INFINITY, f64::min);
+        print!("{name:<58} {least:>10.1} ns, middle {:>9.1}", middle(times_of.clone()));
+        if at > 0 {
+            let differences = times[0].iter().zip(times_of).map(|(first, this)| first - this).collect();
+            print!("; the first - this: {:>+8.1}", middle(differences));
+        }
+        println!();
     }
+}
+
+fn queue(gpu: sys::ol_device_handle_t) -> sys::ol_queue_handle_t {
+    let mut queue = ptr::null_mut();
+    // SAFETY: room for the handle.
+    must(unsafe { sys::olCreateQueue(gpu, &raw mut queue) });
+    queue
+}
+
+fn sync(queue: sys::ol_queue_handle_t) {
+    // SAFETY: a live handle.
+    must(unsafe { sys::olSyncQueue(queue) });
 }
 
 /// A handle that threads share: the library's may be used by any.
@@ -111,89 +241,4 @@ fn by_threads<W: FnMut()>(name: &str, prepare: impl Fn() -> W + Sync) {
         })
         .fold(f64::INFINITY, f64::min);
     println!("{name:<58} {least:>10.1} ns");
-}
-
-type Status = u32;
-/// `cuLaunchKernel`.
-type Launch =
-    unsafe extern "C" fn(*mut c_void, u32, u32, u32, u32, u32, u32, u32, *mut c_void, *mut *mut c_void, *mut *mut c_void) -> Status;
-
-fn ok(status: Status) -> Result<(), String> {
-    if status == 0 { Ok(()) } else { Err(format!("CUresult {status}")) }
-}
-
-/// The driver's own functions, in the first GPU's primary context.
-fn driver(image: Option<&[u8]>) -> Result<(), Box<dyn Error>> {
-    // A first failure, for closures that have nowhere else to put it.
-    let mut failed = Ok(());
-    let mut note = |outcome: Result<(), String>| {
-        if failed.is_ok() {
-            failed = outcome;
-        }
-    };
-    // SAFETY: the driver, which is loaded already; the functions have these types (cuda.h), and get what they ask for.
-    unsafe {
-        let driver = Library::new("libcuda.so.1")?;
-        let retain = driver.get::<unsafe extern "C" fn(*mut *mut c_void, i32) -> Status>(b"cuDevicePrimaryCtxRetain")?;
-        let release = driver.get::<unsafe extern "C" fn(i32) -> Status>(b"cuDevicePrimaryCtxRelease_v2")?;
-        let enter = *driver.get::<unsafe extern "C" fn(*mut c_void) -> Status>(b"cuCtxSetCurrent")?;
-        let alloc = driver.get::<unsafe extern "C" fn(*mut u64, usize, *mut c_void) -> Status>(b"cuMemAllocAsync")?;
-        let free = driver.get::<unsafe extern "C" fn(u64, *mut c_void) -> Status>(b"cuMemFreeAsync")?;
-        let copy = driver.get::<unsafe extern "C" fn(u64, *const c_void, usize) -> Status>(b"cuMemcpyHtoD_v2")?;
-        let copy_in_order =
-            driver.get::<unsafe extern "C" fn(u64, *const c_void, usize, *mut c_void) -> Status>(b"cuMemcpyHtoDAsync_v2")?;
-        let stream = *driver.get::<unsafe extern "C" fn(*mut *mut c_void, u32) -> Status>(b"cuStreamCreate")?;
-        let wait = *driver.get::<unsafe extern "C" fn(*mut c_void) -> Status>(b"cuStreamSynchronize")?;
-        let load = driver.get::<unsafe extern "C" fn(*mut *mut c_void, *const c_void) -> Status>(b"cuModuleLoadData")?;
-        let function = driver.get::<unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const i8) -> Status>(b"cuModuleGetFunction")?;
-        let launch = *driver.get::<Launch>(b"cuLaunchKernel")?;
-
-        let mut context = ptr::null_mut();
-        ok(retain(&raw mut context, 0))?;
-        ok(enter(context))?;
-        for size in [64, 64 << 10, 4 << 20] {
-            measure(&format!("cuMemAllocAsync and cuMemFreeAsync, {size} bytes"), 500, || {
-                let mut address = 0;
-                note(ok(alloc(&raw mut address, size, ptr::null_mut())).and_then(|()| ok(free(address, ptr::null_mut()))));
-            });
-        }
-        let (source, mut memory, mut queue) = ([1u8; COPY], 0, ptr::null_mut());
-        ok(alloc(&raw mut memory, COPY, ptr::null_mut()))?;
-        // CU_STREAM_NON_BLOCKING
-        ok(stream(&raw mut queue, 1))?;
-        ok(wait(ptr::null_mut()))?;
-        measure("cuMemcpyHtoD of 4 KiB", 500, || note(ok(copy(memory, source.as_ptr().cast(), COPY))));
-        measure("cuMemcpyHtoDAsync of 4 KiB and cuStreamSynchronize", 500, || {
-            note(ok(copy_in_order(memory, source.as_ptr().cast(), COPY, queue)).and_then(|()| ok(wait(queue))));
-        });
-        ok(free(memory, ptr::null_mut()))?;
-        if let Some(image) = image {
-            // Text needs its end.
-            let text = CString::new(image.strip_suffix(&[0]).unwrap_or(image))
-                .map(CString::into_bytes_with_nul)
-                .unwrap_or_else(|_| image.to_vec());
-            let (mut module, mut kernel) = (ptr::null_mut(), ptr::null_mut());
-            ok(load(&raw mut module, text.as_ptr().cast()))?;
-            ok(function(&raw mut kernel, module, c"nothing".as_ptr()))?;
-            let once = move |kernel, queue| ok(launch(kernel, 1, 1, 1, 1, 1, 1, 0, queue, ptr::null_mut(), ptr::null_mut()));
-            measure("cuLaunchKernel: 100 and one cuStreamSynchronize", 20, || {
-                note((0..LAUNCHES).try_for_each(|_| once(kernel, queue)).and_then(|()| ok(wait(queue))));
-            });
-            let (context, kernel) = (Handle(context), Handle(kernel));
-            by_threads("cuLaunchKernel, by 8 threads with a stream each", || {
-                let (context, kernel, mut queue) = (context.get(), kernel.get(), ptr::null_mut());
-                let entered = ok(enter(context)).and_then(|()| ok(stream(&raw mut queue, 1)));
-                move || {
-                    let done = entered.clone().and_then(|()| (0..LAUNCHES).try_for_each(|_| once(kernel, queue)));
-                    if let Err(error) = done.and_then(|()| ok(wait(queue))) {
-                        eprintln!("bench-offload: cuLaunchKernel: {error}");
-                        std::process::exit(1);
-                    }
-                }
-            });
-        }
-        ok(enter(ptr::null_mut()))?;
-        ok(release(0))?;
-    }
-    Ok(failed?)
 }

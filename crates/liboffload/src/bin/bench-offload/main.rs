@@ -4,6 +4,7 @@
 //! `tests/images/kernels.c`, launches are measured too. Where there is a GPU, the same is measured on it, beside the driver's own functions: with PTX or
 //! machine code of the same file, launches as well.
 
+mod driver;
 mod gpu;
 
 use std::ffi::c_void;

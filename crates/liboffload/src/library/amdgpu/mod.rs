@@ -17,11 +17,14 @@ use self::space::SPACE;
 use super::backend::{Block, Device, Global, Kernel, Pin, Platform, Program, Properties, Queue, Shape};
 use super::error::{fail, of_device};
 use super::grid::GridProgram;
+use super::names::Names;
 use super::session::AMDGPU;
 use super::worker::{WorkerQueue, Workers};
 use crate::library::arguments::Given;
 use crate::runtime::Error;
-use crate::sys::{ol_alloc_type_t, ol_device_fp_capability_flag_t as Fp, ol_device_type_t, ol_errc_t, ol_platform_backend_t};
+use crate::sys::{
+    ol_alloc_type_t, ol_device_fp_capability_flag_t as Fp, ol_device_type_t, ol_errc_t, ol_platform_backend_t, ol_symbol_kind_t,
+};
 
 /// The AMDGPU platform.
 pub(super) struct Amdgpu;
@@ -75,8 +78,8 @@ impl AmdDevice {
         self.opened.get_or_init(|| offload::Device::hsa(self.ordinal).map_err(of_device)).as_ref().map_err(Clone::clone)
     }
 
-    /// The image of `bytes` that the device runs best, as a bundle of one, and the names in it.
-    fn best_image(&self, bytes: &[u8]) -> Result<(ProgramBundle, Vec<String>), Error> {
+    /// The image of `bytes` that the device runs best, as a bundle of one, and its symbols.
+    fn best_image(&self, bytes: &[u8]) -> Result<(ProgramBundle, Names), Error> {
         let device = self.device()?;
         let bundle = match ProgramBundle::from_bytes(bytes) {
             Ok(bundle) => bundle,
@@ -119,8 +122,8 @@ impl Device for AmdDevice {
             max_work_dimensions: [u32::MAX; 3],
             vendor_id: VENDOR,
             compute_units: info.sms,
-            clock: None,
-            memory_clock: None,
+            clock: more.as_ref().and_then(|more| more.clock_mhz),
+            memory_clock: more.as_ref().and_then(|more| more.memory_clock_mhz),
             max_allocation: info.memory_bytes,
             memory: info.memory_bytes,
             local_memory: more.as_ref().map_or(0, |more| more.group_bytes.into()),
@@ -251,7 +254,7 @@ impl Program for Code {
         Ok(found)
     }
 
-    fn names(&self) -> Result<Vec<String>, Error> {
-        self.program.names()
+    fn names(&self, kind: ol_symbol_kind_t) -> Result<Vec<String>, Error> {
+        self.program.names(kind)
     }
 }

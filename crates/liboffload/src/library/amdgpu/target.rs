@@ -6,17 +6,29 @@
 use std::borrow::Cow;
 
 use object::read::elf::{ElfFile64, FileHeader};
-use object::{LittleEndian, Object, ObjectSymbol, elf};
+use object::{LittleEndian, Object, ObjectSymbol, SymbolKind, elf};
 use offload::{Image, ImageKind, ProgramBundle, Sha256};
 
 use crate::library::error::fail;
 use crate::library::grid;
 use crate::library::host::Contents;
+use crate::library::names::Names;
 use crate::runtime::Error;
-use crate::sys::ol_errc_t;
+use crate::sys::{ol_errc_t, ol_symbol_kind_t};
 
-/// Numbers of processors.
-const PROCESSORS: [(u32, &str); 49] = [
+/// Numbers of processors, `EF_AMDGPU_MACH`. LLVM gave up 0x40 and 0x4b; later ones than LLVM 22's are those of LLVM's `ELF.h`.
+const PROCESSORS: [(u32, &str); 63] = [
+    (0x20, "gfx600"),
+    (0x21, "gfx601"),
+    (0x22, "gfx700"),
+    (0x23, "gfx701"),
+    (0x24, "gfx702"),
+    (0x25, "gfx703"),
+    (0x26, "gfx704"),
+    (0x28, "gfx801"),
+    (0x29, "gfx802"),
+    (0x2a, "gfx803"),
+    (0x2b, "gfx810"),
     (0x2c, "gfx900"),
     (0x2d, "gfx902"),
     (0x2e, "gfx904"),
@@ -31,10 +43,8 @@ const PROCESSORS: [(u32, &str); 49] = [
     (0x37, "gfx1031"),
     (0x38, "gfx1032"),
     (0x39, "gfx1033"),
-    (0x28, "gfx801"),
-    (0x29, "gfx802"),
-    (0x2a, "gfx803"),
-    (0x2b, "gfx810"),
+    (0x3a, "gfx602"),
+    (0x3b, "gfx705"),
     (0x3c, "gfx805"),
     (0x3d, "gfx1035"),
     (0x3e, "gfx1034"),
@@ -54,18 +64,23 @@ const PROCESSORS: [(u32, &str); 49] = [
     (0x4c, "gfx942"),
     (0x4e, "gfx1201"),
     (0x4f, "gfx950"),
+    (0x50, "gfx1310"),
     (0x51, "gfx9-generic"),
     (0x52, "gfx10-1-generic"),
     (0x53, "gfx10-3-generic"),
     (0x54, "gfx11-generic"),
     (0x55, "gfx1152"),
+    (0x57, "gfx1154"),
     (0x58, "gfx1153"),
     (0x59, "gfx12-generic"),
+    (0x5a, "gfx1251"),
+    (0x5b, "gfx12-5-generic"),
+    (0x5c, "gfx1172"),
+    (0x5d, "gfx1170"),
+    (0x5e, "gfx1171"),
     (0x5f, "gfx9-4-generic"),
-    (0x20, "gfx600"),
-    (0x21, "gfx601"),
-    (0x22, "gfx700"),
-    (0x23, "gfx701"),
+    (0x62, "gfx11-7-generic"),
+    (0x63, "gfx13-generic"),
 ];
 
 /// `EI_ABIVERSION` of code object version 4: from there on, the flags have two bits for each setting.
@@ -120,23 +135,28 @@ pub(super) fn bundle_of(bytes: &[u8]) -> Result<ProgramBundle, Error> {
     Ok(ProgramBundle::new("image", vec![image]))
 }
 
-/// Names among which those of an image's kernels and global variables are, sorted.
-pub(super) fn names(bytes: &[u8]) -> Vec<String> {
+/// The symbols of an image.
+pub(super) fn names(bytes: &[u8]) -> Names {
     if let Ok(contents) = Contents::read(bytes) {
         return contents.names();
     }
-    let Ok(file) = ElfFile64::<LittleEndian>::parse(bytes) else { return Vec::new() };
-    let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
-    // A kernel `k` has the descriptor `k.kd`, and a function of its own name.
-    let mut names: Vec<_> = defined.filter_map(|symbol| symbol.name().ok()).map(|name| name.trim_end_matches(".kd").to_owned()).collect();
-    names.retain(|name| !name.is_empty() && !name.starts_with("__hostcall") && !name.starts_with("__HOSTCALL"));
-    names.sort();
-    names.dedup();
-    names
+    let Ok(file) = ElfFile64::<LittleEndian>::parse(bytes) else { return Names::default() };
+    // A kernel `k` has the descriptor `k.kd`, which is data, and a function of its own name. Other data is variables.
+    let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.kind() == SymbolKind::Data);
+    Names::new(defined.filter_map(|symbol| {
+        let name = symbol.name().ok()?;
+        Some(match name.strip_suffix(".kd") {
+            Some(kernel) => (kernel.to_owned(), ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL),
+            None => (name.to_owned(), ol_symbol_kind_t::OL_SYMBOL_KIND_GLOBAL_VARIABLE),
+        })
+    }))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     /// A header without sections: of a code object of this version, with these flags.
@@ -185,9 +205,75 @@ mod tests {
 
     #[test]
     fn no_processor_is_listed_twice() {
-        let mut numbers: Vec<_> = PROCESSORS.iter().map(|(number, _)| number).collect();
-        numbers.sort();
-        numbers.dedup();
-        assert_eq!(numbers.len(), PROCESSORS.len());
+        assert!(PROCESSORS.is_sorted_by(|(a, _), (b, _)| a < b));
+        let names: BTreeSet<_> = PROCESSORS.iter().map(|(_, name)| name).collect();
+        assert_eq!(names.len(), PROCESSORS.len());
+    }
+
+    /// What LLVM's compiler says of processors: all that it knows.
+    fn processors_of(llc: &str) -> Option<BTreeSet<String>> {
+        let help = Command::new(llc).args(["-mtriple=amdgcn-amd-amdhsa", "-mcpu=help"]).stdin(Stdio::null()).output().ok()?;
+        let text = String::from_utf8_lossy(&help.stderr).into_owned() + &String::from_utf8_lossy(&help.stdout);
+        let (_, list) = text.split_once("Available CPUs for this target:").expect("a list of processors");
+        let (list, _) = list.split_once("Available features").expect("another one of features");
+        let names = list.lines().filter_map(|line| line.split_whitespace().next()).filter(|name| name.starts_with("gfx"));
+        Some(names.map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn kernels_and_variables_of_a_code_object_are_told_from_functions() {
+        let (llc, linker) = ("llc-22", "ld.lld-22");
+        let there = |tool: &str| Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
+        if !there(llc) || !there(linker) {
+            eprintln!("skipped: {llc} and {linker} are not installed (Debian: llvm-22, lld-22)");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let [source, object, code] = ["k.ll", "k.o", "k.hsaco"].map(|name| folder.path().join(name));
+        let text = "@table = protected addrspace(1) global [4 x i32] zeroinitializer
+            @__hostcall_own = protected addrspace(1) global i32 0
+            @hidden = internal addrspace(1) global i32 1
+            define protected amdgpu_kernel void @add() { store volatile i32 2, ptr addrspace(1) @hidden ret void }
+            define protected void @helper() { ret void }";
+        std::fs::write(&source, text).unwrap();
+        let run = |command: &mut Command| {
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        run(Command::new(llc).args(["-mtriple=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-filetype=obj", "-o"]).arg(&object).arg(&source));
+        run(Command::new(linker).arg("-shared").arg(&object).arg("-o").arg(&code));
+        let names = names(&std::fs::read(&code).unwrap());
+        assert_eq!(names.of_kind(ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL), ["add"]);
+        assert_eq!(names.of_kind(ol_symbol_kind_t::OL_SYMBOL_KIND_GLOBAL_VARIABLE), ["table"]);
+    }
+
+    #[test]
+    fn the_numbers_are_those_that_llvm_writes() {
+        let llc = "llc-22";
+        let Some(known) = processors_of(llc) else {
+            eprintln!("skipped: {llc} is not installed (Debian: llvm-22)");
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let (source, object) = (folder.path().join("k.ll"), folder.path().join("k.o"));
+        std::fs::write(&source, "define amdgpu_kernel void @k() { ret void }\n").unwrap();
+        for name in &known {
+            let output = Command::new(llc)
+                .args(["-mtriple=amdgcn-amd-amdhsa", "-filetype=obj", "-o"])
+                .arg(&object)
+                .arg(format!("-mcpu={name}"))
+                .arg(&source)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+            let code = std::fs::read(&object).unwrap();
+            let flags = u32::from_le_bytes(code[48..52].try_into().unwrap());
+            let id =
+                target_id(code[8], flags).unwrap_or_else(|| panic!("{name} has the number {:#x}, which the table lacks", flags & 0xff));
+            assert_eq!(id, *name, "{flags:#x}");
+        }
+        // Those that the table has beyond it are of other versions: each number has been looked up in LLVM's header.
+        let beyond: Vec<_> = PROCESSORS.iter().map(|(_, name)| *name).filter(|name| !known.contains(*name)).collect();
+        assert!(known.len() > 50 && beyond.len() < 12, "{beyond:?}");
     }
 }

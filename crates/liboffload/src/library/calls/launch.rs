@@ -14,6 +14,7 @@ use crate::runtime::Error;
 use crate::sys::*;
 
 /// The shape of a launch. Dimensions that are not used are 1.
+#[inline(always)]
 fn shape(arguments: &ol_kernel_launch_size_args_t, cooperative: bool) -> Result<Shape, Error> {
     let ol_kernel_launch_size_args_t { Dimensions: used, NumGroups: groups, GroupSize: size, DynSharedMemory: shared } = *arguments;
     if !(1..=3).contains(&used) {
@@ -39,6 +40,7 @@ fn shape(arguments: &ol_kernel_launch_size_args_t, cooperative: bool) -> Result<
 ///
 /// # Safety
 /// `properties` is null or a list that ends with `OL_KERNEL_LAUNCH_PROP_END`, whose values are of the types that go with them.
+#[inline]
 pub(in crate::library) unsafe fn is_cooperative(mut properties: *const ol_kernel_launch_prop_t) -> Result<bool, Error> {
     let mut cooperative = false;
     while !properties.is_null() {
@@ -66,6 +68,7 @@ pub(in crate::library) unsafe fn is_cooperative(mut properties: *const ol_kernel
 }
 
 /// The kernel that a symbol is, which must be one of the device.
+#[inline]
 fn kernel_of<'a>(symbol: &'a Symbol, device: &Device) -> Result<&'a Arc<dyn Kernel>, Error> {
     let kernel = symbol.kernel()?;
     if !symbol.device.is(device) {

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use crate::library::backend::Place;
 use crate::library::error::fail;
 use crate::library::info::Value;
 use crate::library::session;
@@ -85,18 +86,28 @@ impl Core {
         if fill_size == 0 {
             return Ok(());
         }
-        if pattern_size == 0 || !fill_size.is_multiple_of(pattern_size) {
-            return fail(ol_errc_t::OL_ERRC_INVALID_SIZE, format!("FillSize {fill_size} is no multiple of PatternSize {pattern_size}"));
+        if pattern_size == 0 {
+            return fail(ol_errc_t::OL_ERRC_INVALID_SIZE, "PatternSize is 0");
         }
+        // The entry point refuses sizes that are no multiples of the pattern's. Where it does not look, the last pattern is cut.
+        let cut = fill_size % pattern_size;
         let place = self.memory.place("Ptr", ptr, fill_size)?;
         let device = match self.memory.device_of(ptr) {
             Some(device) => device,
             None => self.session.host()?,
         };
         // SAFETY: the caller says that there are that many bytes; no more than `fill_size`, which `place` found possible.
-        let pattern = unsafe { std::slice::from_raw_parts(pattern_ptr.cast::<u8>(), pattern_size) };
-        // SAFETY: the caller says so.
-        self.in_queue("olMemFill without a queue", queue.as_deref(), device, |queue| unsafe { queue.fill(place, pattern, fill_size) })
+        let pattern = unsafe { std::slice::from_raw_parts(pattern_ptr.cast::<u8>(), pattern_size.min(fill_size)) };
+        self.in_queue("olMemFill without a queue", queue.as_deref(), device, |queue| {
+            let whole = fill_size - cut;
+            let rest = Place { address: place.address + whole, ..place.clone() };
+            if whole > 0 {
+                // SAFETY: the caller says that `fill_size` bytes are there.
+                unsafe { queue.fill(place, pattern, whole) }?;
+            }
+            // SAFETY: as above; these follow the others.
+            if cut > 0 { unsafe { queue.fill(rest, &pattern[..cut], cut) } } else { Ok(()) }
+        })
     }
 
     /// # Safety

@@ -17,9 +17,10 @@ use self::cache::{Cache, Work, class_of};
 use super::backend::{Block, Device, Global, Kernel, Pin, Platform, Program, Properties, Queue, Shape};
 use super::error::{fail, of_device};
 use super::host_calls::{self, Calls};
+use super::names::Names;
 use super::session;
 use crate::runtime::Error;
-use crate::sys::{ol_alloc_type_t, ol_errc_t, ol_platform_backend_t};
+use crate::sys::{ol_alloc_type_t, ol_errc_t, ol_platform_backend_t, ol_symbol_kind_t};
 
 /// The CUDA platform.
 pub(super) struct Cuda;
@@ -196,8 +197,8 @@ struct Loaded {
     // Dropped first: its server uses the program.
     calls: Option<Arc<Calls>>,
     flat: FlatProgram,
-    /// Of its symbols; `None` if the image does not tell.
-    names: Option<Vec<String>>,
+    /// `None` if the image does not tell: it is a fatbin.
+    names: Option<Names>,
 }
 
 impl Loaded {
@@ -220,9 +221,19 @@ impl Program for Loaded {
         Ok(found.map(|global| Global { address: global.address as usize, size: global.size }))
     }
 
-    fn names(&self) -> Result<Vec<String>, Error> {
-        let text = "a fatbin does not tell its symbols: load the cubin or the PTX that it was made of";
-        self.names.clone().map_or_else(|| fail(ol_errc_t::OL_ERRC_UNSUPPORTED, text), Ok)
+    fn names(&self, kind: ol_symbol_kind_t) -> Result<Vec<String>, Error> {
+        match &self.names {
+            Some(names) => Ok(names.of_kind(kind)),
+            // The driver lists kernels, and no variables.
+            None if kind == ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL => {
+                let kernels = self.flat.kernel_names().map_err(of_device)?;
+                Ok(Names::new(kernels.into_iter().map(|name| (name, kind))).of_kind(kind))
+            }
+            None => {
+                let text = "a fatbin does not tell its variables: load the cubin or the PTX that it was made of";
+                fail(ol_errc_t::OL_ERRC_UNSUPPORTED, text)
+            }
+        }
     }
 }
 

@@ -1,29 +1,48 @@
-//! The names of what is in an image: the driver finds symbols by their names, and (before CUDA 12.4, and for variables at all) does not list them.
+//! The symbols of an image: the driver finds symbols by their names, and (before CUDA 12.4, and for variables at all) does not list them.
 //!
-//! What is found is more than kernels and variables: which of the names are some, the driver says.
+//! The image says which symbol is a kernel and which a variable. The driver is not asked: it answers a question for the other kind, or for a
+//! function that is no kernel, with errors that differ between drivers.
 
-use object::{Object, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolFlags, SymbolKind};
 
-/// The names in an image, sorted; `None` if its form does not tell.
-pub(super) fn of_image(image: &[u8]) -> Option<Vec<String>> {
-    let mut names = if image.starts_with(&object::elf::ELFMAG) { of_cubin(image)? } else { of_ptx(std::str::from_utf8(image).ok()?) };
-    // The compiler's and this project's own machinery.
-    names.retain(|name| !name.is_empty() && !name.starts_with("__hostcall") && !name.starts_with(['.', '$']));
-    names.sort();
-    names.dedup();
-    Some(names)
+use crate::library::names::Names;
+use crate::sys::ol_symbol_kind_t;
+
+const KERNEL: ol_symbol_kind_t = ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL;
+const VARIABLE: ol_symbol_kind_t = ol_symbol_kind_t::OL_SYMBOL_KIND_GLOBAL_VARIABLE;
+
+/// The bit of a cubin's functions that are kernels, in `st_other` (`STO_CUDA_ENTRY`).
+const ENTRY: u8 = 0x10;
+
+/// Sections with variables that the host can find: global memory, with a value or without, and constants of programs. Others are of shared
+/// memory, and the compiler's own constants.
+const VARIABLES: [&str; 2] = [".nv.global", ".nv.constant3"];
+
+/// The symbols of an image; `None` if its form does not tell.
+pub(super) fn of_image(image: &[u8]) -> Option<Names> {
+    let all = if image.starts_with(&object::elf::ELFMAG) { of_cubin(image)? } else { of_ptx(std::str::from_utf8(image).ok()?) };
+    // Without the compiler's machinery.
+    Some(Names::new(all.into_iter().filter(|(name, _)| !name.starts_with(['.', '$']))))
 }
 
-fn of_cubin(image: &[u8]) -> Option<Vec<String>> {
+fn of_cubin(image: &[u8]) -> Option<Vec<(String, ol_symbol_kind_t)>> {
     let file = object::File::parse(image).ok()?;
-    // Functions and variables: the assembler's aliases are neither, and the driver refuses to be asked for them.
-    let can_be = |symbol: &object::Symbol<'_, '_>| matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Data);
-    let named = file.symbols().filter(|symbol| symbol.is_definition() && symbol.is_global() && can_be(symbol));
-    Some(named.filter_map(|symbol| Some(symbol.name().ok()?.to_owned())).collect())
+    let kind = |symbol: &object::Symbol<'_, '_>| match (symbol.kind(), symbol.flags()) {
+        (SymbolKind::Text, SymbolFlags::Elf { st_other, .. }) => (st_other & ENTRY != 0).then_some(KERNEL),
+        (SymbolKind::Data, _) => {
+            let section = file.section_by_index(symbol.section_index()?).ok()?;
+            let name = section.name().ok()?;
+            VARIABLES.iter().any(|prefix| name.starts_with(prefix)).then_some(VARIABLE)
+        }
+        // The assembler's aliases.
+        _ => None,
+    };
+    let named = file.symbols().filter(|symbol| symbol.is_definition() && symbol.is_global());
+    Some(named.filter_map(|symbol| Some((symbol.name().ok()?.to_owned(), kind(&symbol)?))).collect())
 }
 
 /// Kernels, which are declared with `.entry`, and variables at the outermost level, in `.global` and `.const` memory.
-fn of_ptx(text: &str) -> Vec<String> {
+fn of_ptx(text: &str) -> Vec<(String, ol_symbol_kind_t)> {
     let mut names = Vec::new();
     let mut depth = 0usize;
     for line in text.lines() {
@@ -32,11 +51,11 @@ fn of_ptx(text: &str) -> Vec<String> {
         let is_declared = words.clone().any(|word| word == ".extern");
         if depth == 0 && !is_declared {
             if words.any(|word| word == ".entry") {
-                names.extend(words.next().map(identifier));
+                names.extend(words.next().map(|word| (identifier(word), KERNEL)));
             } else if line.split_whitespace().any(|word| matches!(word, ".global" | ".const")) {
                 // The last word before the size of an array, the value or the end.
                 let head = line.split(['[', '=', ';']).next().unwrap_or_default();
-                names.extend(head.split_whitespace().last().map(identifier));
+                names.extend(head.split_whitespace().last().map(|word| (identifier(word), VARIABLE)));
             }
         }
         depth = (depth + line.matches('{').count()).saturating_sub(line.matches('}').count());
@@ -75,7 +94,8 @@ mod tests {
 }
 .entry nothing() { ret; }
 ";
-        assert_eq!(of_image(text.as_bytes()).unwrap(), ["add", "limit", "nothing", "table"]);
+        let wanted = [("add", KERNEL), ("limit", VARIABLE), ("nothing", KERNEL), ("table", VARIABLE)];
+        assert_eq!(of_image(text.as_bytes()), Some(Names::new(wanted.map(|(name, kind)| (name.to_owned(), kind)))));
     }
 
     #[test]

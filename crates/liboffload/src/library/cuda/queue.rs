@@ -47,6 +47,7 @@ impl CudaQueue {
 }
 
 /// Refuses arguments that are not the kernel's parameters, which the driver would read in their place.
+#[inline]
 fn check(kernel: &CudaKernel, arguments: &Given) -> Result<(), Error> {
     let Some(sizes) = kernel.flat.parameters() else { return Ok(()) };
     if sizes.len() != arguments.len() {

@@ -17,8 +17,9 @@ use object::{Endianness, Object, ObjectSymbol, SymbolKind, elf};
 use super::only_one_item;
 use crate::library::backend::{Global, Kernel, Program, Shape};
 use crate::library::error::fail;
+use crate::library::names::Names;
 use crate::runtime::Error;
-use crate::sys::ol_errc_t;
+use crate::sys::{ol_errc_t, ol_symbol_kind_t};
 
 /// A kernel of a host image: `args[i]` points to the value of argument `i`.
 pub(in crate::library) type Entry = unsafe extern "C" fn(args: *mut *mut c_void);
@@ -75,16 +76,16 @@ impl Contents {
         Ok(Contents { symbols: symbols.collect() })
     }
 
-    /// The names of what it exports, sorted, without those of this project's own machinery; kernels of the simulator by their own names.
-    pub(in crate::library) fn names(&self) -> Vec<String> {
-        let own = |name: &String| match name.strip_prefix(hostcall_abi::sim::KERNEL_ENTRY_PREFIX) {
-            Some(kernel) => Some(kernel.to_owned()),
-            None => (!name.starts_with("__hostcall")).then(|| name.clone()),
-        };
-        let mut names: Vec<_> = self.symbols.keys().filter_map(own).collect();
-        names.sort();
-        names.dedup();
-        names
+    /// The symbols that it exports. Kernels of the simulator have a prefix there; other functions of its images are no kernels.
+    pub(in crate::library) fn names(&self) -> Names {
+        let is_simulated = self.is_simulated();
+        Names::new(self.symbols.iter().filter_map(|(name, (is_function, _))| {
+            let kernel = if is_simulated { name.strip_prefix(hostcall_abi::sim::KERNEL_ENTRY_PREFIX) } else { Some(name.as_str()) };
+            Some(match (is_function, kernel) {
+                (true, kernel) => (kernel?.to_owned(), ol_symbol_kind_t::OL_SYMBOL_KIND_KERNEL),
+                (false, _) => (name.clone(), ol_symbol_kind_t::OL_SYMBOL_KIND_GLOBAL_VARIABLE),
+            })
+        }))
     }
 
     /// Whether the image is one for the simulator.
@@ -160,8 +161,8 @@ impl Program for HostProgram {
         Ok(self.0.find(name, false).map(|(address, size)| Global { address, size }))
     }
 
-    fn names(&self) -> Result<Vec<String>, Error> {
-        Ok(self.0.contents.names())
+    fn names(&self, kind: ol_symbol_kind_t) -> Result<Vec<String>, Error> {
+        Ok(self.0.contents.names().of_kind(kind))
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) use self::image::{Contents, HostKernel};
 use super::backend::{Block, Device, Pin, Platform, Program, Properties, Queue};
 use super::error::{fail, of_device};
 use super::grid::{self, GridProgram};
+use super::names::Names;
 use super::session::HOST;
 use super::worker::{Processor, WorkerQueue, Workers};
 use crate::runtime::Error;
@@ -111,8 +112,8 @@ impl Device for HostDevice {
     }
 }
 
-/// Names of the simulator's image in a bundle.
-fn names_in(bundle: &offload::ProgramBundle) -> Vec<String> {
+/// The symbols of the simulator's image in a bundle.
+fn names_in(bundle: &offload::ProgramBundle) -> Names {
     let image = bundle.images_of(offload::ImageKind::Sim).next();
     image.and_then(|image| Contents::read(&image.bytes).ok()).map(|contents| contents.names()).unwrap_or_default()
 }

@@ -15,7 +15,7 @@ use crate::HandleKind;
 use crate::library::queue::is_in_host_function;
 use crate::library::{Core, table};
 use crate::runtime::Error;
-use crate::runtime::record::{self, Access, Argument};
+use crate::runtime::record::{self, Access, Argument, Element};
 use crate::sys::{ol_errc_t, ol_symbol_info_t};
 
 /// What a property has at most; the caller's room may be said to be anything.
@@ -172,8 +172,7 @@ impl State {
                 Access::OutHandle => outputs.push((index, Value::Handle(word()))),
                 Access::OutPointer => {
                     outputs.push((index, Value::Pointer(word())));
-                    // Of the functions that give addresses the third argument is the size.
-                    if let Some(Argument::Number(size)) = arguments.get(2) {
+                    if let Some(Argument::Number(size)) = arguments.get(place_of_size(function)) {
                         ranges.push((word(), *size));
                     }
                 }
@@ -223,13 +222,25 @@ impl State {
 
     /// A queue waits for events.
     fn waits_for(&mut self, call: u64, queue: usize, events: usize, count: usize) {
-        for event in read(events, count.saturating_mul(8)).chunks_exact(8) {
-            let event = event.first_chunk().map_or(0, |event| usize::from_le_bytes(*event));
+        for event in handles(events, count) {
             if let Some(&(of, until)) = self.events.get(&event) {
                 self.waits.push(Wait { queue, call, of, until });
             }
         }
     }
+}
+
+/// The handles in an array of the caller.
+fn handles(address: usize, count: usize) -> impl Iterator<Item = usize> {
+    let bytes = read(address, count.saturating_mul(8));
+    let words: Vec<_> = bytes.as_chunks::<8>().0.iter().map(|word| usize::from_le_bytes(*word)).collect();
+    words.into_iter()
+}
+
+/// Where functions that give an address have the size of what is there.
+fn place_of_size(function: &str) -> usize {
+    // LLVM 24's have a context in front, and those for host memory no type.
+    if cfg!(llvm24) && matches!(function, "olMemAlloc" | "olMemAllocAligned") { 3 } else { 2 }
 }
 
 /// The global variable whose address a program asked for: where it is, and its size.
@@ -248,8 +259,12 @@ impl record::Recorder for Recorder {
     fn begin(&self, function: &'static str, arguments: &[Argument]) -> u64 {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for argument in arguments {
-            if let Argument::Handle(handle @ 1..) = argument {
-                state.introduce(*handle);
+            match *argument {
+                Argument::Handle(handle) => state.introduce(handle),
+                Argument::Array { of: Element::Handle, address, count } => {
+                    handles(address, count).for_each(|handle| state.introduce(handle))
+                }
+                _ => {}
             }
         }
         let (values, unseen) = values(function, arguments, &state.memory);

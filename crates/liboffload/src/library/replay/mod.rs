@@ -14,13 +14,13 @@ use std::marker::PhantomData;
 pub use self::devices::DeviceChoice;
 use self::devices::{Device, stand_in};
 use self::memory::{Addresses, NoMemory};
-use crate::Api;
-use crate::library::Recording;
 use crate::library::queue::in_host_function;
 use crate::library::recording::format::{Begin, End, Memory, Object, Record, Value};
+use crate::library::{Recording, table};
 use crate::replay::{Callbacks, replay as call};
 use crate::runtime::safe;
 use crate::sys::*;
+use crate::{Api, HandleKind};
 
 /// What is replayed in another way than it was recorded.
 #[derive(Clone, Debug, Default)]
@@ -248,6 +248,10 @@ impl<'a, A: Api> Replay<'a, A> {
         }
         let end = self.ends.get(&begin.call).copied();
         let succeeded = end.is_some_and(|end| end.code == ol_errc_t::OL_ERRC_SUCCESS.0);
+        if succeeded && begin.arguments.iter().any(|argument| self.was_only_shown(argument)) {
+            self.note(format!("call {}, {function}, is left out: only a function of olIterateSymbols was shown its symbol", begin.call));
+            return Ok(());
+        }
         let mut too_large = false;
         let mut room = Room::default();
         let mut words = Vec::new();
@@ -288,6 +292,13 @@ impl<'a, A: Api> Replay<'a, A> {
         let result = unsafe { safe::result(result) };
         self.open.insert(begin.call, Made { begin, result, words, room });
         Ok(())
+    }
+
+    /// Whether an argument is a symbol that no recorded call gave. Functions of the program are not replayed, and what they were shown is not known.
+    fn was_only_shown(&self, argument: &Value) -> bool {
+        let Value::Handle(handle) = argument else { return false };
+        let kind = table::kind_of(std::ptr::without_provenance(*handle as usize));
+        cfg!(llvm24) && kind == Some(HandleKind::Symbol) && !self.handles.contains_key(handle)
     }
 
     /// Makes the call fit what is chosen here instead of what was recorded.

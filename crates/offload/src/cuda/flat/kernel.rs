@@ -54,6 +54,7 @@ impl FlatKernel {
     }
 
     /// Sizes of its parameters, if the driver tells.
+    #[inline]
     pub fn parameters(&self) -> Option<&[usize]> {
         self.parameters.as_deref()
     }
@@ -126,6 +127,7 @@ impl FlatStream {
 
 impl Flat {
     /// Whether a kernel is of this device.
+    #[inline]
     pub fn owns(&self, kernel: &FlatKernel) -> bool {
         Arc::ptr_eq(&kernel.function.module.context, &self.context)
     }

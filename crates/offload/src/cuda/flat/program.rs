@@ -181,6 +181,14 @@ impl FlatProgram {
         self.loaded.0.function(name)?.map(FlatKernel::new).transpose()
     }
 
+    /// The names of its kernels, in no order.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn kernel_names(&self) -> Result<Vec<String>, Error> {
+        self.loaded.0.function_names()
+    }
+
     /// A global; `None` if there is none of this name.
     ///
     /// # Errors

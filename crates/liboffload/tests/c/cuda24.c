@@ -1,0 +1,92 @@
+/* LLVM 24's API on the driver without a GPU (fake_cuda_modules.c): cuda24 IMAGE. Prints what the image has, launches its
+ * kernel `nothing`, and tells how often the driver was asked for what. */
+#include <OffloadAPI.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern long fake_launches, fake_asked;
+extern int fake_switched;
+
+static void ok(const char *what, ol_result_t result) {
+    if (result != OL_SUCCESS) {
+        printf("%s: code %d, %s\n", what, (int)result->Code, result->Details);
+        exit(1);
+    }
+}
+#define OK(call) ok(#call, call)
+
+static bool take(ol_device_handle_t device, void *data) {
+    *(ol_device_handle_t *)data = device;
+    return false;
+}
+
+static bool show(ol_symbol_handle_t symbol, void *data) {
+    char name[64];
+    OK(olGetSymbolInfo(symbol, OL_SYMBOL_INFO_NAME, sizeof name, name));
+    printf(" %s", name);
+    ++*(size_t *)data;
+    return true;
+}
+
+/* Fills with patterns of any size, at any address. Memory of this driver's GPU is the host's. */
+static void fill(ol_context_handle_t context, ol_device_handle_t device, ol_queue_handle_t queue) {
+    enum { BYTES = 1 << 18 };
+    const size_t sizes[] = {1, 2, 3, 4, 5, 8, 12, 16, 17, 32, 33, 100};
+    unsigned char pattern[100], *memory;
+    size_t wrong = 0;
+    void *address = NULL;
+    OK(olMemAlloc(context, device, OL_ALLOC_TYPE_DEVICE, BYTES, &address));
+    memory = address;
+    for (size_t i = 0; i < sizeof pattern; i++)
+        pattern[i] = (unsigned char)(i + 1);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t from = 0; from < 2; from++) {
+            const size_t size = sizes[i], end = from + (BYTES - 2) / size * size;
+            memory[end] = 0xee;
+            OK(olMemFill(queue, memory + from, size, pattern, end - from));
+            for (size_t at = from; at < end; at++)
+                wrong += memory[at] != pattern[(at - from) % size];
+            wrong += memory[end] != 0xee;
+        }
+    printf("wrong bytes of fills: %zu\n", wrong);
+    OK(olMemFree(context, address));
+}
+
+int main(int argc, char **argv) {
+    static char image[1 << 20];
+    FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
+    size_t size = file ? fread(image, 1, sizeof image, file) : 0, count[2] = {0, 0};
+    ol_device_handle_t device = NULL;
+    ol_context_handle_t context = NULL;
+    ol_program_handle_t program = NULL;
+    ol_symbol_handle_t kernel = NULL;
+    ol_queue_handle_t queue = NULL;
+    ol_kernel_launch_size_args_t once = {1, {1, 1, 1}, {1, 1, 1}, 0};
+    long asked;
+    int switched;
+    OK(olInit(NULL));
+    OK(olIterateDevices(take, &device));
+    OK(olCreateContext(1, &device, &context));
+    OK(olCreateProgram(context, device, image, size, &program));
+    asked = fake_asked;
+    printf("kernels:");
+    OK(olIterateSymbols(program, OL_SYMBOL_KIND_KERNEL, show, &count[0]));
+    printf("\nvariables:");
+    ol_result_t variables = olIterateSymbols(program, OL_SYMBOL_KIND_GLOBAL_VARIABLE, show, &count[1]);
+    if (variables != OL_SUCCESS && variables->Code == OL_ERRC_UNSUPPORTED)
+        printf(" unsupported");
+    else
+        ok("olIterateSymbols", variables);
+    printf("\nquestions besides: %ld\n", fake_asked - asked - (long)(count[0] + count[1]));
+    OK(olGetSymbol(program, "nothing", OL_SYMBOL_KIND_KERNEL, &kernel));
+    OK(olCreateQueue(context, device, &queue));
+    OK(olLaunchKernel(queue, device, kernel, &once, NULL, 0, NULL, NULL));
+    switched = fake_switched;
+    for (int i = 0; i < 9; i++)
+        OK(olLaunchKernel(queue, device, kernel, &once, NULL, 0, NULL, NULL));
+    printf("launches: %ld, changes of the current context in the last nine: %d\n", fake_launches, fake_switched - switched);
+    fill(context, device, queue);
+    OK(olSyncQueue(queue));
+    OK(olShutDown());
+    return 0;
+}
