@@ -51,12 +51,15 @@ impl Pending {
     }
 
     fn pop(&self) -> Option<u32> {
+        let first = self.first()?;
+        self.begin.store(self.begin.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        Some(first)
+    }
+
+    /// What `pop` returns next.
+    fn first(&self) -> Option<u32> {
         let begin = self.begin.load(Ordering::Relaxed);
-        if begin == self.end.load(Ordering::Relaxed) {
-            return None;
-        }
-        self.begin.store(begin.wrapping_add(1), Ordering::Relaxed);
-        Some(self.place(begin).load(Ordering::Relaxed))
+        (begin != self.end.load(Ordering::Relaxed)).then(|| self.place(begin).load(Ordering::Relaxed))
     }
 }
 
@@ -126,6 +129,10 @@ impl Served {
                 next => next?,
             };
             if self.memory.read(next, call) {
+                // Its words come while this one's handlers run.
+                if let Some(after) = self.pending.first() {
+                    self.memory.expect(after);
+                }
                 return Some(next);
             }
         }
