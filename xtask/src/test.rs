@@ -110,9 +110,17 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     steps.tests("every behaviour on the simulator, whose waves serve ports while they wait", [behaviours]);
     // Built with the tests of its package.
     let library = sh.current_dir().join("target/debug/deps/libhsa_on_sim.so");
-    let mut behaviours = tests("--test behaviours --test soak");
-    behaviours.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", library);
+    let over_hsa = |selection: &str| {
+        let mut command = tests(selection);
+        command.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", &library);
+        command
+    };
+    let behaviours = over_hsa("--test behaviours --test soak");
     steps.tests("every behaviour, and the soak, through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
+    let mut programs = over_hsa("--test programs --test kernels --test demo");
+    // As much as programs without optimisations ask of the simulator: their stacks and threads.
+    programs.env("HSA_ON_SIM", "sms=16,stack=1m;sms=16,stack=1m,nobar;sms=16,stack=1m,lanes=64");
+    steps.tests("programs and kernels with std, and the demo, through the HSA plugin, over the stand-in", [programs]);
     super::amd_bundle::step(sh, steps);
     super::scarcity::some(steps);
     super::wheel::steps(sh, steps, &[]);

@@ -62,6 +62,13 @@ impl Memory {
         }
     }
 
+    /// Told that packets are likely to be ready.
+    pub(super) fn expect_ready(&self) {
+        if let Memory::Stacks(map) = self {
+            crate::memory::expect(map.ready());
+        }
+    }
+
     /// Appends packets that may be ready, of stacks the oldest first. Some may have been taken before.
     pub(super) fn take(&self, taken: &mut Vec<u32>) {
         match self {
