@@ -17,7 +17,7 @@ use offload::{Args, Device, DeviceKind, Error};
 use crate::kernel::Shape;
 use crate::launch::Watch;
 use crate::options::{Options, Room};
-use crate::{Outcome, values};
+use crate::{Outcome, device, values};
 use ahead::{Ahead, beside};
 use phases::Phases;
 

@@ -4,9 +4,6 @@ use super::words;
 use crate::layout::{LANES, PayloadWords, QWORDS};
 use crate::memory::expect;
 
-/// Lanes whose lines are not asked for before: the first is when its packet is found.
-const FEW: u32 = 2;
-
 /// The words of a packet's lanes, and what was asked for. A lane is a line.
 #[repr(C, align(64))]
 #[derive(Debug)]
@@ -44,7 +41,8 @@ impl Call {
 
     /// Asks for the lines of a packet that comes next, for writing, as its answer is to come there: all at once, while handlers run.
     pub(super) fn expect(mask: u64, payload: &PayloadWords) {
-        if mask.count_ones() > FEW {
+        // A lone lane is mostly the first, whose line was asked for when the packet was found.
+        if mask & mask.wrapping_sub(1) != 0 {
             lanes(mask).for_each(|lane| expect(&payload.lanes[lane]));
         }
     }
