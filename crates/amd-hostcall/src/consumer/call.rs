@@ -39,12 +39,14 @@ impl Call {
         }
     }
 
+    /// Whether one lane calls, or none.
+    pub(super) fn is_lone(&self) -> bool {
+        self.mask & self.mask.wrapping_sub(1) == 0
+    }
+
     /// Asks for the lines of a packet that comes next, for writing, as its answer is to come there: all at once, while handlers run.
     pub(super) fn expect(mask: u64, payload: &PayloadWords) {
-        // A lone lane is mostly the first, whose line was asked for when the packet was found.
-        if mask & mask.wrapping_sub(1) != 0 {
-            lanes(mask).for_each(|lane| expect(&payload.lanes[lane]));
-        }
+        lanes(mask).for_each(|lane| expect(&payload.lanes[lane]));
     }
 
     /// Writes the words that handlers changed.

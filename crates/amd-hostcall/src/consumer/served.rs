@@ -129,8 +129,10 @@ impl Served {
                 next => next?,
             };
             if self.memory.read(next, call) {
-                // Its words come while this one's handlers run.
-                if let Some(after) = self.pending.first() {
+                // The words of the next one come while this one's handlers run. A lone lane's come when its packet is found.
+                if !call.is_lone()
+                    && let Some(after) = self.pending.first()
+                {
                     self.memory.expect(after);
                 }
                 return Some(next);
