@@ -60,15 +60,15 @@ impl Gate {
     /// Lets nobody in any more; `false` if somebody else closed it.
     pub(super) fn close(&self) -> bool {
         let first = self.others.0.fetch_or(CLOSED, Ordering::SeqCst) & CLOSED == 0;
-        // Pairs with the fence in `closed`.
+        // Whoever found the gate open in `closed` has written before this. So what follows, relaxed loads too, sees that.
         std::sync::atomic::fence(Ordering::SeqCst);
         first
     }
 
-    /// Whether it is closed.
+    /// Whether it is closed, for who has written something that whoever closes looks at, by a sequentially consistent operation.
     pub(super) fn closed(&self) -> bool {
-        // Sequentially consistent with `close`, for who has written something that whoever closes looks at.
-        std::sync::atomic::fence(Ordering::SeqCst);
+        // Sequentially consistent: either this load comes after the change in `close`, or what was written before it comes before that
+        // change, and so before the fence there. What is looked at behind the fence is then seen.
         self.others.0.load(Ordering::SeqCst) & CLOSED != 0
     }
 
