@@ -51,8 +51,10 @@ impl Call {
 
     /// Writes the words that handlers changed.
     pub(super) fn write(&self, payload: &PayloadWords) {
-        for lane in lanes(self.mask) {
-            words::write(&self.before[lane], &self.lanes[lane], &payload.lanes[lane]);
+        if self.is_lone() {
+            lanes(self.mask).for_each(|lane| words::write_each(&self.before[lane], &self.lanes[lane], &payload.lanes[lane]));
+        } else {
+            lanes(self.mask).for_each(|lane| words::write(&self.before[lane], &self.lanes[lane], &payload.lanes[lane]));
         }
     }
 }
