@@ -81,12 +81,16 @@ pub(crate) fn cargo(words: &str) -> Command {
 /// cargo builds nearly everything again.
 pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats,cargo-hostcall/remote";
 
+/// Whether nextest is there.
+fn nextest() -> bool {
+    cargo("nextest --version").output().is_ok_and(|output| output.status.success())
+}
+
 /// The tests of the workspace that `selection` chooses, by nextest if it is there. Always of the whole workspace: cargo builds other selections of packages
 /// with other features, and so builds nearly everything again.
 pub(crate) fn tests(selection: &str) -> Command {
-    let nextest = cargo("nextest --version").output().is_ok_and(|output| output.status.success());
     // `cargo test` alone would also run documentation's examples, which are a step of their own.
-    let (runner, all) = if nextest { ("nextest run", "") } else { ("test", "--lib --bins --tests --examples") };
+    let (runner, all) = if nextest() { ("nextest run", "") } else { ("test", "--lib --bins --tests --examples") };
     let selection = if selection.is_empty() { all } else { selection };
     cargo(&format!("{runner} --workspace --features {FEATURES} --no-fail-fast {selection}"))
 }
@@ -110,9 +114,19 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     steps.tests("every behaviour on the simulator, whose waves serve ports while they wait", [behaviours]);
     // Built with the tests of its package.
     let library = sh.current_dir().join("target/debug/deps/libhsa_on_sim.so");
-    let mut behaviours = tests("--test behaviours --test soak");
-    behaviours.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", library);
+    let over_hsa = |selection: &str| {
+        let mut command = tests(selection);
+        command.env("HOSTCALL_TEST_DEVICE", "hsa:0").env("HOSTCALL_HSA_LIBRARY", &library);
+        command
+    };
+    let behaviours = over_hsa("--test behaviours --test soak");
     steps.tests("every behaviour, and the soak, through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
+    // Another package has tests of the name `programs`, which `cargo test` runs as well.
+    let only = if nextest() { "-E package(cargo-hostcall)" } else { "" };
+    let mut programs = over_hsa(&format!("--test programs --test kernels --test demo {only}"));
+    // As much as programs without optimisations ask of the simulator: their stacks and threads.
+    programs.env("HSA_ON_SIM", "sms=16,stack=1m;sms=16,stack=1m,nobar;sms=16,stack=1m,lanes=64");
+    steps.tests("programs and kernels with std, and the demo, through the HSA plugin, over the stand-in", [programs]);
     super::amd_bundle::step(sh, steps);
     super::scarcity::some(steps);
     super::wheel::steps(sh, steps, &[]);

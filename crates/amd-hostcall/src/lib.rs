@@ -15,6 +15,7 @@
 //! | `doorbell` | signals of AMD's runtime, or words of ours |
 //! | `services` | handlers, callable functions, messages, the end of the process |
 //! | `consumer` | threads, and buffers while they are served |
+//! | `priority` | the priority of those threads |
 //! | `client` | a wave's part, for threads of the host |
 //! | `api` | the entry points in C |
 #![cfg(target_os = "linux")]
@@ -28,6 +29,7 @@ pub mod layout;
 pub mod mailboxes;
 pub mod memory;
 mod patience;
+mod priority;
 mod process;
 mod services;
 pub mod stacks;

@@ -1,5 +1,6 @@
 //! Services: which handler answers which number, which functions a kernel may have called, and what happens if there is none.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int, c_void};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -141,35 +142,45 @@ impl Handler {
         allowed: &Allowed,
         failed: impl Fn(c_int) -> Outcome,
     ) -> bool {
-        let (mut left, mut refused) = (mask, false);
+        // Lanes that were not begun, and whether one was refused, for when a handler panics: they are written for each lane and read then.
+        let (left, refused) = (Cell::new(mask), Cell::new(false));
         // One guard for all lanes; after a panic another for those that are left.
-        while left != 0 {
-            let run = || {
-                while left != 0 {
-                    let words = lanes[left.trailing_zeros() as usize].as_mut_ptr();
-                    left &= left - 1;
-                    let outcome = match self {
-                        // SAFETY: the client registered it as a handler of this type, with this state.
-                        Handler::V1(function, state) => match unsafe { function(state.0, service, words) } {
-                            0 => Outcome::Done,
-                            code => failed(code),
-                        },
-                        Handler::V0(function, state) => {
-                            // SAFETY: as above.
-                            unsafe { function(state.0, service, words) };
-                            Outcome::Done
-                        }
-                        Handler::FunctionCall => function_call(words, allowed),
-                    };
-                    refused |= outcome == Outcome::Refused;
-                }
+        while left.get() != 0 {
+            let run = || match self {
+                Handler::V1(function, state) => each(&left, &refused, lanes, |words| {
+                    // SAFETY: the client registered it as a handler of this type, with this state.
+                    match unsafe { function(state.0, service, words) } {
+                        0 => Outcome::Done,
+                        code => failed(code),
+                    }
+                }),
+                Handler::V0(function, state) => each(&left, &refused, lanes, |words| {
+                    // SAFETY: as above.
+                    unsafe { function(state.0, service, words) };
+                    Outcome::Done
+                }),
+                Handler::FunctionCall => each(&left, &refused, lanes, |words| function_call(words, allowed)),
             };
             if catch_unwind(AssertUnwindSafe(run)).is_err() {
                 say(&format!("hostcall: a handler for service {service} panicked; the wave's call is refused"));
-                refused = true;
+                refused.set(true);
             }
         }
-        refused
+        refused.get()
+    }
+}
+
+/// Calls `one` with the words of each lane in `left`, which then has those behind it, so that a panic loses no lane.
+#[inline]
+fn each(left: &Cell<u64>, refused: &Cell<bool>, lanes: &mut [[u64; QWORDS]; LANES], one: impl Fn(*mut u64) -> Outcome) {
+    let mut mask = left.get();
+    while mask != 0 {
+        let words = lanes[mask.trailing_zeros() as usize].as_mut_ptr();
+        mask &= mask - 1;
+        left.set(mask);
+        if one(words) == Outcome::Refused {
+            refused.set(true);
+        }
     }
 }
 

@@ -84,13 +84,13 @@ pub fn pop_free<P: Packets>(packets: &P, mut contended: impl FnMut()) -> Option<
     }
 }
 
-fn push<P: Packets>(packets: &P, top: &P::Word, pointer: u64, mut contended: impl FnMut()) {
+fn push<P: Packets>(packets: &P, top: &P::Word, pointer: u64, order: Ordering, mut contended: impl FnMut()) {
     let Some(next) = packets.next(layout::index(pointer, packets.index_size())) else { return };
     let mut below = top.load(Ordering::Relaxed);
     loop {
         next.store(below, Ordering::Relaxed);
-        // Release: pairs with the acquire of `pop_free` or `take_ready`. Other pushes in between keep it, being read-modify-writes.
-        match top.exchange(below, pointer, Ordering::Release) {
+        // A release: pairs with the acquire of `pop_free` or `take_ready`. Other pushes in between keep it, being read-modify-writes.
+        match top.exchange(below, pointer, order) {
             Ok(_) => return,
             Err(now) => below = now,
         }
@@ -98,14 +98,14 @@ fn push<P: Packets>(packets: &P, top: &P::Word, pointer: u64, mut contended: imp
     }
 }
 
-/// Hands a packet to the host.
+/// Hands a packet to the host. Sequentially consistent, for who looks afterwards whether the host looks here any more.
 pub fn push_ready<P: Packets>(packets: &P, held: Held, contended: impl FnMut()) {
-    push(packets, packets.ready(), held.0, contended);
+    push(packets, packets.ready(), held.0, Ordering::SeqCst, contended);
 }
 
 /// Gives a packet back.
 pub fn give_back<P: Packets>(packets: &P, held: Held, contended: impl FnMut()) {
-    push(packets, packets.free(), layout::next_tag(held.0, packets.index_size()), contended);
+    push(packets, packets.free(), layout::next_tag(held.0, packets.index_size()), Ordering::Release, contended);
 }
 
 /// Takes all ready packets, the one that has waited longest first, and appends their indices.

@@ -1,7 +1,7 @@
 //! Which device, and why; and what a kernel's end means for the command line.
 
 use hostcall::{KernelReport, Server, Stats};
-use offload::{Device, ProgramBundle};
+use offload::{Device, DeviceKind, ProgramBundle};
 
 /// The device that was asked for, or the best there is (that `bundle`, if it is built already, was built for), and why it is this one.
 pub(crate) fn open(spec: Option<&str>, bundle: Option<&ProgramBundle>) -> Result<(Device, String), offload::Error> {
@@ -20,6 +20,14 @@ pub(crate) fn open_list(list: &str, bundle: &ProgramBundle) -> Result<Vec<(Devic
 /// A device of a list as [`open`] takes it. Where `all` is the simulator the default is so too, which says why.
 pub(crate) fn one_of<'a>(list: &str, device: &'a str) -> Option<&'a str> {
     (list != "all" || device != "sim").then_some(device)
+}
+
+/// Gives lanes of an AMD GPU the stack that was asked for, in kernels whose need is not known. Other devices have other ways.
+pub(crate) fn give_stack(device: &Device, bytes: Option<usize>) -> Result<(), offload::Error> {
+    match bytes {
+        Some(bytes) if device.info().kind == DeviceKind::Hsa => offload::hsa::set_stack(device, u32::try_from(bytes).unwrap_or(u32::MAX)),
+        _ => Ok(()),
+    }
 }
 
 /// One line about a device.

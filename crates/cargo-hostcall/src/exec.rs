@@ -17,7 +17,7 @@ use offload::{Args, Device, DeviceKind, Error};
 use crate::kernel::Shape;
 use crate::launch::Watch;
 use crate::options::{Options, Room};
-use crate::{Outcome, values};
+use crate::{Outcome, device, values};
 use ahead::{Ahead, beside};
 use phases::Phases;
 
@@ -143,6 +143,7 @@ fn start(
     );
     checked?;
     let (device, why) = opened?;
+    device::give_stack(&device, options.stack)?;
     let waves = match threads.threads {
         Some(asked) if asked > device.info().resident_waves => {
             let most = device.info().resident_waves;
@@ -214,6 +215,7 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
     let (opened, ahead) =
         Ahead::beside(options.device.as_deref(), bundle, || options.open(bundle, Room { waves, stack: SIM_KERNEL_STACK }));
     let (device, why) = opened?;
+    device::give_stack(&device, options.stack)?;
     let program = ahead.load(&device, bundle)?;
     let kernel = program.kernel(name)?;
     let (params, rest) = values::params(name, kernel.params(), args)?;

@@ -77,6 +77,7 @@ pub(crate) fn run(options: &Options, shape: &Shape, kernel_crate: &Path, name: &
     if let (Some(stack), DeviceKind::Cuda) = (options.stack, device.info().kind) {
         offload::cuda::set_limit(&device, offload::cuda::Limit::StackBytes, stack)?;
     }
+    device::give_stack(&device, options.stack)?;
     let program = load(kernel_crate, &device)?;
     let kernel = program.kernel(name)?;
     let (params, rest) = values::params(name, kernel.params(), texts)?;

@@ -27,6 +27,16 @@ enum End {
     Interrupted,
 }
 
+/// Says that a queue is at its end, when it is dropped: a completion that will never be called, because its device was lost, is dropped too.
+struct Tell(mpsc::Sender<End>, usize);
+
+impl Drop for Tell {
+    fn drop(&mut self) {
+        // Nobody listens if the run was ended before.
+        let _ = self.0.send(End::Finished(self.1));
+    }
+}
+
 /// What ends a run.
 pub(crate) struct Watch {
     events: mpsc::Receiver<End>,
@@ -123,13 +133,10 @@ impl Watch {
         }
     }
 
-    /// [`Watch::next`] will tell when this queue is empty.
+    /// [`Watch::next`] will tell when this queue is empty, or its device lost.
     fn look_at(&self, number: usize, queue: &Queue) -> Result<(), Error> {
-        let sender = self.sender.clone();
-        queue.on_complete(Box::new(move || {
-            // Nobody listens if the run was ended before.
-            let _ = sender.send(End::Finished(number));
-        }))
+        let tell = Tell(self.sender.clone(), number);
+        queue.on_complete(Box::new(move || drop(tell)))
     }
 
     /// Waits until a queue is empty, or something ends the run before.
@@ -200,6 +207,11 @@ fn finished_as(whose: &str, outcome: Result<(), WaitError>) -> Option<u8> {
                 eprintln!("note: `--stack BYTES` gives each thread more");
                 return Some(ABORTED);
             }
+            if is_lost_amd_gpu(error) {
+                eprintln!(
+                    "note: AMD's runtime knows no stacks: one that is too small looks like this; `--stack BYTES` gives each lane more"
+                );
+            }
         }
     }
     match report.exit_code() {
@@ -213,6 +225,11 @@ fn finished_as(whose: &str, outcome: Result<(), WaitError>) -> Option<u8> {
 /// Whether the device says that a lane's stack overflowed. (Where the program itself notices it, it says so, and aborts.)
 fn has_overflowed(error: &WaitError) -> bool {
     matches!(error, WaitError::Device { source: Error::Fault(fault), .. } if matches!(fault.kind, FaultKind::StackOverflow { .. }))
+}
+
+/// Whether an AMD GPU is lost, for whatever reason.
+fn is_lost_amd_gpu(error: &WaitError) -> bool {
+    matches!(error, WaitError::Device { source: Error::DeviceLost { device, .. }, .. } if device.starts_with("hsa:"))
 }
 
 #[cfg(test)]

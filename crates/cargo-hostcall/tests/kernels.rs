@@ -165,9 +165,15 @@ fn an_application_launches_a_kernel_with_std_beside_services_of_its_own() {
     let built = if bundle().is_some() {
         programs()
     } else {
-        let target = if spec.starts_with("sim") { "sim" } else { "nvptx" };
+        let arch = Device::open(&spec).expect("a device").info().arch.clone();
+        // The stand-in for AMD's runtime runs the simulator's images.
+        let target = match &*arch {
+            gfx if gfx.starts_with("gfx") => format!("amdgpu:{gfx}"),
+            sm if sm.starts_with("sm") => "nvptx".to_owned(),
+            _ => "sim".to_owned(),
+        };
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
-        command.args(["hostcall", "build", "-q", "-p", "lanes", "--for", target, "-o"]).arg(dir.path());
+        command.args(["hostcall", "build", "-q", "-p", "lanes", "--for", &target, "-o"]).arg(dir.path());
         output(command, b"").succeeded();
         dir.path().to_owned()
     };

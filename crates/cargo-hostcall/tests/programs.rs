@@ -210,7 +210,9 @@ fn programs_end_as_they_do_elsewhere() {
         "{ran:?}"
     );
     let ran = ending(&["stack"]);
-    assert!(ran.code == Some(134) && ran.stderr.contains("stack overflow") && ran.stderr.contains("--stack"), "{ran:?}");
+    // AMD's runtime says only that the device is lost.
+    let code = if support::device().starts_with("hsa") { 1 } else { 134 };
+    assert!(ran.code == Some(code) && ran.stderr.contains("stack overflow") && ran.stderr.contains("--stack"), "{ran:?}");
     let ran = ending(&["spawn-many"]).succeeded();
     assert!(ran.text().starts_with("3 threads, then WouldBlock:") && ran.text().contains("--threads"), "{ran:?}");
 }

@@ -36,14 +36,15 @@ pub fn images() -> Vec<(String, PathBuf)> {
     cubins("HOSTCALL_CPP_CUBINS")
 }
 
-/// The cubins in the directory that a variable names, or the code objects.
+/// The cubins in the directory that a variable names, or the code objects; or the simulator's images, for a stand-in of AMD's runtime.
 fn cubins(variable: &str) -> Vec<(String, PathBuf)> {
     let dir = std::env::var_os(variable).unwrap_or_else(|| panic!("on a GPU {variable} names a directory with *.cubin or *.co"));
     let files = std::fs::read_dir(&dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
-    let files = files.map(|file| file.expect("an entry").path()).filter(|path| path.extension().is_some_and(|e| e == "cubin" || e == "co"));
+    let is_image = |path: &PathBuf| path.extension().is_some_and(|extension| ["cubin", "co", "so"].iter().any(|known| extension == *known));
+    let files = files.map(|file| file.expect("an entry").path()).filter(is_image);
     let mut all: Vec<_> = files.map(|path| (path.file_stem().unwrap_or_default().display().to_string(), path)).collect();
     all.sort();
-    assert!(!all.is_empty(), "{}: no *.cubin or *.co", dir.display());
+    assert!(!all.is_empty(), "{}: no *.cubin, *.co or *.so", dir.display());
     all
 }
 

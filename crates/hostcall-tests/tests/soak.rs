@@ -24,3 +24,12 @@ fn what_streams_send_is_what_they_receive_drop_and_filter_with_every_policy() {
         }
     }
 }
+
+#[test]
+fn calls_that_are_disturbed_and_faults_in_their_midst_lose_double_and_corrupt_nothing() {
+    let (calls, seeds) = if slow() { ("20000", &["1"][..]) } else { ("200000", &["1", "2"][..]) };
+    for seed in seeds {
+        let last = soak(&["--calls", calls, "--seed", seed]);
+        assert!(last.starts_with("soak: in all: ") && last.ends_with(": 0 lost, 0 doubled, 0 corrupted"), "{last}");
+    }
+}

@@ -1,18 +1,19 @@
 //! One packet's call, copied: handlers get the copy, so that the buffer may be freed while one runs.
 
-use std::sync::atomic::Ordering;
-
+use super::words;
 use crate::layout::{LANES, PayloadWords, QWORDS};
+use crate::memory::expect;
 
-/// The words of a packet's lanes, and what was asked for.
+/// The words of a packet's lanes, and what was asked for. A lane is a line.
+#[repr(C, align(64))]
 #[derive(Debug)]
 pub(crate) struct Call {
-    pub(crate) service: u32,
-    pub(crate) mask: u64,
     /// The lanes' words as they came.
     before: [[u64; QWORDS]; LANES],
     /// The lanes' words as handlers leave them.
     pub(crate) lanes: [[u64; QWORDS]; LANES],
+    pub(crate) service: u32,
+    pub(crate) mask: u64,
 }
 
 impl Default for Call {
@@ -31,28 +32,29 @@ pub(crate) fn lanes(mut mask: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Call {
-    /// Copies the lanes of the mask. Relaxed: they were acquired with what made the packet ready. A device that writes them now gets what it
-    /// deserves: these are copies.
+    /// Copies the lanes of the mask. A device that writes them now gets what it deserves: these are copies.
     pub(super) fn read(&mut self, payload: &PayloadWords) {
         for lane in lanes(self.mask) {
-            let (words, before, after) = (&payload.lanes[lane], &mut self.before[lane], &mut self.lanes[lane]);
-            for at in 0..QWORDS {
-                // Both from the register: a copy of the copy would be wider than what was just stored, and wait for it.
-                let word = words[at].load(Ordering::Relaxed);
-                (before[at], after[at]) = (word, word);
-            }
+            words::read(&payload.lanes[lane], &mut self.before[lane], &mut self.lanes[lane]);
         }
     }
 
-    /// Writes the words that handlers changed. Relaxed: what makes the packet answered releases them.
+    /// Whether one lane calls, or none.
+    pub(super) fn is_lone(&self) -> bool {
+        self.mask & self.mask.wrapping_sub(1) == 0
+    }
+
+    /// Asks for the lines of a packet that comes next, for writing, as its answer is to come there: all at once, while handlers run.
+    pub(super) fn expect(mask: u64, payload: &PayloadWords) {
+        lanes(mask).for_each(|lane| expect(&payload.lanes[lane]));
+    }
+
+    /// Writes the words that handlers changed.
     pub(super) fn write(&self, payload: &PayloadWords) {
-        for lane in lanes(self.mask) {
-            let (after, before, words) = (&self.lanes[lane], &self.before[lane], &payload.lanes[lane]);
-            for word in 0..QWORDS {
-                if after[word] != before[word] {
-                    words[word].store(after[word], Ordering::Relaxed);
-                }
-            }
+        if self.is_lone() {
+            lanes(self.mask).for_each(|lane| words::write_each(&self.before[lane], &self.lanes[lane], &payload.lanes[lane]));
+        } else {
+            lanes(self.mask).for_each(|lane| words::write(&self.before[lane], &self.lanes[lane], &payload.lanes[lane]));
         }
     }
 }

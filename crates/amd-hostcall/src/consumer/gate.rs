@@ -9,15 +9,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Set in the count when the gate is closed.
 const CLOSED: u32 = 1 << 31;
 
-/// A gate. On lines of its own: it is written for each packet.
+/// A word on lines of its own.
 #[repr(align(128))]
+#[derive(Debug, Default)]
+struct Apart(AtomicU32);
+
+/// A gate. The leader writes one word for each packet, and clients read the other for each: so they are apart.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     /// 1 while the leader is inside. Sequentially consistent with `others`: the leader says that it is inside, then looks whether the gate is
     /// closed; who closes it says so, then looks whether the leader is inside. One of the two sees the other.
-    leader: AtomicU32,
+    leader: Apart,
     /// How many others are inside, and whether it is closed.
-    others: AtomicU32,
+    others: Apart,
 }
 
 /// The right to look into the memory.
@@ -31,8 +35,8 @@ impl Drop for Inside<'_> {
     fn drop(&mut self) {
         // Release, both: pair with the acquires in `wait` and `led`: what was done inside is done before the memory is given up.
         match self {
-            Inside::Leader(gate) => gate.leader.store(0, Ordering::Release),
-            Inside::Other(gate) => _ = gate.others.fetch_sub(1, Ordering::Release),
+            Inside::Leader(gate) => gate.leader.0.store(0, Ordering::Release),
+            Inside::Other(gate) => _ = gate.others.0.fetch_sub(1, Ordering::Release),
         }
     }
 }
@@ -41,37 +45,37 @@ impl Gate {
     /// Enters as one of several, unless the gate is closed.
     pub(super) fn enter(&self) -> Option<Inside<'_>> {
         // Acquire: pairs with `close`. Either this count is seen there, or the closing here.
-        let before = self.others.fetch_add(1, Ordering::AcqRel);
+        let before = self.others.0.fetch_add(1, Ordering::AcqRel);
         let inside = Inside::Other(self);
         (before & CLOSED == 0).then_some(inside)
     }
 
     /// Enters as the one thread that leads. Two that lead at once would not be seen by `wait`.
     pub(super) fn enter_leading(&self) -> Option<Inside<'_>> {
-        self.leader.swap(1, Ordering::SeqCst);
+        self.leader.0.swap(1, Ordering::SeqCst);
         let inside = Inside::Leader(self);
-        (self.others.load(Ordering::SeqCst) & CLOSED == 0).then_some(inside)
+        (self.others.0.load(Ordering::SeqCst) & CLOSED == 0).then_some(inside)
     }
 
     /// Lets nobody in any more; `false` if somebody else closed it.
     pub(super) fn close(&self) -> bool {
-        let first = self.others.fetch_or(CLOSED, Ordering::SeqCst) & CLOSED == 0;
-        // Pairs with the fence in `closed`.
+        let first = self.others.0.fetch_or(CLOSED, Ordering::SeqCst) & CLOSED == 0;
+        // Whoever found the gate open in `closed` has written before this. So what follows, relaxed loads too, sees that.
         std::sync::atomic::fence(Ordering::SeqCst);
         first
     }
 
-    /// Whether it is closed.
+    /// Whether it is closed, for who has written something that whoever closes looks at, by a sequentially consistent operation.
     pub(super) fn closed(&self) -> bool {
-        // Sequentially consistent with `close`, for who has written something that whoever closes looks at.
-        std::sync::atomic::fence(Ordering::SeqCst);
-        self.others.load(Ordering::SeqCst) & CLOSED != 0
+        // Sequentially consistent: either this load comes after the change in `close`, or what was written before it comes before that
+        // change, and so before the fence there. What is looked at behind the fence is then seen.
+        self.others.0.load(Ordering::SeqCst) & CLOSED != 0
     }
 
     /// Waits until nobody is inside. The gate is closed.
     pub(super) fn wait(&self) {
         // Acquire: pairs with the releases when a guard ends. The leader's: sequentially consistent, as its declaration says.
-        while self.others.load(Ordering::Acquire) != CLOSED || self.leader.load(Ordering::SeqCst) != 0 {
+        while self.others.0.load(Ordering::Acquire) != CLOSED || self.leader.0.load(Ordering::SeqCst) != 0 {
             std::thread::yield_now();
         }
     }
@@ -79,7 +83,7 @@ impl Gate {
     /// Whether the leader is inside.
     pub(super) fn led(&self) -> bool {
         // Acquire: pairs with the release of the leader's guard.
-        self.leader.load(Ordering::Acquire) != 0
+        self.leader.0.load(Ordering::Acquire) != 0
     }
 }
 

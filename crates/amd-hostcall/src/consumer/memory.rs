@@ -1,12 +1,12 @@
 //! A registered buffer's memory, in either of its forms: what a consumer does with it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustix::thread::futex;
 
 use super::call::Call;
 use crate::Error;
-use crate::layout::{Form, HeaderWords, control};
+use crate::layout::{Form, HeaderWords, PayloadWords, control};
 use crate::mailboxes::Mailboxes;
 use crate::memory::Map;
 use crate::stacks::{self, Packets};
@@ -62,6 +62,13 @@ impl Memory {
         }
     }
 
+    /// Told that packets are likely to be ready.
+    pub(super) fn expect_ready(&self) {
+        if let Memory::Stacks(map) = self {
+            crate::memory::expect(map.ready());
+        }
+    }
+
     /// Appends packets that may be ready, of stacks the oldest first. Some may have been taken before.
     pub(super) fn take(&self, taken: &mut Vec<u32>) {
         match self {
@@ -80,21 +87,33 @@ impl Memory {
 
     /// Copies a packet's words; `false` if there is none of this index.
     pub(super) fn read(&self, index: u32, call: &mut Call) -> bool {
-        let (service, mask, payload) = match self {
-            Memory::Stacks(map) => match (map.header(index), map.payload(index)) {
-                (Some(header), Some(payload)) => (&header.service, &header.active_mask, payload),
-                _ => return false,
-            },
-            Memory::Mailboxes(boxes) => match (boxes.header(index), boxes.payload(index)) {
-                (Some(header), Some(payload)) => (&header.service, &header.active_mask, payload),
-                _ => return false,
-            },
-        };
+        let Some((service, mask, payload)) = self.packet(index) else { return false };
         // Relaxed: acquired with what made the packet ready.
         call.service = service.load(Ordering::Relaxed);
         call.mask = mask.load(Ordering::Relaxed);
         call.read(payload);
         true
+    }
+
+    /// Told that a packet will be read next.
+    pub(super) fn expect(&self, index: u32) {
+        if let Some((_, mask, payload)) = self.packet(index) {
+            Call::expect(mask.load(Ordering::Relaxed), payload);
+        }
+    }
+
+    /// A packet's service, lanes and words.
+    fn packet(&self, index: u32) -> Option<(&AtomicU32, &AtomicU64, &PayloadWords)> {
+        Some(match self {
+            Memory::Stacks(map) => {
+                let header = map.header(index)?;
+                (&header.service, &header.active_mask, map.payload(index)?)
+            }
+            Memory::Mailboxes(boxes) => {
+                let header = boxes.header(index)?;
+                (&header.service, &header.active_mask, boxes.payload(index)?)
+            }
+        })
     }
 
     /// Writes what handlers changed.

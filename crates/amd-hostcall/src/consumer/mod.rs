@@ -5,6 +5,7 @@ mod gate;
 mod memory;
 mod served;
 mod threads;
+mod words;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};

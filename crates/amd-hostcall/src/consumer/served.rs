@@ -51,12 +51,15 @@ impl Pending {
     }
 
     fn pop(&self) -> Option<u32> {
+        let first = self.first()?;
+        self.begin.store(self.begin.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        Some(first)
+    }
+
+    /// What `pop` returns next.
+    fn first(&self) -> Option<u32> {
         let begin = self.begin.load(Ordering::Relaxed);
-        if begin == self.end.load(Ordering::Relaxed) {
-            return None;
-        }
-        self.begin.store(begin.wrapping_add(1), Ordering::Relaxed);
-        Some(self.place(begin).load(Ordering::Relaxed))
+        (begin != self.end.load(Ordering::Relaxed)).then(|| self.place(begin).load(Ordering::Relaxed))
     }
 }
 
@@ -111,8 +114,8 @@ impl Served {
     }
 
     /// The leader's step: answers what is done, and copies the packet that comes next. If none was left and `look` is set, takes what is ready
-    /// first. `None` if nothing is left, or if the buffer is closed: then what was taken was refused.
-    pub(super) fn step(&self, done: Option<Done>, look: bool, call: &mut Call, taken: &mut Vec<u32>) -> Option<u32> {
+    /// first; `rung` says that something is likely to be. `None` if nothing is left, or if the buffer is closed: then what was taken was refused.
+    pub(super) fn step(&self, done: Option<Done>, look: bool, rung: bool, call: &mut Call, taken: &mut Vec<u32>) -> Option<u32> {
         let inside = self.gate.enter_leading()?;
         if let Some(done) = done {
             self.answer(&inside, done, call);
@@ -120,12 +123,18 @@ impl Served {
         loop {
             let next = match self.pending.pop() {
                 None if look => {
-                    self.take(&inside, taken);
+                    self.take(&inside, rung, taken);
                     self.pending.pop()?
                 }
                 next => next?,
             };
             if self.memory.read(next, call) {
+                // The words of the next one come while this one's handlers run. A lone lane's come when its packet is found.
+                if !call.is_lone()
+                    && let Some(after) = self.pending.first()
+                {
+                    self.memory.expect(after);
+                }
                 return Some(next);
             }
         }
@@ -144,8 +153,11 @@ impl Served {
     }
 
     /// Takes the ready packets that were not taken before.
-    fn take(&self, _inside: &Inside, taken: &mut Vec<u32>) {
+    fn take(&self, _inside: &Inside, rung: bool, taken: &mut Vec<u32>) {
         taken.clear();
+        if rung {
+            self.memory.expect_ready();
+        }
         self.memory.take(taken);
         for index in taken.iter() {
             let Some(mark) = self.taken.get(*index as usize) else { continue };
@@ -237,7 +249,7 @@ mod tests {
     fn swept(served: &Served) -> Vec<u32> {
         let (mut call, mut taken) = (Call::default(), Vec::new());
         let mut look = true;
-        std::iter::from_fn(|| served.step(None, std::mem::take(&mut look), &mut call, &mut taken)).collect()
+        std::iter::from_fn(|| served.step(None, std::mem::take(&mut look), true, &mut call, &mut taken)).collect()
     }
 
     fn answer(served: &Served, index: u32) {
@@ -290,7 +302,7 @@ mod tests {
         words.index.store(77, Ordering::Relaxed);
         let index = submit(&served, 2, u64::MAX);
         let mut call = Call::default();
-        assert_eq!(served.step(None, true, &mut call, &mut Vec::new()), Some(index));
+        assert_eq!(served.step(None, true, false, &mut call, &mut Vec::new()), Some(index));
         assert_eq!((call.service, call.mask), (2, u64::MAX));
     }
 
@@ -321,11 +333,11 @@ mod tests {
         payload.lanes[0][0].store(5, Ordering::Relaxed);
         payload.lanes[1][0].store(6, Ordering::Relaxed);
         let mut call = Call::default();
-        assert_eq!(served.step(None, true, &mut call, &mut Vec::new()), Some(index));
+        assert_eq!(served.step(None, true, false, &mut call, &mut Vec::new()), Some(index));
         call.lanes[0][0] = 50;
         call.lanes[1][0] = 60;
         payload.lanes[2][7].store(99, Ordering::Relaxed);
-        assert_eq!(served.step(Some(Done { index, refused: false }), false, &mut call, &mut Vec::new()), None);
+        assert_eq!(served.step(Some(Done { index, refused: false }), false, false, &mut call, &mut Vec::new()), None);
         let words = [(0, 0), (1, 0), (2, 7)].map(|(lane, word)| payload.lanes[lane][word].load(Ordering::Relaxed));
         assert_eq!(words, [50, 6, 99], "lane 1 took no part, and word 7 of lane 2 was not the handler's");
         assert_eq!(control_of(&served, index), 0);

@@ -18,6 +18,7 @@ use super::served::{Done, Served};
 use super::{Consumer, Route, lock};
 use crate::Error;
 use crate::doorbell::{Doorbell, HEARTBEAT};
+use crate::priority;
 use crate::services::{self, Outcome};
 use crate::tables::Known;
 
@@ -169,6 +170,7 @@ impl Crew {
 
 /// The watcher.
 fn watch(consumer: &Arc<Consumer>) {
+    priority::set();
     CURRENT.set(Some(consumer.handle));
     let crew = &consumer.crew;
     let (mut last, mut quiet) = (0, 0);
@@ -237,6 +239,8 @@ struct Worker {
     taken: Vec<u32>,
     /// The doorbell's value before the last sweep, as far as it is known.
     seen: i64,
+    /// Whether it was rung since the last sweep, as far as that is known.
+    rung: bool,
     /// Who answered the last packet: the count of the services' changes, the service, and what was found.
     route: Option<(u64, u32, Route)>,
     /// When a packet was last found in a mailbox, unless that is long ago.
@@ -255,10 +259,22 @@ enum Look {
 impl Worker {
     fn new(consumer: Arc<Consumer>) -> Worker {
         let (known, call) = (Known::default(), Box::default());
-        Worker { consumer, known, call, buffers: Vec::new(), changes: 0, taken: Vec::new(), seen: i64::MIN, route: None, last_mail: None }
+        Worker {
+            consumer,
+            known,
+            call,
+            buffers: Vec::new(),
+            changes: 0,
+            taken: Vec::new(),
+            seen: i64::MIN,
+            rung: false,
+            route: None,
+            last_mail: None,
+        }
     }
 
     fn run(mut self) {
+        priority::set();
         CURRENT.set(Some(self.consumer.handle));
         while self.take_lead() {
             self.serve_as_leader();
@@ -293,9 +309,16 @@ impl Worker {
         loop {
             match self.look() {
                 Look::Lost => return,
-                Look::Served => {}
+                // Waves of mailboxes need not have rung.
+                Look::Served if self.buffers.iter().any(|buffer| buffer.in_mailboxes()) => {}
                 Look::Nothing if self.ended() => return,
-                Look::Nothing => self.seen = self.consumer.doorbell.wait(self.seen, self.limit()),
+                // Whoever pushed after the look at the stacks has rung, or will. To look again at once would only take the line of the stacks
+                // from a wave that was answered and gives its packet back.
+                Look::Nothing | Look::Served => {
+                    let before = self.seen;
+                    self.seen = self.consumer.doorbell.wait(before, self.limit());
+                    self.rung = self.seen != before;
+                }
             }
         }
     }
@@ -333,7 +356,9 @@ impl Worker {
             self.changes = changes;
         }
         // Before the stacks: who pushes after the look at them also rings after it.
+        let before = self.seen;
         self.seen = self.consumer.doorbell.value(self.seen);
+        self.rung |= self.seen != before;
         let mut found = Look::Nothing;
         let buffers = std::mem::take(&mut self.buffers);
         for buffer in &buffers {
@@ -354,7 +379,7 @@ impl Worker {
     fn serve(&mut self, buffer: &Served) -> Look {
         let mut found = Look::Nothing;
         let (mut done, mut look) = (None, true);
-        while let Some(index) = buffer.step(done.take(), look, &mut self.call, &mut self.taken) {
+        while let Some(index) = buffer.step(done.take(), look, self.rung, &mut self.call, &mut self.taken) {
             (found, look) = (Look::Served, false);
             let began = self.consumer.crew.begin();
             let answered = Done { index, refused: self.run_handlers(index) };
