@@ -103,7 +103,8 @@ pub(super) fn message(random: &mut Random, ring_log2: u32) -> Message {
     };
     let kind = [0, 0, 1, 2, 2, 3][random.below(6) as usize];
     let policy = POLICIES[random.below(4) as usize];
-    let mut number = word::of(1 + random.below(if random.below(4) == 0 { word::NUMBER } else { 5 }), policy);
+    let most_streams = if random.below(4) == 0 { word::NUMBER } else { 5 };
+    let mut number = word::of(1 + random.below(most_streams), policy);
     number |= if random.below(3) == 0 { word::UNTIMED } else { 0 };
     number |= if random.below(3) == 0 { word::LIVE } else { 0 };
     let most = bytes::most_bytes(ring_log2);
