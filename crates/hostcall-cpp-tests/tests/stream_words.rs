@@ -314,10 +314,10 @@ impl bytes::ByteLink for Machine {
     }
 }
 
-#[path = "stream_words/table.rs"]
-mod table;
 #[path = "stream_words/messages.rs"]
 mod messages;
+#[path = "stream_words/table.rs"]
+mod table;
 
 use messages::{Message, Random};
 use table::Library;

@@ -53,8 +53,7 @@ extern "C" fn is_private(_: u64) -> u32 {
     Machine::is_private(Machine).into()
 }
 
-static TABLE: Table =
-    Table { load_credit, store_credit, load_head, add_head, load_gate, dice, add_count, store_units, nap, is_private };
+static TABLE: Table = Table { load_credit, store_credit, load_head, add_head, load_gate, dice, add_count, store_units, nap, is_private };
 
 // The simulator's operations: of the lanes, the same.
 extern "C" fn lane_info() -> *const LaneInfo {
