@@ -153,7 +153,8 @@ struct top_bits {
         const u32 quads = Units / (layout.wide ? 2 : 4) + 1;
         HC_UNROLL
         for (u32 k = 0; k < Units / 2 + 1; k++) {
-            if (k < quads && k == which) four = {{unit(layout, 4 * k), unit(layout, 4 * k + 1), unit(layout, 4 * k + 2), unit(layout, 4 * k + 3)}};
+            if (k >= quads || k != which) continue;
+            four = {{unit(layout, 4 * k), unit(layout, 4 * k + 1), unit(layout, 4 * k + 2), unit(layout, 4 * k + 3)}};
         }
         return four;
     }

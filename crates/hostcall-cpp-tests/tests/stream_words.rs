@@ -1,8 +1,8 @@
-//! Streams in C++ against streams in Rust: the same random messages, of values, of bytes and of text, over the same machine. Every access, in order, must
-//! be equal, and what becomes of each message.
+//! Streams in C++ against streams in Rust: the same random messages, of values, of bytes and of text, over the same machine. Every access,
+//! in order, must be equal, and what becomes of each message.
 //!
-//! Lanes of a wave are threads. What they do together they do as on a device: each learns what the others said. So nothing depends on which thread runs
-//! first, because only the first lane of a group changes what others read, and only while they wait for it.
+//! Lanes of a wave are threads. What they do together they do as on a device: each learns what the others said. So nothing depends on which
+//! thread runs first, because only the first lane of a group changes what others read, and only while they wait for it.
 #![allow(missing_docs, reason = "a test")]
 
 use std::cell::RefCell;

@@ -194,7 +194,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, help="serving threads")
     parser.add_argument("--spin", type=float, default=50e-6, help="seconds that the dispatcher looks before it sleeps")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--soak", type=int, metavar="N", help="then: are calls lost in a hundred times N, and does memory grow in N batches")
+    parser.add_argument("--soak", type=int, metavar="N", help="then: calls lost in a hundred times N, and memory in N batches")
     options = parser.parse_args()
     if options.write_image:
         options.write_image.write_bytes(compiled())
