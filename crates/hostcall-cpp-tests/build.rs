@@ -18,6 +18,7 @@ fn main() {
         let sources = [
             ("KERNELS", "examples/cuda/behaviours.cu"),
             ("CLIENT", "crates/hostcall-cpp-tests/cpp/recorded.cc"),
+            ("STREAMS", "crates/hostcall-cpp-tests/cpp/recorded_streams.cc"),
             ("PACKETS", "crates/hostcall-cpp-tests/cpp/packets.cu"),
             ("WHOLE", "crates/hostcall-cpp-tests/cpp/whole.cu"),
         ];

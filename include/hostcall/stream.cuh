@@ -149,10 +149,12 @@ struct top_bits {
             return {{which == 0 ? each(~0ull) : 0u, 0, 0, 0}};
         }
         quad four = {};
-        const u32 per = layout.wide ? 2 : 4;
+        // As many turns as the widest waves need, a constant everywhere: in the simulator it is not known here how wide they are.
+        const u32 quads = Units / (layout.wide ? 2 : 4) + 1;
         HC_UNROLL
-        for (u32 k = 0; k < (Units + per) / per; k++) {
-            if (k == which) four = {{unit(layout, 4 * k), unit(layout, 4 * k + 1), unit(layout, 4 * k + 2), unit(layout, 4 * k + 3)}};
+        for (u32 k = 0; k < Units / 2 + 1; k++) {
+            if (k >= quads || k != which) continue;
+            four = {{unit(layout, 4 * k), unit(layout, 4 * k + 1), unit(layout, 4 * k + 2), unit(layout, 4 * k + 3)}};
         }
         return four;
     }

@@ -75,6 +75,11 @@ pub fn clients() -> Vec<(String, PathBuf)> {
     present([("g++", env!("HOSTCALL_CPP_CLIENT_GCC")), ("clang++", env!("HOSTCALL_CPP_CLIENT_CLANG"))])
 }
 
+/// The same of its streams.
+pub fn stream_clients() -> Vec<(String, PathBuf)> {
+    present([("g++", env!("HOSTCALL_CPP_STREAMS_GCC")), ("clang++", env!("HOSTCALL_CPP_STREAMS_CLANG"))])
+}
+
 fn present(all: [(&str, &str); 2]) -> Vec<(String, PathBuf)> {
     let (there, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, image)| !image.is_empty());
     for (compiler, _) in missing {

@@ -21,23 +21,28 @@ fn each(settings: &[Setting], test: impl Fn(&Path, &Setting)) {
     }
 }
 
-/// Lanes as fibers, as fibers in another wave size, and as threads; or the GPU.
+/// Lanes as fibers and as threads, in both wave sizes; or the GPU.
 fn modes() -> Vec<Setting> {
     if !on_simulator() {
         return vec![Setting::usual(device_spec())];
     }
-    ["sim", "sim:lanes=64", "sim:threads"].map(Setting::usual).into()
+    ["sim", "sim:lanes=64", "sim:threads", "sim:threads,lanes=64"].map(Setting::usual).into()
 }
 
 /// With few ports and few staging slots, too, in every mode, and with seeds.
-fn scarcity(seeds: std::ops::RangeInclusive<u32>) -> Vec<Setting> {
+fn scarcity() -> Vec<Setting> {
     let mut devices = vec![device_spec()];
     if on_simulator() {
         devices = ["sim", "sim:threads"].map(str::to_owned).into();
-        devices.extend(seeds.map(|seed| format!("sim:seed={seed},lanes={}", if seed % 2 == 0 { 64 } else { 32 })));
+        devices.extend((1..=20).map(|seed| format!("sim:seed={seed},lanes={}", if seed % 2 == 0 { 64 } else { 32 })));
     }
     let few = [(1, 2), (3, 8), (64, 2)];
     devices.into_iter().flat_map(|device| few.map(|scarce| Setting { device: device.clone(), scarce: Some(scarce) })).collect()
+}
+
+/// Both.
+fn everywhere() -> Vec<Setting> {
+    [modes(), scarcity()].concat()
 }
 
 fn whole(image: &Path, setting: &Setting) -> Bench {
@@ -50,7 +55,7 @@ fn status(word: u64) -> Status {
 
 #[test]
 fn every_shape_of_arguments_and_results_arrives() {
-    each(&[modes(), scarcity(1..=20)].concat(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         for lanes in [1, 20, 200] {
             let right: Vec<u32> = bench.run("shapes", lanes, Args::new()).unwrap();
@@ -61,7 +66,7 @@ fn every_shape_of_arguments_and_results_arrives() {
 
 #[test]
 fn posts_among_calls_arrive_once_and_in_full() {
-    each(&[modes(), scarcity(1..=20)].concat(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         let (lanes, rounds) = (128u64, 23u64);
         let sums: Vec<u64> = bench.run("posts_and_calls", lanes as u32, Args::new().value(rounds as u32)).unwrap();
@@ -107,7 +112,7 @@ fn strings_and_slices_of_any_length_arrive_inline_and_staged() {
 
 #[test]
 fn strings_and_slices_arrive_when_ports_and_slots_are_scarce() {
-    each(&scarcity(1..=20), |image, setting| {
+    each(&scarcity(), |image, setting| {
         let bench = whole(image, setting);
         for (bytes, step) in [(0, 1), (13, 100), (1000, 3000), (20_000, 1)] {
             slices(&bench, 70, bytes, step, 3);
@@ -117,7 +122,7 @@ fn strings_and_slices_arrive_when_ports_and_slots_are_scarce() {
 
 #[test]
 fn strings_are_posted_inline_and_staged() {
-    each(&[modes(), scarcity(1..=4)].concat(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         let mut sent = 0;
         for bytes in [0u32, 9, 500, 30_000] {
@@ -133,7 +138,7 @@ fn strings_are_posted_inline_and_staged() {
 
 #[test]
 fn lanes_that_diverge_call_different_services_with_different_trip_counts() {
-    each(&[modes(), scarcity(1..=20)].concat(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let sums: Vec<u64> = whole(image, setting).run("divergent", 128, Args::new()).unwrap();
         for (i, sum) in (0u64..).zip(sums) {
             let rounds = i % 5;
@@ -145,7 +150,7 @@ fn lanes_that_diverge_call_different_services_with_different_trip_counts() {
 
 #[test]
 fn a_wave_calls_once_for_all_its_lanes() {
-    each(&[modes(), scarcity(1..=20)].concat(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         let wave = u64::from(bench.device.info().wave_size);
         for (round, bytes) in (1..).zip([0u32, 5, 96, 1000, 20_000]) {
@@ -170,7 +175,7 @@ fn a_wave_calls_once_for_all_its_lanes() {
 
 #[test]
 fn any_mask_of_lanes_may_call() {
-    each(&modes(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         for mask in [1u64, 1 << 31, 0x8000_0001, 0xf0f0_a5a5, 0xffff_ffff, 0x0010_0000] {
             let sums: Vec<u64> = bench.run("masked", 96, Args::new().value(mask)).unwrap();
@@ -182,7 +187,7 @@ fn any_mask_of_lanes_may_call() {
 
 #[test]
 fn a_service_that_nobody_registered_is_unknown_to_every_lane() {
-    each(&modes(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         let memory = bench.launch::<u64>("unknown", 64, 1, Args::new());
         bench.queue.synchronize().unwrap();
@@ -195,7 +200,7 @@ fn a_service_that_nobody_registered_is_unknown_to_every_lane() {
 
 #[test]
 fn services_are_called_by_values_and_values_of_other_definitions_are_nobody() {
-    each(&[modes(), scarcity(1..=4)].concat(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         let odd = bench.server.register_unnamed(host::sum(|a, b| a * b)).unwrap();
         let even = bench.server.register_unnamed(host::sum(|a, b| b - a)).unwrap();
@@ -223,7 +228,7 @@ fn services_are_called_by_values_and_values_of_other_definitions_are_nobody() {
 
 #[test]
 fn handlers_that_fail_fail_their_lanes_and_the_others_go_on() {
-    each(&modes(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         for (kernel, kind) in [("picky", Status::HANDLER_FAILED), ("fragile", Status::HANDLER_PANICKED)] {
             let memory = bench.launch::<u64>(kernel, 64, 1, Args::new());
@@ -243,7 +248,7 @@ fn handlers_that_fail_fail_their_lanes_and_the_others_go_on() {
 
 #[test]
 fn a_port_may_be_kept_while_other_calls_are_made() {
-    each(&[modes(), scarcity(1..=20)].concat(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         let sums: Vec<u64> = bench.run("keeps", 128, Args::new().value(10u32)).unwrap();
         assert_eq!(sums, (0..128).map(|i| 45 + 10 * i + 20).collect::<Vec<u64>>());
@@ -253,7 +258,7 @@ fn a_port_may_be_kept_while_other_calls_are_made() {
 
 #[test]
 fn a_call_that_was_started_is_fetched_later_or_dropped() {
-    each(&[modes(), scarcity(1..=20)].concat(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         let sums: Vec<u64> = bench.run("starts", 128, Args::new()).unwrap();
         assert_eq!(sums, (0..128).map(|i| 5 * i + 10 + 10).collect::<Vec<u64>>());
@@ -297,7 +302,7 @@ fn a_lane_may_give_up_on_a_call_and_its_port_is_used_again() {
 
 #[test]
 fn lanes_learn_that_the_server_is_gone() {
-    each(&[modes(), scarcity(1..=4)].concat(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         let memory = bench.launch::<u64>("until_gone", 128, 1, Args::new());
         std::thread::sleep(Duration::from_millis(20));
@@ -311,7 +316,7 @@ fn lanes_learn_that_the_server_is_gone() {
 
 #[test]
 fn what_does_not_fit_is_too_large_for_its_own_lanes_only() {
-    each(&modes(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         for bytes in [1u64 << 30, 1 << 32, (1 << 32) + 1, 1 << 40] {
             let ends: Vec<u64> = bench.run("too_large", 40, Args::new().value(bytes)).unwrap();
@@ -329,7 +334,7 @@ fn what_does_not_fit_is_too_large_for_its_own_lanes_only() {
 
 #[test]
 fn a_lane_that_does_not_handle_an_error_ends_and_is_reported() {
-    each(&modes(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let bench = whole(image, setting);
         let memory = bench.launch::<u64>("aborts", 32, 1, Args::new());
         let error = bench.server.wait(&bench.queue).unwrap_err().to_string();

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import gc
 import json
 import os
 import platform
@@ -193,6 +194,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, help="serving threads")
     parser.add_argument("--spin", type=float, default=50e-6, help="seconds that the dispatcher looks before it sleeps")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--soak", type=int, metavar="N", help="then: calls lost in a hundred times N, and memory in N batches")
     options = parser.parse_args()
     if options.write_image:
         options.write_image.write_bytes(compiled())
@@ -235,6 +237,26 @@ def main() -> None:
         seconds = np.sort(kernels.read(took)[count // 10 :]) * tick
         quantiles = {f"p{q}_us": round(float(np.quantile(seconds, q / 100)) * 1e6, 2) for q in (1, 50, 90, 99)}
         print(json.dumps({"what": "latency of one call", "calls": len(seconds), **quantiles}), flush=True)
+
+        if options.soak:
+            rate("batched", waves, -(-100 * options.soak // (32 * waves)), "Host::add42")
+
+            def batches(count: int) -> tuple[int, int]:
+                """Makes so many calls of one lane, each a batch; objects of Python and bytes of the process behind them."""
+                took = kernels.array(count, np.uint64)
+                kernels.launch("latency", 1, count, took)
+                server.wait()
+                if (kernels.read(took) == ~np.uint64(0)).any():
+                    sys.exit("wrong answers")
+                gc.collect()
+                resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+                return len(gc.get_objects()) + sys.getallocatedblocks(), resident
+
+            batches(options.soak // 10)
+            first = batches(options.soak // 10)
+            last = batches(options.soak)
+            grown = {"objects": last[0] - first[0], "bytes": last[1] - first[1]}
+            print(json.dumps({"what": "memory", "batches": options.soak, **grown}), flush=True)
 
 
 if __name__ == "__main__":

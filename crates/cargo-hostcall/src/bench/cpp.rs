@@ -1,6 +1,6 @@
 //! Kernels in C++ that do what the benchmark's own do: the client in C++ against the client in Rust.
 //!
-//! Both are measured in turns, so that what a machine does at other times concerns both.
+//! Both are measured in turns, on the same servers, so that what a machine does at other times and in other places concerns both.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::bulk::{self, Way};
 use super::error::Error;
 use super::latency::{self, Shape};
 use super::report::{Against, Figure, Row};
-use super::rig::{Rig, middle};
+use super::rig::{Rig, Session, middle};
 use super::throughput::{self, Load};
 
 /// What a row compares.
@@ -52,18 +52,26 @@ pub(super) fn images(rig: &Rig, path: &Path) -> Result<ProgramBundle, Error> {
     Ok(ProgramBundle::new("bench.cu", vec![Image::new(kind, rig.device.info().arch.clone(), bytes)]))
 }
 
-/// Measures one row on both rigs.
+/// Measures one row on both rigs: in each turn on one server and over one port buffer, because where a server's threads and its buffer
+/// happen to be makes more of a difference than the kernels do. The ratio is the middle one of the turns'.
 pub(super) fn row(rust: &Rig, cpp: &Rig, name: &'static str, what: What, image: &str) -> Result<Row, Error> {
     let threads = rust.threads(if matches!(what, What::Latency(..) | What::Issue) { if rust.is_sim() { 1 } else { 4 } } else { 8 })?;
     let turns = if matches!(what, What::Latency(..)) { rust.scale.hosts } else { TURNS };
-    let mut figures = [Vec::new(), Vec::new()];
-    for _ in 0..turns {
-        for (rig, all) in [rust, cpp].into_iter().zip(&mut figures) {
-            all.extend(sample(rig, what, threads)?);
+    let (mut figures, mut ratios) = ([Vec::new(), Vec::new()], Vec::new());
+    for turn in 0..turns {
+        let sessions = rust.beside(cpp, threads)?;
+        let mut turns = [0.0; 2];
+        // Each is the first one in every other turn.
+        for which in if turn % 2 == 0 { [0, 1] } else { [1, 0] } {
+            turns[which] = middle(sample(&sessions[which], what)?);
+            figures[which].push(turns[which]);
         }
+        ratios.push(turns[1] / turns[0]);
     }
     let [rust_figure, cpp_figure] = figures.map(middle);
-    let ratio = cpp_figure / rust_figure;
+    let of = |choose: fn(f64, f64) -> f64| ratios.iter().copied().reduce(choose).unwrap_or_default();
+    let range = format!("{:.3} to {:.3}", of(f64::min), of(f64::max));
+    let ratio = middle(ratios);
     let shown = match what {
         What::Latency(..) | What::Issue => Figure::Us,
         What::Rate(_) => Figure::PerS,
@@ -74,18 +82,18 @@ pub(super) fn row(rust: &Rig, cpp: &Rig, name: &'static str, what: What, image: 
         What::Rate(load) => cpp.registers(load.kernel())?,
         What::Issue | What::Bulk(_) => String::new(),
     };
-    let note = format!("{image}; in Rust {}; {turns} turns, {threads} server thread(s){registers}", shown(rust_figure).shown());
+    let note = format!("{image}; in Rust {}; {turns} turns ({range}), {threads} server thread(s){registers}", shown(rust_figure).shown());
     Ok(Row { name, figure: shown(cpp_figure), ratio, against: Against::Rust, note })
 }
 
-/// Figures of one server.
-fn sample(rig: &Rig, what: What, threads: usize) -> Result<Vec<f64>, Error> {
-    let session = rig.session(threads)?;
+/// Figures of one session.
+fn sample(session: &Session<'_>, what: What) -> Result<Vec<f64>, Error> {
+    let rig = session.rig;
     Ok(match what {
-        What::Latency(kernel, shape) => latency::means(&session, kernel, shape)?,
-        What::Rate(load) => vec![throughput::rate(&session, load, rig.all_waves(), rig.scale.samples)?],
-        What::Issue => throughput::issue(&session)?.into_iter().map(|[held, _]| held).collect(),
-        What::Bulk(way) => vec![bulk::rate(&session, way)?.0],
+        What::Latency(kernel, shape) => latency::means(session, kernel, shape)?,
+        What::Rate(load) => vec![throughput::rate(session, load, rig.all_waves(), rig.scale.samples)?],
+        What::Issue => throughput::issue(session)?.into_iter().map(|[held, _]| held).collect(),
+        What::Bulk(way) => vec![bulk::rate(session, way)?.0],
     })
 }
 

@@ -1,5 +1,6 @@
 //! What every measurement needs: the device with the kernels loaded, a server, and the time a launch takes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bench_services::{answer, bench, digest, filling};
@@ -158,7 +159,15 @@ impl Rig {
             ]);
         let server = more(builder)?.start()?;
         let buffer = server.attach(&self.program)?;
-        Ok(Session { rig: self, server, buffer, threads })
+        Ok(Session { rig: self, server: Arc::new(server), buffer, threads })
+    }
+
+    /// A server that serves these kernels and `other`'s over one port buffer: whatever differs is the kernels'.
+    pub(super) fn beside<'a>(&'a self, other: &'a Rig, threads: usize) -> Result<[Session<'a>; 2], Error> {
+        let own = self.session(threads)?;
+        own.server.attach_to(&other.program, &own.buffer)?;
+        let others = Session { rig: other, server: own.server.clone(), buffer: own.buffer.clone(), threads };
+        Ok([own, others])
     }
 
     /// The shape of a launch of so many waves.
@@ -212,7 +221,7 @@ impl Rig {
 /// A server, to which the kernels are attached.
 pub(super) struct Session<'a> {
     pub(super) rig: &'a Rig,
-    pub(super) server: Server,
+    pub(super) server: Arc<Server>,
     pub(super) buffer: BufferHandle,
     pub(super) threads: usize,
 }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -271,13 +273,19 @@ def test_memory_stays_steady_over_many_batches(server: hc.Server) -> None:
     module = hc.sim.Module("HOSTCALL_KERNEL(many, unsigned n) { for (unsigned i = 0; i < n; i++) Host::work(i); }", [work])
     server.attach(module)
 
-    def run() -> int:
-        module.launch("many", 2, 32, 2000)
+    # Each call of a wave is a batch, or two waves' calls are one. A million of them, by hand: HOSTCALL_TEST_BATCHES=1000000.
+    batches = int(os.environ.get("HOSTCALL_TEST_BATCHES", "2000"))
+
+    def run() -> tuple[int, int]:
+        module.launch("many", 2, 32, batches)
         server.wait()
         gc.collect()
-        return len(gc.get_objects()) + sys.getallocatedblocks()
+        resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return len(gc.get_objects()) + sys.getallocatedblocks(), resident
 
     run()
-    first = run()
-    # Two thousand batches and more, and not an object for each of them.
-    assert run() - first < 500
+    objects, resident = run()
+    objects_after, resident_after = run()
+    # Thousands of batches, and not an object for each of them; nor 32 bytes of anything for each of a million.
+    assert objects_after - objects < 500
+    assert resident_after - resident < 32 << 20
