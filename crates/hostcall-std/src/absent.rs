@@ -51,12 +51,6 @@ fail! {
     libc_tcgetattr(i32, Pointer): ENOTTY;
     /// There are no terminals.
     libc_tcsetattr(i32, i32, Pointer): ENOTTY;
-    /// There are no descriptors of timers: waits have timeouts.
-    libc_timerfd_create(i32, i32): ENOSYS;
-    /// There are no descriptors of timers.
-    libc_timerfd_settime(i32, i32, Pointer, Pointer): ENOSYS;
-    /// There are no descriptors of timers.
-    libc_timerfd_gettime(i32, Pointer): ENOSYS;
     /// There is no debugger.
     libc_prctl(i32, usize): ENOSYS;
 }
