@@ -1,6 +1,6 @@
 //! Pipes, pairs of sockets and counters: what is made on the device.
 
-use crate::abi::errno::{EAFNOSUPPORT, EFAULT, EINVAL, EPROTONOSUPPORT};
+use crate::abi::errno::{EAFNOSUPPORT, EFAULT, EINVAL, ENOSYS, EPROTONOSUPPORT};
 use crate::abi::{AF_UNIX, O_CLOEXEC, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, SOCK_STREAM};
 use crate::error::{Errno, returned};
 use crate::local::counter::Counter;
@@ -10,6 +10,7 @@ use crate::local::pair::Pair;
 use crate::local::pipe::Pipe;
 use crate::local::table;
 use alloc::sync::Arc;
+use core::ffi::c_void;
 
 /// Gives two descriptors, if there is where to.
 ///
@@ -84,4 +85,22 @@ pub extern "C" fn libc_eventfd(value: u32, flags: i32) -> i32 {
         let counter = Counter::new(value.into(), flags & EFD_SEMAPHORE != 0);
         table::open_object(Object::Counter(counter), flags & !EFD_SEMAPHORE | O_RDWR)
     })
+}
+
+/// There are no timers that can be waited for: `epoll` and `poll` have deadlines.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_timerfd_create(_clock: i32, _flags: i32) -> i32 {
+    returned(Err(Errno(ENOSYS)))
+}
+
+/// As [`libc_timerfd_create`].
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_timerfd_settime(_fd: i32, _flags: i32, _new: *const c_void, _old: *mut c_void) -> i32 {
+    returned(Err(Errno(ENOSYS)))
+}
+
+/// As [`libc_timerfd_create`].
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_timerfd_gettime(_fd: i32, _into: *mut c_void) -> i32 {
+    returned(Err(Errno(ENOSYS)))
 }
