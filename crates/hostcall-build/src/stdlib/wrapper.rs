@@ -33,6 +33,9 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         if std::env::var("CARGO_PKG_NAME").is_ok_and(|name| KNOW_C_BY_ARCH.contains(&&*name)) {
             command.args(flags::C_OF_X86_64);
         }
+        if call.crate_name.as_deref() == Some(PROBE) {
+            command.args(["--cfg", RUSTIX_CALLS_C]);
+        }
         if sysroot.machine.is_gpu() {
             // The runtime is C's library, and no other is linked.
             command.arg("-Zlink-native-libraries=no");
@@ -52,7 +55,7 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         // Part of what cargo knows programs by: another std means another build.
         println!("hostcall: {}", sysroot.dir.file_name().unwrap_or_default().to_string_lossy());
         // Cargo does not see what is added here to a crate's flags.
-        println!("C of x86-64: {}", KNOW_C_BY_ARCH.join(" "));
+        println!("C of x86-64: {}, {RUSTIX_CALLS_C}", KNOW_C_BY_ARCH.join(" "));
     }
     if status.success()
         && call.target.as_deref() == Some(&name)
@@ -81,6 +84,12 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
 
 /// Packages that know C's types and the system's numbers by `target_arch`, and are told that of the machine whose C these have: `x86_64`.
 const KNOW_C_BY_ARCH: [&str; 3] = ["libc", "rustix", "linux-raw-sys"];
+
+/// The crate for which cargo asks what is configured; it tells build scripts.
+const PROBE: &str = "___";
+/// Has the build script of the crate `rustix` take C's functions. On the simulator's processor it would take the instruction for system calls, which go past
+/// the device to this machine.
+const RUSTIX_CALLS_C: &str = "rustix_use_libc";
 
 /// What matters of a call.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -132,7 +141,7 @@ impl Call {
             }
             call.is_crate |= word.ends_with(".rs");
         }
-        call.is_crate &= !matches!(call.crate_name.as_deref(), Some("___") | None);
+        call.is_crate &= !matches!(call.crate_name.as_deref(), Some(PROBE) | None);
         call.is_final = call.is_crate && emits_link && (call.is_test || crate_type == "bin") && call.target.is_some();
         call
     }
