@@ -114,7 +114,7 @@ pub fn run() {
     lane::begin_thread();
     let group = wave::group_index();
     if group != 0 {
-        return thread::serve(group - 1);
+        thread::serve(group - 1);
     }
     assert!(
         device::heap_bytes() > 0,

@@ -12,7 +12,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char};
 use hostcall_std::abi::{self, timespec};
-use hostcall_std::{environment, error, file, io, memory, process, time};
+use hostcall_std::{environment, error, io, memory, process, status, time};
 
 /// The entry of programs.
 #[hostcall_device::kernel(krate = hostcall_device)]
@@ -144,7 +144,7 @@ fn clocks() -> i32 {
     assert!(random.iter().any(|byte| *byte != random[0]));
     let mut stat = abi::stat::default();
     // SAFETY: a place for it.
-    assert_eq!(unsafe { checked(file::libc_fstat(1, &mut stat) as i64) }, 0);
+    assert_eq!(unsafe { checked(status::libc_fstat(1, &mut stat) as i64) }, 0);
     assert_eq!(stat.st_mode & abi::S_IFMT, abi::S_IFCHR);
     say(&format!("{}\n", nanos(clock(abi::CLOCK_REALTIME))));
     0
