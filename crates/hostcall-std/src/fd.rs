@@ -1,10 +1,11 @@
 //! Descriptors, as C's functions have them: what they stand for is in `local::table`.
 
 use crate::abi::O_CLOEXEC;
-use crate::abi::errno::{EINVAL, ENOTSOCK};
-use crate::error::{Errno, returned};
+use crate::abi::errno::{EBADF, EINVAL, ENOTSOCK};
+use crate::error::{Errno, answered, returned};
 use crate::local::table;
 pub(crate) use crate::local::table::{Target, held, target};
+use crate::services::StdFiles;
 
 /// The lowest free descriptor for something the host opened, with `O_CLOEXEC`, the access mode and what else of `flags` belongs to it. If there is none
 /// left, it is closed again.
@@ -20,10 +21,28 @@ pub(crate) fn socket_of(fd: i32) -> Result<u64, Errno> {
     }
 }
 
+/// Waits until the host has closed a handle, with which its lock goes: closing is posted, and whoever tries the lock next must find it free.
+fn given_back(handle: u64) {
+    /// More than it ever takes; it only ends what would not end.
+    const LOOKS: u32 = 1 << 16;
+    for _ in 0..LOOKS {
+        // It does nothing to a file, and says so while the handle is open.
+        if answered(StdFiles::rewind(handle)) == Err(Errno(EBADF)) {
+            break;
+        }
+    }
+}
+
 /// Closes a descriptor.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_close(fd: i32) -> i32 {
-    returned(table::close(fd).map(|()| 0))
+    let locked = table::own_flags(fd) & table::LOCKED != 0;
+    let target = target(fd);
+    let closed = table::close(fd).map(|()| 0);
+    if let (true, Ok(Target::File(handle) | Target::Dir(handle))) = (locked, target) {
+        given_back(handle);
+    }
+    returned(closed)
 }
 
 /// The lowest free descriptor for the same thing.

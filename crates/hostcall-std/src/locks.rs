@@ -4,13 +4,18 @@ use crate::abi::errno::EBADF;
 use crate::abi::{F_GETLK, F_OFD_GETLK, F_UNLCK};
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
+use crate::local::table;
 use crate::services::StdFiles;
 
 /// `flock`: the lock is the open file's on the host, and whoever else has the file open there sees it. Waiting for one holds no thread of the host.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_flock(fd: i32, operation: i32) -> i32 {
     returned((|| match fd::target(fd)? {
-        Target::File(handle) | Target::Dir(handle) => answered(StdFiles::lock(handle, operation.cast_unsigned())).map(|()| 0),
+        Target::File(handle) | Target::Dir(handle) => {
+            // Before it is: another thread may close it at once.
+            table::set_own_flags(fd, table::LOCKED, table::LOCKED);
+            answered(StdFiles::lock(handle, operation.cast_unsigned())).map(|()| 0)
+        }
         _ => Err(Errno(EBADF)),
     })())
 }

@@ -58,9 +58,11 @@ static NUMBERING: Numbering = Numbering::new(STREAMS as u32);
 static PATHS: Spin<Vec<(i32, Box<[u8]>)>> = Spin::new(Vec::new());
 
 /// Flags that belong to a descriptor here.
-const KEPT: i32 = O_CLOEXEC | O_ACCMODE | O_APPEND | O_NONBLOCK | WAITS;
-/// One more, which C does not have: a FIFO or a device of the host, for which calls may have to wait. (C's flag of this bit means nothing once it is open.)
-pub(crate) const WAITS: i32 = 0o400;
+const KEPT: i32 = O_CLOEXEC | O_ACCMODE | O_APPEND | O_NONBLOCK | WAITS | LOCKED;
+/// One more, of a bit that C has no flag for: a FIFO or a device of the host, for which calls may have to wait.
+pub(crate) const WAITS: i32 = 1 << 28;
+/// As [`WAITS`]: it has been locked, so that closing it gives a lock back.
+pub(crate) const LOCKED: i32 = 1 << 29;
 
 fn pack(target: Target) -> Option<u64> {
     let (kind, handle) = match target {
@@ -260,7 +262,7 @@ pub(crate) fn status(fd: i32) -> Result<i32, Errno> {
         Target::Input => crate::abi::O_RDONLY,
         Target::Output(_) => crate::abi::O_WRONLY,
         Target::Socket(_) => crate::abi::O_RDWR,
-        Target::File(_) | Target::Dir(_) => own_flags(fd) & !(O_CLOEXEC | WAITS),
+        Target::File(_) | Target::Dir(_) => own_flags(fd) & !(O_CLOEXEC | WAITS | LOCKED),
     })
 }
 
