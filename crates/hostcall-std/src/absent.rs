@@ -52,7 +52,7 @@ fail! {
     /// There are no terminals.
     libc_tcsetattr(i32, i32, Pointer): ENOTTY;
     /// There is no debugger.
-    libc_prctl(i32, usize): ENOSYS;
+    libc_prctl(i32, crate::variadic::More): ENOSYS;
 }
 
 /// Functions that fail with an error number that they return; parameters are not looked at.
