@@ -1,1 +1,0 @@
-//! Nothing: the package is its dependencies, which `cargo check` compiles for a device.
