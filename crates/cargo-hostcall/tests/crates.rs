@@ -1,19 +1,17 @@
 //! Popular crates of the registry, unmodified: `tests/crates` uses each a little, on the device and on this machine, and prints what came of it.
 //!
 //! `cargo xtask crates` runs this and shows the results. `docs/std-reference.md` must name every crate that is used here, and every one that cannot be.
+//! `tests/unix-crates` has those that are compiled and not used.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// As a dependency, and the crate that does not compile, in the words of cargo's errors.
-const REFUSED: [(&str, &str, &str); 5] = [
-    ("socket2", "\"0.6\"", "socket2"),
-    ("tokio", "{ version = \"1\", features = [\"net\"] }", "socket2"),
-    ("reqwest", "{ version = \"0.12\", default-features = false }", "socket2"),
-    ("ctrlc", "\"3\"", "ctrlc"),
-    ("rustix", "\"1\"", "rustix"),
-];
+use hostcall_build::{Machine, Sysroot};
+
+/// As a dependency, a program that uses it, and the function of C's that is not there.
+const UNLINKED: [(&str, &str, &str, &str); 1] =
+    [("libloading", "\"0.8\"", "fn main() { println!(\"{:?}\", unsafe { libloading::Library::new(\"libm.so.6\") }.is_ok()) }", "dlopen")];
 
 /// What NVIDIA's GPUs cannot have: PTX has no statics that refer to one another.
 const NOT_IN_PTX: [&str; 1] = ["tracing"];
@@ -96,22 +94,47 @@ fn crates_of_the_registry_do_on_a_device_what_they_do_here() {
 }
 
 #[test]
-fn crates_that_cannot_be_used_are_refused_by_name() {
+fn crates_that_need_what_is_not_there_are_refused_with_its_name_and_who_calls_it() {
     if !can_build() {
         return;
     }
     let documented = documented();
-    for (name, dependency, culprit) in REFUSED {
+    for (name, dependency, program, missing) in UNLINKED {
         let package = tempfile::tempdir().expect("a directory");
         let manifest = format!("[package]\nname = \"refused\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n{name} = {dependency}\n");
         fs::write(package.path().join("Cargo.toml"), manifest).expect("written");
         fs::create_dir(package.path().join("src")).expect("made");
-        fs::write(package.path().join("src/main.rs"), "fn main() {}").expect("written");
+        fs::write(package.path().join("src/main.rs"), program).expect("written");
         let output = hostcall("build").args(["--for", "sim"]).current_dir(package.path()).output().expect("it starts");
         let said = text(&output.stderr);
         assert!(!output.status.success(), "{name} builds: it belongs to those that are used");
-        assert!(said.contains(&format!("`{culprit}` does not compile for the device")), "{name}: {said}");
-        println!("no   {name}: `{culprit}` does not compile");
+        assert!(said.contains(&format!("nothing there provides `{missing}` (called by `{name}::")), "{name}: {said}");
+        println!("no   {name}: `{missing}` is missing");
         assert!(documented.contains(&format!("`{name}`")), "docs/std-reference.md does not name {name}");
     }
+}
+
+#[test]
+fn crates_and_programs_of_linux_compile_for_a_gpu() {
+    if !can_build() {
+        return;
+    }
+    let sysroot =
+        Sysroot::prepare(&Machine::Nvptx, Some(Path::new(env!("CARGO_BIN_EXE_cargo-hostcall"))), |line| println!("{line}")).expect("std");
+    let manifest = root().join("tests/unix-crates/Cargo.toml");
+    let mut command = Command::new(sysroot.cargo());
+    command
+        .args(["check", "-q", "--locked", "--target", &sysroot.machine.name(), "--target-dir"])
+        .arg(target_dir())
+        .arg("--manifest-path")
+        .arg(&manifest)
+        .envs(sysroot.variables().expect("it is prepared"))
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS");
+    let output = command.output().expect("it starts");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let listed = fs::read_to_string(&manifest).expect("it is there");
+    let count = listed.split("[dependencies]").nth(1).expect("it has some").lines().filter(|line| line.contains(" = ")).count();
+    assert!(count >= 150, "only {count}");
+    assert!(documented().contains(&format!("lists {count} more")), "docs/std-reference.md tells another number than {count}");
 }

@@ -89,6 +89,17 @@ fn helpers_have_no_variables(text: &str) {
 }
 
 #[test]
+fn calls_of_variadic_functions_have_the_parameters_that_the_runtime_takes() {
+    if let Err(error) = DeviceToolchain::find() {
+        return println!("not run: {error}");
+    }
+    // It opens files.
+    let ptx = ptx_of("cat");
+    assert!(ptx.contains("__HOSTCALL__StdFiles__open"), "files are opened");
+    assert!(!ptx.contains("_[])"), "a call has a list of arguments, which no function here takes");
+}
+
+#[test]
 fn a_program_that_sends_messages_has_the_rings_of_the_runtime_and_the_words_of_its_streams() {
     if let Err(error) = DeviceToolchain::find() {
         return println!("not run: {error}");

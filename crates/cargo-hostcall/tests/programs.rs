@@ -53,6 +53,17 @@ fn files_are_made_copied_renamed_and_removed_with_every_error_of_its_kind() {
 }
 
 #[test]
+fn what_unix_has_of_files_is_as_on_this_machine() {
+    needs_toolchain!();
+    let (there, here) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let ran = run(&["--dir", &format!("{}::w:special", there.path().display())], "unixfs", &["w", "fifo"], b"").succeeded();
+    std::fs::create_dir(here.path().join("w")).expect("it is made");
+    let expected = on_this_machine(here.path(), "unixfs", &["w", "fifo"], b"").text();
+    assert!(expected.ends_with("0 left\n"), "{expected}");
+    assert_eq!(ran.text(), expected);
+}
+
+#[test]
 fn csv_becomes_the_json_that_this_machine_makes() {
     needs_toolchain!();
     let mut csv = String::from("name,year,weight\n\"Lovelace, Ada\",1815,\nß,65535,-0.125\n");

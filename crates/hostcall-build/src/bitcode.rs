@@ -186,7 +186,7 @@ const SMALL_IN_PROGRAMS: [&str; 17] = [
     "12hostcall_std4poll",
     "3std3sys5stdio",
     "3std2io8buffered",
-    "3std3sys3pal6hermit",
+    "3std3sys3pal4unix",
     "3std9backtrace",
 ];
 

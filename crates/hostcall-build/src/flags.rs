@@ -15,3 +15,6 @@ pub(crate) fn common() -> Vec<String> {
 /// reads the bitcode takes that: neither LLVM's tools ("incorrect type in array initializer") nor rustc itself when it optimises several units
 /// together. This pass writes the list anew, with casts, and does little else to a crate of which nothing is known to be internal.
 pub(crate) const REPAIR: &str = "-Cpasses=globalopt";
+
+/// For crates that know C's types by the processor: those of x86-64, which the runtime has on all machines. Code generation sees the true one.
+pub(crate) const C_OF_X86_64: [&str; 3] = ["--cfg", "target_arch=\"x86_64\"", "-Aexplicit_builtin_cfgs_in_flags"];

@@ -26,7 +26,7 @@ pub(crate) fn images() -> &'static [u8] {
     .as_bytes()
 }
 
-/// The steps of the linker of programs with std, besides.
+/// The steps that make the runtime, and those of the linker of programs with std, besides.
 pub(crate) fn links() -> String {
-    [include_str!("stdlib/linker.rs"), shorten::recipe()].concat()
+    [include_str!("stdlib/linker.rs"), include_str!("stdlib/runtime.rs"), shorten::recipe()].concat()
 }

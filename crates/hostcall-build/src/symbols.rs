@@ -4,8 +4,23 @@ use std::path::Path;
 
 use crate::{BuildError, DeviceToolchain};
 
-/// Symbols that a program's std, or the host, looks for.
-pub(crate) const VISIBLE: [&str; 3] = ["sys_", "__HOSTCALL_", "__hostcall_"];
+/// Symbols that a program's std, or the host, looks for. The first is before C's names, and goes away when the runtime is made; the second is std's.
+pub(crate) const VISIBLE: [&str; 4] = [C_PREFIX, "sys_", "__HOSTCALL_", "__hostcall_"];
+
+/// Those of them that the host looks for.
+pub(crate) const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
+
+/// Before the names of C's functions in the runtime's sources.
+pub(crate) const C_PREFIX: &str = "libc_";
+
+/// C's variadic functions. On GPUs they keep that prefix until their calls have been lowered: LLVM leaves a call as it is whose function is known to have
+/// fixed parameters.
+pub(crate) const VARIADIC: [&str; 7] = ["open", "openat", "fcntl", "ioctl", "syscall", "prctl", "mremap"];
+
+/// The name under which a program is linked with a function of the runtime's, on a GPU.
+pub(crate) fn linked_name(name: &str) -> &str {
+    name.strip_prefix(C_PREFIX).filter(|name| !VARIADIC.contains(name)).unwrap_or(name)
+}
 
 /// What the tables of kernels are called: this and the kernel's name.
 const KERNEL_TABLE: &str = "__HOSTCALL_KERNEL__";

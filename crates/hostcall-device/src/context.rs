@@ -2,14 +2,14 @@
 
 use crate::arch::current::{self as arch, Machine};
 use core::cell::UnsafeCell;
-#[cfg(not(target_os = "hermit"))]
+#[cfg(not(target_vendor = "hostcall"))]
 use hostcall_abi::ABI_VERSION;
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{Client, Group, first_lane};
 use hostcall_abi::{CallError, Callee};
 
 /// The wire's version that this program was built with, for the host to compare.
-#[cfg(not(target_os = "hermit"))]
+#[cfg(not(target_vendor = "hostcall"))]
 #[unsafe(no_mangle)]
 #[cfg_attr(not(target_arch = "amdgpu"), used)]
 // For AMD rustc 1.96 writes `llvm.used` in a form that LLVM refuses.

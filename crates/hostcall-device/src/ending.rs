@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-#[cfg(target_os = "hermit")]
+#[cfg(target_vendor = "hostcall")]
 unsafe extern "C" {
     /// The runtime's [`end_lane`].
     #[link_name = "sys_lane_end"]
@@ -23,9 +23,9 @@ pub(crate) fn is_ended() -> bool {
 #[cold]
 #[inline(never)]
 pub(crate) fn end_lane() -> ! {
-    #[cfg(target_os = "hermit")]
+    #[cfg(target_vendor = "hostcall")]
     end_in_runtime();
-    #[cfg(not(target_os = "hermit"))]
+    #[cfg(not(target_vendor = "hostcall"))]
     {
         // Pairs with `is_ended`.
         ENDED.store(1, Ordering::Relaxed);

@@ -64,7 +64,7 @@ pub fn call_failed(error: CallError, site: &'static FailureSite) -> ! {
 }
 
 /// What the panics of `core` are replaced by: of the same parameters, the place that `#[track_caller]` adds among them.
-#[cfg(all(hostcall_device, not(test), not(target_os = "hermit"), any(target_arch = "nvptx64", target_arch = "amdgpu")))]
+#[cfg(all(hostcall_device, not(test), not(target_vendor = "hostcall"), any(target_arch = "nvptx64", target_arch = "amdgpu")))]
 mod replaced {
     use super::{Cause, report};
     use core::panic::Location;

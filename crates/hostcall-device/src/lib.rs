@@ -45,7 +45,7 @@
 //! A wave that panics reports it to the host once, and then its lanes end. Nothing here traps, because a trap would cost a GPU its
 //! context.
 //!
-//! Programs with `std` (`target_os = "hermit"`) contain two copies of this library. The program's copy is for its kernels. The other is
+//! Programs with `std` (`target_vendor = "hostcall"`) contain two copies of this library. The program's copy is for its kernels. The other is
 //! that of `hostcall-std`, which is linked to the program as one object. It has what there can be only one of (the descriptor, the
 //! allocator, the end of lanes), and the program's copy refers to that by name. Panics are `std`'s.
 #![no_std]
@@ -96,7 +96,7 @@ pub mod prelude {
     pub use crate::wave::{global_id, global_size, group_id, group_index, lane_id, local_id, local_index, sync_workgroup, wave_index};
     pub use crate::{CallError, Callee, Pending, Plain, Port, kernel, service};
     // Where `std` is, its own are better: they also know of what was printed through `io::stdout()`.
-    #[cfg(not(target_os = "hermit"))]
+    #[cfg(not(target_vendor = "hostcall"))]
     pub use crate::{eprint, eprintln, print, println};
 }
 
@@ -238,7 +238,7 @@ pub mod __private {
     }
     pub use crate::{__if_device as if_device, __if_host as if_host, __with_streams as with_streams};
 
-    #[cfg(target_os = "hermit")]
+    #[cfg(target_vendor = "hostcall")]
     unsafe extern "C" {
         safe fn sys_lane_enter();
         safe fn sys_lane_leave();
@@ -247,14 +247,14 @@ pub mod __private {
     /// Every kernel begins with it.
     #[inline(always)]
     pub fn kernel_enter() {
-        #[cfg(target_os = "hermit")]
+        #[cfg(target_vendor = "hostcall")]
         sys_lane_enter();
     }
 
     /// Every kernel ends with it.
     #[inline(always)]
     pub fn kernel_leave() {
-        #[cfg(target_os = "hermit")]
+        #[cfg(target_vendor = "hostcall")]
         sys_lane_leave();
     }
 }

@@ -141,7 +141,7 @@ pub fn panicked(file: &str, place: [u32; 2], message: &str) -> ! {
     report(Converged::at_site(site, place[0]), file, place, |to| to.write_str(message))
 }
 
-#[cfg(all(hostcall_device, not(test), not(target_os = "hermit")))]
+#[cfg(all(hostcall_device, not(test), not(target_vendor = "hostcall")))]
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
     let lanes = info.location().map_or_else(Converged::here, Converged::at);
@@ -151,7 +151,7 @@ fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
 
 /// The precompiled `core` that a simulator image links was built to unwind and refers to this symbol; with
 /// `panic = "abort"` nobody calls it.
-#[cfg(all(hostcall_device, not(test), not(target_os = "hermit"), not(any(target_arch = "nvptx64", target_arch = "amdgpu"))))]
+#[cfg(all(hostcall_device, not(test), not(target_vendor = "hostcall"), not(any(target_arch = "nvptx64", target_arch = "amdgpu"))))]
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 

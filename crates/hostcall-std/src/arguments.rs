@@ -1,8 +1,8 @@
 //! What callers in C hand over, as calls to the host want it.
 
+use crate::abi::errno::EINVAL;
 use crate::error::Errno;
 use core::ffi::{CStr, c_char};
-use hermit_abi::errno::EINVAL;
 use hostcall_device::__runtime as device;
 use hostcall_device::wave::Converged;
 

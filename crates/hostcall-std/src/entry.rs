@@ -1,11 +1,11 @@
 //! The kernel that runs a program.
 //!
 //! The first lane of each workgroup is a thread: the first workgroup's runs `main`, every other waits to be one. On NVIDIA GPUs workgroups may be whole
-//! waves, whose other lanes help with copies. `std`'s own entry, `runtime_entry`, fills the environment in before it calls `main`.
+//! waves, whose other lanes help with copies.
 
 use crate::once::Once;
 use crate::services::StdSystem;
-use crate::{lane, thread};
+use crate::{environment, lane, process, thread};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,8 +16,8 @@ use hostcall_device::__runtime::{self as device, Environment};
 use hostcall_device::{CallError, wave};
 
 unsafe extern "C" {
-    /// `std`'s: runs `main`, and ends the process.
-    fn runtime_entry(argc: i32, argv: *const *const c_char, env: *const *const c_char) -> !;
+    /// The program's: what the compiler makes of `fn main()`.
+    fn main(argc: i32, argv: *const *const c_char) -> i32;
 }
 
 /// Bytes that the first call for a text offers room for.
@@ -87,9 +87,8 @@ pub unsafe extern "C" fn sys_arguments(count: *mut isize) -> *const *const c_cha
     all.as_ptr()
 }
 
-/// The variables, for kernels.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_variables() -> *const *const c_char {
+/// The variables: an array of C strings that ends with a null and lives as long as the program.
+pub(crate) fn variables() -> *const *const c_char {
     List::Variables.get().as_ptr()
 }
 
@@ -115,7 +114,7 @@ pub fn run() {
     lane::begin_thread();
     let group = wave::group_index();
     if group != 0 {
-        return thread::serve(group - 1);
+        thread::serve(group - 1);
     }
     assert!(
         device::heap_bytes() > 0,
@@ -124,6 +123,8 @@ pub fn run() {
     let [x, y, z] = wave::group_count().map(|n| n as usize);
     thread::prepare(x * y * z - 1);
     let arguments = List::Arguments.get();
-    // SAFETY: both are arrays of C strings that end with a null and are never freed; `std` is linked and not yet initialised.
-    unsafe { runtime_entry(arguments.len() as i32 - 1, arguments.as_ptr(), List::Variables.get().as_ptr()) }
+    environment::prepare();
+    // SAFETY: an array of C strings that ends with a null and is never freed.
+    let code = unsafe { main(arguments.len() as i32 - 1, arguments.as_ptr()) };
+    process::libc_exit(code)
 }

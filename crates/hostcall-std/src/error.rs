@@ -1,8 +1,9 @@
 //! Errors: numbers, as Linux has them.
 
+use crate::abi::errno::{EAGAIN, EINVAL, EIO, EMSGSIZE, ENOSYS, ERANGE, ETIMEDOUT};
 use crate::lane;
 use crate::services::StdSystem;
-use hermit_abi::errno::{EAGAIN, EINVAL, EIO, EMSGSIZE, ENOSYS, ETIMEDOUT};
+use core::ffi::c_char;
 use hostcall_device::CallError;
 
 /// An error number, positive.
@@ -33,26 +34,53 @@ pub(crate) fn answered<T>(answer: Result<Result<T, u32>, CallError>) -> Result<T
     answer?.map_err(|code| Errno(from_wire(code)))
 }
 
-/// As the C functions return it: a number, or a negated error number, which the lane keeps.
+/// As C's functions return it: a number, or −1 and an error number that the lane keeps.
 pub(crate) fn returned<T: Returned>(result: Result<T, Errno>) -> T {
     result.unwrap_or_else(|error| {
         lane::here().set_errno(error.0);
-        T::failed(error)
+        T::FAILED
     })
 }
 
-/// What an error number means, in the host's words: copies as much as fits, and returns how much that is. Nothing, if the host does not say.
+/// As functions return it that say what went wrong themselves: 0, or an error number.
+pub(crate) fn number(result: Result<(), Errno>) -> i32 {
+    result.err().map_or(0, |error| error.0)
+}
+
+/// Where the lane keeps its last error number.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc___errno_location() -> *mut i32 {
+    lane::here().errno()
+}
+
+/// What an error number means, in the host's words, as a C string that is cut where there is no room.
 ///
 /// # Safety
-/// `into` is valid for writes of `len` bytes.
+/// `into` is null or valid for writes of `len` bytes.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn sys_error_text(errno: i32, into: *mut u8, len: usize) -> usize {
-    if into.is_null() {
-        return 0;
+pub unsafe extern "C" fn libc_strerror_r(errno: i32, into: *mut c_char, len: usize) -> i32 {
+    if into.is_null() || len == 0 {
+        return ERANGE;
     }
-    // SAFETY: the caller's; no more than one call moves.
-    let into = unsafe { core::slice::from_raw_parts_mut(into, len.min(MOST_TEXT)) };
-    StdSystem::error_text(errno.cast_unsigned(), into).map_or(0, |all| (all as usize).min(into.len()))
+    // SAFETY: the caller's; no more than one call moves, and a byte is left for the end.
+    let into = unsafe { core::slice::from_raw_parts_mut(into.cast::<u8>(), len.min(MOST_TEXT)) };
+    let Some((last, text)) = into.split_last_mut() else { return ERANGE };
+    *last = 0;
+    let all = StdSystem::error_text(errno.cast_unsigned(), text).map_or(0, |all| all as usize);
+    if let Some(end) = text.get_mut(all) {
+        *end = 0;
+    }
+    if all > text.len() { ERANGE } else { 0 }
+}
+
+/// As [`libc_strerror_r`], which it is in musl.
+///
+/// # Safety
+/// As [`libc_strerror_r`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc___xpg_strerror_r(errno: i32, into: *mut c_char, len: usize) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { libc_strerror_r(errno, into, len) }
 }
 
 /// The longest text of an error.
@@ -60,15 +88,14 @@ const MOST_TEXT: usize = 128;
 
 /// Types that C functions return.
 pub(crate) trait Returned {
-    fn failed(error: Errno) -> Self;
+    /// −1.
+    const FAILED: Self;
 }
 
 macro_rules! returned {
     ($($t:ty),+) => { $(
         impl Returned for $t {
-            fn failed(error: Errno) -> Self {
-                -error.0 as $t
-            }
+            const FAILED: Self = -1;
         }
     )+ };
 }
@@ -77,7 +104,7 @@ returned!(i32, i64, isize);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermit_abi::errno::{EACCES, ENOENT};
+    use crate::abi::errno::{EACCES, ENOENT};
 
     #[test]
     fn every_way_a_call_can_end_has_a_number() {

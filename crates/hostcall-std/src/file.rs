@@ -1,22 +1,32 @@
-//! Files, by their paths and by their descriptors.
+//! Files, by their descriptors: opening, cursors, lengths, what is safely on the disk.
 
-use crate::arguments::path;
+use crate::abi::errno::{EBADF, EINVAL, EISDIR, ENXIO, EOPNOTSUPP, ESPIPE};
+use crate::abi::{
+    AT_FDCWD, O_ACCMODE, O_APPEND, O_CREAT, O_DIRECTORY, O_DSYNC, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_PATH, O_RDONLY, O_RDWR, O_SYNC,
+    O_TMPFILE, O_TRUNC, O_WRONLY, S_IFIFO, S_IFMT,
+};
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
+use crate::local::object::Object;
+use crate::local::{special, table};
+use crate::place::{self, at, masked};
 use crate::services::StdFiles;
+use crate::time;
+use crate::variadic::{self, More};
 use core::ffi::c_char;
-use hermit_abi::errno::{EINVAL, EISDIR, ESPIPE};
-use hermit_abi::{O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, S_IFCHR, S_IFSOCK, timespec};
-use hostcall_abi::services::open;
-use hostcall_abi::std_services::stat as field;
+use hostcall_abi::services::kind;
+use hostcall_abi::std_services::{open as option, stat as field};
 use hostcall_device::__runtime::Files;
 
 /// The host's options for POSIX's flags.
 fn options(flags: i32) -> Result<u32, Errno> {
-    let mut options = match flags & (O_RDWR | O_WRONLY) {
-        O_RDONLY => open::READ,
-        O_WRONLY => open::WRITE,
-        O_RDWR => open::READ | open::WRITE,
+    if flags & O_TMPFILE == O_TMPFILE {
+        return Err(Errno(EOPNOTSUPP));
+    }
+    let mut options = match flags & O_ACCMODE {
+        O_RDONLY => option::READ,
+        O_WRONLY => option::WRITE,
+        O_RDWR => option::READ | option::WRITE,
         _ => return Err(Errno(EINVAL)),
     };
     let mut set = |flag, bit| {
@@ -24,159 +34,194 @@ fn options(flags: i32) -> Result<u32, Errno> {
             options |= bit;
         }
     };
-    set(O_APPEND, open::APPEND);
-    set(O_TRUNC, open::TRUNCATE);
-    set(O_CREAT | O_EXCL, open::CREATE_NEW);
-    set(O_CREAT, open::CREATE);
-    if flags & O_APPEND != 0 {
+    set(O_APPEND, option::APPEND);
+    set(O_TRUNC, option::TRUNCATE);
+    set(O_CREAT | O_EXCL, option::CREATE_NEW);
+    set(O_CREAT, option::CREATE);
+    set(O_NOFOLLOW, option::NO_FOLLOW);
+    set(O_DIRECTORY, option::DIRECTORY);
+    set(O_PATH, option::PATH);
+    set(O_DSYNC, option::DATA_SYNC);
+    set(O_SYNC, option::SYNC);
+    if flags & O_APPEND != 0 && flags & O_ACCMODE != O_RDONLY {
         // The host's append is a way to write of its own.
-        options &= !open::WRITE;
+        options &= !option::WRITE;
+    } else {
+        options &= !option::APPEND;
     }
     Ok(options)
 }
 
-/// Opens a file, or with `O_DIRECTORY` a directory.
+/// Opens what is there, or creates a file, as the flags say.
+pub(crate) fn open(path: &[u8], flags: i32, mode: u32) -> Result<i32, Errno> {
+    if let Some(result) = special::open(path, flags) {
+        return result;
+    }
+    let mode = if flags & O_CREAT == 0 { 0 } else { masked(mode) };
+    let (handle, what) = opened(path, flags, mode)?;
+    match what {
+        kind::DIR => {
+            let fd = fd::open_with(Target::Dir(handle), flags)?;
+            place::remember(fd, path);
+            Ok(fd)
+        }
+        // Whoever reads or writes it may have to wait for somebody.
+        kind::OTHER => fd::open_with(Target::File(handle), flags | table::WAITS),
+        _ => fd::open_with(Target::File(handle), flags),
+    }
+}
+
+/// Opens something on the host. Who opens a FIFO to write waits until somebody reads it, which the host does not.
+fn opened(path: &[u8], flags: i32, mode: u32) -> Result<(u64, u32), Errno> {
+    /// Nanoseconds between two looks.
+    const LOOK: u64 = 2_000_000;
+    let options = options(flags)?;
+    loop {
+        match answered(StdFiles::open(path, options, mode)) {
+            Err(Errno(ENXIO)) if flags & O_NONBLOCK == 0 && is_fifo(path) => time::sys_sleep(LOOK),
+            opened => return opened,
+        }
+    }
+}
+
+fn is_fifo(path: &[u8]) -> bool {
+    answered(StdFiles::stat_path(path, true)).is_ok_and(|known| known[field::MODE] as u32 & S_IFMT == S_IFIFO)
+}
+
+/// Opens a file or a directory: its descriptor. The mode of a file that is made follows `flags`.
 ///
 /// # Safety
-/// `name` is a C string.
+/// `name` is null or a C string. With `O_CREAT` a mode follows.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_open(name: *const c_char, flags: i32, _mode: i32) -> i32 {
-    returned((|| {
-        // SAFETY: the caller's.
-        let path = unsafe { path(name) }?;
-        if flags & O_DIRECTORY != 0 {
-            if flags & (O_RDWR | O_WRONLY) != 0 {
-                return Err(Errno(EISDIR));
-            }
-            return fd::open(Target::Dir(answered(Files::open_dir(path))?));
-        }
-        fd::open(Target::File(answered(Files::open(path, options(flags)?))?))
-    })())
+pub unsafe extern "C" fn libc_open(name: *const c_char, flags: i32, more: More) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { libc_openat(AT_FDCWD, name, flags, more) }
+}
+
+/// As [`libc_open`], from a directory on.
+///
+/// # Safety
+/// As [`libc_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_openat(dir: i32, name: *const c_char, flags: i32, more: More) -> i32 {
+    // SAFETY: the caller's.
+    let mode = if flags & O_CREAT == 0 { 0 } else { unsafe { variadic::int(more) }.cast_unsigned() };
+    // SAFETY: the caller's.
+    returned(unsafe { at(dir, name) }.and_then(|path| open(&path, flags, mode)))
+}
+
+/// Creates a file, or empties it, for writing.
+///
+/// # Safety
+/// `name` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_creat(name: *const c_char, mode: u32) -> i32 {
+    // SAFETY: the caller's.
+    returned(unsafe { at(AT_FDCWD, name) }.and_then(|path| open(&path, O_CREAT | O_WRONLY | O_TRUNC, mode)))
 }
 
 /// Moves a file's cursor; returns where it is then.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_lseek(fd: i32, offset: isize, whence: i32) -> isize {
+pub extern "C" fn libc_lseek(fd: i32, offset: i64, whence: i32) -> i64 {
     returned((|| match fd::target(fd)? {
         Target::File(handle) => {
             let whence = u32::try_from(whence).map_err(|_| Errno(EINVAL))?;
-            answered(Files::seek(handle, whence, offset as i64)).map(|at| at as isize)
+            answered(Files::seek(handle, whence, offset)).map(|at| at as i64)
         }
-        Target::Dir(_) => Err(Errno(EISDIR)),
+        // Back to the first entry is the only place that a list of them has.
+        Target::Dir(handle) if (offset, whence) == (0, 0) => answered(StdFiles::rewind(handle)).map(|()| 0),
+        Target::Dir(_) => Err(Errno(EINVAL)),
+        Target::Object(reference) => match &*fd::held(reference)? {
+            // They have no places.
+            Object::Special(_) => Ok(0),
+            _ => Err(Errno(ESPIPE)),
+        },
         Target::Input | Target::Output(_) | Target::Socket(_) => Err(Errno(ESPIPE)),
     })())
 }
 
+/// The handle of a file.
+pub(crate) fn handle(fd: i32) -> Result<u64, Errno> {
+    match fd::target(fd)? {
+        Target::File(handle) => Ok(handle),
+        Target::Dir(_) => Err(Errno(EISDIR)),
+        _ => Err(Errno(ESPIPE)),
+    }
+}
+
 /// Cuts or lengthens a file.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_ftruncate(fd: i32, len: i64) -> i32 {
+pub extern "C" fn libc_ftruncate(fd: i32, len: i64) -> i32 {
     returned((|| match (fd::target(fd)?, u64::try_from(len)) {
-        (Target::File(handle), Ok(len)) => answered(Files::set_len(handle, len)).map(|()| 0),
+        (Target::File(handle), Ok(len)) => match answered(Files::set_len(handle, len)) {
+            // It is open, but not for writing.
+            Err(Errno(EBADF)) => Err(Errno(EINVAL)),
+            done => done.map(|()| 0),
+        },
         _ => Err(Errno(EINVAL)),
     })())
+}
+
+/// Cuts or lengthens a file.
+///
+/// # Safety
+/// `name` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_truncate(name: *const c_char, len: i64) -> i32 {
+    // SAFETY: the caller's.
+    let path = unsafe { at(AT_FDCWD, name) };
+    returned(path.and_then(|path| {
+        let len = u64::try_from(len).map_err(|_| Errno(EINVAL))?;
+        answered(StdFiles::set_len_path(&path, len)).map(|()| 0)
+    }))
+}
+
+/// Allocates room for bytes of a file, or gives it back, as Linux's `mode` says.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_fallocate(fd: i32, mode: i32, at: i64, len: i64) -> i32 {
+    returned(allocate(fd, mode, at, len).map(|()| 0))
+}
+
+/// Allocates room for bytes of a file: 0, or an error number.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_posix_fallocate(fd: i32, at: i64, len: i64) -> i32 {
+    crate::error::number(allocate(fd, 0, at, len))
+}
+
+fn allocate(fd: i32, mode: i32, at: i64, len: i64) -> Result<(), Errno> {
+    let numbers = u64::try_from(at).and_then(|at| Ok((at, u64::try_from(len)?)));
+    let (at, len) = numbers.map_err(|_| Errno(EINVAL))?;
+    answered(StdFiles::allocate(handle(fd)?, mode.cast_unsigned(), at, len))
 }
 
 /// Waits until everything written is on the host's disk.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_fsync(fd: i32) -> i32 {
+pub extern "C" fn libc_fsync(fd: i32) -> i32 {
     returned((|| match fd::target(fd)? {
-        Target::File(handle) => answered(Files::sync(handle)).map(|()| 0),
+        Target::File(handle) | Target::Dir(handle) => answered(Files::sync(handle)).map(|()| 0),
         _ => Err(Errno(EINVAL)),
     })())
 }
 
-/// Sets the permission bits of an open file.
+/// Waits until the bytes written are on the host's disk, and what is needed to read them.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_fchmod(fd: i32, mode: u32) -> i32 {
+pub extern "C" fn libc_fdatasync(fd: i32) -> i32 {
     returned((|| match fd::target(fd)? {
-        Target::File(handle) => answered(StdFiles::set_mode(handle, mode)).map(|()| 0),
+        Target::File(handle) | Target::Dir(handle) => answered(StdFiles::sync_data(handle)).map(|()| 0),
         _ => Err(Errno(EINVAL)),
     })())
 }
 
-/// Sets the permission bits of a path.
-///
-/// # Safety
-/// `name` is a C string.
+/// Asks for a part of a file to be written; all of it is.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_chmod(name: *const c_char, mode: u32) -> i32 {
-    // SAFETY: the caller's.
-    returned(unsafe { path(name) }.and_then(|path| answered(StdFiles::set_mode_path(path, mode))).map(|()| 0))
+pub extern "C" fn libc_sync_file_range(fd: i32, _at: i64, _len: i64, _flags: u32) -> i32 {
+    libc_fdatasync(fd)
 }
 
-fn filled(known: [u64; 13]) -> hermit_abi::stat {
-    let time = |at: usize| timespec { tv_sec: known[at].cast_signed(), tv_nsec: known[at + 1] as i32 };
-    hermit_abi::stat {
-        st_dev: known[field::DEV],
-        st_ino: known[field::INO],
-        st_nlink: known[field::LINKS],
-        st_mode: known[field::MODE] as u32,
-        st_uid: known[field::OWNER] as u32,
-        st_gid: (known[field::OWNER] >> 32) as u32,
-        st_rdev: 0,
-        st_size: known[field::SIZE].cast_signed(),
-        st_blksize: i64::from(known[field::BLOCKS] as u32),
-        st_blocks: (known[field::BLOCKS] >> 32) as i64,
-        st_atim: time(field::ACCESSED),
-        st_mtim: time(field::MODIFIED),
-        // `std` takes it for the time of creation.
-        st_ctim: time(field::CREATED),
-    }
-}
-
-/// # Safety
-/// `into` is null or valid for a write.
-unsafe fn give(into: *mut hermit_abi::stat, stat: Result<hermit_abi::stat, Errno>) -> i32 {
-    returned(stat.and_then(|stat| {
-        // SAFETY: the caller's.
-        *unsafe { into.as_mut() }.ok_or(Errno(EINVAL))? = stat;
-        Ok(0)
-    }))
-}
-
-/// What is known of an open file.
-///
-/// # Safety
-/// `into` is null or valid for a write.
+/// How a file will be read. Nothing comes of it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_fstat(fd: i32, into: *mut hermit_abi::stat) -> i32 {
-    let of_kind = |mode| hermit_abi::stat { st_mode: mode, st_nlink: 1, st_blksize: 4096, ..hermit_abi::stat::default() };
-    let stat = fd::target(fd).and_then(|target| match target {
-        Target::File(handle) | Target::Dir(handle) => answered(StdFiles::stat(handle)).map(filled),
-        Target::Input | Target::Output(_) => Ok(of_kind(S_IFCHR | 0o600)),
-        Target::Socket(_) => Ok(of_kind(S_IFSOCK | 0o600)),
-    });
-    // SAFETY: the caller's.
-    unsafe { give(into, stat) }
-}
-
-/// # Safety
-/// `name` is a C string; `into` is null or valid for a write.
-unsafe fn stat_path(name: *const c_char, follow: bool, into: *mut hermit_abi::stat) -> i32 {
-    // SAFETY: the caller's.
-    let stat = unsafe { path(name) }.and_then(|path| answered(StdFiles::stat_path(path, follow)).map(filled));
-    // SAFETY: the caller's.
-    unsafe { give(into, stat) }
-}
-
-/// What is known of a path, symbolic links followed.
-///
-/// # Safety
-/// `name` is a C string; `into` is null or valid for a write.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_stat(name: *const c_char, into: *mut hermit_abi::stat) -> i32 {
-    // SAFETY: the caller's.
-    unsafe { stat_path(name, true, into) }
-}
-
-/// What is known of a path, a symbolic link itself included.
-///
-/// # Safety
-/// `name` is a C string; `into` is null or valid for a write.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_lstat(name: *const c_char, into: *mut hermit_abi::stat) -> i32 {
-    // SAFETY: the caller's.
-    unsafe { stat_path(name, false, into) }
+pub extern "C" fn libc_posix_fadvise(fd: i32, _at: i64, _len: i64, _advice: i32) -> i32 {
+    fd::target(fd).err().map_or(0, |error| error.0)
 }
 
 #[cfg(test)]
@@ -185,11 +230,17 @@ mod tests {
 
     #[test]
     fn flags_become_the_hosts_options() {
-        assert_eq!(options(O_RDONLY), Ok(open::READ));
-        assert_eq!(options(O_WRONLY | O_CREAT | O_TRUNC), Ok(open::WRITE | open::CREATE | open::TRUNCATE));
-        assert_eq!(options(O_RDWR | O_CREAT | O_EXCL), Ok(open::READ | open::WRITE | open::CREATE | open::CREATE_NEW));
-        assert_eq!(options(O_WRONLY | O_APPEND), Ok(open::APPEND));
-        assert_eq!(options(O_RDWR | O_APPEND | O_CREAT), Ok(open::READ | open::APPEND | open::CREATE));
+        assert_eq!(options(O_RDONLY), Ok(option::READ));
+        assert_eq!(options(O_WRONLY | O_CREAT | O_TRUNC), Ok(option::WRITE | option::CREATE | option::TRUNCATE));
+        let new = option::READ | option::WRITE | option::CREATE | option::CREATE_NEW;
+        assert_eq!(options(O_RDWR | O_CREAT | O_EXCL), Ok(new));
+        assert_eq!(options(O_WRONLY | O_APPEND), Ok(option::APPEND));
+        assert_eq!(options(O_RDWR | O_APPEND | O_CREAT), Ok(option::READ | option::APPEND | option::CREATE));
+        assert_eq!(options(O_RDONLY | O_APPEND), Ok(option::READ));
+        assert_eq!(options(O_PATH | O_NOFOLLOW | O_DIRECTORY), Ok(option::READ | option::PATH | option::NO_FOLLOW | option::DIRECTORY));
+        assert_eq!(options(O_WRONLY | O_DSYNC), Ok(option::WRITE | option::DATA_SYNC));
+        assert_eq!(options(O_WRONLY | O_SYNC), Ok(option::WRITE | option::DATA_SYNC | option::SYNC));
         assert_eq!(options(O_RDWR | O_WRONLY), Err(Errno(EINVAL)));
+        assert_eq!(options(O_RDWR | O_TMPFILE), Err(Errno(EOPNOTSUPP)));
     }
 }

@@ -4,13 +4,13 @@
 //! many waiters as it should, and those that wait do not disturb the word they wait for. A queue's lock is held for a few loads and
 //! stores, never across a call or a pause.
 
+use crate::abi::errno::{EAGAIN, EINVAL, ETIMEDOUT};
+use crate::abi::timespec;
 use crate::error::{Errno, returned};
 use crate::lane::{self, Waiter};
 use crate::time;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use hermit_abi::errno::{EAGAIN, EINVAL, ETIMEDOUT};
-use hermit_abi::timespec;
 use hostcall_device::__runtime as device;
 
 struct Queue {
@@ -157,26 +157,28 @@ pub(crate) fn wait_while(word: &AtomicU32, value: u32) {
     }
 }
 
-/// Waits until the word is woken, if it holds `expected`; at most until `timeout`, which is relative with `FUTEX_RELATIVE_TIMEOUT` in `flags`,
-/// else a time of the monotonic clock.
+/// Waits until the word is woken, if it holds `expected`, at most until a time of the monotonic clock.
 ///
 /// # Safety
-/// `word` is the address of a word that is used atomically; `timeout` is null or valid.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_futex_wait(word: *mut u32, expected: u32, timeout: *const timespec, flags: u32) -> i32 {
+/// `word` is the address of a word that is used atomically.
+pub(crate) unsafe fn wait_until(word: *mut u32, expected: u32, deadline: Option<u64>) -> Result<(), Errno> {
     if word.is_null() || !word.is_aligned() {
-        return returned(Err(Errno(EINVAL)));
+        return Err(Errno(EINVAL));
     }
-    // SAFETY: the caller's.
-    let timeout = unsafe { timeout.as_ref() };
-    let relative = flags & hermit_abi::FUTEX_RELATIVE_TIMEOUT != 0;
-    let deadline = timeout.map(|timeout| time::nanos(timeout).saturating_add(if relative { device::now_ns() } else { 0 }));
     // SAFETY: the caller's; not null and aligned.
-    match unsafe { wait(word, expected, deadline) } {
-        Ok(()) => 0,
-        // No error that a caller would look up.
-        Err(Errno(error)) => -error,
-    }
+    unsafe { wait(word, expected, deadline) }
+}
+
+/// Waits until the word is woken, if it holds `expected`, at most until a time of the monotonic clock: 0, or −1 and an error number.
+///
+/// # Safety
+/// `word` is the address of a word that is used atomically; `until` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sys_futex_wait(word: *mut u32, expected: u32, until: *const timespec) -> i32 {
+    // SAFETY: the caller's.
+    let deadline = unsafe { until.as_ref() }.map(time::nanos);
+    // SAFETY: the caller's.
+    returned(unsafe { wait_until(word, expected, deadline) }.map(|()| 0))
 }
 
 /// Wakes up to `count` waiters of the word; returns how many.

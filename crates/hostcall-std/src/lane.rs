@@ -11,6 +11,7 @@ use alloc::alloc::{Layout, dealloc, handle_alloc_error};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 use hostcall_device::__runtime as device;
@@ -36,6 +37,8 @@ pub(crate) struct Lane {
     values: Cell<*mut *mut u8>,
     room: Cell<usize>,
     of_kernel: bool,
+    /// The record of its thread: see [`thread`](mod@crate::thread). Null for `main` and for a kernel's lane.
+    pub(crate) record: Cell<*mut c_void>,
     /// What a kernel's lane has written to standard output behind its last newline.
     pub(crate) unfinished: Cell<Vec<u8>>,
     pub(crate) waiter: Waiter,
@@ -75,6 +78,7 @@ fn make() -> &'static Lane {
         values: Cell::new(null_mut()),
         room: Cell::new(0),
         of_kernel: device::lane_word() == KERNEL,
+        record: Cell::new(null_mut()),
         unfinished: Cell::new(Vec::new()),
         waiter: Waiter::new(),
     }));
@@ -86,6 +90,11 @@ fn make() -> &'static Lane {
 impl Lane {
     pub(crate) fn set_errno(&self, errno: i32) {
         self.errno.set(errno);
+    }
+
+    /// Where the error number is, as long as the lane's thread lives.
+    pub(crate) fn errno(&self) -> *mut i32 {
+        self.errno.as_ptr()
     }
 }
 
@@ -165,18 +174,6 @@ pub(crate) fn forget() {
         // SAFETY: made by `make` from a box; the word no longer leads to it, and it waits in no queue, since it runs.
         drop(unsafe { Box::from_raw(core::ptr::from_ref(lane).cast_mut()) });
     }
-}
-
-/// The lane's last error number.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_get_errno() -> i32 {
-    known().map_or(0, |lane| lane.errno.get())
-}
-
-/// As [`sys_get_errno`].
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_errno() -> i32 {
-    sys_get_errno()
 }
 
 /// Whether the calling lane is a kernel's: 1 or 0.

@@ -1,5 +1,6 @@
 //! Memory: the device heap.
 
+use crate::abi::errno::{EINVAL, ENOMEM};
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -30,12 +31,6 @@ pub extern "C" fn sys_malloc(size: usize, align: usize) -> *mut u8 {
         Ok(layout) => noted(unsafe { DeviceHeap.alloc(layout) }),
         Err(_) => null_mut(),
     }
-}
-
-/// As [`sys_malloc`].
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_alloc(size: usize, align: usize) -> *mut u8 {
-    sys_malloc(size, align)
 }
 
 /// As [`sys_malloc`], filled with zeros.
@@ -75,12 +70,108 @@ pub unsafe extern "C" fn sys_free(block: *mut u8, size: usize, align: usize) {
     }
 }
 
-/// As [`sys_free`].
+/// Before each block of C's: its size as a layout's. So blocks are aligned to 16 bytes.
+const HEAD: usize = 16;
+
+/// A block of C's of `size` bytes, aligned to `align` if that is more than 16; null, and an error number, if there is no room.
+fn c_block(size: usize, align: usize, zeroed: bool) -> *mut u8 {
+    let head = HEAD.max(align);
+    let Some(all) = size.checked_add(head).filter(|all| isize::try_from(*all).is_ok()) else { return no_memory() };
+    let base = if zeroed { sys_alloc_zeroed(all, head) } else { sys_malloc(all, head) };
+    if base.is_null() {
+        return no_memory();
+    }
+    // SAFETY: within the block, which has `head` bytes in front of what the caller gets.
+    unsafe {
+        let block = base.add(head);
+        block.cast::<usize>().sub(1).write(all);
+        block.cast::<usize>().sub(2).write(head);
+        block
+    }
+}
+
+fn no_memory() -> *mut u8 {
+    crate::lane::here().set_errno(ENOMEM);
+    null_mut()
+}
+
+/// Where a block of C's begins, and its layout's size and alignment.
 ///
 /// # Safety
-/// As [`sys_free`].
+/// `block` came from [`c_block`] and was not given back.
+unsafe fn c_layout(block: *mut u8) -> (*mut u8, usize, usize) {
+    // SAFETY: written there by `c_block`.
+    unsafe {
+        let (all, head) = (block.cast::<usize>().sub(1).read(), block.cast::<usize>().sub(2).read());
+        (block.sub(head), all, head)
+    }
+}
+
+/// C's `malloc`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_dealloc(block: *mut u8, size: usize, align: usize) {
+pub extern "C" fn libc_malloc(size: usize) -> *mut u8 {
+    c_block(size, HEAD, false)
+}
+
+/// C's `calloc`.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_calloc(count: usize, size: usize) -> *mut u8 {
+    count.checked_mul(size).map_or_else(no_memory, |bytes| c_block(bytes, HEAD, true))
+}
+
+/// C's `realloc`.
+///
+/// # Safety
+/// `block` is null or came from these functions, and is not used again unless this returns null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_realloc(block: *mut u8, size: usize) -> *mut u8 {
+    let new = c_block(size, HEAD, false);
+    if !block.is_null() && !new.is_null() {
+        // SAFETY: the caller's; as much is copied as both have.
+        unsafe {
+            let (_, all, head) = c_layout(block);
+            new.copy_from_nonoverlapping(block, (all - head).min(size));
+            libc_free(block);
+        }
+    }
+    new
+}
+
+/// C's `aligned_alloc`.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_aligned_alloc(align: usize, size: usize) -> *mut u8 {
+    if align.is_power_of_two() { c_block(size, align, false) } else { null_mut() }
+}
+
+/// C's `posix_memalign`: 0, or an error number.
+///
+/// # Safety
+/// `into` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_posix_memalign(into: *mut *mut u8, align: usize, size: usize) -> i32 {
+    if !align.is_power_of_two() || align < size_of::<usize>() {
+        return EINVAL;
+    }
+    let block = c_block(size, align, false);
+    if block.is_null() {
+        return ENOMEM;
+    }
     // SAFETY: the caller's.
-    unsafe { sys_free(block, size, align) };
+    unsafe { into.write(block) };
+    0
+}
+
+/// C's `free`.
+///
+/// # Safety
+/// `block` is null or came from these functions, and is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_free(block: *mut u8) {
+    if !block.is_null() {
+        // SAFETY: the caller's.
+        unsafe {
+            let (base, all, head) = c_layout(block);
+            sys_free(base, all, head);
+        }
+    }
 }

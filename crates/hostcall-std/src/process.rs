@@ -1,10 +1,10 @@
 //! The process: a launch of the entry kernel, and its end.
 
+use crate::abi::errno::{EINVAL, EIO};
 use crate::error::{Errno, answered, returned};
 use crate::services::StdSystem;
 use crate::{lane, memory, output, tls};
 use core::sync::atomic::{AtomicU32, Ordering};
-use hermit_abi::errno::EINVAL;
 use hostcall_device::__runtime::{self as device, Console, Process};
 use hostcall_device::wave;
 
@@ -28,15 +28,21 @@ fn explain_exhaustion() {
 
 /// Ends the process, when the calling thread's thread-local values are dropped.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_exit(code: i32) -> ! {
+pub extern "C" fn libc_exit(code: i32) -> ! {
     tls::run_destructors();
     output::finish();
     end(code)
 }
 
+/// Ends the process, without dropping anything.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc__exit(code: i32) -> ! {
+    end(code)
+}
+
 /// Ends the process at once.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_abort() -> ! {
+pub extern "C" fn libc_abort() -> ! {
     explain_exhaustion();
     end(ABORTED)
 }
@@ -52,24 +58,68 @@ pub extern "C" fn sys_panic_ends() {
     }
 }
 
+/// Waits until the process ends.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_pause() -> i32 {
+    let mut attempt = 64;
+    loop {
+        device::end_if_ending();
+        attempt += 1;
+        device::pause(attempt);
+    }
+}
+
 /// There is one process.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_getpid() -> i32 {
+pub extern "C" fn libc_getpid() -> i32 {
     1
 }
 
-/// Fills memory with random bytes fit for secrets; returns how many.
+/// More at once would be taken from a pool that others use as well; callers ask again.
+const MOST_ENTROPY: usize = 256;
+
+/// Fills up to [`MOST_ENTROPY`] bytes with random ones fit for secrets; how many.
 ///
 /// # Safety
-/// `into` is valid for writes of `len` bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_read_entropy(into: *mut u8, len: usize, _flags: u32) -> isize {
+/// `into` is null or valid for writes of `len` bytes.
+pub(crate) unsafe fn fill_entropy(into: *mut u8, len: usize) -> Result<usize, Errno> {
     if into.is_null() {
-        return if len == 0 { 0 } else { returned(Err(Errno(EINVAL))) };
+        return if len == 0 { Ok(0) } else { Err(Errno(EINVAL)) };
     }
-    // More at once would be taken from a pool that others use as well; callers ask again.
-    let len = len.min(256);
+    let len = len.min(MOST_ENTROPY);
     // SAFETY: the caller's.
     let into = unsafe { core::slice::from_raw_parts_mut(into, len) };
-    returned(answered(StdSystem::entropy(into)).map(|n| (n as usize).min(len) as isize))
+    answered(StdSystem::entropy(into)).map(|n| (n as usize).min(len))
+}
+
+/// Fills memory with random bytes fit for secrets; how many.
+///
+/// # Safety
+/// `into` is null or valid for writes of `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_getrandom(into: *mut u8, len: usize, _flags: u32) -> isize {
+    // SAFETY: the caller's.
+    returned(unsafe { fill_entropy(into, len) }.map(|filled| filled as isize))
+}
+
+/// Fills up to 256 bytes with random ones fit for secrets.
+///
+/// # Safety
+/// `into` is null or valid for writes of `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_getentropy(into: *mut u8, len: usize) -> i32 {
+    returned((|| {
+        if len > MOST_ENTROPY {
+            return Err(Errno(EIO));
+        }
+        let mut filled = 0;
+        while filled < len {
+            // SAFETY: the caller's; what is filled is part of it.
+            match unsafe { fill_entropy(into.wrapping_add(filled), len - filled) }? {
+                0 => return Err(Errno(EIO)),
+                more => filled += more,
+            }
+        }
+        Ok(0)
+    })())
 }

@@ -102,7 +102,7 @@ fn from_heap() -> (u64, u64) {
     }
     let base = memory::sys_malloc(bytes as usize, 16);
     if base.is_null() {
-        process::sys_abort();
+        process::libc_abort();
     }
     (base as u64, bytes)
 }
@@ -135,5 +135,5 @@ pub extern "C" fn __hostcall_stack_overflow(of_own: u32, top: *const u8) -> ! {
              note: `--stack BYTES` gives each thread more of both"
         );
     }
-    process::sys_abort()
+    process::libc_abort()
 }

@@ -4,14 +4,17 @@
 //! have a `Seat` each and wait there for something to run; when it has run, the seat is free again. Nothing is scheduled by software:
 //! a thread has its hardware to itself, so waiting for it is polling, and more threads than seats are refused.
 
-use crate::error::{Errno, returned};
+use crate::abi::errno::{EAGAIN, EDEADLK, ESRCH};
+use crate::error::Errno;
 use crate::{futex, lane, life};
 use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-use hermit_abi::Tid;
-use hermit_abi::errno::{EAGAIN, ESRCH};
-use hostcall_device::__runtime as device;
+use hostcall_device::{__runtime as device, wave};
+
+/// A thread's number.
+type Tid = u32;
 
 /// What a thread runs.
 pub type Start = extern "C" fn(usize);
@@ -132,51 +135,152 @@ fn spawn(start: Start, argument: usize) -> Result<Tid, Errno> {
     Err(Errno(EAGAIN))
 }
 
-/// Starts a thread; returns its number, or 0 (and `EAGAIN`) if all waves have one. The stack's size is what the launch gave to all lanes.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_spawn2(start: Start, argument: usize, _priority: u8, _stack: usize, _core: isize) -> Tid {
-    spawn(start, argument).unwrap_or_else(|error| {
-        lane::here().set_errno(error.0);
-        0
-    })
-}
-
-/// Starts a thread, whose number goes to `id`.
-///
-/// # Safety
-/// `id` is null or valid for a write.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_spawn(id: *mut Tid, start: Start, argument: usize, _priority: u8, _core: isize) -> i32 {
-    returned(spawn(start, argument).map(|number| {
-        if !id.is_null() {
-            // SAFETY: the caller's.
-            unsafe { id.write(number) };
-        }
-        0
-    }))
+/// Threads that can run besides `main`.
+pub fn limit() -> usize {
+    seats().len()
 }
 
 /// Waits until a thread has ended.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_join(id: Tid) -> i32 {
+fn wait_for(id: Tid) {
     let seat = (id & SEAT_MASK).checked_sub(1).and_then(|index| seats().get(index as usize));
-    let Some(seat) = seat else { return returned(Err(Errno(ESRCH))) };
+    let Some(seat) = seat else { return };
     loop {
         // Acquire pairs with the release in `serve`.
         let ended = seat.ended.load(Ordering::Acquire);
         if ended << SEAT_BITS != id & !SEAT_MASK {
-            return 0;
+            return;
         }
         futex::wait_while(&seat.ended, ended);
     }
 }
 
+/// What C calls a thread: lives until it has ended and was joined or detached.
+struct Record {
+    /// The thread's number; written before anybody else knows of the record.
+    number: AtomicU32,
+    start: extern "C" fn(*mut c_void) -> *mut c_void,
+    argument: *mut c_void,
+    result: AtomicPtr<c_void>,
+    /// How many of the two have yet to let it go: the thread, and whoever may join it.
+    held: AtomicU32,
+}
+
+/// # Safety
+/// `record` came from a box, and the caller, one of the two that hold it, does not use it again.
+unsafe fn let_go(record: *mut Record) {
+    // Acquire and release: the last one sees all that the other did with it.
+    // SAFETY: held by the caller.
+    if unsafe { &*record }.held.fetch_sub(1, Ordering::AcqRel) == 1 {
+        // SAFETY: nobody else holds it.
+        drop(unsafe { alloc::boxed::Box::from_raw(record) });
+    }
+}
+
+extern "C" fn run(record: usize) {
+    let record = record as *mut Record;
+    // SAFETY: the thread holds it until the last line.
+    let this = unsafe { &*record };
+    lane::here().record.set(record.cast());
+    let result = (this.start)(this.argument);
+    // Relaxed: `serve` tells the joiner of the end with a release.
+    this.result.store(result, Ordering::Relaxed);
+    // SAFETY: not used again.
+    unsafe { let_go(record) };
+}
+
+/// Starts a thread: 0, or `EAGAIN` if all waves have one. Its stack's size is what the launch gave to all.
+///
+/// # Safety
+/// `id` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_pthread_create(
+    id: *mut *mut c_void,
+    _attributes: *const c_void,
+    start: extern "C" fn(*mut c_void) -> *mut c_void,
+    argument: *mut c_void,
+) -> i32 {
+    let record = Record { number: AtomicU32::new(0), start, argument, result: AtomicPtr::new(null_mut()), held: AtomicU32::new(2) };
+    let record = alloc::boxed::Box::into_raw(alloc::boxed::Box::new(record));
+    match spawn(run, record as usize) {
+        Ok(number) => {
+            // SAFETY: held by the caller's side until it is joined or detached. The thread does not look at its number.
+            unsafe { &*record }.number.store(number, Ordering::Relaxed);
+            // SAFETY: the caller's.
+            unsafe { id.write(record.cast()) };
+            0
+        }
+        Err(error) => {
+            // SAFETY: nobody else knows of it.
+            drop(unsafe { alloc::boxed::Box::from_raw(record) });
+            error.0
+        }
+    }
+}
+
+/// Waits until a thread has ended, and takes its result.
+///
+/// # Safety
+/// `id` is of a thread that was neither joined nor detached; `result` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_pthread_join(id: *mut c_void, result: *mut *mut c_void) -> i32 {
+    let record = id.cast::<Record>();
+    if record.is_null() {
+        return ESRCH;
+    }
+    if lane::known().is_some_and(|lane| lane.record.get() == id) {
+        return EDEADLK;
+    }
+    // SAFETY: the caller's: it holds the record.
+    let this = unsafe { &*record };
+    wait_for(this.number.load(Ordering::Relaxed));
+    if !result.is_null() {
+        // SAFETY: the caller's.
+        unsafe { result.write(this.result.load(Ordering::Relaxed)) };
+    }
+    // SAFETY: not used again.
+    unsafe { let_go(record) };
+    0
+}
+
+/// Says that nobody will join a thread.
+///
+/// # Safety
+/// `id` is of a thread that was neither joined nor detached.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_pthread_detach(id: *mut c_void) -> i32 {
+    if id.is_null() {
+        return ESRCH;
+    }
+    // SAFETY: the caller's.
+    unsafe { let_go(id.cast()) };
+    0
+}
+
+/// The calling thread; null for `main` and for a kernel's lane.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_pthread_self() -> *mut c_void {
+    lane::known().map_or(null_mut(), |lane| lane.record.get())
+}
+
+/// Whether two are the same thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_pthread_equal(one: *mut c_void, other: *mut c_void) -> i32 {
+    (one == other).into()
+}
+
+/// The number of the calling thread: 1 for `main`, as the process has.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_gettid() -> i32 {
+    wave::group_index() as i32 + 1
+}
+
 /// Lets others run.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_yield() {
+pub extern "C" fn libc_sched_yield() -> i32 {
     device::end_if_ending();
     // As one who has waited a while: the first pauses give way to nobody.
     device::pause(17);
+    0
 }
 
 /// How many threads a program should start to use the launch well: half of those that it can. There is no room for one more than there are waves, and
@@ -184,32 +288,4 @@ pub extern "C" fn sys_yield() {
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_available_parallelism() -> usize {
     seats().len().div_ceil(2).max(1)
-}
-
-/// Threads that can run besides `main`.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_thread_limit() -> usize {
-    seats().len()
-}
-
-/// As [`sys_available_parallelism`].
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_get_processor_count() -> usize {
-    sys_available_parallelism()
-}
-
-/// Threads have no priorities.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_get_priority() -> u8 {
-    hermit_abi::NORMAL_PRIO.into()
-}
-
-/// Threads have no priorities.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_set_priority(_id: Tid, _priority: u8) {}
-
-/// Bytes of a page, for those who round by it.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_getpagesize() -> i32 {
-    4096
 }

@@ -1,8 +1,11 @@
 //! Clocks and sleeping.
 
+use crate::abi::errno::EINVAL;
+use crate::abi::{
+    CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME, CLOCK_REALTIME_COARSE, TIMER_ABSTIME,
+    clockid_t, timespec, timeval,
+};
 use crate::error::{Errno, returned};
-use hermit_abi::errno::EINVAL;
-use hermit_abi::{CLOCK_MONOTONIC, CLOCK_REALTIME, clockid_t, timespec};
 use hostcall_device::__runtime::{self as device, Clock};
 
 const SECOND: u64 = 1_000_000_000;
@@ -29,14 +32,14 @@ fn sleep(nanos: u64) {
 /// # Safety
 /// `into` is valid for a write, or null.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_clock_gettime(clock: clockid_t, into: *mut timespec) -> i32 {
+pub unsafe extern "C" fn libc_clock_gettime(clock: clockid_t, into: *mut timespec) -> i32 {
     let now = match clock {
-        CLOCK_MONOTONIC => {
+        CLOCK_MONOTONIC | CLOCK_MONOTONIC_RAW | CLOCK_MONOTONIC_COARSE | CLOCK_BOOTTIME => {
             let now = device::now_ns();
-            Ok(timespec { tv_sec: (now / SECOND) as i64, tv_nsec: (now % SECOND) as i32 })
+            Ok(timespec { tv_sec: (now / SECOND) as i64, tv_nsec: (now % SECOND) as i64 })
         }
-        CLOCK_REALTIME => {
-            Clock::system_time().map(|(seconds, nanos)| timespec { tv_sec: seconds, tv_nsec: nanos as i32 }).map_err(Errno::from)
+        CLOCK_REALTIME | CLOCK_REALTIME_COARSE => {
+            Clock::system_time().map(|(seconds, nanos)| timespec { tv_sec: seconds, tv_nsec: i64::from(nanos) }).map_err(Errno::from)
         }
         _ => Err(Errno(EINVAL)),
     };
@@ -52,18 +55,90 @@ pub unsafe extern "C" fn sys_clock_gettime(clock: clockid_t, into: *mut timespec
     })
 }
 
-/// Waits for so many microseconds, without a call.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_usleep(micros: u64) {
-    sleep(micros.saturating_mul(1000));
+/// A time of the wall clock, in nanoseconds since 1970, as one of the device's own.
+pub(crate) fn monotonic_of_wall(until: u64) -> Result<u64, Errno> {
+    let left = until.saturating_sub(nanos(&now(CLOCK_REALTIME)?));
+    Ok(device::now_ns().saturating_add(left))
 }
 
-/// Waits for a time, without a call.
+/// The time that a clock shows.
+fn now(clock: clockid_t) -> Result<timespec, Errno> {
+    let mut time = timespec::default();
+    // SAFETY: valid for a write.
+    match unsafe { libc_clock_gettime(clock, &mut time) } {
+        0 => Ok(time),
+        _ => Err(Errno(EINVAL)),
+    }
+}
+
+/// How finely the clocks count: a nanosecond.
 ///
 /// # Safety
-/// `time` is valid, or null.
+/// `into` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_nanosleep(time: *const timespec) -> i32 {
+pub unsafe extern "C" fn libc_clock_getres(_clock: clockid_t, into: *mut timespec) -> i32 {
+    // SAFETY: the caller's.
+    if let Some(into) = unsafe { into.as_mut() } {
+        *into = timespec { tv_sec: 0, tv_nsec: 1 };
+    }
+    0
+}
+
+/// Seconds since 1970.
+///
+/// # Safety
+/// `into` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_time(into: *mut i64) -> i64 {
+    let seconds = now(CLOCK_REALTIME).map_or(-1, |time| time.tv_sec);
+    // SAFETY: the caller's.
+    if let Some(into) = unsafe { into.as_mut() } {
+        *into = seconds;
+    }
+    seconds
+}
+
+/// The wall clock, in microseconds.
+///
+/// # Safety
+/// `into` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_gettimeofday(into: *mut timeval, _zone: *mut core::ffi::c_void) -> i32 {
+    returned(now(CLOCK_REALTIME).map(|time| {
+        // SAFETY: the caller's.
+        if let Some(into) = unsafe { into.as_mut() } {
+            *into = timeval { tv_sec: time.tv_sec, tv_usec: time.tv_nsec / 1000 };
+        }
+        0
+    }))
+}
+
+/// Waits for so many nanoseconds, without a call.
+#[unsafe(no_mangle)]
+pub extern "C" fn sys_sleep(nanos: u64) {
+    sleep(nanos);
+}
+
+/// Waits for so many microseconds, without a call.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_usleep(micros: u32) -> i32 {
+    sleep(u64::from(micros) * 1000);
+    0
+}
+
+/// Waits for so many seconds, without a call.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_sleep(seconds: u32) -> u32 {
+    sleep(u64::from(seconds) * SECOND);
+    0
+}
+
+/// Waits for a time, without a call. Nothing interrupts it, so nothing is left of it.
+///
+/// # Safety
+/// `time` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_nanosleep(time: *const timespec, _left: *mut timespec) -> i32 {
     // SAFETY: the caller's.
     match unsafe { time.as_ref() } {
         Some(time) => {
@@ -72,4 +147,17 @@ pub unsafe extern "C" fn sys_nanosleep(time: *const timespec) -> i32 {
         }
         None => returned(Err(Errno(EINVAL))),
     }
+}
+
+/// Waits for a time, or with `TIMER_ABSTIME` until one of the clock's: 0, or an error number.
+///
+/// # Safety
+/// `time` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_clock_nanosleep(clock: clockid_t, flags: i32, time: *const timespec, _left: *mut timespec) -> i32 {
+    // SAFETY: the caller's.
+    let Some(time) = (unsafe { time.as_ref() }) else { return EINVAL };
+    let before = if flags & TIMER_ABSTIME == 0 { 0 } else { now(clock).map_or(0, |now| nanos(&now)) };
+    sleep(nanos(time).saturating_sub(before));
+    0
 }

@@ -2,6 +2,7 @@
 //!
 //! Keys are numbers from 1 that are never given out twice: a program has as many as it has `thread_local!`s that were used.
 
+use crate::abi::errno::{EAGAIN, EINVAL};
 use crate::lane;
 use crate::once::Once;
 use core::ptr::null_mut;
@@ -22,8 +23,7 @@ static LAST: AtomicUsize = AtomicUsize::new(0);
 const ROUNDS: usize = 8;
 
 /// A new key, or 0 if there are none left.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_tls_create(destructor: Option<Destructor>) -> usize {
+fn create(destructor: Option<Destructor>) -> usize {
     // Relaxed: only the number must be one's own.
     let key = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     if key >= KEYS {
@@ -42,7 +42,7 @@ pub extern "C" fn sys_tls_create(destructor: Option<Destructor>) -> usize {
 pub unsafe extern "C" fn sys_tls_key(word: *mut usize, destructor: Option<Destructor>) -> usize {
     static MAKING: Once = Once::new();
     // SAFETY: the caller's.
-    MAKING.get(unsafe { AtomicUsize::from_ptr(word) }, || sys_tls_create(destructor))
+    MAKING.get(unsafe { AtomicUsize::from_ptr(word) }, || create(destructor))
 }
 
 /// The calling thread's value under a key; null if it has none.
@@ -59,9 +59,7 @@ pub extern "C" fn sys_tls_set(key: usize, value: *mut u8) {
     }
 }
 
-/// Forgets a key: no destructor will run for it.
-#[unsafe(no_mangle)]
-pub extern "C" fn sys_tls_destroy(key: usize) {
+fn forget(key: usize) {
     if let Some(destructor) = DESTRUCTORS.get(key) {
         // Relaxed: nobody has a value under a key that is destroyed.
         destructor.store(0, Ordering::Relaxed);
@@ -76,7 +74,7 @@ pub(crate) fn run_destructors() {
         let mut key = 1;
         while key < lane::room().min(KEYS) {
             let value = lane::value(key);
-            // Pairs with the store in `sys_tls_create`.
+            // Pairs with the store in `create`.
             let destructor = DESTRUCTORS[key].load(Ordering::Acquire);
             if !value.is_null() && destructor != 0 {
                 any = true;
@@ -92,8 +90,41 @@ pub(crate) fn run_destructors() {
     }
 }
 
-/// Runs the destructors of the calling thread's values: for a `std` that cleans a thread up itself, before it does.
+/// C's name for a key.
+///
+/// # Safety
+/// `key` is valid for a write.
 #[unsafe(no_mangle)]
-pub extern "C" fn sys_tls_run_destructors() {
-    run_destructors();
+pub unsafe extern "C" fn libc_pthread_key_create(key: *mut u32, destructor: Option<Destructor>) -> i32 {
+    match create(destructor) {
+        0 => EAGAIN,
+        made => {
+            // SAFETY: the caller's. Keys are few.
+            unsafe { key.write(made as u32) };
+            0
+        }
+    }
+}
+
+/// Forgets a key: no destructor will run for it.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_pthread_key_delete(key: u32) -> i32 {
+    forget(key as usize);
+    0
+}
+
+/// The calling thread's value under a key; null if it has none.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_pthread_getspecific(key: u32) -> *mut u8 {
+    lane::value(key as usize)
+}
+
+/// Sets the calling thread's value under a key.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_pthread_setspecific(key: u32, value: *mut u8) -> i32 {
+    if key as usize >= KEYS {
+        return EINVAL;
+    }
+    lane::set_value(key as usize, value);
+    0
 }

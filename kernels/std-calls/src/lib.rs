@@ -11,8 +11,8 @@ use alloc::ffi::CString;
 use alloc::format;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char};
-use hermit_abi::timespec;
-use hostcall_std::{file, io, memory, process, time};
+use hostcall_std::abi::{self, timespec};
+use hostcall_std::{environment, error, io, memory, process, status, time};
 
 /// The entry of programs.
 #[hostcall_device::kernel(krate = hostcall_device)]
@@ -20,24 +20,26 @@ pub fn hostcall_std() {
     hostcall_std::entry::run();
 }
 
-/// What `std` has under this name.
+/// What the compiler makes of `fn main()` has this name.
 ///
 /// # Safety
-/// Both are arrays of C strings, the second ends with a null.
+/// An array of C strings.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn runtime_entry(argc: i32, argv: *const *const c_char, mut env: *const *const c_char) -> ! {
+unsafe extern "C" fn main(argc: i32, argv: *const *const c_char) -> i32 {
     // SAFETY: the caller's.
     let text = |at: *const *const c_char| unsafe { CStr::from_ptr(*at) }.to_str().unwrap_or("?");
     // SAFETY: the caller's.
     let arguments: Vec<&str> = (0..argc as usize).map(|i| text(unsafe { argv.add(i) })).collect();
     let mut variables = Vec::new();
+    // SAFETY: `environ` is there, once somebody has asked for its place.
+    let mut env = unsafe { *environment::sys_environ() };
     // SAFETY: the caller's.
     while !unsafe { *env }.is_null() {
         variables.push(text(env));
         // SAFETY: not the last.
         env = unsafe { env.add(1) };
     }
-    let code = match arguments[1] {
+    match arguments[1] {
         "arguments" => {
             say(&format!("{arguments:?} {variables:?}\n"));
             7
@@ -46,7 +48,7 @@ unsafe extern "C" fn runtime_entry(argc: i32, argv: *const *const c_char, mut en
         "memory" => blocks(),
         "clocks" => clocks(),
         "panic" => panic!("a runtime's own panic"),
-        "abort" => process::sys_abort(),
+        "abort" => process::libc_abort(),
         "files" => files::run(),
         "directory" => files::directory(arguments[2].parse().unwrap_or(0)),
         "threads" => threads::many(),
@@ -62,15 +64,20 @@ unsafe extern "C" fn runtime_entry(argc: i32, argv: *const *const c_char, mut en
         "resolve" => net::resolve(arguments[2]),
         "blocked-at-exit" => net::blocked_at_exit(),
         other => panic!("no program is called {other}"),
-    };
-    process::sys_exit(code)
+    }
+}
+
+/// A number as a function of C's returned it; its error number, negative, if it failed.
+fn checked(result: i64) -> i64 {
+    // SAFETY: the lane's own.
+    if result == -1 { -i64::from(unsafe { *error::libc___errno_location() }) } else { result }
 }
 
 /// Writes to standard output.
 fn say(text: &str) {
     // SAFETY: a string.
-    let written = unsafe { io::sys_write(1, text.as_ptr(), text.len()) };
-    assert_eq!(written, text.len() as isize);
+    let written = unsafe { checked(io::libc_write(1, text.as_ptr(), text.len()) as i64) };
+    assert_eq!(written, text.len() as i64);
 }
 
 fn c(text: &str) -> CString {
@@ -82,10 +89,10 @@ fn copy() -> i32 {
     let mut buffer = [0u8; 4000];
     loop {
         // SAFETY: the buffer.
-        match unsafe { io::sys_read(0, buffer.as_mut_ptr(), buffer.len()) } {
+        match unsafe { checked(io::libc_read(0, buffer.as_mut_ptr(), buffer.len()) as i64) } {
             0 => return 0,
             // SAFETY: as above.
-            n if n > 0 => assert_eq!(unsafe { io::sys_write(1, buffer.as_ptr(), n as usize) }, n),
+            read if read > 0 => assert_eq!(unsafe { checked(io::libc_write(1, buffer.as_ptr(), read as usize) as i64) }, read),
             error => return -error as i32,
         }
     }
@@ -115,28 +122,30 @@ fn blocks() -> i32 {
 fn clock(which: i32) -> timespec {
     let mut now = timespec { tv_sec: -1, tv_nsec: -1 };
     // SAFETY: a place for it.
-    assert_eq!(unsafe { time::sys_clock_gettime(which, &mut now) }, 0);
+    assert_eq!(unsafe { checked(time::libc_clock_gettime(which, &mut now) as i64) }, 0);
     now
 }
 
 fn clocks() -> i32 {
     let nanos = |t: timespec| t.tv_sec as i128 * 1_000_000_000 + i128::from(t.tv_nsec);
-    let before = nanos(clock(hermit_abi::CLOCK_MONOTONIC));
-    time::sys_usleep(5000);
-    let slept = nanos(clock(hermit_abi::CLOCK_MONOTONIC)) - before;
+    let before = nanos(clock(abi::CLOCK_MONOTONIC));
+    time::sys_sleep(5_000_000);
+    let slept = nanos(clock(abi::CLOCK_MONOTONIC)) - before;
     assert!((5_000_000..5_000_000_000).contains(&slept), "{slept}");
     let mut into = timespec::default();
     // SAFETY: a place for it, and null.
-    let wrong = unsafe { [time::sys_clock_gettime(99, &mut into), time::sys_clock_gettime(1, core::ptr::null_mut())] };
+    let wrong = unsafe {
+        [checked(time::libc_clock_gettime(99, &mut into) as i64), checked(time::libc_clock_gettime(1, core::ptr::null_mut()) as i64)]
+    };
     assert_eq!(wrong, [-22; 2]);
     let mut random = [0u8; 64];
     // SAFETY: the buffer.
-    assert_eq!(unsafe { process::sys_read_entropy(random.as_mut_ptr(), 64, 0) }, 64);
+    assert_eq!(unsafe { process::libc_getentropy(random.as_mut_ptr(), 64) }, 0);
     assert!(random.iter().any(|byte| *byte != random[0]));
-    let mut stat = hermit_abi::stat::default();
+    let mut stat = abi::stat::default();
     // SAFETY: a place for it.
-    assert_eq!(unsafe { file::sys_fstat(1, &mut stat) }, 0);
-    assert_eq!(stat.st_mode & hermit_abi::S_IFMT, hermit_abi::S_IFCHR);
-    say(&format!("{}\n", nanos(clock(hermit_abi::CLOCK_REALTIME))));
+    assert_eq!(unsafe { checked(status::libc_fstat(1, &mut stat) as i64) }, 0);
+    assert_eq!(stat.st_mode & abi::S_IFMT, abi::S_IFCHR);
+    say(&format!("{}\n", nanos(clock(abi::CLOCK_REALTIME))));
     0
 }

@@ -1,46 +1,83 @@
 //! Threads, futexes and thread-local values.
 
-use crate::say;
+use crate::{checked, say};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
+use core::ffi::c_void;
 use core::ptr::{null, null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
-use hermit_abi::timespec;
-use hostcall_std::{futex, lane, process, thread, time, tls};
+use hostcall_std::abi::timespec;
+use hostcall_std::{futex, process, thread, time, tls};
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-fn spawn(start: extern "C" fn(usize), argument: usize) -> u32 {
-    thread::sys_spawn2(start, argument, 2, 0, -1)
+/// A thread, as C's functions know it.
+type Thread = *mut c_void;
+
+/// Starts a thread: null if there is no wave for it.
+pub(crate) fn spawn(start: fn(usize), argument: usize) -> Thread {
+    extern "C" fn run(task: *mut c_void) -> *mut c_void {
+        // SAFETY: made below, and handed to this thread alone.
+        let (start, argument) = *unsafe { Box::from_raw(task.cast::<(fn(usize), usize)>()) };
+        start(argument);
+        without_provenance_mut(argument)
+    }
+    let task = Box::into_raw(Box::new((start, argument)));
+    let mut id = null_mut();
+    // SAFETY: a place for the thread, and a task that it frees.
+    match unsafe { thread::libc_pthread_create(&mut id, null(), run, task.cast()) } {
+        0 => id,
+        error => {
+            assert_eq!(error, 11);
+            // SAFETY: no thread has it.
+            drop(unsafe { Box::from_raw(task) });
+            null_mut()
+        }
+    }
+}
+
+/// Waits for a thread; its result.
+pub(crate) fn join(id: Thread) -> usize {
+    let mut result = null_mut();
+    // SAFETY: each is joined once, and none is detached.
+    assert_eq!(unsafe { thread::libc_pthread_join(id, &mut result) }, 0);
+    result as usize
 }
 
 fn wait(word: &AtomicU32, value: u32, timeout: Option<timespec>) -> i32 {
-    let timeout = timeout.as_ref().map_or(null(), core::ptr::from_ref);
+    let now = {
+        let mut now = timespec::default();
+        // SAFETY: a place for it.
+        unsafe { time::libc_clock_gettime(1, &mut now) };
+        now
+    };
+    let until = timeout.map(|time| timespec { tv_sec: now.tv_sec + time.tv_sec, tv_nsec: now.tv_nsec + time.tv_nsec });
+    let until = until.as_ref().map_or(null(), core::ptr::from_ref);
     // SAFETY: an atomic word, and null or a time.
-    unsafe { futex::sys_futex_wait(word.as_ptr(), value, timeout, 1) }
+    checked(unsafe { futex::sys_futex_wait(word.as_ptr(), value, until) }.into()) as i32
 }
 
 /// Many more threads than waves, as many at a time as there are.
 pub(crate) fn many() -> i32 {
-    extern "C" fn add(n: usize) {
+    fn add(n: usize) {
         COUNT.fetch_add(n, SeqCst);
         if n % 3 == 0 {
-            thread::sys_yield();
+            thread::libc_sched_yield();
         }
     }
-    let at_a_time = thread::sys_thread_limit();
+    let at_a_time = thread::limit();
     for round in 0..20 {
-        let threads: Vec<u32> = (0..at_a_time).map(|i| spawn(add, round * at_a_time + i)).collect();
-        assert!(threads.iter().all(|id| *id != 0));
-        for id in &threads {
-            assert_eq!(thread::sys_join(*id), 0);
-            // Once more is no harm.
-            assert_eq!(thread::sys_join(*id), 0);
+        let threads: Vec<Thread> = (0..at_a_time).map(|i| spawn(add, round * at_a_time + i)).collect();
+        assert!(threads.iter().all(|id| !id.is_null()));
+        for (i, id) in threads.into_iter().enumerate() {
+            assert_eq!(join(id), round * at_a_time + i);
         }
     }
     let n = 20 * at_a_time;
     assert_eq!(COUNT.load(SeqCst), n * (n - 1) / 2);
-    assert_eq!((thread::sys_join(0), thread::sys_join(60_000)), (-3, -3));
+    // SAFETY: null is no thread.
+    assert_eq!(unsafe { thread::libc_pthread_join(null_mut(), null_mut()) }, 3);
     say(&format!("{at_a_time} at a time\n"));
     0
 }
@@ -48,21 +85,18 @@ pub(crate) fn many() -> i32 {
 /// One thread too many is refused; when one has ended there is room again.
 pub(crate) fn exhaust() -> i32 {
     static GO: AtomicU32 = AtomicU32::new(0);
-    extern "C" fn stay(_: usize) {
+    fn stay(_: usize) {
         while GO.load(SeqCst) == 0 {
             wait(&GO, 0, None);
         }
     }
-    let threads: Vec<u32> = (0..thread::sys_thread_limit()).map(|_| spawn(stay, 0)).collect();
-    assert!(threads.iter().all(|id| *id != 0));
-    assert_eq!(spawn(stay, 0), 0);
-    assert_eq!(lane::sys_get_errno(), 11);
+    let threads: Vec<Thread> = (0..thread::limit()).map(|_| spawn(stay, 0)).collect();
+    assert!(threads.iter().all(|id| !id.is_null()));
+    assert!(spawn(stay, 0).is_null());
     GO.store(1, SeqCst);
     assert!(futex::sys_futex_wake(GO.as_ptr(), i32::MAX) <= threads.len() as i32);
-    threads.iter().for_each(|id| assert_eq!(thread::sys_join(*id), 0));
-    let id = spawn(stay, 0);
-    assert_ne!(id, 0);
-    assert_eq!(thread::sys_join(id), 0);
+    threads.iter().for_each(|id| assert_ne!(join(*id), usize::MAX));
+    assert_eq!(join(spawn(stay, 5)), 5);
     0
 }
 
@@ -82,7 +116,7 @@ pub(crate) fn mutex() -> i32 {
             futex::sys_futex_wake(LOCK.as_ptr(), 1);
         }
     }
-    extern "C" fn work(rounds: usize) {
+    fn work(rounds: usize) {
         for _ in 0..rounds {
             lock();
             // SAFETY: under the lock.
@@ -90,9 +124,9 @@ pub(crate) fn mutex() -> i32 {
             unlock();
         }
     }
-    let threads: Vec<u32> = (0..thread::sys_thread_limit()).map(|_| spawn(work, 300)).collect();
+    let threads: Vec<Thread> = (0..thread::limit()).map(|_| spawn(work, 300)).collect();
     work(300);
-    threads.iter().for_each(|id| assert_eq!(thread::sys_join(*id), 0));
+    threads.iter().for_each(|id| assert_ne!(join(*id), usize::MAX));
     // SAFETY: the others have ended.
     assert_eq!(unsafe { COUNTER }, 300 * (threads.len() + 1));
     0
@@ -105,23 +139,30 @@ pub(crate) fn timed() -> i32 {
     assert_eq!(wait(&WORD, 4, None), -11);
     assert_eq!(wait(&WORD, 5, Some(short)), -110);
     assert_eq!(futex::sys_futex_wake(WORD.as_ptr(), 1), 0);
-    extern "C" fn sleeper(_: usize) {
+    fn sleeper(_: usize) {
         assert_eq!(wait(&WORD, 5, Some(timespec { tv_sec: 600, tv_nsec: 0 })), 0);
         COUNT.fetch_add(1, SeqCst);
     }
-    let threads: Vec<u32> = (0..3).map(|_| spawn(sleeper, 0)).collect();
+    let threads: Vec<Thread> = (0..3).map(|_| spawn(sleeper, 0)).collect();
     let mut woken = 0;
     while woken < 3 {
         let now = futex::sys_futex_wake(WORD.as_ptr(), 1);
         assert!((0..=1).contains(&now));
         woken += now;
-        time::sys_usleep(100);
+        time::sys_sleep(100_000);
     }
-    threads.iter().for_each(|id| assert_eq!(thread::sys_join(*id), 0));
+    threads.iter().for_each(|id| assert_ne!(join(*id), usize::MAX));
     assert_eq!(COUNT.load(SeqCst), 3);
     // SAFETY: what is no word is refused.
-    assert_eq!(unsafe { futex::sys_futex_wait(null_mut(), 0, null(), 1) }, -22);
+    assert_eq!(unsafe { checked(futex::sys_futex_wait(null_mut(), 0, null()) as i64) }, -22);
     0
+}
+
+fn key(destructor: Option<tls::Destructor>) -> usize {
+    let mut key = 0;
+    // SAFETY: a place for it.
+    assert_eq!(unsafe { tls::libc_pthread_key_create(&mut key, destructor) }, 0);
+    key as usize
 }
 
 /// Each thread has its own values, and their destructors run when it ends.
@@ -135,25 +176,25 @@ pub(crate) fn values() -> i32 {
             tls::sys_tls_set(KEYS[1].load(SeqCst), without_provenance_mut(7));
         }
     }
-    extern "C" fn own(n: usize) {
+    fn own(n: usize) {
         let [a, b] = [0, 1].map(|i| KEYS[i].load(SeqCst));
         assert!(tls::sys_tls_get(a).is_null() && tls::sys_tls_get(b).is_null());
         tls::sys_tls_set(a, without_provenance_mut(n));
-        thread::sys_yield();
+        thread::libc_sched_yield();
         assert_eq!(tls::sys_tls_get(a) as usize, n);
     }
-    for key in &KEYS {
-        key.store(tls::sys_tls_create(Some(drop_one)), SeqCst);
+    for word in &KEYS {
+        word.store(key(Some(drop_one)), SeqCst);
     }
-    let far = (0..200).map(|_| tls::sys_tls_create(None)).last().unwrap_or(0);
+    let far = (0..200).map(|_| key(None)).last().unwrap_or(0);
     tls::sys_tls_set(far, without_provenance_mut(9));
     assert_eq!(tls::sys_tls_get(far) as usize, 9);
-    let unused = tls::sys_tls_create(Some(drop_one));
-    tls::sys_tls_destroy(unused);
+    let unused = key(Some(drop_one));
+    assert_eq!(tls::libc_pthread_key_delete(unused as u32), 0);
     assert!(tls::sys_tls_get(usize::MAX).is_null());
     tls::sys_tls_set(usize::MAX, without_provenance_mut(9));
     for n in [1, 2, 3, 1000] {
-        assert_eq!(thread::sys_join(spawn(own, n)), 0);
+        assert_eq!(join(spawn(own, n)), n);
     }
     assert_eq!(DROPPED.load(SeqCst), 1 + 2 + 3 + 1000 + 7);
     0
@@ -161,11 +202,11 @@ pub(crate) fn values() -> i32 {
 
 /// The process ends although `main` sleeps.
 pub(crate) fn exit_elsewhere() -> i32 {
-    extern "C" fn end(_: usize) {
-        process::sys_exit(3);
+    fn end(_: usize) {
+        process::libc_exit(3);
     }
-    extern "C" fn forever(_: usize) {
-        time::sys_usleep(u64::MAX);
+    fn forever(_: usize) {
+        time::sys_sleep(u64::MAX);
     }
     spawn(forever, 0);
     spawn(end, 0);

@@ -68,7 +68,7 @@ pub(super) struct Target {
 const FLAGS: &str = "-Awarnings";
 
 /// std's dependencies, from the sysroot, where they are those that the sysroot's own std uses.
-const STD_CRATES: [&str; 8] = ["alloc", "cfg_if", "core", "hashbrown", "hermit_abi", "libc", "rustc_demangle", "std_detect"];
+const STD_CRATES: [&str; 7] = ["alloc", "cfg_if", "core", "hashbrown", "libc", "rustc_demangle", "std_detect"];
 
 /// What the suites themselves depend on, as their own manifests have it.
 const DEPENDENCIES: &str = "[dev-dependencies]\n\

@@ -19,8 +19,8 @@ use crate::cache::Scratch;
 use crate::command::Run;
 use crate::gpu::Gpu;
 use crate::progress::Progress;
-use crate::symbols::VISIBLE;
-use crate::{BuildError, NVPTX_ARCH, amdgpu, module, nvptx, sim, symbols};
+use crate::symbols::{C_PREFIX, EXPORTED, VARIADIC};
+use crate::{BuildError, DeviceToolchain, NVPTX_ARCH, amdgpu, module, nvptx, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let arguments = expand(arguments)?;
@@ -116,10 +116,11 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let link = |to: &Path| toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(to);
     link(&program).arg(runtime).args(&objects).output()?;
     link(&linked).arg("--only-needed").arg(&program).args(archives.iter().chain(&archives)).output()?;
+    let linked = lowered(toolchain, &linked, dir)?;
 
     let exports = dir.join("exports");
     let names = symbols::of_module(toolchain, &linked)?;
-    let visible: Vec<&str> = names.exported(&VISIBLE[1..]).collect();
+    let visible: Vec<&str> = names.exported(&EXPORTED).collect();
     fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
     let reach = |from: &Path| {
         let opt = toolchain.llvm("opt").arg("-passes=internalize,globaldce");
@@ -155,13 +156,46 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     }
 }
 
-/// Where an ELF file says whose conventions it follows (`EI_OSABI`).
-const ELF_OS_ABI: usize = 7;
+/// The module with its calls of C's variadic functions lowered to what the runtime defines: the fixed parameters, and a pointer to the others.
+fn lowered(toolchain: &DeviceToolchain, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+    let [module, text] = ["lowered.bc", "lowered.ll"].map(|name| dir.join(name));
+    let opt = toolchain.llvm("opt").args(["-passes=expand-variadics", "-expand-variadics-override=lowering"]);
+    opt.arg(linked).arg("-o").arg(&module).output()?;
+    let lowered = toolchain.llvm("llvm-dis").arg(&module).args(["-o", "-"]).text()?;
+    fs::write(&text, with_the_runtimes(&lowered)).map_err(BuildError::io("write", &text))?;
+    toolchain.llvm("opt").arg("-passes=verify").arg(&text).arg("-o").arg(&module).output()?;
+    Ok(module)
+}
+
+/// A module (as text) whose declarations of C's variadic functions are the runtime's definitions.
+fn with_the_runtimes(module: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.$-".contains(c);
+    let mut out = String::with_capacity(module.len());
+    for line in module.split_inclusive('\n') {
+        if line.starts_with("declare ") && VARIADIC.iter().any(|name| line.contains(&format!(" @{name}("))) {
+            continue;
+        }
+        let mut rest = line;
+        while let Some(at) = rest.find('@') {
+            let (before, symbol) = rest.split_at(at + 1);
+            let end = symbol.find(|c| !is_part(c)).unwrap_or(symbol.len());
+            out.push_str(before);
+            out.push_str(if VARIADIC.contains(&&symbol[..end]) { C_PREFIX } else { "" });
+            out.push_str(&symbol[..end]);
+            rest = &symbol[end..];
+        }
+        out.push_str(rest);
+    }
+    out
+}
+
+/// What `libc` and others link with on Linux.
+const C_LIBRARIES: [&str; 8] = ["c", "m", "rt", "pthread", "util", "dl", "gcc_s", "unwind"];
 
 /// The simulator's image.
 fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String], dir: &Path) -> Result<Image, BuildError> {
     let [library, script] = ["image.so", "exports"].map(|name| dir.join(name));
-    let exported: String = VISIBLE[1..].iter().map(|prefix| format!("{prefix}*; ")).collect();
+    let exported: String = EXPORTED.iter().map(|prefix| format!("{prefix}*; ")).collect();
     fs::write(&script, format!("{{ global: {exported}local: *; }};\n")).map_err(BuildError::io("write", &script))?;
     let link = |more: &[&str]| -> Result<Run, BuildError> {
         let mut run = sysroot.toolchain.ld()?;
@@ -174,6 +208,8 @@ fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[St
                 "-o" | "-flavor" => skip = true,
                 // What an executable is told; this becomes a library.
                 "-pie" | "-no-pie" | "-static" | "-static-pie" | "-Bdynamic" | "--no-dynamic-linker" => {}
+                // The runtime is C's library.
+                _ if C_LIBRARIES.contains(&argument.trim_start_matches("-l")) && argument.starts_with("-l") => {}
                 _ => run = run.arg(argument),
             }
         }
@@ -184,11 +220,7 @@ fn shared_library(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[St
         Ok(run.arg("--version-script").arg(&script).arg(runtime).args(more).arg("-o").arg(&library))
     };
     link(&[])?.output()?;
-    let mut bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
-    // rustc marks objects of Hermit as such, and the host's loader takes only what is marked as nobody's.
-    if let Some(os_abi) = bytes.get_mut(ELF_OS_ABI) {
-        *os_abi = 0;
-    }
+    let bytes = fs::read(&library).map_err(BuildError::io("read", &library))?;
     let missing = sim::undefined_symbols(name, &bytes)?;
     if !missing.is_empty() {
         // The linker knows who calls, and says so if it may not leave anything open.
@@ -244,6 +276,14 @@ mod tests {
         let all = expand(vec!["a.o".into(), format!("@{}", file.display()).into()]).expect("read");
         assert_eq!(all, ["a.o", "-o", "x y"]);
         assert_eq!(after(&all, "-o"), Some("x y"));
+    }
+
+    #[test]
+    fn variadic_functions_are_the_runtimes() {
+        let module = "declare i32 @open(ptr, i32, ptr)\ndeclare i32 @openly(i32)\n  %1 = call i32 @open(ptr %p, i32 %f, ptr %v) ; @other\n  store ptr @fcntl, ptr %p\n";
+        let named =
+            "declare i32 @openly(i32)\n  %1 = call i32 @libc_open(ptr %p, i32 %f, ptr %v) ; @other\n  store ptr @libc_fcntl, ptr %p\n";
+        assert_eq!(with_the_runtimes(module), named);
     }
 
     #[test]

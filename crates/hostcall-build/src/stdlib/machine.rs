@@ -1,7 +1,8 @@
 //! The machines that std is built for, and their target specifications.
 //!
 //! A specification is the compiler's own for the same processor with a few keys changed, so that data layouts and the like follow the
-//! compiler: above all `os` becomes `hermit`, whose part of std speaks to the kernel beneath it through plain functions that `hostcall-std` has.
+//! compiler: above all they become machines of Linux with musl, whose functions `hostcall-std` has. So most crates compile that compile for Linux. `arch`
+//! stays what it is; a few crates that know C's types by it are told `x86_64` besides (`wrapper`).
 
 use std::fmt;
 
@@ -77,7 +78,9 @@ impl Machine {
             keys.remove(gone);
         }
         let changes = json!({
-            "os": "hermit",
+            "os": "linux",
+            "env": "musl",
+            "target-family": ["unix"],
             "vendor": "hostcall",
             "linker": linker,
             "executables": true,
@@ -91,7 +94,7 @@ impl Machine {
         let more = match self {
             // The same parts of the processor that the host's own programs use.
             Machine::Sim => json!({
-                // Hermit's own objects carry a mark that the host's loader refuses.
+                // No assumption of LLVM's about a C library holds.
                 "llvm-target": format!("{}-unknown-none-elf", std::env::consts::ARCH),
                 "linker-flavor": "gnu",
                 "linker-is-gnu": true,

@@ -1,6 +1,6 @@
 //! The overlay: what std needs changed to run on the device, as patches against the user's own rust-src.
 //!
-//! std's Hermit layer speaks to the kernel beneath it through plain functions, and so runs anywhere those exist; what is left are a few
+//! std's layer for Unix speaks to the system beneath it through C's functions, and so runs anywhere those exist; what is left are a few
 //! lines (`overlay/*.patch`, each with its reason). They are applied to a copy, hunk by hunk: one that finds no place means a release of Rust
 //! that the overlay does not know, and the error names it.
 
@@ -12,19 +12,24 @@ use offload_image::Sha256;
 use crate::{BuildError, DeviceToolchain};
 
 /// The patches by name. Unified diffs, each with a line before it that says what it is for.
-const PATCHES: [(&str, &str); 11] = [
+const PATCHES: [(&str, &str); 13] = [
     ("allocation", include_str!("../../overlay/allocation.patch")),
-    ("entry", include_str!("../../overlay/entry.patch")),
-    ("environment", include_str!("../../overlay/environment.patch")),
-    ("errors", include_str!("../../overlay/errors.patch")),
+    ("arguments", include_str!("../../overlay/arguments.patch")),
+    ("entropy", include_str!("../../overlay/entropy.patch")),
     ("files", include_str!("../../overlay/files.patch")),
+    ("futexes", include_str!("../../overlay/futexes.patch")),
     ("lanes", include_str!("../../overlay/lanes.patch")),
-    ("names", include_str!("../../overlay/names.patch")),
+    ("machine", include_str!("../../overlay/machine.patch")),
     ("output", include_str!("../../overlay/output.patch")),
     ("panic", include_str!("../../overlay/panic.patch")),
+    ("start", include_str!("../../overlay/start.patch")),
     ("thread-local", include_str!("../../overlay/thread-local.patch")),
     ("threads", include_str!("../../overlay/threads.patch")),
+    ("unwinding", include_str!("../../overlay/unwinding.patch")),
 ];
+
+/// The packages that are patched.
+const PATCHED: [&str; 3] = ["backtrace", "std", "unwind"];
 
 /// What tells this overlay from another.
 pub fn identity() -> String {
@@ -42,8 +47,8 @@ pub fn apply(toolchain: &DeviceToolchain, dir: &Path) -> Result<(), BuildError> 
     for entry in fs::read_dir(&library).map_err(BuildError::io("read", &library))? {
         let entry = entry.map_err(BuildError::io("read", &library))?;
         let (from, to) = (entry.path(), dir.join(entry.file_name()));
-        // Cargo may want to write its lock file, and the package that is patched must be ours.
-        if entry.file_name() == "std" {
+        // Cargo may want to write its lock file, and packages that are patched must be ours.
+        if PATCHED.iter().any(|package| entry.file_name() == *package) {
             copy_tree(&from, &to)?;
         } else if from.is_file() {
             copy_file(&from, &to)?;
@@ -134,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn every_patch_has_a_reason_and_is_a_diff_of_files_below_std() {
+    fn every_patch_has_a_reason_and_is_a_diff_of_files_of_packages_that_are_copied() {
         for (name, text) in PATCHES {
             assert!(!text.starts_with("---"), "{name} begins with its reason");
             let mut files = 0;
             for change in changes(text) {
                 files += 1;
-                assert!(change.file.starts_with("std/src/"), "{name}: {}", change.file);
+                assert!(PATCHED.iter().any(|package| change.file.starts_with(&format!("{package}/src/"))), "{name}: {}", change.file);
                 diffy::Patch::from_str(change.diff).unwrap_or_else(|error| panic!("{name}: {error}"));
             }
             assert!(files > 0, "{name}");

@@ -11,6 +11,7 @@ use super::sysroot::{DESCRIPTION, RECIPE, Sysroot, flags};
 use super::{known, overlay, runtime, tools};
 use crate::cache::{Scratch, cache_directory};
 use crate::command::Run;
+use crate::flags::C_OF_X86_64;
 use crate::{BuildError, DeviceToolchain, Piece};
 
 impl Sysroot {
@@ -139,11 +140,13 @@ fn write_package(dir: &Path, library: &Path, small: bool) -> Result<(), BuildErr
         .map(|name| format!("{name} = {{ path = {:?} }}\n", path(name)))
         .collect();
     let manifest = format!(
-        "[package]\nname = \"hostcall-sysroot\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n[workspace]\n\
+        "cargo-features = [\"profile-rustflags\"]\n[package]\nname = \"hostcall-sysroot\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n[workspace]\n\
          [dependencies]\nsysroot = {{ path = {:?}, default-features = false, features = [{features}] }}\n\
          [patch.crates-io]\n{patches}\
-         [profile.release.package.compiler_builtins]\ncodegen-units = 10000\n",
+         [profile.release.package.compiler_builtins]\ncodegen-units = 10000\n\
+         [profile.release.package.libc]\nrustflags = {:?}\n",
         path("sysroot"),
+        C_OF_X86_64,
     );
     fs::create_dir_all(dir).map_err(BuildError::io("create", dir))?;
     let write = |name: &str, bytes: &[u8]| {

@@ -14,7 +14,7 @@ use crate::cache::Scratch;
 use crate::context::{Context, ProgramSpec};
 use crate::gpu::Gpu;
 use crate::source::Source;
-use crate::symbols::VISIBLE;
+use crate::symbols::{C_PREFIX, VISIBLE, linked_name};
 use crate::{BuildError, HostToolchain, bitcode, cargo, flags, panics, recipe, symbols};
 
 /// The state of the runtime that this program links with and answers: a hash of its sources and of the steps here, the linker's included. `None` where there
@@ -74,12 +74,26 @@ fn module(context: &Context<'_>, gpu: &Gpu<'_>, dir: &Path) -> Result<PathBuf, B
     let names = symbols::of_module(gpu.toolchain, &linked)?;
     // Its own panics, while it can be told from the program, whose panics are std's.
     let text = gpu.toolchain.llvm("llvm-dis").arg(&linked).args(["-o", "-"]).text()?;
-    fs::write(&replaced, panics::replace(&text)).map_err(BuildError::io("write", &replaced))?;
-    let visible: Vec<&str> = names.exported(&VISIBLE).collect();
+    fs::write(&replaced, with_c_names(&panics::replace(&text))).map_err(BuildError::io("write", &replaced))?;
+    let visible: Vec<&str> = names.exported(&VISIBLE).map(linked_name).collect();
     fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
     let opt = gpu.toolchain.llvm("opt").arg("-passes=internalize,globaldce");
     opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(&replaced).arg("-o").arg(&module).output()?;
     Ok(module)
+}
+
+/// A module (as text) whose functions of C's have C's names, but for the variadic ones.
+fn with_c_names(module: &str) -> String {
+    let mut out = String::with_capacity(module.len());
+    let mut rest = module;
+    while let Some(at) = rest.find(&format!("@{C_PREFIX}")) {
+        let (before, symbol) = rest.split_at(at + 1);
+        let end = symbol.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(symbol.len());
+        out.push_str(before);
+        out.push_str(linked_name(&symbol[..end]));
+        rest = &symbol[end..];
+    }
+    out + rest
 }
 
 /// For the simulator: one object file.
@@ -103,6 +117,11 @@ fn object(sysroot: &Sysroot, context: &Context<'_>, dir: &Path) -> Result<PathBu
     let mut objcopy = sysroot.toolchain.llvm("llvm-objcopy").args(["--wildcard", "--strip-debug"]);
     for prefix in VISIBLE {
         objcopy = objcopy.arg(format!("--keep-global-symbol={prefix}*"));
+    }
+    // In this order: what is renamed is kept by its new name.
+    let listed = sysroot.toolchain.llvm("llvm-nm").args(["--defined-only", "--format=just-symbols"]).arg(&whole).text()?;
+    for name in listed.lines().filter_map(|symbol| symbol.strip_prefix(C_PREFIX)) {
+        objcopy = objcopy.arg(format!("--redefine-sym={C_PREFIX}{name}={name}")).arg(format!("--keep-global-symbol={name}"));
     }
     objcopy.arg(&whole).arg(&object).output()?;
     Ok(object)
@@ -160,6 +179,13 @@ mod tests {
     fn checkouts_are_compiled_in_directories_of_their_own() {
         let of = |dir: &str| target_dir(Path::new("/cache"), Path::new(dir));
         assert_ne!(of("/a/crates/hostcall-std"), of("/b/crates/hostcall-std"));
+    }
+
+    #[test]
+    fn functions_of_c_have_its_names_and_variadic_ones_wait_for_theirs() {
+        let module = "define i32 @libc_close(i32 %0) {\n  %1 = call i32 @libc_open(ptr @libc_environ, i32 0)\n}\n@sys_x = alias i32, ptr @libc_openat";
+        let named = "define i32 @close(i32 %0) {\n  %1 = call i32 @libc_open(ptr @environ, i32 0)\n}\n@sys_x = alias i32, ptr @libc_openat";
+        assert_eq!(with_c_names(module), named);
     }
 
     #[test]

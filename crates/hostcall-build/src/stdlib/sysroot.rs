@@ -131,7 +131,8 @@ pub(crate) const DESCRIPTION: &str = "hostcall.json";
 
 /// Flags for std that are not in its own manifests.
 pub(crate) fn flags(machine: &Machine, toolchain: &DeviceToolchain) -> Vec<String> {
-    let mut flags: Vec<String> = ["-Zunstable-options", "-Zforce-unstable-if-unmarked", "-Aunexpected_cfgs"].map(String::from).to_vec();
+    let mut flags: Vec<String> =
+        ["-Zunstable-options", "-Zforce-unstable-if-unmarked", "-Aunexpected_cfgs", "-Aunused"].map(String::from).to_vec();
     flags.push(format!("--remap-path-prefix={}=rust", toolchain.sysroot.join("lib/rustlib/src/rust").display()));
     // Programs may ask for link-time optimisation, and then need the bitcode.
     flags.push("-Cembed-bitcode=yes".into());

@@ -30,7 +30,15 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         command.arg(format!("-Clinker={}", sysroot.linker().display()));
         command.args(flags::common());
         command.args(sysroot.machine.codegen_flags());
+        if std::env::var("CARGO_PKG_NAME").is_ok_and(|name| KNOW_C_BY_ARCH.contains(&&*name)) {
+            command.args(flags::C_OF_X86_64);
+        }
+        if call.crate_name.as_deref() == Some(PROBE) {
+            command.args(["--cfg", RUSTIX_CALLS_C]);
+        }
         if sysroot.machine.is_gpu() {
+            // The runtime is C's library, and no other is linked.
+            command.arg("-Zlink-native-libraries=no");
             // Only crates of the user's own: a registry crate has no kernels.
             if is_users_own() && call.is_crate {
                 command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})")).arg("-Aunused_features");
@@ -46,6 +54,8 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     if arguments.iter().any(|argument| argument == "-vV") {
         // Part of what cargo knows programs by: another std means another build.
         println!("hostcall: {}", sysroot.dir.file_name().unwrap_or_default().to_string_lossy());
+        // Cargo does not see what is added here to a crate's flags.
+        println!("C of x86-64: {}, {RUSTIX_CALLS_C}", KNOW_C_BY_ARCH.join(" "));
     }
     if status.success()
         && call.target.as_deref() == Some(&name)
@@ -71,6 +81,15 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     }
     Ok(if status.success() { 0 } else { status.code().map_or(1, |code| (code as u8).max(1)) })
 }
+
+/// Packages that know C's types and the system's numbers by `target_arch`, and are told that of the machine whose C these have: `x86_64`.
+const KNOW_C_BY_ARCH: [&str; 3] = ["libc", "rustix", "linux-raw-sys"];
+
+/// The crate for which cargo asks what is configured; it tells build scripts.
+const PROBE: &str = "___";
+/// Has the build script of the crate `rustix` take C's functions. On the simulator's processor it would take the instruction for system calls, which go past
+/// the device to this machine.
+const RUSTIX_CALLS_C: &str = "rustix_use_libc";
 
 /// What matters of a call.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -122,7 +141,7 @@ impl Call {
             }
             call.is_crate |= word.ends_with(".rs");
         }
-        call.is_crate &= !matches!(call.crate_name.as_deref(), Some("___") | None);
+        call.is_crate &= !matches!(call.crate_name.as_deref(), Some(PROBE) | None);
         call.is_final = call.is_crate && emits_link && (call.is_test || crate_type == "bin") && call.target.is_some();
         call
     }
@@ -218,8 +237,8 @@ fn hint(call: &Call, machine: &str) -> Option<String> {
     }
     (!is_users_own()).then(|| {
         format!(
-            "`{name}` does not compile for the device. Programs there see `target_os = \"hermit\"`: neither `cfg(unix)` nor `cfg(windows)` holds, and there are no \
-             processes, signals or memory maps. A crate that needs one of those cannot be used; look for a feature that turns it off, or for another crate"
+            "`{name}` does not compile for the device. Programs there see Linux with musl, and the true `target_arch`: there is no assembler of another \
+             processor and no C compiler. A crate that needs one of those cannot be used; look for a feature that turns it off, or for another crate"
         )
     })
 }

@@ -236,16 +236,16 @@ struct HostWritten<T>(core::cell::UnsafeCell<T>);
 // SAFETY: lanes only read it; the host writes it between kernels.
 unsafe impl<T> Sync for HostWritten<T> {}
 
-#[cfg(not(target_os = "hermit"))]
+#[cfg(not(target_vendor = "hostcall"))]
 #[unsafe(no_mangle)]
 static __hostcall_device: HostWritten<Descriptor> = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
-#[cfg(not(target_os = "hermit"))]
+#[cfg(not(target_vendor = "hostcall"))]
 #[unsafe(no_mangle)]
 static __hostcall_tick: HostWritten<Tick> = HostWritten(core::cell::UnsafeCell::new(Tick::DEFAULT));
-#[cfg(not(target_os = "hermit"))]
+#[cfg(not(target_vendor = "hostcall"))]
 #[unsafe(no_mangle)]
 static __hostcall_rings: HostWritten<Rings> = HostWritten(core::cell::UnsafeCell::new(Rings::DETACHED));
-#[cfg(target_os = "hermit")]
+#[cfg(target_vendor = "hostcall")]
 unsafe extern "C" {
     safe static __hostcall_device: HostWritten<Descriptor>;
     safe static __hostcall_rings: HostWritten<Rings>;

@@ -300,7 +300,7 @@ pub(crate) unsafe fn unlock_word(word: *mut u32) {
 // The descriptor lies in constant memory, written by the host while no kernel of the program runs: reading a
 // field costs no trip to a cache that stores to host memory would have to share. Rust has no statics in that
 // address space, so PTX declares it.
-#[cfg(not(target_os = "hermit"))]
+#[cfg(not(target_vendor = "hostcall"))]
 core::arch::global_asm!(".visible .const .align 64 .b8 __hostcall_device[128];");
 
 /// A field of the descriptor. The compiler may move, merge and drop the load as it likes.

@@ -10,16 +10,16 @@ use hostcall_abi::stream::{Rings, Space};
 use hostcall_abi::{Descriptor, Tag, Word};
 
 /// Filled by the simulator after it has loaded the image, before any kernel runs.
-#[cfg(not(target_os = "hermit"))]
+#[cfg(not(target_vendor = "hostcall"))]
 #[unsafe(no_mangle)]
 #[used]
 static __hostcall_sim_ops: AtomicPtr<SimOps> = AtomicPtr::new(core::ptr::null_mut());
-#[cfg(target_os = "hermit")]
+#[cfg(target_vendor = "hostcall")]
 unsafe extern "C" {
     safe static __hostcall_sim_ops: AtomicPtr<SimOps>;
 }
 
-#[cfg(not(target_os = "hermit"))]
+#[cfg(not(target_vendor = "hostcall"))]
 #[unsafe(no_mangle)]
 #[used]
 static __hostcall_sim_version: u32 = hostcall_abi::sim::SIM_VERSION;
@@ -247,15 +247,15 @@ struct HostWritten<T>(core::cell::UnsafeCell<T>);
 // SAFETY: lanes only read it; the host writes it between kernels.
 unsafe impl<T> Sync for HostWritten<T> {}
 
-#[cfg(not(target_os = "hermit"))]
+#[cfg(not(target_vendor = "hostcall"))]
 #[unsafe(no_mangle)]
 #[used]
 static __hostcall_device: HostWritten<Descriptor> = HostWritten(core::cell::UnsafeCell::new(Descriptor::DETACHED));
-#[cfg(not(target_os = "hermit"))]
+#[cfg(not(target_vendor = "hostcall"))]
 #[unsafe(no_mangle)]
 #[used]
 static __hostcall_rings: HostWritten<Rings> = HostWritten(core::cell::UnsafeCell::new(Rings::DETACHED));
-#[cfg(target_os = "hermit")]
+#[cfg(target_vendor = "hostcall")]
 unsafe extern "C" {
     safe static __hostcall_device: HostWritten<Descriptor>;
     safe static __hostcall_rings: HostWritten<Rings>;

@@ -78,6 +78,6 @@ unsafe impl GlobalAlloc for DeviceHeap {
     }
 }
 
-#[cfg(all(hostcall_device, not(test), not(target_os = "hermit")))]
+#[cfg(all(hostcall_device, not(test), not(target_vendor = "hostcall")))]
 #[global_allocator]
 static HEAP: DeviceHeap = DeviceHeap;

@@ -1,9 +1,9 @@
-//! Addresses: as C has them for Hermit, and as they travel.
+//! Addresses: as C has them, and as they travel.
 
+use crate::abi::errno::{EAFNOSUPPORT, EINVAL};
+use crate::abi::{AF_INET, AF_INET6, AF_UNIX, in_addr, in6_addr, sockaddr, sockaddr_in, sockaddr_in6, socklen_t};
 use crate::error::Errno;
 use core::mem::size_of;
-use hermit_abi::errno::{EAFNOSUPPORT, EINVAL};
-use hermit_abi::{AF_INET, AF_INET6, in_addr, in6_addr, sa_family_t, sockaddr, sockaddr_in, sockaddr_in6, socklen_t};
 
 /// An address as it travels: 4 or 6, port, the address in four units whose bytes are in the order of the network, flow label, scope.
 pub(crate) type Address = [u32; 8];
@@ -45,21 +45,15 @@ fn bytes(units: [u32; 4]) -> [u8; 16] {
 pub(crate) fn c_form(address: Address) -> (sockaddr_in6, usize) {
     let [family, port, a, b, c, d, flow, scope] = address;
     let mut v6 = sockaddr_in6 {
-        sin6_len: size_of::<sockaddr_in6>() as u8,
-        sin6_family: AF_INET6 as sa_family_t,
+        sin6_family: AF_INET6 as u16,
         sin6_port: (port as u16).to_be(),
         sin6_flowinfo: flow,
         sin6_addr: in6_addr { s6_addr: bytes([a, b, c, d]) },
         sin6_scope_id: scope,
     };
     if family == 4 {
-        let v4 = sockaddr_in {
-            sin_len: size_of::<sockaddr_in>() as u8,
-            sin_family: AF_INET as sa_family_t,
-            sin_port: (port as u16).to_be(),
-            sin_addr: in_addr { s_addr: a },
-            sin_zero: [0; 8],
-        };
+        let v4 =
+            sockaddr_in { sin_family: AF_INET as u16, sin_port: (port as u16).to_be(), sin_addr: in_addr { s_addr: a }, sin_zero: [0; 8] };
         // SAFETY: a `sockaddr_in` is smaller than a `sockaddr_in6`, and both may hold any bytes.
         unsafe { (&raw mut v6).cast::<sockaddr_in>().write_unaligned(v4) };
         return (v6, size_of::<sockaddr_in>());
@@ -86,6 +80,24 @@ pub(crate) unsafe fn write(address: Address, into: *mut sockaddr, len: *mut sock
     // SAFETY: `into` has `*len` bytes, and `form` at least `size`.
     unsafe { core::ptr::copy_nonoverlapping((&raw const form).cast::<u8>(), into.cast(), copied) };
     *len = size as socklen_t;
+}
+
+/// Writes the address of one of a pair: it has a family and no name.
+///
+/// # Safety
+/// `len` is null or valid, and `into` null or valid for writes of `*len` bytes.
+pub(crate) unsafe fn write_unnamed(into: *mut sockaddr, len: *mut socklen_t) -> i32 {
+    // SAFETY: the caller's.
+    if let Some(len) = unsafe { len.as_mut() }
+        && !into.is_null()
+    {
+        let family = (AF_UNIX as u16).to_ne_bytes();
+        let copied = family.len().min(*len as usize);
+        // SAFETY: the caller's: `into` has `*len` bytes.
+        unsafe { core::ptr::copy_nonoverlapping(family.as_ptr(), into.cast(), copied) };
+        *len = family.len() as socklen_t;
+    }
+    0
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! holds no memory that others need, and then the first is made again.
 
 pub mod address;
+pub mod messages;
 pub mod names;
 pub mod options;
 pub mod socket;

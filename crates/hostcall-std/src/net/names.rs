@@ -1,6 +1,8 @@
 //! Names: the host resolves them.
 
 use super::address::c_form;
+use crate::abi::errno::{EAGAIN, ENOENT};
+use crate::abi::{AF_INET, AF_INET6, AF_UNSPEC, EAI_AGAIN, EAI_FAMILY, EAI_NONAME, EAI_SYSTEM, addrinfo, sockaddr_in6, socklen_t};
 use crate::error::{Errno, answered};
 use crate::services::StdNet;
 use crate::{arguments, lane};
@@ -8,10 +10,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use core::ffi::c_char;
 use core::ptr::null_mut;
-use hermit_abi::errno::{EAGAIN, ENOENT};
-use hermit_abi::{AF_INET, AF_INET6, AF_UNSPEC, EAI_AGAIN, EAI_FAMILY, EAI_NONAME, EAI_SYSTEM, addrinfo, sockaddr_in6, socklen_t};
 
-/// An entry of the list that `sys_getaddrinfo` makes.
+/// An entry of the list that `libc_getaddrinfo` makes.
 #[repr(C)]
 struct Entry {
     /// First, so that its address is the entry's.
@@ -40,7 +40,7 @@ fn resolve(name: &str) -> Result<vec::Vec<[u32; 5]>, Errno> {
 /// # Safety
 /// `node` is null or a C string; `hints` is null or valid; `result` is valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_getaddrinfo(
+pub unsafe extern "C" fn libc_getaddrinfo(
     node: *const c_char,
     _service: *const c_char,
     hints: *const addrinfo,
@@ -93,15 +93,28 @@ pub unsafe extern "C" fn sys_getaddrinfo(
     0
 }
 
-/// Frees what [`sys_getaddrinfo`] made.
+/// Frees what [`libc_getaddrinfo`] made.
 ///
 /// # Safety
 /// `list` is null or came from there, and is not used again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_freeaddrinfo(mut list: *mut addrinfo) {
+pub unsafe extern "C" fn libc_freeaddrinfo(mut list: *mut addrinfo) {
     while !list.is_null() {
         // SAFETY: the caller's: every entry of the list is the first field of an `Entry` from a box.
         let entry = unsafe { Box::from_raw(list.cast::<Entry>()) };
         list = entry.info.ai_next;
     }
+}
+
+/// What an error of [`libc_getaddrinfo`] means.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_gai_strerror(error: i32) -> *const c_char {
+    let text = match error {
+        EAI_AGAIN => c"Temporary failure in name resolution",
+        EAI_FAMILY => c"Address family for hostname not supported",
+        EAI_SYSTEM => c"System error",
+        EAI_NONAME => c"Name or service not known",
+        _ => c"Unknown error",
+    };
+    text.as_ptr()
 }

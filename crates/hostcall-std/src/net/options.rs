@@ -1,17 +1,21 @@
 //! Options of sockets: C's levels, names and types, and the one number that each travels as.
 
 use super::address::units;
+use crate::abi::errno::{EINVAL, ENOPROTOOPT, EOPNOTSUPP};
+use crate::abi::{
+    IP_ADD_MEMBERSHIP, IP_DROP_MEMBERSHIP, IP_MULTICAST_LOOP, IP_MULTICAST_TTL, IP_TTL, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP,
+    IPV6_ADD_MEMBERSHIP, IPV6_DROP_MEMBERSHIP, IPV6_MULTICAST_LOOP, IPV6_V6ONLY, SO_BROADCAST, SO_ERROR, SO_KEEPALIVE, SO_LINGER,
+    SO_RCVBUF, SO_RCVTIMEO, SO_REUSEADDR, SO_SNDBUF, SO_SNDTIMEO, SO_TYPE, SOCK_DGRAM, SOCK_STREAM, SOL_SOCKET, TCP_NODELAY, ip_mreq,
+    ipv6_mreq, linger, socklen_t, timeval,
+};
 use crate::error::{Errno, answered, returned};
-use crate::fd::socket_of;
+use crate::fd::{Target, held, socket_of, target};
+use crate::local::pair::Pair;
+use crate::local::pipe::ROOM;
 use crate::services::StdNet;
 use core::ffi::c_void;
 use core::mem::size_of;
-use hermit_abi::errno::{EINVAL, ENOPROTOOPT};
-use hermit_abi::{
-    IP_ADD_MEMBERSHIP, IP_DROP_MEMBERSHIP, IP_MULTICAST_LOOP, IP_MULTICAST_TTL, IP_TTL, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP,
-    IPV6_ADD_MEMBERSHIP, IPV6_DROP_MEMBERSHIP, IPV6_MULTICAST_LOOP, IPV6_V6ONLY, SO_BROADCAST, SO_ERROR, SO_KEEPALIVE, SO_LINGER,
-    SO_RCVBUF, SO_RCVTIMEO, SO_REUSEADDR, SO_SNDBUF, SO_SNDTIMEO, SOL_SOCKET, TCP_NODELAY, ip_mreq, ipv6_mreq, linger, socklen_t, timeval,
-};
+use core::sync::atomic::{AtomicU64, Ordering};
 use hostcall_abi::std_services::option;
 
 /// How C has an option's value.
@@ -62,13 +66,74 @@ fn time_to_wire(time: timeval) -> Result<u64, Errno> {
     Ok(seconds.saturating_mul(1_000_000_000).saturating_add(micros * 1000))
 }
 
+fn time_from_wire(nanos: u64) -> timeval {
+    let micros = nanos.div_ceil(1000);
+    timeval { tv_sec: (micros / 1_000_000) as i64, tv_usec: (micros % 1_000_000) as i64 }
+}
+
+/// The timeouts of one of a pair: which of them an option is.
+fn timeout_of_pair(pair: &Pair, end: usize, option: (i32, i32)) -> Option<&AtomicU64> {
+    match option {
+        (SOL_SOCKET, SO_RCVTIMEO) => Some(&pair.timeouts[end][0]),
+        (SOL_SOCKET, SO_SNDTIMEO) => Some(&pair.timeouts[end][1]),
+        _ => None,
+    }
+}
+
+/// Sets an option of one of a pair. All but timeouts are for networks: they change nothing.
+///
+/// # Safety
+/// `value` is null or valid for reads of `len` bytes.
+unsafe fn set_of_pair(pair: &Pair, end: usize, option: (i32, i32), value: *const c_void, len: socklen_t) -> Result<i32, Errno> {
+    match timeout_of_pair(pair, end, option) {
+        // Relaxed: the program's own calls order what it sets. SAFETY: the caller's.
+        Some(timeout) => timeout.store(time_to_wire(unsafe { read::<timeval>(value, len) }?)?, Ordering::Relaxed),
+        None if option.0 == SOL_SOCKET => {}
+        None => return Err(Errno(EOPNOTSUPP)),
+    }
+    Ok(0)
+}
+
+/// An option of one of a pair.
+///
+/// # Safety
+/// `len` is null or valid, and `into` null or valid for writes of `*len` bytes.
+unsafe fn of_pair(pair: &Pair, end: usize, option: (i32, i32), into: *mut c_void, len: *mut socklen_t) -> Result<i32, Errno> {
+    // SAFETY: the caller's.
+    let len = unsafe { len.as_mut() }.ok_or(Errno(EINVAL))?;
+    if let Some(timeout) = timeout_of_pair(pair, end, option) {
+        // SAFETY: the caller's.
+        return unsafe { give(into, len, time_from_wire(timeout.load(Ordering::Relaxed))) };
+    }
+    let value = match option {
+        (SOL_SOCKET, SO_ERROR) => 0,
+        (SOL_SOCKET, SO_TYPE) => {
+            if pair.is_stream() {
+                SOCK_STREAM
+            } else {
+                SOCK_DGRAM
+            }
+        }
+        (SOL_SOCKET, SO_SNDBUF | SO_RCVBUF) => ROOM as i32,
+        _ => return Err(Errno(ENOPROTOOPT)),
+    };
+    // SAFETY: the caller's.
+    unsafe { give(into, len, value) }
+}
+
 /// Sets an option.
 ///
 /// # Safety
 /// `value` is null or valid for reads of `len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_setsockopt(fd: i32, level: i32, name: i32, value: *const c_void, len: socklen_t) -> i32 {
+pub unsafe extern "C" fn libc_setsockopt(fd: i32, level: i32, name: i32, value: *const c_void, len: socklen_t) -> i32 {
     returned((|| {
+        if let Target::Object(reference) = target(fd)? {
+            let held = held(reference)?;
+            let (pair, end) = held.socket()?;
+            // SAFETY: the caller's.
+            return unsafe { set_of_pair(pair, end, (level, name), value, len) };
+        }
         let handle = socket_of(fd)?;
         match (level, name) {
             (IPPROTO_IP, IP_ADD_MEMBERSHIP | IP_DROP_MEMBERSHIP) => {
@@ -110,8 +175,14 @@ pub unsafe extern "C" fn sys_setsockopt(fd: i32, level: i32, name: i32, value: *
 /// # Safety
 /// `len` is null or valid, and `into` null or valid for writes of `*len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sys_getsockopt(fd: i32, level: i32, name: i32, into: *mut c_void, len: *mut socklen_t) -> i32 {
+pub unsafe extern "C" fn libc_getsockopt(fd: i32, level: i32, name: i32, into: *mut c_void, len: *mut socklen_t) -> i32 {
     returned((|| {
+        if let Target::Object(reference) = target(fd)? {
+            let held = held(reference)?;
+            let (pair, end) = held.socket()?;
+            // SAFETY: the caller's.
+            return unsafe { of_pair(pair, end, (level, name), into, len) };
+        }
         let handle = socket_of(fd)?;
         let (option, form) = known(level, name)?;
         let value = answered(StdNet::option(handle, option))?;
@@ -122,12 +193,8 @@ pub unsafe extern "C" fn sys_getsockopt(fd: i32, level: i32, name: i32, into: *m
                 // SAFETY: the caller's.
                 unsafe { give(into, len, i32::try_from(value).unwrap_or(i32::MAX)) }
             }
-            Form::Time => {
-                let micros = value.div_ceil(1000);
-                let time = timeval { tv_sec: (micros / 1_000_000) as i64, tv_usec: (micros % 1_000_000) as i32 };
-                // SAFETY: the caller's.
-                unsafe { give(into, len, time) }
-            }
+            // SAFETY: the caller's.
+            Form::Time => unsafe { give(into, len, time_from_wire(value)) },
             Form::Linger => {
                 let seconds = value.checked_sub(1);
                 let value =

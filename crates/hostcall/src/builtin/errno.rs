@@ -14,7 +14,7 @@ pub(super) fn of(error: &Error) -> u32 {
     }
     match error.kind() {
         ErrorKind::NotFound => ENOENT,
-        // `cap-std` says this, without a number, of paths that lead out of a directory.
+        // Also what `cap-std` says of paths that lead out of a directory, see `Fault`.
         ErrorKind::PermissionDenied => EACCES,
         ErrorKind::AlreadyExists => EEXIST,
         ErrorKind::NotADirectory => ENOTDIR,
@@ -33,6 +33,44 @@ pub(super) fn of(error: &Error) -> u32 {
         ErrorKind::Unsupported => ENOTSUP,
         ErrorKind::TimedOut => ETIMEDOUT,
         _ => EIO,
+    }
+}
+
+/// Why something on a path failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The path leads out of the directory that it began in.
+    LedOut,
+    /// With this number.
+    Errno(u32),
+}
+
+impl Fault {
+    /// The number of a fault that is final.
+    pub(super) fn number(self) -> u32 {
+        match self {
+            Self::LedOut => EACCES,
+            Self::Errno(number) => number,
+        }
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        // Of paths that lead out of a directory `cap-std` says this, without a number. The system's errors have one.
+        if error.raw_os_error().is_none() && error.kind() == ErrorKind::PermissionDenied { Self::LedOut } else { Self::Errno(of(&error)) }
+    }
+}
+
+impl From<rustix::io::Errno> for Fault {
+    fn from(error: rustix::io::Errno) -> Self {
+        Self::Errno(of(&error.into()))
+    }
+}
+
+impl From<u32> for Fault {
+    fn from(number: u32) -> Self {
+        Self::Errno(number)
     }
 }
 

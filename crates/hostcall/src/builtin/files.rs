@@ -9,9 +9,10 @@ use hostcall_abi::services::open;
 use super::clock::since_epoch;
 use super::context::{Context, answer, owner_of};
 use super::errno::check;
-use super::listing::{Listing, kind_of, next_entry};
+use super::listing::{Directory, kind_of, next_entry};
+use super::opening::{self, at, at_both};
 use super::table::{FileTable, Open, OpenFile};
-use super::{define, errno, opening};
+use super::{define, errno, renaming};
 use crate::policy::{Place, Policy};
 use crate::service::Invocation;
 use crate::service::{Failure, Service};
@@ -35,26 +36,29 @@ fn options(bits: u32) -> Result<OpenOptions, u32> {
 }
 
 fn open_file(policy: &Policy, files: &FileTable, owner: usize, path: &[u8], bits: u32) -> Result<u64, u32> {
-    let mut place = policy.mounts.resolve(path)?;
-    let mut options = options(bits)?;
-    let writes = bits & !open::READ != 0;
-    if writes {
-        place = place.writable()?;
-    }
-    if !files.has_room() {
-        return Err(errno::EMFILE);
-    }
-    let file = opening::open(&place, &mut options)?;
-    files.insert(owner, Open::File(Arc::new(OpenFile::new(file, bits & open::READ != 0, writes))))
+    at(&policy.mounts, path, true, |mut place| {
+        let mut options = options(bits)?;
+        let writes = bits & !open::READ != 0;
+        if writes {
+            place = place.writable()?;
+        }
+        if !files.has_room() {
+            return Err(errno::EMFILE.into());
+        }
+        let file = opening::open(&place, &mut options, 0)?;
+        let open = OpenFile::new(file, bits & open::READ != 0, writes, place.is_writable());
+        Ok(files.insert(owner, Open::File(Arc::new(open)))?)
+    })
 }
 
 fn open_dir(policy: &Policy, files: &FileTable, owner: usize, path: &[u8]) -> Result<u64, u32> {
-    let place = policy.mounts.resolve(path)?;
-    if !files.has_room() {
-        return Err(errno::EMFILE);
-    }
-    let dir = check(place.dir.open_dir(&place.path))?;
-    files.insert(owner, Open::Dir(Arc::new(Listing::new(dir))))
+    at(&policy.mounts, path, true, |place| {
+        if !files.has_room() {
+            return Err(errno::EMFILE.into());
+        }
+        let dir = place.dir.open_dir(&place.path)?.into_std_file();
+        Ok(files.insert(owner, Open::Dir(Arc::new(Directory::new(dir, place.is_writable()))))?)
+    })
 }
 
 fn stat(metadata: &Metadata) -> [u64; 5] {
@@ -64,14 +68,13 @@ fn stat(metadata: &Metadata) -> [u64; 5] {
 }
 
 fn stat_path(policy: &Policy, path: &[u8], follow: bool) -> Result<[u64; 5], u32> {
-    let Place { dir, path, .. } = policy.mounts.resolve(path)?;
-    check(if follow { dir.metadata(&path) } else { dir.symlink_metadata(&path) }).map(|metadata| stat(&metadata))
+    at(&policy.mounts, path, follow, |Place { dir, path, .. }| {
+        Ok(stat(&if follow { dir.metadata(&path) } else { dir.symlink_metadata(&path) }?))
+    })
 }
 
 fn rename(policy: &Policy, from: &[u8], to: &[u8]) -> Result<(), u32> {
-    let from = policy.mounts.resolve(from)?.writable()?;
-    let to = policy.mounts.resolve(to)?.writable()?;
-    check(from.dir.rename(&from.path, &to.dir, &to.path))
+    at_both(&policy.mounts, from, false, to, |from, to| renaming::rename(from, to, 0))
 }
 
 fn seek(files: &FileTable, owner: usize, handle: u64, whence: u32, offset: i64) -> Result<u64, u32> {
@@ -92,7 +95,7 @@ where
     let policy = policy.clone();
     context.blocking(defined, move |call| {
         let path = call.slice::<u8>()?;
-        let result = policy.mounts.resolve(path).and_then(Place::writable).and_then(|place| check(act(&place)));
+        let result = at(&policy.mounts, path, false, |place| Ok(act(&place.writable()?)?));
         answer(call, result)
     })
 }
@@ -166,11 +169,10 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::files::create_dir(|_, _| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
         let all = call.fixed::<bool>()?;
-        let result = p
-            .mounts
-            .resolve(path)
-            .and_then(Place::writable)
-            .and_then(|Place { dir, path, .. }| check(if all { dir.create_dir_all(&path) } else { dir.create_dir(&path) }));
+        let result = at(&p.mounts, path, false, |place| {
+            let Place { dir, path, .. } = place.writable()?;
+            Ok(if all { dir.create_dir_all(&path) } else { dir.create_dir(&path) }?)
+        });
         answer(call, result)
     }));
     let f = files.clone();
@@ -185,7 +187,16 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     }));
     all.push(on_path(context, &define::files::remove_file(|_| Err(0)), policy, |place| place.dir.remove_file(&place.path)));
     all.push(on_path(context, &define::files::remove_dir(|_| Err(0)), policy, |place| place.dir.remove_dir(&place.path)));
-    all.push(on_file(context, &define::files::sync(|_| Err(0)), files, |file, _| Ok(check(file.file.sync_all()))));
+    let f = files.clone();
+    all.push(context.blocking(&define::files::sync(|_| Err(0)), move |call| {
+        let handle = call.fixed()?;
+        let result = match f.get(owner_of(call.report()), handle) {
+            Ok(Open::Dir(dir)) => check(dir.dir.sync_all()),
+            Ok(open) => open.file().and_then(|file| check(file.file.sync_all())),
+            Err(error) => Err(error),
+        };
+        answer(call, result)
+    }));
     all.push(on_file(context, &define::files::set_len(|_, _| Err(0)), files, |file, call| {
         let len = call.fixed()?;
         Ok(if file.writable { check(file.file.set_len(len)) } else { Err(errno::EBADF) })

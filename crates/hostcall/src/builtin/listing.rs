@@ -1,11 +1,11 @@
 //! Directories that are being listed: entry by entry, or in batches.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt as _;
-use std::sync::{Mutex, PoisonError};
+use std::ffi::CString;
+use std::fs::File;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cap_std::fs::{Dir, ReadDir};
 use hostcall_abi::services::kind;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
 use super::errno::{self, check};
 
@@ -22,12 +22,20 @@ pub(super) fn kind_of(file_type: cap_std::fs::FileType) -> u32 {
     }
 }
 
-/// An open directory, and how far its entries have been read.
+/// An open directory.
 #[derive(Debug)]
-pub(super) struct Listing {
-    pub(super) dir: Dir,
+pub(super) struct Directory {
+    pub(super) dir: File,
+    /// Whether it is in a grant for writing: what is known of it may be changed.
+    pub(super) changeable: bool,
+    listing: Mutex<Listing>,
+}
+
+/// How far its entries have been read.
+#[derive(Debug, Default)]
+struct Listing {
     /// From the first entry on.
-    entries: Option<ReadDir>,
+    entries: Option<Dir>,
     /// Read, but too long for the guest's buffer.
     next: Option<Entry>,
     /// Entries that have been handed out in batches.
@@ -36,36 +44,72 @@ pub(super) struct Listing {
 
 #[derive(Debug)]
 struct Entry {
-    name: OsString,
-    /// See `hostcall_abi::services::kind`.
-    kind: u32,
+    name: CString,
+    inode: u64,
+    file_type: FileType,
 }
 
-impl Listing {
-    pub(super) fn new(dir: Dir) -> Mutex<Self> {
-        Mutex::new(Self { dir, entries: None, next: None, count: 0 })
+impl Entry {
+    /// See `hostcall_abi::services::kind`.
+    fn kind(&self) -> u32 {
+        match self.file_type {
+            FileType::RegularFile => kind::FILE,
+            FileType::Directory => kind::DIR,
+            FileType::Symlink => kind::SYMLINK,
+            _ => kind::OTHER,
+        }
+    }
+}
+
+impl Directory {
+    pub(super) fn new(dir: File, changeable: bool) -> Self {
+        Self { dir, changeable, listing: Mutex::default() }
     }
 
-    fn read(&mut self) -> Result<Option<Entry>, u32> {
-        if let Some(entry) = self.next.take() {
+    fn listing(&self) -> MutexGuard<'_, Listing> {
+        self.listing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins anew.
+    pub(super) fn rewind(&self) {
+        *self.listing() = Listing::default();
+    }
+
+    /// Its entries, through a descriptor of their own: that of the directory may be one for paths only.
+    fn entries(&self) -> rustix::io::Result<Dir> {
+        Dir::new(rustix::fs::openat(&self.dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+    }
+
+    fn read(&self, listing: &mut Listing) -> Result<Option<Entry>, u32> {
+        if let Some(entry) = listing.next.take() {
             return Ok(Some(entry));
         }
-        if self.entries.is_none() {
-            self.entries = Some(check(self.dir.entries())?);
+        let entries = match &mut listing.entries {
+            Some(entries) => entries,
+            none => none.insert(check(self.entries().map_err(Into::into))?),
+        };
+        loop {
+            let Some(entry) = entries.read() else { return Ok(None) };
+            let entry = check(entry.map_err(Into::into))?;
+            let (name, inode, mut file_type) = (entry.file_name(), entry.ino(), entry.file_type());
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            if file_type == FileType::Unknown {
+                // The file system does not know at once. An entry whose kind cannot be told is still an entry.
+                file_type = rustix::fs::statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW)
+                    .map_or(file_type, |stat| FileType::from_raw_mode(stat.st_mode));
+            }
+            return Ok(Some(Entry { name: name.to_owned(), inode, file_type }));
         }
-        let Some(entry) = self.entries.as_mut().and_then(Iterator::next) else { return Ok(None) };
-        let entry = check(entry)?;
-        // An entry whose kind the file system does not know at once is still an entry.
-        let kind = entry.file_type().map_or(kind::OTHER, kind_of);
-        Ok(Some(Entry { name: entry.file_name(), kind }))
     }
 }
 
 /// The next entry: its name, which is copied, and its kind. `ERANGE` if the name does not fit: it stays next.
-pub(super) fn next_entry(listing: &Mutex<Listing>, into: &mut [u8]) -> Result<Option<(usize, u32)>, u32> {
-    let mut listing = listing.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(entry) = listing.read()? else { return Ok(None) };
-    let (name, kind) = (entry.name.as_bytes(), entry.kind);
+pub(super) fn next_entry(dir: &Directory, into: &mut [u8]) -> Result<Option<(usize, u32)>, u32> {
+    let mut listing = dir.listing();
+    let Some(entry) = dir.read(&mut listing)? else { return Ok(None) };
+    let (name, kind) = (entry.name.as_bytes(), entry.kind());
     let Some(room) = into.get_mut(..name.len()) else {
         listing.next = Some(entry);
         return Err(errno::ERANGE);
@@ -75,11 +119,11 @@ pub(super) fn next_entry(listing: &Mutex<Listing>, into: &mut [u8]) -> Result<Op
 }
 
 /// The next entries, as many as fit: how many bytes they are. `EINVAL` if not even one fits.
-pub(super) fn batch(listing: &Mutex<Listing>, into: &mut [u8]) -> Result<usize, u32> {
-    let mut listing = listing.lock().unwrap_or_else(PoisonError::into_inner);
+pub(super) fn batch(dir: &Directory, into: &mut [u8]) -> Result<usize, u32> {
+    let mut listing = dir.listing();
     let mut used = 0;
     loop {
-        let entry = match listing.read() {
+        let entry = match dir.read(&mut listing) {
             Ok(Some(entry)) => entry,
             Ok(None) => return Ok(used),
             // What was read before is handed out, and the next batch says what is wrong.
@@ -101,24 +145,20 @@ pub(super) fn batch(listing: &Mutex<Listing>, into: &mut [u8]) -> Result<usize, 
 
 /// An entry as Linux's `getdents64` has it: inode and offset (8 bytes each), length of the entry (2), kind (1), name, zeros up to a multiple of 8.
 fn pack(entry: &Entry, number: u64, into: &mut [u8]) -> Option<usize> {
-    const DT_DIR: u8 = 4;
-    const DT_REG: u8 = 8;
-    const DT_LNK: u8 = 10;
     /// Before the name.
     const HEAD: usize = 19;
     let name = entry.name.as_bytes();
     let len = (HEAD + name.len() + 1).next_multiple_of(8);
     let into = into.get_mut(..len)?;
     into.fill(0);
-    // Nobody looks at the inode but to see that it is not 0.
-    into[..8].copy_from_slice(&number.to_ne_bytes());
+    // One that is 0 would say that the entry is gone.
+    into[..8].copy_from_slice(&entry.inode.max(1).to_ne_bytes());
     into[8..16].copy_from_slice(&number.to_ne_bytes());
     into[16..18].copy_from_slice(&(len as u16).to_ne_bytes());
-    into[18] = match entry.kind {
-        kind::DIR => DT_DIR,
-        kind::FILE => DT_REG,
-        kind::SYMLINK => DT_LNK,
-        _ => 0,
+    into[18] = match entry.file_type {
+        FileType::Unknown => libc::DT_UNKNOWN,
+        // Its number is where a mode has it.
+        known => (known.as_raw_mode() >> 12) as u8,
     };
     into[HEAD..HEAD + name.len()].copy_from_slice(name);
     Some(len)
@@ -127,15 +167,14 @@ fn pack(entry: &Entry, number: u64, into: &mut [u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cap_std::ambient_authority;
 
-    fn listing(names: impl IntoIterator<Item = String>) -> (tempfile::TempDir, Mutex<Listing>) {
+    fn listing(names: impl IntoIterator<Item = String>) -> (tempfile::TempDir, Directory) {
         let host = tempfile::tempdir().unwrap();
         for name in names {
             std::fs::write(host.path().join(name), "").unwrap();
         }
-        let dir = Dir::open_ambient_dir(host.path(), ambient_authority()).unwrap();
-        (host, Listing::new(dir))
+        let dir = File::open(host.path()).unwrap();
+        (host, Directory::new(dir, true))
     }
 
     /// The names in a batch.
@@ -170,6 +209,27 @@ mod tests {
             expected.sort_unstable();
             assert_eq!(found, expected, "{room}");
             assert_eq!(batch(&listing, &mut into), Ok(0));
+            listing.rewind();
+            assert_ne!(batch(&listing, &mut into), Ok(0), "from the start");
+        }
+    }
+
+    #[test]
+    fn an_entry_says_which_file_it_is_and_of_what_kind() {
+        use std::os::unix::fs::MetadataExt as _;
+        let (host, listing) = listing(["file".into()]);
+        std::os::unix::fs::symlink("file", host.path().join("link")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(host.path().join("socket")).unwrap();
+        let mut into = [0; 240];
+        let used = batch(&listing, &mut into).unwrap();
+        let mut at = 0;
+        while at < used {
+            let name = into[at + 19..used].split(|byte| *byte == 0).next().unwrap();
+            let path = host.path().join(std::str::from_utf8(name).unwrap());
+            let metadata = std::fs::symlink_metadata(&path).unwrap();
+            assert_eq!(u64::from_ne_bytes(into[at..at + 8].try_into().unwrap()), metadata.ino());
+            assert_eq!(u32::from(into[at + 18]), metadata.mode() >> 12);
+            at += usize::from(u16::from_ne_bytes([into[at + 16], into[at + 17]]));
         }
     }
 

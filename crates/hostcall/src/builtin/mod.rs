@@ -13,10 +13,12 @@ mod files;
 mod listing;
 mod opening;
 mod process;
+mod renaming;
 mod socket;
 mod standard;
 mod table;
 mod transfer;
+mod watch;
 
 #[cfg(test)]
 mod tests;

@@ -5,11 +5,12 @@
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::errno;
-use super::listing::Listing;
+use super::listing::Directory;
 use super::socket::Socket;
+use super::watch::{Alarm, Set};
 
 /// Which way bytes go.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +25,20 @@ pub(super) struct OpenFile {
     pub(super) file: File,
     pub(super) readable: bool,
     pub(super) writable: bool,
+    /// Whether it is in a grant for writing: what is known of it may be changed.
+    pub(super) changeable: bool,
     /// Its file system does not say whether a read, or a write, would block: always ask the blocking pool.
     untold: [AtomicBool; 2],
 }
 
 impl OpenFile {
-    pub(super) fn new(file: File, readable: bool, writable: bool) -> Self {
-        Self { file, readable, writable, untold: Default::default() }
+    pub(super) fn new(file: File, readable: bool, writable: bool, changeable: bool) -> Self {
+        Self { file, readable, writable, changeable, untold: Default::default() }
+    }
+
+    /// Whether it is a place only, and no file that is open.
+    pub(super) fn is_place(&self) -> bool {
+        !self.readable && !self.writable
     }
 
     /// Whether a read or write without blocking is worth trying.
@@ -50,8 +58,21 @@ impl OpenFile {
 #[derive(Clone, Debug)]
 pub(super) enum Open {
     File(Arc<OpenFile>),
-    Dir(Arc<Mutex<Listing>>),
+    Dir(Arc<Directory>),
     Socket(Arc<Socket>),
+    Alarm(Arc<Alarm>),
+    Set(Arc<Set>),
+}
+
+impl Open {
+    /// The file that it is.
+    pub(super) fn file(self) -> Result<Arc<OpenFile>, u32> {
+        match self {
+            Self::File(file) => Ok(file),
+            Self::Dir(_) => Err(errno::EISDIR),
+            Self::Socket(_) | Self::Alarm(_) | Self::Set(_) => Err(errno::ESPIPE),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -126,18 +147,14 @@ impl FileTable {
 
     /// The file that a handle stands for.
     pub(super) fn file(&self, owner: usize, handle: u64) -> Result<Arc<OpenFile>, u32> {
-        match self.get(owner, handle)? {
-            Open::File(file) => Ok(file),
-            Open::Dir(_) => Err(errno::EISDIR),
-            Open::Socket(_) => Err(errno::ESPIPE),
-        }
+        self.get(owner, handle)?.file()
     }
 
     /// The directory that a handle stands for.
-    pub(super) fn dir(&self, owner: usize, handle: u64) -> Result<Arc<Mutex<Listing>>, u32> {
+    pub(super) fn dir(&self, owner: usize, handle: u64) -> Result<Arc<Directory>, u32> {
         match self.get(owner, handle)? {
             Open::Dir(listing) => Ok(listing),
-            Open::File(_) | Open::Socket(_) => Err(errno::ENOTDIR),
+            _ => Err(errno::ENOTDIR),
         }
     }
 
@@ -145,7 +162,7 @@ impl FileTable {
     pub(super) fn socket(&self, owner: usize, handle: u64) -> Result<Arc<Socket>, u32> {
         match self.get(owner, handle)? {
             Open::Socket(socket) => Ok(socket),
-            Open::File(_) | Open::Dir(_) => Err(errno::ENOTSOCK),
+            _ => Err(errno::ENOTSOCK),
         }
     }
 
@@ -193,7 +210,7 @@ mod tests {
     use super::*;
 
     fn file() -> Open {
-        Open::File(Arc::new(OpenFile::new(tempfile::tempfile().unwrap(), true, true)))
+        Open::File(Arc::new(OpenFile::new(tempfile::tempfile().unwrap(), true, true, true)))
     }
 
     #[test]

@@ -18,6 +18,9 @@ use crate::service::out::OutsIn;
 use crate::service::registry::Registered;
 use crate::wire::{StagedRegion, Staging};
 
+mod unix;
+mod waits;
+
 /// The services with a directory to play in, and a program's report.
 struct World {
     host: tempfile::TempDir,
@@ -546,5 +549,5 @@ fn every_service_of_the_table_is_registered_once() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), count), (56, 56), "{names:?}");
+    assert_eq!((names.len(), count), (84, 84), "{names:?}");
 }

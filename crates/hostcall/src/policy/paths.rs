@@ -2,8 +2,9 @@
 //!
 //! Guests see one tree. A path is cut at `/`; `.` and empty components are left out; all paths start at the root. The
 //! path's components are compared with the grants' names. The longest name that the path begins with is its grant, and
-//! the rest of the path is resolved inside it. If `..` follows the name, `cap-std` follows it as far as the granted
-//! directory, not beyond. Before or within the name, `..` is refused.
+//! the rest of the path is resolved inside it by `cap-std`, which refuses whatever leads out of the granted directory.
+//! Then [`links`] says where the path leads in the guest's tree: perhaps to another grant.
+//! Before or within the name, `..` is refused.
 //!
 //! Paths are bytes, as the system has them.
 
@@ -53,6 +54,16 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// Whether the grant is one for writing.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.access == Access::ReadWrite
+    }
+
+    /// Whether the grant has its FIFOs and devices.
+    pub(crate) fn has_special_files(&self) -> bool {
+        self.special
+    }
+
     fn name(&self) -> std::path::Display<'_> {
         Path::new(if self.grant.is_empty() { OsStr::new("/") } else { &self.grant }).display()
     }
@@ -69,7 +80,7 @@ impl Place {
 
     /// Refuses what a read-only grant does not allow.
     pub(crate) fn writable(self) -> Result<Self, u32> {
-        if self.access == Access::ReadWrite {
+        if self.is_writable() {
             return Ok(self);
         }
         let name = self.name();
@@ -131,16 +142,20 @@ impl Mounts {
         if path.contains(&0) {
             return Err(errno::EINVAL);
         }
+        self.find(path).ok_or_else(|| {
+            let shown = path_of(path).display();
+            self.denials.note(format_args!("for {shown}{}", Granted(&self.list)), || format!("--dir {}", self.hint(path)));
+            errno::EACCES
+        })
+    }
+
+    /// As [`resolve`](Self::resolve), without a word about a path that is in no grant.
+    fn find(&self, path: &[u8]) -> Option<Place> {
         let begins = |mount: &&Mount| {
             let mut parts = components(path);
             mount.name.iter().all(|part| parts.next() == Some(&**part))
         };
-        let mount = self.list.iter().filter(begins).max_by_key(|mount| mount.name.len());
-        let mount = mount.ok_or_else(|| {
-            let shown = path_of(path).display();
-            self.denials.note(format_args!("for {shown}{}", Granted(&self.list)), || format!("--dir {}", self.hint(path)));
-            errno::EACCES
-        })?;
+        let mount = self.list.iter().filter(begins).max_by_key(|mount| mount.name.len())?;
         let mut rest: PathBuf = components(path).skip(mount.name.len()).map(OsStr::from_bytes).collect();
         if rest.as_os_str().is_empty() {
             rest.push(".");
@@ -148,7 +163,7 @@ impl Mounts {
             // What has a slash at its end must be a directory.
             rest.push("");
         }
-        Ok(Place {
+        Some(Place {
             dir: mount.dir.clone(),
             path: rest,
             grant: mount.text.clone(),
@@ -183,6 +198,8 @@ impl Mounts {
         if top.exists() { top.display().to_string() } else { format!("HOST::{}", top.display()) }
     }
 }
+
+mod links;
 
 #[cfg(test)]
 mod tests;

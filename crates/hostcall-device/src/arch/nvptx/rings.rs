@@ -6,7 +6,7 @@ use core::arch::asm;
 use hostcall_abi::stream::Rings;
 
 // In constant memory, as the descriptor of ports.
-#[cfg(not(target_os = "hermit"))]
+#[cfg(not(target_vendor = "hostcall"))]
 core::arch::global_asm!(".visible .const .align 64 .b8 __hostcall_rings[64];");
 
 /// A field of the rings' descriptor. The compiler may move, merge and drop the load as it likes.

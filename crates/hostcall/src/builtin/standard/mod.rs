@@ -1,17 +1,22 @@
-//! Services that only programs with Rust's `std` call: standard input, entropy, metadata of files, and sockets.
+//! Services that only programs with Rust's `std` call: standard input, entropy, what POSIX has of files, and sockets.
 //!
 //! [`hostcall_abi::std_services`] defines them. None of them blocks a serving thread. Calls that wait for the network
 //! hold no thread at all: they are in the [`reactor`].
 
 mod address;
+mod changes;
+mod contents;
 mod input;
+mod links;
 mod names;
+mod opens;
 mod options;
 mod reactor;
 mod sockets;
 mod stat;
 mod system;
 mod waiting;
+mod watching;
 
 use std::sync::Arc;
 
@@ -43,11 +48,17 @@ impl Standard {
     pub(super) fn services(&self, context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>) -> Vec<Service> {
         let mut all = system::services(context, policy, &self.input);
         // As for other services of files.
-        all.extend(stat::services(context, policy, files).into_iter().map(Service::brief));
+        let mut of_files = stat::services(context, policy, files);
+        of_files.extend(opens::services(context, policy, files));
+        of_files.extend(links::services(context, policy));
+        of_files.extend(changes::services(context, policy, files));
+        of_files.extend(contents::services(context, files));
+        all.extend(of_files.into_iter().map(Service::brief));
         all.extend(sockets::services(context, policy, files));
         all.extend(options::services(context, policy, files));
         all.extend(names::services(context, policy));
         all.extend(waiting::services(context, files, &self.input, &self.reactor));
+        all.extend(watching::services(context, files, &self.input, &self.reactor));
         all
     }
 }

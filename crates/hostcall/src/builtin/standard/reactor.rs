@@ -3,6 +3,7 @@
 //! A call that can be answered at once is answered on the thread that served it. Otherwise its completion goes to the
 //! reactor's thread. That thread `poll`s the descriptors of all waiting calls, and a pipe by which it learns of new
 //! ones. It also wakes up now and then, because nobody tells it that a kernel was ended or that a server is gone.
+//! Then it tries the locks of files that calls wait for, because the system has no descriptor for those.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,10 +11,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use hostcall_abi::std_services::event;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::FlockOperation;
 
 use super::super::errno;
 use super::super::socket::Socket;
+use super::super::table::{Open, OpenFile};
+use super::super::watch::{Alarm, MOST, Set};
 use super::input::Source;
 use crate::service::Completion;
 
@@ -25,6 +30,12 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(super) enum Watched {
     Socket(Arc<Socket>),
     Input(Arc<Source>),
+    /// A regular file is always ready.
+    File(Arc<OpenFile>),
+    /// A lock of a file or directory, with an operation that does not wait. It is ready once it is taken.
+    Lock(Open, FlockOperation),
+    Alarm(Arc<Alarm>),
+    Set(Arc<Set>),
     /// These events have happened already.
     Known(u32),
 }
@@ -34,16 +45,36 @@ impl Watched {
         match self {
             Self::Socket(socket) => Some(socket.as_fd()),
             Self::Input(input) => input.descriptor(),
-            Self::Known(_) => None,
+            Self::File(file) => Some(file.file.as_fd()),
+            Self::Alarm(alarm) => Some(alarm.as_fd()),
+            Self::Set(set) => Some(set.as_fd()),
+            Self::Lock(..) | Self::Known(_) => None,
         }
     }
 
+    /// What happened to one without a descriptor.
     fn known(&self) -> u32 {
         match self {
             Self::Known(events) => *events,
+            Self::Lock(open, operation) => match lock_of(open, *operation) {
+                Ok(()) => event::IN,
+                Err(errno::EAGAIN) => 0,
+                Err(_) => event::ERROR,
+            },
             _ => 0,
         }
     }
+}
+
+/// Takes or gives back a lock.
+pub(super) fn lock_of(open: &Open, operation: FlockOperation) -> Result<(), u32> {
+    let file = match open {
+        Open::File(file) if file.is_place() => return Err(errno::EBADF),
+        Open::File(file) => &file.file,
+        Open::Dir(dir) => &dir.dir,
+        Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => return Err(errno::EBADF),
+    };
+    rustix::io::retry_on_intr(|| rustix::fs::flock(file, operation)).map_err(|error| errno::of(&error.into()))
 }
 
 /// The call that waits.
@@ -53,24 +84,45 @@ pub(super) enum Answer {
     Wait(Completion),
     /// `StdNet::poll`
     Poll(Completion),
+    /// `StdNet::poll_any`
+    Count(Completion),
+    /// `StdFiles::lock`
+    Lock(Completion),
+    /// `StdWatch::wait`, for up to so many events of this set.
+    Set(Completion, Arc<Set>, usize),
 }
 
 impl Answer {
     fn completion(&self) -> &Completion {
-        let (Self::Wait(done) | Self::Poll(done)) = self;
+        let (Self::Wait(done) | Self::Poll(done) | Self::Count(done) | Self::Lock(done) | Self::Set(done, ..)) = self;
+        done
+    }
+
+    fn into_completion(self) -> Completion {
+        let (Self::Wait(done) | Self::Poll(done) | Self::Count(done) | Self::Lock(done) | Self::Set(done, ..)) = self;
         done
     }
 
     pub(super) fn fail(self, error: u32) {
         match self {
-            Self::Wait(done) => done.reply(&Err::<(), u32>(error)),
+            Self::Wait(done) | Self::Lock(done) => done.reply(&Err::<(), u32>(error)),
+            Self::Count(done) => done.reply(&Err::<u32, u32>(error)),
             Self::Poll(done) => done.reply(&Err::<[u32; 8], u32>(error)),
+            Self::Set(done, ..) => Self::set(done, Err(error)),
         }
+    }
+
+    /// Answers `StdWatch::wait`.
+    pub(super) fn set(done: Completion, found: Result<&[[u64; 2]], u32>) {
+        let flat = found.map(|found| std::array::from_fn(|i| found.get(i / 2).map_or(0, |pair| pair[i % 2])));
+        done.reply::<Result<[u64; 2 * MOST], u32>>(&flat);
     }
 
     fn events(self, events: &[u32]) {
         match self {
-            Self::Wait(done) => done.reply(&Ok::<(), u32>(())),
+            Self::Lock(done) if events.contains(&event::ERROR) => done.reply(&Err::<(), u32>(libc::ENOLCK.cast_unsigned())),
+            Self::Wait(done) | Self::Lock(done) => done.reply(&Ok::<(), u32>(())),
+            Self::Count(done) => done.reply(&Ok::<u32, u32>(events.iter().filter(|events| **events != 0).count() as u32)),
             Self::Poll(done) => {
                 let mut packed = [0u32; 8];
                 for (i, events) in events.iter().enumerate() {
@@ -78,13 +130,14 @@ impl Answer {
                 }
                 done.reply(&Ok::<[u32; 8], u32>(packed));
             }
+            Self::Set(done, ..) => Self::set(done, Ok(&[])),
         }
     }
 
     fn timed_out(self) {
         match self {
-            Self::Wait(_) => self.fail(errno::EAGAIN),
-            Self::Poll(_) => self.events(&[]),
+            Self::Wait(_) | Self::Lock(_) => self.fail(errno::EAGAIN),
+            Self::Poll(_) | Self::Count(_) | Self::Set(..) => self.events(&[]),
         }
     }
 }
@@ -99,18 +152,54 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    fn descriptors(&self) -> impl Iterator<Item = PollFd<'_>> {
-        let flags = |events: u32| PollFlags::from_bits_truncate(events as u16);
-        self.watched.iter().filter_map(move |(watched, events)| Some(PollFd::from_borrowed_fd(watched.descriptor()?, flags(*events))))
+    /// Answers, if something of `happened` is the caller's; otherwise it waits on.
+    fn answered(self, happened: &[u32]) -> Option<Self> {
+        if happened.iter().all(|events| *events == 0) {
+            return Some(self);
+        }
+        let mut rung = false;
+        for ((watched, _), _) in self.watched.iter().zip(happened).filter(|(_, events)| **events != 0) {
+            if let Watched::Alarm(alarm) = watched {
+                alarm.silence();
+                rung = true;
+            }
+        }
+        let Self { watched, deadline, answer } = self;
+        match answer {
+            Answer::Set(done, set, most) => {
+                let mut found = [[0; 2]; MOST];
+                let count = set.take(&mut found[..most]);
+                if count == 0 && !rung {
+                    // Another one who waits in the set was first.
+                    return Some(Self { watched, deadline, answer: Answer::Set(done, set, most) });
+                }
+                Answer::set(done, Ok(&found[..count]));
+            }
+            answer => answer.events(happened),
+        }
+        None
     }
+}
 
-    /// What happened to each, given what `poll` said of the descriptors.
-    fn happened(&self, polled: &mut impl Iterator<Item = u32>) -> Vec<u32> {
-        self.watched
-            .iter()
-            .map(|(watched, _)| if watched.descriptor().is_some() { polled.next().unwrap_or(0) } else { watched.known() })
-            .collect()
+fn descriptors(watched: &[(Watched, u32)]) -> impl Iterator<Item = PollFd<'_>> {
+    let flags = |events: u32| PollFlags::from_bits_truncate(events as u16);
+    watched.iter().filter_map(move |(watched, events)| Some(PollFd::from_borrowed_fd(watched.descriptor()?, flags(*events))))
+}
+
+/// What happened to each, given what `poll` said of the descriptors.
+fn happened(watched: &[(Watched, u32)], polled: &mut impl Iterator<Item = u32>) -> Vec<u32> {
+    let one = |watched: &Watched| if watched.descriptor().is_some() { polled.next().unwrap_or(0) } else { watched.known() };
+    watched.iter().map(|(watched, _)| watched).map(one).collect()
+}
+
+/// What has happened to each, without waiting.
+pub(super) fn happened_now(watched: &[(Watched, u32)]) -> Result<Vec<u32>, u32> {
+    let mut now: Vec<PollFd<'_>> = descriptors(watched).collect();
+    if !now.is_empty() {
+        rustix::io::retry_on_intr(|| poll(&mut now, Some(&Timespec::default()))).map_err(|error| errno::of(&error.into()))?;
     }
+    let polled: Vec<u32> = now.iter().map(reported).collect();
+    Ok(happened(watched, &mut polled.into_iter()))
 }
 
 fn reported(polled: &PollFd<'_>) -> u32 {
@@ -137,17 +226,12 @@ impl Reactor {
             // It would wait for ever.
             return waiting.answer.fail(errno::EINVAL);
         }
-        let mut now: Vec<PollFd<'_>> = waiting.descriptors().collect();
-        if !now.is_empty() && poll(&mut now, Some(&Timespec::default())).is_err() {
-            drop(now);
-            return waiting.answer.fail(errno::EIO);
-        }
-        let polled: Vec<u32> = now.iter().map(reported).collect();
-        drop(now);
-        let happened = waiting.happened(&mut polled.into_iter());
-        if happened.iter().any(|events| *events != 0) {
-            waiting.answer.events(&happened);
-        } else if waiting.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+        let happened = match happened_now(&waiting.watched) {
+            Ok(happened) => happened,
+            Err(error) => return waiting.answer.fail(error),
+        };
+        let Some(waiting) = waiting.answered(&happened) else { return };
+        if waiting.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             waiting.answer.timed_out();
         } else if let Err((waiting, error)) = self.hand_over(waiting) {
             waiting.answer.fail(errno::of(&error));
@@ -200,11 +284,11 @@ fn run(inbox: &Mutex<Inbox>, mut pipe: PipeReader) {
             }
             list.append(&mut inbox.waiting);
         }
-        let mut descriptors = vec![PollFd::new(&pipe, PollFlags::IN)];
-        descriptors.extend(list.iter().flat_map(Waiting::descriptors));
-        let outcome = poll(&mut descriptors, patience(&list).as_ref());
-        let polled: Vec<u32> = descriptors.iter().map(reported).collect();
-        drop(descriptors);
+        let mut all = vec![PollFd::new(&pipe, PollFlags::IN)];
+        all.extend(list.iter().flat_map(|waiting| descriptors(&waiting.watched)));
+        let outcome = poll(&mut all, patience(&list).as_ref());
+        let polled: Vec<u32> = all.iter().map(reported).collect();
+        drop(all);
         if let Err(error) = outcome
             && error != rustix::io::Errno::INTR
         {
@@ -220,13 +304,13 @@ fn run(inbox: &Mutex<Inbox>, mut pipe: PipeReader) {
         }
         let now = Instant::now();
         for waiting in std::mem::take(&mut list) {
-            let happened = waiting.happened(&mut polled);
+            let happened = happened(&waiting.watched, &mut polled);
             if let Some(verdict) = waiting.answer.completion().verdict() {
-                let (Answer::Wait(done) | Answer::Poll(done)) = waiting.answer;
-                done.end(verdict);
-            } else if happened.iter().any(|events| *events != 0) {
-                waiting.answer.events(&happened);
-            } else if waiting.deadline.is_some_and(|deadline| deadline <= now) {
+                waiting.answer.into_completion().end(verdict);
+                continue;
+            }
+            let Some(waiting) = waiting.answered(&happened) else { continue };
+            if waiting.deadline.is_some_and(|deadline| deadline <= now) {
                 waiting.answer.timed_out();
             } else {
                 list.push(waiting);

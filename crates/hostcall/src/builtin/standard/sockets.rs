@@ -16,8 +16,8 @@ use super::address::{NONE, Wire, from_wire, to_wire};
 use crate::policy::{Net, Policy};
 use crate::service::Service;
 
-/// Datagrams from others than granted places that one call throws away. A flood of them must not hold the serving thread: the call then says that
-/// there is nothing yet, and comes again as it does after any wait.
+/// Datagrams from others than granted places that one call throws away. A flood of them must not hold the serving thread: the call then says `EINTR`, and
+/// comes again at once. (It must not say that there is nothing: who waits for an edge would wait for one that has been.)
 const UNHEARD: usize = 16;
 
 pub(super) fn open(net: &Net, family: u32, kind: u32) -> Result<Socket, u32> {
@@ -95,8 +95,7 @@ fn receive(net: &Net, socket: &Socket, peek: bool, into: &mut [u8]) -> Result<(u
         }
         return Ok((read.min(into.len()), from.map_or(NONE, to_wire)));
     }
-    // `StdNet::wait` says at once that there is more.
-    Err(errno::EAGAIN)
+    Err(errno::EINTR)
 }
 
 fn send(net: &Net, socket: &Socket, to: Wire, from: &[u8]) -> Result<u32, u32> {
@@ -281,7 +280,7 @@ mod tests {
         let mut into = [0; 16];
         // Each call looks at so many and no more, whether it peeks or not.
         for peek in [true, false, true] {
-            assert_eq!(receive(&net, &socket, peek, &mut into), Err(errno::EAGAIN));
+            assert_eq!(receive(&net, &socket, peek, &mut into), Err(errno::EINTR));
         }
         assert_eq!(receive(&net, &socket, true, &mut into), Ok((5, to_wire(granted))));
         assert_eq!(receive(&net, &socket, false, &mut into), Ok((5, to_wire(granted))));

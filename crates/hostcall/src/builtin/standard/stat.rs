@@ -1,8 +1,7 @@
 //! Metadata of files, listings of whole directories, and second handles.
 
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt as _;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use cap_std::fs::{Metadata, MetadataExt};
 use hostcall_abi::std_services::stat;
@@ -11,16 +10,14 @@ use super::super::clock::since_epoch;
 use super::super::context::{Context, answer, owner_of};
 use super::super::errno::check;
 use super::super::listing::batch;
+use super::super::opening::at;
 use super::super::table::{FileTable, Open};
-use super::super::{define, errno, opening};
+use super::super::{define, errno};
 use crate::policy::{Place, Policy};
 use crate::service::Service;
 
-/// What a program may set of a file's mode: nothing that makes it run as somebody else.
-const PERMISSIONS: u32 = 0o777;
-
-fn all_of(metadata: &Metadata) -> [u64; 13] {
-    let mut all = [0; 13];
+fn all_of(metadata: &Metadata) -> [u64; 16] {
+    let mut all = [0; 16];
     all[stat::DEV] = metadata.dev();
     all[stat::INO] = metadata.ino();
     all[stat::LINKS] = metadata.nlink();
@@ -36,29 +33,34 @@ fn all_of(metadata: &Metadata) -> [u64; 13] {
     put(stat::ACCESSED, metadata.accessed());
     put(stat::MODIFIED, metadata.modified());
     put(stat::CREATED, metadata.created());
+    all[stat::CHANGED] = metadata.ctime().cast_unsigned();
+    all[stat::CHANGED + 1] = metadata.ctime_nsec().cast_unsigned();
+    all[stat::RDEV] = metadata.rdev();
     all
 }
 
-fn of_handle(files: &FileTable, owner: usize, handle: u64) -> Result<[u64; 13], u32> {
+fn of_handle(files: &FileTable, owner: usize, handle: u64) -> Result<[u64; 16], u32> {
     let metadata = match files.get(owner, handle)? {
         Open::File(file) => check(Metadata::from_file(&file.file))?,
-        Open::Dir(listing) => check(listing.lock().unwrap_or_else(PoisonError::into_inner).dir.dir_metadata())?,
-        Open::Socket(_) => return Err(errno::EINVAL),
+        Open::Dir(dir) => check(Metadata::from_file(&dir.dir))?,
+        Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => return Err(errno::EINVAL),
     };
     Ok(all_of(&metadata))
 }
 
 fn canonicalize(policy: &Policy, path: &[u8], into: &mut [u8]) -> Result<usize, u32> {
-    let Place { dir, path, grant, .. } = policy.mounts.resolve(path)?;
-    let found = check(dir.canonicalize(&path))?;
-    let mut whole = grant.as_bytes().to_vec();
-    for part in found.components().filter(|part| matches!(part, std::path::Component::Normal(_))) {
-        whole.push(b'/');
-        whole.extend_from_slice(part.as_os_str().as_bytes());
-    }
-    if whole.is_empty() {
-        whole.push(b'/');
-    }
+    let whole = at(&policy.mounts, path, true, |Place { dir, path, grant, .. }| {
+        let found = dir.canonicalize(&path)?;
+        let mut whole = grant.as_bytes().to_vec();
+        for part in found.components().filter(|part| matches!(part, std::path::Component::Normal(_))) {
+            whole.push(b'/');
+            whole.extend_from_slice(part.as_os_str().as_bytes());
+        }
+        if whole.is_empty() {
+            whole.push(b'/');
+        }
+        Ok(whole)
+    })?;
     let fits = whole.len().min(into.len());
     into[..fits].copy_from_slice(&whole[..fits]);
     Ok(whole.len())
@@ -76,8 +78,8 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::std_files::stat_path(|_, _| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
         let follow = call.fixed()?;
-        let result = p.mounts.resolve(path).and_then(|Place { dir, path, .. }| {
-            check(if follow { dir.metadata(&path) } else { dir.symlink_metadata(&path) }).map(|metadata| all_of(&metadata))
+        let result = at(&p.mounts, path, follow, |Place { dir, path, .. }| {
+            Ok(all_of(&if follow { dir.metadata(&path) } else { dir.symlink_metadata(&path) }?))
         });
         answer(call, result)
     }));
@@ -98,21 +100,9 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         answer(call, result)
     }));
     let f = files.clone();
-    all.push(context.blocking(&define::std_files::set_mode(|_, _| Err(0)), move |call| {
-        let (handle, mode) = (call.fixed()?, call.fixed::<u32>()?);
-        let result = f.file(owner_of(call.report()), handle).and_then(|file| {
-            if !file.writable {
-                return Err(errno::EACCES);
-            }
-            check(file.file.set_permissions(std::fs::Permissions::from_mode(mode & PERMISSIONS)))
-        });
-        answer(call, result)
-    }));
-    let p = policy.clone();
-    all.push(context.blocking(&define::std_files::set_mode_path(|_, _| Err(0)), move |call| {
-        let path = call.slice::<u8>()?;
-        let mode = call.fixed::<u32>()?;
-        let result = p.mounts.resolve(path).and_then(Place::writable).and_then(|place| opening::set_mode(&place, mode & PERMISSIONS));
+    all.push(context.inline(&define::std_files::rewind(|_| Err(0)), move |call| {
+        let handle = call.fixed()?;
+        let result = f.dir(owner_of(call.report()), handle).map(|dir| dir.rewind());
         answer(call, result)
     }));
     let p = policy.clone();

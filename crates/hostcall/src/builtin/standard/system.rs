@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::super::context::Context;
 use super::super::errno::check;
+use super::super::opening::umask;
 use super::super::{define, errno};
 use super::input::Source;
 use crate::policy::Policy;
@@ -69,6 +70,11 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Sour
             let fits = text.len().min(into.len());
             into[..fits].copy_from_slice(&text.as_bytes()[..fits]);
             call.reply(&(text.len() as u32), &[&into[..fits]]);
+            Ok(())
+        }),
+        context.inline(&define::std_system::identity(|| [0; 3]), |call| {
+            let identity = [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw(), umask()];
+            call.reply(&identity, &[]);
             Ok(())
         }),
     ]

@@ -1,0 +1,183 @@
+//! What there is not on a device: other processes, signals, users, terminals, libraries that are loaded later. Programs name these functions, and few call
+//! them: those that do get the answer that a system without such a thing gives.
+
+use crate::abi::errno::{ECHILD, ENOSYS, ENOTTY, EPERM};
+use crate::error::{Errno, returned};
+use core::ffi::{c_char, c_void};
+use core::ptr::null_mut;
+
+/// Functions that fail with an error number; parameters are not looked at.
+macro_rules! fail {
+    ($($(#[$doc:meta])+ $name:ident($($parameter:ty),*): $error:ident;)+) => { $(
+        $(#[$doc])+
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name($(_: $parameter),*) -> i32 {
+            returned(Err(Errno($error)))
+        }
+    )+ };
+}
+
+type Pointer = *mut c_void;
+type Text = *const c_char;
+
+fail! {
+    /// There is one process.
+    libc_fork(): ENOSYS;
+    /// There is one program.
+    libc_execve(Text, Pointer, Pointer): ENOSYS;
+    /// There is one program.
+    libc_execvp(Text, Pointer): ENOSYS;
+    /// There is one process.
+    libc_waitpid(i32, Pointer, i32): ECHILD;
+    /// There is one process.
+    libc_waitid(i32, u32, Pointer, i32): ECHILD;
+    /// There are no signals.
+    libc_kill(i32, i32): EPERM;
+    /// There are no signals.
+    libc_killpg(i32, i32): EPERM;
+    /// There are no users.
+    libc_setuid(u32): EPERM;
+    /// There are no groups.
+    libc_setgid(u32): EPERM;
+    /// There are no groups.
+    libc_setgroups(usize, Pointer): EPERM;
+    /// There are no sessions.
+    libc_setsid(): EPERM;
+    /// There are no groups of processes.
+    libc_setpgid(i32, i32): EPERM;
+    /// The tree of grants has one root.
+    libc_chroot(Text): EPERM;
+    /// There are no terminals.
+    libc_tcgetattr(i32, Pointer): ENOTTY;
+    /// There are no terminals.
+    libc_tcsetattr(i32, i32, Pointer): ENOTTY;
+    /// There is no debugger.
+    libc_prctl(i32, crate::variadic::More): ENOSYS;
+}
+
+/// Functions that fail with an error number that they return; parameters are not looked at.
+macro_rules! return_error {
+    ($($(#[$doc:meta])+ $name:ident($($parameter:ty),*): $error:expr;)+) => { $(
+        $(#[$doc])+
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name($(_: $parameter),*) -> i32 {
+            $error
+        }
+    )+ };
+}
+
+return_error! {
+    /// There is one process.
+    libc_posix_spawn(Pointer, Text, Pointer, Pointer, Pointer, Pointer): ENOSYS;
+    /// There is one process.
+    libc_posix_spawnp(Pointer, Text, Pointer, Pointer, Pointer, Pointer): ENOSYS;
+    /// Nothing is started with them.
+    libc_posix_spawnattr_init(Pointer): 0;
+    /// Nothing is started with them.
+    libc_posix_spawnattr_destroy(Pointer): 0;
+    /// Nothing is started with them.
+    libc_posix_spawnattr_setflags(Pointer, i16): 0;
+    /// Nothing is started with them.
+    libc_posix_spawnattr_setpgroup(Pointer, i32): 0;
+    /// Nothing is started with them.
+    libc_posix_spawnattr_setsigdefault(Pointer, Pointer): 0;
+    /// Nothing is started with them.
+    libc_posix_spawnattr_setsigmask(Pointer, Pointer): 0;
+    /// Nothing is started with them.
+    libc_posix_spawn_file_actions_init(Pointer): 0;
+    /// Nothing is started with them.
+    libc_posix_spawn_file_actions_destroy(Pointer): 0;
+    /// Nothing is started with them.
+    libc_posix_spawn_file_actions_adddup2(Pointer, i32, i32): 0;
+    /// Nothing is started with them.
+    libc_posix_spawn_file_actions_addchdir_np(Pointer, Text): 0;
+    /// No signal comes.
+    libc_sigaction(i32, Pointer, Pointer): 0;
+    /// No signal comes.
+    libc_sigaltstack(Pointer, Pointer): 0;
+    /// No signal comes.
+    libc_sigemptyset(Pointer): 0;
+    /// No signal comes.
+    libc_sigfillset(Pointer): 0;
+    /// No signal comes.
+    libc_sigaddset(Pointer, i32): 0;
+    /// No signal comes.
+    libc_sigdelset(Pointer, i32): 0;
+    /// No signal comes.
+    libc_sigprocmask(i32, Pointer, Pointer): 0;
+    /// No signal comes.
+    libc_pthread_sigmask(i32, Pointer, Pointer): 0;
+    /// There is one process, and nothing forks it.
+    libc_pthread_atfork(Pointer, Pointer, Pointer): 0;
+    /// What a library's end would call. A program ends without.
+    libc_atexit(Pointer): 0;
+}
+
+/// The handler of a signal, which never comes: the default one.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_signal(_signal: i32, _handler: usize) -> usize {
+    0
+}
+
+/// Functions that say who runs the program: who runs the host, whose files a program's files are.
+macro_rules! user {
+    ($($name:ident: $which:literal),+) => { $(
+        /// The user, or group, that runs the program.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name() -> u32 {
+            crate::place::owner()[$which]
+        }
+    )+ };
+}
+user!(libc_getuid: 0, libc_geteuid: 0, libc_getgid: 1, libc_getegid: 1);
+
+/// The process that started this one: none.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_getppid() -> i32 {
+    0
+}
+
+/// The group of processes: the one process.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_getpgid(_process: i32) -> i32 {
+    1
+}
+
+/// The session: the one process.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_getsid(_process: i32) -> i32 {
+    1
+}
+
+/// The user's entry in a table that is not there: 0, and no entry.
+///
+/// # Safety
+/// `result` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_getpwuid_r(_user: u32, _entry: Pointer, _into: *mut c_char, _len: usize, result: *mut Pointer) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { result.write(null_mut()) };
+    0
+}
+
+/// As [`libc_getpwuid_r`], by name.
+///
+/// # Safety
+/// As [`libc_getpwuid_r`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_getpwnam_r(_user: Text, entry: Pointer, into: *mut c_char, len: usize, result: *mut Pointer) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { libc_getpwuid_r(0, entry, into, len, result) }
+}
+
+/// A symbol of a library that is loaded later: none is.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_dlsym(_library: Pointer, _symbol: Text) -> Pointer {
+    null_mut()
+}
+
+/// What the kernel tells a process at its start: nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_getauxval(_key: usize) -> usize {
+    0
+}

@@ -1,0 +1,158 @@
+//! Bytes of files: at a place, in several pieces, and from file to file on the host.
+
+use crate::abi::errno::{EBADF, EINVAL, ENOSYS};
+use crate::abi::iovec;
+use crate::arguments::most;
+use crate::error::{Errno, answered, returned};
+use crate::fd::{self, Target};
+use crate::file;
+use crate::services::StdFiles;
+use core::ffi::c_void;
+use hostcall_device::__runtime::Files;
+
+fn place(at: i64) -> Result<u64, Errno> {
+    u64::try_from(at).map_err(|_| Errno(EINVAL))
+}
+
+/// Reads at a place of a file: how many bytes; 0 at the end.
+///
+/// # Safety
+/// `into` is valid for writes of `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_pread(fd: i32, into: *mut c_void, len: usize, at: i64) -> isize {
+    returned((|| {
+        let (handle, at) = (file::handle(fd)?, place(at)?);
+        if len == 0 {
+            return Ok(0);
+        }
+        if into.is_null() {
+            return Err(Errno(EINVAL));
+        }
+        // SAFETY: the caller's. No more than one call moves, so the length is never beyond what a slice may have.
+        let into = unsafe { core::slice::from_raw_parts_mut(into.cast::<u8>(), len.min(most())) };
+        answered(Files::read_at(handle, at, into)).map(|n| n as isize)
+    })())
+}
+
+/// Writes at a place of a file: how many bytes.
+///
+/// # Safety
+/// `from` is valid for reads of `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_pwrite(fd: i32, from: *const c_void, len: usize, at: i64) -> isize {
+    returned((|| {
+        let (handle, at) = (file::handle(fd)?, place(at)?);
+        if len == 0 {
+            return Ok(0);
+        }
+        if from.is_null() {
+            return Err(Errno(EINVAL));
+        }
+        // SAFETY: as in `libc_pread`.
+        let from = unsafe { core::slice::from_raw_parts(from.cast::<u8>(), len.min(most())) };
+        answered(Files::write_at(handle, at, from)).map(|n| n as isize)
+    })())
+}
+
+/// Moves bytes of several places, one after another, until one is not moved whole.
+///
+/// # Safety
+/// `vectors` are `count` vectors, each as `one` wants it.
+unsafe fn each(vectors: *const iovec, count: i32, at: i64, one: impl Fn(&iovec, i64) -> isize) -> isize {
+    let Ok(count) = usize::try_from(count) else { return returned(Err(Errno(EINVAL))) };
+    let mut sum: isize = 0;
+    for i in 0..count {
+        // SAFETY: the caller's.
+        let vector = unsafe { &*vectors.add(i) };
+        if vector.iov_len == 0 {
+            continue;
+        }
+        let moved = one(vector, at.saturating_add(sum as i64));
+        if moved < 0 {
+            return if sum > 0 { sum } else { moved };
+        }
+        sum += moved;
+        if (moved as usize) < vector.iov_len {
+            break;
+        }
+    }
+    sum
+}
+
+/// Reads at a place of a file into several places.
+///
+/// # Safety
+/// `vectors` are `count` vectors, each valid for writes of its length.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_preadv(fd: i32, vectors: *const iovec, count: i32, at: i64) -> isize {
+    // SAFETY: the caller's.
+    unsafe { each(vectors, count, at, |vector, at| libc_pread(fd, vector.iov_base, vector.iov_len, at)) }
+}
+
+/// Writes at a place of a file from several places.
+///
+/// # Safety
+/// `vectors` are `count` vectors, each valid for reads of its length.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_pwritev(fd: i32, vectors: *const iovec, count: i32, at: i64) -> isize {
+    // SAFETY: the caller's.
+    unsafe { each(vectors, count, at, |vector, at| libc_pwrite(fd, vector.iov_base, vector.iov_len, at)) }
+}
+
+/// Copies between two places of files, each given by its number or as the file's cursor, and moves the numbers on.
+///
+/// # Safety
+/// Both are null or valid for reads and writes.
+unsafe fn copy(from: u64, from_at: *mut i64, to: u64, to_at: *mut i64, len: usize) -> Result<isize, Errno> {
+    // SAFETY: the caller's.
+    let (from_at, to_at) = unsafe { (from_at.as_mut(), to_at.as_mut()) };
+    let given = |at: &Option<&mut i64>| match at {
+        Some(at) => place(**at).map(|_| **at),
+        None => Ok(-1),
+    };
+    let copied = answered(StdFiles::copy(from, given(&from_at)?, to, given(&to_at)?, len as u64))?;
+    let copied = i64::try_from(copied).ok().filter(|copied| *copied as usize <= len).ok_or(Errno(crate::abi::errno::EIO))?;
+    for at in [from_at, to_at].into_iter().flatten() {
+        *at += copied;
+    }
+    Ok(copied as isize)
+}
+
+/// Copies from file to file on the host: how many bytes; 0 at the end.
+///
+/// # Safety
+/// `from_at` and `to_at` are null or valid for reads and writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_copy_file_range(from: i32, from_at: *mut i64, to: i32, to_at: *mut i64, len: usize, flags: u32) -> isize {
+    returned((|| {
+        if flags != 0 {
+            return Err(Errno(EINVAL));
+        }
+        let (from, to) = (file::handle(from)?, file::handle(to)?);
+        // SAFETY: the caller's.
+        unsafe { copy(from, from_at, to, to_at, len) }
+    })())
+}
+
+/// As [`libc_copy_file_range`], to the cursor of `to`. Where `to` is no file the caller has to read and write: `EINVAL`.
+///
+/// # Safety
+/// `from_at` is null or valid for reads and writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_sendfile(to: i32, from: i32, from_at: *mut i64, len: usize) -> isize {
+    returned((|| {
+        let (Target::File(from), Target::File(to)) = (fd::target(from)?, fd::target(to)?) else { return Err(Errno(EINVAL)) };
+        // SAFETY: the caller's.
+        match unsafe { copy(from, from_at, to, core::ptr::null_mut(), len) } {
+            // A file that is appended to: also for the caller to do.
+            Err(Errno(EBADF)) => Err(Errno(EINVAL)),
+            copied => copied,
+        }
+    })())
+}
+
+/// Moves bytes between pipes without their way through the program, which nothing here does.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_splice(_: i32, _: *mut i64, _: i32, _: *mut i64, _: usize, _: u32) -> isize {
+    returned(Err(Errno(ENOSYS)))
+}

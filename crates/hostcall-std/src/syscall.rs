@@ -1,0 +1,94 @@
+//! `syscall`: the system calls that crates make past C's library. Others are `ENOSYS`, for which they have other ways.
+
+use crate::abi::errno::{EINVAL, ENOSYS};
+use crate::abi::{
+    FUTEX_CLOCK_REALTIME, FUTEX_PRIVATE_FLAG, FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_WAKE, FUTEX_WAKE_BITSET, syscall, timespec,
+};
+use crate::error::{Errno, returned};
+use crate::{futex, process, thread, time};
+use hostcall_device::__runtime as device;
+
+/// Arguments, each as wide as a register.
+type Arguments = [usize; 4];
+
+/// `futex(word, operation, value, timeout, …)`.
+///
+/// # Safety
+/// As the operation wants it.
+unsafe fn futex([word, operation, value, timeout]: Arguments) -> Result<i64, Errno> {
+    let (word, value) = (word as *mut u32, value as u32);
+    let operation = operation as i32;
+    let command = operation & !(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+    match command {
+        FUTEX_WAIT | FUTEX_WAIT_BITSET => {
+            // SAFETY: the caller's.
+            let timeout = unsafe { (timeout as *const timespec).as_ref() }.map(time::nanos);
+            let deadline = match timeout {
+                // `FUTEX_WAIT` waits for a time, the other until one.
+                Some(span) if command == FUTEX_WAIT => Some(device::now_ns().saturating_add(span)),
+                Some(until) if operation & FUTEX_CLOCK_REALTIME != 0 => Some(time::monotonic_of_wall(until)?),
+                until => until,
+            };
+            // SAFETY: the caller's.
+            unsafe { futex::wait_until(word, value, deadline) }.map(|()| 0)
+        }
+        FUTEX_WAKE | FUTEX_WAKE_BITSET if !word.is_null() => Ok(i64::from(futex::wake(word, i32::try_from(value).unwrap_or(i32::MAX)))),
+        FUTEX_WAKE | FUTEX_WAKE_BITSET => Err(Errno(EINVAL)),
+        _ => Err(Errno(ENOSYS)),
+    }
+}
+
+/// # Safety
+/// As the system call wants its arguments.
+unsafe fn call(number: i64, arguments: impl FnOnce(&[bool]) -> Arguments) -> i64 {
+    let result = match number {
+        // SAFETY: the caller's.
+        syscall::FUTEX => unsafe { futex(arguments(&[true, false, false, true])) },
+        syscall::GETRANDOM => {
+            let [into, len, ..] = arguments(&[true, true]);
+            // SAFETY: the caller's.
+            unsafe { process::fill_entropy(into as *mut u8, len) }.map(|filled| filled as i64)
+        }
+        syscall::GETTID => Ok(i64::from(thread::libc_gettid())),
+        _ => Err(Errno(ENOSYS)),
+    };
+    returned(result)
+}
+
+/// A system call by its number.
+///
+/// # Safety
+/// As the system call wants its arguments.
+#[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_syscall(number: i64, more: crate::variadic::More) -> i64 {
+    // SAFETY: the caller's: what the system call wants lies there, each argument as wide as `wide` says, and aligned as its type is.
+    unsafe {
+        call(number, |wide| {
+            let mut at = more;
+            let mut arguments = Arguments::default();
+            for (argument, wide) in arguments.iter_mut().zip(wide) {
+                if *wide {
+                    at = at.add(at.align_offset(8));
+                    *argument = at.cast::<usize>().read();
+                    at = at.add(8);
+                } else {
+                    *argument = at.cast::<u32>().read() as usize;
+                    at = at.add(4);
+                }
+            }
+            arguments
+        })
+    }
+}
+
+/// A system call by its number.
+///
+/// # Safety
+/// As the system call wants its arguments.
+#[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_syscall(number: i64, a: usize, b: usize, c: usize, d: usize) -> i64 {
+    // SAFETY: the caller's. Arguments that it has not passed are not looked at.
+    unsafe { call(number, |_| [a, b, c, d]) }
+}
