@@ -12,11 +12,12 @@ use offload_image::Sha256;
 use crate::{BuildError, DeviceToolchain};
 
 /// The patches by name. Unified diffs, each with a line before it that says what it is for.
-const PATCHES: [(&str, &str); 13] = [
+const PATCHES: [(&str, &str); 14] = [
     ("allocation", include_str!("../../overlay/allocation.patch")),
     ("arguments", include_str!("../../overlay/arguments.patch")),
     ("entropy", include_str!("../../overlay/entropy.patch")),
     ("files", include_str!("../../overlay/files.patch")),
+    ("functions", include_str!("../../overlay/functions.patch")),
     ("futexes", include_str!("../../overlay/futexes.patch")),
     ("lanes", include_str!("../../overlay/lanes.patch")),
     ("machine", include_str!("../../overlay/machine.patch")),
@@ -29,7 +30,7 @@ const PATCHES: [(&str, &str); 13] = [
 ];
 
 /// The packages that are patched.
-const PATCHED: [&str; 3] = ["backtrace", "std", "unwind"];
+const PATCHED: [&str; 4] = ["backtrace", "compiler-builtins", "std", "unwind"];
 
 /// What tells this overlay from another.
 pub fn identity() -> String {
@@ -145,7 +146,7 @@ mod tests {
             let mut files = 0;
             for change in changes(text) {
                 files += 1;
-                assert!(PATCHED.iter().any(|package| change.file.starts_with(&format!("{package}/src/"))), "{name}: {}", change.file);
+                assert!(PATCHED.iter().any(|package| change.file.starts_with(&format!("{package}/"))), "{name}: {}", change.file);
                 diffy::Patch::from_str(change.diff).unwrap_or_else(|error| panic!("{name}: {error}"));
             }
             assert!(files > 0, "{name}");
