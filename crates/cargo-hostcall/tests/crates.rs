@@ -129,6 +129,7 @@ fn crates_and_programs_of_linux_compile_for_a_gpu() {
             .arg(target_dir())
             .arg("--manifest-path")
             .arg(&manifest)
+            .args(sysroot.settings().iter().map(|setting| format!("--config={setting}")))
             .envs(sysroot.variables().expect("it is prepared"))
             .env_remove("RUSTFLAGS")
             .env_remove("CARGO_ENCODED_RUSTFLAGS");

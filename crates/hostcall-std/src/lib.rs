@@ -11,7 +11,7 @@
 //! * `stack`: where threads' stacks are, on NVIDIA GPUs.
 //! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue. A lane of a `#[kernel]` is a thread, too;
 //!   [`output`]: what it prints. [`life`]: how it begins and ends.
-//! * `copies`: of memory, on NVIDIA GPUs.
+//! * `copies`: of memory, on NVIDIA GPUs. [`allocators`]: those that programs bring along.
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code. [`syscall`]: what is asked by number.
 //!   [`text`], [`calendar`], [`semaphore`]: parts of C's library. [`system`]: what is asked about the system; [`absent`]: what it has not.
 //! * [`fd`]: descriptors, which stand for handles of the host or for objects of the device. [`mod@file`], [`dir`], [`net`], [`pipes`]: what is done with
@@ -28,6 +28,7 @@ extern crate alloc;
 
 pub mod abi;
 pub mod absent;
+pub mod allocators;
 mod arguments;
 pub mod calendar;
 pub mod changes;
