@@ -183,6 +183,12 @@ driver_functions! {
     memcpy = "cuMemcpyAsync"(to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream);
     memset_d8 = "cuMemsetD8Async"(to: sys::CUdeviceptr, value: u8, count: usize, stream: sys::CUstream);
     memset_d16 = "cuMemsetD16Async"(to: sys::CUdeviceptr, value: u16, count: usize, stream: sys::CUstream);
+    memset_rows_d8 = "cuMemsetD2D8Async"(
+        to: sys::CUdeviceptr, pitch: usize, value: u8, width: usize, height: usize, stream: sys::CUstream,
+    );
+    memset_rows_d32 = "cuMemsetD2D32Async"(
+        to: sys::CUdeviceptr, pitch: usize, value: u32, width: usize, height: usize, stream: sys::CUstream,
+    );
     memset_d32 = "cuMemsetD32Async"(to: sys::CUdeviceptr, value: u32, count: usize, stream: sys::CUstream);
     module_load = "cuModuleLoadDataEx"(
         module: *mut sys::CUmodule, image: *const c_void, options: c_uint, keys: *mut c_int, values: *mut *mut c_void,

@@ -23,6 +23,7 @@ pub(super) struct Driver {
     make_stream: unsafe extern "C" fn(*mut *mut c_void, u32) -> Status,
     wait: unsafe extern "C" fn(*mut c_void) -> Status,
     launch: Launch,
+    current: unsafe extern "C" fn(*mut *mut c_void) -> Status,
     context: *mut c_void,
     /// `nothing` of the image, if there was one.
     pub(super) kernel: Option<*mut c_void>,
@@ -64,6 +65,7 @@ impl Driver {
                 make_stream: *library.get(b"cuStreamCreate")?,
                 wait: *library.get(b"cuStreamSynchronize")?,
                 launch: *library.get(b"cuLaunchKernel")?,
+                current: *library.get(b"cuCtxGetCurrent")?,
                 context: ptr::null_mut(),
                 kernel: None,
                 _library: library,
@@ -119,6 +121,13 @@ impl Driver {
     pub(super) fn launch(&self, kernel: *mut c_void, stream: *mut c_void) {
         // SAFETY: live handles.
         check(unsafe { (self.launch)(kernel, 1, 1, 1, 1, 1, 1, 0, stream, ptr::null_mut(), ptr::null_mut()) });
+    }
+
+    /// Asks which context is current, as each call of the library does.
+    pub(super) fn ask(&self) {
+        let mut context = ptr::null_mut();
+        // SAFETY: room for the handle.
+        check(unsafe { (self.current)(&raw mut context) });
     }
 
     /// Gives the context back.

@@ -122,6 +122,7 @@ fn launches(gpu: sys::ol_device_handle_t, image: &[u8], driver: &Driver, theirs:
     }
     idle();
     print(&["olLaunchKernel, GPU, the call alone", "cuLaunchKernel"], &times);
+    in_turns(10_000, &mut [("cuCtxGetCurrent, which is part of each call", &mut || driver.ask())]);
 
     let (gpu, kernel) = (Handle(gpu), Handle(kernel));
     by_threads("olLaunchKernel, GPU, by 8 threads with a queue each", || {

@@ -111,7 +111,7 @@ impl FlatStream {
         self.call(|driver| unsafe { driver.memcpy(to as u64, from as u64, bytes, self.raw) })
     }
 
-    /// Fills memory with a pattern, in order.
+    /// Fills memory with a pattern, in order. With a pattern of more than 32 bytes the driver may wait for the work before.
     ///
     /// # Safety
     /// `to` is memory of `bytes` bytes, a multiple of the pattern's, until the fill is done.
@@ -132,6 +132,29 @@ impl FlatStream {
             [a, b, c, d] if to.is_multiple_of(4) => {
                 // SAFETY: the caller's.
                 self.call(|driver| unsafe { driver.memset_d32(at, u32::from_ne_bytes([a, b, c, d]), bytes / 4, self.raw) })
+            }
+            _ if pattern.len() <= MOST_BY_ROWS => {
+                // A row for each pattern, and a column for each of its words, or bytes. Nothing of this is copied: copies that begin or end in the
+                // host's memory may wait for the work before them, which may wait for this thread.
+                let words = pattern.as_chunks::<4>();
+                let by_words = to.is_multiple_of(4) && words.1.is_empty();
+                let (pitch, rows) = (pattern.len(), bytes / pattern.len());
+                for first in (0..rows).step_by(MOST_ROWS) {
+                    let (start, height) = (at + (first * pitch) as u64, MOST_ROWS.min(rows - first));
+                    if by_words {
+                        for (column, word) in (0..).zip(words.0) {
+                            let value = u32::from_ne_bytes(*word);
+                            // SAFETY: the caller's; all rows lie in its memory.
+                            self.call(|driver| unsafe { driver.memset_rows_d32(start + column * 4, pitch, value, 1, height, self.raw) })?;
+                        }
+                    } else {
+                        for (column, &value) in (0..).zip(pattern) {
+                            // SAFETY: as above.
+                            self.call(|driver| unsafe { driver.memset_rows_d8(start + column, pitch, value, 1, height, self.raw) })?;
+                        }
+                    }
+                }
+                Ok(())
             }
             _ => {
                 // One pattern from the host, then as much again as there is, until it is full. The driver has read pageable memory when
@@ -197,6 +220,12 @@ impl FlatStream {
         self.stream.is_idle()
     }
 }
+
+/// The longest pattern that is written by rows, which takes as many calls as the pattern has bytes.
+const MOST_BY_ROWS: usize = 32;
+
+/// The most rows of one call. (CUDA names no limit; grids have 65 535 groups in their second dimension.)
+const MOST_ROWS: usize = 65_535;
 
 /// The shortest pattern that gives the same when repeated, of the lengths that the driver can set: 1, 2, 4, or all of it.
 fn shortest(pattern: &[u8]) -> &[u8] {
