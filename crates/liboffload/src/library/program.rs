@@ -45,6 +45,7 @@ impl Program {
 
 impl Symbol {
     /// The kernel that it is.
+    #[inline(always)]
     pub(super) fn kernel(&self) -> Result<&Arc<dyn Kernel>, Error> {
         match &self.what {
             What::Kernel(kernel) => Ok(kernel),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::arguments::Given;
 use super::backend::{self, Kernel, Shape};
 use super::device::Device;
-use super::error::fail;
+use super::error::{Launched, fail};
 use super::host_calls::Calls;
 use super::leaks::Origin;
 use super::program::Symbol;
@@ -38,13 +38,26 @@ struct LastSymbol {
 
 impl LastSymbol {
     /// Calls `use_it` with the symbol of a handle.
+    ///
+    /// `use_it` is called in one place, so that it is inlined.
     #[inline(always)]
-    fn with<R>(&self, library: &Core, handle: ol_symbol_handle_t, use_it: impl FnOnce(&Symbol) -> Result<R, Error>) -> Result<R, Error> {
+    fn with(&self, library: &Core, handle: ol_symbol_handle_t, use_it: impl FnOnce(&Symbol) -> Launched) -> Launched {
+        let (mut known, own);
         // Nobody waits: a launch may wait for a kernel that runs.
-        let Ok(mut known) = self.known.try_lock() else { return use_it(&*library.symbol_of(handle)?) };
-        let symbol = match &mut *known {
-            Some((last, symbol)) if *last == handle.addr() && library.symbols.is_live(handle.cast()) => symbol,
-            other => &mut other.insert((handle.addr(), library.symbol_of(handle)?)).1,
+        let symbol = match self.known.try_lock() {
+            Ok(locked) => {
+                known = Some(locked);
+                match known.as_deref_mut() {
+                    Some(Some((last, symbol))) if *last == handle.addr() && library.symbols.is_live(handle.cast()) => &**symbol,
+                    Some(other) => &*other.insert((handle.addr(), library.symbol_of(handle)?)).1,
+                    // (It was locked.)
+                    None => return Ok(()),
+                }
+            }
+            Err(_) => {
+                (known, own) = (None, library.symbol_of(handle)?);
+                &*own
+            }
         };
         let result = use_it(symbol);
         drop(known);
@@ -74,12 +87,7 @@ impl Queue {
 
     /// Calls `use_it` with the symbol of a handle, which is that of the queue's next launch.
     #[inline(always)]
-    pub(super) fn with_symbol<R>(
-        &self,
-        library: &Core,
-        handle: ol_symbol_handle_t,
-        use_it: impl FnOnce(&Symbol) -> Result<R, Error>,
-    ) -> Result<R, Error> {
+    pub(super) fn with_symbol(&self, library: &Core, handle: ol_symbol_handle_t, use_it: impl FnOnce(&Symbol) -> Launched) -> Launched {
         self.last.with(library, handle, use_it)
     }
 
@@ -92,8 +100,8 @@ impl Queue {
     ///
     /// # Safety
     /// As [`backend::Queue::launch`].
-    #[inline]
-    pub(super) unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Result<(), Error> {
+    #[inline(always)]
+    pub(super) unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Launched {
         // SAFETY: the caller's.
         unsafe { self.driver.launch(kernel, shape, arguments) }?;
         if let Some(calls) = kernel.host_calls() {

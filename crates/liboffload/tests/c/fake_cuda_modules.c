@@ -11,7 +11,8 @@ typedef int R;
 typedef uint64_t P;
 enum { INVALID_VALUE = 1, NOT_FOUND = 500, UNKNOWN = 999 };
 
-extern void *fake_module, *fake_function;
+extern void *fake_module, *fake_function, *fake_context;
+extern _Thread_local void *fake_current;
 long fake_launches, fake_asked;
 
 /* Whether a list in the environment has a word. */
@@ -93,6 +94,8 @@ R cuFuncGetParamInfo(void *f, size_t index, size_t *offset, size_t *size) {
 R cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                  void *stream, void **parameters, void **extra) {
     (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)stream, (void)parameters, (void)extra;
+    if (fake_current != fake_context)
+        return fake_current == NULL ? 201 : 400;
     fake_launches++;
     return f == fake_function ? 0 : 400;
 }

@@ -120,6 +120,8 @@ macro_rules! driver_functions {
                 ///
                 /// # Safety
                 /// As cuda.h says: handles live, pointers valid for what the function reads and writes, the right context current.
+                // (A call in between would copy those arguments that are on the stack, which were written there just now.)
+                #[inline(always)]
                 pub(super) unsafe fn $name(&self, $($arg: $ty),*) -> Result<(), Failed> {
                     // SAFETY: the caller's duty, and `resolve` gave the pointer its type.
                     match unsafe { (self.$name)($($arg),*) } {

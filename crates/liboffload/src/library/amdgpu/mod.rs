@@ -228,7 +228,7 @@ impl Code {
         let queue = WorkerQueue::new(&Arc::default(), &SPACE);
         let once = Shape { groups: [1; 3], size: [1; 3], shared: 0, cooperative: false };
         // SAFETY: clang's own kernel, which has no arguments.
-        unsafe { queue.launch(&kernel, &once, &Given::NONE) }?;
+        unsafe { queue.launch(&kernel, &once, &Given::NONE) }.map_err(|error| *error)?;
         queue.synchronize()
     }
 }

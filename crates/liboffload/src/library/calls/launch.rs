@@ -3,11 +3,12 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use super::gone;
 use crate::library::Core;
 use crate::library::arguments::Given;
 use crate::library::backend::{Kernel, Shape};
 use crate::library::device::Device;
-use crate::library::error::fail;
+use crate::library::error::{Launched, fail};
 use crate::library::program::Symbol;
 use crate::library::queue::refuse_in_host_function;
 use crate::runtime::Error;
@@ -40,7 +41,7 @@ fn shape(arguments: &ol_kernel_launch_size_args_t, cooperative: bool) -> Result<
 ///
 /// # Safety
 /// `properties` is null or a list that ends with `OL_KERNEL_LAUNCH_PROP_END`, whose values are of the types that go with them.
-#[inline]
+#[inline(always)]
 pub(in crate::library) unsafe fn is_cooperative(mut properties: *const ol_kernel_launch_prop_t) -> Result<bool, Error> {
     let mut cooperative = false;
     while !properties.is_null() {
@@ -68,13 +69,31 @@ pub(in crate::library) unsafe fn is_cooperative(mut properties: *const ol_kernel
 }
 
 /// The kernel that a symbol is, which must be one of the device.
-#[inline]
+#[inline(always)]
 fn kernel_of<'a>(symbol: &'a Symbol, device: &Device) -> Result<&'a Arc<dyn Kernel>, Error> {
     let kernel = symbol.kernel()?;
     if !symbol.device.is(device) {
         return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, format!("`{}` is a kernel of a program on another device", symbol.name));
     }
     Ok(kernel)
+}
+
+/// The shape and the arguments of a launch.
+///
+/// # Safety
+/// As `olLaunchKernel` says; the entry point checked that the structure is not null, and that the arrays are not if there are arguments.
+#[inline(always)]
+unsafe fn described(
+    size: *const ol_kernel_launch_size_args_t,
+    properties: *const ol_kernel_launch_prop_t,
+    count: usize,
+    pointers: *mut *mut c_void,
+    sizes: *const usize,
+) -> Result<(Shape, Given), Error> {
+    // SAFETY: the caller's structure and list.
+    let (size, cooperative) = unsafe { (size.read_unaligned(), is_cooperative(properties)?) };
+    // SAFETY: the caller's arrays.
+    Ok((shape(&size, cooperative)?, unsafe { Given::new(count, pointers, sizes) }?))
 }
 
 impl Core {
@@ -91,29 +110,26 @@ impl Core {
         num_args: usize,
         arg_ptrs: *mut *mut c_void,
         arg_sizes: *const usize,
-    ) -> Result<(), Error> {
-        let (queue, device) = (self.optional_queue(queue)?, self.device(device)?);
-        let read = || -> Result<(Shape, Given), Error> {
-            // SAFETY: the caller's structure and list; the entry point checked that the structure is not null.
-            let (size, cooperative) = unsafe { (launch_size_args.read_unaligned(), is_cooperative(properties)?) };
-            // SAFETY: the caller's arrays; the entry point checked that they are not null if there are arguments.
-            Ok((shape(&size, cooperative)?, unsafe { Given::new(num_args, arg_ptrs, arg_sizes) }?))
-        };
-        let Some(queue) = queue else {
+    ) -> Launched {
+        let device = self.device(device)?;
+        if queue.is_null() {
             let symbol = self.symbol_of(kernel)?;
             let kernel = kernel_of(&symbol, device)?;
-            let (shape, arguments) = read()?;
+            // SAFETY: the caller's.
+            let (shape, arguments) = unsafe { described(launch_size_args, properties, num_args, arg_ptrs, arg_sizes) }?;
             refuse_in_host_function("olLaunchKernel without a queue")?;
             // SAFETY: the caller says what kernels do with their arguments.
-            let done = device.at_once(|queue| unsafe { queue.launch(kernel, &shape, &arguments) });
-            return kernel.host_calls().map_or(done.clone(), |calls| calls.collected(done));
-        };
+            let done = device.at_once(|queue| unsafe { queue.launch(kernel, &shape, &arguments) }.map_err(|error| *error));
+            return Ok(kernel.host_calls().map_or(done.clone(), |calls| calls.collected(done))?);
+        }
+        let Some(queue) = self.queues.get(queue.cast()) else { return Err(Box::new(gone(ol_errc_t::OL_ERRC_INVALID_QUEUE, "queue"))) };
         queue.with_symbol(self, kernel, |symbol| {
             if !queue.device.is(device) {
-                return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "Device is not the device of Queue");
+                return Ok(fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "Device is not the device of Queue")?);
             }
             let kernel = kernel_of(symbol, device)?;
-            let (shape, arguments) = read()?;
+            // SAFETY: the caller's.
+            let (shape, arguments) = unsafe { described(launch_size_args, properties, num_args, arg_ptrs, arg_sizes) }?;
             // SAFETY: as above.
             unsafe { queue.launch(kernel, &shape, &arguments) }
         })
