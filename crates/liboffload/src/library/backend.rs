@@ -186,6 +186,9 @@ pub(super) struct Shape {
 }
 
 impl Shape {
+    /// One group of one item.
+    pub(super) const ONE: Shape = Shape { groups: [1; 3], size: [1; 3], shared: 0, cooperative: false };
+
     pub(super) fn group_count(&self) -> u64 {
         self.groups.iter().fold(1, |product: u64, &n| product.saturating_mul(u64::from(n)))
     }

@@ -22,6 +22,7 @@ pub(super) struct Driver {
     pub(super) copy_any: unsafe extern "C" fn(u64, u64, usize, *mut c_void) -> Status,
     make_stream: unsafe extern "C" fn(*mut *mut c_void, u32) -> Status,
     wait: unsafe extern "C" fn(*mut c_void) -> Status,
+    query: unsafe extern "C" fn(*mut c_void) -> Status,
     launch: Launch,
     current: unsafe extern "C" fn(*mut *mut c_void) -> Status,
     context: *mut c_void,
@@ -64,6 +65,7 @@ impl Driver {
                 copy_any: *library.get(b"cuMemcpyAsync")?,
                 make_stream: *library.get(b"cuStreamCreate")?,
                 wait: *library.get(b"cuStreamSynchronize")?,
+                query: *library.get(b"cuStreamQuery")?,
                 launch: *library.get(b"cuLaunchKernel")?,
                 current: *library.get(b"cuCtxGetCurrent")?,
                 context: ptr::null_mut(),
@@ -123,7 +125,18 @@ impl Driver {
         check(unsafe { (self.launch)(kernel, 1, 1, 1, 1, 1, 1, 0, stream, ptr::null_mut(), ptr::null_mut()) });
     }
 
-    /// Asks which context is current, as each call of the library does.
+    /// Whether a stream has nothing left to do.
+    pub(super) fn is_idle(&self, stream: *mut c_void) -> bool {
+        // SAFETY: a stream of `stream`.
+        let status = unsafe { (self.query)(stream) };
+        // `CUDA_ERROR_NOT_READY`.
+        if status != 600 {
+            check(status);
+        }
+        status == 0
+    }
+
+    /// Asks which context is current.
     pub(super) fn ask(&self) {
         let mut context = ptr::null_mut();
         // SAFETY: room for the handle.

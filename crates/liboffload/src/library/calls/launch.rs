@@ -15,26 +15,29 @@ use crate::runtime::Error;
 use crate::sys::*;
 
 /// The shape of a launch. Dimensions that are not used are 1.
+///
+/// Written number by number to where it is read so: a processor waits for numbers that are stored apart and loaded together.
 #[inline(always)]
-fn shape(arguments: &ol_kernel_launch_size_args_t, cooperative: bool) -> Result<Shape, Error> {
+fn shape(arguments: &ol_kernel_launch_size_args_t, cooperative: bool, shape: &mut Shape) -> Launched {
     let ol_kernel_launch_size_args_t { Dimensions: used, NumGroups: groups, GroupSize: size, DynSharedMemory: shared } = *arguments;
     if !(1..=3).contains(&used) {
-        return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, format!("LaunchSizeArgs->Dimensions is {used}: it must be 1, 2 or 3"));
+        return Ok(fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, format!("LaunchSizeArgs->Dimensions is {used}: it must be 1, 2 or 3"))?);
     }
-    let cut = |sizes: ol_dimensions_t| {
-        let [_, y, z] = [sizes.x, sizes.y, sizes.z];
-        [sizes.x, if used > 1 { y } else { 1 }, if used > 2 { z } else { 1 }]
-    };
-    let (groups, size) = (cut(groups), cut(size));
-    for (what, sizes) in [("NumGroups", groups), ("GroupSize", size)] {
-        if sizes.contains(&0) {
-            return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, format!("LaunchSizeArgs->{what} is {sizes:?}: no dimension may be 0"));
+    for (what, given, taken) in [("NumGroups", groups, &mut shape.groups), ("GroupSize", size, &mut shape.size)] {
+        taken[0] = given.x;
+        taken[1] = if used > 1 { given.y } else { 1 };
+        taken[2] = if used > 2 { given.z } else { 1 };
+        if given.x == 0 || used > 1 && given.y == 0 || used > 2 && given.z == 0 {
+            let text = format!("LaunchSizeArgs->{what} is {taken:?}: no dimension may be 0");
+            return Ok(fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text)?);
         }
     }
     let Ok(shared) = u32::try_from(shared) else {
-        return fail(ol_errc_t::OL_ERRC_INVALID_SIZE, format!("LaunchSizeArgs->DynSharedMemory is {shared}, more than any device has"));
+        let text = format!("LaunchSizeArgs->DynSharedMemory is {shared}, more than any device has");
+        return Ok(fail(ol_errc_t::OL_ERRC_INVALID_SIZE, text)?);
     };
-    Ok(Shape { groups, size, shared, cooperative })
+    (shape.shared, shape.cooperative) = (shared, cooperative);
+    Ok(())
 }
 
 /// What a list of properties says: whether the launch is cooperative.
@@ -78,7 +81,7 @@ fn kernel_of<'a>(symbol: &'a Symbol, device: &Device) -> Result<&'a Arc<dyn Kern
     Ok(kernel)
 }
 
-/// The shape and the arguments of a launch.
+/// The shape (`shape`) and the arguments of a launch.
 ///
 /// # Safety
 /// As `olLaunchKernel` says; the entry point checked that the structure is not null, and that the arrays are not if there are arguments.
@@ -89,11 +92,13 @@ unsafe fn described(
     count: usize,
     pointers: *mut *mut c_void,
     sizes: *const usize,
-) -> Result<(Shape, Given), Error> {
+    shape: &mut Shape,
+) -> Result<Given, Box<Error>> {
     // SAFETY: the caller's structure and list.
     let (size, cooperative) = unsafe { (size.read_unaligned(), is_cooperative(properties)?) };
+    self::shape(&size, cooperative, shape)?;
     // SAFETY: the caller's arrays.
-    Ok((shape(&size, cooperative)?, unsafe { Given::new(count, pointers, sizes) }?))
+    Ok(unsafe { Given::new(count, pointers, sizes) }?)
 }
 
 impl Core {
@@ -111,12 +116,12 @@ impl Core {
         arg_ptrs: *mut *mut c_void,
         arg_sizes: *const usize,
     ) -> Launched {
-        let device = self.device(device)?;
+        let (device, mut shape) = (self.device(device)?, Shape::ONE);
         if queue.is_null() {
             let symbol = self.symbol_of(kernel)?;
             let kernel = kernel_of(&symbol, device)?;
             // SAFETY: the caller's.
-            let (shape, arguments) = unsafe { described(launch_size_args, properties, num_args, arg_ptrs, arg_sizes) }?;
+            let arguments = unsafe { described(launch_size_args, properties, num_args, arg_ptrs, arg_sizes, &mut shape) }?;
             refuse_in_host_function("olLaunchKernel without a queue")?;
             // SAFETY: the caller says what kernels do with their arguments.
             let done = device.at_once(|queue| unsafe { queue.launch(kernel, &shape, &arguments) }.map_err(|error| *error));
@@ -129,7 +134,7 @@ impl Core {
             }
             let kernel = kernel_of(symbol, device)?;
             // SAFETY: the caller's.
-            let (shape, arguments) = unsafe { described(launch_size_args, properties, num_args, arg_ptrs, arg_sizes) }?;
+            let arguments = unsafe { described(launch_size_args, properties, num_args, arg_ptrs, arg_sizes, &mut shape) }?;
             // SAFETY: as above.
             unsafe { queue.launch(kernel, &shape, &arguments) }
         })
@@ -154,6 +159,8 @@ impl Core {
         let (device, symbol) = (self.device(device)?, self.symbol_of(kernel)?);
         // The number of groups does not matter, so it may be anything.
         size.NumGroups = ol_dimensions_t { x: 1, y: 1, z: 1 };
-        kernel_of(&symbol, device)?.max_cooperative_groups(&shape(&size, true)?)
+        let mut shape = Shape::ONE;
+        self::shape(&size, true, &mut shape).map_err(|error| *error)?;
+        kernel_of(&symbol, device)?.max_cooperative_groups(&shape)
     }
 }

@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use offload::Launch;
 use offload::cuda::flat::{Flat, FlatEvent, FlatStream};
 
 use super::cache::QueueWork;
@@ -72,12 +71,12 @@ impl Queue for CudaQueue {
             return Ok(fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "the kernel is not one of the queue's device")?);
         };
         check(kernel, arguments)?;
-        let launch = Launch { groups: shape.groups, group_size: shape.size, dynamic_shared: shape.shared };
         self.work.begin();
         let awake = kernel.calls.as_ref().map(|calls| (calls.awake(), calls.clone()));
         // The driver copies the arguments from where the caller has them.
         // SAFETY: the parameters were compared with what the driver says of the kernel; the rest is the caller's.
-        unsafe { self.stream.launch(&kernel.flat, &launch, shape.cooperative, arguments.pointers()) }.map_err(of_device)?;
+        unsafe { self.stream.launch(&kernel.flat, shape.groups, shape.size, shape.shared, shape.cooperative, arguments.pointers()) }
+            .map_err(of_device)?;
         match awake {
             // The server looks for calls, and stays, until the kernel has ended. By a thread of ours: who ends a server calls the driver.
             Some(awake) => Ok(self.stream.call_after(Box::new(move || drop(awake))).map_err(of_device)?),

@@ -102,15 +102,23 @@ impl FlatStream {
     /// [`Error::Launch`] for a shape that the device cannot run, [`Error::DeviceLost`].
     // For results that hold errors, which are large: they stay out of memory.
     #[inline(always)]
-    pub unsafe fn launch(&self, kernel: &FlatKernel, launch: &Launch, cooperative: bool, pointers: *mut *mut c_void) -> Result<(), Error> {
+    pub unsafe fn launch(
+        &self,
+        kernel: &FlatKernel,
+        groups: [u32; 3],
+        group_size: [u32; 3],
+        dynamic_shared: u32,
+        cooperative: bool,
+        pointers: *mut *mut c_void,
+    ) -> Result<(), Error> {
         let function = &kernel.function;
         if !Arc::ptr_eq(&function.module.context, &self.context) {
             return Err(Error::WrongDevice { what: "the kernel" });
         }
-        if !function.allows_dynamic_shared(launch.dynamic_shared) {
-            function.allow_dynamic_shared(&self.context.enter()?, launch.dynamic_shared)?;
+        if !function.allows_dynamic_shared(dynamic_shared) {
+            function.allow_dynamic_shared(&self.context.enter()?, dynamic_shared)?;
         }
-        let ([gx, gy, gz], [bx, by, bz], shared) = (launch.groups, launch.group_size, launch.dynamic_shared);
+        let ([gx, gy, gz], [bx, by, bz], shared) = (groups, group_size, dynamic_shared);
         self.context.call(
             // SAFETY: live handles; the driver copies each parameter before it returns.
             |driver| unsafe {
@@ -122,7 +130,8 @@ impl FlatStream {
             },
             |failed| match failed.status {
                 Status::INVALID_VALUE | Status::LAUNCH_OUT_OF_RESOURCES => {
-                    fault::launch(&function.name, launch, function.info(), self.context.driver, failed)
+                    let launch = Launch { groups, group_size, dynamic_shared };
+                    fault::launch(&function.name, &launch, function.info(), self.context.driver, failed)
                 }
                 _ => self.context.error(failed),
             },
