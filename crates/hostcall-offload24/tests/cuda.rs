@@ -69,6 +69,7 @@ launches: 10, changes of the current context in the last nine: 0
 launches with another context or none: 4, the other one is current
 fills of the GPU's memory: 0 bytes wrong, 0 too early; copies from the host: 0, of patterns of more than 64 bytes some
 fills of the host's memory: 0 bytes wrong, 0 too early; copies from the host: 0, of patterns of more than 64 bytes some
+destroyed while threads launched: 0 modules and 0 streams are left
 ";
 
 #[test]

@@ -15,6 +15,8 @@ _Thread_local void *fake_current;
 /* While it is set, fills and copies within the device are kept for `fake_release`; other copies are counted: a real
  * driver may have them wait for what was kept. */
 int fake_held, fake_waits;
+int fake_modules, fake_streams; /* how many there are */
+static void count(int *of, int by) { __atomic_fetch_add(of, by, __ATOMIC_SEQ_CST); }
 unsigned char fake_globals[160] __attribute__((aligned(64)));
 uint64_t fake_signature;
 /* Two bytes: the library's handle lies behind the module's, and is no other's. */
@@ -27,7 +29,7 @@ void *fake_context = context, *fake_module = module, *fake_function = function;
   __attribute__((weak)) R name(void) { return 801; }
 
 OK(cuInit) OK(cuStreamSynchronize) OK(cuStreamQuery) OK(cuStreamWaitEvent) OK(cuEventRecord) OK(cuEventQuery) OK(cuEventSynchronize)
-OK(cuEventDestroy_v2) OK(cuStreamDestroy_v2) OK(cuCtxSetLimit)
+OK(cuEventDestroy_v2) OK(cuCtxSetLimit)
 NO(cuMemAllocManaged) NO(cuMemHostRegister_v2) NO(cuMemHostUnregister) NO(cuMemPrefetchAsync_v2) NO(cuImportExternalMemory)
 NO(cuExternalMemoryGetMappedBuffer) NO(cuDestroyExternalMemory) NO(cuModuleLoadDataEx)
 NO(cuModuleGetFunction) NO(cuFuncGetAttribute) NO(cuFuncSetAttribute) NO(cuFuncGetParamInfo) NO(cuOccupancyMaxPotentialBlockSize)
@@ -159,7 +161,7 @@ R cuMemsetD16Async(P to, uint16_t v, size_t n, void *s) { (void)s; return rows(t
 R cuMemsetD32Async(P to, uint32_t v, size_t n, void *s) { (void)s; return rows(to, 0, &v, sizeof v, n, 1); }
 R cuMemsetD2D8Async(P to, size_t pitch, unsigned char v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 1, w, h); }
 R cuMemsetD2D32Async(P to, size_t pitch, uint32_t v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 4, w, h); }
-R cuModuleUnload(void *m) { (void)m; fake_destroyed++; return 0; }
+R cuModuleUnload(void *m) { (void)m; count(&fake_destroyed, 1); count(&fake_modules, -1); return 0; }
 R cuLibraryGetModule(void **m, void *l) { *m = module; return l == (void *)(module + 1) ? 0 : 400; }
 R cuFuncGetModule(void **m, void *f) { *m = module; return f == function ? 0 : 400; }
 __attribute__((weak)) R cuModuleGetFunctionCount(unsigned *n, void *m) { *n = 1; return m == module ? 0 : 400; }
@@ -176,6 +178,7 @@ __attribute__((weak)) R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const
   return 500;
 }
 R cuLaunchHostFunc(void *s, void (*f)(void *), void *d) { (void)s; f(d); return 0; }
-R cuStreamCreate(void **s, unsigned f) { (void)f; *s = stream; return 0; }
+R cuStreamCreate(void **s, unsigned f) { (void)f; *s = stream; count(&fake_streams, 1); return 0; }
+R cuStreamDestroy_v2(void *s) { (void)s; count(&fake_streams, -1); return 0; }
 R cuStreamGetCtx(void *s, void **c) { (void)s; *c = context; return 0; }
 R cuEventCreate(void **e, unsigned f) { (void)f; *e = stream; return 0; }

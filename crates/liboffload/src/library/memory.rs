@@ -117,7 +117,9 @@ impl Memory {
     #[inline(always)]
     pub(super) fn places<const N: usize>(&self, all: [(&str, *const c_void); N], size: usize, places: &mut [Place; N]) -> Launched {
         let allocations = self.allocations.read().unwrap_or_else(PoisonError::into_inner);
-        all.into_iter().zip(places).try_for_each(|((argument, address), place)| place_in(&allocations, argument, address.addr(), size, place))
+        all.into_iter()
+            .zip(places)
+            .try_for_each(|((argument, address), place)| place_in(&allocations, argument, address.addr(), size, place))
     }
 
     /// The device of the allocation that an address lies in.

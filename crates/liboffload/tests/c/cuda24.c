@@ -1,12 +1,14 @@
 /* LLVM 24's API on the driver without a GPU (fake_cuda_modules.c): cuda24 IMAGE. Prints what the image has, launches its
  * kernel `nothing`, and tells how often the driver was asked for what. */
 #include <OffloadAPI.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 extern long fake_launches, fake_asked;
-extern int fake_switched, fake_held, fake_waits;
+extern int fake_switched, fake_held, fake_waits, fake_modules, fake_streams;
 extern _Thread_local void *fake_current;
 extern void fake_release(void);
 
@@ -66,6 +68,62 @@ static void fill(ol_context_handle_t context, ol_device_handle_t device, ol_queu
     OK(olMemFree(context, address));
 }
 
+/* Threads launch, each in queues of its own and in one of all, while the program is destroyed and made again. What is destroyed is given back when no call
+ * uses it any more: no module and no stream is left. */
+enum { THREADS = 4, PROGRAMS = 2000 };
+static struct {
+    ol_context_handle_t context;
+    ol_device_handle_t device;
+    ol_queue_handle_t queue;
+    void *kernel;
+    size_t launched;
+    bool ends;
+} shared;
+
+static void *launch_and_destroy(void *data) {
+    const ol_kernel_launch_size_args_t once = {1, {1, 1, 1}, {1, 1, 1}, 0};
+    (void)data;
+    while (!__atomic_load_n(&shared.ends, __ATOMIC_SEQ_CST)) {
+        ol_queue_handle_t own = NULL;
+        OK(olCreateQueue(shared.context, shared.device, &own));
+        for (int i = 0; i < 6; i++) {
+            ol_symbol_handle_t kernel = __atomic_load_n(&shared.kernel, __ATOMIC_SEQ_CST);
+            ol_result_t result = olLaunchKernel(i % 2 ? own : shared.queue, shared.device, kernel, &once, NULL, 0, NULL, NULL);
+            if (result == OL_SUCCESS)
+                __atomic_fetch_add(&shared.launched, 1, __ATOMIC_SEQ_CST);
+            else if (result->Code != OL_ERRC_INVALID_ARGUMENT)
+                ok("a launch of a kernel that may be gone", result);
+        }
+        OK(olDestroyQueue(own));
+    }
+    return NULL;
+}
+
+static void destroyed_while_launching(const void *image, size_t size) {
+    pthread_t threads[THREADS];
+    int modules = fake_modules, streams = fake_streams;
+    OK(olCreateQueue(shared.context, shared.device, &shared.queue));
+    for (int i = 0; i <= PROGRAMS; i++) {
+        ol_program_handle_t program = NULL;
+        ol_symbol_handle_t kernel = NULL;
+        OK(olCreateProgram(shared.context, shared.device, image, size, &program));
+        OK(olGetSymbol(program, "nothing", OL_SYMBOL_KIND_KERNEL, &kernel));
+        __atomic_store_n(&shared.kernel, kernel, __ATOMIC_SEQ_CST);
+        for (int t = 0; i == 0 && t < THREADS; t++)
+            if (pthread_create(&threads[t], NULL, launch_and_destroy, NULL))
+                exit(2);
+        /* Some programs stay until they are used. */
+        for (size_t before = __atomic_load_n(&shared.launched, __ATOMIC_SEQ_CST); i % 20 == 0 && __atomic_load_n(&shared.launched, __ATOMIC_SEQ_CST) == before;)
+            thrd_yield();
+        OK(olDestroyProgram(program));
+    }
+    __atomic_store_n(&shared.ends, true, __ATOMIC_SEQ_CST);
+    for (int t = 0; t < THREADS; t++)
+        pthread_join(threads[t], NULL);
+    OK(olDestroyQueue(shared.queue));
+    printf("destroyed while threads launched: %d modules and %d streams are left\n", fake_modules - modules, fake_streams - streams);
+}
+
 int main(int argc, char **argv) {
     static char image[1 << 20];
     FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
@@ -111,6 +169,9 @@ int main(int argc, char **argv) {
     fill(context, device, queue, true);
     fill(context, device, queue, false);
     OK(olSyncQueue(queue));
+    shared.context = context;
+    shared.device = device;
+    destroyed_while_launching(image, size);
     OK(olShutDown());
     return 0;
 }

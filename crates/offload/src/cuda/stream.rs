@@ -82,7 +82,14 @@ impl Stream {
         if owner != context.raw {
             return Err(Error::WrongDevice { what: "the stream" });
         }
-        Ok(Stream { context: context.clone(), raw, owned: false, keep, marker: Mutex::new(Event::untimed(context)?), state: Mutex::default() })
+        Ok(Stream {
+            context: context.clone(),
+            raw,
+            owned: false,
+            keep,
+            marker: Mutex::new(Event::untimed(context)?),
+            state: Mutex::default(),
+        })
     }
 
     pub(super) fn raw(&self) -> sys::CUstream {

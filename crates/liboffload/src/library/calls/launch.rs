@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::gone;
 use crate::library::Core;
 use crate::library::arguments::Given;
 use crate::library::backend::{Kernel, Shape};
@@ -127,8 +126,7 @@ impl Core {
             let done = device.at_once(|queue| unsafe { queue.launch(kernel, &shape, &arguments) }.map_err(|error| *error));
             return Ok(kernel.host_calls().map_or(done.clone(), |calls| calls.collected(done))?);
         }
-        let Some(queue) = self.queues.get(queue.cast()) else { return Err(Box::new(gone(ol_errc_t::OL_ERRC_INVALID_QUEUE, "queue"))) };
-        queue.with_symbol(self, kernel, |symbol| {
+        self.launches.with(self, queue, kernel, |queue, symbol| {
             if !queue.device.is(device) {
                 return Ok(fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "Device is not the device of Queue")?);
             }

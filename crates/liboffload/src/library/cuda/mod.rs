@@ -106,7 +106,12 @@ impl Device for CudaDevice {
             Err(offload::Error::OutOfMemory { .. }) if cache.clear() => flat.allocate(kind, bytes, alignment),
             other => other,
         };
-        Ok(Arc::new(Allocated { memory: Some(memory.map_err(of_device)?), class, cache: cache.clone(), is_on_device: kind == Kind::Device }))
+        Ok(Arc::new(Allocated {
+            memory: Some(memory.map_err(of_device)?),
+            class,
+            cache: cache.clone(),
+            is_on_device: kind == Kind::Device,
+        }))
     }
 
     fn pin(&self, address: usize, size: usize) -> Result<Box<dyn Pin>, Error> {

@@ -299,7 +299,8 @@ fn are_few<T: PartialEq>(elements: &[T]) -> bool {
 /// The shortest pattern that gives the same when repeated, of lengths that are powers of two: or all of it.
 fn shortest(pattern: &[u8]) -> &[u8] {
     let same = |length: &usize| pattern.chunks(*length).all(|part| part == &pattern[..*length]);
-    let mut lengths = (0..usize::BITS).map(|bit| 1 << bit).take_while(|&length| length < pattern.len() && pattern.len().is_multiple_of(length));
+    let mut lengths =
+        (0..usize::BITS).map(|bit| 1 << bit).take_while(|&length| length < pattern.len() && pattern.len().is_multiple_of(length));
     lengths.find(same).map_or(pattern, |length| &pattern[..length])
 }
 
