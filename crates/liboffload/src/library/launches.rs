@@ -8,7 +8,7 @@
 //! launch that holds its place.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use super::Core;
@@ -23,7 +23,11 @@ use crate::sys::{ol_errc_t, ol_queue_handle_t, ol_symbol_handle_t};
 const PLACES: usize = 256;
 
 /// See the module's documentation.
-pub(super) struct Launches([Place; PLACES]);
+pub(super) struct Launches {
+    places: [Place; PLACES],
+    /// Places from this one on were never used.
+    unused: AtomicUsize,
+}
 
 /// Two cache lines, which processors fetch together.
 #[repr(align(128))]
@@ -40,12 +44,6 @@ struct Last {
 }
 
 impl Last {
-    #[cold]
-    fn find(library: &Core, queue: ol_queue_handle_t, symbol: ol_symbol_handle_t) -> Result<Last, Box<Error>> {
-        let found = library.queues.get(queue.cast()).ok_or_else(|| gone(ol_errc_t::OL_ERRC_INVALID_QUEUE, "queue"))?;
-        Ok(Last { queue: (queue.addr(), found), symbol: (symbol.addr(), library.symbol_of(symbol)?) })
-    }
-
     #[inline]
     fn is_live(&self, library: &Core) -> bool {
         library.queues.is_live(std::ptr::without_provenance(self.queue.0))
@@ -53,14 +51,30 @@ impl Last {
     }
 }
 
+/// The place of a queue's handle, in which the number of its slot begins there.
+#[inline]
+fn number(queue: usize) -> usize {
+    queue >> 8 & (PLACES - 1)
+}
+
 impl Launches {
     pub(super) const fn new() -> Launches {
-        Launches([const { Place { last: Mutex::new(None), is_stale: AtomicBool::new(false) } }; PLACES])
+        let places = [const { Place { last: Mutex::new(None), is_stale: AtomicBool::new(false) } }; PLACES];
+        Launches { places, unused: AtomicUsize::new(0) }
     }
 
+    #[inline]
     fn place(&self, queue: usize) -> &Place {
-        // The number of the handle's slot begins there.
-        &self.0[queue >> 8 & (PLACES - 1)]
+        &self.places[number(queue)]
+    }
+
+    /// What belongs to two handles, for the place of the queue.
+    #[cold]
+    fn find(&self, library: &Core, queue: ol_queue_handle_t, symbol: ol_symbol_handle_t) -> Result<Last, Box<Error>> {
+        // Before both are looked up. Pairs with the change in `forget_destroyed`: either that one sees the place, or what it is for is not found any more.
+        self.unused.fetch_max(number(queue.addr()) + 1, Ordering::SeqCst);
+        let found = library.queues.get(queue.cast()).ok_or_else(|| gone(ol_errc_t::OL_ERRC_INVALID_QUEUE, "queue"))?;
+        Ok(Last { queue: (queue.addr(), found), symbol: (symbol.addr(), library.symbol_of(symbol)?) })
     }
 
     /// Calls `use_them` with the queue and the symbol of two handles. In one place, so that it is inlined.
@@ -81,10 +95,10 @@ impl Launches {
             Some(Some(last)) if last.queue.0 == queue.addr() && last.symbol.0 == symbol.addr() && last.is_live(library) => &*last,
             Some(other) => {
                 _before = other.take();
-                &*other.insert(Last::find(library, queue, symbol)?)
+                &*other.insert(self.find(library, queue, symbol)?)
             }
             None => {
-                own = Last::find(library, queue, symbol)?;
+                own = self.find(library, queue, symbol)?;
                 &own
             }
         };
@@ -104,7 +118,9 @@ impl Launches {
 
     /// Symbols or queues were destroyed. Until they are given back here their images stay loaded.
     pub(super) fn forget_destroyed(&self, library: &Core) {
-        self.0.iter().for_each(|place| place.forget(library));
+        // Changes nothing. See `find`.
+        let unused = self.unused.fetch_max(0, Ordering::SeqCst);
+        self.places[..unused].iter().for_each(|place| place.forget(library));
     }
 }
 

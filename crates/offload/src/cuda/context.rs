@@ -417,17 +417,19 @@ impl Held {
     /// `call` is called again if it failed while another context was current: it says nothing then of this one. That is so when somebody made
     /// another one current on a thread on which this one was left. The driver refuses then what belongs to this context, and does nothing of it.
     ///
-    /// Inlined: results that hold errors are large, and those that go through memory take a good part of a launch.
+    /// Inlined, and so both are called in one place: results that hold errors are large, and those that go through memory take a good part of a launch.
     #[inline(always)]
     pub(super) fn call(&self, call: impl Fn(&Driver) -> Result<(), Failed>, explain: impl Fn(&Failed) -> Error) -> Result<(), Error> {
-        if self.0.loss.get().is_none() && LEFT_IN.get() == self.0.number {
-            match call(self.0.driver) {
-                Ok(()) => return Ok(()),
-                Err(failed) if self.is_current() => return Err(explain(&failed)),
-                Err(_) => LEFT_IN.set(0),
+        let is_left = self.0.loss.get().is_none() && LEFT_IN.get() == self.0.number;
+        let mut entered = if is_left { None } else { Some(self.enter_staying()?) };
+        loop {
+            let Err(failed) = call(self.0.driver) else { return Ok(()) };
+            if entered.is_some() || self.is_current() {
+                return Err(explain(&failed));
             }
+            LEFT_IN.set(0);
+            entered = Some(self.enter_staying()?);
         }
-        self.call_entered(&call, &explain)
     }
 
     /// Whether the driver says so.
@@ -438,8 +440,9 @@ impl Held {
         unsafe { self.0.driver.ctx_current(&mut current) }.is_ok() && current == self.0.raw
     }
 
+    /// Makes the context current: for good on a thread that has none.
     #[cold]
-    fn call_entered(&self, call: &dyn Fn(&Driver) -> Result<(), Failed>, explain: &dyn Fn(&Failed) -> Error) -> Result<(), Error> {
+    fn enter_staying(&self) -> Result<Entered<'_>, Error> {
         if let Some(lost) = self.0.loss() {
             return Err(lost);
         }
@@ -453,7 +456,7 @@ impl Held {
             // Even if it is current already: see `enter_even_if_lost`.
             entered.push()?;
         }
-        call(self.0.driver).map_err(|failed| explain(&failed))
+        Ok(entered)
     }
 }
 

@@ -15,18 +15,35 @@ use crate::sys::*;
 
 /// The shape of a launch. Dimensions that are not used are 1.
 ///
-/// Written number by number to where it is read so: a processor waits for numbers that are stored apart and loaded together.
+/// Read and written number by number: a processor waits for numbers that were stored apart and are loaded together, and the caller may have stored these
+/// just now.
+///
+/// # Safety
+/// There is such a structure at `arguments`.
 #[inline(always)]
-fn shape(arguments: &ol_kernel_launch_size_args_t, cooperative: bool, shape: &mut Shape) -> Launched {
-    let ol_kernel_launch_size_args_t { Dimensions: used, NumGroups: groups, GroupSize: size, DynSharedMemory: shared } = *arguments;
+unsafe fn shape(arguments: *const ol_kernel_launch_size_args_t, cooperative: bool, shape: &mut Shape) -> Launched {
+    // SAFETY: the caller's.
+    let (used, shared) =
+        unsafe { ((&raw const (*arguments).Dimensions).read_unaligned(), (&raw const (*arguments).DynSharedMemory).read_unaligned()) };
     if !(1..=3).contains(&used) {
         return Ok(fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, format!("LaunchSizeArgs->Dimensions is {used}: it must be 1, 2 or 3"))?);
     }
-    for (what, given, taken) in [("NumGroups", groups, &mut shape.groups), ("GroupSize", size, &mut shape.size)] {
-        taken[0] = given.x;
-        taken[1] = if used > 1 { given.y } else { 1 };
-        taken[2] = if used > 2 { given.z } else { 1 };
-        if given.x == 0 || used > 1 && given.y == 0 || used > 2 && given.z == 0 {
+    // SAFETY: as above.
+    let all = unsafe {
+        [
+            ("NumGroups", &raw const (*arguments).NumGroups, &mut shape.groups),
+            ("GroupSize", &raw const (*arguments).GroupSize, &mut shape.size),
+        ]
+    };
+    for (what, given, taken) in all {
+        // SAFETY: as above.
+        let [x, y, z] = unsafe { [&raw const (*given).x, &raw const (*given).y, &raw const (*given).z] };
+        // SAFETY: as above.
+        let number = |at: *const u32| unsafe { at.read_unaligned() };
+        taken[0] = number(x);
+        taken[1] = if used > 1 { number(y) } else { 1 };
+        taken[2] = if used > 2 { number(z) } else { 1 };
+        if taken.contains(&0) {
             let text = format!("LaunchSizeArgs->{what} is {taken:?}: no dimension may be 0");
             return Ok(fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text)?);
         }
@@ -93,11 +110,11 @@ unsafe fn described(
     sizes: *const usize,
     shape: &mut Shape,
 ) -> Result<Given, Box<Error>> {
-    // SAFETY: the caller's structure and list.
-    let (size, cooperative) = unsafe { (size.read_unaligned(), is_cooperative(properties)?) };
-    self::shape(&size, cooperative, shape)?;
-    // SAFETY: the caller's arrays.
-    Ok(unsafe { Given::new(count, pointers, sizes) }?)
+    // SAFETY: the caller's structure, list and arrays.
+    unsafe {
+        self::shape(size, is_cooperative(properties)?, shape)?;
+        Ok(Given::new(count, pointers, sizes)?)
+    }
 }
 
 impl Core {
@@ -158,7 +175,8 @@ impl Core {
         // The number of groups does not matter, so it may be anything.
         size.NumGroups = ol_dimensions_t { x: 1, y: 1, z: 1 };
         let mut shape = Shape::ONE;
-        self::shape(&size, true, &mut shape).map_err(|error| *error)?;
+        // SAFETY: a structure.
+        unsafe { self::shape(&raw const size, true, &mut shape) }.map_err(|error| *error)?;
         kernel_of(&symbol, device)?.max_cooperative_groups(&shape)
     }
 }
