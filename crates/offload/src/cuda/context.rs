@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockRea
 
 use cudarc::driver::sys;
 
-use super::driver::{Driver, Failed};
+use super::driver::{Driver, Failed, Status};
 use super::fault;
 use super::flight::{self, LEFT_IN, Outstanding};
 use super::window::Imported;
@@ -329,14 +329,6 @@ impl Entered<'_> {
         Ok(())
     }
 
-    /// Makes the context current on a thread that has none, and leaves it so.
-    fn stay(&self) -> Result<(), Error> {
-        // SAFETY: `raw` is live: owned and open, or lent for as long as the context lives.
-        self.check(unsafe { self.driver.ctx_set(self.context.raw) })?;
-        LEFT_IN.set(self.context.number);
-        Ok(())
-    }
-
     /// A driver result as ours; notes when it means that the context is lost.
     pub(super) fn check(&self, result: Result<(), Failed>) -> Result<(), Error> {
         result.map_err(|failed| self.error(&failed))
@@ -414,49 +406,55 @@ impl Held {
 
     /// Calls the driver with the context current. `explain` makes an error of a failure.
     ///
-    /// `call` is called again if it failed while another context was current: it says nothing then of this one. That is so when somebody made
-    /// another one current on a thread on which this one was left. The driver refuses then what belongs to this context, and does nothing of it.
+    /// On a thread on which the context was current before, that is not looked at. Somebody may have made another one current since. The driver refuses
+    /// what belongs to this context then, or does it in this context's stream. So a failure on such a thread may say nothing of this context, and
+    /// `call` is called again with the context pushed.
     ///
     /// Inlined, and so both are called in one place: results that hold errors are large, and those that go through memory take a good part of a launch.
     #[inline(always)]
     pub(super) fn call(&self, call: impl Fn(&Driver) -> Result<(), Failed>, explain: impl Fn(&Failed) -> Error) -> Result<(), Error> {
-        let is_left = self.0.loss.get().is_none() && LEFT_IN.get() == self.0.number;
-        let mut entered = if is_left { None } else { Some(self.enter_staying()?) };
+        let is_known = self.0.loss.get().is_none() && LEFT_IN.get() == self.0.number;
+        let mut pushed = if is_known { None } else { self.look()? };
         loop {
             let Err(failed) = call(self.0.driver) else { return Ok(()) };
-            if entered.is_some() || self.is_current() {
+            if pushed.is_some() || !self.is_in_doubt(&failed) {
                 return Err(explain(&failed));
             }
             LEFT_IN.set(0);
-            entered = Some(self.enter_staying()?);
+            pushed = Some(self.0.enter()?);
         }
     }
 
-    /// Whether the driver says so.
+    /// Whether a failure may be one of another context, or of what this thread has held as current since before a reset, by this context's name.
     #[cold]
-    fn is_current(&self) -> bool {
+    fn is_in_doubt(&self, failed: &Failed) -> bool {
         let mut current = std::ptr::null_mut();
         // SAFETY: an out parameter.
-        unsafe { self.0.driver.ctx_current(&mut current) }.is_ok() && current == self.0.raw
+        let asked = unsafe { self.0.driver.ctx_current(&mut current) };
+        asked.is_err()
+            || current != self.0.raw
+            || matches!(failed.status, Status::INVALID_CONTEXT | Status::CONTEXT_IS_DESTROYED | Status::INVALID_HANDLE)
     }
 
-    /// Makes the context current: for good on a thread that has none.
+    /// Looks what is current: the context, if need be for as long as the result lives.
     #[cold]
-    fn enter_staying(&self) -> Result<Entered<'_>, Error> {
+    fn look(&self) -> Result<Option<Entered<'_>>, Error> {
         if let Some(lost) = self.0.loss() {
             return Err(lost);
         }
-        let mut entered = self.0.open()?;
+        let entered = self.0.open()?;
         let mut current = std::ptr::null_mut();
         // SAFETY: an out parameter.
         entered.check(unsafe { self.0.driver.ctx_current(&mut current) })?;
         if current.is_null() {
-            entered.stay()?;
-        } else {
-            // Even if it is current already: see `enter_even_if_lost`.
-            entered.push()?;
+            // SAFETY: `raw` is live: owned and open, or lent for as long as the context lives.
+            entered.check(unsafe { self.0.driver.ctx_set(self.0.raw) })?;
+        } else if current != self.0.raw {
+            drop(entered);
+            return self.0.enter().map(Some);
         }
-        Ok(entered)
+        LEFT_IN.set(self.0.number);
+        Ok(None)
     }
 }
 

@@ -31,6 +31,7 @@ impl Status {
     pub(super) const DEVICE_UNAVAILABLE: Status = Status(46);
     pub(super) const NO_DEVICE: Status = Status(100);
     pub(super) const INVALID_IMAGE: Status = Status(200);
+    pub(super) const INVALID_CONTEXT: Status = Status(201);
     pub(super) const NO_BINARY_FOR_GPU: Status = Status(209);
     pub(super) const INVALID_PTX: Status = Status(218);
     pub(super) const JIT_COMPILER_NOT_FOUND: Status = Status(221);
@@ -39,6 +40,7 @@ impl Status {
     pub(super) const NOT_FOUND: Status = Status(500);
     pub(super) const NOT_READY: Status = Status(600);
     pub(super) const LAUNCH_OUT_OF_RESOURCES: Status = Status(701);
+    pub(super) const CONTEXT_IS_DESTROYED: Status = Status(709);
     pub(super) const SYSTEM_DRIVER_MISMATCH: Status = Status(803);
 
     /// The codes after which the context is dead: the driver documents each of them as leaving "the process in an inconsistent state",

@@ -91,7 +91,7 @@ impl Outstanding {
 
 thread_local! {
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
-    /// The number of the context that a [`super::context::Held`] left current on this thread; 0: none, or the thread is inside a host function.
+    /// The number of the context that a [`super::context::Held`] found or left current on this thread; 0: none, or the thread is inside a host function.
     pub(super) static LEFT_IN: Cell<u64> = const { Cell::new(0) };
 }
 

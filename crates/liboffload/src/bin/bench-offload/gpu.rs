@@ -126,6 +126,11 @@ fn launches(gpu: sys::ol_device_handle_t, image: &[u8], driver: &Driver, theirs:
     }
     idle();
     print(&["olLaunchKernel, GPU, the call alone", "cuLaunchKernel"], &times);
+    let kept = driver.elsewhere(|| {
+        launch(gpu, queue, kernel);
+        sync(queue);
+    });
+    println!("launches work with another context or none current, and it stays: {kept:?}");
     in_turns(10_000, &mut [("cuCtxGetCurrent", &mut || driver.ask())]);
 
     let (gpu, kernel) = (Handle(gpu), Handle(kernel));
