@@ -194,30 +194,26 @@ impl Stream {
             // Another thread sleeps on it.
             Err(TryLockError::WouldBlock) => None,
         };
-        match marker {
-            Some(marker) => self.sleep(entered, marker.raw),
-            None => {
-                let mut raw = std::ptr::null_mut();
-                // SAFETY: an out parameter; the context is current.
-                entered.check(unsafe { entered.driver.event_create(&mut raw, Event::UNTIMED) })?;
-                let slept = self.sleep(entered, raw);
-                // SAFETY: made just now, and destroyed this once.
-                entered.ignore(unsafe { entered.driver.event_destroy(raw) });
-                slept
-            }
-        }
-    }
-
-    /// Waits for the work so far, asleep until an event that nobody else uses.
-    fn sleep(&self, entered: &Entered<'_>, marker: sys::CUevent) -> Result<(), Error> {
+        let mut own = std::ptr::null_mut();
+        let event = match &marker {
+            Some(marker) => Ok(marker.raw),
+            // SAFETY: an out parameter; the context is current.
+            None => unsafe { entered.driver.event_create(&mut own, Event::UNTIMED) }.map(|()| own),
+        };
         // SAFETY: live handles.
-        match unsafe { entered.driver.event_record(marker, self.raw) } {
+        let recorded = event.and_then(|event| unsafe { entered.driver.event_record(event, self.raw) }.map(|()| event));
+        let waited = match recorded {
             // SAFETY: live handle.
-            Ok(()) => entered.check(unsafe { entered.driver.event_synchronize(marker) }),
+            Ok(event) => entered.check(unsafe { entered.driver.event_synchronize(event) }),
             // Whoever waits may have lent memory to a copy, so there is no way around waiting.
             // SAFETY: live handle.
             Err(_) => entered.check(unsafe { entered.driver.stream_synchronize(self.raw) }),
+        };
+        if !own.is_null() {
+            // SAFETY: made just now, and destroyed this once.
+            entered.ignore(unsafe { entered.driver.event_destroy(own) });
         }
+        waited
     }
 
     fn query(&self, entered: &Entered<'_>) -> Result<bool, Error> {
