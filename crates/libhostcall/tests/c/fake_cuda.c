@@ -78,6 +78,8 @@ R cuCtxPopCurrent_v2(void **c) {
   fake_current = below[--depth];
   return 0;
 }
+/* Makes a context current on this thread, as another library would. */
+void fake_enter(void *c) { fake_current = c; }
 /* What is in a stream needs the stream's context. */
 static R current(void) { return fake_current == context ? 0 : fake_current == NULL ? 201 : 400; }
 R cuCtxSetCurrent(void *c) { if (c != NULL && c != context) return 201; fake_switched++; fake_current = c; return 0; }
