@@ -48,6 +48,12 @@ fail! {
     /// The tree of grants has one root.
     libc_chroot(Text): EPERM;
     /// There are no terminals.
+    libc_cfsetispeed(Pointer, u32): ENOTTY;
+    /// There are no terminals.
+    libc_cfsetospeed(Pointer, u32): ENOTTY;
+    /// There are no users.
+    libc_getgrouplist(Text, u32, Pointer, Pointer): EPERM;
+    /// There are no terminals.
     libc_tcgetattr(i32, Pointer): ENOTTY;
     /// There are no terminals.
     libc_tcsetattr(i32, i32, Pointer): ENOTTY;
@@ -193,6 +199,18 @@ user!(libc_getuid: 0, libc_geteuid: 0, libc_getgid: 1, libc_getegid: 1);
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_getppid() -> i32 {
     0
+}
+
+/// The groups that a user is in besides the one that runs the program: none.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_getgroups(_room: i32, _into: Pointer) -> i32 {
+    0
+}
+
+/// Who has logged in: nobody.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_getlogin() -> *mut c_char {
+    null_mut()
 }
 
 /// The group of processes: the one process.
