@@ -239,6 +239,7 @@ fn command(sysroot: &Sysroot, verb: &str, selection: &Selection) -> Result<Comma
     // A rustup proxy that runs us has chosen a toolchain by variables; the device's cargo is none of its.
     command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").envs(sysroot.variables()?);
     command.arg(verb).args(selection.arguments()).args(["--target", &sysroot.machine.name()]);
+    command.args(sysroot.settings().iter().map(|setting| format!("--config={setting}")));
     if !selection.quiet {
         // This process's own, which cargo's linkers do not have.
         command.env(PROGRESS_VARIABLE, format!("/proc/{}/fd/2", std::process::id()));

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use hostcall_build::Setting;
+
 use crate::options::Options;
 use crate::{Outcome, cargo, exec};
 
@@ -24,5 +26,8 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     println!("# in .cargo/config.toml; programs are compiled by rustc {}, with its std, whichever cargo is used", sysroot.release());
     println!("[build]\nrustc = {}\ntarget = {}\n", text(sysroot.rustc().display().to_string()), text(machine.name()));
     println!("[target.{}]\nrunner = {}", machine.name(), serde_json::Value::from(runner));
+    for Setting { table, key, value } in sysroot.settings() {
+        println!("\n[{table}]\n{key} = {value}");
+    }
     Ok(ExitCode::SUCCESS)
 }

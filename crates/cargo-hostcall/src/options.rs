@@ -31,6 +31,9 @@ pub(crate) struct Options {
     /// Grant a directory, under the name GUEST, read-only with `:ro`, with its FIFOs and devices with `:special`
     #[arg(long = "dir", value_name = "HOST[::GUEST][:ro][:special]", value_parser = OsStringValueParser::new().try_map(|text| DirGrant::parse(&text)))]
     pub(crate) dirs: Vec<DirGrant>,
+    /// Directory, by its name GUEST, in which the program starts [default: /]
+    #[arg(long, value_name = "GUEST")]
+    pub(crate) cwd: Option<OsString>,
     /// Grant an environment variable, with this value or with its value on this machine
     #[arg(long = "env", value_name = "K[=V]")]
     pub(crate) variables: Vec<OsString>,
@@ -85,6 +88,9 @@ impl Options {
         builder = builder.heap(self.heap.unwrap_or(heap)).stats(self.stats).window(window).waves_help(true);
         for grant in &self.dirs {
             builder = builder.grant(grant).map_err(|error: GrantError| error.to_string())?;
+        }
+        if let Some(cwd) = &self.cwd {
+            builder = builder.current_dir(cwd);
         }
         for variable in &self.variables {
             let (name, value) = named(variable)?;
@@ -198,6 +204,9 @@ impl Options {
             let host = absolute(host);
             let parts: [&OsStr; 5] = [host.as_ref(), "::".as_ref(), guest, access.as_ref(), special.as_ref()];
             add("--dir", parts.into_iter().collect());
+        }
+        if let Some(cwd) = &self.cwd {
+            add("--cwd", cwd.clone());
         }
         for variable in &self.variables {
             add("--env", variable.clone());

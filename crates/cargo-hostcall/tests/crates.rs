@@ -1,7 +1,7 @@
 //! Popular crates of the registry, unmodified: `tests/crates` uses each a little, on the device and on this machine, and prints what came of it.
 //!
 //! `cargo xtask crates` runs this and shows the results. `docs/std-reference.md` must name every crate that is used here, and every one that cannot be.
-//! `tests/unix-crates` has those that are compiled and not used.
+//! `tests/unix-crates` and `tests/unix-tools` have those that are compiled and not used.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ fn crates_that_need_what_is_not_there_are_refused_with_its_name_and_who_calls_it
         let output = hostcall("build").args(["--for", "sim"]).current_dir(package.path()).output().expect("it starts");
         let said = text(&output.stderr);
         assert!(!output.status.success(), "{name} builds: it belongs to those that are used");
-        assert!(said.contains(&format!("nothing there provides `{missing}` (called by `{name}::")), "{name}: {said}");
+        assert!(said.contains(&format!("nothing there provides `{missing}` (called by `<{name}::")), "{name}: {said}");
         println!("no   {name}: `{missing}` is missing");
         assert!(documented.contains(&format!("`{name}`")), "docs/std-reference.md does not name {name}");
     }
@@ -121,20 +121,25 @@ fn crates_and_programs_of_linux_compile_for_a_gpu() {
     }
     let sysroot =
         Sysroot::prepare(&Machine::Nvptx, Some(Path::new(env!("CARGO_BIN_EXE_cargo-hostcall"))), |line| println!("{line}")).expect("std");
-    let manifest = root().join("tests/unix-crates/Cargo.toml");
-    let mut command = Command::new(sysroot.cargo());
-    command
-        .args(["check", "-q", "--locked", "--target", &sysroot.machine.name(), "--target-dir"])
-        .arg(target_dir())
-        .arg("--manifest-path")
-        .arg(&manifest)
-        .envs(sysroot.variables().expect("it is prepared"))
-        .env_remove("RUSTFLAGS")
-        .env_remove("CARGO_ENCODED_RUSTFLAGS");
-    let output = command.output().expect("it starts");
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let listed = fs::read_to_string(&manifest).expect("it is there");
-    let count = listed.split("[dependencies]").nth(1).expect("it has some").lines().filter(|line| line.contains(" = ")).count();
-    assert!(count >= 150, "only {count}");
-    assert!(documented().contains(&format!("lists {count} more")), "docs/std-reference.md tells another number than {count}");
+    let counts = ["unix-crates", "unix-tools"].map(|name| {
+        let manifest = root().join(format!("tests/{name}/Cargo.toml"));
+        let mut command = Command::new(sysroot.cargo());
+        command
+            .args(["check", "-q", "--locked", "--target", &sysroot.machine.name(), "--target-dir"])
+            .arg(target_dir())
+            .arg("--manifest-path")
+            .arg(&manifest)
+            .args(sysroot.settings().iter().map(|setting| format!("--config={setting}")))
+            .envs(sysroot.variables().expect("it is prepared"))
+            .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS");
+        let output = command.output().expect("it starts");
+        assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+        let listed = fs::read_to_string(&manifest).expect("it is there");
+        listed.split("[dependencies]").nth(1).expect("it has some").lines().filter(|line| line.contains(" = ")).count()
+    });
+    let [crates, tools] = counts;
+    assert!(crates + tools >= 150, "only {crates} and {tools}");
+    let told = format!("{crates} more crates, and {tools} tools of uutils");
+    assert!(documented().contains(&told), "docs/std-reference.md does not tell of {told}");
 }

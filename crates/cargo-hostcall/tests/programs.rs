@@ -258,6 +258,25 @@ fn a_program_sees_its_arguments_the_variables_it_was_given_and_the_time() {
     assert!((now - 600..=now).contains(&seconds), "{seconds}");
 }
 
+#[test]
+fn a_program_starts_in_the_directory_that_it_was_told() {
+    needs_toolchain!();
+    let directory = |options: &[&str]| {
+        let ran = run(options, "surroundings", &[], b"").succeeded();
+        ran.text().lines().find(|line| line.starts_with("directory ")).map(str::to_owned)
+    };
+    assert_eq!(directory(&[]).as_deref(), Some("directory Ok(\"/\")"));
+    assert_eq!(directory(&["--cwd", "a/./b/"]).as_deref(), Some("directory Ok(\"/a/b\")"));
+    // Its relative paths begin there, and those of a program that goes on from there as well.
+    let (there, here) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    for dir in [&there, &here] {
+        std::fs::create_dir(dir.path().join("w")).expect("made");
+    }
+    let grant = format!("{}::/deep/w", there.path().join("w").display());
+    let ran = run(&["--dir", &grant, "--cwd", "/deep"], "unixfs", &["w"], b"").succeeded();
+    assert_eq!(ran.text(), on_this_machine(here.path(), "unixfs", &["w"], b"").text());
+}
+
 /// `cargo hostcall run --stream FILE` of `losses`, and what `stream stats` says of its `Loss`.
 fn recorded(options: &[&str], values: &str, threads: &str) -> (support::Ran, serde_json::Value) {
     let dir = tempfile::tempdir().expect("a directory");

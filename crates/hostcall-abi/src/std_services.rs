@@ -26,6 +26,8 @@ macro_rules! std_services {
             fn error_text(errno: u32, into: &mut [u8]) -> u32;
             /// Whose files a program's files become: the user, the group and the umask of the host's process.
             fn identity() -> [u32; 3];
+            /// The directory in which the program starts, where the host has relative paths begin: its length, and as much of it as fits.
+            fn start(into: &mut [u8]) -> u32;
         }
 
         /// What POSIX knows of files and the device's own library does not ask.

@@ -58,7 +58,7 @@ pub use ptxas::{Ptxas, assemble_all, assemble_cached, assemble_quickly, note_arc
 pub use script::{Program, program, std_program};
 pub use setup::{SetupReport, setup};
 pub use stdlib::{
-    Machine, SUFFIX, Sysroot, act_as_tool, apply_overlay, build_std_program, is_test_harness, linked_runtime, overlay_identity,
+    Machine, SUFFIX, Setting, Sysroot, act_as_tool, apply_overlay, build_std_program, is_test_harness, linked_runtime, overlay_identity,
     runtime_state,
 };
 pub use target::{AMDGPU_ARCHES, AMDGPU_GENERIC, NVPTX_ARCH, PTX_VERSION, Target};

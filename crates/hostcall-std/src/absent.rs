@@ -1,7 +1,7 @@
 //! What there is not on a device: other processes, signals, users, terminals, libraries that are loaded later. Programs name these functions, and few call
 //! them: those that do get the answer that a system without such a thing gives.
 
-use crate::abi::errno::{ECHILD, ENOSYS, ENOTTY, EPERM};
+use crate::abi::errno::{ECHILD, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM};
 use crate::error::{Errno, returned};
 use core::ffi::{c_char, c_void};
 use core::ptr::null_mut;
@@ -48,11 +48,71 @@ fail! {
     /// The tree of grants has one root.
     libc_chroot(Text): EPERM;
     /// There are no terminals.
+    libc_cfsetispeed(Pointer, u32): ENOTTY;
+    /// There are no terminals.
+    libc_cfsetospeed(Pointer, u32): ENOTTY;
+    /// There are no users.
+    libc_getgrouplist(Text, u32, Pointer, Pointer): EPERM;
+    /// There are no terminals.
     libc_tcgetattr(i32, Pointer): ENOTTY;
     /// There are no terminals.
     libc_tcsetattr(i32, i32, Pointer): ENOTTY;
+    /// There is one process, and nothing before which it could go.
+    libc_setpriority(i32, u32, i32): EPERM;
+    /// The clock is the host's.
+    libc_clock_settime(i32, Pointer): EPERM;
+    /// The host's load and memory are its own affair.
+    libc_sysinfo(Pointer): ENOSYS;
+    /// Nobody tells of changes to files.
+    libc_inotify_init1(i32): ENOSYS;
+    /// Nobody tells of changes to files.
+    libc_inotify_add_watch(i32, Text, u32): ENOSYS;
+    /// Nobody tells of changes to files.
+    libc_inotify_rm_watch(i32, i32): ENOSYS;
+    /// Files have no more attributes.
+    libc_setxattr(Text, Text, Pointer, usize, i32): EOPNOTSUPP;
+    /// Files have no more attributes.
+    libc_lsetxattr(Text, Text, Pointer, usize, i32): EOPNOTSUPP;
+    /// Files have no more attributes.
+    libc_fsetxattr(i32, Text, Pointer, usize, i32): EOPNOTSUPP;
+    /// Files have no more attributes.
+    libc_removexattr(Text, Text): EOPNOTSUPP;
+    /// Files have no more attributes.
+    libc_lremovexattr(Text, Text): EOPNOTSUPP;
+    /// Files have no more attributes.
+    libc_fremovexattr(i32, Text): EOPNOTSUPP;
     /// There is no debugger.
     libc_prctl(i32, crate::variadic::More): ENOSYS;
+}
+
+/// Functions that would say how many bytes; they fail as those above.
+macro_rules! fail_for_bytes {
+    ($($(#[$doc:meta])+ $name:ident($($parameter:ty),*): $error:ident;)+) => { $(
+        $(#[$doc])+
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name($(_: $parameter),*) -> isize {
+            returned(Err(Errno($error)))
+        }
+    )+ };
+}
+
+fail_for_bytes! {
+    /// Files have no more attributes.
+    libc_getxattr(Text, Text, Pointer, usize): EOPNOTSUPP;
+    /// Files have no more attributes.
+    libc_lgetxattr(Text, Text, Pointer, usize): EOPNOTSUPP;
+    /// Files have no more attributes.
+    libc_fgetxattr(i32, Text, Pointer, usize): EOPNOTSUPP;
+    /// Files have no more attributes.
+    libc_listxattr(Text, Pointer, usize): EOPNOTSUPP;
+    /// Files have no more attributes.
+    libc_llistxattr(Text, Pointer, usize): EOPNOTSUPP;
+    /// Files have no more attributes.
+    libc_flistxattr(i32, Pointer, usize): EOPNOTSUPP;
+    /// Bytes go from pipe to pipe through the program only.
+    libc_splice(i32, Pointer, i32, Pointer, usize, u32): ENOSYS;
+    /// Bytes go from pipe to pipe through the program only.
+    libc_tee(i32, i32, usize, u32): ENOSYS;
 }
 
 /// Functions that fail with an error number that they return; parameters are not looked at.
@@ -107,6 +167,10 @@ return_error! {
     libc_sigprocmask(i32, Pointer, Pointer): 0;
     /// No signal comes.
     libc_pthread_sigmask(i32, Pointer, Pointer): 0;
+    /// There are no terminals.
+    libc_ttyname_r(i32, Pointer, usize): ENOTTY;
+    /// There is one process, before and behind nobody.
+    libc_getpriority(i32, u32): 0;
     /// There is one process, and nothing forks it.
     libc_pthread_atfork(Pointer, Pointer, Pointer): 0;
     /// What a library's end would call. A program ends without.
@@ -135,6 +199,18 @@ user!(libc_getuid: 0, libc_geteuid: 0, libc_getgid: 1, libc_getegid: 1);
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_getppid() -> i32 {
     0
+}
+
+/// The groups that a user is in besides the one that runs the program: none.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_getgroups(_room: i32, _into: Pointer) -> i32 {
+    0
+}
+
+/// Who has logged in: nobody.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_getlogin() -> *mut c_char {
+    null_mut()
 }
 
 /// The group of processes: the one process.
@@ -169,6 +245,18 @@ pub unsafe extern "C" fn libc_getpwnam_r(_user: Text, entry: Pointer, into: *mut
     // SAFETY: the caller's.
     unsafe { libc_getpwuid_r(0, entry, into, len, result) }
 }
+
+/// Functions that find an entry of a table that is not there.
+macro_rules! no_entry {
+    ($($name:ident($parameter:ty)),+) => { $(
+        /// No entry.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(_: $parameter) -> Pointer {
+            null_mut()
+        }
+    )+ };
+}
+no_entry!(libc_getpwuid(u32), libc_getpwnam(Text), libc_getgrgid(u32), libc_getgrnam(Text));
 
 /// A symbol of a library that is loaded later: none is.
 #[unsafe(no_mangle)]

@@ -1,9 +1,11 @@
 //! Errors: numbers, as Linux has them.
 
 use crate::abi::errno::{EAGAIN, EINVAL, EIO, EMSGSIZE, ENOSYS, ERANGE, ETIMEDOUT};
-use crate::lane;
 use crate::services::StdSystem;
+use crate::{lane, memory};
 use core::ffi::c_char;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, Ordering};
 use hostcall_device::CallError;
 
 /// An error number, positive.
@@ -81,6 +83,33 @@ pub unsafe extern "C" fn libc_strerror_r(errno: i32, into: *mut c_char, len: usi
 pub unsafe extern "C" fn libc___xpg_strerror_r(errno: i32, into: *mut c_char, len: usize) -> i32 {
     // SAFETY: the caller's.
     unsafe { libc_strerror_r(errno, into, len) }
+}
+
+/// What an error number means, as a C string that stays, as musl's: it is made once for each number.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_strerror(errno: i32) -> *const c_char {
+    /// One for each number that Linux has, and one for the others.
+    static TEXTS: [AtomicPtr<c_char>; 135] = [const { AtomicPtr::new(null_mut()) }; 135];
+    let known = &TEXTS[usize::try_from(errno).unwrap_or(0).min(TEXTS.len() - 1)];
+    // Acquire pairs with the release below: the text is seen.
+    let text = known.load(Ordering::Acquire);
+    if !text.is_null() {
+        return text;
+    }
+    let new: *mut c_char = memory::libc_calloc(MOST_TEXT, 1).cast();
+    if new.is_null() {
+        return c"".as_ptr();
+    }
+    // SAFETY: it has so many bytes.
+    unsafe { libc_strerror_r(errno, new, MOST_TEXT) };
+    match known.compare_exchange(null_mut(), new, Ordering::Release, Ordering::Acquire) {
+        Ok(_) => new,
+        Err(other) => {
+            // SAFETY: nobody else has seen it.
+            unsafe { memory::libc_free(new.cast()) };
+            other
+        }
+    }
 }
 
 /// The longest text of an error.

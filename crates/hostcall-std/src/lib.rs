@@ -11,9 +11,9 @@
 //! * `stack`: where threads' stacks are, on NVIDIA GPUs.
 //! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue. A lane of a `#[kernel]` is a thread, too;
 //!   [`output`]: what it prints. [`life`]: how it begins and ends.
-//! * `copies`: of memory, on NVIDIA GPUs.
+//! * `copies`: of memory, on NVIDIA GPUs. [`allocators`]: those that programs bring along.
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code. [`syscall`]: what is asked by number.
-//!   [`text`], [`calendar`], [`semaphore`]: parts of C's library. [`system`]: what is asked about the system; [`absent`]: what it has not.
+//!   [`text`], [`calendar`], [`language`], [`mutex`], [`semaphore`]: parts of C's library. [`system`]: what is asked about the system; [`absent`]: what it has not.
 //! * [`fd`]: descriptors, which stand for handles of the host or for objects of the device. [`mod@file`], [`dir`], [`net`], [`pipes`]: what is done with
 //!   those of each kind; [`poll`], [`mod@epoll`], [`io`]: with any. `local`: the objects, and how one waits for them and for the host.
 //! * [`place`]: where paths begin. [`links`]: names; [`status`], [`changes`], [`locks`]: what is known of files and set of them; [`moving`], [`mapping`]:
@@ -28,6 +28,7 @@ extern crate alloc;
 
 pub mod abi;
 pub mod absent;
+pub mod allocators;
 mod arguments;
 pub mod calendar;
 pub mod changes;
@@ -45,6 +46,7 @@ pub mod file;
 pub mod futex;
 pub mod io;
 pub mod lane;
+pub mod language;
 pub mod life;
 pub mod links;
 mod local;
@@ -52,6 +54,7 @@ pub mod locks;
 pub mod mapping;
 pub mod memory;
 pub mod moving;
+pub mod mutex;
 pub mod net;
 mod once;
 pub mod output;

@@ -74,7 +74,7 @@ pub unsafe extern "C" fn sys_free(block: *mut u8, size: usize, align: usize) {
 const HEAD: usize = 16;
 
 /// A block of C's of `size` bytes, aligned to `align` if that is more than 16; null, and an error number, if there is no room.
-fn c_block(size: usize, align: usize, zeroed: bool) -> *mut u8 {
+pub(crate) fn c_block(size: usize, align: usize, zeroed: bool) -> *mut u8 {
     let head = HEAD.max(align);
     let Some(all) = size.checked_add(head).filter(|all| isize::try_from(*all).is_ok()) else { return no_memory() };
     let base = if zeroed { sys_alloc_zeroed(all, head) } else { sys_malloc(all, head) };
@@ -107,6 +107,31 @@ unsafe fn c_layout(block: *mut u8) -> (*mut u8, usize, usize) {
     }
 }
 
+/// How many bytes of a block of C's are the caller's.
+///
+/// # Safety
+/// `block` came from [`c_block`] and was not given back.
+pub(crate) unsafe fn c_size(block: *mut u8) -> usize {
+    // SAFETY: the caller's.
+    let (_, all, head) = unsafe { c_layout(block) };
+    all - head
+}
+
+/// Moves the contents of `block` to `new`, of `size` bytes, and gives `block` back; if `new` is null, nothing is done. What `new` is.
+///
+/// # Safety
+/// Each is null or came from [`c_block`]; `block` is not used again unless `new` is null.
+pub(crate) unsafe fn moved(block: *mut u8, new: *mut u8, size: usize) -> *mut u8 {
+    if !block.is_null() && !new.is_null() {
+        // SAFETY: the caller's; as much is copied as both have.
+        unsafe {
+            new.copy_from_nonoverlapping(block, c_size(block).min(size));
+            libc_free(block);
+        }
+    }
+    new
+}
+
 /// C's `malloc`.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_malloc(size: usize) -> *mut u8 {
@@ -125,16 +150,8 @@ pub extern "C" fn libc_calloc(count: usize, size: usize) -> *mut u8 {
 /// `block` is null or came from these functions, and is not used again unless this returns null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_realloc(block: *mut u8, size: usize) -> *mut u8 {
-    let new = c_block(size, HEAD, false);
-    if !block.is_null() && !new.is_null() {
-        // SAFETY: the caller's; as much is copied as both have.
-        unsafe {
-            let (_, all, head) = c_layout(block);
-            new.copy_from_nonoverlapping(block, (all - head).min(size));
-            libc_free(block);
-        }
-    }
-    new
+    // SAFETY: the caller's.
+    unsafe { moved(block, c_block(size, HEAD, false), size) }
 }
 
 /// C's `aligned_alloc`.

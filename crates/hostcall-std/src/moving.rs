@@ -1,6 +1,6 @@
 //! Bytes of files: at a place, in several pieces, and from file to file on the host.
 
-use crate::abi::errno::{EBADF, EINVAL, ENOSYS};
+use crate::abi::errno::{EBADF, EINVAL};
 use crate::abi::iovec;
 use crate::arguments::most;
 use crate::error::{Errno, answered, returned};
@@ -149,10 +149,4 @@ pub unsafe extern "C" fn libc_sendfile(to: i32, from: i32, from_at: *mut i64, le
             copied => copied,
         }
     })())
-}
-
-/// Moves bytes between pipes without their way through the program, which nothing here does.
-#[unsafe(no_mangle)]
-pub extern "C" fn libc_splice(_: i32, _: *mut i64, _: i32, _: *mut i64, _: usize, _: u32) -> isize {
-    returned(Err(Errno(ENOSYS)))
 }

@@ -1,7 +1,8 @@
 //! Where a path begins: at the root of the grants, in the current directory, or in a directory that is open.
 //!
-//! The host knows one tree and no current directory. So what is relative is joined here, to the path of the directory as it was opened. If
-//! a directory is renamed while it is open, its descriptor names what is found under its former path.
+//! The host knows one tree, and the directory in which the program starts: relative paths begin there. So until the program goes elsewhere they are
+//! left as they are. Afterwards, and in directories that are open, what is relative is joined here, to the path of the directory as it was opened.
+//! If a directory is renamed while it is open, its descriptor names what is found under its former path.
 
 use crate::abi::AT_FDCWD;
 use crate::abi::errno::{EBADF, EINVAL, ENOENT, ENOTDIR, ERANGE};
@@ -26,8 +27,14 @@ pub(crate) const PATH_MAX: usize = 4096;
 
 /// The current directory, without links; empty for the root.
 static CURRENT: Spin<Vec<u8>> = Spin::new(Vec::new());
-/// Not 0 once there has been a current directory other than the root: only then is it asked for.
-static MOVED: AtomicU32 = AtomicU32::new(0);
+/// What there is to know of it, one of the three below.
+static STATE: AtomicU32 = AtomicU32::new(NOT_ASKED);
+/// The program is where it started, and has not asked where that is.
+const NOT_ASKED: u32 = 0;
+/// The program is where it started.
+const AT_START: u32 = 1;
+/// The program went somewhere.
+const MOVED: u32 = 2;
 
 /// `name` in a directory.
 fn join<'a>(dir: &[u8], name: &[u8]) -> Path<'a> {
@@ -43,14 +50,28 @@ fn join<'a>(dir: &[u8], name: &[u8]) -> Path<'a> {
     all.into()
 }
 
-fn current() -> Vec<u8> {
-    // Acquire pairs with the release in `move_to`.
-    if MOVED.load(Ordering::Acquire) == 0 { Vec::new() } else { CURRENT.with(|current| current.clone()) }
-}
-
 /// The path of the current directory.
 pub(crate) fn current_path() -> Vec<u8> {
-    let current = current();
+    // Acquire pairs with the releases here and in `move_to`.
+    if STATE.load(Ordering::Acquire) == NOT_ASKED {
+        let mut start = alloc::vec![0; PATH_MAX];
+        let len = StdSystem::start(&mut start).map_or(0, |len| len as usize);
+        start.truncate(if len < PATH_MAX { len } else { 0 });
+        if start == b"/" {
+            start.clear();
+        }
+        // Whoever has gone elsewhere meanwhile knows better.
+        let unused = CURRENT.with(|current| {
+            if STATE.load(Ordering::Relaxed) == NOT_ASKED {
+                STATE.store(AT_START, Ordering::Release);
+                core::mem::replace(current, start)
+            } else {
+                start
+            }
+        });
+        drop(unused);
+    }
+    let current = CURRENT.with(|current| current.clone());
     if current.is_empty() { b"/".to_vec() } else { current }
 }
 
@@ -70,8 +91,8 @@ pub(crate) unsafe fn at<'a>(dir: i32, name: *const c_char) -> Result<Path<'a>, E
     if dir != AT_FDCWD {
         return of_directory(dir).map(|dir| join(&dir, name));
     }
-    let current = current();
-    Ok(if current.is_empty() { name.into() } else { join(&current, name) })
+    // Acquire pairs with the release in `move_to`.
+    Ok(if STATE.load(Ordering::Acquire) == MOVED { join(&current_path(), name) } else { name.into() })
 }
 
 /// The path of a directory that is open.
@@ -93,8 +114,9 @@ pub(crate) unsafe fn path<'a>(name: *const c_char) -> Result<Path<'a>, Errno> {
 
 /// Remembers where a directory is that was opened.
 pub(crate) fn remember(fd: i32, path: &[u8]) {
-    // What the host takes for the root's is made so: the current directory may be another one later.
-    table::set_path(fd, &join(b"/", path.strip_prefix(b"/").unwrap_or(path)));
+    // From the root on: the current directory may be another one later.
+    let whole = if path.starts_with(b"/") { path.into() } else { join(&current_path(), path) };
+    table::set_path(fd, &whole);
 }
 
 fn move_to(path: &[u8]) -> Result<i32, Errno> {
@@ -112,9 +134,11 @@ fn move_to(path: &[u8]) -> Result<i32, Errno> {
     if found == b"/" {
         found.clear();
     }
-    let old = CURRENT.with(|current| core::mem::replace(current, found));
-    // Release pairs with the acquire in `current`.
-    MOVED.store(1, Ordering::Release);
+    let old = CURRENT.with(|current| {
+        // Release pairs with the acquires in `current_path` and `at`.
+        STATE.store(MOVED, Ordering::Release);
+        core::mem::replace(current, found)
+    });
     drop(old);
     Ok(0)
 }

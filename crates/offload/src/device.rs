@@ -408,7 +408,8 @@ impl Device {
     /// process, in new contexts too, and the error says to restart the process.
     ///
     /// # Errors
-    /// As when the device was opened.
+    /// As when the device was opened. [`Error::Reset`] while something of a CUDA device is held that would be left with nothing behind it: host memory,
+    /// a device of its raw context, a stream of `cuda::flat` (which the Offload API's queues are).
     pub fn reset(&self) -> Result<Device, Error> {
         Ok(Self::from_backend(self.0.backend.reset()?))
     }

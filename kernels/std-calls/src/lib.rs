@@ -116,7 +116,44 @@ fn blocks() -> i32 {
     let zeroed = memory::sys_alloc_zeroed(300, 4);
     // SAFETY: as above.
     assert!((0..300).all(|i| unsafe { zeroed.add(i).read() } == 0));
+    brought_along();
+    // SAFETY: texts that stay.
+    let said = |number| unsafe { CStr::from_ptr(error::libc_strerror(number)) }.to_str();
+    assert_eq!((said(2), said(2)), (Ok("No such file or directory"), Ok("No such file or directory")));
+    assert!(said(-1).is_ok_and(|text| text.contains("nknown")) && said(i32::MAX) == said(-1));
     0
+}
+
+/// jemalloc and mimalloc, as the crates for them call them.
+fn brought_along() {
+    use hostcall_std::allocators::*;
+    // SAFETY: blocks of theirs, each within its size, until it is given back.
+    unsafe {
+        let block = libc__rjem_mallocx(100, 12 | 0x40);
+        assert!(!block.is_null() && block as usize % 4096 == 0 && (0..100).all(|i| block.add(i).read() == 0));
+        assert_eq!(libc__rjem_malloc_usable_size(block), libc__rjem_nallocx(100, 12));
+        assert_eq!(libc__rjem_xallocx(block, 200, 0, 12), 100);
+        block.write_bytes(0xcd, 100);
+        let larger = libc__rjem_rallocx(block, 10_000, 13);
+        assert!(larger as usize % 8192 == 0 && libc__rjem_sallocx(larger, 13) == 10_000 && (0..100).all(|i| larger.add(i).read() == 0xcd));
+        let smaller = libc__rjem_realloc(larger, 10);
+        assert!((0..10).all(|i| smaller.add(i).read() == 0xcd));
+        libc__rjem_sdallocx(smaller, 10, 0);
+        libc__rjem_dallocx(libc__rjem_calloc(3, 5), 0);
+        libc__rjem_free(libc__rjem_malloc(1));
+        assert!(libc__rjem_mallocx(1 << 40, 0).is_null() && libc__rjem_calloc(usize::MAX, 2).is_null());
+        assert_eq!(libc__rjem_malloc_usable_size(core::ptr::null()), 0);
+
+        let block = libc_mi_zalloc_aligned(100, 256);
+        assert!(!block.is_null() && block as usize % 256 == 0 && (0..100).all(|i| block.add(i).read() == 0));
+        block.write_bytes(0xef, 100);
+        let larger = libc_mi_realloc_aligned(block, 5000, 512);
+        assert!(larger as usize % 512 == 0 && libc_mi_usable_size(larger) == 5000 && (0..100).all(|i| larger.add(i).read() == 0xef));
+        libc_mi_free(larger);
+        libc_mi_free(libc_mi_realloc(libc_mi_malloc(3), 50));
+        libc_mi_free(libc_mi_zalloc(3));
+        assert!(libc_mi_malloc_aligned(8, 3).is_null() && libc_mi_malloc_aligned(1 << 40, 8).is_null());
+    }
 }
 
 fn clock(which: i32) -> timespec {

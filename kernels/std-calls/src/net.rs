@@ -178,7 +178,7 @@ pub(crate) fn timeouts() -> i32 {
 pub(crate) fn connect(port: u16) -> i32 {
     let socket = s::libc_socket(AF_INET, SOCK_STREAM, 0);
     if socket < 0 {
-        say(&format!("socket {socket}\n"));
+        say(&format!("socket {}\n", checked(socket.into())));
         return 0;
     }
     say(&format!("connect {}\n", connect_to(socket, port)));

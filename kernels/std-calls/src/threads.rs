@@ -4,7 +4,9 @@ use crate::{checked, say};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
+use core::cell::UnsafeCell;
 use core::ffi::c_void;
+use core::mem::MaybeUninit;
 use core::ptr::{null, null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 use hostcall_std::abi::timespec;
@@ -129,7 +131,43 @@ pub(crate) fn mutex() -> i32 {
     threads.iter().for_each(|id| assert_ne!(join(*id), usize::MAX));
     // SAFETY: the others have ended.
     assert_eq!(unsafe { COUNTER }, 300 * (threads.len() + 1));
+    of_c();
     0
+}
+
+/// The same with C's mutex, which a waiter may also only try.
+fn of_c() {
+    use hostcall_std::mutex::*;
+    struct Shared(UnsafeCell<(MaybeUninit<Mutex>, usize)>);
+    // SAFETY: the number is used under the mutex.
+    unsafe impl Sync for Shared {}
+    // As musl's initialiser: zeros.
+    static SHARED: Shared = Shared(UnsafeCell::new((MaybeUninit::zeroed(), 0)));
+    // SAFETY: a static's places.
+    let (lock, counter) = unsafe { ((*SHARED.0.get()).0.as_ptr(), &raw mut (*SHARED.0.get()).1) };
+    fn work(rounds: usize) {
+        // SAFETY: as above; the number is this thread's while it holds the mutex.
+        unsafe {
+            let (lock, counter) = ((*SHARED.0.get()).0.as_ptr(), &raw mut (*SHARED.0.get()).1);
+            for round in 0..rounds {
+                if round % 2 == 0 || libc_pthread_mutex_trylock(lock) != 0 {
+                    assert_eq!(libc_pthread_mutex_lock(lock), 0);
+                }
+                *counter += 1;
+                assert_eq!(libc_pthread_mutex_unlock(lock), 0);
+            }
+        }
+    }
+    let threads: Vec<Thread> = (0..thread::limit()).map(|_| spawn(work, 300)).collect();
+    work(300);
+    threads.iter().for_each(|id| assert_ne!(join(*id), usize::MAX));
+    // SAFETY: the others have ended.
+    unsafe {
+        assert_eq!(*counter, 300 * (threads.len() + 1));
+        assert_eq!(libc_pthread_mutex_lock(lock), 0);
+        assert_eq!(libc_pthread_mutex_trylock(lock), 16);
+        assert_eq!((libc_pthread_mutex_unlock(lock), libc_pthread_mutex_unlock(lock)), (0, 1));
+    }
 }
 
 /// Waits that end by themselves, by a wake, or at once.

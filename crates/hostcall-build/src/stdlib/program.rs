@@ -42,6 +42,7 @@ fn build(spec: &ProgramSpec, source: &Source, sysroot: &Sysroot, warnings: &mut 
         .fold(run, |run, (name, value)| run.env(name, value))
         .env("CARGO_TARGET_DIR", &source.target_dir)
         .args(["build", "--release", "--bins", "--package", &source.package, "--target", &sysroot.machine.name()])
+        .args(sysroot.settings().iter().map(|setting| format!("--config={setting}")))
         .args(spec.features.iter().map(|feature| format!("--features={feature}")))
         .arg(cargo::MESSAGES);
     let compiled = cargo::compile(run, &source.package, &sysroot.machine.name(), &source.own(), spec.echo)?;

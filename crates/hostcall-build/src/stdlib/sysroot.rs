@@ -17,6 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::machine::Machine;
+use super::natives::{self, Setting};
 use super::tools;
 use crate::{BuildError, DeviceToolchain};
 
@@ -57,6 +58,11 @@ impl Sysroot {
     /// [`BuildError::Io`] if nobody has prepared it.
     pub fn variables(&self) -> Result<[(&'static str, OsString); 2], BuildError> {
         Ok([("RUSTC", self.rustc().into()), (STATE_VARIABLE, self.runtime_state()?.into())])
+    }
+
+    /// The settings that a cargo is given to build with this sysroot: what it need not build, because the runtime has it.
+    pub fn settings(&self) -> Vec<Setting> {
+        natives::settings(&self.machine)
     }
 
     /// What rustc calls as its linker.

@@ -12,7 +12,7 @@ mod limits;
 mod net;
 mod paths;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 pub use denials::Denial;
 pub use grant::{Access, DirGrant, GrantError};
@@ -46,6 +46,12 @@ impl Policy {
     pub fn dir(&mut self, grant: &DirGrant) -> Result<&mut Self, GrantError> {
         self.mounts.add(grant)?;
         Ok(self)
+    }
+
+    /// The directory, by its guest name, in which a program starts: there its relative paths begin. The root unless this says another.
+    pub fn current_dir(&mut self, guest: impl AsRef<OsStr>) -> &mut Self {
+        self.mounts.start_in(guest.as_ref());
+        self
     }
 
     /// Grants an environment variable with a value, which need not be the host's.

@@ -1,13 +1,14 @@
 //! How a guest's path finds its grant.
 //!
-//! Guests see one tree. A path is cut at `/`; `.` and empty components are left out; all paths start at the root. The
-//! path's components are compared with the grants' names. The longest name that the path begins with is its grant, and
+//! Guests see one tree. A path is cut at `/`; `.` and empty components are left out. A path that does not begin with `/`
+//! starts in the directory that the policy says, which is the root unless it says another. The path's components are compared with the grants' names. The longest name that the path begins with is its grant, and
 //! the rest of the path is resolved inside it by `cap-std`, which refuses whatever leads out of the granted directory.
 //! Then [`links`] says where the path leads in the guest's tree: perhaps to another grant.
 //! Before or within the name, `..` is refused.
 //!
 //! Paths are bytes, as the system has them.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
@@ -37,6 +38,8 @@ struct Mount {
 #[derive(Debug, Default)]
 pub(crate) struct Mounts {
     list: Vec<Mount>,
+    /// Where relative paths start: one slash before each component, so that the root is empty.
+    start: Vec<u8>,
     pub(crate) denials: Denials,
 }
 
@@ -130,6 +133,24 @@ impl Mounts {
         Ok(())
     }
 
+    /// Has relative paths start in this directory of the guest's tree.
+    pub(crate) fn start_in(&mut self, dir: &OsStr) {
+        self.start = components(dir.as_bytes()).flat_map(|part| [b"/", part].concat()).collect();
+    }
+
+    /// Where relative paths start.
+    pub(crate) fn start(&self) -> &[u8] {
+        if self.start.is_empty() { b"/" } else { &self.start }
+    }
+
+    /// The path from the root on.
+    fn absolute<'a>(&self, path: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.start.is_empty() || path.is_empty() || path.starts_with(b"/") {
+            return path.into();
+        }
+        [&self.start, &b"/"[..], path].concat().into()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -142,9 +163,10 @@ impl Mounts {
         if path.contains(&0) {
             return Err(errno::EINVAL);
         }
-        self.find(path).ok_or_else(|| {
-            let shown = path_of(path).display();
-            self.denials.note(format_args!("for {shown}{}", Granted(&self.list)), || format!("--dir {}", self.hint(path)));
+        let path = self.absolute(path);
+        self.find(&path).ok_or_else(|| {
+            let shown = path_of(&path).display();
+            self.denials.note(format_args!("for {shown}{}", Granted(&self.list)), || format!("--dir {}", self.hint(&path)));
             errno::EACCES
         })
     }

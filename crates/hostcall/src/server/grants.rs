@@ -1,6 +1,6 @@
 //! What a server's builder grants.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use super::ServerBuilder;
@@ -23,6 +23,12 @@ impl ServerBuilder {
     pub fn grant(mut self, grant: &DirGrant) -> Result<Self, GrantError> {
         self.policy.dir(grant)?;
         Ok(self)
+    }
+
+    /// The directory, by its guest name, in which a program starts: there its relative paths begin. Default: the root.
+    pub fn current_dir(mut self, guest: impl AsRef<OsStr>) -> Self {
+        self.policy.current_dir(guest);
+        self
     }
 
     /// Grants kernels an environment variable with a value, which need not be the host's.

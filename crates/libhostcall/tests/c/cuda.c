@@ -3,7 +3,8 @@
 #include "definitions.h"
 
 extern int fake_destroyed, fake_loaded;
-extern void *fake_current, *fake_context, *fake_module, *fake_function;
+extern void fake_enter(void *);
+extern void *fake_context, *fake_module, *fake_function;
 extern unsigned char fake_globals[160];
 extern uint64_t fake_signature;
 
@@ -46,7 +47,7 @@ int main(void) {
   fake_signature = Typed__add42.signature;
 
   CHECK(hc_device_from_cuda_context(NULL, &device) == HC_UNAVAILABLE && strstr(hc_last_error(), "no CUDA context is current") != NULL);
-  fake_current = fake_context;
+  fake_enter(fake_context);
   MUST(hc_device_from_cuda_context(NULL, &device));
   hc_device_destroy(&device);
   MUST(hc_device_from_cuda_context(fake_context, &device));

@@ -572,6 +572,10 @@ static const struct ol_api_note {
     char Name[12];
     uint32_t Version;
 } ol_api_note
+#if defined(__clang__)
+    /* What a sanitizer puts behind variables is no note. */
+    __attribute__((no_sanitize("address")))
+#endif
     __attribute__((used, aligned(4), section(".note.offload.api"))) = {11, 4, 1, "OffloadAPI", OFFLOAD_API_LLVM};
 #endif
 

@@ -1190,6 +1190,8 @@ pub unsafe fn launch_host_function<A: Api>(
 /// # Safety
 ///
 /// As [`Api::launch_kernel`]. `location` is null or points to a location whose texts are null or end in a zero.
+// A call would copy the parameters that are on the stack, from where the caller wrote them just now.
+#[inline(always)]
 pub unsafe fn launch_kernel<A: Api>(
     queue: ol_queue_handle_t,
     device: ol_device_handle_t,

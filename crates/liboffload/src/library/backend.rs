@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::arguments::Given;
+use super::error::Launched;
 use super::host_calls::Calls;
 use crate::runtime::Error;
 use crate::sys::{ol_alloc_type_t, ol_device_type_t, ol_platform_backend_t, ol_symbol_kind_t};
@@ -55,6 +56,11 @@ pub(super) trait Device: Send + Sync {
 /// Memory. Dropping it frees it.
 pub(super) trait Block: Send + Sync {
     fn address(&self) -> usize;
+
+    /// Whether it is memory of a GPU, which is neither the host's nor moved there.
+    fn is_on_device(&self) -> bool {
+        false
+    }
 }
 
 /// Locked host memory. Dropping it unlocks it.
@@ -67,8 +73,12 @@ pub(super) trait Pin: Send + Sync {
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) address: usize,
-    #[expect(dead_code, reason = "held for its drop")]
     pub(super) block: Option<Arc<dyn Block>>,
+}
+
+impl Place {
+    /// None.
+    pub(super) const NONE: Place = Place { address: 0, block: None };
 }
 
 impl fmt::Debug for Place {
@@ -81,11 +91,21 @@ impl fmt::Debug for Place {
 pub(super) trait Queue: Send + Sync {
     /// # Safety
     /// The kernel uses memory through `arguments` as the caller of the C API promised.
-    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Result<(), Error>;
+    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Launched;
 
     /// # Safety
     /// Both are memory of `size` bytes, until the copy is done.
     unsafe fn copy(&self, to: Place, from: Place, size: usize) -> Result<(), Error>;
+
+    /// Copies in a queue without other work, and waits for it.
+    ///
+    /// # Safety
+    /// As [`Queue::copy`].
+    unsafe fn copy_now(&self, [to, from]: &[Place; 2], size: usize) -> Launched {
+        // SAFETY: the caller's.
+        unsafe { self.copy(to.clone(), from.clone(), size) }?;
+        Ok(self.synchronize()?)
+    }
 
     /// `size` is a multiple of the pattern's.
     ///
@@ -166,6 +186,9 @@ pub(super) struct Shape {
 }
 
 impl Shape {
+    /// One group of one item.
+    pub(super) const ONE: Shape = Shape { groups: [1; 3], size: [1; 3], shared: 0, cooperative: false };
+
     pub(super) fn group_count(&self) -> u64 {
         self.groups.iter().fold(1, |product: u64, &n| product.saturating_mul(u64::from(n)))
     }

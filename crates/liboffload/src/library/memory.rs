@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use super::backend::{Block, Pin, Place};
 use super::device::Device;
-use super::error::fail;
+use super::error::{Launched, fail};
 use super::info::Value;
 use super::leaks::Origin;
 use super::{Core, Owner, session};
@@ -65,6 +65,30 @@ fn within(address: usize, size: usize, other: usize, other_size: usize) -> bool 
     address >= other && address - other <= other_size && size <= other_size - (address - other)
 }
 
+/// The allocation that an address lies in, and where it begins.
+fn around(allocations: &BTreeMap<usize, Allocation>, address: usize) -> Option<(usize, &Allocation)> {
+    let (&base, allocation) = allocations.range((Bound::Unbounded, Bound::Included(address))).next_back()?;
+    (address - base < allocation.size).then_some((base, allocation))
+}
+
+/// See [`Memory::place`].
+fn place_in(allocations: &BTreeMap<usize, Allocation>, argument: &str, address: usize, size: usize, place: &mut Place) -> Launched {
+    place.address = address;
+    if let Some((base, allocation)) = around(allocations, address) {
+        if within(address, size, base, allocation.size) {
+            place.block = Some(allocation.block.clone());
+            return Ok(());
+        }
+        let left = allocation.size - (address - base);
+        let text = format!("{size} bytes from {argument} on: its allocation of {} bytes ends after {left}", allocation.size);
+        return Ok(fail(ol_errc_t::OL_ERRC_INVALID_SIZE, text)?);
+    }
+    if address.checked_add(size).is_none_or(|end| end > isize::MAX as usize) {
+        return Ok(fail(ol_errc_t::OL_ERRC_INVALID_SIZE, format!("{size} bytes from {argument} on: there is no such memory"))?);
+    }
+    Ok(())
+}
+
 /// Memory that its caller's context does not know.
 fn of_another_context<T>(address: *const c_void) -> Result<T, Error> {
     fail(ol_errc_t::OL_ERRC_NOT_FOUND, format!("{address:p} is in an allocation of another context"))
@@ -78,28 +102,24 @@ impl Memory {
     /// Calls `use_it` with the allocation that an address lies in.
     fn find<R>(&self, address: usize, use_it: impl FnOnce(usize, &Allocation) -> R) -> Option<R> {
         let allocations = self.allocations.read().unwrap_or_else(PoisonError::into_inner);
-        let (&base, allocation) = allocations.range((Bound::Unbounded, Bound::Included(address))).next_back()?;
-        (address - base < allocation.size).then(|| use_it(base, allocation))
+        around(&allocations, address).map(|(base, allocation)| use_it(base, allocation))
     }
 
     /// Memory that a copy or a fill uses. An address in an allocation must be followed by as many bytes of it.
     pub(super) fn place(&self, argument: &str, address: *const c_void, size: usize) -> Result<Place, Error> {
-        let address = address.addr();
-        let found = self.find(address, |base, allocation| {
-            if within(address, size, base, allocation.size) {
-                return Ok(Place { address, block: Some(allocation.block.clone()) });
-            }
-            let left = allocation.size - (address - base);
-            let text = format!("{size} bytes from {argument} on: its allocation of {} bytes ends after {left}", allocation.size);
-            fail(ol_errc_t::OL_ERRC_INVALID_SIZE, text)
-        });
-        if let Some(found) = found {
-            return found;
-        }
-        if address.checked_add(size).is_none_or(|end| end > isize::MAX as usize) {
-            return fail(ol_errc_t::OL_ERRC_INVALID_SIZE, format!("{size} bytes from {argument} on: there is no such memory"));
-        }
-        Ok(Place { address, block: None })
+        let mut places = [Place::NONE];
+        self.places([(argument, address)], size, &mut places).map_err(|error| *error)?;
+        let [place] = places;
+        Ok(place)
+    }
+
+    /// The same for several, each of `size` bytes.
+    #[inline(always)]
+    pub(super) fn places<const N: usize>(&self, all: [(&str, *const c_void); N], size: usize, places: &mut [Place; N]) -> Launched {
+        let allocations = self.allocations.read().unwrap_or_else(PoisonError::into_inner);
+        all.into_iter()
+            .zip(places)
+            .try_for_each(|((argument, address), place)| place_in(&allocations, argument, address.addr(), size, place))
     }
 
     /// The device of the allocation that an address lies in.

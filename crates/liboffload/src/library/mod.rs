@@ -26,6 +26,7 @@ mod grid;
 mod host;
 pub mod host_calls;
 mod info;
+mod launches;
 mod leaks;
 mod memory;
 mod names;
@@ -44,6 +45,7 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 
 use self::event::Event;
+use self::launches::Launches;
 use self::memory::Memory;
 use self::program::{Program, Symbol};
 use self::queue::Queue;
@@ -100,6 +102,7 @@ struct Core {
     events: Table<Event>,
     programs: Table<Program>,
     symbols: Table<Symbol>,
+    launches: Launches,
     memory: Memory,
 }
 
@@ -111,6 +114,7 @@ static CORE: Core = Core {
     events: Table::new(HandleKind::Event),
     programs: Table::new(HandleKind::Program),
     symbols: Table::new(HandleKind::Symbol),
+    launches: Launches::new(),
     memory: Memory::new(),
 };
 

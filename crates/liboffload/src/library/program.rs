@@ -45,6 +45,7 @@ impl Program {
 
 impl Symbol {
     /// The kernel that it is.
+    #[inline(always)]
     pub(super) fn kernel(&self) -> Result<&Arc<dyn Kernel>, Error> {
         match &self.what {
             What::Kernel(kernel) => Ok(kernel),
@@ -123,7 +124,7 @@ impl Core {
         for handle in symbols.into_iter().flatten().map(|(_, handle)| handle) {
             drop(self.symbols.remove(std::ptr::without_provenance(handle)));
         }
-        self.queues.live_objects().iter().for_each(|(_, queue)| queue.forget_destroyed(self));
+        self.launches.forget_destroyed(self);
         Ok(())
     }
 }

@@ -1,19 +1,17 @@
 //! Queues, and the rule for functions that run in them.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::Owner;
 use super::arguments::Given;
 use super::backend::{self, Kernel, Shape};
 use super::device::Device;
-use super::error::fail;
+use super::error::{Launched, fail};
 use super::host_calls::Calls;
 use super::leaks::Origin;
-use super::program::Symbol;
-use super::{Core, Owner};
 use crate::runtime::Error;
-use crate::sys::{ol_errc_t, ol_symbol_handle_t};
+use crate::sys::ol_errc_t;
 
 /// What a queue's handle names.
 pub(super) struct Queue {
@@ -23,77 +21,20 @@ pub(super) struct Queue {
     pub(super) owner: Owner,
     /// Programs that call the host, of which kernels were launched since the queue was last waited for.
     calling: Mutex<Vec<Arc<Calls>>>,
-    last: LastSymbol,
     pub(super) origin: Origin,
-}
-
-/// The symbol of a queue's last launch, with its handle. The next launch is mostly of the same one. Taking it from here touches no word that other
-/// queues' launches touch: many threads launch one kernel, each in its own queue.
-#[derive(Default)]
-struct LastSymbol {
-    known: Mutex<Option<(usize, Arc<Symbol>)>>,
-    /// Whether a program was destroyed while the lock was taken.
-    is_stale: AtomicBool,
-}
-
-impl LastSymbol {
-    /// Calls `use_it` with the symbol of a handle.
-    #[inline(always)]
-    fn with<R>(&self, library: &Core, handle: ol_symbol_handle_t, use_it: impl FnOnce(&Symbol) -> Result<R, Error>) -> Result<R, Error> {
-        // Nobody waits: a launch may wait for a kernel that runs.
-        let Ok(mut known) = self.known.try_lock() else { return use_it(&*library.symbol_of(handle)?) };
-        let symbol = match &mut *known {
-            Some((last, symbol)) if *last == handle.addr() && library.symbols.is_live(handle.cast()) => symbol,
-            other => &mut other.insert((handle.addr(), library.symbol_of(handle)?)).1,
-        };
-        let result = use_it(symbol);
-        drop(known);
-        // Sequentially consistent with the store in `forget`: either that one took the lock, or it is seen here.
-        if self.is_stale.load(Ordering::SeqCst) {
-            self.forget(library);
-        }
-        result
-    }
-
-    /// Gives the symbol back if its program was destroyed: until then its image stays loaded.
-    fn forget(&self, library: &Core) {
-        // Pairs with the load in `with`.
-        self.is_stale.store(true, Ordering::SeqCst);
-        let Ok(mut known) = self.known.try_lock() else { return };
-        self.is_stale.store(false, Ordering::SeqCst);
-        let gone = known.take_if(|(handle, _)| !library.symbols.is_live(std::ptr::without_provenance(*handle)));
-        drop(known);
-        drop(gone);
-    }
 }
 
 impl Queue {
     pub(super) fn new(owner: Owner, device: &'static Device, driver: Arc<dyn backend::Queue>, origin: Origin) -> Queue {
-        Queue { device, driver, owner, calling: Mutex::default(), last: LastSymbol::default(), origin }
-    }
-
-    /// Calls `use_it` with the symbol of a handle, which is that of the queue's next launch.
-    #[inline(always)]
-    pub(super) fn with_symbol<R>(
-        &self,
-        library: &Core,
-        handle: ol_symbol_handle_t,
-        use_it: impl FnOnce(&Symbol) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        self.last.with(library, handle, use_it)
-    }
-
-    /// A program was destroyed: the queue keeps nothing of it but what runs.
-    pub(super) fn forget_destroyed(&self, library: &Core) {
-        self.last.forget(library);
+        Queue { device, driver, owner, calling: Mutex::default(), origin }
     }
 
     /// Launches a kernel.
     ///
     /// # Safety
     /// As [`backend::Queue::launch`].
-    #[inline]
-    pub(super) unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Result<(), Error> {
+    #[inline(always)]
+    pub(super) unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Launched {
         // SAFETY: the caller's.
         unsafe { self.driver.launch(kernel, shape, arguments) }?;
         if let Some(calls) = kernel.host_calls() {

@@ -129,6 +129,7 @@ impl Session {
         library.programs.live_objects().into_iter().for_each(|(handle, _)| drop(library.destroy_program(handle)));
         library.events.live_objects().into_iter().for_each(|(handle, _)| drop(library.events.remove(handle)));
         library.queues.live_objects().into_iter().for_each(|(handle, _)| drop(library.queues.remove(handle)));
+        library.launches.forget_destroyed(library);
         #[cfg(llvm24)]
         library.contexts.live_objects().into_iter().for_each(|(handle, _)| drop(library.contexts.remove(handle)));
         for device in PLATFORMS.iter().filter_map(|platform| platform.devices.get()).flatten() {

@@ -14,7 +14,7 @@ use super::grid::GridKernel;
 use super::host::HostKernel;
 use crate::library::arguments::Given;
 use crate::library::backend::{Event, Kernel, Place, Queue, Shape};
-use crate::library::error::fail;
+use crate::library::error::{Launched, fail};
 use crate::runtime::Error;
 use crate::sys::ol_errc_t;
 
@@ -179,24 +179,25 @@ impl Drop for WorkerQueue {
 }
 
 impl Queue for WorkerQueue {
-    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, given: &Given) -> Result<(), Error> {
+    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, given: &Given) -> Launched {
         let (kernel, shape) = (kernel.clone(), *shape);
         if let Some(host) = kernel.as_any().downcast_ref::<HostKernel>() {
             host.check(&shape)?;
             let (entry, mut arguments) = (host.entry, given.copy());
-            return self.submit(Box::new(move |_| {
+            let work = Box::new(move |_: &mut Lane| {
                 // SAFETY: the caller says that this is a kernel, and that it uses its arguments rightly; `kernel` keeps its code.
                 unsafe { entry(arguments.pointers().as_mut_ptr()) };
                 drop(kernel);
                 Ok(())
-            }));
+            });
+            return Ok(self.submit(work)?);
         }
         let Some(grid) = kernel.as_any().downcast_ref::<GridKernel>() else {
-            return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "the kernel is not one of the queue's device");
+            return Ok(fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "the kernel is not one of the queue's device")?);
         };
         grid.check(&shape, given)?;
         let arguments = given.copy();
-        self.submit(Box::new(move |lane| {
+        let work = Box::new(move |lane: &mut Lane| {
             let Some(grid) = kernel.as_any().downcast_ref::<GridKernel>() else { return Ok(()) };
             let queue = match &mut lane.0 {
                 Some(queue) => queue,
@@ -204,7 +205,8 @@ impl Queue for WorkerQueue {
             };
             // SAFETY: the caller says that the kernel uses its arguments rightly.
             unsafe { grid.run(queue, &shape, &arguments) }
-        }))
+        });
+        Ok(self.submit(work)?)
     }
 
     unsafe fn copy(&self, to: Place, from: Place, size: usize) -> Result<(), Error> {

@@ -33,6 +33,23 @@ static int expect(int line, const char *what, ol_result_t result, ol_errc_t code
 #define CHECK(condition) check(__LINE__, #condition, (condition), NULL)
 #define BOGUS(type) ((type)(void *)&failed)
 
+/* The devices that there are, in their order. */
+struct devices {
+    size_t count;
+    ol_device_handle_t all[64], host;
+};
+
+/* For olIterateDevices, with a struct devices as its data: adds a device. */
+static inline bool take_device(ol_device_handle_t device, void *data) {
+    struct devices *devices = data;
+    ol_device_type_t type;
+    if (devices->count < 64)
+        devices->all[devices->count++] = device;
+    if (!olGetDeviceInfo(device, OL_DEVICE_INFO_TYPE, sizeof type, &type) && type == OL_DEVICE_TYPE_HOST)
+        devices->host = device;
+    return true;
+}
+
 struct image {
     char *bytes;
     size_t size;

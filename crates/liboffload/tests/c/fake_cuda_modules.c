@@ -11,7 +11,9 @@ typedef int R;
 typedef uint64_t P;
 enum { INVALID_VALUE = 1, NOT_FOUND = 500, UNKNOWN = 999 };
 
-extern void *fake_module, *fake_function;
+extern void *fake_module, *fake_function, *fake_context;
+extern _Thread_local void *fake_current;
+extern int fake_modules;
 long fake_launches, fake_asked;
 
 /* Whether a list in the environment has a word. */
@@ -39,6 +41,7 @@ static R find(const char *name, const char *kind, const char *other) {
 R cuModuleLoadDataEx(void **m, const void *image, unsigned n, int *keys, void **values) {
     (void)image, (void)n, (void)keys, (void)values;
     *m = fake_module;
+    __atomic_fetch_add(&fake_modules, 1, __ATOMIC_SEQ_CST);
     return 0;
 }
 R cuModuleLoadData(void **m, const void *image) { return cuModuleLoadDataEx(m, image, 0, NULL, NULL); }
@@ -93,7 +96,9 @@ R cuFuncGetParamInfo(void *f, size_t index, size_t *offset, size_t *size) {
 R cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                  void *stream, void **parameters, void **extra) {
     (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)stream, (void)parameters, (void)extra;
-    fake_launches++;
+    if (fake_current != fake_context)
+        return fake_current == NULL ? 201 : 400;
+    __atomic_fetch_add(&fake_launches, 1, __ATOMIC_RELAXED);
     return f == fake_function ? 0 : 400;
 }
 /* For `bench-offload`. */

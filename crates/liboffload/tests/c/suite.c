@@ -6,18 +6,8 @@
 #include "checks.h"
 #include <string.h>
 
-static ol_device_handle_t host, devices[64];
-static size_t device_count;
-
-static bool take(ol_device_handle_t device, void *data) {
-    ol_device_type_t type;
-    (void)data;
-    if (device_count < 64)
-        devices[device_count++] = device;
-    if (!olGetDeviceInfo(device, OL_DEVICE_INFO_TYPE, sizeof type, &type) && type == OL_DEVICE_TYPE_HOST)
-        host = device;
-    return true;
-}
+static struct devices devices;
+static ol_device_handle_t host;
 
 static bool take_one(ol_device_handle_t device, void *data) {
     (void)device;
@@ -158,13 +148,13 @@ static void memory(ol_device_handle_t device) {
     OK(olGetDeviceInfo(device, OL_DEVICE_INFO_GLOBAL_MEM_SIZE, sizeof all, &all));
     FAILS(OUT_OF_RESOURCES, olMemAlloc(device, OL_ALLOC_TYPE_DEVICE, (size_t)all * 2, &address));
     /* Between devices. */
-    for (size_t i = 0; i < device_count; i++) {
+    for (size_t i = 0; i < devices.count; i++) {
         OK(olMemAlloc(device, OL_ALLOC_TYPE_DEVICE, 4096, &address));
-        OK(olMemAlloc(devices[i], OL_ALLOC_TYPE_DEVICE, 4096, &other));
+        OK(olMemAlloc(devices.all[i], OL_ALLOC_TYPE_DEVICE, 4096, &other));
         OK(olMemcpy(NULL, address, device, in, host, sizeof in));
-        OK(olMemcpy(NULL, other, devices[i], address, device, 4096));
+        OK(olMemcpy(NULL, other, devices.all[i], address, device, 4096));
         memset(out, 0, sizeof out);
-        OK(olMemcpy(NULL, out, host, other, devices[i], sizeof out));
+        OK(olMemcpy(NULL, out, host, other, devices.all[i], sizeof out));
         CHECK(memcmp(in, out, sizeof in) == 0);
         OK(olMemFree(address));
         OK(olMemFree(other));
@@ -206,10 +196,31 @@ static void registration(ol_device_handle_t device) {
     FAILS(INVALID_ARGUMENT, olMemUnregister(device, pinned, unlock));
 }
 
+/* A fill of more patterns than a dimension of a grid can have, at an odd address, and at one of words. */
+static void many_patterns(ol_device_handle_t device, ol_queue_handle_t queue, ol_alloc_type_t type) {
+    enum { COUNT = 200000, SIZE = 12 };
+    static unsigned char out[COUNT * SIZE + 2];
+    const unsigned char pattern[SIZE] = {1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 8};
+    void *memory = NULL;
+    OK(olMemAlloc(device, type, sizeof out, &memory));
+    for (size_t from = 0; from < 2; from++) {
+        unsigned char zero = 0;
+        size_t wrong = 0;
+        OK(olMemFill(queue, memory, 1, &zero, sizeof out));
+        OK(olMemFill(queue, (char *)memory + from, SIZE, pattern, COUNT * SIZE));
+        OK(olMemcpy(queue, out, host, memory, device, sizeof out));
+        OK(olSyncQueue(queue));
+        for (size_t at = 0; at < COUNT * SIZE; at++)
+            wrong += out[from + at] != pattern[at % SIZE];
+        CHECK(wrong == 0 && out[from + COUNT * SIZE] == 0 && (from == 0 || out[0] == 0));
+    }
+    OK(olMemFree(memory));
+}
+
 static void fills(ol_device_handle_t device) {
     ol_queue_handle_t queue;
     unsigned char pattern[100], out[4800];
-    size_t sizes[] = {1, 2, 3, 4, 5, 8, 12, 16, 100};
+    size_t sizes[] = {1, 2, 3, 4, 5, 8, 12, 16, 24, 32, 33, 64, 65, 100};
     void *address;
     OK(olCreateQueue(device, &queue));
     OK(olMemAlloc(device, OL_ALLOC_TYPE_DEVICE, sizeof out, &address));
@@ -225,6 +236,8 @@ static void fills(ol_device_handle_t device) {
                 wrong += out[at] != pattern[at % size];
             CHECK(wrong == 0);
         }
+    many_patterns(device, queue, OL_ALLOC_TYPE_DEVICE);
+    many_patterns(device, queue, OL_ALLOC_TYPE_HOST);
     FAILS(INVALID_SIZE, olMemFill(queue, address, 0, pattern, 4));
     FAILS(INVALID_SIZE, olMemFill(queue, address, 3, pattern, 4));
     FAILS(INVALID_SIZE, olMemFill(queue, address, 1, pattern, sizeof out + 1));
@@ -358,9 +371,9 @@ static void kernels(ol_device_handle_t device, ol_program_handle_t program) {
     size = shape(1, 32);
     FAILS(INVALID_DEVICE, olLaunchKernel(queue, BOGUS(ol_device_handle_t), foo, &size, NULL, 1, arguments, sizes));
     FAILS(INVALID_ARGUMENT, olLaunchKernel(queue, device, BOGUS(ol_symbol_handle_t), &size, NULL, 1, arguments, sizes));
-    for (size_t i = 0; i < device_count; i++)
-        if (devices[i] != device)
-            FAILS(INVALID_DEVICE, olLaunchKernel(queue, devices[i], foo, &size, NULL, 1, arguments, sizes));
+    for (size_t i = 0; i < devices.count; i++)
+        if (devices.all[i] != device)
+            FAILS(INVALID_DEVICE, olLaunchKernel(queue, devices.all[i], foo, &size, NULL, 1, arguments, sizes));
     ol_kernel_launch_prop_t unknown[] = {{(ol_kernel_launch_prop_type_t)77, NULL}, OL_KERNEL_LAUNCH_PROP_END};
     FAILS(INVALID_ENUMERATION, olLaunchKernel(queue, device, foo, &size, unknown, 1, arguments, sizes));
     ol_kernel_launch_prop_t none[] = {{OL_KERNEL_LAUNCH_PROP_TYPE_IS_COOPERATIVE, NULL}, OL_KERNEL_LAUNCH_PROP_END};
@@ -582,11 +595,11 @@ static void queues(ol_device_handle_t device, ol_program_handle_t program) {
     FAILS(INVALID_ARGUMENT, olGetEventElapsedTime(start, later, &time));
     open_gate(&gate);
     OK(olSyncEvent(later));
-    for (size_t i = 0; i < device_count; i++)
-        if (devices[i] != device) {
+    for (size_t i = 0; i < devices.count; i++)
+        if (devices.all[i] != device) {
             ol_queue_handle_t other;
             ol_event_handle_t elsewhere;
-            OK(olCreateQueue(devices[i], &other));
+            OK(olCreateQueue(devices.all[i], &other));
             OK(olCreateEvent(other, OL_EVENT_FLAGS_ENABLE_PROFILING, &elsewhere));
             OK(olSyncEvent(elsewhere));
             FAILS(INVALID_DEVICE, olGetEventElapsedTime(start, elsewhere, &time));
@@ -742,7 +755,7 @@ int main(int count, char **arguments) {
         images[i - 1] = read_image(arguments[i]);
 
     on = "sessions";
-    FAILS(UNINITIALIZED, olIterateDevices(take, NULL));
+    FAILS(UNINITIALIZED, olIterateDevices(take_device, &devices));
     FAILS(UNINITIALIZED, olShutDown());
     init.Size = 8;
     FAILS(INVALID_SIZE, olInit(&init));
@@ -752,24 +765,26 @@ int main(int count, char **arguments) {
     init.Platforms = only_host;
     OK(olInit(&init));
     OK(olInit(NULL));
-    OK(olIterateDevices(take, NULL));
-    CHECK(device_count == 1 && host == devices[0]);
+    OK(olIterateDevices(take_device, &devices));
+    host = devices.host;
+    CHECK(devices.count == 1 && host == devices.all[0]);
     ol_device_handle_t stale = host;
     OK(olShutDown());
     OK(olIterateDevices(take_one, &seen));
     OK(olShutDown());
     FAILS(UNINITIALIZED, olShutDown());
-    device_count = 0;
+    devices.count = 0;
     OK(olInit(NULL));
-    OK(olIterateDevices(take, NULL));
+    OK(olIterateDevices(take_device, &devices));
+    host = devices.host;
     seen = 0;
     OK(olIterateDevices(take_one, &seen));
-    CHECK(seen == 1 && device_count >= 1 && host);
+    CHECK(seen == 1 && devices.count >= 1 && host);
     uint32_t type;
     FAILS(INVALID_DEVICE, olGetDeviceInfo(stale, OL_DEVICE_INFO_TYPE, sizeof type, &type));
 
-    for (size_t i = 0; i < device_count; i++) {
-        ol_device_handle_t device = devices[i];
+    for (size_t i = 0; i < devices.count; i++) {
+        ol_device_handle_t device = devices.all[i];
         ol_program_handle_t program;
         char name[256];
         int image = device == host ? 0 : 2, before = passed;

@@ -12,18 +12,38 @@
 
 enum { THREADS = 20, ITEMS = 64, QUEUES = 16 };
 
-static ol_device_handle_t host, devices[64];
-static size_t device_count;
+static ol_device_handle_t host;
 
-static bool take(ol_device_handle_t device, void *data) {
-    ol_device_type_t type;
+/* What is being done, and the seconds since it began: what does not end is named, and ends the program. */
+static char step[300];
+static int seconds;
+
+static void *watch(void *data) {
     (void)data;
-    if (device_count < 64)
-        devices[device_count++] = device;
-    if (!olGetDeviceInfo(device, OL_DEVICE_INFO_TYPE, sizeof type, &type) && type == OL_DEVICE_TYPE_HOST)
-        host = device;
-    return true;
+    for (;;) {
+        struct timespec second = {1, 0};
+        thrd_sleep(&second, NULL);
+        if (__atomic_add_fetch(&seconds, 1, __ATOMIC_SEQ_CST) > 45) {
+            printf("FAIL %s: `%s` does not end; %d checks passed before\n", on, step, __atomic_load_n(&passed, __ATOMIC_RELAXED));
+            fflush(stdout);
+            _Exit(1);
+        }
+    }
+    return NULL;
 }
+
+/* Says what is done next, before it is begun. */
+static void next(const char *what, size_t number) {
+    if (number)
+        snprintf(step, sizeof step, "%s %d", what, (int)number);
+    else
+        snprintf(step, sizeof step, "%s", what);
+    __atomic_store_n(&seconds, 0, __ATOMIC_SEQ_CST);
+    printf("%s: %s\n", on, step);
+    fflush(stdout);
+}
+
+#define STEP(call) (next(#call, 0), (call))
 
 static const ol_alloc_type_t types[] = {OL_ALLOC_TYPE_DEVICE, OL_ALLOC_TYPE_MANAGED, OL_ALLOC_TYPE_HOST};
 
@@ -129,26 +149,6 @@ static void registered(ol_device_handle_t device) {
     OK(olMemUnregister(device, numbers, 0));
 }
 
-/* What is being done, and the seconds since it began: what does not end says where. */
-static const char *volatile step = "";
-static volatile int seconds;
-
-static void *watch(void *data) {
-    (void)data;
-    for (;;) {
-        struct timespec second = {1, 0};
-        thrd_sleep(&second, NULL);
-        if (++seconds > 45) {
-            printf("FAIL %s: `%s` does not end; %d checks passed before\n", on, step, passed);
-            fflush(stdout);
-            _Exit(1);
-        }
-    }
-    return NULL;
-}
-
-#define STEP(call) (step = #call, seconds = 0, (call))
-
 struct common {
     ol_device_handle_t device;
     ol_queue_handle_t queue;
@@ -240,46 +240,89 @@ static void add_the_two_before(void *data) {
     number[0] = number[-1] + number[-2];
 }
 
-/* Functions of a queue are called one after the other; fills and launches behind one that has not returned have not begun. */
-static void behind_functions(ol_device_handle_t device, ol_symbol_handle_t foo) {
-    enum { BYTES = 17 * 64 };
+/* Functions of a queue are called one after the other. */
+static void functions(ol_device_handle_t device) {
     ol_queue_handle_t queue = NULL;
     uint32_t numbers[16] = {1, 1};
-    unsigned char pattern[17];
-    size_t sizes[] = {1, 2, 4, 16, 17}, wrong = 0;
-    void *memory = NULL;
-    bool done = true;
     OK(olCreateQueue(device, &queue));
     for (int i = 2; i < 16; i++)
         OK(olLaunchHostFunction(queue, add_the_two_before, &numbers[i]));
     OK(olSyncQueue(queue));
     CHECK(numbers[15] == 987);
-    OK(olMemAlloc(device, OL_ALLOC_TYPE_HOST, BYTES, &memory));
+    OK(olDestroyQueue(queue));
+}
+
+static void open_gate(struct gate *gate) { __atomic_store_n(&gate->open, 1, __ATOMIC_SEQ_CST); }
+
+/* Fills behind a function that has not returned have not begun, and do not wait for it: it returns when they are in the queue. */
+static void fills_behind(ol_device_handle_t device, ol_alloc_type_t type) {
+    enum { BYTES = 64 * 33 };
+    static unsigned char out[BYTES];
+    const size_t sizes[] = {1, 2, 4, 8, 12, 16, 17, 24, 32, 33, 64};
+    unsigned char pattern[64];
+    ol_queue_handle_t queue = NULL;
+    void *memory = NULL;
+    bool done = true;
+    OK(olCreateQueue(device, &queue));
+    OK(olMemAlloc(device, type, BYTES, &memory));
     for (size_t i = 0; i < sizeof pattern; i++)
         pattern[i] = (unsigned char)(i + 1);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const size_t size = sizes[i], bytes = BYTES / size * size;
+        const unsigned char zero = 0;
         struct gate gate = {0};
-        memset(memory, 0, BYTES);
-        OK(olLaunchHostFunction(queue, wait_for_gate, &gate));
-        OK(olMemFill(queue, memory, sizes[i], pattern, BYTES / sizes[i] * sizes[i]));
-        OK(olQueryQueue(queue, &done));
-        CHECK(!done && *(volatile unsigned char *)memory == 0);
-        __atomic_store_n(&gate.open, 1, __ATOMIC_SEQ_CST);
+        size_t wrong = 0;
+        next("a fill behind a function, bytes of the pattern:", size);
+        OK(olMemFill(queue, memory, 1, &zero, BYTES));
         OK(olSyncQueue(queue));
-        for (size_t at = 0; at < BYTES / sizes[i] * sizes[i]; at++)
-            wrong += ((unsigned char *)memory)[at] != pattern[at % sizes[i]];
+        OK(olLaunchHostFunction(queue, wait_for_gate, &gate));
+        OK(olMemFill(queue, memory, size, pattern, bytes));
+        OK(olQueryQueue(queue, &done));
+        CHECK(!done);
+        /* Memory of another kind may not be looked at while the queue uses it. */
+        CHECK(type != OL_ALLOC_TYPE_HOST || *(volatile unsigned char *)memory == 0);
+        open_gate(&gate);
+        OK(olSyncQueue(queue));
+        OK(olMemcpy(NULL, out, host, memory, device, BYTES));
+        for (size_t at = 0; at < BYTES; at++)
+            wrong += out[at] != (at < bytes ? pattern[at % size] : 0);
+        CHECK(wrong == 0);
     }
-    CHECK(wrong == 0);
-    struct gate gate = {0};
-    memset(memory, 0, BYTES);
-    OK(olLaunchHostFunction(queue, wait_for_gate, &gate));
-    OK(launch(queue, device, foo, ITEMS, NULL, memory));
-    CHECK(((volatile uint32_t *)memory)[1] == 0);
-    __atomic_store_n(&gate.open, 1, __ATOMIC_SEQ_CST);
-    OK(olSyncQueue(queue));
-    CHECK(((uint32_t *)memory)[1] == 1 && ((uint32_t *)memory)[ITEMS - 1] == ITEMS - 1);
     OK(olMemFree(memory));
     OK(olDestroyQueue(queue));
+}
+
+/* Launches and events behind such a function. A queue that is destroyed then does its work all the same. */
+static void launches_behind(ol_device_handle_t device, ol_symbol_handle_t foo, bool is_destroyed) {
+    ol_queue_handle_t queue = NULL, other = NULL;
+    ol_event_handle_t launched = NULL, waited = NULL;
+    struct gate gate = {0};
+    void *memory = NULL;
+    OK(olCreateQueue(device, &queue));
+    OK(olCreateQueue(device, &other));
+    OK(olMemAlloc(device, OL_ALLOC_TYPE_HOST, ITEMS * sizeof(uint32_t), &memory));
+    memset(memory, 0, ITEMS * sizeof(uint32_t));
+    OK(olLaunchHostFunction(queue, wait_for_gate, &gate));
+    OK(launch(queue, device, foo, ITEMS, NULL, memory));
+    OK(olCreateEvent(queue, OL_EVENT_FLAGS_NONE, &launched));
+    OK(olWaitEvents(other, &launched, 1));
+    OK(olCreateEvent(other, OL_EVENT_FLAGS_NONE, &waited));
+    if (is_destroyed) {
+        OK(olDestroyQueue(queue));
+        OK(olDestroyQueue(other));
+    }
+    CHECK(((volatile uint32_t *)memory)[1] == 0);
+    open_gate(&gate);
+    OK(olSyncEvent(waited));
+    CHECK(((uint32_t *)memory)[1] == 1 && ((uint32_t *)memory)[ITEMS - 1] == ITEMS - 1);
+    OK(olSyncEvent(launched));
+    OK(olDestroyEvent(launched));
+    OK(olDestroyEvent(waited));
+    OK(olMemFree(memory));
+    if (!is_destroyed) {
+        OK(olDestroyQueue(queue));
+        OK(olDestroyQueue(other));
+    }
 }
 
 /* Times do not run backwards: before any work, between two events with nothing in between, across copies and a wait. */
@@ -345,9 +388,11 @@ int main(int count, char **arguments) {
     pthread_t watcher;
     if (pthread_create(&watcher, NULL, watch, NULL))
         return 2;
-    OK(olIterateDevices(take, NULL));
-    for (size_t i = 0; i < device_count; i++) {
-        ol_device_handle_t device = devices[i];
+    static struct devices devices;
+    OK(olIterateDevices(take_device, &devices));
+    host = devices.host;
+    for (size_t i = 0; i < devices.count; i++) {
+        ol_device_handle_t device = devices.all[i];
         ol_program_handle_t program = NULL;
         struct common common = {device, NULL, NULL};
         ol_symbol_handle_t sequence = NULL;
@@ -365,6 +410,7 @@ int main(int count, char **arguments) {
             failed++;
             continue;
         }
+        next("olCreateProgram", 0);
         if (!OK(olCreateProgram(device, images[image].bytes, images[image].size, &program)))
             continue;
         OK(olGetSymbol(program, "foo", OL_SYMBOL_KIND_KERNEL, &common.foo));
@@ -373,12 +419,17 @@ int main(int count, char **arguments) {
         STEP(by_threads(launch_in_one_queue, &common));
         STEP(by_threads(allocate_a_little, &common));
         STEP(chains(device, sequence));
-        STEP(behind_functions(device, common.foo));
+        STEP(functions(device));
+        for (int type = 0; type < 3; type++)
+            STEP(fills_behind(device, types[type]));
+        STEP(launches_behind(device, common.foo, false));
+        STEP(launches_behind(device, common.foo, true));
         STEP(times(device, common.foo));
         OK(olDestroyQueue(common.queue));
         OK(olDestroyProgram(program));
         printf("%s%s: %d checks passed\n", name, device == host ? " (simulator images)" : "", passed - before);
     }
+    next("olShutDown", 0);
     OK(olShutDown());
     for (int i = 1; i < count; i++)
         free(images[i - 1].bytes);

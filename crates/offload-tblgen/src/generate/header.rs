@@ -98,6 +98,10 @@ fn note(text: &mut Text, version: u32) {
     text.line("    char Name[12];");
     text.line("    uint32_t Version;");
     text.line("} ol_api_note");
+    text.line("#if defined(__clang__)");
+    text.line("    /* What a sanitizer puts behind variables is no note. */");
+    text.line("    __attribute__((no_sanitize(\"address\")))");
+    text.line("#endif");
     text.line("    __attribute__((used, aligned(4), section(\".note.offload.api\"))) = {11, 4, 1, \"OffloadAPI\", OFFLOAD_API_LLVM};");
     text.line("#endif");
 }

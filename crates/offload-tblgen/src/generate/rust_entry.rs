@@ -39,6 +39,9 @@ pub(super) fn generate(api: &Api) -> Result<String, GenError> {
     finish(Backend::RustEntry, &text.finish())
 }
 
+/// How many parameters C passes in registers: on x86-64, and no fewer on other processors.
+const IN_REGISTERS: usize = 6;
+
 fn entry(text: &mut Text, api: &Api, function: &Function, prefix: &str) -> Result<(), GenError> {
     let name = method_name(api, function);
     text.blank();
@@ -49,6 +52,10 @@ fn entry(text: &mut Text, api: &Api, function: &Function, prefix: &str) -> Resul
     text.line(format_args!("/// As [`Api::{name}`]. `location` is null or points to a location whose texts are null or end in a zero."));
     let parameters = parameters(function)?;
     let comma = if parameters.is_empty() { "" } else { ", " };
+    if function.params.len() > IN_REGISTERS {
+        text.line("// A call would copy the parameters that are on the stack, from where the caller wrote them just now.");
+        text.line("#[inline(always)]");
+    }
     let open =
         format!("pub unsafe fn {name}<A: Api>({parameters}{comma}location: *const {prefix}_code_location_t) -> {prefix}_result_t {{");
     text.block(open, "}", |text| {

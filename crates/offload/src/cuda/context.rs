@@ -16,16 +16,15 @@
 //! device.
 
 use std::any::Any;
-use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak};
 
 use cudarc::driver::sys;
 
-use super::driver::{Driver, Failed};
+use super::driver::{Driver, Failed, Status};
 use super::fault;
-use super::flight::{self, Outstanding};
+use super::flight::{self, LEFT_IN, Outstanding};
 use super::window::Imported;
 use crate::error::Error;
 
@@ -34,11 +33,6 @@ static KNOWN: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
 
 /// The number of the next context.
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
-
-thread_local! {
-    /// The number of the context that [`Context::enter_staying`] left current on this thread.
-    static LEFT_IN: Cell<u64> = const { Cell::new(0) };
-}
 
 fn remember(known: &mut Vec<Weak<Context>>, context: &Arc<Context>) {
     known.retain(|context| context.strong_count() > 0);
@@ -87,7 +81,7 @@ pub(super) struct Context {
     /// For errors: `cuda:0 (NVIDIA H200)`.
     pub(super) name: String,
     pub(super) raw: sys::CUcontext,
-    /// Of this `Context`, for [`Context::enter_staying`]: a driver's handle may be that of a later context, too. Never 0.
+    /// Of this `Context`, for [`Held`]: a driver's handle may be that of a later context, too. Never 0.
     number: u64,
     owner: Owner,
     open: RwLock<bool>,
@@ -97,6 +91,8 @@ pub(super) struct Context {
     waiting: Mutex<Vec<Resource>>,
     /// Host memory that somebody can still read through a `Memory`. Changed inside `enter`, read under the write lock, which orders them.
     pub(super) host_blocks: AtomicUsize,
+    /// How many [`Held`] there are. As above.
+    holders: AtomicUsize,
     pub(super) outstanding: Arc<Outstanding>,
 }
 
@@ -110,9 +106,8 @@ unsafe impl Sync for Context {}
 pub(super) struct Entered<'a> {
     pub(super) context: &'a Context,
     pub(super) driver: &'static Driver,
-    /// The driver that is to pop the context, if it was pushed. (Not a `bool`: a byte and what pads it are copied in parts that overlap, and a processor
-    /// waits for each.)
-    pushed: Option<&'static Driver>,
+    /// Whether the context is to be popped.
+    pushed: bool,
     _open: RwLockReadGuard<'a, bool>,
 }
 
@@ -178,6 +173,7 @@ impl Context {
             side: std::ptr::null_mut(),
             waiting: Mutex::default(),
             host_blocks: AtomicUsize::new(0),
+            holders: AtomicUsize::new(0),
             outstanding: Arc::default(),
         };
         // If this fails, dropping `context` releases the primary context again.
@@ -200,32 +196,6 @@ impl Context {
         self.enter_even_if_lost()
     }
 
-    /// As [`Context::enter`], and leaves the context current on a thread that had none. The thread's next call then asks the driver what is current instead
-    /// of pushing and popping a context, which takes a large part of a launch's time. For APIs whose users expect it: LLVM's Offload library
-    /// leaves contexts current, too.
-    ///
-    /// Inlined, as `open` is: results that hold errors are large, and those that go through memory take a good part of a launch.
-    #[inline(always)]
-    pub(super) fn enter_staying(&self) -> Result<Entered<'_>, Error> {
-        if let Some(loss) = self.loss.get() {
-            return Err(fault::lost(&self.name, loss));
-        }
-        let mut entered = self.open()?;
-        let mut current = std::ptr::null_mut();
-        // SAFETY: an out parameter.
-        entered.check(unsafe { self.driver.ctx_current(&mut current) })?;
-        // The handle alone would not do: see `enter_even_if_lost`.
-        if current == self.raw && LEFT_IN.get() == self.number {
-            return Ok(entered);
-        }
-        if current.is_null() {
-            entered.stay()?;
-            return Ok(entered);
-        }
-        entered.push()?;
-        Ok(entered)
-    }
-
     fn enter_even_if_lost(&self) -> Result<Entered<'_>, Error> {
         let mut entered = self.open()?;
         // Even if it is current already: what a thread holds as current since before a reset is another context by the same name.
@@ -234,7 +204,6 @@ impl Context {
     }
 
     /// Keeps the context from being destroyed.
-    #[inline(always)]
     fn open(&self) -> Result<Entered<'_>, Error> {
         if flight::in_host_function() {
             return Err(fault::in_host_function(&self.name));
@@ -243,7 +212,7 @@ impl Context {
         if !*open {
             return Err(fault::closed(&self.name));
         }
-        Ok(Entered { context: self, driver: self.driver, pushed: None, _open: open })
+        Ok(Entered { context: self, driver: self.driver, pushed: false, _open: open })
     }
 
     /// Frees `resource`, now if nothing runs, else when nothing does (see the module's documentation).
@@ -264,6 +233,18 @@ impl Context {
     /// The error of a context that was lost, if it was.
     pub(super) fn loss(&self) -> Option<Error> {
         self.loss.get().map(|loss| fault::lost(&self.name, loss))
+    }
+
+    /// A failure of the driver as ours; notes when it means that the context is lost.
+    #[cold]
+    pub(super) fn error(&self, failed: &Failed) -> Error {
+        if failed.status.is_sticky() {
+            self.lose(failed);
+        }
+        match self.loss() {
+            Some(lost) => lost,
+            None => fault::call(self.driver, failed),
+        }
     }
 
     fn lose(&self, failed: &Failed) {
@@ -292,10 +273,11 @@ impl Context {
         }
         let borrowers =
             known.iter().filter_map(Weak::upgrade).filter(|c| c.raw == self.raw && matches!(c.owner, Owner::Borrowed(_))).count();
-        let blocks = self.host_blocks.load(Ordering::Relaxed);
-        if borrowers > 0 || blocks > 0 {
+        // Acquire: pairs with the drop of `Held`.
+        let (blocks, holders) = (self.host_blocks.load(Ordering::Relaxed), self.holders.load(Ordering::Acquire));
+        if borrowers > 0 || blocks > 0 || holders > 0 {
             // The reset would unmap memory that safe code can still read, and free handles it can still use.
-            return Err(fault::in_use(&self.name, borrowers, blocks));
+            return Err(fault::in_use(&self.name, borrowers, blocks, holders));
         }
         *open = false;
         lock(&self.waiting).clear();
@@ -343,35 +325,18 @@ impl Entered<'_> {
     fn push(&mut self) -> Result<(), Error> {
         // SAFETY: `raw` is live: owned and open, or lent for as long as the context lives.
         self.check(unsafe { self.driver.ctx_push(self.context.raw) })?;
-        self.pushed = Some(self.driver);
-        Ok(())
-    }
-
-    /// Makes the context current on a thread that has none, and leaves it so.
-    #[cold]
-    fn stay(&self) -> Result<(), Error> {
-        // SAFETY: `raw` is live: owned and open, or lent for as long as the context lives.
-        self.check(unsafe { self.driver.ctx_set(self.context.raw) })?;
-        LEFT_IN.set(self.context.number);
+        self.pushed = true;
         Ok(())
     }
 
     /// A driver result as ours; notes when it means that the context is lost.
-    #[inline]
     pub(super) fn check(&self, result: Result<(), Failed>) -> Result<(), Error> {
         result.map_err(|failed| self.error(&failed))
     }
 
     /// As [`Entered::check`], of a failure.
-    #[cold]
     pub(super) fn error(&self, failed: &Failed) -> Error {
-        if failed.status.is_sticky() {
-            self.context.lose(failed);
-        }
-        match self.context.loss() {
-            Some(lost) => lost,
-            None => fault::call(self.driver, failed),
-        }
+        self.context.error(failed)
     }
 
     /// For destructors, where there is nobody to tell: records and goes on.
@@ -414,15 +379,97 @@ impl Entered<'_> {
 }
 
 impl Drop for Entered<'_> {
-    #[inline]
     fn drop(&mut self) {
-        if let Some(driver) = self.pushed {
+        if self.pushed {
             let mut popped = std::ptr::null_mut();
             // SAFETY: an out parameter; pops what `enter` pushed, since everything between them on this thread is balanced.
-            if let Err(failed) = unsafe { driver.ctx_pop(&mut popped) } {
+            if let Err(failed) = unsafe { self.driver.ctx_pop(&mut popped) } {
                 tracing::debug!(call = failed.call, status = ?failed.status, "popping the context");
             }
         }
+    }
+}
+
+/// A context that is not destroyed while this is there: [`Context::destroy`] refuses. Calls through it take no lock, and a thread's first one leaves the
+/// context current if the thread had none. Its later ones need neither push and pop a context nor ask what is current, which takes a large part of
+/// a launch's time. For APIs whose users expect it: LLVM's Offload library leaves contexts current, too.
+pub(super) struct Held(Arc<Context>);
+
+impl Held {
+    /// Holds the context that was entered.
+    pub(super) fn new(context: &Arc<Context>) -> Result<Held, Error> {
+        let _entered = context.enter()?;
+        // Relaxed: under the lock, which orders it with `destroy`.
+        context.holders.fetch_add(1, Ordering::Relaxed);
+        Ok(Held(context.clone()))
+    }
+
+    /// Calls the driver with the context current. `explain` makes an error of a failure.
+    ///
+    /// On a thread on which the context was current before, that is not looked at. Somebody may have made another one current since. The driver refuses
+    /// what belongs to this context then, or does it in this context's stream. So a failure on such a thread may say nothing of this context, and
+    /// `call` is called again with the context pushed.
+    ///
+    /// Inlined, and so both are called in one place: results that hold errors are large, and those that go through memory take a good part of a launch.
+    #[inline(always)]
+    pub(super) fn call(&self, call: impl Fn(&Driver) -> Result<(), Failed>, explain: impl Fn(&Failed) -> Error) -> Result<(), Error> {
+        let is_known = self.0.loss.get().is_none() && LEFT_IN.get() == self.0.number;
+        let mut pushed = if is_known { None } else { self.look()? };
+        loop {
+            let Err(failed) = call(self.0.driver) else { return Ok(()) };
+            if pushed.is_some() || !self.is_in_doubt(&failed) {
+                return Err(explain(&failed));
+            }
+            LEFT_IN.set(0);
+            pushed = Some(self.0.enter()?);
+        }
+    }
+
+    /// Whether a failure may be one of another context, or of what this thread has held as current since before a reset, by this context's name.
+    #[cold]
+    fn is_in_doubt(&self, failed: &Failed) -> bool {
+        let mut current = std::ptr::null_mut();
+        // SAFETY: an out parameter.
+        let asked = unsafe { self.0.driver.ctx_current(&mut current) };
+        asked.is_err()
+            || current != self.0.raw
+            || matches!(failed.status, Status::INVALID_CONTEXT | Status::CONTEXT_IS_DESTROYED | Status::INVALID_HANDLE)
+    }
+
+    /// Looks what is current: the context, if need be for as long as the result lives.
+    #[cold]
+    fn look(&self) -> Result<Option<Entered<'_>>, Error> {
+        if let Some(lost) = self.0.loss() {
+            return Err(lost);
+        }
+        let entered = self.0.open()?;
+        let mut current = std::ptr::null_mut();
+        // SAFETY: an out parameter.
+        entered.check(unsafe { self.0.driver.ctx_current(&mut current) })?;
+        if current.is_null() {
+            // SAFETY: `raw` is live: owned and open, or lent for as long as the context lives.
+            entered.check(unsafe { self.0.driver.ctx_set(self.0.raw) })?;
+        } else if current != self.0.raw {
+            drop(entered);
+            return self.0.enter().map(Some);
+        }
+        LEFT_IN.set(self.0.number);
+        Ok(None)
+    }
+}
+
+impl std::ops::Deref for Held {
+    type Target = Arc<Context>;
+
+    fn deref(&self) -> &Arc<Context> {
+        &self.0
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Release: pairs with the load in `destroy`: the calls through this are over.
+        self.0.holders.fetch_sub(1, Ordering::Release);
     }
 }
 

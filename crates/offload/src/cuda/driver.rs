@@ -31,6 +31,7 @@ impl Status {
     pub(super) const DEVICE_UNAVAILABLE: Status = Status(46);
     pub(super) const NO_DEVICE: Status = Status(100);
     pub(super) const INVALID_IMAGE: Status = Status(200);
+    pub(super) const INVALID_CONTEXT: Status = Status(201);
     pub(super) const NO_BINARY_FOR_GPU: Status = Status(209);
     pub(super) const INVALID_PTX: Status = Status(218);
     pub(super) const JIT_COMPILER_NOT_FOUND: Status = Status(221);
@@ -39,6 +40,7 @@ impl Status {
     pub(super) const NOT_FOUND: Status = Status(500);
     pub(super) const NOT_READY: Status = Status(600);
     pub(super) const LAUNCH_OUT_OF_RESOURCES: Status = Status(701);
+    pub(super) const CONTEXT_IS_DESTROYED: Status = Status(709);
     pub(super) const SYSTEM_DRIVER_MISMATCH: Status = Status(803);
 
     /// The codes after which the context is dead: the driver documents each of them as leaving "the process in an inconsistent state",
@@ -120,6 +122,8 @@ macro_rules! driver_functions {
                 ///
                 /// # Safety
                 /// As cuda.h says: handles live, pointers valid for what the function reads and writes, the right context current.
+                // (A call in between would copy those arguments that are on the stack, which were written there just now.)
+                #[inline(always)]
                 pub(super) unsafe fn $name(&self, $($arg: $ty),*) -> Result<(), Failed> {
                     // SAFETY: the caller's duty, and `resolve` gave the pointer its type.
                     match unsafe { (self.$name)($($arg),*) } {
@@ -183,6 +187,12 @@ driver_functions! {
     memcpy = "cuMemcpyAsync"(to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream);
     memset_d8 = "cuMemsetD8Async"(to: sys::CUdeviceptr, value: u8, count: usize, stream: sys::CUstream);
     memset_d16 = "cuMemsetD16Async"(to: sys::CUdeviceptr, value: u16, count: usize, stream: sys::CUstream);
+    memset_rows_d8 = "cuMemsetD2D8Async"(
+        to: sys::CUdeviceptr, pitch: usize, value: u8, width: usize, height: usize, stream: sys::CUstream,
+    );
+    memset_rows_d32 = "cuMemsetD2D32Async"(
+        to: sys::CUdeviceptr, pitch: usize, value: u32, width: usize, height: usize, stream: sys::CUstream,
+    );
     memset_d32 = "cuMemsetD32Async"(to: sys::CUdeviceptr, value: u32, count: usize, stream: sys::CUstream);
     module_load = "cuModuleLoadDataEx"(
         module: *mut sys::CUmodule, image: *const c_void, options: c_uint, keys: *mut c_int, values: *mut *mut c_void,

@@ -23,16 +23,17 @@ unsafe impl Sync for Event {}
 
 /// With timing, which is on unless disabled.
 const TIMED: u32 = sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32;
-/// For an event that is only waited for.
-const UNTIMED: u32 = TIMED | sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
 
 impl Event {
+    /// For an event that is only waited for.
+    pub(super) const UNTIMED: u32 = TIMED | sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+
     pub(super) fn timed(context: &Arc<Context>) -> Result<Event, Error> {
         Event::new(context, TIMED)
     }
 
     pub(super) fn untimed(context: &Arc<Context>) -> Result<Event, Error> {
-        Event::new(context, UNTIMED)
+        Event::new(context, Event::UNTIMED)
     }
 
     fn new(context: &Arc<Context>, flags: u32) -> Result<Event, Error> {

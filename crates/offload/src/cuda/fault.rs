@@ -108,10 +108,10 @@ pub(super) fn not_ours(device: &str) -> Error {
     Error::Reset { device: device.into(), reason: "its context was made elsewhere; whoever made it has to destroy it".into() }
 }
 
-pub(super) fn in_use(device: &str, borrowers: usize, blocks: usize) -> Error {
+pub(super) fn in_use(device: &str, borrowers: usize, blocks: usize, streams: usize) -> Error {
     let reason = format!(
-        "{blocks} blocks of host memory allocated on it and {borrowers} devices made from its raw or cudarc context are still in use, and would \
-         be left with nothing behind them; drop them first"
+        "{blocks} blocks of host memory allocated on it, {borrowers} devices made from its raw or cudarc context and {streams} streams by addresses \
+         (of the Offload API) are still in use, and would be left with nothing behind them; drop them first"
     );
     Error::Reset { device: device.into(), reason }
 }

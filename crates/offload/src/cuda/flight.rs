@@ -91,6 +91,8 @@ impl Outstanding {
 
 thread_local! {
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
+    /// The number of the context that a [`super::context::Held`] found or left current on this thread; 0: none, or the thread is inside a host function.
+    pub(super) static LEFT_IN: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Whether this thread is inside a host function, where every driver call is forbidden (and may deadlock).
@@ -108,12 +110,14 @@ pub(super) unsafe extern "C" fn reached(data: *mut c_void) {
     let (outstanding, id) = *unsafe { Box::from_raw(data.cast::<(Arc<Outstanding>, Id)>()) };
     let pending = outstanding.take(id);
     IN_HOST_FUNCTION.set(true);
+    let left_in = LEFT_IN.replace(0);
     // Neither a subscriber (told when the ticket is dropped) nor a completion may unwind into the driver.
     let done = catch_unwind(AssertUnwindSafe(|| match pending {
         Some(Pending::Call(call)) => call(),
         Some(Pending::Launch(ticket)) => drop(ticket),
         None => {}
     }));
+    LEFT_IN.set(left_in);
     IN_HOST_FUNCTION.set(false);
     if done.is_err() {
         tracing::error!("a completion, or a subscriber to kernels in flight, panicked on a CUDA driver thread");

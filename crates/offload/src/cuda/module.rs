@@ -252,10 +252,15 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// Asks for more dynamic shared memory than every kernel gets, if this launch needs it.
+    /// Whether a launch with so much dynamic shared memory needs nothing to be asked for.
     #[inline]
+    pub(super) fn allows_dynamic_shared(&self, bytes: u32) -> bool {
+        bytes <= self.dynamic_shared.load(Ordering::Relaxed)
+    }
+
+    /// Asks for more dynamic shared memory than every kernel gets, if this launch needs it.
     pub(super) fn allow_dynamic_shared(&self, entered: &Entered<'_>, bytes: u32) -> Result<(), Error> {
-        if bytes <= self.dynamic_shared.load(Ordering::Relaxed) {
+        if self.allows_dynamic_shared(bytes) {
             return Ok(());
         }
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;

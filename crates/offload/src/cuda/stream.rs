@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
@@ -32,8 +32,8 @@ pub(super) struct Stream {
     owned: bool,
     #[expect(dead_code, reason = "held for its drop")]
     keep: Option<Box<dyn Any + Send + Sync>>,
-    /// What `synchronize` sleeps on.
-    marker: Event,
+    /// What `synchronize` sleeps on. One thread at a time: what is slept on is not recorded again meanwhile.
+    marker: Mutex<Event>,
     state: Mutex<State>,
 }
 
@@ -54,7 +54,7 @@ unsafe impl Sync for Stream {}
 
 impl Stream {
     pub(super) fn new(context: &Arc<Context>) -> Result<Stream, Error> {
-        let marker = Event::untimed(context)?;
+        let marker = Mutex::new(Event::untimed(context)?);
         let mut raw = std::ptr::null_mut();
         {
             let entered = context.enter()?;
@@ -82,7 +82,14 @@ impl Stream {
         if owner != context.raw {
             return Err(Error::WrongDevice { what: "the stream" });
         }
-        Ok(Stream { context: context.clone(), raw, owned: false, keep, marker: Event::untimed(context)?, state: Mutex::default() })
+        Ok(Stream {
+            context: context.clone(),
+            raw,
+            owned: false,
+            keep,
+            marker: Mutex::new(Event::untimed(context)?),
+            state: Mutex::default(),
+        })
     }
 
     pub(super) fn raw(&self) -> sys::CUstream {
@@ -181,15 +188,32 @@ impl Stream {
             }
             std::hint::spin_loop();
         }
+        let marker = match self.marker.try_lock() {
+            Ok(marker) => Some(marker),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            // Another thread sleeps on it.
+            Err(TryLockError::WouldBlock) => None,
+        };
+        let mut own = std::ptr::null_mut();
+        let event = match &marker {
+            Some(marker) => Ok(marker.raw),
+            // SAFETY: an out parameter; the context is current.
+            None => unsafe { entered.driver.event_create(&mut own, Event::UNTIMED) }.map(|()| own),
+        };
         // SAFETY: live handles.
-        match unsafe { entered.driver.event_record(self.marker.raw, self.raw) } {
-            // Another thread may record the marker again meanwhile: the driver waits for what was recorded when it was asked, or later.
+        let recorded = event.and_then(|event| unsafe { entered.driver.event_record(event, self.raw) }.map(|()| event));
+        let waited = match recorded {
             // SAFETY: live handle.
-            Ok(()) => entered.check(unsafe { entered.driver.event_synchronize(self.marker.raw) }),
+            Ok(event) => entered.check(unsafe { entered.driver.event_synchronize(event) }),
             // Whoever waits may have lent memory to a copy, so there is no way around waiting.
             // SAFETY: live handle.
             Err(_) => entered.check(unsafe { entered.driver.stream_synchronize(self.raw) }),
+        };
+        if !own.is_null() {
+            // SAFETY: made just now, and destroyed this once.
+            entered.ignore(unsafe { entered.driver.event_destroy(own) });
         }
+        waited
     }
 
     fn query(&self, entered: &Entered<'_>) -> Result<bool, Error> {

@@ -37,7 +37,7 @@ fn error_text(errno: u32) -> String {
 }
 
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Source>) -> Vec<Service> {
-    let (policy, input) = (policy.clone(), input.clone());
+    let (start, policy, input) = (policy.mounts.start().to_vec(), policy.clone(), input.clone());
     vec![
         // Though it does not wait for input: what another process reads first, it would wait for.
         context.blocking(&define::std_system::stdin(|_| Err(0)), move |call| {
@@ -75,6 +75,13 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Sour
         context.inline(&define::std_system::identity(|| [0; 3]), |call| {
             let identity = [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw(), umask()];
             call.reply(&identity, &[]);
+            Ok(())
+        }),
+        context.inline(&define::std_system::start(|_| 0), move |call| {
+            let into = call.out::<u8>()?;
+            let fits = start.len().min(into.len());
+            into[..fits].copy_from_slice(&start[..fits]);
+            call.reply(&(start.len() as u32), &[&into[..fits]]);
             Ok(())
         }),
     ]

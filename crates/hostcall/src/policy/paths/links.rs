@@ -25,6 +25,7 @@ impl Mounts {
         if path.len() > PATH {
             return Err(errno::ENAMETOOLONG);
         }
+        let path = &*self.absolute(path);
         let owned = |path: &[u8]| components(path).map(Box::from).collect::<Vec<Box<[u8]>>>();
         let ends_in_slash = path.ends_with(b"/") || path.ends_with(b"/.");
         let mut ahead: VecDeque<Box<[u8]>> = owned(path).into();

@@ -30,6 +30,28 @@ fn the_longest_name_that_a_path_begins_with_is_its_grant() {
 }
 
 #[test]
+fn relative_paths_start_where_the_policy_says() {
+    let (host, mut mounts) = mounts(&[("a", "/data", Access::ReadWrite), ("b", "/data/deep/er", Access::ReadOnly)]);
+    assert_eq!(mounts.start(), b"/");
+    mounts.start_in("data/./deep/".as_ref());
+    assert_eq!(mounts.start(), b"/data/deep");
+    assert_eq!(rest(&mounts, "x").unwrap(), "deep/x");
+    assert_eq!(rest(&mounts, ".").unwrap(), "deep");
+    assert_eq!(rest(&mounts, "./er/x").unwrap(), "x");
+    assert_eq!(rest(&mounts, "/data/x").unwrap(), "x");
+    assert_eq!(mounts.resolve(b"").unwrap_err(), errno::ENOENT);
+    // `..` leads to the directories above it, links are followed from where they lie, and what is above the grant stays out of reach.
+    fs::create_dir(host.path().join("a/deep")).unwrap();
+    std::os::unix::fs::symlink("../f", host.path().join("a/deep/up")).unwrap();
+    for (path, leads) in [("../f", "f"), ("../../data/f", "f"), ("up", "f"), ("er/../../f", "f")] {
+        assert_eq!(mounts.resolve_links(path.as_bytes(), true).unwrap().path.display().to_string(), leads, "{path}");
+    }
+    assert_eq!(mounts.resolve_links(b"../../etc", true).unwrap_err(), errno::EACCES);
+    mounts.start_in("/".as_ref());
+    assert_eq!((mounts.start(), rest(&mounts, "data/x").unwrap()), (&b"/"[..], "x".to_owned()));
+}
+
+#[test]
 fn paths_outside_every_grant_are_refused() {
     let (_host, mounts) = mounts(&[("a", "/data", Access::ReadWrite)]);
     for path in ["/etc/passwd", "/", ".", "dat", "/database", "..", "../data/x", "x/../data", "/data/../etc"] {

@@ -22,7 +22,12 @@ pub(super) struct Driver {
     pub(super) copy_any: unsafe extern "C" fn(u64, u64, usize, *mut c_void) -> Status,
     make_stream: unsafe extern "C" fn(*mut *mut c_void, u32) -> Status,
     wait: unsafe extern "C" fn(*mut c_void) -> Status,
+    query: unsafe extern "C" fn(*mut c_void) -> Status,
     launch: Launch,
+    /// Not of every driver that tests use.
+    make_context: Option<unsafe extern "C" fn(*mut *mut c_void, u32, i32) -> Status>,
+    destroy_context: Option<unsafe extern "C" fn(*mut c_void) -> Status>,
+    current: unsafe extern "C" fn(*mut *mut c_void) -> Status,
     context: *mut c_void,
     /// `nothing` of the image, if there was one.
     pub(super) kernel: Option<*mut c_void>,
@@ -63,7 +68,11 @@ impl Driver {
                 copy_any: *library.get(b"cuMemcpyAsync")?,
                 make_stream: *library.get(b"cuStreamCreate")?,
                 wait: *library.get(b"cuStreamSynchronize")?,
+                query: *library.get(b"cuStreamQuery")?,
                 launch: *library.get(b"cuLaunchKernel")?,
+                make_context: library.get(b"cuCtxCreate_v2").ok().map(|symbol| *symbol),
+                destroy_context: library.get(b"cuCtxDestroy_v2").ok().map(|symbol| *symbol),
+                current: *library.get(b"cuCtxGetCurrent")?,
                 context: ptr::null_mut(),
                 kernel: None,
                 _library: library,
@@ -119,6 +128,44 @@ impl Driver {
     pub(super) fn launch(&self, kernel: *mut c_void, stream: *mut c_void) {
         // SAFETY: live handles.
         check(unsafe { (self.launch)(kernel, 1, 1, 1, 1, 1, 1, 0, stream, ptr::null_mut(), ptr::null_mut()) });
+    }
+
+    /// Calls `work` with nothing current on this thread, and with a context of its own. Whether that is current afterwards.
+    pub(super) fn elsewhere(&self, mut work: impl FnMut()) -> Option<bool> {
+        // SAFETY: null is allowed.
+        check(unsafe { (self.set_current)(ptr::null_mut()) });
+        work();
+        let (make, destroy) = (self.make_context?, self.destroy_context?);
+        let (mut other, mut current) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: room for the handle; the first device. It is current then.
+        check(unsafe { make(&raw mut other, 0, 0) });
+        work();
+        work();
+        // SAFETY: room for the handle.
+        check(unsafe { (self.current)(&raw mut current) });
+        // SAFETY: made just now.
+        check(unsafe { destroy(other) });
+        self.enter();
+        work();
+        Some(current == other)
+    }
+
+    /// Whether a stream has nothing left to do.
+    pub(super) fn is_idle(&self, stream: *mut c_void) -> bool {
+        // SAFETY: a stream of `stream`.
+        let status = unsafe { (self.query)(stream) };
+        // `CUDA_ERROR_NOT_READY`.
+        if status != 600 {
+            check(status);
+        }
+        status == 0
+    }
+
+    /// Asks which context is current.
+    pub(super) fn ask(&self) {
+        let mut context = ptr::null_mut();
+        // SAFETY: room for the handle.
+        check(unsafe { (self.current)(&raw mut context) });
     }
 
     /// Gives the context back.

@@ -69,6 +69,10 @@ fn copies(gpu: sys::ol_device_handle_t, driver: &Driver) {
                     check((driver.copy_in_order)(theirs, source, COPY, stream));
                     driver.wait(stream);
                 }),
+                ("cuMemcpyHtoDAsync and cuStreamQuery, until it is done", &mut || {
+                    check((driver.copy_in_order)(theirs, source, COPY, stream));
+                    while !driver.is_idle(stream) {}
+                }),
                 ("cuMemcpyAsync and cuStreamSynchronize", &mut || {
                     check((driver.copy_any)(theirs, source as u64, COPY, stream));
                     driver.wait(stream);
@@ -122,6 +126,12 @@ fn launches(gpu: sys::ol_device_handle_t, image: &[u8], driver: &Driver, theirs:
     }
     idle();
     print(&["olLaunchKernel, GPU, the call alone", "cuLaunchKernel"], &times);
+    let kept = driver.elsewhere(|| {
+        launch(gpu, queue, kernel);
+        sync(queue);
+    });
+    println!("launches work with another context or none current, and it stays: {kept:?}");
+    in_turns(10_000, &mut [("cuCtxGetCurrent", &mut || driver.ask())]);
 
     let (gpu, kernel) = (Handle(gpu), Handle(kernel));
     by_threads("olLaunchKernel, GPU, by 8 threads with a queue each", || {

@@ -226,9 +226,8 @@ impl Code {
     fn run(&self, name: &str) -> Result<(), Error> {
         let Some(kernel) = self.program.kernel(name)? else { return Ok(()) };
         let queue = WorkerQueue::new(&Arc::default(), &SPACE);
-        let once = Shape { groups: [1; 3], size: [1; 3], shared: 0, cooperative: false };
         // SAFETY: clang's own kernel, which has no arguments.
-        unsafe { queue.launch(&kernel, &once, &Given::NONE) }?;
+        unsafe { queue.launch(&kernel, &Shape::ONE, &Given::NONE) }.map_err(|error| *error)?;
         queue.synchronize()
     }
 }

@@ -223,7 +223,7 @@ impl<S: HostCallsOf> Api for Library<S> {
         size: usize,
     ) -> Result<(), Error> {
         // SAFETY: the caller says that there is such memory.
-        unsafe { Core::get().memcpy(queue, dst_ptr, dst_device, src_ptr, src_device, size) }
+        unsafe { Core::get().memcpy(queue, dst_ptr, dst_device, src_ptr, src_device, size) }.map_err(|error| *error)
     }
 
     unsafe fn mem_fill(
@@ -332,6 +332,7 @@ impl<S: HostCallsOf> Api for Library<S> {
     ) -> Result<(), Error> {
         // SAFETY: the caller's.
         unsafe { Core::get().launch_kernel(queue, device, kernel, launch_size_args, properties, num_args, arg_ptrs, arg_sizes) }
+            .map_err(|error| *error)
     }
 
     unsafe fn calculate_optimal_occupancy(

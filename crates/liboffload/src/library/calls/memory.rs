@@ -3,8 +3,9 @@
 use std::ffi::c_void;
 
 use crate::library::backend::Place;
-use crate::library::error::fail;
+use crate::library::error::{Launched, fail};
 use crate::library::info::Value;
+use crate::library::queue::refuse_in_host_function;
 use crate::library::session;
 use crate::library::{Core, Owner};
 use crate::runtime::Error;
@@ -51,25 +52,36 @@ impl Core {
         src_ptr: *const c_void,
         src_device: ol_device_handle_t,
         size: usize,
-    ) -> Result<(), Error> {
+    ) -> Launched {
         let (queue, to_device, from_device) = (self.optional_queue(queue)?, self.device(dst_device)?, self.device(src_device)?);
         let both_host = session::is_host(to_device) && session::is_host(from_device);
         if queue.as_ref().is_some_and(|queue| both_host && !session::is_host(queue.device)) {
             let text = "DstDevice and SrcDevice are the host, and Queue is another device's: copy without a queue, or in one of the host's";
-            return fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text);
+            return Ok(fail(ol_errc_t::OL_ERRC_INVALID_ARGUMENT, text)?);
         }
         if size == 0 {
             return Ok(());
         }
-        let (to, from) = (self.memory.place("DstPtr", dst_ptr, size)?, self.memory.place("SrcPtr", src_ptr, size)?);
+        let mut places = [Place::NONE; 2];
+        self.memory.places([("DstPtr", dst_ptr), ("SrcPtr", src_ptr)], size, &mut places)?;
         if queue.is_none() && both_host {
             // SAFETY: the caller says that this is memory of the host; `copy` allows it to overlap.
             unsafe { std::ptr::copy(src_ptr.cast::<u8>(), dst_ptr.cast::<u8>(), size) };
             return Ok(());
         }
         let device = if session::is_host(to_device) { from_device } else { to_device };
-        // SAFETY: the caller says so.
-        self.in_queue("olMemcpy without a queue", queue.as_deref(), device, |queue| unsafe { queue.copy(to, from, size) })
+        match queue {
+            Some(queue) => {
+                let [to, from] = places;
+                // SAFETY: the caller says so.
+                Ok(unsafe { queue.driver.copy(to, from, size) }?)
+            }
+            None => {
+                refuse_in_host_function("olMemcpy without a queue")?;
+                // SAFETY: as above.
+                device.with_idle_queue(|queue| unsafe { queue.copy_now(&places, size) })
+            }
+        }
     }
 
     /// # Safety

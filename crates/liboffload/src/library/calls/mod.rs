@@ -76,7 +76,7 @@ impl Core {
 }
 
 /// The object of a handle was destroyed after the entry point saw it, or checks are switched off.
-fn gone(code: ol_errc_t, noun: &str) -> Error {
+pub(super) fn gone(code: ol_errc_t, noun: &str) -> Error {
     Error::new(code, format!("the {noun} does not exist: it has been destroyed, or this library never made it"))
 }
 

@@ -35,7 +35,10 @@ impl Core {
 
     pub(in crate::library) fn destroy_queue(&self, queue: ol_queue_handle_t) -> Result<(), Error> {
         match self.queues.remove(queue.cast()) {
-            Some(_) => Ok(()),
+            Some(_) => {
+                self.launches.forget_queue(self, queue.addr());
+                Ok(())
+            }
             None => Err(gone(ol_errc_t::OL_ERRC_INVALID_QUEUE, "queue")),
         }
     }

@@ -98,7 +98,7 @@ impl Device for CudaDevice {
         let class = class_of(size).filter(|_| kind == Kind::Device && alignment <= NATURAL_ALIGNMENT);
         let cache = self.cache.get_or_init(|| Arc::new(Cache::new((most / KEPT_PART).min(MOST_KEPT) as usize)));
         if let Some(memory) = class.and_then(|class| cache.take(class)) {
-            return Ok(Arc::new(Allocated { memory: Some(memory), class, cache: cache.clone() }));
+            return Ok(Arc::new(Allocated { memory: Some(memory), class, cache: cache.clone(), is_on_device: true }));
         }
         let bytes = class.unwrap_or(size);
         let memory = match flat.allocate(kind, bytes, alignment) {
@@ -106,7 +106,12 @@ impl Device for CudaDevice {
             Err(offload::Error::OutOfMemory { .. }) if cache.clear() => flat.allocate(kind, bytes, alignment),
             other => other,
         };
-        Ok(Arc::new(Allocated { memory: Some(memory.map_err(of_device)?), class, cache: cache.clone() }))
+        Ok(Arc::new(Allocated {
+            memory: Some(memory.map_err(of_device)?),
+            class,
+            cache: cache.clone(),
+            is_on_device: kind == Kind::Device,
+        }))
     }
 
     fn pin(&self, address: usize, size: usize) -> Result<Box<dyn Pin>, Error> {
@@ -169,11 +174,16 @@ struct Allocated {
     memory: Option<FlatMemory>,
     class: Option<usize>,
     cache: Arc<Cache<FlatMemory>>,
+    is_on_device: bool,
 }
 
 impl Block for Allocated {
     fn address(&self) -> usize {
         self.memory.as_ref().map_or(0, FlatMemory::address)
+    }
+
+    fn is_on_device(&self) -> bool {
+        self.is_on_device
     }
 }
 

@@ -3,14 +3,13 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use offload::Launch;
 use offload::cuda::flat::{Flat, FlatEvent, FlatStream};
 
 use super::cache::QueueWork;
 use super::{CudaKernel, WORK};
 use crate::library::arguments::Given;
 use crate::library::backend::{Event, Kernel, Place, Queue, Shape};
-use crate::library::error::{fail, of_device};
+use crate::library::error::{Launched, fail, of_device};
 use crate::runtime::Error;
 use crate::sys::ol_errc_t;
 
@@ -39,6 +38,9 @@ impl Drop for CudaQueue {
     }
 }
 
+/// The most bytes of a copy that is waited for without sleeping: it takes microseconds.
+const COPIED_NOW: usize = 64 << 10;
+
 impl CudaQueue {
     pub(super) fn new(device: &Flat) -> Result<CudaQueue, Error> {
         let stream = device.stream().map_err(of_device)?;
@@ -47,7 +49,7 @@ impl CudaQueue {
 }
 
 /// Refuses arguments that are not the kernel's parameters, which the driver would read in their place.
-#[inline]
+#[inline(always)]
 fn check(kernel: &CudaKernel, arguments: &Given) -> Result<(), Error> {
     let Some(sizes) = kernel.flat.parameters() else { return Ok(()) };
     if sizes.len() != arguments.len() {
@@ -64,20 +66,20 @@ fn check(kernel: &CudaKernel, arguments: &Given) -> Result<(), Error> {
 }
 
 impl Queue for CudaQueue {
-    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Result<(), Error> {
+    unsafe fn launch(&self, kernel: &Arc<dyn Kernel>, shape: &Shape, arguments: &Given) -> Launched {
         let Some(kernel) = kernel.as_any().downcast_ref::<CudaKernel>().filter(|kernel| self.device.owns(&kernel.flat)) else {
-            return fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "the kernel is not one of the queue's device");
+            return Ok(fail(ol_errc_t::OL_ERRC_INVALID_DEVICE, "the kernel is not one of the queue's device")?);
         };
         check(kernel, arguments)?;
-        let launch = Launch { groups: shape.groups, group_size: shape.size, dynamic_shared: shape.shared };
         self.work.begin();
         let awake = kernel.calls.as_ref().map(|calls| (calls.awake(), calls.clone()));
         // The driver copies the arguments from where the caller has them.
         // SAFETY: the parameters were compared with what the driver says of the kernel; the rest is the caller's.
-        unsafe { self.stream.launch(&kernel.flat, &launch, shape.cooperative, arguments.pointers()) }.map_err(of_device)?;
+        unsafe { self.stream.launch(&kernel.flat, shape.groups, shape.size, shape.shared, shape.cooperative, arguments.pointers()) }
+            .map_err(of_device)?;
         match awake {
             // The server looks for calls, and stays, until the kernel has ended. By a thread of ours: who ends a server calls the driver.
-            Some(awake) => self.stream.call_after(Box::new(move || drop(awake))).map_err(of_device),
+            Some(awake) => Ok(self.stream.call_after(Box::new(move || drop(awake))).map_err(of_device)?),
             None => Ok(()),
         }
     }
@@ -88,10 +90,24 @@ impl Queue for CudaQueue {
         unsafe { self.stream.copy(to.address, from.address, size) }.map_err(of_device)
     }
 
+    unsafe fn copy_now(&self, [to, from]: &[Place; 2], size: usize) -> Launched {
+        self.work.begin();
+        if size > COPIED_NOW {
+            // SAFETY: the caller's.
+            unsafe { self.stream.copy(to.address, from.address, size) }.map_err(of_device)?;
+            return Ok(self.synchronize()?);
+        }
+        // SAFETY: the caller's.
+        unsafe { self.stream.copy_now(to.address, from.address, size) }.map_err(of_device)?;
+        self.work.waited(self.work.latest());
+        Ok(())
+    }
+
     unsafe fn fill(&self, to: Place, pattern: &[u8], size: usize) -> Result<(), Error> {
         self.work.begin();
+        let is_on_device = to.block.is_some_and(|block| block.is_on_device());
         // SAFETY: the caller's.
-        unsafe { self.stream.fill(to.address, pattern, size) }.map_err(of_device)
+        unsafe { self.stream.fill(to.address, pattern, size, is_on_device) }.map_err(of_device)
     }
 
     fn prefetch(&self, address: usize, size: usize, to_host: bool) -> Result<(), Error> {

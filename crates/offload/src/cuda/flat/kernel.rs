@@ -100,28 +100,42 @@ impl FlatStream {
     ///
     /// # Errors
     /// [`Error::Launch`] for a shape that the device cannot run, [`Error::DeviceLost`].
-    pub unsafe fn launch(&self, kernel: &FlatKernel, launch: &Launch, cooperative: bool, pointers: *mut *mut c_void) -> Result<(), Error> {
+    // For results that hold errors, which are large: they stay out of memory.
+    #[inline(always)]
+    pub unsafe fn launch(
+        &self,
+        kernel: &FlatKernel,
+        groups: [u32; 3],
+        group_size: [u32; 3],
+        dynamic_shared: u32,
+        cooperative: bool,
+        pointers: *mut *mut c_void,
+    ) -> Result<(), Error> {
         let function = &kernel.function;
         if !Arc::ptr_eq(&function.module.context, &self.context) {
             return Err(Error::WrongDevice { what: "the kernel" });
         }
-        let entered = self.context.enter_staying()?;
-        function.allow_dynamic_shared(&entered, launch.dynamic_shared)?;
-        let ([gx, gy, gz], [bx, by, bz], shared) = (launch.groups, launch.group_size, launch.dynamic_shared);
-        // SAFETY: live handles; the driver copies each parameter before it returns.
-        let launched = unsafe {
-            if cooperative {
-                entered.driver.launch_cooperative(function.raw, gx, gy, gz, bx, by, bz, shared, self.raw, pointers)
-            } else {
-                entered.driver.launch_kernel(function.raw, gx, gy, gz, bx, by, bz, shared, self.raw, pointers, std::ptr::null_mut())
-            }
-        };
-        launched.map_err(|failed| match failed.status {
-            Status::INVALID_VALUE | Status::LAUNCH_OUT_OF_RESOURCES => {
-                fault::launch(&function.name, launch, function.info(), entered.driver, &failed)
-            }
-            _ => entered.error(&failed),
-        })
+        if !function.allows_dynamic_shared(dynamic_shared) {
+            function.allow_dynamic_shared(&self.context.enter()?, dynamic_shared)?;
+        }
+        let ([gx, gy, gz], [bx, by, bz], shared) = (groups, group_size, dynamic_shared);
+        self.context.call(
+            // SAFETY: live handles; the driver copies each parameter before it returns.
+            |driver| unsafe {
+                if cooperative {
+                    driver.launch_cooperative(function.raw, gx, gy, gz, bx, by, bz, shared, self.raw, pointers)
+                } else {
+                    driver.launch_kernel(function.raw, gx, gy, gz, bx, by, bz, shared, self.raw, pointers, std::ptr::null_mut())
+                }
+            },
+            |failed| match failed.status {
+                Status::INVALID_VALUE | Status::LAUNCH_OUT_OF_RESOURCES => {
+                    let launch = Launch { groups, group_size, dynamic_shared };
+                    fault::launch(&function.name, &launch, function.info(), self.context.driver, failed)
+                }
+                _ => self.context.error(failed),
+            },
+        )
     }
 }
 

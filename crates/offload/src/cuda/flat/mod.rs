@@ -5,7 +5,7 @@
 //! launches. Here each of these is the driver's function, called in the device's context, with its errors as this
 //! crate's. A lost device stays lost, and a missing driver is found before.
 //!
-//! Calls of streams leave the device's context current on a thread that had none. Launches are not counted in
+//! Calls of streams leave the device's context current on a thread that had none. A device is not reset while it has streams. Launches are not counted in
 //! [`crate::Device::in_flight`], and freeing waits for the device as `cuMemFree` does.
 
 mod calls;

@@ -9,7 +9,6 @@ use crate::cuda::image::{self, Capability, Form};
 use crate::cuda::module::{Loaded, Module};
 use crate::error::Error;
 use crate::program::Program;
-use crate::queue::Launch;
 
 /// A loaded image. Dropping it runs its destructors and unloads it.
 pub struct FlatProgram {
@@ -220,7 +219,7 @@ impl FlatProgram {
         self.flat.write(end.address, &(first + addresses.len() as u64).to_ne_bytes())?;
         let stream: FlatStream = self.flat.stream()?;
         // SAFETY: clang's own kernel has no parameters, and calls the functions in the list that was written just now.
-        unsafe { stream.launch(&kernel, &Launch::linear(1, 1), false, std::ptr::null_mut()) }?;
+        unsafe { stream.launch(&kernel, [1; 3], [1; 3], 0, false, std::ptr::null_mut()) }?;
         stream.synchronize()
     }
 }

@@ -1,5 +1,6 @@
 //! Streams and events: copies, fills, waiting.
 
+use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::sys;
@@ -8,15 +9,15 @@ use super::Flat;
 use super::calls::Returned;
 use crate::backend::{BackendEvent, BackendQueue};
 use crate::calls::Calls;
-use crate::cuda::context::{Context, STREAM_NON_BLOCKING};
-use crate::cuda::driver::Failed;
+use crate::cuda::context::{Context, Held, STREAM_NON_BLOCKING};
+use crate::cuda::driver::{Driver, Failed, Status};
 use crate::cuda::event::Event;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 
 /// A stream. What is in it when it is dropped is still done, and dropping does not wait for it.
 pub struct FlatStream {
-    pub(super) context: Arc<Context>,
+    pub(super) context: Held,
     pub(super) stream: Stream,
     pub(super) raw: sys::CUstream,
     pub(super) calls: Calls,
@@ -53,6 +54,7 @@ impl Flat {
     /// # Errors
     /// When the driver has none.
     pub fn stream(&self) -> Result<FlatStream, Error> {
+        let context = Held::new(&self.context)?;
         let mut raw = std::ptr::null_mut();
         {
             let entered = self.context.enter()?;
@@ -63,7 +65,7 @@ impl Flat {
         match unsafe { Stream::borrowed(&self.context, raw, None) } {
             Ok(stream) => {
                 let calls = Calls::new(&self.threads);
-                Ok(FlatStream { context: self.context.clone(), stream, raw, calls, returned: OnceLock::new() })
+                Ok(FlatStream { context, stream, raw, calls, returned: OnceLock::new() })
             }
             Err(error) => {
                 destroy(&self.context, raw);
@@ -94,9 +96,9 @@ impl Drop for FlatStream {
 }
 
 impl FlatStream {
-    pub(super) fn call(&self, call: impl FnOnce(&crate::cuda::driver::Driver) -> Result<(), Failed>) -> Result<(), Error> {
-        let entered = self.context.enter_staying()?;
-        entered.check(call(entered.driver))
+    #[inline(always)]
+    pub(super) fn call(&self, call: impl Fn(&Driver) -> Result<(), Failed>) -> Result<(), Error> {
+        self.context.call(call, |failed| self.context.error(failed))
     }
 
     /// Copies memory of any device and the host, in order. Where both are pageable host memory the driver may do it at once.
@@ -106,48 +108,111 @@ impl FlatStream {
     ///
     /// # Errors
     /// [`Error::DeviceLost`], or what the driver says.
+    #[inline(always)]
     pub unsafe fn copy(&self, to: usize, from: usize, bytes: usize) -> Result<(), Error> {
         // SAFETY: the caller's; all memory is in one address space, so the driver knows what is whose.
         self.call(|driver| unsafe { driver.memcpy(to as u64, from as u64, bytes, self.raw) })
     }
 
-    /// Fills memory with a pattern, in order.
+    /// Copies memory that no work in another stream uses, and waits for it. For little memory: the driver may ask all the time whether it is done.
+    ///
+    /// # Safety
+    /// Both are memory of `bytes` bytes.
+    ///
+    /// # Errors
+    /// As for [`FlatStream::copy`].
+    // As for `launch`.
+    #[inline(always)]
+    pub unsafe fn copy_now(&self, to: usize, from: usize, bytes: usize) -> Result<(), Error> {
+        // SAFETY: the caller's.
+        unsafe { self.copy(to, from, bytes) }?;
+        // SAFETY: a live stream.
+        self.call(|driver| unsafe { driver.stream_synchronize(self.raw) })
+    }
+
+    /// Fills memory with a pattern, in order. `is_on_device`: no part of it is memory of the host, or managed.
+    ///
+    /// The driver does not wait for the work before if the pattern has at most [`MOST_RUNS`] runs of equal words, or of equal bytes where the address or
+    /// the pattern is not one of words. Otherwise it may: the pattern is copied from the host.
     ///
     /// # Safety
     /// `to` is memory of `bytes` bytes, a multiple of the pattern's, until the fill is done.
     ///
     /// # Errors
     /// As for [`FlatStream::copy`].
-    pub unsafe fn fill(&self, to: usize, pattern: &[u8], bytes: usize) -> Result<(), Error> {
+    pub unsafe fn fill(&self, to: usize, pattern: &[u8], bytes: usize, is_on_device: bool) -> Result<(), Error> {
         let pattern = shortest(pattern);
         let at = to as u64;
         match *pattern {
             // SAFETY: the caller's.
-            [a] => self.call(|driver| unsafe { driver.memset_d8(at, a, bytes, self.raw) }),
+            [a] => return self.call(|driver| unsafe { driver.memset_d8(at, a, bytes, self.raw) }),
             // The driver wants addresses of larger elements aligned.
             [a, b] if to.is_multiple_of(2) => {
                 // SAFETY: the caller's.
-                self.call(|driver| unsafe { driver.memset_d16(at, u16::from_ne_bytes([a, b]), bytes / 2, self.raw) })
+                return self.call(|driver| unsafe { driver.memset_d16(at, u16::from_ne_bytes([a, b]), bytes / 2, self.raw) });
             }
             [a, b, c, d] if to.is_multiple_of(4) => {
                 // SAFETY: the caller's.
-                self.call(|driver| unsafe { driver.memset_d32(at, u32::from_ne_bytes([a, b, c, d]), bytes / 4, self.raw) })
+                return self.call(|driver| unsafe { driver.memset_d32(at, u32::from_ne_bytes([a, b, c, d]), bytes / 4, self.raw) });
             }
-            _ => {
-                // One pattern from the host, then as much again as there is, until it is full. The driver has read pageable memory when
-                // the call returns.
-                // SAFETY: the caller's; `pattern` lives until the call returns.
-                self.call(|driver| unsafe { driver.memcpy_to_device(at, pattern.as_ptr().cast(), pattern.len(), self.raw) })?;
-                let mut full = pattern.len();
-                while full < bytes {
-                    let more = full.min(bytes - full);
-                    // SAFETY: both ranges are of the caller's memory, and do not overlap.
-                    self.call(|driver| unsafe { driver.memcpy(at + full as u64, at, more, self.raw) })?;
-                    full += more;
-                }
-                Ok(())
-            }
+            _ => {}
         }
+        // A row for each pattern, and a call for each run of columns. Nothing of this is copied: copies that begin or end in the host's memory may
+        // wait for the work before them, which may wait for this thread.
+        let (words, rest) = pattern.as_chunks::<4>();
+        let by_words = rest.is_empty() && to.is_multiple_of(4) && are_few(words);
+        let set = |start: u64, rows: usize| {
+            if by_words {
+                // SAFETY: the caller's; all rows lie in its memory.
+                self.fill_columns(start, words, |driver, column, value, width| unsafe {
+                    driver.memset_rows_d32(column, pattern.len(), u32::from_ne_bytes(value), width, rows, self.raw)
+                })
+            } else {
+                // SAFETY: as above.
+                self.fill_columns(start, pattern, |driver, column, value, width| unsafe {
+                    driver.memset_rows_d8(column, pattern.len(), value, width, rows, self.raw)
+                })
+            }
+        };
+        if !by_words && !are_few(pattern) {
+            // The driver has read pageable memory when the call returns.
+            // SAFETY: the caller's; `pattern` lives until the call returns.
+            self.call(|driver| unsafe { driver.memcpy_to_device(at, pattern.as_ptr().cast(), pattern.len(), self.raw) })?;
+            return self.repeat(at, pattern.len(), bytes);
+        }
+        let rows = bytes / pattern.len();
+        if is_on_device {
+            // Copies within the device wait for nothing.
+            set(at, rows.min(MOST_ROWS))?;
+            return self.repeat(at, rows.min(MOST_ROWS) * pattern.len(), bytes);
+        }
+        (0..rows).step_by(MOST_ROWS).try_for_each(|first| set(at + (first * pattern.len()) as u64, MOST_ROWS.min(rows - first)))
+    }
+
+    /// Calls `set` for each run of equal elements of a row, with where its column begins, the element, and how many there are.
+    fn fill_columns<T: Copy + PartialEq>(
+        &self,
+        at: u64,
+        row: &[T],
+        set: impl Fn(&Driver, u64, T, usize) -> Result<(), Failed>,
+    ) -> Result<(), Error> {
+        let mut column = at;
+        for run in row.chunk_by(T::eq) {
+            self.call(|driver| set(driver, column, run[0], run.len()))?;
+            column += size_of_val(run) as u64;
+        }
+        Ok(())
+    }
+
+    /// Copies the first `full` of `bytes` bytes behind themselves, as much again as there is, until all are full.
+    fn repeat(&self, at: u64, mut full: usize, bytes: usize) -> Result<(), Error> {
+        while full < bytes {
+            let more = full.min(bytes - full);
+            // SAFETY: of the memory that is filled; both ranges do not overlap.
+            self.call(|driver| unsafe { driver.memcpy(at + full as u64, at, more, self.raw) })?;
+            full += more;
+        }
+        Ok(())
     }
 
     /// Advises that managed memory will be used by the device, or by the host.
@@ -184,8 +249,15 @@ impl FlatStream {
     /// # Errors
     /// [`Error::DeviceLost`], with what happened.
     pub fn synchronize(&self) -> Result<(), Error> {
+        // What ends soon is waited for without looking at a clock.
+        for _ in 0..FIRST_QUESTIONS {
+            if self.is_idle()? {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
         // Nothing of this stream is counted, or used by it only (see `crate::cuda::flat`): there is nothing to give back.
-        let entered = self.context.enter_staying()?;
+        let entered = self.context.enter()?;
         self.stream.wait_idle(&entered)
     }
 
@@ -194,14 +266,42 @@ impl FlatStream {
     /// # Errors
     /// [`Error::DeviceLost`].
     pub fn is_idle(&self) -> Result<bool, Error> {
-        self.stream.is_idle()
+        let is_idle = Cell::new(true);
+        self.call(|driver| {
+            // SAFETY: a live stream.
+            match unsafe { driver.stream_query(self.raw) } {
+                Err(failed) if failed.status == Status::NOT_READY => {
+                    is_idle.set(false);
+                    Ok(())
+                }
+                other => other,
+            }
+        })?;
+        Ok(is_idle.get())
     }
 }
 
-/// The shortest pattern that gives the same when repeated, of the lengths that the driver can set: 1, 2, 4, or all of it.
+/// How often `synchronize` asks before it looks at a clock as well: some microseconds.
+const FIRST_QUESTIONS: u32 = 20;
+
+/// The most runs of equal elements in a pattern that is written by rows, which takes a call for each. Many times as many may be put into a stream before the
+/// driver waits for a place.
+const MOST_RUNS: usize = 64;
+
+/// The most rows of one call. (CUDA names no limit; grids have 65 535 groups in their second dimension.)
+const MOST_ROWS: usize = 65_535;
+
+/// Whether elements have no more than [`MOST_RUNS`] runs.
+fn are_few<T: PartialEq>(elements: &[T]) -> bool {
+    elements.chunk_by(T::eq).nth(MOST_RUNS).is_none()
+}
+
+/// The shortest pattern that gives the same when repeated, of lengths that are powers of two: or all of it.
 fn shortest(pattern: &[u8]) -> &[u8] {
-    let same = |length: usize| pattern.len().is_multiple_of(length) && pattern.chunks(length).all(|part| part == &pattern[..length]);
-    [1, 2, 4].into_iter().find(|&length| pattern.len() > length && same(length)).map_or(pattern, |length| &pattern[..length])
+    let same = |length: &usize| pattern.chunks(*length).all(|part| part == &pattern[..*length]);
+    let mut lengths =
+        (0..usize::BITS).map(|bit| 1 << bit).take_while(|&length| length < pattern.len() && pattern.len().is_multiple_of(length));
+    lengths.find(same).map_or(pattern, |length| &pattern[..length])
 }
 
 impl FlatEvent {
@@ -232,15 +332,28 @@ impl FlatEvent {
 
 #[cfg(test)]
 mod tests {
-    use super::shortest;
+    use super::{are_few, shortest};
 
     #[test]
     fn patterns_are_cut_to_what_the_driver_can_set() {
         assert_eq!(shortest(&[7, 7, 7, 7, 7]), [7]);
         assert_eq!(shortest(&[1, 2, 1, 2]), [1, 2]);
         assert_eq!(shortest(&[1, 2, 3, 4, 1, 2, 3, 4]), [1, 2, 3, 4]);
+        let eight = [1, 2, 3, 4, 5, 6, 7, 8];
+        assert_eq!(shortest(&[eight; 5].concat()), eight);
         assert_eq!(shortest(&[1, 2, 3]), [1, 2, 3]);
         assert_eq!(shortest(&[1, 2, 1]), [1, 2, 1]);
         assert_eq!(shortest(&[9]), [9]);
+        assert_eq!(shortest(&[]), []);
+    }
+
+    #[test]
+    fn patterns_are_written_by_rows_if_they_have_few_runs() {
+        let numbers: Vec<u8> = (0..=255).collect();
+        assert!(are_few(&numbers[..64]) && !are_few(&numbers[..65]));
+        assert!(are_few(numbers.as_chunks::<4>().0));
+        let mut long = vec![7; 1 << 20];
+        long[5] = 8;
+        assert!(are_few(&long));
     }
 }
