@@ -334,6 +334,8 @@ int main(int argc, char **argv) {
     }
     sessions(devices.handles[0]);
     OK(olShutDown());
+    for (int i = 0; i < image_count; i++)
+        free((void *)images[i].bytes);
     printf("%d devices, %d passed, %d failed\n", (int)devices.count, passed, failed);
     return failed != 0;
 }
