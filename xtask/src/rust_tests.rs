@@ -196,7 +196,7 @@ fn build_tool(sh: &Shell) -> Result<PathBuf> {
 fn hostcall(tool: &Path, verb: &str, arguments: &Arguments, place: &Path) -> Command {
     let mut command = Command::new(tool);
     command.args(["hostcall", verb, "--device", &arguments.device, "--timeout", &arguments.timeout.to_string()]);
-    command.arg("--net").arg("--dir").arg(format!("{}::/", place.join("root").display()));
+    command.arg("--net").arg("--dir").arg(format!("{}::/:special", place.join("root").display()));
     command
 }
 

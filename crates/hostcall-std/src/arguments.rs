@@ -3,6 +3,7 @@
 use crate::abi::errno::EINVAL;
 use crate::error::Errno;
 use core::ffi::{CStr, c_char};
+use core::ops::Range;
 use hostcall_device::__runtime as device;
 use hostcall_device::wave::Converged;
 
@@ -12,6 +13,30 @@ pub(crate) fn most() -> usize {
     let slot = (device::slot_bytes() as usize).max(1024);
     ((slot / Converged::here().count() as usize) & !15).max(16)
 }
+
+/// Moves `len` bytes of a file by as many calls as it takes, as Linux moves them by one: until `part`, which is told what of them is next and says how
+/// many it moved, moves fewer than it might. How many bytes; an error only if it was the first.
+pub(crate) fn whole(len: usize, mut part: impl FnMut(Range<usize>) -> Result<u32, Errno>) -> Result<isize, Errno> {
+    let mut done = 0;
+    while done < len {
+        let wanted = (len - done).min(most());
+        match part(done..done + wanted) {
+            Ok(moved) => {
+                done += wanted.min(moved as usize);
+                if (moved as usize) < wanted {
+                    break;
+                }
+            }
+            Err(error) if done == 0 => return Err(error),
+            // What was moved is told now, and the error at the next call.
+            Err(_) => break,
+        }
+    }
+    Ok(done as isize)
+}
+
+/// The longest slice.
+pub(crate) const LONGEST: usize = isize::MAX as usize;
 
 /// A path as the host wants it.
 ///

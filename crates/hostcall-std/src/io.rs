@@ -5,7 +5,7 @@ use crate::abi::{
     F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL, F_GETLK, F_GETPIPE_SZ, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_SETFD, F_SETFL, F_SETLK,
     F_SETLKW, F_SETPIPE_SZ, FD_CLOEXEC, FIONBIO, FIONREAD, O_APPEND, O_CLOEXEC, O_NONBLOCK, iovec,
 };
-use crate::arguments::most;
+use crate::arguments::{LONGEST, most, whole};
 use crate::error::{Errno, answered, returned};
 use crate::fd::{Target, held, target};
 use crate::local::object::Object;
@@ -46,12 +46,18 @@ pub extern "C" fn sys_flush(stream: i32) -> i32 {
 }
 
 /// The most bytes that go at once.
-fn most_of(target: Target) -> usize {
+fn most_of(fd: i32, target: Target) -> usize {
     match target {
         // Nothing of it leaves the device.
-        Target::Object(_) => isize::MAX as usize,
+        Target::Object(_) => LONGEST,
+        Target::File(_) if is_whole(fd) => LONGEST,
         _ => most(),
     }
+}
+
+/// Whether a file of the host is read and written whole: all but FIFOs and devices, of which a call takes what there is.
+fn is_whole(fd: i32) -> bool {
+    table::own_flags(fd) & table::WAITS == 0
 }
 
 /// Whether calls on a FIFO or a device of the host wait: the host's never do.
@@ -87,8 +93,8 @@ pub unsafe extern "C" fn libc_read(fd: i32, into: *mut u8, len: usize) -> isize 
         if into.is_null() {
             return Err(Errno(EINVAL));
         }
-        // SAFETY: the caller's. No more than one call moves, so the length is never beyond what a slice may have.
-        let into = unsafe { core::slice::from_raw_parts_mut(into, len.min(most_of(target))) };
+        // SAFETY: the caller's. The length is never beyond what a slice may have.
+        let into = unsafe { core::slice::from_raw_parts_mut(into, len.min(most_of(fd, target))) };
         match target {
             Target::Input => read_input(into, table::own_flags(fd) & O_NONBLOCK != 0),
             Target::Output(_) => Err(Errno(EBADF)),
@@ -97,6 +103,7 @@ pub unsafe extern "C" fn libc_read(fd: i32, into: *mut u8, len: usize) -> isize 
                 wait(handle, event::IN)?;
                 until(fd, handle, event::IN, || answered(Files::read(handle, into)))
             }
+            Target::File(handle) if is_whole(fd) => whole(into.len(), |part| answered(Files::read(handle, &mut into[part]))),
             Target::File(handle) | Target::Dir(handle) => answered(Files::read(handle, into)).map(|n| n as isize),
             Target::Socket(handle) => socket::receive(handle, false, false, into).map(|(n, _)| n),
             Target::Object(reference) => transfer::read(&held(reference)?, into).map(|n| n as isize),
@@ -120,11 +127,12 @@ pub unsafe extern "C" fn libc_write(fd: i32, from: *const u8, len: usize) -> isi
             return Err(Errno(EINVAL));
         }
         // SAFETY: as in `libc_read`.
-        let from = if len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(from, len.min(most_of(target))) } };
+        let from = if len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(from, len.min(most_of(fd, target))) } };
         match target {
             Target::Input => Err(Errno(EBADF)),
             Target::Output(stream) => print(stream, from),
             Target::File(handle) if waits(fd) => until(fd, handle, event::OUT, || answered(Files::write(handle, from))),
+            Target::File(handle) if is_whole(fd) => whole(from.len(), |part| answered(Files::write(handle, &from[part]))),
             Target::File(handle) | Target::Dir(handle) => answered(Files::write(handle, from)).map(|n| n as isize),
             Target::Socket(handle) => socket::send(handle, [0; 8], false, from),
             Target::Object(reference) => transfer::write(&held(reference)?, from).map(|n| n as isize),

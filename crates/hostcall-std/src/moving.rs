@@ -2,7 +2,7 @@
 
 use crate::abi::errno::{EBADF, EINVAL};
 use crate::abi::iovec;
-use crate::arguments::most;
+use crate::arguments::{LONGEST, whole};
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
 use crate::file;
@@ -28,9 +28,9 @@ pub unsafe extern "C" fn libc_pread(fd: i32, into: *mut c_void, len: usize, at: 
         if into.is_null() {
             return Err(Errno(EINVAL));
         }
-        // SAFETY: the caller's. No more than one call moves, so the length is never beyond what a slice may have.
-        let into = unsafe { core::slice::from_raw_parts_mut(into.cast::<u8>(), len.min(most())) };
-        answered(Files::read_at(handle, at, into)).map(|n| n as isize)
+        // SAFETY: the caller's. The length is never beyond what a slice may have.
+        let into = unsafe { core::slice::from_raw_parts_mut(into.cast::<u8>(), len.min(LONGEST)) };
+        whole(into.len(), |part| answered(Files::read_at(handle, at.saturating_add(part.start as u64), &mut into[part])))
     })())
 }
 
@@ -49,8 +49,8 @@ pub unsafe extern "C" fn libc_pwrite(fd: i32, from: *const c_void, len: usize, a
             return Err(Errno(EINVAL));
         }
         // SAFETY: as in `libc_pread`.
-        let from = unsafe { core::slice::from_raw_parts(from.cast::<u8>(), len.min(most())) };
-        answered(Files::write_at(handle, at, from)).map(|n| n as isize)
+        let from = unsafe { core::slice::from_raw_parts(from.cast::<u8>(), len.min(LONGEST)) };
+        whole(from.len(), |part| answered(Files::write_at(handle, at.saturating_add(part.start as u64), &from[part])))
     })())
 }
 
