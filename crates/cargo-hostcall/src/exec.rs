@@ -155,7 +155,7 @@ fn start(
         None => waves.min(device.info().resident_waves),
     };
     phases.end("open the device, and assemble");
-    let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image);
+    let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(options.name(image));
     for argument in args {
         builder = builder.arg(argument);
     }
@@ -219,7 +219,7 @@ fn launch(options: &Options, name: &str, shape: Shape, quiet: bool, image: &Path
     let program = ahead.load(&device, bundle)?;
     let kernel = program.kernel(name)?;
     let (params, rest) = values::params(name, kernel.params(), args)?;
-    let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(image);
+    let mut builder = options.apply(Server::builder(&device), HEAP)?.stdin(Input::Stdin).arg(options.name(image));
     for argument in rest {
         builder = builder.arg(argument);
     }

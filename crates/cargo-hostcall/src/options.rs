@@ -34,6 +34,9 @@ pub(crate) struct Options {
     /// Directory, by its name GUEST, in which the program starts [default: /]
     #[arg(long, value_name = "GUEST")]
     pub(crate) cwd: Option<OsString>,
+    /// What the program finds as its own name, argument 0: programs that are many choose by it which to be [default: the image's path]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) argv0: Option<OsString>,
     /// Grant an environment variable, with this value or with its value on this machine
     #[arg(long = "env", value_name = "K[=V]")]
     pub(crate) variables: Vec<OsString>,
@@ -114,6 +117,11 @@ impl Options {
             Some(rank) if ![hostcall::rank::RANK, hostcall::rank::WORLD_SIZE].into_iter().any(is_said) => Ok(rank.grant(builder)),
             _ => Ok(builder),
         }
+    }
+
+    /// The argument 0 of the program of this image.
+    pub(crate) fn name<'a>(&'a self, image: &'a Path) -> &'a OsStr {
+        self.argv0.as_deref().unwrap_or(image.as_os_str())
     }
 
     /// The options with the device that belongs to this process, if that is what was asked for.
@@ -207,6 +215,9 @@ impl Options {
         }
         if let Some(cwd) = &self.cwd {
             add("--cwd", cwd.clone());
+        }
+        if let Some(name) = &self.argv0 {
+            add("--argv0", name.clone());
         }
         for variable in &self.variables {
             add("--env", variable.clone());

@@ -259,6 +259,13 @@ fn a_program_sees_its_arguments_the_variables_it_was_given_and_the_time() {
 }
 
 #[test]
+fn a_program_has_the_name_that_it_was_given() {
+    needs_toolchain!();
+    let ran = run(&["--argv0", "busy/box"], "surroundings", &["x"], b"").succeeded();
+    assert!(ran.text().contains("\nname \"busy/box\"\n"), "{}", ran.text());
+}
+
+#[test]
 fn a_program_starts_in_the_directory_that_it_was_told() {
     needs_toolchain!();
     let directory = |options: &[&str]| {

@@ -9,6 +9,7 @@ fn main() {
     variables.sort();
     println!("variables {variables:?}");
     println!("missing {:?}", env::var("SURELY_NOT_THERE"));
+    println!("name {:?}", env::args().next().unwrap_or_default());
     println!("directory {:?}", env::current_dir());
     println!("system {} {}", env::consts::OS, env::consts::FAMILY);
 

@@ -97,7 +97,7 @@ pub(super) fn run(options: &Options, list: &str, work: Work<'_>, quiet: bool) ->
         devices.iter().zip(&loaded).map(|(device, loaded)| work.launch(device, &loaded.kernel)).collect::<Result<Vec<_>, _>>()?;
     let fleet = Fleet::builder(devices.iter().cloned())
         .each(|rank, builder| {
-            let mut builder = options.of_rank(Some(*rank))?.apply(builder, HEAP)?.arg(work.image);
+            let mut builder = options.of_rank(Some(*rank))?.apply(builder, HEAP)?.arg(options.name(work.image));
             for argument in launches[rank.rank as usize].2 {
                 builder = builder.arg(argument);
             }
