@@ -1,0 +1,255 @@
+//! Programs of the registry, unmodified: each is built in a copy of its sources, runs over a tree of files, and must print and leave what a native build
+//! does. The snapshots are what native builds print: `HOSTCALL_NATIVE=1 cargo test -p cargo-hostcall --test registry` builds for this machine and
+//! compares with the same. By default two programs are tried; `HOSTCALL_REGISTRY=all` tries all of them (`cargo xtask crates` says so), which takes some
+//! minutes.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A program, and what it is run with, one after another in the same tree.
+struct Program {
+    package: &'static str,
+    version: &'static str,
+    bin: &'static str,
+    /// Whether it is tried by default.
+    usual: bool,
+    runs: &'static [&'static [&'static str]],
+}
+
+const PROGRAMS: [Program; 6] = [
+    Program {
+        package: "ripgrep",
+        version: "15.2.0",
+        bin: "rg",
+        usual: true,
+        runs: &[
+            &["--sort=path", "-n", "fn [a-z_]+", "."],
+            &["--sort=path", "-c", "the", "."],
+            &["--sort=path", "--files", "--hidden"],
+            &["-uu", "--sort=path", "-l", "secret", "."],
+            &["-U", "--only-matching", "first[^z]*?last", "text"],
+            &["-w", "naïve|straße", "text/words.txt"],
+            // Several threads walk; only one line can come.
+            &["-j4", "only here", "."],
+            &["nowhere to be found", "."],
+            // Of its standard input.
+            &["-n", "a"],
+            &["(", "."],
+            &["x", "missing.txt"],
+        ],
+    },
+    Program {
+        package: "sd",
+        version: "1.0.0",
+        bin: "sd",
+        usual: true,
+        runs: &[
+            &["-p", "needle", "thread", "text/a.txt"],
+            &["(?P<a>\\w+) (?P<b>\\w+)", "$b $a", "text/words.txt"],
+            &["-F", "(", "[", "src/lib.rs"],
+            &["a", "b", "missing.txt"],
+        ],
+    },
+    Program {
+        package: "fd-find",
+        version: "10.5.0",
+        bin: "fd",
+        usual: false,
+        runs: &[
+            &["-j1", "--strip-cwd-prefix", "--exact-depth=1"],
+            &["-j1", "rs$"],
+            &["-j4", "deepest"],
+            &["-HI", "-j1", "-e", "log"],
+            &["nothing"],
+        ],
+    },
+    Program {
+        package: "hexyl",
+        version: "0.17.0",
+        bin: "hexyl",
+        usual: false,
+        runs: &[&["data.bin"], &["-n", "40", "-s", "3", "--border=ascii", "data.bin"], &["missing"]],
+    },
+    Program { package: "huniq", version: "2.7.0", bin: "huniq", usual: false, runs: &[&[], &["-c", "-s"]] },
+    Program {
+        package: "b3sum",
+        version: "1.8.7",
+        bin: "b3sum",
+        usual: false,
+        runs: &[&["data.bin", "text/a.txt", "empty"], &["--no-mmap", "--length=8", "data.bin"], &["missing"]],
+    },
+];
+
+/// What each run is given as standard input.
+const INPUT: &str = "b\na\nb\nc\na\nb\n";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Kept from run to run.
+fn target_dir(what: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("registry").join(what)
+}
+
+/// Makes the tree of files.
+fn tree(dir: &Path) {
+    let files: [(&str, &[u8]); 9] = [
+        ("text/a.txt", b"the first line\nwith a needle in the hay\nthe last\n"),
+        ("text/words.txt", "naïve words\nstraße und mehr\nthe end\n".as_bytes()),
+        ("text/deep/er/deepest.txt", b"only here\n"),
+        ("src/lib.rs", b"pub fn one() {}\n\nfn two_more(x: u32) -> u32 { x }\n"),
+        (".hidden/secret.txt", b"a secret\n"),
+        ("build.log", b"secret, and ignored\n"),
+        (".ignore", b"*.log\n"),
+        ("empty", b""),
+        ("data.bin", &[0, 1, 2, 0x7f, 0x80, 0xff, b'a', b'\n', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9]),
+    ];
+    for (name, contents) in files {
+        let file = dir.join(name);
+        fs::create_dir_all(file.parent().expect("it has one")).expect("made");
+        fs::write(file, contents).expect("written");
+    }
+}
+
+/// The files of a tree and what is in them.
+fn contents(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(dir).expect("it is there") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            all.extend(contents(&path));
+        } else {
+            let bytes = fs::read(&path).expect("read");
+            all.push((path, bytes));
+        }
+    }
+    all.sort();
+    all
+}
+
+/// The program's sources, in a directory of its own.
+fn sources(program: &Program) -> PathBuf {
+    let manifest = root().join("tests/registry-programs/Cargo.toml");
+    let mut fetch = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    fetch.args(["fetch", "--locked", "--manifest-path"]).arg(&manifest);
+    succeeded(fetch);
+    // Cargo tells the place of no package without a library.
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").expect("a home")).join(".cargo"));
+    let name = format!("{}-{}", program.package, program.version);
+    let registries = fs::read_dir(home.join("registry/src")).expect("cargo has fetched them");
+    let from = registries.map(|registry| registry.expect("an entry").path().join(&name)).find(|path| path.is_dir());
+    let from = from.expect("cargo has fetched it");
+    // Outside of this workspace, and always the same, so that what was built is found again.
+    let to = std::env::temp_dir().join("hostcall-registry").join(&name);
+    if !to.exists() {
+        fs::create_dir_all(to.parent().expect("it has one")).expect("made");
+        let mut copy = Command::new("cp");
+        copy.arg("-r").arg(from).arg(&to);
+        succeeded(copy);
+    }
+    to
+}
+
+#[track_caller]
+fn succeeded(mut command: Command) {
+    let output = command.output().expect("it starts");
+    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Builds it for a device, or for this machine; what starts it over a tree.
+fn build(program: &Program, native: bool) -> impl Fn(&Path) -> Command {
+    let dir = sources(program);
+    let bin = program.bin;
+    let mut command;
+    if native {
+        command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.arg("build");
+    } else {
+        command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+        command.args(["hostcall", "build", "--for", "sim"]);
+    }
+    let target = target_dir(if native { "native" } else { "device" });
+    command.args(["-q", "--locked", "--bin", bin, "--target-dir"]).arg(&target).current_dir(&dir);
+    // What the program is, not what this build is of it.
+    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "0").env_remove("RUSTFLAGS");
+    succeeded(command);
+    let file = if native {
+        target.join("debug").join(bin)
+    } else {
+        target.join(format!("{}-hostcall-sim/debug", std::env::consts::ARCH)).join(format!("{bin}.program"))
+    };
+    move |tree: &Path| {
+        if native {
+            let mut command = Command::new(&file);
+            command.current_dir(tree).env_clear();
+            return command;
+        }
+        let grant: [&OsStr; 2] = [tree.as_os_str(), "::/".as_ref()];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+        command.args(["hostcall", "exec", "-q", "--device", "sim", "--threads", "24", "--timeout", "60", "--argv0", bin, "--dir"]);
+        command.arg(grant.into_iter().collect::<std::ffi::OsString>()).arg(&file).arg("--");
+        command
+    }
+}
+
+fn run(mut command: Command, args: &[&str]) -> Output {
+    let mut child = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    // Who does not read has ended.
+    let _ = std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), INPUT.as_bytes());
+    child.wait_with_output().expect("it ends")
+}
+
+/// What the runs print and leave.
+fn tried(program: &Program, native: bool) -> String {
+    let start = build(program, native);
+    let dir = tempfile::tempdir().expect("a directory");
+    tree(dir.path());
+    let mut before = contents(dir.path());
+    let mut said = String::new();
+    for args in program.runs {
+        let output = run(start(dir.path()), args);
+        let code = output.status.code();
+        writeln!(
+            said,
+            "$ {} {}\n{}{}",
+            program.bin,
+            args.join(" "),
+            output.stdout.escape_ascii().to_string().replace("\\n", "\n"),
+            exit(code)
+        )
+        .expect("text");
+        let after = contents(dir.path());
+        for (path, bytes) in after.iter().filter(|file| !before.contains(file)) {
+            let name = path.strip_prefix(dir.path()).expect("in it");
+            writeln!(said, "{} is now {}", name.display(), bytes.escape_ascii()).expect("text");
+        }
+        before = after;
+    }
+    said
+}
+
+fn exit(code: Option<i32>) -> String {
+    code.map_or_else(|| "ended by a signal".into(), |code| format!("exit code {code}"))
+}
+
+#[test]
+fn programs_of_the_registry_print_and_leave_what_native_builds_do() {
+    if let Err(error) = hostcall_build::DeviceToolchain::find() {
+        return println!("not run: {error}");
+    }
+    let native = std::env::var_os("HOSTCALL_NATIVE").is_some();
+    let all = native || std::env::var_os("HOSTCALL_REGISTRY").is_some_and(|which| which == "all");
+    for program in &PROGRAMS {
+        if !program.usual && !all {
+            println!("not run: {} (HOSTCALL_REGISTRY=all tries it)", program.package);
+            continue;
+        }
+        insta::assert_snapshot!(program.package, tried(program, native));
+        println!("ok   {} {}", program.package, program.version);
+    }
+}
