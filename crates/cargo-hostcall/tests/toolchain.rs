@@ -94,9 +94,14 @@ fn a_crate_that_needs_another_system_is_named_and_why() {
     let files = [
         ("src/main.rs", "fn main() { needs_windows::wide(); }"),
         ("needs_windows/Cargo.toml", "[package]\nname = \"needs_windows\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
-        ("needs_windows/src/lib.rs", "pub fn wide() -> usize { std::os::windows::ffi::OsStrExt::encode_wide(std::ffi::OsStr::new(\"x\")).count() }"),
+        (
+            "needs_windows/src/lib.rs",
+            "pub fn wide() -> usize { std::os::windows::ffi::OsStrExt::encode_wide(std::ffi::OsStr::new(\"x\")).count() }",
+        ),
     ];
-    let Some(package) = Package::new("exclude = [\"needs_windows\"]\n[dependencies]\nneeds_windows = { path = \"needs_windows\" }\n", &files) else {
+    let Some(package) =
+        Package::new("exclude = [\"needs_windows\"]\n[dependencies]\nneeds_windows = { path = \"needs_windows\" }\n", &files)
+    else {
         return;
     };
     let output = package.hostcall(&["run", "--device", "sim"]);

@@ -83,7 +83,9 @@ mod tests {
 
     #[test]
     fn days_months_and_formats_are_those_of_c() {
-        for (item, said) in [(14, c"UTF-8"), (0x20000, c"Sun"), (0x2000d, c"Saturday"), (0x2000e, c"Jan"), (0x20025, c"December"), (0x10001, c"")] {
+        for (item, said) in
+            [(14, c"UTF-8"), (0x20000, c"Sun"), (0x2000d, c"Saturday"), (0x2000e, c"Jan"), (0x20025, c"December"), (0x10001, c"")]
+        {
             assert_eq!(text(item), said);
         }
         assert_eq!(text(0x20028), c"%a %b %e %T %Y");

@@ -44,6 +44,9 @@ mod tests {
     #[test]
     fn a_setting_is_what_cargo_reads() {
         let all: Vec<String> = settings(&Machine::Nvptx).iter().map(Setting::to_string).collect();
-        assert_eq!(all, ["target.nvptx64-hostcall-cuda.jemalloc.rustc-cfg=[\"prefixed\"]", "target.nvptx64-hostcall-cuda.mimalloc.rustc-cfg=[]"]);
+        assert_eq!(
+            all,
+            ["target.nvptx64-hostcall-cuda.jemalloc.rustc-cfg=[\"prefixed\"]", "target.nvptx64-hostcall-cuda.mimalloc.rustc-cfg=[]"]
+        );
     }
 }

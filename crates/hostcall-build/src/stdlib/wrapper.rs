@@ -82,8 +82,9 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
     Ok(if status.success() { 0 } else { status.code().map_or(1, |code| (code as u8).max(1)) })
 }
 
-/// Packages that know C's types and the system's numbers by `target_arch`, and are told that of the machine whose C these have: `x86_64`.
-const KNOW_C_BY_ARCH: [&str; 3] = ["libc", "rustix", "linux-raw-sys"];
+/// Packages that know C's types and the system's numbers by `target_arch`, and are told that of the machine whose C these have: `x86_64`. (The allocator
+/// asks which alignment C's types have at most.)
+const KNOW_C_BY_ARCH: [&str; 4] = ["libc", "rustix", "linux-raw-sys", "tikv-jemallocator"];
 
 /// The crate for which cargo asks what is configured; it tells build scripts.
 const PROBE: &str = "___";
