@@ -156,10 +156,11 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     }
 }
 
-/// The module with its calls of C's variadic functions lowered to what the runtime defines: the fixed parameters, and a pointer to the others.
+/// The module with its calls of C's variadic functions lowered to what the runtime defines: the fixed parameters, and a pointer to the others. Without
+/// what debuggers want to know, which no image here carries: of a large program's PTX it would be all but a fiftieth.
 fn lowered(toolchain: &DeviceToolchain, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
     let [module, text] = ["lowered.bc", "lowered.ll"].map(|name| dir.join(name));
-    let opt = toolchain.llvm("opt").args(["-passes=expand-variadics", "-expand-variadics-override=lowering"]);
+    let opt = toolchain.llvm("opt").args(["-strip-debug", "-passes=expand-variadics", "-expand-variadics-override=lowering"]);
     opt.arg(linked).arg("-o").arg(&module).output()?;
     let lowered = toolchain.llvm("llvm-dis").arg(&module).args(["-o", "-"]).text()?;
     fs::write(&text, with_the_runtimes(&lowered)).map_err(BuildError::io("write", &text))?;
