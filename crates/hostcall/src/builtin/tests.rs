@@ -549,5 +549,5 @@ fn every_service_of_the_table_is_registered_once() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), count), (84, 84), "{names:?}");
+    assert_eq!((names.len(), count), (85, 85), "{names:?}");
 }

@@ -36,7 +36,7 @@ fn relative_paths_start_where_the_policy_says() {
     mounts.start_in("data/./deep/".as_ref());
     assert_eq!(mounts.start(), b"/data/deep");
     assert_eq!(rest(&mounts, "x").unwrap(), "deep/x");
-    assert_eq!(rest(&mounts, ".").unwrap(), "deep");
+    assert_eq!(rest(&mounts, ".").unwrap(), "deep/");
     assert_eq!(rest(&mounts, "./er/x").unwrap(), "x");
     assert_eq!(rest(&mounts, "/data/x").unwrap(), "x");
     assert_eq!(mounts.resolve(b"").unwrap_err(), errno::ENOENT);
