@@ -103,8 +103,8 @@ pub unsafe extern "C" fn libc_read(fd: i32, into: *mut u8, len: usize) -> isize 
                 wait(handle, event::IN)?;
                 until(fd, handle, event::IN, || answered(Files::read(handle, into)))
             }
-            Target::File(handle) if is_whole(fd) => whole(into.len(), |part| answered(Files::read(handle, &mut into[part]))),
-            Target::File(handle) | Target::Dir(handle) => answered(Files::read(handle, into)).map(|n| n as isize),
+            // What is not whole is no more than goes by one call.
+            Target::File(handle) | Target::Dir(handle) => whole(into.len(), |part| answered(Files::read(handle, &mut into[part]))),
             Target::Socket(handle) => socket::receive(handle, false, false, into).map(|(n, _)| n),
             Target::Object(reference) => transfer::read(&held(reference)?, into).map(|n| n as isize),
         }
@@ -132,8 +132,7 @@ pub unsafe extern "C" fn libc_write(fd: i32, from: *const u8, len: usize) -> isi
             Target::Input => Err(Errno(EBADF)),
             Target::Output(stream) => print(stream, from),
             Target::File(handle) if waits(fd) => until(fd, handle, event::OUT, || answered(Files::write(handle, from))),
-            Target::File(handle) if is_whole(fd) => whole(from.len(), |part| answered(Files::write(handle, &from[part]))),
-            Target::File(handle) | Target::Dir(handle) => answered(Files::write(handle, from)).map(|n| n as isize),
+            Target::File(handle) | Target::Dir(handle) => whole(from.len(), |part| answered(Files::write(handle, &from[part]))),
             Target::Socket(handle) => socket::send(handle, [0; 8], false, from),
             Target::Object(reference) => transfer::write(&held(reference)?, from).map(|n| n as isize),
         }
