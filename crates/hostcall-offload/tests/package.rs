@@ -76,6 +76,20 @@ fn pkg_config_tells_how_to_compile_and_link() {
 }
 
 #[test]
+fn the_comparison_with_llvms_library_compiles_and_measures_every_call() {
+    let folder = tempfile::tempdir().unwrap();
+    install(folder.path());
+    let program = folder.path().join("calls");
+    let mut compile = Command::new(common::compiler(false));
+    compile.args(["-std=c11", "-O2", "-I"]).arg(folder.path().join("include/offload"));
+    compile.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../liboffload/bench/calls.c")).arg("-o").arg(&program);
+    succeed(compile.arg("-L").arg(folder.path().join("lib")).arg("-lhostcall_offload"));
+    let output = succeed(common::command(&program).env("LD_LIBRARY_PATH", folder.path().join("lib")));
+    let said = text(&output.stdout);
+    assert!(said.lines().count() == 7 && !said.contains("refused"), "{said}");
+}
+
+#[test]
 fn the_installed_libraries_export_the_functions_with_the_version_that_llvm_gives_them() {
     let folder = tempfile::tempdir().unwrap();
     install(folder.path());
