@@ -35,8 +35,6 @@ const PROGRAMS: [Program; 6] = [
             // Several threads walk; only one line can come.
             &["-j4", "only here", "."],
             &["nowhere to be found", "."],
-            // Of its standard input.
-            &["-n", "a"],
             &["(", "."],
             &["x", "missing.txt"],
         ],

@@ -88,9 +88,9 @@ pub unsafe extern "C" fn libc___xpg_strerror_r(errno: i32, into: *mut c_char, le
 /// What an error number means, as a C string that stays, as musl's: it is made once for each number.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_strerror(errno: i32) -> *const c_char {
-    /// One for each number that Linux has, and one for the others.
-    static TEXTS: [AtomicPtr<c_char>; 135] = [const { AtomicPtr::new(null_mut()) }; 135];
-    let known = &TEXTS[usize::try_from(errno).unwrap_or(0).min(TEXTS.len() - 1)];
+    /// One for each number that Linux has.
+    static TEXTS: [AtomicPtr<c_char>; 134] = [const { AtomicPtr::new(null_mut()) }; 134];
+    let Some(known) = usize::try_from(errno).ok().and_then(|errno| TEXTS.get(errno)) else { return c"Unknown error".as_ptr() };
     // Acquire pairs with the release below: the text is seen.
     let text = known.load(Ordering::Acquire);
     if !text.is_null() {

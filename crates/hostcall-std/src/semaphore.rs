@@ -28,9 +28,8 @@ impl Semaphore {
                 return Ok(0);
             }
             // SAFETY: an atomic word. That it has changed is as good as a wake.
-            match unsafe { futex::wait_until(self.count.as_ptr(), 0, deadline) } {
-                Err(Errno(ETIMEDOUT)) => return Err(Errno(ETIMEDOUT)),
-                _ => {}
+            if let Err(Errno(ETIMEDOUT)) = unsafe { futex::wait_until(self.count.as_ptr(), 0, deadline) } {
+                return Err(Errno(ETIMEDOUT));
             }
         }
     }

@@ -120,7 +120,7 @@ fn blocks() -> i32 {
     // SAFETY: texts that stay.
     let said = |number| unsafe { CStr::from_ptr(error::libc_strerror(number)) }.to_str();
     assert_eq!((said(2), said(2)), (Ok("No such file or directory"), Ok("No such file or directory")));
-    assert!(said(-1).is_ok_and(|text| text.contains("nknown")) && said(i32::MAX) == said(-1));
+    assert_eq!((said(-1), said(i32::MAX)), (Ok("Unknown error"), Ok("Unknown error")));
     0
 }
 
