@@ -197,7 +197,7 @@ fn fill(handle: u64, offset: u64, into: &mut [u8], shared: bool) -> Result<Optio
     }
 }
 
-/// Memory, of a file or with zeros; [`FAILED`] and an error number.
+/// Memory, of a file or with zeros; `MAP_FAILED` and an error number.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_mmap(_hint: *mut c_void, len: usize, protection: i32, flags: i32, fd: i32, offset: i64) -> *mut c_void {
     map(len, protection, flags, fd, offset).unwrap_or_else(|error| {

@@ -132,7 +132,7 @@ impl FlatStream {
 
     /// Fills memory with a pattern, in order. `is_on_device`: no part of it is memory of the host, or managed.
     ///
-    /// The driver does not wait for the work before if the pattern has at most [`MOST_RUNS`] runs of equal words, or of equal bytes where the address or
+    /// The driver does not wait for the work before if the pattern has at most 64 runs of equal words, or of equal bytes where the address or
     /// the pattern is not one of words. Otherwise it may: the pattern is copied from the host.
     ///
     /// # Safety
