@@ -35,6 +35,8 @@ fail! {
     libc_kill(i32, i32): EPERM;
     /// There are no signals.
     libc_killpg(i32, i32): EPERM;
+    /// There are no signals.
+    libc_raise(i32): EPERM;
     /// There are no users.
     libc_setuid(u32): EPERM;
     /// There are no groups.
@@ -242,6 +244,26 @@ pub unsafe extern "C" fn libc_getpwuid_r(_user: u32, _entry: Pointer, _into: *mu
 /// As [`libc_getpwuid_r`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_getpwnam_r(_user: Text, entry: Pointer, into: *mut c_char, len: usize, result: *mut Pointer) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { libc_getpwuid_r(0, entry, into, len, result) }
+}
+
+/// As [`libc_getpwuid_r`], of groups.
+///
+/// # Safety
+/// As [`libc_getpwuid_r`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_getgrgid_r(group: u32, entry: Pointer, into: *mut c_char, len: usize, result: *mut Pointer) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { libc_getpwuid_r(group, entry, into, len, result) }
+}
+
+/// As [`libc_getpwuid_r`], of groups by name.
+///
+/// # Safety
+/// As [`libc_getpwuid_r`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_getgrnam_r(_group: Text, entry: Pointer, into: *mut c_char, len: usize, result: *mut Pointer) -> i32 {
     // SAFETY: the caller's.
     unsafe { libc_getpwuid_r(0, entry, into, len, result) }
 }
