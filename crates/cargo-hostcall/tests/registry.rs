@@ -19,7 +19,7 @@ struct Program {
     runs: &'static [&'static [&'static str]],
 }
 
-const PROGRAMS: [Program; 6] = [
+const PROGRAMS: [Program; 5] = [
     Program {
         package: "ripgrep",
         version: "15.2.0",
@@ -71,7 +71,6 @@ const PROGRAMS: [Program; 6] = [
         usual: false,
         runs: &[&["data.bin"], &["-n", "40", "-s", "3", "--border=ascii", "data.bin"], &["missing"]],
     },
-    Program { package: "huniq", version: "2.7.0", bin: "huniq", usual: false, runs: &[&[], &["-c", "-s"]] },
     Program {
         package: "b3sum",
         version: "1.8.7",
