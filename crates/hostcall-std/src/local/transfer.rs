@@ -33,6 +33,8 @@ fn check(held: &Held, forbidden: i32) -> Result<(), Errno> {
 
 /// Receives, or with `peek` looks; with `now` without waiting: how many bytes.
 pub(crate) fn receive(held: &Held, into: &mut [u8], peek: bool, now: bool) -> Result<usize, Errno> {
+    // What neither waits nor calls the host could be repeated for ever by a thread of a program that ends: a pair whose other side is gone.
+    machine::end_if_ending();
     check(held, O_WRONLY)?;
     let mut attempt = || match held.socket() {
         Ok((pair, end)) if peek => pair.read(end, into, true),
@@ -51,6 +53,7 @@ pub(crate) fn read(held: &Held, into: &mut [u8]) -> Result<usize, Errno> {
 
 /// Writes, with `now` without waiting: how many bytes.
 pub(crate) fn send(held: &Held, from: &[u8], now: bool) -> Result<usize, Errno> {
+    machine::end_if_ending();
     check(held, O_RDONLY)?;
     if now || held.status() & O_NONBLOCK != 0 {
         return held.write(from);
