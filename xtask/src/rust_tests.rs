@@ -168,7 +168,13 @@ fn run_suite(arguments: &Arguments, suite: Suite, lists: &Lists, all: Vec<Runnab
             }
             None => None,
         };
-        let (found, text) = run_target(command, log.as_deref()).with_context(|| format!("{target} of {}", suite.name()))?;
+        let (found, text) = match run_target(command, log.as_deref()) {
+            Ok(run) => run,
+            Err(error) => {
+                problems.push(format!("{}/{target}: {error:#}", suite.name()));
+                continue;
+            }
+        };
         let of_target = targets.entry(target).or_default();
         of_target.0.extend(found);
         of_target.1 += &text;

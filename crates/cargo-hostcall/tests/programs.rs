@@ -259,6 +259,13 @@ fn a_program_sees_its_arguments_the_variables_it_was_given_and_the_time() {
 }
 
 #[test]
+fn what_c_prints_is_what_it_prints_on_this_machine() {
+    needs_toolchain!();
+    let here = on_this_machine(std::path::Path::new("."), "printed", &[], b"");
+    assert_eq!(run(&[], "printed", &[], b"").succeeded().text(), here.text());
+}
+
+#[test]
 fn a_program_has_the_name_that_it_was_given() {
     needs_toolchain!();
     let ran = run(&["--argv0", "busy/box"], "surroundings", &["x"], b"").succeeded();
