@@ -21,6 +21,7 @@ pub(crate) fn images() -> &'static [u8] {
         include_str!("shared_stacks/mod.rs"),
         include_str!("shared_stacks/prelude.ll"),
         include_str!("stdlib/math.rs"),
+        include_str!("symbols.rs"),
         include_str!("words.rs")
     )
     .as_bytes()
