@@ -78,7 +78,7 @@ pub(crate) struct Arguments {
     threads: Threads,
     #[command(flatten)]
     entry: Entry,
-    /// Do not print on which device the program runs
+    /// Do not print on which device the program runs, nor, if it succeeds, what it was refused
     #[arg(short, long)]
     quiet: bool,
     /// The image that `cargo hostcall build` made

@@ -71,7 +71,7 @@ impl Watch {
             (Some(receiver), _) => (receiver.wait(queue, quiet), None),
             (None, _) => (true, None),
         };
-        for note in notes(&server.denials(), quiet) {
+        for note in notes(&server.denials(), quiet, code == Some(0)) {
             eprintln!("note: {note}");
         }
         if stats {
@@ -115,7 +115,7 @@ impl Watch {
         let took = self.since.elapsed();
         let code = codes.into_iter().find(|code| *code != Some(0)).unwrap_or(Some(0));
         for member in fleet.members() {
-            for note in notes(&member.server().denials(), quiet) {
+            for note in notes(&member.server().denials(), quiet, code == Some(0) && early.is_none()) {
                 eprintln!("note: device {}: {note}", member.label());
             }
         }
@@ -176,8 +176,12 @@ pub(crate) struct Together<'a> {
     pub(crate) queues: &'a [Queue],
 }
 
-/// What is said of calls that the policy refused: who wants to hear little hears of the first.
-fn notes(denials: &[impl ToString], quiet: bool) -> Vec<String> {
+/// What is said of calls that the policy refused. Who wants to hear little hears of the first, and only if the program failed: many look for what they can
+/// do without.
+fn notes(denials: &[impl ToString], quiet: bool, succeeded: bool) -> Vec<String> {
+    if quiet && succeeded {
+        return Vec::new();
+    }
     let mut notes: Vec<String> = denials.iter().map(ToString::to_string).collect();
     if quiet && notes.len() > 1 {
         let more = notes.len() - 1;
@@ -237,9 +241,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quiet_run_names_one_refused_call_and_counts_the_others() {
-        assert_eq!(notes(&["a", "b", "c"], false), ["a", "b", "c"]);
-        assert_eq!(notes(&["a", "b", "c"], true), ["a (and 2 more, which a run without `-q` names)"]);
-        assert_eq!(notes(&["a"], true), ["a"]);
+    fn a_quiet_run_that_fails_names_one_refused_call_and_counts_the_others() {
+        for succeeded in [true, false] {
+            assert_eq!(notes(&["a", "b", "c"], false, succeeded), ["a", "b", "c"]);
+        }
+        assert_eq!(notes(&["a", "b", "c"], true, false), ["a (and 2 more, which a run without `-q` names)"]);
+        assert_eq!(notes(&["a"], true, false), ["a"]);
+        assert!(notes(&["a"], true, true).is_empty());
     }
 }

@@ -344,7 +344,10 @@ fn deep(n: u64) -> u64 {
 fn main() {
     match std::env::args().nth(1).as_deref() {
         Some("deep") => println!("{}", deep(20_000)),
-        Some("path") => println!("{}", std::fs::read("/in/x").unwrap_err()),
+        Some("path") => {
+            println!("{}", std::fs::read("/in/x").unwrap_err());
+            std::process::exit(std::env::args().len() as i32 - 2);
+        }
         _ => {
             println!("{}", std::process::Command::new("ls").spawn().unwrap_err());
             println!("{}", "nobody.invalid:80".to_socket_addrs().unwrap_err());
@@ -363,10 +366,12 @@ fn what_is_not_there_is_said_in_words_and_a_refused_path_with_a_flag_that_grants
     assert!(["Name or service not known", "Temporary failure in name resolution"].contains(&why), "{said}");
 
     // `g/in` was meant; there is no `/in`, and nobody is told to grant it.
-    let output = package.hostcall(&["run", "-q", "--device", "sim", "--dir", "g", "--", "path"]);
+    let output = package.hostcall(&["run", "-q", "--device", "sim", "--dir", "g", "--", "path", "fail"]);
     let said = text(&output.stderr);
     assert!(said.contains("for /in/x beside what is granted (/g)") && said.contains("/g/in::in`"), "{said}");
-    let output = package.hostcall(&["run", "-q", "--device", "sim", "--dir", "g/in", "--", "path"]);
+    let output = package.hostcall(&["run", "-q", "--device", "sim", "--dir", "g", "--", "path"]);
+    assert!(output.status.success() && !text(&output.stderr).contains("granted"), "{}", text(&output.stderr));
+    let output = package.hostcall(&["run", "--device", "sim", "--dir", "g/in", "--", "path"]);
     let said = text(&output.stderr);
     assert!(said.contains("beside what is granted (/g/in)") && said.contains("`--dir HOST::in`"), "{said}");
 }

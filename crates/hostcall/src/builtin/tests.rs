@@ -301,22 +301,35 @@ fn nothing_outside_the_grant_can_be_reached() {
         "/secret",
         "../secret",
         "/etc/passwd",
-        "/",
         "/proc/self/environ",
         host.to_str().unwrap(),
     ];
     fs::create_dir(world.granted().join("x")).unwrap();
     for path in outside {
-        assert_eq!(world.open(path, open::READ), Err(errno::EACCES), "open {path}");
-        assert_eq!(world.open(path, open::WRITE | open::TRUNCATE), Err(errno::EACCES), "write {path}");
+        let refused = if path.starts_with("/proc") { errno::ENOENT } else { errno::EACCES };
+        assert_eq!(world.open(path, open::READ), Err(refused), "open {path}");
+        assert_eq!(world.open(path, open::WRITE | open::TRUNCATE), Err(refused), "write {path}");
         let stat = world.call::<Result<[u64; 5], u32>>("Files__stat_path", &args().text(path).with(true));
-        assert_eq!(stat, Err(errno::EACCES), "stat {path}");
-        assert_eq!(world.call::<Result<u64, u32>>("Files__open_dir", &args().text(path)).map(drop), Err(errno::EACCES), "list {path}");
+        assert_eq!(stat, Err(refused), "stat {path}");
+        assert_eq!(world.call::<Result<u64, u32>>("Files__open_dir", &args().text(path)).map(drop), Err(refused), "list {path}");
         let rename = world.call::<Result<(), u32>>("Files__rename", &args().text("/data/x").text(path));
         assert!(rename.is_err() || path.ends_with("absolute") || path.ends_with("relative") || path.ends_with("twice"), "rename to {path}");
         let _ = fs::create_dir(world.granted().join("x"));
     }
     assert_eq!(fs::read(world.host.path().join("secret")).unwrap(), b"secret");
+    // What is above the grant is a directory, in which nothing can be made or changed.
+    let made = world.call::<Result<(), u32>>("Files__create_dir", &args().text("/new").with(false));
+    assert_eq!(made, Err(errno::EACCES));
+    for path in ["/", "/data/..", "/data/up"] {
+        assert!(world.call::<Result<u64, u32>>("Files__open_dir", &args().text(path)).is_ok(), "list {path}");
+        assert_eq!(world.open(path, open::WRITE), Err(errno::EACCES), "write {path}");
+        let rename = world.call::<Result<(), u32>>("Files__rename", &args().text("/data/x").text(path));
+        assert!(rename.is_err(), "rename to {path}: {rename:?}");
+        let rename = world.call::<Result<(), u32>>("Files__rename", &args().text(path).text("/data/y"));
+        assert!(rename.is_err() || path == "/data/up", "rename {path}: {rename:?}");
+        assert!(path == "/data/up" || world.on_path("Files__remove_dir", path).is_err(), "remove {path}");
+    }
+    assert!(world.granted().join("x").is_dir());
 }
 
 #[test]

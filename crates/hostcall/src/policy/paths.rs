@@ -1,10 +1,12 @@
 //! How a guest's path finds its grant.
 //!
 //! Guests see one tree. A path is cut at `/`; `.` and empty components are left out. A path that does not begin with `/`
-//! starts in the directory that the policy says, which is the root unless it says another. The path's components are compared with the grants' names. The longest name that the path begins with is its grant, and
-//! the rest of the path is resolved inside it by `cap-std`, which refuses whatever leads out of the granted directory.
-//! Then [`links`] says where the path leads in the guest's tree: perhaps to another grant.
-//! Before or within the name, `..` is refused.
+//! starts in the directory that the policy says, which is the root unless it says another. The path's components are compared
+//! with the grants' names. The longest name that the path begins with is its grant, and the rest of the path is resolved inside
+//! it by `cap-std`, which refuses whatever leads out of the granted directory. Then, and if there is `..` before or within the
+//! name, [`links`] says where the path leads in the guest's tree: perhaps to another grant. The directories above a grant are
+//! there, too ([`above`]). The kernel's own trees, `/proc` and `/sys`, are not there unless they are granted: whoever looks
+//! for something in them is told so, and not that it is refused.
 //!
 //! Paths are bytes, as the system has them.
 
@@ -19,6 +21,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use hostcall_abi::services::errno;
 
+use self::above::Above;
 use super::denials::Denials;
 use super::grant::{Access, DirGrant, GrantError};
 
@@ -40,8 +43,12 @@ pub(crate) struct Mounts {
     list: Vec<Mount>,
     /// Where relative paths start: one slash before each component, so that the root is empty.
     start: Vec<u8>,
+    above: Above,
     pub(crate) denials: Denials,
 }
+
+/// Trees that tell a program of its own kernel. It has none.
+const OF_KERNELS: [&[u8]; 2] = [b"proc", b"sys"];
 
 /// Where a guest's path leads.
 #[derive(Clone, Debug)]
@@ -164,11 +171,18 @@ impl Mounts {
             return Err(errno::EINVAL);
         }
         let path = self.absolute(path);
-        self.find(&path).ok_or_else(|| {
-            let shown = path_of(&path).display();
-            self.denials.note(format_args!("for {shown}{}", Granted(&self.list)), || format!("--dir {}", self.hint(&path)));
-            errno::EACCES
-        })
+        if let Some(place) = self.find(&path) {
+            return Ok(place);
+        }
+        if components(&path).any(|part| part == b"..") {
+            return self.resolve_links(&path, false);
+        }
+        if components(&path).next().is_some_and(|top| OF_KERNELS.contains(&top)) {
+            return Err(errno::ENOENT);
+        }
+        let shown = path_of(&path).display();
+        self.denials.note(format_args!("for {shown}{}", Granted(&self.list)), || format!("--dir {}", self.hint(&path)));
+        Err(errno::EACCES)
     }
 
     /// As [`resolve`](Self::resolve), without a word about a path that is in no grant.
@@ -177,7 +191,7 @@ impl Mounts {
             let mut parts = components(path);
             mount.name.iter().all(|part| parts.next() == Some(&**part))
         };
-        let mount = self.list.iter().filter(begins).max_by_key(|mount| mount.name.len())?;
+        let Some(mount) = self.list.iter().filter(begins).max_by_key(|mount| mount.name.len()) else { return self.find_above(path) };
         let mut rest: PathBuf = components(path).skip(mount.name.len()).map(OsStr::from_bytes).collect();
         if rest.as_os_str().is_empty() {
             rest.push(".");
@@ -193,6 +207,14 @@ impl Mounts {
             special: mount.special,
             denials: self.denials.clone(),
         })
+    }
+
+    /// A directory above a grant.
+    fn find_above(&self, path: &[u8]) -> Option<Place> {
+        let parts: Vec<&[u8]> = components(path).collect();
+        let dir = Above::has(&self.list, &parts).then(|| self.above.root(&self.list))??;
+        let path = if parts.is_empty() { ".".into() } else { parts.into_iter().map(OsStr::from_bytes).collect() };
+        Some(Place { dir, path, grant: OsStr::new("").into(), access: Access::ReadOnly, special: false, denials: self.denials.clone() })
     }
 
     /// The value of `--dir` that grants a path, as far as can be told: programs name what is here by names from here, and what they were granted by names of
@@ -221,6 +243,7 @@ impl Mounts {
     }
 }
 
+mod above;
 mod links;
 
 #[cfg(test)]

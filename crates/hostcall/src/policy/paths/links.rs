@@ -127,7 +127,7 @@ mod tests {
         link("../../../../etc", "up");
         link("/data/b", "a");
         link("/data/a", "b");
-        for path in ["/data/hosts", "/data/out", "/data/up/passwd", "/data/..", "/data/../etc/passwd", "/data/up/../data/../etc"] {
+        for path in ["/data/hosts", "/data/out", "/data/up/passwd", "/data/../etc/passwd", "/data/up/../data/../etc"] {
             assert_eq!(leads(&mounts, path, true), Err(errno::EACCES), "{path}");
         }
         assert_eq!(leads(&mounts, "/data/a", true), Err(errno::ELOOP));
