@@ -1,7 +1,7 @@
 //! Programs of the registry, unmodified: each is built in a copy of its sources, runs over a tree of files, and must print and leave what a native build
 //! does. The snapshots are what native builds print: `HOSTCALL_NATIVE=1 cargo test -p cargo-hostcall --test registry` builds for this machine and
 //! compares with the same. By default two programs are tried; `HOSTCALL_REGISTRY=all` tries all of them (`cargo xtask crates` says so), which takes some
-//! minutes.
+//! minutes. It also tries larger libraries: interpreters, databases, formats of files (`tests/registry-libraries`).
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -249,4 +249,71 @@ fn programs_of_the_registry_print_and_leave_what_native_builds_do() {
         insta::assert_snapshot!(program.package, tried(program, native));
         println!("ok   {} {}", program.package, program.version);
     }
+}
+
+/// Programs over larger libraries, and the files that they leave.
+const LIBRARIES: [(&str, &[&str]); 3] = [("scripts", &[]), ("stores", &["archive.zip"]), ("tables", &["table.parquet"])];
+
+/// Reads the table with DuckDB, and prints what is in it.
+const DUCKDB: &str = "import sys, duckdb
+print(duckdb.sql(f\"select count(*), sum(number), count(name), max(name), round(sum(root), 6) from '{sys.argv[1]}'\").fetchall())";
+
+#[test]
+fn larger_libraries_do_on_a_device_what_they_do_here() {
+    if let Err(error) = hostcall_build::DeviceToolchain::find() {
+        return println!("not run: {error}");
+    }
+    if std::env::var_os("HOSTCALL_REGISTRY").is_none_or(|which| which != "all") {
+        return println!("not run: HOSTCALL_REGISTRY=all tries {:?}", LIBRARIES.map(|(bin, _)| bin));
+    }
+    let manifest = root().join("tests/registry-libraries/Cargo.toml");
+    let target = target_dir("libraries");
+    let built = |mut command: Command, bin: &str| {
+        command
+            .args(["-q", "--locked", "--bin", bin, "--manifest-path"])
+            .arg(&manifest)
+            .arg("--target-dir")
+            .arg(&target)
+            .env_remove("RUSTFLAGS");
+        succeeded(command);
+    };
+    for (bin, files) in LIBRARIES {
+        let mut native = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        native.arg("build");
+        built(native, bin);
+        let mut device = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+        device.args(["hostcall", "build", "--for", "sim"]);
+        built(device, bin);
+        let [here, there] = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
+        let native = Command::new(target.join("debug").join(bin)).current_dir(here.path()).output().expect("it starts");
+        assert!(native.status.success(), "{bin}: {}", String::from_utf8_lossy(&native.stderr));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
+        command.args(["hostcall", "exec", "-q", "--device", "sim", "--threads", "24", "--timeout", "120", "--dir"]);
+        command.arg(format!("{}::/", there.path().display()));
+        command.arg(target.join(format!("{}-hostcall-sim/debug/{bin}.program", std::env::consts::ARCH)));
+        let output = command.output().expect("it starts");
+        assert!(output.status.success(), "{bin}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&native.stdout), "{bin}");
+        for file in files {
+            let [left, expected] = [&there, &here].map(|dir| fs::read(dir.path().join(file)).expect("it is left"));
+            assert!(left == expected, "{bin}: {file} is another");
+        }
+        println!("ok   {bin}\n{}", String::from_utf8_lossy(&output.stdout));
+        if bin == "tables" {
+            read_by_duckdb(&there.path().join("table.parquet"));
+        }
+    }
+}
+
+/// The host reads what was written on the device.
+fn read_by_duckdb(table: &Path) {
+    let python = root().join("target/python/bin/python");
+    if !python.exists() {
+        return println!("not run: DuckDB, because there is no {}, which `cargo xtask setup` makes", python.display());
+    }
+    let output = Command::new(python).args(["-c", DUCKDB]).arg(table).output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let roots: f64 = (0..1000).map(|n| f64::from(n).sqrt()).sum();
+    let expected = format!("[(1000, 499500, {}, 'name 9', {roots:.6})]\n", 1000 - 1000_usize.div_ceil(7));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
 }
