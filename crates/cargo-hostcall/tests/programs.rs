@@ -266,6 +266,56 @@ fn what_c_prints_is_what_it_prints_on_this_machine() {
 }
 
 #[test]
+fn standard_streams_are_what_whoever_started_the_program_made_them() {
+    use std::fs::File;
+    use std::process::Stdio;
+    needs_toolchain!();
+    let dir = tempfile::tempdir().expect("a directory");
+    let (input, left) = (dir.path().join("input"), dir.path().join("left"));
+    let text = "some text of a file\n".repeat(5000);
+    std::fs::write(&input, &text).expect("written");
+    on_this_machine(dir.path(), "streams", &["look"], b"");
+    let native = || {
+        let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| support::programs().join("target"), Into::into).join("debug");
+        let here = support::bundle().map_or(built, |bundle| bundle.join("programs/here"));
+        std::process::Command::new(here.join("streams"))
+    };
+    let device = |options: &[&str]| {
+        let mut command = hostcall("run", options, "streams", &[]);
+        command.current_dir(support::programs());
+        command
+    };
+    device(&[]).arg("look").output().expect("built");
+    // A file, a pipe, and nothing.
+    let inputs: [fn(&std::path::Path) -> Stdio; 2] = [|input| File::open(input).expect("it is there").into(), |_| Stdio::null()];
+    for stdin in inputs {
+        let [here, there] = [native(), device(&[])].map(|mut command| {
+            let output = command.arg("look").stdin(stdin(&input)).output().expect("it starts");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        });
+        assert_eq!(there, here);
+    }
+    assert_eq!(run(&[], "streams", &["look"], b"by a pipe").succeeded().text(), "a pipe, a pipe, a pipe\n\"by a pipe\"\n");
+    // The cursor is shared with whoever started the program, output may be the input, and a copy goes from file to file.
+    let mut file = File::open(&input).expect("it is there");
+    let mut command = device(&["--dir", &format!("{}::/", dir.path().display())]);
+    let output = command.args(["copy", "left"]).stdin(file.try_clone().expect("a second")).output().expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{} bytes\n", text.len()), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_to_string(&left).expect("copied"), text);
+    assert_eq!(std::io::Seek::stream_position(&mut file).expect("it has a place"), text.len() as u64);
+    let both = || File::options().read(true).append(true).open(&input).expect("it is there");
+    device(&[]).arg("look").stdin(both()).stdout(both()).status().expect("it starts");
+    let added = std::fs::read_to_string(&input).expect("read").split_off(text.len());
+    assert!(added.starts_with("a file, a file, ") && added.contains("output is the input: true"), "{added}");
+    // Nobody reads: as by SIGPIPE, which the program has asked for.
+    let mut child = device(&[]).arg("pipe").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).contains("Broken pipe")), (Some(141), false), "{output:?}");
+}
+
+#[test]
 fn a_program_has_the_name_that_it_was_given() {
     needs_toolchain!();
     let ran = run(&["--argv0", "busy/box"], "surroundings", &["x"], b"").succeeded();

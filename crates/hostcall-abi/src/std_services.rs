@@ -28,6 +28,10 @@ macro_rules! std_services {
             fn identity() -> [u32; 3];
             /// The directory in which the program starts, where the host has relative paths begin: its length, and as much of it as fits.
             fn start(into: &mut [u8]) -> u32;
+            /// Standard input as a file, if it is one: a handle with the cursor that whoever started the program shares. `ESPIPE` if it is none.
+            fn input() -> Result<u64, u32>;
+            /// What is known of standard input (0), output (1) or error (2): as `StdFiles::stat`.
+            fn stream(number: u32) -> Result<[u64; 16], u32>;
         }
 
         /// What POSIX knows of files and the device's own library does not ask.

@@ -154,8 +154,6 @@ return_error! {
     /// Nothing is started with them.
     libc_posix_spawn_file_actions_addchdir_np(Pointer, Text): 0;
     /// No signal comes.
-    libc_sigaction(i32, Pointer, Pointer): 0;
-    /// No signal comes.
     libc_sigaltstack(Pointer, Pointer): 0;
     /// No signal comes.
     libc_sigemptyset(Pointer): 0;
@@ -177,12 +175,6 @@ return_error! {
     libc_pthread_atfork(Pointer, Pointer, Pointer): 0;
     /// What a library's end would call. A program ends without.
     libc_atexit(Pointer): 0;
-}
-
-/// The handler of a signal, which never comes: the default one.
-#[unsafe(no_mangle)]
-pub extern "C" fn libc_signal(_signal: i32, _handler: usize) -> usize {
-    0
 }
 
 /// Functions that say who runs the program: who runs the host, whose files a program's files are.

@@ -4,8 +4,43 @@ use crate::abi::O_CLOEXEC;
 use crate::abi::errno::{EBADF, EINVAL, ENOTSOCK};
 use crate::error::{Errno, answered, returned};
 use crate::local::table;
-pub(crate) use crate::local::table::{Target, held, target};
-use crate::services::StdFiles;
+pub(crate) use crate::local::table::{Target, held};
+use crate::services::{StdFiles, StdSystem};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// What a descriptor stands for.
+pub(crate) fn target(fd: i32) -> Result<Target, Errno> {
+    Ok(match table::target(fd)? {
+        Target::Input => input(),
+        target => target,
+    })
+}
+
+/// Standard input: a file of the host, if whoever started the program gave it one.
+fn input() -> Target {
+    /// Nobody has asked. (No handle is below 2³².)
+    const UNKNOWN: u64 = 0;
+    const NONE: u64 = 1;
+    static FILE: AtomicU64 = AtomicU64::new(UNKNOWN);
+    // Relaxed: the host knows all that the handle stands for.
+    let known = match FILE.load(Ordering::Relaxed) {
+        UNKNOWN => {
+            let handle = answered(StdSystem::input()).unwrap_or(NONE);
+            match FILE.compare_exchange(UNKNOWN, handle, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => handle,
+                Err(others) => {
+                    if handle != NONE {
+                        // It was one more for the same file, and nobody could do anything about an error.
+                        let _ = table::give_back(Target::File(handle));
+                    }
+                    others
+                }
+            }
+        }
+        known => known,
+    };
+    if known == NONE { Target::Input } else { Target::File(known) }
+}
 
 /// The lowest free descriptor for something the host opened, with `O_CLOEXEC`, the access mode and what else of `flags` belongs to it. If there is none
 /// left, it is closed again.
@@ -37,7 +72,7 @@ fn given_back(handle: u64) {
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_close(fd: i32) -> i32 {
     let locked = table::own_flags(fd) & table::LOCKED != 0;
-    let target = target(fd);
+    let target = table::target(fd);
     let closed = table::close(fd).map(|()| 0);
     if let (true, Ok(Target::File(handle) | Target::Dir(handle))) = (locked, target) {
         given_back(handle);

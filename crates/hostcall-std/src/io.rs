@@ -13,7 +13,7 @@ use crate::local::{pipe, table, transfer};
 use crate::net::socket;
 use crate::services::{StdNet, StdSystem};
 use crate::variadic::{self, More};
-use crate::{lane, locks};
+use crate::{lane, locks, signals};
 use hostcall_abi::std_services::event;
 use hostcall_device::__runtime::Files;
 
@@ -117,8 +117,9 @@ pub unsafe extern "C" fn libc_read(fd: i32, into: *mut u8, len: usize) -> isize 
 /// `from` is valid for reads of `len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_write(fd: i32, from: *const u8, len: usize) -> isize {
-    returned((|| {
-        let target = target(fd)?;
+    returned(signals::written((|| {
+        // Standard input, whatever it is, is none to be written.
+        let target = table::target(fd)?;
         // Nothing is a datagram, too.
         if len == 0 && !matches!(target, Target::Object(_) | Target::Socket(_)) {
             return Ok(0);
@@ -136,7 +137,7 @@ pub unsafe extern "C" fn libc_write(fd: i32, from: *const u8, len: usize) -> isi
             Target::Socket(handle) => socket::send(handle, [0; 8], false, from),
             Target::Object(reference) => transfer::write(&held(reference)?, from).map(|n| n as isize),
         }
-    })())
+    })()))
 }
 
 /// Reads into the first of several places that is not empty.

@@ -12,7 +12,7 @@
 //! * [`lane`]: what is a thread's own: error number, thread-local values, its place in a queue. A lane of a `#[kernel]` is a thread, too;
 //!   [`output`]: what it prints. [`life`]: how it begins and ends.
 //! * `copies`: of memory, on NVIDIA GPUs. [`allocators`]: those that programs bring along.
-//! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code. [`syscall`]: what is asked by number.
+//! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code. [`syscall`]: what is asked by number. [`signals`]: what is said of them.
 //!   [`text`], [`calendar`], [`language`], [`mutex`], [`printf`], [`semaphore`]: parts of C's library. [`system`]: what is asked about the system; [`absent`]: what it has not.
 //! * [`fd`]: descriptors, which stand for handles of the host or for objects of the device. [`mod@file`], [`dir`], [`net`], [`pipes`]: what is done with
 //!   those of each kind; [`poll`], [`mod@epoll`], [`io`]: with any. `local`: the objects, and how one waits for them and for the host.
@@ -65,6 +65,7 @@ pub mod printf;
 pub mod process;
 pub mod semaphore;
 mod services;
+pub mod signals;
 #[cfg(hostcall_device)]
 pub mod stack;
 pub mod status;

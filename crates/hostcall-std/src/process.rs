@@ -40,6 +40,11 @@ pub extern "C" fn libc__exit(code: i32) -> ! {
     end(code)
 }
 
+/// Ends the process as by a signal, which a shell shows by that exit code.
+pub(crate) fn end_by(signal: i32) -> ! {
+    end(128 + signal)
+}
+
 /// Ends the process at once.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_abort() -> ! {

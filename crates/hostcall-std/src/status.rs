@@ -10,7 +10,7 @@ use crate::fd::{self, Target};
 use crate::local::object::Kind;
 use crate::local::special::{self, Named};
 use crate::place::{self, at};
-use crate::services::StdFiles;
+use crate::services::{StdFiles, StdSystem};
 use core::ffi::c_char;
 use hostcall_abi::std_services::{space, stat as field};
 
@@ -72,15 +72,24 @@ fn of_object(kind: Kind) -> Known {
     match kind {
         Kind::Pipe => of_kind(S_IFIFO | 0o600, [0; 2]),
         Kind::Socket => of_kind(S_IFSOCK | 0o777, [0; 2]),
-        Kind::Device(number) => of_kind(S_IFCHR | 0o666, number),
+        Kind::Device(number) => {
+            let mut known = of_kind(S_IFCHR | 0o666, number);
+            // No two of them are the same file.
+            (known[field::DEV], known[field::INO]) = (DEVICES, known[field::RDEV]);
+            known
+        }
         Kind::Anonymous => of_kind(0o600, [0; 2]),
     }
 }
 
+/// The file system, as Linux numbers one without a disk, that the names under `/dev` are in.
+const DEVICES: u64 = 5;
+
 fn of_descriptor(fd: i32) -> Result<Known, Errno> {
     match fd::target(fd)? {
         Target::File(handle) | Target::Dir(handle) => answered(StdFiles::stat(handle)),
-        Target::Input | Target::Output(_) => Ok(of_kind(S_IFCHR | 0o600, [0; 2])),
+        Target::Input => answered(StdSystem::stream(0)),
+        Target::Output(stream) => answered(StdSystem::stream(stream)),
         Target::Socket(_) => Ok(of_kind(S_IFSOCK | 0o600, [0; 2])),
         Target::Object(reference) => Ok(of_object(fd::held(reference)?.kind())),
     }

@@ -5,6 +5,7 @@ use super::table;
 use crate::abi::errno::{EEXIST, ENOTDIR, ENXIO};
 use crate::abi::{O_CLOEXEC, O_CREAT, O_DIRECTORY, O_EXCL};
 use crate::error::Errno;
+use alloc::vec::Vec;
 
 /// What such a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +22,22 @@ fn number(text: &[u8]) -> Option<i32> {
     digits.then(|| text.iter().fold(0, |number, digit| number * 10 + i32::from(digit - b'0')))
 }
 
-/// What a path stands for, if it is such a name.
+/// What a path stands for, if it is such a name, with whatever else leads to the same place (`//`, `/./`).
 pub(crate) fn named(path: &[u8]) -> Option<Named> {
+    if !path.windows(2).any(|two| matches!(two, b"//" | b"/.")) {
+        return directly(path);
+    }
+    let ends_in_slash = path.ends_with(b"/");
+    let mut plain: Vec<u8> = Vec::with_capacity(path.len());
+    for part in path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".") {
+        plain.push(b'/');
+        plain.extend_from_slice(part);
+    }
+    if path.starts_with(b"/") && !ends_in_slash { directly(&plain) } else { None }
+}
+
+/// The same, of a path that leads there directly.
+fn directly(path: &[u8]) -> Option<Named> {
     if let Some(number) = path.strip_prefix(b"/dev/fd/").or_else(|| path.strip_prefix(b"/proc/self/fd/")).and_then(number) {
         return Some(Named::Descriptor(number));
     }
@@ -64,6 +79,8 @@ mod tests {
         assert_eq!(named(b"/dev/null"), Some(Named::Special(Special::Null)));
         assert_eq!(named(b"/dev/fd/12"), Some(Named::Descriptor(12)));
         assert_eq!(named(b"/proc/self/fd/0"), Some(Named::Descriptor(0)));
+        assert_eq!(named(b"//dev/./././full"), Some(Named::Special(Special::Full)));
+        assert_eq!([named(b"/dev/x/../null"), named(b"/dev//null/"), named(b"./dev/null")], [None; 3]);
         for other in [&b"/dev/sda"[..], b"dev/null", b"/dev/fd/", b"/dev/fd/1x", b"/dev/fd/-1", b"/dev/fd/9999999999", b"/dev/null/", b""] {
             assert_eq!(named(other), None, "{}", String::from_utf8_lossy(other));
         }

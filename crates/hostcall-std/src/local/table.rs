@@ -99,8 +99,8 @@ fn entry(fd: i32) -> Result<(usize, &'static AtomicU64), Errno> {
     Ok((number, ENTRIES.get(number).ok_or(Errno(EBADF))?))
 }
 
-/// Gives back what an entry stood for.
-fn end(target: Target) -> Result<(), Errno> {
+/// Gives back what an entry stood for, or was to stand for.
+pub(crate) fn give_back(target: Target) -> Result<(), Errno> {
     match target {
         Target::File(handle) | Target::Dir(handle) | Target::Socket(handle) => machine::close(handle),
         Target::Object(reference) => {
@@ -123,7 +123,7 @@ pub(crate) fn open_from(least: i32, target: Target, flags: i32) -> Result<i32, E
         Ok(number) => number,
         Err(error) => {
             // Nobody could do anything about it.
-            let _ = end(target);
+            let _ = give_back(target);
             return Err(error);
         }
     };
@@ -182,7 +182,7 @@ pub(crate) fn close(fd: i32) -> Result<(), Errno> {
     };
     forget_path(fd, target);
     NUMBERING.give_back(number);
-    end(target)
+    give_back(target)
 }
 
 fn another(target: Target) -> Result<Target, Errno> {
@@ -224,7 +224,7 @@ pub(crate) fn duplicate_to(from: i32, to: i32, flags: i32) -> Result<i32, Errno>
     if !NUMBERING.claim(number) && target(to).is_err() {
         // Another thread is opening or closing something there.
         if let Some(new) = unpack(number, word) {
-            let _ = end(new);
+            let _ = give_back(new);
         }
         return Err(Errno(EBUSY));
     }
@@ -234,7 +234,7 @@ pub(crate) fn duplicate_to(from: i32, to: i32, flags: i32) -> Result<i32, Errno>
         Some(before) => {
             forget_path(to, before);
             // An error of closing what was there is told nobody, as on Linux.
-            let _ = end(before);
+            let _ = give_back(before);
         }
         // It was claimed above, or another thread has closed it meanwhile and given the number back.
         None => _ = NUMBERING.claim(number),

@@ -17,6 +17,7 @@ mod sink;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -64,6 +65,8 @@ pub struct Console {
     /// Taken by the thread when it starts.
     sinks: Mutex<Option<[Sink; 2]>>,
     thread: Mutex<Option<std::thread::JoinHandle<()>>>,
+    /// Of each stream: this process's own descriptor, if it is one.
+    descriptors: [Option<BorrowedFd<'static>>; 2],
 }
 
 impl Default for Console {
@@ -87,7 +90,14 @@ impl Console {
             work: Condvar::new(),
             written: Condvar::new(),
         };
-        Self { shared: Arc::new(shared), sinks: Mutex::new(Some([stdout, stderr])), thread: Mutex::new(None) }
+        let descriptors = [stdout.descriptor(), stderr.descriptor()];
+        Self { shared: Arc::new(shared), sinks: Mutex::new(Some([stdout, stderr])), thread: Mutex::new(None), descriptors }
+    }
+
+    /// This process's own descriptor that standard output (1) or standard error (2) is, if it is one.
+    pub(super) fn descriptor(&self, number: u32) -> Option<BorrowedFd<'static>> {
+        let stream = (number as usize).checked_sub(1)?;
+        *self.descriptors.get(stream)?
     }
 
     /// Queues a text. If too much is queued already, waits.

@@ -77,7 +77,16 @@ impl Directory {
 
     /// Its entries, through a descriptor of their own: that of the directory may be one for paths only.
     fn entries(&self) -> rustix::io::Result<Dir> {
-        Dir::new(rustix::fs::openat(&self.dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+        match rustix::fs::openat(&self.dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(dir) => Dir::new(dir),
+            // It may be read, and nothing in it may be named, not even `.`.
+            Err(rustix::io::Errno::ACCESS) => {
+                let mut entries = Dir::new(rustix::io::fcntl_dupfd_cloexec(&self.dir, 0)?)?;
+                entries.rewind();
+                Ok(entries)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn read(&self, listing: &mut Listing) -> Result<Option<Entry>, u32> {

@@ -80,7 +80,7 @@ impl Builtins {
         all.extend(clock::services(&self.context));
         all.extend(environment::services(&self.context, &self.policy));
         all.extend(process::services(&self.context));
-        all.extend(self.standard.services(&self.context, &self.policy, &self.files));
+        all.extend(self.standard.services(&self.context, &self.policy, &self.files, &self.console));
         all
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where one stream of a kernel goes.
@@ -32,6 +33,15 @@ impl Sink {
         }
         let memory = Arc::new(Mutex::new(Vec::new()));
         (Self::Writer(Box::new(Shared(memory.clone()))), memory)
+    }
+
+    /// The descriptor of this process's own that it is, if it is one.
+    pub(super) fn descriptor(&self) -> Option<BorrowedFd<'static>> {
+        match self {
+            Self::Stdout => Some(rustix::stdio::stdout()),
+            Self::Stderr => Some(rustix::stdio::stderr()),
+            Self::Writer(_) | Self::Null => None,
+        }
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {

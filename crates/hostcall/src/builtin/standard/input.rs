@@ -4,6 +4,7 @@
 //! whose lanes all read input that never comes would hold as many threads of the host.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Mutex, TryLockError};
@@ -72,6 +73,13 @@ impl Source {
             From::Process => Some(rustix::stdio::stdin()),
             From::Pipe(pipe) => Some(pipe.as_fd()),
         }
+    }
+
+    /// It as a file, if it is one.
+    pub(super) fn file(&self) -> io::Result<Option<File>> {
+        let From::Process = self.from else { return Ok(None) };
+        let file = File::from(rustix::stdio::stdin().try_clone_to_owned()?);
+        Ok(file.metadata()?.is_file().then_some(file))
     }
 
     /// Reads what is there; 0 at the end, [`Errno::AGAIN`] if there is nothing yet, or another thread reads.

@@ -14,12 +14,14 @@ mod options;
 mod reactor;
 mod sockets;
 mod stat;
+mod streams;
 mod system;
 mod waiting;
 mod watching;
 
 use std::sync::Arc;
 
+use super::console::Console;
 use super::context::Context;
 use super::table::FileTable;
 use crate::policy::Policy;
@@ -45,8 +47,9 @@ impl Standard {
         Ok(())
     }
 
-    pub(super) fn services(&self, context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>) -> Vec<Service> {
+    pub(super) fn services(&self, context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>, console: &Arc<Console>) -> Vec<Service> {
         let mut all = system::services(context, policy, &self.input);
+        all.extend(streams::services(context, files, &self.input, console));
         // As for other services of files.
         let mut of_files = stat::services(context, policy, files);
         of_files.extend(opens::services(context, policy, files));

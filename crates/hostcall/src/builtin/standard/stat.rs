@@ -16,7 +16,8 @@ use super::super::{define, errno};
 use crate::policy::{Place, Policy};
 use crate::service::Service;
 
-fn all_of(metadata: &Metadata) -> [u64; 16] {
+/// As `StdFiles::stat` says it.
+pub(super) fn all_of(metadata: &Metadata) -> [u64; 16] {
     let mut all = [0; 16];
     all[stat::DEV] = metadata.dev();
     all[stat::INO] = metadata.ino();

@@ -1,0 +1,56 @@
+//! What the standard streams are: files, pipes, terminals.
+//!
+//! Programs ask, and do one thing or another: they read the files of a directory if there is no input, refuse to copy a file to itself, and take the length of
+//! their input for granted if it is a file.
+
+use std::fs::File;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+use cap_std::fs::Metadata;
+use hostcall_abi::std_services::stat;
+
+use super::super::console::Console;
+use super::super::context::{Context, answer, owner_of};
+use super::super::errno::check;
+use super::super::table::{FileTable, Open, OpenFile};
+use super::super::{define, errno};
+use super::input::Source;
+use super::stat::all_of;
+use crate::service::Service;
+
+/// Types of files that are not open here, with the permissions that their owner has.
+const DEVICE: u64 = 0o020_600;
+const PIPE: u64 = 0o010_600;
+
+fn of(descriptor: BorrowedFd<'_>) -> Result<[u64; 16], u32> {
+    let file = File::from(check(descriptor.try_clone_to_owned())?);
+    check(Metadata::from_file(&file)).map(|metadata| all_of(&metadata))
+}
+
+fn of_kind(mode: u64) -> [u64; 16] {
+    let mut all = [0; 16];
+    (all[stat::MODE], all[stat::LINKS], all[stat::BLOCKS]) = (mode, 1, 4096);
+    all
+}
+
+pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<Source>, console: &Arc<Console>) -> Vec<Service> {
+    let (f, i) = (files.clone(), input.clone());
+    let as_file = context.inline(&define::std_system::input(|| Err(0)), move |call| {
+        let owner = owner_of(call.report());
+        let file = check(i.file()).and_then(|file| file.ok_or(errno::ESPIPE));
+        let result = file.and_then(|file| f.insert(owner, Open::File(Arc::new(OpenFile::new(file, true, false, false)))));
+        answer(call, result)
+    });
+    let (i, c) = (input.clone(), console.clone());
+    let stream = context.inline(&define::std_system::stream(|_| Err(0)), move |call| {
+        let result = match call.fixed::<u32>()? {
+            // What is at its end from the beginning is as `/dev/null`.
+            0 => i.descriptor().map_or(Ok(of_kind(DEVICE)), of),
+            number @ 1..=2 => c.descriptor(number).map_or(Ok(of_kind(PIPE)), of),
+            _ => Err(errno::EBADF),
+        };
+        answer(call, result)
+    });
+    vec![as_file, stream]
+}
