@@ -19,6 +19,7 @@ mod scarcity;
 mod steps;
 mod tablegen;
 mod test;
+mod uutils;
 mod wheel;
 
 use std::process::ExitCode;
@@ -103,6 +104,8 @@ enum Command {
         #[arg(long, default_value = "sim")]
         device: String,
     },
+    /// uutils' own tests of their tools, against the tools as programs of a device: a quarter of an hour
+    Uutils(uutils::Arguments),
     /// The speed of `tablegen` beside that of `llvm-tblgen-22`
     BenchTablegen {
         /// Size of the generated source
@@ -158,6 +161,9 @@ fn main() -> Result<ExitCode> {
     if let Some(code) = hostcall_build::act_as_tool() {
         return Ok(code);
     }
+    if let Some(code) = uutils::act_as_tool()? {
+        return Ok(code);
+    }
     let cli = Cli::parse();
     let sh = Shell::new()?;
     sh.change_dir(root());
@@ -184,6 +190,7 @@ fn main() -> Result<ExitCode> {
         Command::CppBundle => bundle::cpp(&sh),
         Command::RustTests(arguments) => rust_tests::run(&sh, &arguments),
         Command::Crates { device } => checks::crates(&sh, &device),
+        Command::Uutils(arguments) => uutils::run(&sh, &arguments),
         Command::BenchTablegen { megabytes, runs } => tablegen::bench(&sh, megabytes, runs),
         Command::Generate { check, accept_abi } => generated::run(&sh, check, accept_abi),
         Command::AbiHeader { check } => abi_header::run(&sh, check),

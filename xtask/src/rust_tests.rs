@@ -7,7 +7,7 @@
 
 mod images;
 mod layout;
-mod lists;
+pub(crate) mod lists;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -88,10 +88,10 @@ impl Arguments {
 }
 
 /// The results of tests by name.
-type Results = BTreeMap<String, Outcome>;
+pub(crate) type Results = BTreeMap<String, Outcome>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+pub(crate) enum Outcome {
     Passed,
     Failed,
     /// By Rust's own `#[ignore]`, which may depend on the target and on how panics end.
@@ -193,7 +193,7 @@ fn run_suite(arguments: &Arguments, suite: Suite, lists: &Lists, all: Vec<Runnab
 }
 
 /// The command line program, without GPU images of its own demonstrations.
-fn build_tool(sh: &Shell) -> Result<PathBuf> {
+pub(crate) fn build_tool(sh: &Shell) -> Result<PathBuf> {
     cmd!(sh, "cargo build --quiet --package cargo-hostcall").run()?;
     Ok(super::target_directory().join("debug/cargo-hostcall"))
 }
@@ -256,7 +256,7 @@ fn output_of(text: &str, name: &str) -> String {
 }
 
 /// Reads libtest's lines.
-fn parse(text: &str) -> Results {
+pub(crate) fn parse(text: &str) -> Results {
     let line = |line: &str| {
         let (name, outcome) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
         let outcome = match outcome {

@@ -15,7 +15,7 @@ pub(crate) const C_PREFIX: &str = "libc_";
 
 /// C's variadic functions. On GPUs they keep that prefix until their calls have been lowered: LLVM leaves a call as it is whose function is known to have
 /// fixed parameters.
-pub(crate) const VARIADIC: [&str; 8] = ["open", "openat", "fcntl", "ioctl", "syscall", "prctl", "mremap", "printf"];
+pub(crate) const VARIADIC: [&str; 9] = ["open", "open64", "openat", "fcntl", "ioctl", "syscall", "prctl", "mremap", "printf"];
 
 /// The name under which a program is linked with a function of the runtime's, on a GPU.
 pub(crate) fn linked_name(name: &str) -> &str {

@@ -98,6 +98,16 @@ pub unsafe extern "C" fn libc_open(name: *const c_char, flags: i32, more: More) 
     unsafe { libc_openat(AT_FDCWD, name, flags, more) }
 }
 
+/// [`libc_open`]'s name in programs from before musl had one for both.
+///
+/// # Safety
+/// As [`libc_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_open64(name: *const c_char, flags: i32, more: More) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { libc_openat(AT_FDCWD, name, flags, more) }
+}
+
 /// As [`libc_open`], from a directory on.
 ///
 /// # Safety

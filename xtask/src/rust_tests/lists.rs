@@ -1,4 +1,4 @@
-//! The lists of what does not apply: `tests/rust-suites/SUITE.toml`.
+//! The lists of what does not apply: `tests/rust-suites/SUITE.toml`, `tests/uutils.toml`.
 //!
 //! ```toml
 //! [[not-applicable]]
@@ -30,7 +30,7 @@ use super::{Outcome, Results};
 /// A suite's list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Lists {
+pub(crate) struct Lists {
     #[serde(default)]
     not_applicable: Vec<Group>,
     #[serde(default, rename = "edit")]
@@ -81,7 +81,7 @@ fn holds(devices: &[String], device: &str) -> bool {
 }
 
 impl Lists {
-    pub(super) fn read(file: &Path) -> Result<Lists> {
+    pub(crate) fn read(file: &Path) -> Result<Lists> {
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
         Lists::parse(&text).with_context(|| file.display().to_string())
     }
@@ -107,7 +107,7 @@ impl Lists {
     }
 
     /// What is listed of one target.
-    pub(super) fn of<'a>(&'a self, target: &str, device: &'a str) -> Listed<'a> {
+    pub(crate) fn of<'a>(&'a self, target: &str, device: &'a str) -> Listed<'a> {
         let prefix = format!("{target}/");
         let tests = self.groups(device).flat_map(|group| group.tests.iter().map(move |test| (test, group)));
         Listed { tests: tests.filter_map(|(test, group)| Some((test.strip_prefix(&prefix)?, group))).collect() }
@@ -129,7 +129,7 @@ impl Lists {
 }
 
 /// What is listed of one target on one device.
-pub(super) struct Listed<'a> {
+pub(crate) struct Listed<'a> {
     tests: Vec<(&'a str, &'a Group)>,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Listed<'a> {
     }
 
     /// Why the test does not apply, if it does not.
-    pub(super) fn reason(&self, name: &str) -> Option<&'a str> {
+    pub(crate) fn reason(&self, name: &str) -> Option<&'a str> {
         self.group(name).map(|group| &*group.because)
     }
 
@@ -158,7 +158,7 @@ impl<'a> Listed<'a> {
     }
 
     /// What is not as listed. `part`: not all tests were run.
-    pub(super) fn compare(&self, results: &Results, part: bool) -> Vec<String> {
+    pub(crate) fn compare(&self, results: &Results, part: bool) -> Vec<String> {
         let mut problems = Vec::new();
         for (name, outcome) in results {
             match (self.group(name), outcome) {
@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn the_lists_of_this_repository_are_lists() {
-        for suite in ["core", "alloc", "std"] {
-            let lists = Lists::read(&crate::root().join(format!("tests/rust-suites/{suite}.toml"))).expect("a list");
+        for list in ["rust-suites/core", "rust-suites/alloc", "rust-suites/std", "uutils"] {
+            let lists = Lists::read(&crate::root().join(format!("tests/{list}.toml"))).expect("a list");
             assert!(lists.of("std", "cuda:0").tests.len() >= lists.of("std", "sim").tests.len());
         }
     }

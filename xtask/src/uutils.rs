@@ -1,0 +1,249 @@
+//! `cargo xtask uutils`: uutils' own tests of their tools, as they are published, against the tools as programs of a device.
+//!
+//! The tests are built for this machine, and start whatever program they are told to. They are told of a link to this one ([`stand_in`]), which starts the tools
+//! on the device. What the tests write lies in one directory, which the tools are granted under its own name, so that paths mean the same on both sides.
+//! Which tests do not apply, and why, is written down (`tests/uutils.toml`): one that is listed and passes is as much an error as one that is not and fails.
+//!
+//! They are no tests for the superuser, whom no permission holds: started as such, they run as `nobody`.
+
+mod stand_in;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use xshell::{Shell, cmd};
+
+use crate::rust_tests::lists::Lists;
+use crate::rust_tests::{self, Outcome, Results};
+
+pub(crate) use stand_in::act_as_tool;
+
+/// The package, and the tools that need neither a terminal nor the users' log files.
+const PACKAGE: &str = "coreutils-0.12.0";
+const FEATURES: [&str; 3] = ["--no-default-features", "--features", "feat_common_core,feat_require_unix_musl"];
+/// In the lists.
+const TARGET: &str = "tests";
+/// Seconds that a test may take.
+const LIMIT: &str = "60";
+/// The largest file that may be written: some tests write until they are ended.
+const LARGEST: &str = "--fsize=2000000000";
+/// Who runs the tests instead of the superuser.
+const NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+
+/// What to run.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The device: sim, cuda:N
+    #[arg(long, default_value = "sim")]
+    device: String,
+    /// Tests at a time
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// The `cargo-hostcall` to use, instead of building it
+    #[arg(long)]
+    tool: Option<PathBuf>,
+    /// The tools themselves, natively, instead of those on a device: what fails then fails for another reason
+    #[arg(long)]
+    native: bool,
+    /// Leave there what the tests that fail print, a file for each
+    #[arg(long, value_name = "DIR")]
+    logs: Option<PathBuf>,
+    /// Only tests whose names contain this
+    filter: Option<String>,
+}
+
+/// Where all of it lies: outside of this workspace, where everybody may read it.
+struct Place(PathBuf);
+
+impl Place {
+    fn sources(&self) -> PathBuf {
+        self.0.join(PACKAGE)
+    }
+
+    fn target(&self) -> PathBuf {
+        self.0.join("target")
+    }
+
+    /// What the tests write.
+    fn written(&self) -> PathBuf {
+        self.0.join("tmp")
+    }
+
+    fn tool(&self) -> PathBuf {
+        self.0.join("bin/coreutils")
+    }
+}
+
+pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
+    let lists = Lists::read(&crate::root().join("tests/uutils.toml"))?;
+    let tool = match &arguments.tool {
+        Some(tool) => std::path::absolute(tool)?,
+        None => rust_tests::build_tool(sh)?,
+    };
+    let place = Place(std::env::temp_dir().join("hostcall-uutils"));
+    let _ = fs::remove_dir_all(place.written());
+    fs::create_dir_all(place.written())?;
+    fs::set_permissions(place.written(), fs::Permissions::from_mode(0o1777))?;
+    sources(sh, &place)?;
+    let tests = tests(&place)?;
+    make_tool(arguments, &tool, &place)?;
+
+    let names = names(&tests)?;
+    let chosen: Vec<&String> = names.iter().filter(|name| arguments.filter.as_ref().is_none_or(|filter| name.contains(filter))).collect();
+    println!("{} tests", chosen.len());
+    let began = Instant::now();
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Results::new()));
+    std::thread::scope(|scope| -> Result<()> {
+        let threads: Vec<_> = (0..arguments.jobs.max(1))
+            .map(|_| {
+                scope.spawn(|| -> Result<()> {
+                    // Relaxed: each number is given once, and nothing else is told by it.
+                    while let Some(name) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let outcome = one(arguments, &place, &tests, name)?;
+                        results.lock().expect("nobody panics with it").insert((*name).clone(), outcome);
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("it does not panic"))
+    })?;
+    let results = results.into_inner().expect("nobody panics with it");
+    report(arguments, &lists, &results, began.elapsed().as_secs())
+}
+
+/// A copy of the package's sources, which cargo fetches with other programs of the registry.
+fn sources(sh: &Shell, place: &Place) -> Result<()> {
+    let to = place.sources();
+    if to.exists() {
+        return Ok(());
+    }
+    cmd!(sh, "cargo fetch --locked --manifest-path tests/registry-programs/Cargo.toml").run()?;
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    let registries = home.context("there is no home directory")?.join("registry/src");
+    for registry in fs::read_dir(&registries).with_context(|| format!("cannot list {}", registries.display()))? {
+        let from = registry?.path().join(PACKAGE);
+        if from.is_dir() {
+            cmd!(sh, "cp -r {from} {to}").run()?;
+            return Ok(());
+        }
+    }
+    bail!("cargo has not fetched {PACKAGE} into {}", registries.display())
+}
+
+fn cargo(place: &Place) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(place.sources()).env("CARGO_TARGET_DIR", place.target()).env_remove("RUSTFLAGS");
+    command
+}
+
+/// Builds the tests for this machine: the program that has them.
+fn tests(place: &Place) -> Result<PathBuf> {
+    let mut command = cargo(place);
+    command.args(["test", "--locked", "--no-run", "--test", "tests", "--message-format=json-render-diagnostics"]).args(FEATURES);
+    let output = command.stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "uutils' tests do not build: {}", output.status);
+    let text = String::from_utf8(output.stdout)?;
+    // The last artifact with a program is the tests.
+    let field = text.lines().rev().find_map(|line| line.split_once("\"executable\":\"")?.1.split_once('"'));
+    Ok(field.context("cargo names no program with the tests")?.0.into())
+}
+
+/// Puts what the tests start in its place.
+fn make_tool(arguments: &Arguments, tool: &Path, place: &Place) -> Result<()> {
+    let link = place.tool();
+    let dir = link.parent().expect("it has one");
+    fs::create_dir_all(dir)?;
+    let _ = fs::remove_file(&link);
+    if arguments.native {
+        let status = cargo(place).args(["build", "--locked"]).args(FEATURES).status()?;
+        ensure!(status.success(), "uutils' tools do not build: {status}");
+        fs::copy(place.target().join("debug/coreutils"), &link)?;
+        return Ok(());
+    }
+    let kind = arguments.device.split(':').next().unwrap_or_default();
+    let target = if kind == "cuda" { "nvptx" } else { kind };
+    let mut build = Command::new(tool);
+    build.args(["hostcall", "build", "-q", "--release", "--locked", "--for", target, "--target-dir"]).arg(place.target());
+    let status = build.args(FEATURES).arg("-o").arg(dir).current_dir(place.sources()).status()?;
+    ensure!(status.success(), "uutils' tools do not build for {kind}: {status}");
+    // Both must be where everybody may start them.
+    for (from, name) in [(tool, "cargo-hostcall"), (&*std::env::current_exe()?, "xtask")] {
+        let to = dir.join(name);
+        let _ = fs::remove_file(&to);
+        fs::copy(from, to)?;
+    }
+    std::os::unix::fs::symlink("xtask", &link)?;
+    let (written, sources) = (place.written(), place.sources());
+    stand_in::Start {
+        tool: dir.join("cargo-hostcall"),
+        program: dir.join("coreutils.program"),
+        device: arguments.device.clone(),
+        grants: vec![
+            format!("{0}::{0}:special", written.display()),
+            format!("{0}::{0}:ro", sources.display()),
+            "/dev/shm::/dev/shm:special".into(),
+            "/usr/share/zoneinfo::/usr/share/zoneinfo:ro".into(),
+        ],
+    }
+    .write(dir)
+}
+
+fn names(tests: &Path) -> Result<Vec<String>> {
+    let output = Command::new(tests).arg("--list").output()?;
+    ensure!(output.status.success(), "uutils' tests do not list themselves: {}", output.status);
+    Ok(String::from_utf8(output.stdout)?.lines().filter_map(|line| Some(line.strip_suffix(": test")?.to_owned())).collect())
+}
+
+fn is_superuser() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
+}
+
+/// Runs one test, in a process of its own.
+fn one(arguments: &Arguments, place: &Place, tests: &Path, name: &str) -> Result<Outcome> {
+    let mut words = vec!["timeout", "--kill-after=1", LIMIT, "prlimit", LARGEST];
+    if is_superuser() {
+        words.extend(NOBODY);
+    }
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).arg(tests).args(["--exact", name, "--nocapture"]).current_dir(place.sources());
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("LANG", "C").env("HOME", place.written());
+    command.env("TMPDIR", place.written()).env("UUTESTS_BINARY_PATH", place.tool());
+    let output = command.stdin(Stdio::null()).output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let outcome = match output.status.success() {
+        true if text.contains("; 1 ignored;") => Outcome::Ignored,
+        true if text.contains("1 passed;") => Outcome::Passed,
+        _ => Outcome::Failed,
+    };
+    if let (Outcome::Failed, Some(logs)) = (outcome, &arguments.logs) {
+        fs::create_dir_all(logs)?;
+        fs::write(logs.join(name.replace("::", "-")), [&*output.stdout, b"\n", &*output.stderr].concat())?;
+    }
+    Ok(outcome)
+}
+
+fn report(arguments: &Arguments, lists: &Lists, results: &Results, seconds: u64) -> Result<()> {
+    let device = if arguments.native { "native" } else { &arguments.device };
+    let listed = lists.of(TARGET, device);
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in results.iter().filter(|(_, outcome)| **outcome == Outcome::Failed).map(|(name, _)| name) {
+        *reasons.entry(listed.reason(name).unwrap_or("not listed")).or_default() += 1;
+    }
+    let count = |wanted| results.values().filter(|outcome| **outcome == wanted).count();
+    let (passed, failed, ignored) = (count(Outcome::Passed), count(Outcome::Failed), count(Outcome::Ignored));
+    println!("{} tests of uutils on {device}: {passed} passed, {failed} failed, {ignored} ignored by uutils; {seconds} s", results.len());
+    for (reason, count) in reasons {
+        println!("  {count:5}  {reason}");
+    }
+    let problems = listed.compare(results, arguments.filter.is_some());
+    ensure!(problems.is_empty(), "{} are not as they should be:\n  {}", problems.len(), problems.join("\n  "));
+    Ok(())
+}
