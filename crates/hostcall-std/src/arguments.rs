@@ -11,7 +11,8 @@ use hostcall_device::wave::Converged;
 pub(crate) fn most() -> usize {
     // A host without staging slots answers with an error whatever does not fit into a message.
     let slot = (device::slot_bytes() as usize).max(1024);
-    ((slot / Converged::here().count() as usize) & !15).max(16)
+    // There is at least this lane. A division that could panic would be a text and a place in every program.
+    (slot.checked_div(Converged::here().count() as usize).unwrap_or(0) & !15).max(16)
 }
 
 /// Moves `len` bytes of a file by as many calls as it takes, as Linux moves them by one: until `part`, which is told what of them is next and says how

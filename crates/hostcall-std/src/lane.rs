@@ -124,7 +124,8 @@ pub(crate) fn set_value(key: usize, value: *mut u8) {
 #[inline(never)]
 fn grow(lane: &Lane, key: usize) {
     let room = (key + 1).next_power_of_two().max(FIRST_ROOM);
-    let Ok(layout) = Layout::array::<*mut u8>(room) else { unreachable!("keys are few") };
+    // Keys are few. A panic would be a text and a place in every program.
+    let Ok(layout) = Layout::array::<*mut u8>(room) else { handle_alloc_error(Layout::new::<*mut u8>()) };
     // SAFETY: the layout is not empty.
     let values = unsafe { alloc::alloc::alloc_zeroed(layout) }.cast::<*mut u8>();
     if values.is_null() {
