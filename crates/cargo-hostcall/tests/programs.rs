@@ -308,6 +308,7 @@ fn standard_streams_are_what_whoever_started_the_program_made_them() {
     device(&[]).arg("look").stdin(both()).stdout(both()).status().expect("it starts");
     let added = std::fs::read_to_string(&input).expect("read").split_off(text.len());
     assert!(added.starts_with("a file, a file, ") && added.contains("output is the input: true"), "{added}");
+    assert_eq!(run(&["--timeout", "60"], "streams", &["room"], b"").succeeded().text(), "all came\n");
     // Nobody reads: as by SIGPIPE, which the program has asked for.
     let mut child = device(&[]).arg("pipe").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     drop(child.stdout.take());

@@ -5,7 +5,7 @@
 
 use crate::once::Once;
 use crate::services::StdSystem;
-use crate::{environment, lane, process, thread};
+use crate::{environment, lane, process, signals, thread};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -124,6 +124,7 @@ pub fn run() {
     thread::prepare(x * y * z - 1);
     let arguments = List::Arguments.get();
     environment::prepare();
+    signals::begin();
     // SAFETY: an array of C strings that ends with a null and is never freed.
     let code = unsafe { main(arguments.len() as i32 - 1, arguments.as_ptr()) };
     process::libc_exit(code)

@@ -1,6 +1,6 @@
 //! Reading and writing, whatever a descriptor stands for.
 
-use crate::abi::errno::{EAGAIN, EBADF, EFAULT, EINVAL, ENOTTY};
+use crate::abi::errno::{EAGAIN, EBADF, EFAULT, EINVAL, ENOTTY, EPERM};
 use crate::abi::{
     F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL, F_GETLK, F_GETPIPE_SZ, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_SETFD, F_SETFL, F_SETLK,
     F_SETLKW, F_SETPIPE_SZ, FD_CLOEXEC, FIONBIO, FIONREAD, O_APPEND, O_CLOEXEC, O_NONBLOCK, iovec,
@@ -257,6 +257,10 @@ pub unsafe extern "C" fn libc_fcntl(fd: i32, command: i32, more: More) -> i32 {
             }
             F_GETPIPE_SZ | F_SETPIPE_SZ => match target {
                 Target::Object(reference) => match &*held(reference)? {
+                    // None grows: who needs more room must know that it is not there, or writes and waits for ever.
+                    Object::PipeReader(_) | Object::PipeWriter(_) if command == F_SETPIPE_SZ && argument() > pipe::ROOM as i32 => {
+                        Err(Errno(EPERM))
+                    }
                     Object::PipeReader(_) | Object::PipeWriter(_) => Ok(pipe::ROOM as i32),
                     _ => Err(Errno(EBADF)),
                 },

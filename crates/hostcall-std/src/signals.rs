@@ -12,8 +12,11 @@ const SIG_DFL: usize = 0;
 /// No action.
 const SIG_IGN: usize = 1;
 
+/// Nobody has said anything: before `main`, where a program may look, the default action, which nothing is done about.
+const UNSAID: usize = usize::MAX;
+
 /// What is done if a pipe is broken: a handler is as no action, because nobody could interrupt the thread.
-static PIPE: AtomicUsize = AtomicUsize::new(SIG_IGN);
+static PIPE: AtomicUsize = AtomicUsize::new(UNSAID);
 
 /// `struct sigaction` of Linux with musl.
 #[repr(C)]
@@ -26,7 +29,13 @@ pub struct Action {
 
 fn handler(signal: i32) -> usize {
     // Relaxed: it says nothing of other memory.
-    if signal == SIGPIPE { PIPE.load(Ordering::Relaxed) } else { SIG_DFL }
+    if signal != SIGPIPE {
+        return SIG_DFL;
+    }
+    match PIPE.load(Ordering::Relaxed) {
+        UNSAID => SIG_DFL,
+        said => said,
+    }
 }
 
 fn handle(signal: i32, handler: usize) {
@@ -61,9 +70,15 @@ pub unsafe extern "C" fn libc_sigaction(signal: i32, new: *const Action, old: *m
     0
 }
 
+/// `main` is about to begin: Rust's programs ignore `SIGPIPE`.
+#[cfg(hostcall_device)]
+pub(crate) fn begin() {
+    handle(SIGPIPE, SIG_IGN);
+}
+
 /// A result of writing; the program ends here if it wants to where a pipe is broken.
 pub(crate) fn written<T>(result: Result<T, Errno>) -> Result<T, Errno> {
-    if matches!(result, Err(Errno(EPIPE))) && handler(SIGPIPE) == SIG_DFL {
+    if matches!(result, Err(Errno(EPIPE))) && PIPE.load(Ordering::Relaxed) == SIG_DFL {
         process::end_by(SIGPIPE);
     }
     result
@@ -82,7 +97,7 @@ mod tests {
         let new = Action { handler: 4711, mask: [0; 16], flags: 0, restorer: 0 };
         // SAFETY: both live.
         assert_eq!(unsafe { libc_sigaction(SIGPIPE, &raw const new, &raw mut old) }, 0);
-        assert_eq!((old.handler, old.mask, old.flags, old.restorer), (SIG_IGN, [0; 16], 0, 0));
+        assert_eq!((old.handler, old.mask, old.flags, old.restorer), (SIG_DFL, [0; 16], 0, 0), "as it was found");
         assert_eq!(written::<()>(Err(Errno(EPIPE))), Err(Errno(EPIPE)), "a handler is not called");
         assert_eq!(libc_signal(SIGPIPE, SIG_IGN), 4711);
     }

@@ -1,9 +1,9 @@
-//! What the standard streams are, as whoever started the program has it: `streams look | copy FILE | pipe`.
+//! What the standard streams are, as whoever started the program has it: `streams look | copy FILE | pipe | room`.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::mem::ManuallyDrop;
-use std::os::fd::FromRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 /// A standard stream as a file, which stays open.
@@ -42,6 +42,22 @@ fn look() -> io::Result<()> {
 
 unsafe extern "C" {
     fn signal(number: i32, handler: usize) -> usize;
+    fn fcntl(descriptor: i32, command: i32, ...) -> i32;
+}
+
+/// Asks for a pipe with more room, and fills it if it has been had: a system that says so and has none would let this wait for ever.
+fn room() -> io::Result<()> {
+    const F_SETPIPE_SZ: i32 = 1031;
+    const MUCH: i32 = 1 << 20;
+    let (mut reader, mut writer) = io::pipe()?;
+    // SAFETY: the descriptor is open, and the command takes a number.
+    let had = unsafe { fcntl(writer.as_raw_fd(), F_SETPIPE_SZ, MUCH) };
+    let size = if had >= MUCH { MUCH as usize } else { 4096 };
+    writer.write_all(&vec![7; size])?;
+    let mut all = vec![0; size];
+    reader.read_exact(&mut all)?;
+    println!("{}", if all.iter().all(|byte| *byte == 7) { "all came" } else { "something else came" });
+    Ok(())
 }
 
 /// Writes until nobody reads any more, as C's programs do.
@@ -62,6 +78,7 @@ fn main() -> io::Result<()> {
             Ok(())
         }
         Some("pipe") => pipe(),
+        Some("room") => room(),
         other => panic!("what is {other:?}?"),
     }
 }
