@@ -41,7 +41,7 @@ macro_rules! builtin_services {
             fn write(handle: u64, from: &[u8]) -> Result<u32, u32>;
             /// Writes at `offset`.
             fn write_at(handle: u64, offset: u64, from: &[u8]) -> Result<u32, u32>;
-            /// Moves the cursor. `whence`: 0 from the start, 1 from here, 2 from the end.
+            /// Moves the cursor. `whence`: 0 from the start, 1 from here, 2 from the end, 3 to data from an offset on, 4 to a hole from there on.
             fn seek(handle: u64, whence: u32, offset: i64) -> Result<u64, u32>;
             /// Sets the length.
             fn set_len(handle: u64, len: u64) -> Result<(), u32>;

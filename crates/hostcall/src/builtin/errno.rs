@@ -4,6 +4,9 @@ use std::io::{Error, ErrorKind};
 
 pub(super) use hostcall_abi::services::errno::*;
 
+/// No such place in a file, which only programs with std are told.
+pub(super) const ENXIO: u32 = 6;
+
 /// The number for an error.
 pub(super) fn of(error: &Error) -> u32 {
     // On other systems the numbers mean something else.

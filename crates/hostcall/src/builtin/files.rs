@@ -1,10 +1,10 @@
 //! Services of files and directories, except reading and writing bytes, which [`super::transfer`] does.
 
-use std::io::{Seek, SeekFrom};
 use std::sync::Arc;
 
 use cap_std::fs::{Metadata, OpenOptions};
 use hostcall_abi::services::open;
+use rustix::fs::SeekFrom;
 
 use super::clock::since_epoch;
 use super::context::{Context, answer, owner_of};
@@ -78,13 +78,17 @@ fn rename(policy: &Policy, from: &[u8], to: &[u8]) -> Result<(), u32> {
 }
 
 fn seek(files: &FileTable, owner: usize, handle: u64, whence: u32, offset: i64) -> Result<u64, u32> {
+    let from_start = || u64::try_from(offset);
     let to = match whence {
-        0 => SeekFrom::Start(u64::try_from(offset).map_err(|_| errno::EINVAL)?),
+        0 => SeekFrom::Start(from_start().map_err(|_| errno::EINVAL)?),
         1 => SeekFrom::Current(offset),
         2 => SeekFrom::End(offset),
+        // What is no place in a file is behind its end.
+        3 => SeekFrom::Data(from_start().map_err(|_| errno::ENXIO)?),
+        4 => SeekFrom::Hole(from_start().map_err(|_| errno::ENXIO)?),
         _ => return Err(errno::EINVAL),
     };
-    check((&files.file(owner, handle)?.file).seek(to))
+    check(rustix::fs::seek(&files.file(owner, handle)?.file, to).map_err(Into::into))
 }
 
 /// A service on one path that says only whether it worked.
