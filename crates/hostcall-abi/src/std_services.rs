@@ -95,6 +95,12 @@ macro_rules! std_services {
             fn copy(from: u64, from_offset: i64, to: u64, to_offset: i64, len: u64) -> Result<u64, u32>;
             /// The path without links, `.` and `..`, as the program sees it: its length, and as much as fits.
             fn canonicalize(path: &[u8], into: &mut [u8]) -> Result<u32, u32>;
+            /// Opens an `inotify` of the host's kernel: a handle from which its notices are read. `ENOSYS` where that has none.
+            fn watcher() -> Result<u64, u32>;
+            /// Has it tell what Linux's `mask` says of a path: the number by which its notices name that.
+            fn watch(watcher: u64, path: &[u8], mask: u32) -> Result<i32, u32>;
+            /// Has it tell no more of what has that number.
+            fn unwatch(watcher: u64, watch: i32) -> Result<(), u32>;
         }
 
         /// Sockets. No call but `resolve`, `poll` and `poll_any` waits: they say `EAGAIN`, and `wait` waits as the socket's mode and timeouts want.

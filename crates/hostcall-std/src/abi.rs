@@ -412,6 +412,7 @@ pub struct addrinfo {
 pub mod syscall {
     pub const GETTID: i64 = 186;
     pub const FUTEX: i64 = 202;
+    pub const RENAMEAT2: i64 = 316;
     pub const GETRANDOM: i64 = 318;
 }
 

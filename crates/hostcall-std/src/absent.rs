@@ -65,12 +65,6 @@ fail! {
     libc_clock_settime(i32, Pointer): EPERM;
     /// The host's load and memory are its own affair.
     libc_sysinfo(Pointer): ENOSYS;
-    /// Nobody tells of changes to files.
-    libc_inotify_init1(i32): ENOSYS;
-    /// Nobody tells of changes to files.
-    libc_inotify_add_watch(i32, Text, u32): ENOSYS;
-    /// Nobody tells of changes to files.
-    libc_inotify_rm_watch(i32, i32): ENOSYS;
     /// Files have no more attributes.
     libc_setxattr(Text, Text, Pointer, usize, i32): EOPNOTSUPP;
     /// Files have no more attributes.
@@ -111,8 +105,6 @@ fail_for_bytes! {
     libc_llistxattr(Text, Pointer, usize): EOPNOTSUPP;
     /// Files have no more attributes.
     libc_flistxattr(i32, Pointer, usize): EOPNOTSUPP;
-    /// Bytes go from pipe to pipe through the program only.
-    libc_splice(i32, Pointer, i32, Pointer, usize, u32): ENOSYS;
     /// Bytes go from pipe to pipe through the program only.
     libc_tee(i32, i32, usize, u32): ENOSYS;
 }

@@ -79,6 +79,35 @@ fn until(fd: i32, handle: u64, events: u32, mut act: impl FnMut() -> Result<u32,
     }
 }
 
+/// Reads what a descriptor stands for: how many bytes; 0 at the end.
+pub(crate) fn read(fd: i32, target: Target, into: &mut [u8]) -> Result<isize, Errno> {
+    match target {
+        Target::Input => read_input(into, table::own_flags(fd) & O_NONBLOCK != 0),
+        Target::Output(_) => Err(Errno(EBADF)),
+        Target::File(handle) if waits(fd) => {
+            // A FIFO to which nobody has written yet says that it is at its end; for whom somebody has to come first, poll waits.
+            wait(handle, event::IN)?;
+            until(fd, handle, event::IN, || answered(Files::read(handle, into)))
+        }
+        // What is not whole is no more than goes by one call.
+        Target::File(handle) | Target::Dir(handle) => whole(into.len(), |part| answered(Files::read(handle, &mut into[part]))),
+        Target::Socket(handle) => socket::receive(handle, false, false, into).map(|(n, _)| n),
+        Target::Object(reference) => transfer::read(&held(reference)?, into).map(|n| n as isize),
+    }
+}
+
+/// Writes to what a descriptor stands for: how many bytes. The program may end here, see [`signals`].
+pub(crate) fn write(fd: i32, target: Target, from: &[u8]) -> Result<isize, Errno> {
+    signals::written(match target {
+        Target::Input => Err(Errno(EBADF)),
+        Target::Output(stream) => print(stream, from),
+        Target::File(handle) if waits(fd) => until(fd, handle, event::OUT, || answered(Files::write(handle, from))),
+        Target::File(handle) | Target::Dir(handle) => whole(from.len(), |part| answered(Files::write(handle, &from[part]))),
+        Target::Socket(handle) => socket::send(handle, [0; 8], false, from),
+        Target::Object(reference) => held(reference).and_then(|held| transfer::write(&held, from)).map(|n| n as isize),
+    })
+}
+
 /// Reads: how many bytes; 0 at the end.
 ///
 /// # Safety
@@ -94,20 +123,7 @@ pub unsafe extern "C" fn libc_read(fd: i32, into: *mut u8, len: usize) -> isize 
             return Err(Errno(EINVAL));
         }
         // SAFETY: the caller's. The length is never beyond what a slice may have.
-        let into = unsafe { core::slice::from_raw_parts_mut(into, len.min(most_of(fd, target))) };
-        match target {
-            Target::Input => read_input(into, table::own_flags(fd) & O_NONBLOCK != 0),
-            Target::Output(_) => Err(Errno(EBADF)),
-            Target::File(handle) if waits(fd) => {
-                // A FIFO to which nobody has written yet says that it is at its end; for whom somebody has to come first, poll waits.
-                wait(handle, event::IN)?;
-                until(fd, handle, event::IN, || answered(Files::read(handle, into)))
-            }
-            // What is not whole is no more than goes by one call.
-            Target::File(handle) | Target::Dir(handle) => whole(into.len(), |part| answered(Files::read(handle, &mut into[part]))),
-            Target::Socket(handle) => socket::receive(handle, false, false, into).map(|(n, _)| n),
-            Target::Object(reference) => transfer::read(&held(reference)?, into).map(|n| n as isize),
-        }
+        read(fd, target, unsafe { core::slice::from_raw_parts_mut(into, len.min(most_of(fd, target))) })
     })())
 }
 
@@ -117,7 +133,7 @@ pub unsafe extern "C" fn libc_read(fd: i32, into: *mut u8, len: usize) -> isize 
 /// `from` is valid for reads of `len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_write(fd: i32, from: *const u8, len: usize) -> isize {
-    returned(signals::written((|| {
+    returned((|| {
         // Standard input, whatever it is, is none to be written.
         let target = table::target(fd)?;
         // Nothing is a datagram, too.
@@ -129,15 +145,8 @@ pub unsafe extern "C" fn libc_write(fd: i32, from: *const u8, len: usize) -> isi
         }
         // SAFETY: as in `libc_read`.
         let from = if len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(from, len.min(most_of(fd, target))) } };
-        match target {
-            Target::Input => Err(Errno(EBADF)),
-            Target::Output(stream) => print(stream, from),
-            Target::File(handle) if waits(fd) => until(fd, handle, event::OUT, || answered(Files::write(handle, from))),
-            Target::File(handle) | Target::Dir(handle) => whole(from.len(), |part| answered(Files::write(handle, &from[part]))),
-            Target::Socket(handle) => socket::send(handle, [0; 8], false, from),
-            Target::Object(reference) => transfer::write(&held(reference)?, from).map(|n| n as isize),
-        }
-    })()))
+        write(fd, target, from)
+    })())
 }
 
 /// Reads into the first of several places that is not empty.

@@ -16,7 +16,7 @@
 //!   [`text`], [`calendar`], [`language`], [`mutex`], [`printf`], [`semaphore`]: parts of C's library. [`system`]: what is asked about the system; [`absent`]: what it has not.
 //! * [`fd`]: descriptors, which stand for handles of the host or for objects of the device. [`mod@file`], [`dir`], [`net`], [`pipes`]: what is done with
 //!   those of each kind; [`poll`], [`mod@epoll`], [`io`]: with any. `local`: the objects, and how one waits for them and for the host.
-//! * [`place`]: where paths begin. [`links`]: names; [`status`], [`changes`], [`locks`]: what is known of files and set of them; [`moving`], [`mapping`]:
+//! * [`place`]: where paths begin. [`links`]: names; [`status`], [`changes`], [`locks`]: what is known of files and set of them; [`notices`] of what happens to them; [`moving`], [`mapping`]:
 //!   their bytes.
 //!
 //! None of these modules uses one that uses it.
@@ -56,6 +56,7 @@ pub mod memory;
 pub mod moving;
 pub mod mutex;
 pub mod net;
+pub mod notices;
 mod once;
 pub mod output;
 pub mod pipes;

@@ -1,12 +1,15 @@
 //! Bytes of files: at a place, in several pieces, and from file to file on the host.
 
 use crate::abi::errno::{EBADF, EINVAL};
-use crate::abi::iovec;
+use crate::abi::{O_NONBLOCK, iovec};
 use crate::arguments::{LONGEST, whole};
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
-use crate::file;
+use crate::local::object::Kind;
+use crate::local::{pipe, table};
 use crate::services::StdFiles;
+use crate::{file, io};
+use alloc::vec;
 use core::ffi::c_void;
 use hostcall_device::__runtime::Files;
 
@@ -51,6 +54,42 @@ pub unsafe extern "C" fn libc_pwrite(fd: i32, from: *const c_void, len: usize, a
         // SAFETY: as in `libc_pread`.
         let from = unsafe { core::slice::from_raw_parts(from.cast::<u8>(), len.min(LONGEST)) };
         whole(from.len(), |part| answered(Files::write_at(handle, at.saturating_add(part.start as u64), &from[part])))
+    })())
+}
+
+/// Moves bytes from a pipe, or to one, or both: how many; 0 at the end. They go through a block of the heap. Places in either are refused.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_splice(from: i32, from_at: *mut i64, to: i32, to_at: *mut i64, len: usize, flags: u32) -> isize {
+    const SPLICE_F_NONBLOCK: u32 = 2;
+    let is_pipe = |target| match target {
+        Target::Input | Target::Output(_) => Ok(true),
+        Target::Object(reference) => fd::held(reference).map(|held| held.kind() == Kind::Pipe),
+        _ => Ok(false),
+    };
+    returned((|| {
+        let (source, target) = (fd::target(from)?, fd::target(to)?);
+        // What was read, and the other side does not take at once, would be lost.
+        let waits = flags & SPLICE_F_NONBLOCK == 0 && table::status(to)? & O_NONBLOCK == 0;
+        if !waits || !from_at.is_null() || !to_at.is_null() || !(is_pipe(source)? || is_pipe(target)?) {
+            return Err(Errno(EINVAL));
+        }
+        if len == 0 {
+            return Ok(0);
+        }
+        let mut block = vec![0; len.min(pipe::ROOM)];
+        let read = io::read(from, source, &mut block)?;
+        let (mut rest, mut done) = (block.get(..read as usize).unwrap_or_default(), 0);
+        while !rest.is_empty() {
+            match io::write(to, target, rest) {
+                Ok(written) => {
+                    rest = rest.get(written as usize..).unwrap_or_default();
+                    done += written;
+                }
+                Err(error) if done == 0 => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(done)
     })())
 }
 

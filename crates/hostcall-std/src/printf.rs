@@ -134,6 +134,9 @@ unsafe fn text(text: *const c_char, most: usize) -> Option<&'static [u8]> {
     (!text.is_null()).then(|| unsafe { core::slice::from_raw_parts(text.cast(), libc_strnlen(text, most)) })
 }
 
+#[cfg(hostcall_device)]
+pub use passed::libc_printf;
+
 #[cfg(all(hostcall_device, any(target_arch = "nvptx64", target_arch = "amdgpu")))]
 mod passed {
     use super::{Values, c_char, print, text};

@@ -71,7 +71,7 @@ pub unsafe extern "C" fn libc_sigaction(signal: i32, new: *const Action, old: *m
 }
 
 /// `main` is about to begin: Rust's programs ignore `SIGPIPE`.
-#[cfg(hostcall_device)]
+#[cfg_attr(not(hostcall_device), expect(dead_code, reason = "programs begin on devices only"))]
 pub(crate) fn begin() {
     handle(SIGPIPE, SIG_IGN);
 }

@@ -5,17 +5,18 @@ use crate::abi::{
     FUTEX_CLOCK_REALTIME, FUTEX_PRIVATE_FLAG, FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_WAKE, FUTEX_WAKE_BITSET, syscall, timespec,
 };
 use crate::error::{Errno, returned};
-use crate::{futex, process, thread, time};
+use crate::{futex, links, process, thread, time};
+use core::ffi::c_char;
 use hostcall_device::__runtime as device;
 
 /// Arguments, each as wide as a register.
-type Arguments = [usize; 4];
+type Arguments = [usize; 5];
 
 /// `futex(word, operation, value, timeout, …)`.
 ///
 /// # Safety
 /// As the operation wants it.
-unsafe fn futex([word, operation, value, timeout]: Arguments) -> Result<i64, Errno> {
+unsafe fn futex([word, operation, value, timeout, _]: Arguments) -> Result<i64, Errno> {
     let (word, value) = (word as *mut u32, value as u32);
     let operation = operation as i32;
     let command = operation & !(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
@@ -48,6 +49,14 @@ unsafe fn call(number: i64, arguments: impl FnOnce(&[bool]) -> Arguments) -> i64
             let [into, len, ..] = arguments(&[true, true]);
             // SAFETY: the caller's.
             unsafe { process::fill_entropy(into as *mut u8, len) }.map(|filled| filled as i64)
+        }
+        syscall::RENAMEAT2 => {
+            let [from_dir, from, to_dir, to, flags] = arguments(&[false, true, false, true, false]);
+            // SAFETY: the caller's.
+            let done =
+                unsafe { links::libc_renameat2(from_dir as i32, from as *const c_char, to_dir as i32, to as *const c_char, flags as u32) };
+            // It has set the error number.
+            return i64::from(done);
         }
         syscall::GETTID => Ok(i64::from(thread::libc_gettid())),
         _ => Err(Errno(ENOSYS)),
@@ -88,7 +97,7 @@ pub unsafe extern "C" fn libc_syscall(number: i64, more: crate::variadic::More) 
 /// As the system call wants its arguments.
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn libc_syscall(number: i64, a: usize, b: usize, c: usize, d: usize) -> i64 {
+pub unsafe extern "C" fn libc_syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize) -> i64 {
     // SAFETY: the caller's. Arguments that it has not passed are not looked at.
-    unsafe { call(number, |_| [a, b, c, d]) }
+    unsafe { call(number, |_| [a, b, c, d, e]) }
 }

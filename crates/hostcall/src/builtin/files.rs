@@ -190,7 +190,10 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         Ok(())
     }));
     all.push(on_path(context, &define::files::remove_file(|_| Err(0)), policy, |place| place.dir.remove_file(&place.path)));
-    all.push(on_path(context, &define::files::remove_dir(|_| Err(0)), policy, |place| place.dir.remove_dir(&place.path)));
+    all.push(on_path(context, &define::files::remove_dir(|_| Err(0)), policy, |place| {
+        // With a slash at its end it is the same directory, and a link is none either way.
+        place.dir.remove_dir(place.path.components().as_path())
+    }));
     let f = files.clone();
     all.push(context.blocking(&define::files::sync(|_| Err(0)), move |call| {
         let handle = call.fixed()?;

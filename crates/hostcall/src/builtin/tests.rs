@@ -567,5 +567,5 @@ fn every_service_of_the_table_is_registered_once() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), count), (87, 87), "{names:?}");
+    assert_eq!((names.len(), count), (90, 90), "{names:?}");
 }

@@ -9,6 +9,7 @@ mod contents;
 mod input;
 mod links;
 mod names;
+mod notices;
 mod opens;
 mod options;
 mod reactor;
@@ -56,6 +57,7 @@ impl Standard {
         of_files.extend(links::services(context, policy));
         of_files.extend(changes::services(context, policy, files));
         of_files.extend(contents::services(context, files));
+        of_files.extend(notices::services(context, policy, files));
         all.extend(of_files.into_iter().map(Service::brief));
         all.extend(sockets::services(context, policy, files));
         all.extend(options::services(context, policy, files));
