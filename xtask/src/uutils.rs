@@ -76,6 +76,11 @@ impl Place {
         self.0.join("tmp")
     }
 
+    /// What the tools write where they find no other place: their `/tmp`.
+    fn elsewhere(&self) -> PathBuf {
+        self.0.join("elsewhere")
+    }
+
     fn tool(&self) -> PathBuf {
         self.0.join("bin/coreutils")
     }
@@ -88,9 +93,11 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         None => rust_tests::build_tool(sh)?,
     };
     let place = Place(std::env::temp_dir().join("hostcall-uutils"));
-    let _ = fs::remove_dir_all(place.written());
-    fs::create_dir_all(place.written())?;
-    fs::set_permissions(place.written(), fs::Permissions::from_mode(0o1777))?;
+    for dir in [place.written(), place.elsewhere()] {
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir)?;
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o1777))?;
+    }
     sources(sh, &place)?;
     let tests = tests(&place)?;
     make_tool(arguments, &tool, &place)?;
@@ -189,6 +196,7 @@ fn make_tool(arguments: &Arguments, tool: &Path, place: &Place) -> Result<()> {
         grants: vec![
             format!("{0}::{0}:special", written.display()),
             format!("{0}::{0}:ro", sources.display()),
+            format!("{}::/tmp", place.elsewhere().display()),
             "/dev/shm::/dev/shm:special".into(),
             "/usr/share/zoneinfo::/usr/share/zoneinfo:ro".into(),
         ],

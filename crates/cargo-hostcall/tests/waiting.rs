@@ -20,6 +20,15 @@ fn pipes_counters_pairs_and_epolls_do_what_they_do_on_this_machine() {
 }
 
 #[test]
+fn notices_of_files_come_as_they_do_here() {
+    needs_toolchain!();
+    let [there, here] = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
+    let grant = format!("{}::/w", there.path().display());
+    let ran = run(&["--dir", &grant, "--threads", "8", "--timeout", "60"], "events", &["notices", "/w"], b"").succeeded().text();
+    assert_eq!(ran, on_this_machine(here.path(), "events", &["notices", "."], b"").text());
+}
+
+#[test]
 fn event_loops_of_mio_and_polling_serve_and_are_woken() {
     needs_toolchain!();
     for how in ["mio", "polling"] {

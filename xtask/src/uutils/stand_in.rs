@@ -14,8 +14,6 @@ use serde::{Deserialize, Serialize};
 
 /// Beside the link: how the tools are started. (The tests clear the environment.)
 const FILE: &str = "start.toml";
-/// Variables that are not the tools'.
-const KEPT: [&str; 9] = ["PATH", "PWD", "OLDPWD", "SHLVL", "_", "HOME", "LD_LIBRARY_PATH", "RUST_MIN_STACK", "TMPDIR"];
 /// What begins a note.
 const NOTE: &[u8] = b"note: the program asked";
 
@@ -48,7 +46,7 @@ impl Start {
         command.args(self.grants.iter().flat_map(|grant| ["--dir", grant]));
         // A directory that is gone has no name; the tool finds none there either.
         command.arg("--cwd").arg(env::current_dir().unwrap_or_else(|_| "/gone".into())).arg("--argv0").arg(name);
-        for (name, value) in env::vars_os().filter(|(name, _)| !KEPT.iter().any(|kept| name == kept)) {
+        for (name, value) in env::vars_os() {
             let mut variable = name;
             variable.push("=");
             variable.push(value);
