@@ -304,6 +304,13 @@ fn standard_streams_are_what_whoever_started_the_program_made_them() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{} bytes\n", text.len()), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(std::fs::read_to_string(&left).expect("copied"), text);
     assert_eq!(std::io::Seek::stream_position(&mut file).expect("it has a place"), text.len() as u64);
+    // What is copied to standard output comes, whether that is a file or a pipe.
+    let shown = dir.path().join("shown");
+    let grant = format!("{}::/", dir.path().display());
+    let status = device(&["--dir", &grant]).args(["show", "left"]).stdout(File::create(&shown).expect("made")).status();
+    assert!(status.expect("it starts").success());
+    assert_eq!(std::fs::read_to_string(&shown).expect("read"), text);
+    assert_eq!(run(&["--dir", &grant], "streams", &["show", "left"], b"").succeeded().text(), text);
     let both = || File::options().read(true).append(true).open(&input).expect("it is there");
     device(&[]).arg("look").stdin(both()).stdout(both()).status().expect("it starts");
     let added = std::fs::read_to_string(&input).expect("read").split_off(text.len());

@@ -1,6 +1,6 @@
 //! Bytes of files: at a place, in several pieces, and from file to file on the host.
 
-use crate::abi::errno::{EBADF, EINVAL};
+use crate::abi::errno::{EBADF, EINVAL, ESPIPE};
 use crate::abi::{O_NONBLOCK, iovec};
 use crate::arguments::{LONGEST, whole};
 use crate::error::{Errno, answered, returned};
@@ -167,9 +167,10 @@ pub unsafe extern "C" fn libc_copy_file_range(from: i32, from_at: *mut i64, to: 
         if flags != 0 {
             return Err(Errno(EINVAL));
         }
-        let (from, to) = (file::handle(from)?, file::handle(to)?);
+        // Where one is no file, as standard output is none here, the caller has to read and write.
+        let handle = |fd| file::handle(fd).map_err(|error| if error == Errno(ESPIPE) { Errno(EINVAL) } else { error });
         // SAFETY: the caller's.
-        unsafe { copy(from, from_at, to, to_at, len) }
+        unsafe { copy(handle(from)?, from_at, handle(to)?, to_at, len) }
     })())
 }
 

@@ -1,4 +1,4 @@
-//! What the standard streams are, as whoever started the program has it: `streams look | copy FILE | pipe | room`.
+//! What the standard streams are, as whoever started the program has it: `streams look | copy FILE | show FILE | pipe | room`.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -77,6 +77,7 @@ fn main() -> io::Result<()> {
             println!("{} bytes", io::copy(&mut io::stdin(), &mut to)?);
             Ok(())
         }
+        Some("show") => io::copy(&mut File::open(std::env::args().nth(2).expect("a name"))?, &mut io::stdout()).map(drop),
         Some("pipe") => pipe(),
         Some("room") => room(),
         other => panic!("what is {other:?}?"),
