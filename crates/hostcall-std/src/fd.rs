@@ -1,7 +1,7 @@
 //! Descriptors, as C's functions have them: what they stand for is in `local::table`.
 
 use crate::abi::O_CLOEXEC;
-use crate::abi::errno::{EBADF, EINVAL, ENOTSOCK};
+use crate::abi::errno::{EBADF, EINVAL, ENOTSOCK, ESPIPE};
 use crate::error::{Errno, answered, returned};
 use crate::local::table;
 pub(crate) use crate::local::table::{Target, held};
@@ -25,7 +25,12 @@ fn input() -> Target {
     // Relaxed: the host knows all that the handle stands for.
     let known = match FILE.load(Ordering::Relaxed) {
         UNKNOWN => {
-            let handle = answered(StdSystem::input()).unwrap_or(NONE);
+            let handle = match answered(StdSystem::input()) {
+                Ok(handle) => handle,
+                Err(Errno(ESPIPE)) => NONE,
+                // Who asks before the program begins, as initialisers do, is answered by no host.
+                Err(_) => return Target::Input,
+            };
             match FILE.compare_exchange(UNKNOWN, handle, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => handle,
                 Err(others) => {

@@ -39,7 +39,7 @@ fn print(stream: u32, text: &[u8]) -> Result<isize, Errno> {
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_flush(stream: i32) -> i32 {
     returned((|| match target(stream)? {
-        Target::Output(stream) => answered(StdSystem::flush(stream)).map(|()| 0),
+        Target::Output(stream) => signals::written(answered(StdSystem::flush(stream))).map(|()| 0),
         // Another descriptor was put in its place, and what is written to others is written at once.
         _ => Ok(0),
     })())
