@@ -104,7 +104,7 @@ enum Command {
         #[arg(long, default_value = "sim")]
         device: String,
     },
-    /// uutils' own tests of their tools, against the tools as programs of a device: a quarter of an hour
+    /// uutils' own tests of their tools, against the tools as programs of a device
     Uutils(uutils::Arguments),
     /// The speed of `tablegen` beside that of `llvm-tblgen-22`
     BenchTablegen {
