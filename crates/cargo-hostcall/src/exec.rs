@@ -143,7 +143,6 @@ fn start(
     );
     checked?;
     let (device, why) = opened?;
-    device::give_stack(&device, options.stack)?;
     let waves = match threads.threads {
         Some(asked) if asked > device.info().resident_waves => {
             let most = device.info().resident_waves;
@@ -171,8 +170,11 @@ fn start(
     server.attach_to(&program, &buffer)?;
     let receiver = options.receiver(&device, &program)?;
     let stack = options.stack.unwrap_or(STACK);
-    hostcall::std_programs::reserve_stacks(&program, waves, stack)
+    let reserved = hostcall::std_programs::reserve_stacks(&program, waves, stack)
         .map_err(|error| format!("{waves} threads (--threads) with {stack} bytes of stack each (--stack): {error}"))?;
+    if !reserved {
+        device::give_stack(&device, options.stack)?;
+    }
     phases.end("attach the program, reserve stacks");
     let queue = device.queue()?;
     let watch = Watch::new(options.timeout)?;

@@ -7,7 +7,7 @@
 //! Debian's rustc 1.96 aborts in its own linker driver for this target, so rustc is never asked to link: see [`crate::bitcode`].
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use offload_image::{Image, ImageKind};
 
@@ -26,7 +26,10 @@ pub(crate) fn build(context: &Context<'_>, toolchain: &DeviceToolchain, arch: &s
 
 /// From one module to a code object.
 pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<Vec<u8>, BuildError> {
-    let module = bitcode::optimise(package, gpu, style, linked, dir)?;
+    let mut module = bitcode::optimise(package, gpu, style, linked, dir)?;
+    if style == Style::Program {
+        module = with_shared_stacks(package, gpu, &module, dir)?;
+    }
     let [marked, object, code] = ["marked.ll", "image.o", "image.co"].map(|name| dir.join(name));
     let text = gpu.toolchain.llvm("llvm-dis").arg(&module).args(["-o", "-"]).text()?;
     fs::write(&marked, with_stack_words(text, gpu.convention)).map_err(BuildError::io("write", &marked))?;
@@ -38,6 +41,18 @@ pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, style: Style, linked: &P
     let ld = gpu.toolchain.ld()?.args(["-shared", "--no-undefined", "--build-id=none", "--strip-debug"]);
     ld.arg(&object).arg("-o").arg(&code).output()?;
     fs::read(&code).map_err(BuildError::io("read", &code))
+}
+
+/// The module with its threads' stacks in memory that all of them can address, unless it has kernels beside them; its path.
+fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+    let [rewritten, inlined] = ["stacks.ll", "stacks.bc"].map(|name| dir.join(name));
+    let module = gpu.toolchain.llvm("llvm-dis").arg(optimised).args(["-o", "-"]).text()?;
+    let shared = shared_stacks::share_amd(&module)
+        .map_err(|problem| BuildError::Unexpected { command: format!("moving the stacks of {package}"), problem: problem.to_string() })?;
+    fs::write(&rewritten, shared).map_err(BuildError::io("write", &rewritten))?;
+    let opt = gpu.toolchain.llvm("opt").arg("-passes=verify,always-inline,function(early-cse,instsimplify),globaldce");
+    opt.arg(&rewritten).arg("-o").arg(&inlined).output()?;
+    Ok(inlined)
 }
 
 /// Begins the name of the word that says of a kernel whose name follows that nobody can tell how much stack it needs. Read by `offload::hsa`.

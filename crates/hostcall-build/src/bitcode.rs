@@ -20,7 +20,7 @@ use crate::cache::cached;
 use crate::command::Run;
 use crate::context::Context;
 use crate::gpu::Gpu;
-use crate::module::{definition, symbol};
+use crate::module::{definition, is_kernel, symbol};
 use crate::{BuildError, atomics, cargo, flags, lanes, panics, recipe, words};
 
 /// Globals whose names begin so are looked up by the host.
@@ -212,7 +212,7 @@ fn small_attributes(module: &str, style: Style, at_any_price: bool) -> String {
 
 /// For `opt`: what makes each kernel unlike all others. Equal functions are merged into one that the other calls, and nothing can call a kernel.
 fn kernel_attributes(module: &str, convention: &str) -> String {
-    let kernels = module.lines().filter_map(definition).filter(|(before, _)| before.split_whitespace().any(|word| word == convention));
+    let kernels = module.lines().filter_map(definition).filter(|(before, _)| is_kernel(before, convention));
     kernels.map(|(_, name)| format!("{name},hostcall-kernel={name}\n")).collect()
 }
 
@@ -228,7 +228,7 @@ fn exported_names(module: &str, convention: &str) -> ExportedNames {
     let looked_up = |name: &str| EXPORTED.iter().any(|prefix| name.starts_with(prefix));
     for line in module.lines() {
         if let Some((before, name)) = definition(line) {
-            let kernel = before.split_whitespace().any(|word| word == convention);
+            let kernel = is_kernel(before, convention);
             names.any_kernel |= kernel;
             if kernel || looked_up(name) {
                 names.all.push(name.to_owned());

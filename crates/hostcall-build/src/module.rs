@@ -30,9 +30,9 @@ pub(crate) fn symbol(text: &str) -> &str {
     name.split(|c: char| !(c.is_ascii_alphanumeric() || "_$.-".contains(c))).next().unwrap_or_default()
 }
 
-/// Whether a definition, of which this is what stands before the name, is a kernel for NVIDIA GPUs.
-pub(crate) fn is_nvidia_kernel(before: &str) -> bool {
-    before.split_whitespace().any(|word| word == "ptx_kernel")
+/// Whether a definition, of which this is what stands before the name, is a kernel: a function of that calling convention.
+pub(crate) fn is_kernel(before: &str, convention: &str) -> bool {
+    before.split_whitespace().any(|word| word == convention)
 }
 
 /// Whether a line of a function begins a block.

@@ -19,7 +19,10 @@ pub(crate) fn images() -> &'static [u8] {
         include_str!("shared_stacks/cycles.rs"),
         include_str!("shared_stacks/layout.rs"),
         include_str!("shared_stacks/mod.rs"),
-        include_str!("shared_stacks/prelude.ll"),
+        include_str!("shared_stacks/stack.ll"),
+        include_str!("shared_stacks/nvptx.ll"),
+        include_str!("shared_stacks/amdgpu.ll"),
+        include_str!("shared_stacks/generic.rs"),
         include_str!("stdlib/math.rs"),
         include_str!("symbols.rs"),
         include_str!("words.rs")

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use crate::module::{definition, is_label, is_nvidia_kernel};
+use crate::module::{definition, is_kernel, is_label};
 use crate::shared_stacks::{Types, mentions};
 
 /// The module, as text, without circles of statics as far as they can be opened; `None` if there are none.
@@ -63,7 +63,7 @@ fn rewritten(module: &str, changed: &HashMap<&str, String>, first: &str) -> Stri
             begins = false;
         }
         out.extend([changed.get(line).map_or(line, String::as_str), "\n"]);
-        if definition(line).is_some_and(|(before, _)| is_nvidia_kernel(before)) {
+        if definition(line).is_some_and(|(before, _)| is_kernel(before, "ptx_kernel")) {
             begins = true;
         }
     }

@@ -67,7 +67,7 @@ pub mod process;
 pub mod semaphore;
 mod services;
 pub mod signals;
-#[cfg(hostcall_device)]
+#[cfg(all(hostcall_device, any(target_arch = "nvptx64", target_arch = "amdgpu")))]
 pub mod stack;
 pub mod status;
 pub mod syscall;

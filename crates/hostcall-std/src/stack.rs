@@ -1,8 +1,8 @@
-//! Threads' stacks on NVIDIA GPUs.
+//! Threads' stacks on GPUs.
 //!
 //! The linker moves what functions keep in memory from the lane's own memory, which no other thread can address, to stacks in device memory
 //! (`hostcall-build`, `shared_stacks`). What it inserts asks here where a lane's stack is, and tells here that one has overflowed. The host reserves a stack for
-//! each thread of the launch; a host that does not know how leaves them to the heap.
+//! each thread of the launch; a host that does not know how leaves them to the heap. On AMD GPUs this is linked if all of a program's kernels are threads.
 
 use crate::{memory, process};
 use core::cell::UnsafeCell;
@@ -18,7 +18,7 @@ struct Written(UnsafeCell<Stacks>);
 unsafe impl Sync for Written {}
 
 #[unsafe(no_mangle)]
-#[cfg_attr(not(target_arch = "amdgpu"), used)]
+#[cfg_attr(target_arch = "nvptx64", used)]
 static __hostcall_stacks: Written = Written(UnsafeCell::new(Stacks { base: 0, bytes: 0, threads: 0, own_bytes: 0 }));
 
 fn written() -> Stacks {
@@ -26,7 +26,7 @@ fn written() -> Stacks {
     unsafe { __hostcall_stacks.0.get().read_volatile() }
 }
 
-/// Bytes of the lane's own memory, if the host says nothing: what opening a device gives.
+/// Bytes of the lane's own memory, if neither the launch nor the host says so: what opening a CUDA device gives.
 const OWN_BYTES: u64 = 8 << 10;
 
 fn own_bytes() -> u64 {
@@ -66,17 +66,19 @@ pub struct Words {
     floor: u64,
 }
 
-/// Says where a lane's stack is. `near` is an address in the lane's own memory, below which it is free, and `near_there` the same address as one
-/// of that memory alone. It grows down.
+/// Says where a lane's stack is. `near` is an address in the lane's own memory, below which it is free, and `near_there` the same address as a number
+/// that falls by a byte as one more is used. `own` is how many bytes that memory has; 0: the host knows.
 ///
 /// A thread's is the one that was reserved for it; its own memory is for what calls save. A kernel's lane has its whole stack in its own memory, where
-/// the same variables of a wave's lanes lie side by side: variables in the far three quarters, what calls save in the near one.
+/// the same variables of a wave's lanes lie side by side: variables in the far three quarters, what calls save in the near one. (On NVIDIA GPUs alone,
+/// where that memory is used downwards.)
 ///
 /// # Safety
 /// `words` is valid for the write. Called once by each lane, before all else.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __hostcall_stack_begin(words: *mut Words, near: u64, near_there: u64, is_thread: u32) {
-    let (stacks, own) = (written(), own_bytes());
+pub unsafe extern "C" fn __hostcall_stack_begin(words: *mut Words, near: u64, near_there: u64, own: u64, is_thread: u32) {
+    let stacks = written();
+    let own = if own == 0 { own_bytes() } else { own };
     let found = if is_thread == 0 {
         let start = near - own + UNKNOWN;
         let end = (start + own / 4 * 3 - UNKNOWN) & !15;

@@ -15,7 +15,7 @@ use super::ahead::Ahead;
 use super::{ENTRY, Entry, GPU_KERNEL_STACK, HEAP, SIM_KERNEL_STACK, SIM_WAVES, SLOT, SLOTS, STACK, THREADS, Threads};
 use crate::launch::{Together, Watch};
 use crate::options::{Options, Room};
-use crate::{Outcome, values};
+use crate::{Outcome, device, values};
 
 /// What runs on each device.
 #[derive(Clone, Copy)]
@@ -77,7 +77,11 @@ impl Work<'_> {
 
     fn reserve_stacks(&self, options: &Options, device: &Device, program: &Program) -> Result<(), Box<dyn std::error::Error>> {
         match self.entry.kernel {
-            None => hostcall::std_programs::reserve_stacks(program, self.waves(device)?, options.stack.unwrap_or(STACK))?,
+            None => {
+                if !hostcall::std_programs::reserve_stacks(program, self.waves(device)?, options.stack.unwrap_or(STACK))? {
+                    device::give_stack(device, options.stack)?;
+                }
+            }
             Some(_) => hostcall::std_programs::reserve_lane_stacks(program, options.stack.unwrap_or(GPU_KERNEL_STACK))?,
         }
         Ok(())

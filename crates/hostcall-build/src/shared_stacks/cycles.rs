@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::layout::name_len;
-use crate::module::definition;
+use crate::module::{definition, is_kernel};
 
 /// Of the defined functions, by name: one of each circle of calls.
 pub(super) fn breakers(module: &str) -> Vec<&str> {
@@ -48,7 +48,7 @@ pub(crate) fn unbounded<'a>(module: &'a str, convention: &str) -> Vec<&'a str> {
         false
     };
     let definitions = module.lines().filter_map(definition).enumerate();
-    let kernels = definitions.filter(|(_, (before, _))| before.split_whitespace().any(|word| word == convention));
+    let kernels = definitions.filter(|(_, (before, _))| is_kernel(before, convention));
     kernels.filter(|(number, _)| reaches_one(*number)).map(|(_, (_, name))| name).collect()
 }
 

@@ -13,9 +13,13 @@
 //!   in global memory, for those of other kernels, which have nobody to lend to, in the lane's own, where the hardware interleaves them.
 //! * No frame is private any more, so nobody may believe that a function that has one does not touch memory: such attributes go.
 //!
-//! What these words mean is in `prelude.ll`, as functions that are inlined; here the text only changes so that it calls them.
+//! AMD's GPUs are alike, with three differences. LLVM has a type of its own for pointers to a lane's memory there, which first becomes the usual one
+//! ([`generic`]). That memory is used upwards. And a lane's launch says how much of it there is. Modules with kernels beside the entry stay as they are.
+//!
+//! What these words mean is in `stack.ll`, `nvptx.ll` and `amdgpu.ll`, as functions that are inlined; here the text only changes so that it calls them.
 
 mod cycles;
+mod generic;
 mod layout;
 #[cfg(test)]
 mod tests;
@@ -26,13 +30,15 @@ use std::collections::HashSet;
 pub(crate) use self::cycles::{mentions, unbounded};
 pub(crate) use self::layout::Types;
 use self::layout::name_len;
-use crate::module::{definition, is_label, is_nvidia_kernel};
+use crate::module::{definition, is_kernel, is_label};
 
 /// The kernel whose workgroups are threads: the first lane of each. Others help it, without a stack.
 const ENTRY: &str = "hostcall_std";
 /// Bytes of the stack that a lane has until the runtime says where its own is: a thread's may have to be taken from the heap.
 const FIRST_BYTES: u64 = 2 << 10;
 const LANE_FIRST_BYTES: u64 = 256;
+/// What the host looks up to say where stacks are (`hostcall_abi::stacks`).
+const STACKS_SYMBOL: &str = "__hostcall_stacks";
 /// Lanes that a workgroup can have: a power of two.
 const MOST_LANES: u32 = 1024;
 
@@ -47,20 +53,55 @@ pub(crate) enum StackError {
     Own { function: String, line: String },
 }
 
-/// The optimised module of a program for NVIDIA GPUs, as text, with its stacks in memory. What is added is to be inlined.
-pub(crate) fn share(module: &str) -> Result<String, StackError> {
-    let kernels = || module.lines().filter_map(definition).filter(|(before, _)| is_nvidia_kernel(before));
-    // A word for each lane takes memory that other workgroups could use: a thread's has one lane with a stack.
-    let lanes = if kernels().all(|(_, name)| name == ENTRY) { 1 } else { MOST_LANES };
-    Ok(rewrite(module)? + &prelude(lanes))
+/// Whose GPUs a module is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maker {
+    Nvidia,
+    Amd,
 }
 
-fn prelude(lanes: u32) -> String {
-    include_str!("prelude.ll").replace("LANES", &lanes.to_string())
+impl Maker {
+    /// The calling convention of its kernels.
+    fn convention(self) -> &'static str {
+        match self {
+            Maker::Nvidia => "ptx_kernel",
+            Maker::Amd => "amdgpu_kernel",
+        }
+    }
+
+    /// The functions that a module calls then, for workgroups of so many lanes with a stack.
+    fn prelude(self, lanes: u32) -> String {
+        let own = match self {
+            Maker::Nvidia => include_str!("nvptx.ll"),
+            Maker::Amd => include_str!("amdgpu.ll"),
+        };
+        [include_str!("stack.ll"), own].concat().replace("LANES", &lanes.to_string())
+    }
+}
+
+/// Whether all kernels of a module are the one whose workgroups are threads.
+fn only_threads(module: &str, maker: Maker) -> bool {
+    module.lines().filter_map(definition).filter(|(before, _)| is_kernel(before, maker.convention())).all(|(_, name)| name == ENTRY)
+}
+
+/// The optimised module of a program for NVIDIA GPUs, as text, with its stacks in memory. What is added is to be inlined.
+pub(crate) fn share(module: &str) -> Result<String, StackError> {
+    // A word for each lane takes memory that other workgroups could use: a thread's has one lane with a stack.
+    let lanes = if only_threads(module, Maker::Nvidia) { 1 } else { MOST_LANES };
+    Ok(rewrite(module, Maker::Nvidia)? + &Maker::Nvidia.prelude(lanes))
+}
+
+/// As [`share`], for AMD GPUs, whose launches of threads have one lane in each workgroup. If there are other kernels, their stacks stay the lanes' own, and
+/// with them those of threads: then the host finds no words about stacks.
+pub(crate) fn share_amd(module: &str) -> Result<String, StackError> {
+    if !only_threads(module, Maker::Amd) {
+        return Ok(module.replace(&format!("@{STACKS_SYMBOL} "), "@hostcall_no_stacks "));
+    }
+    Ok(rewrite(&generic::pointers(module)?, Maker::Amd)? + &Maker::Amd.prelude(1))
 }
 
 /// The module with calls of the prelude, and without it.
-fn rewrite(module: &str) -> Result<String, StackError> {
+fn rewrite(module: &str, maker: Maker) -> Result<String, StackError> {
     let types = Types::of(module);
     let breakers: HashSet<&str> = cycles::breakers(module).into_iter().collect();
     let machine_groups = machine_groups(module);
@@ -72,7 +113,8 @@ fn rewrite(module: &str) -> Result<String, StackError> {
                 types: &types,
                 name,
                 head: line,
-                kernel: is_nvidia_kernel(before),
+                maker,
+                kernel: is_kernel(before, maker.convention()),
                 checked: breakers.contains(name),
                 body: Vec::new(),
             });
@@ -127,6 +169,7 @@ struct Function<'a> {
     name: &'a str,
     head: &'a str,
     body: Vec<&'a str>,
+    maker: Maker,
     kernel: bool,
     /// Whether it looks for the end of the lane's own memory.
     checked: bool,
@@ -194,7 +237,7 @@ impl<'a> Function<'a> {
     /// The first line, for a program's entry with the most lanes that a workgroup of it has.
     fn head_text(&self) -> String {
         let at = self.head.rfind(" #").or_else(|| self.head.rfind(" {"));
-        match at.filter(|_| self.kernel && self.name == ENTRY) {
+        match at.filter(|_| self.maker == Maker::Nvidia && self.kernel && self.name == ENTRY) {
             Some(at) => format!("{} \"nvvm.maxntid\"=\"32,1,1\"{}", &self.head[..at], &self.head[at..]),
             None => self.head.to_owned(),
         }
@@ -205,8 +248,14 @@ impl<'a> Function<'a> {
         let mut text = String::new();
         if self.kernel {
             let (bytes, thread) = if self.name == ENTRY { (FIRST_BYTES, 1) } else { (LANE_FIRST_BYTES, 0) };
-            text += &format!("  %hostcall.own = alloca [{bytes} x i8], align 16\n");
-            if thread == 1 {
+            text += &match self.maker {
+                Maker::Nvidia => format!("  %hostcall.own = alloca [{bytes} x i8], align 16\n"),
+                Maker::Amd => format!(
+                    "  %hostcall.private = alloca [{bytes} x i8], align 16, addrspace(5)\n\
+                     \x20 %hostcall.own = addrspacecast ptr addrspace(5) %hostcall.private to ptr\n"
+                ),
+            };
+            if thread == 1 && self.maker == Maker::Nvidia {
                 text += "  call void @__hostcall_thread_begin()\n";
             }
             text += &format!("  call void @hostcall_stack_begin(ptr %hostcall.own, i64 {bytes}, i32 {thread})\n");

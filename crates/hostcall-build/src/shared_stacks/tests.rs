@@ -18,14 +18,14 @@ fn variables_become_places_in_a_frame_that_every_return_gives_back() {
         \x20 br i1 %1, label %5, label %6\n\n5:                                                ; preds = %2\n\
         \x20 call void @hostcall_stack_restore(ptr %hostcall.top)\n  ret i32 1\n\n6:                                                ; preds = %2\n\
         \x20 call void @g(ptr %3, ptr %4) #1\n  unreachable\n}\n";
-    assert_eq!(rewrite(FUNCTION).expect("types are known"), expected);
+    assert_eq!(rewrite(FUNCTION, Maker::Nvidia).expect("types are known"), expected);
 }
 
 #[test]
 fn a_function_without_variables_stays_as_it_is() {
     let module =
         "define i32 @f() #0 {\nstart:\n  %x = call i32 @g()\n  ret i32 %x\n}\ndeclare i32 @g()\n@text = constant [9 x i8] c\" = alloca\"\n";
-    assert_eq!(rewrite(module).expect("nothing to do"), module);
+    assert_eq!(rewrite(module, Maker::Nvidia).expect("nothing to do"), module);
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn promises_about_memory_go_but_not_those_of_the_machines_own_instructions() {
     let module = "define void @f() #0 {\n  call void @g() #1\n  call void asm \"\", \"\"() #2\n  call void @llvm.x() #3\n  call void @llvm.x() #1\n  ret void\n}\n\
         attributes #0 = { nounwind willreturn memory(argmem: read, inaccessiblemem: none) \"a\"=\"b\" }\nattributes #1 = { speculatable nosync memory(none) }\n\
         attributes #2 = { nounwind memory(none) }\nattributes #3 = { willreturn }\n";
-    let rewritten = rewrite(module).expect("no types");
+    let rewritten = rewrite(module, Maker::Nvidia).expect("no types");
     let groups: Vec<&str> = rewritten.lines().filter(|line| line.starts_with("attributes")).collect();
     assert_eq!(
         groups,
@@ -50,9 +50,9 @@ fn promises_about_memory_go_but_not_those_of_the_machines_own_instructions() {
 fn what_is_not_understood_is_an_error_that_names_it() {
     let module = |variable: &str| format!("define void @f() {{\n  %1 = alloca {variable}\n  ret void\n}}\n");
     let line = |variable: &str| format!("%1 = alloca {variable}");
-    let error = rewrite(&module("target(\"spirv.Image\"), align 8")).expect_err("no size");
+    let error = rewrite(&module("target(\"spirv.Image\"), align 8"), Maker::Nvidia).expect_err("no size");
     assert_eq!(error, StackError::Type { function: "f".into(), line: line("target(\"spirv.Image\"), align 8") });
-    let error = rewrite(&module("i32, align 4, addrspace(5)")).expect_err("it is the lane's own");
+    let error = rewrite(&module("i32, align 4, addrspace(5)"), Maker::Nvidia).expect_err("it is the lane's own");
     assert_eq!(error, StackError::Own { function: "f".into(), line: line("i32, align 4, addrspace(5)") });
 }
 
@@ -89,7 +89,7 @@ fn llvm_and_the_assembler_take_it_and_only_kernels_and_checks_use_memory_of_thei
          define ptx_kernel void @other(ptr %p) #0 {{\n  %1 = alloca i32, align 4\n  store ptr %1, ptr %p\n  ret void\n}}\n\
          define internal i32 @recurs(i32 %n) noinline {{\n  %1 = call i32 @recurs(i32 %n)\n  %2 = add i32 %1, 1\n  ret i32 %2\n}}\n\
          define void @__hostcall_thread_begin() noinline {{\n  ret void\n}}\n\
-         define void @__hostcall_stack_begin(ptr %to, i64 %near, i64 %there, i32 %thread) noinline {{\n  store i64 0, ptr %to\n  ret void\n}}\n\
+         define void @__hostcall_stack_begin(ptr %to, i64 %near, i64 %there, i64 %own, i32 %thread) noinline {{\n  store i64 0, ptr %to\n  ret void\n}}\n\
          define void @__hostcall_stack_overflow(i32 %which, ptr %top) noinline {{\n  call void @llvm.trap()\n  unreachable\n}}\nattributes #0 = {{ nounwind }}\n"
     );
     let dir = tempfile::tempdir().expect("a directory");
@@ -109,19 +109,16 @@ fn llvm_and_the_assembler_take_it_and_only_kernels_and_checks_use_memory_of_thei
 
 /// The module with stacks of its own on this machine: the prelude but for what only a GPU has.
 fn for_this_machine(module: &str) -> String {
-    let prelude = prelude(1);
+    let prelude = Maker::Nvidia.prelude(1);
     let of_gpu = |function: &&str| {
-        ["@hostcall_stack_place(", "@hostcall_stack_begin("]
+        ["@hostcall_stack_place(", "@hostcall_stack_begin(", "@hostcall_own_address(", "@hostcall_own_bytes("]
             .iter()
             .any(|name| function.lines().next().is_some_and(|line| line.contains(name)))
     };
     let functions: String =
         prelude.split("\ndefine ").skip(1).filter(|function| !of_gpu(function)).map(|text| format!("define {text}\n")).collect();
-    let functions = functions
-        .replace("  %own = addrspacecast ptr %here to ptr addrspace(5)\n", "")
-        .replace("ptrtoint ptr addrspace(5) %own", "ptrtoint ptr %here")
-        .replace(" addrspace(3)", "");
-    rewrite(module).expect("types are known") + include_str!("fixtures/words.ll") + &functions
+    let functions = functions.replace(" addrspace(3)", "");
+    rewrite(module, Maker::Nvidia).expect("types are known") + include_str!("fixtures/words.ll") + &functions
 }
 
 /// From a module to a program of this machine.

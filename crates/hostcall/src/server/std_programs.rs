@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hostcall_abi::stacks::{STACKS_SYMBOL, Stacks};
 use offload::cuda::{Limit, limit, set_limit};
-use offload::{DeviceInfo, DeviceKind, Error, Kernel, Launch, Program};
+use offload::{Device, DeviceInfo, DeviceKind, Error, Kernel, Launch, Program, hsa};
 
 /// The launch of a program with `std` that has room for `threads` threads: a workgroup for each. `entry` is its kernel `hostcall_std`. On CUDA devices a workgroup
 /// is a whole wave, whose first lane is the thread; the others help it to copy what it reads and writes. Workgroups of one lane do as well, and are slower at
@@ -16,14 +16,15 @@ pub fn program_launch(entry: &Kernel, threads: u32) -> Launch {
 }
 
 /// Reserves device memory for the stacks of `threads` threads of a program with `std`, of `bytes` each, before it is launched. The memory lives as long as the
-/// program. Besides, every lane that a CUDA device could run gets memory of its own for return addresses and saved registers in proportion, unless
-/// its context gives more already. Where threads have stacks that all others can address anyway, as in the simulator, nothing is done.
+/// program. Besides, every lane that a GPU could run gets memory of its own for return addresses and saved registers in proportion, unless it has more
+/// already. Says whether it did so: where threads have stacks that all others can address anyway, as in the simulator, or none that others could, as in a
+/// program for AMD's GPUs that has kernels besides, nothing is done.
 ///
 /// Without it, threads take stacks of at most 256 KiB from the heap.
 ///
 /// # Errors
 /// When the device has not so much memory, or fails.
-pub fn reserve_stacks(program: &Program, threads: u32, bytes: usize) -> Result<(), Error> {
+pub fn reserve_stacks(program: &Program, threads: u32, bytes: usize) -> Result<bool, Error> {
     // Stacks begin at cache lines, so that no two share one.
     let bytes = bytes.next_multiple_of(128);
     let own_bytes = own_bytes(program.device().info(), bytes);
@@ -41,30 +42,48 @@ pub fn reserve_stacks(program: &Program, threads: u32, bytes: usize) -> Result<(
 /// # Errors
 /// When the device has not so much memory, or fails.
 pub fn reserve_lane_stacks(program: &Program, bytes: usize) -> Result<(), Error> {
-    write(program, bytes.next_multiple_of(16), |_| Ok(()))
+    if program.device().info().kind == DeviceKind::Cuda {
+        write(program, bytes.next_multiple_of(16), |_| Ok(()))?;
+    }
+    Ok(())
 }
 
-/// Sees to it that lanes have `own_bytes`, and tells the program so, and of what `change` makes of what it was told before.
-fn write(program: &Program, own_bytes: usize, change: impl FnOnce(&mut Stacks) -> Result<(), Error>) -> Result<(), Error> {
+/// Sees to it that lanes have `own_bytes`, and tells the program so, and of what `change` makes of what it was told before. Whether it has words for it.
+fn write(program: &Program, own_bytes: usize, change: impl FnOnce(&mut Stacks) -> Result<(), Error>) -> Result<bool, Error> {
     let device = program.device();
-    if device.info().kind != DeviceKind::Cuda {
-        return Ok(());
+    if !matches!(device.info().kind, DeviceKind::Cuda | DeviceKind::Hsa) {
+        return Ok(false);
     }
-    let Some(words) = program.find_global(STACKS_SYMBOL)? else { return Ok(()) };
-    if limit(device, Limit::StackBytes)? < own_bytes {
-        set_limit(device, Limit::StackBytes, own_bytes)?;
-    }
+    let Some(words) = program.find_global(STACKS_SYMBOL)? else { return Ok(false) };
+    let own_bytes = give_own(device, own_bytes)?;
     let mut bytes = [0; size_of::<Stacks>()];
     words.read(&mut bytes)?;
-    let mut stacks = Stacks { own_bytes: limit(device, Limit::StackBytes)? as u64, ..Stacks::from_bytes(bytes) };
+    let mut stacks = Stacks { own_bytes, ..Stacks::from_bytes(bytes) };
     change(&mut stacks)?;
-    words.write(&stacks.to_bytes())
+    words.write(&stacks.to_bytes())?;
+    Ok(true)
 }
 
-/// Bytes of each lane's own memory for threads with that much stack: at most what an eighth of the device's memory has room for.
+/// Gives lanes at least so many bytes of memory of their own; how many they have then.
+fn give_own(device: &Device, bytes: usize) -> Result<u64, Error> {
+    if device.info().kind == DeviceKind::Hsa {
+        let wanted = u32::try_from(bytes).unwrap_or(u32::MAX);
+        if hsa::stack(device)? < wanted {
+            hsa::set_stack(device, wanted)?;
+        }
+        return Ok(hsa::stack(device)?.into());
+    }
+    if limit(device, Limit::StackBytes)? < bytes {
+        set_limit(device, Limit::StackBytes, bytes)?;
+    }
+    Ok(limit(device, Limit::StackBytes)? as u64)
+}
+
+/// Bytes of each lane's own memory for threads with that much stack: at most what a part of the device's memory has room for, an eighth for CUDA, a 32nd for
+/// AMD's runtime, whose lanes are twice as many.
 fn own_bytes(device: &DeviceInfo, stack: usize) -> usize {
-    const LEAST: usize = 16 << 10;
+    let (least, part) = if device.kind == DeviceKind::Hsa { (4 << 10, 32) } else { (16 << 10, 8) };
     let lanes = u64::from(device.resident_waves) * u64::from(device.wave_size);
-    let affordable = (device.memory_bytes / 8 / lanes.max(1)) as usize;
-    (stack / 32).clamp(LEAST, 256 << 10).min(affordable.max(LEAST)) & !15
+    let affordable = (device.memory_bytes / part / lanes.max(1)) as usize;
+    (stack / 32).clamp(least, 256 << 10).min(affordable.max(least)) & !15
 }

@@ -1,24 +1,10 @@
 
 ; A thread's stack: where it ends (its last frame begins there), and how far down it may come.
 @hostcall_stack = internal addrspace(3) global [LANES x [2 x ptr]] undef, align 16
-; How far down the memory of a lane's own, which holds return addresses and registers, may come.
+; How far down the memory of a lane's own, which holds return addresses and registers, may come. Of each kind of GPU are @hostcall_stack_place, where a lane's
+; two words are, @hostcall_own_address, of an address in that memory a number that falls as more of it is used, @hostcall_own_bytes, how much there is, or 0,
+; and @hostcall_stack_check.
 @hostcall_floor = internal addrspace(3) global i64 undef, align 8
-
-define internal ptr addrspace(3) @hostcall_stack_place() alwaysinline convergent nounwind {
-  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
-  %z = call i32 @llvm.nvvm.read.ptx.sreg.tid.z()
-  %nx = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %ny = call i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
-  %zy = mul i32 %z, %ny
-  %row = add i32 %zy, %y
-  %rows = mul i32 %row, %nx
-  %lane = add i32 %rows, %x
-  %last = add i32 LANES, -1
-  %index = and i32 %lane, %last
-  %place = getelementptr [2 x ptr], ptr addrspace(3) @hostcall_stack, i32 %index
-  ret ptr addrspace(3) %place
-}
 
 define internal ptr @hostcall_stack_top() alwaysinline convergent nounwind {
   %place = call ptr addrspace(3) @hostcall_stack_place()
@@ -66,10 +52,7 @@ define internal ptr @hostcall_stack_take_aligned(ptr %top, i64 %bytes, i64 %alig
   ret ptr %aligned
 }
 
-define internal void @hostcall_stack_check() alwaysinline convergent nounwind {
-  %here = alloca i64, align 8
-  %own = addrspacecast ptr %here to ptr addrspace(5)
-  %at = ptrtoint ptr addrspace(5) %own to i64
+define internal void @hostcall_own_check(i64 %at) alwaysinline convergent nounwind {
   %floor = load i64, ptr addrspace(3) @hostcall_floor, align 8
   %over = icmp ult i64 %at, %floor
   br i1 %over, label %overflow, label %fits
@@ -104,23 +87,24 @@ define internal void @hostcall_stack_over(i32 %which) cold noinline noreturn con
   unreachable
 }
 
+; %own is memory of the lane's own, aligned to 16: what the runtime answers with, and behind that a first stack.
 define internal void @hostcall_stack_begin(ptr %own, i64 %bytes, i32 %thread) alwaysinline convergent nounwind {
-  %words = alloca [3 x i64], align 8
   %place = call ptr addrspace(3) @hostcall_stack_place()
   %second = getelementptr i8, ptr addrspace(3) %place, i32 8
   %top = getelementptr i8, ptr %own, i64 %bytes
+  %first_limit = getelementptr i8, ptr %own, i64 32
   store ptr %top, ptr addrspace(3) %place, align 16
-  store ptr %own, ptr addrspace(3) %second, align 8
+  store ptr %first_limit, ptr addrspace(3) %second, align 8
   store i64 0, ptr addrspace(3) @hostcall_floor, align 8
-  %private = addrspacecast ptr %own to ptr addrspace(5)
   %near = ptrtoint ptr %own to i64
-  %near_there = ptrtoint ptr addrspace(5) %private to i64
-  call void @__hostcall_stack_begin(ptr %words, i64 %near, i64 %near_there, i32 %thread)
-  %end = load i64, ptr %words, align 8
-  %limit_at = getelementptr i8, ptr %words, i64 8
+  %near_there = call i64 @hostcall_own_address(ptr %own)
+  %own_bytes = call i64 @hostcall_own_bytes()
+  call void @__hostcall_stack_begin(ptr %own, i64 %near, i64 %near_there, i64 %own_bytes, i32 %thread)
+  %end = load i64, ptr %own, align 16
+  %limit_at = getelementptr i8, ptr %own, i64 8
   %limit = load i64, ptr %limit_at, align 8
-  %floor_at = getelementptr i8, ptr %words, i64 16
-  %floor = load i64, ptr %floor_at, align 8
+  %floor_at = getelementptr i8, ptr %own, i64 16
+  %floor = load i64, ptr %floor_at, align 16
   store i64 %floor, ptr addrspace(3) @hostcall_floor, align 8
   %nothing = icmp eq i64 %end, 0
   br i1 %nothing, label %done, label %move
