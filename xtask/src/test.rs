@@ -121,6 +121,9 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     };
     let behaviours = over_hsa("--test behaviours --test soak");
     steps.tests("every behaviour, and the soak, through the HSA plugin, over the stand-in for AMD's runtime", [behaviours]);
+    let mut behaviours = over_hsa("--test behaviours");
+    behaviours.env("HSA_ON_SIM", "lanes=64");
+    steps.tests("every behaviour with waves of 64 lanes, through the HSA plugin, over the stand-in", [behaviours]);
     // Another package has tests of the name `programs`, which `cargo test` runs as well.
     let only = if nextest() { "-E package(cargo-hostcall)" } else { "" };
     let mut programs = over_hsa(&format!("--test programs --test kernels --test demo {only}"));

@@ -184,14 +184,16 @@ fn slices_on_the_first_lanes_stack_are_passed_together_too() {
 #[test]
 fn an_error_reaches_every_lane_of_the_group_that_called() {
     let bench = Host::default().bench();
-    let memory = bench.device.alloc::<u64>(64).unwrap();
-    let error = bench.run("together_errors", Launch::threads(64, 32), Args::new().slice(&memory)).unwrap_err();
+    let wave = bench.device.info().wave_size;
+    let memory = bench.device.alloc::<u64>(2 * wave as usize).unwrap();
+    let error = bench.run("together_errors", Launch::threads(2 * wave, wave), Args::new().slice(&memory)).unwrap_err();
     assert_eq!(error.report().handler_failures.iter().map(|failure| failure.lanes).sum::<u64>(), 2, "{error}");
     for (i, result) in bench.queue.read(&memory).unwrap().into_iter().enumerate() {
-        if i % 32 < 16 {
+        let half = wave / 2;
+        if (i as u32) % wave < half {
             assert_eq!(result, 0, "lane {i}");
         } else {
-            assert_eq!((status(result), result as u32), (Status::HANDLER_FAILED, 17), "lane {i}");
+            assert_eq!((status(result), result as u32), (Status::HANDLER_FAILED, half + 1), "lane {i}");
         }
     }
 }
