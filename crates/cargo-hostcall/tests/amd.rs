@@ -53,7 +53,8 @@ fn inspect(toolchain: &DeviceToolchain, arch: &str, code: &[u8], words: &[&str])
     let (mach, lanes) = processor(arch);
     let header = FileHeader64::<LittleEndian>::parse(code).expect("ELF");
     let endian = header.endian().expect("little");
-    assert_eq!((header.e_machine(endian), header.e_flags(endian).0 & 0xff), (EM_AMDGPU, mach), "{arch}");
+    // `EI_ABIVERSION` of code object version 5 is 3.
+    assert_eq!((header.e_machine(endian), header.e_ident().abi_version, header.e_flags(endian).0 & 0xff), (EM_AMDGPU, 3, mach), "{arch}");
     let sections = header.sections(endian, code).expect("sections");
     let symbols = sections.symbols(endian, code, elf::SHT_DYNSYM).expect("symbols");
     let name = |symbol: &<FileHeader64<LittleEndian> as FileHeader>::Sym| {
@@ -63,7 +64,10 @@ fn inspect(toolchain: &DeviceToolchain, arch: &str, code: &[u8], words: &[&str])
     let undefined: Vec<String> = symbols.iter().skip(1).filter(|symbol| symbol.is_undefined(endian)).map(name).collect();
     assert!(undefined.is_empty(), "{arch}: nobody defines {undefined:?}");
     let defined: Vec<String> = symbols.iter().filter(|symbol| !symbol.is_undefined(endian)).map(name).collect();
-    for word in ["hostcall_std", "hostcall_std.kd", "__hostcall_device", "__hostcall_abi"].iter().chain(words) {
+    // The last two: where the host says where threads' stacks are, and that nobody can tell how much of its own memory a lane needs.
+    let always =
+        ["hostcall_std", "hostcall_std.kd", "__hostcall_device", "__hostcall_abi", "__hostcall_stacks", "__HOSTCALL_STACK__hostcall_std"];
+    for word in always.iter().chain(words) {
         assert!(defined.iter().any(|name| name == word), "{arch}: {word} not in {defined:?}");
     }
     let text = sections.section_by_name(endian, b".text").expect("code").1.sh_size(endian);
@@ -79,6 +83,8 @@ fn inspect(toolchain: &DeviceToolchain, arch: &str, code: &[u8], words: &[&str])
         (".name", "hostcall_std"),
         (".symbol", "hostcall_std.kd"),
         (".wavefront_size", lanes),
+        // A thread's two words about its stack, and the one about the lane's own memory.
+        (".group_segment_fixed_size", "24"),
     ] {
         let found = notes
             .lines()

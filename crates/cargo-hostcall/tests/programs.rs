@@ -103,6 +103,15 @@ fn copies_fills_and_zeroed_memory_are_right_at_every_length_and_alignment() {
 }
 
 #[test]
+fn blocks_of_memory_are_only_their_owners_and_a_heap_that_was_full_is_whole_again() {
+    needs_toolchain!();
+    let ran = run(&["--threads", "6"], "blocks", &[], b"").succeeded();
+    assert_eq!(ran.text(), "12000 blocks were only their owners'\n", "{ran:?}");
+    let ran = run(&["--heap", "8m"], "blocks", &["full"], b"").succeeded();
+    assert_eq!(ran.text(), "half of it in one piece\n".repeat(2), "{ran:?}");
+}
+
+#[test]
 fn mathematical_functions_give_what_they_give_on_this_machine() {
     needs_toolchain!();
     let (ran, here) = (run(&[], "numbers", &[], b"").succeeded().text(), on_this_machine(&programs(), "numbers", &[], b"").text());

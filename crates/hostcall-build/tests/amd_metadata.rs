@@ -16,10 +16,17 @@ const STACK: u64 = 4096;
 const R_AMDGPU_ABS64: u32 = 3;
 const R_AMDGPU_RELATIVE64: u32 = 13;
 
-/// A key of the metadata's first kernel.
-fn value(notes: &str, key: &str) -> u64 {
-    let line = notes.lines().find_map(|line| line.trim_start_matches([' ', '-']).strip_prefix(key)?.strip_prefix(':'));
-    line.unwrap_or_else(|| panic!("no {key} in {notes}")).trim().parse().unwrap_or_else(|_| panic!("{key} in {notes}"))
+/// The kernels of the fixture, and whether nobody can tell how much stack each needs: it calls itself, or through a pointer (what formats errors does).
+const KERNELS: [(&str, bool); 3] = [("demo", true), ("leaf", false), ("recursive", true)];
+
+/// A key of one kernel's metadata.
+fn value<'a>(kernel: &'a str, key: &str) -> &'a str {
+    let line = kernel.lines().find_map(|line| line.trim_start_matches([' ', '-']).strip_prefix(key)?.strip_prefix(':'));
+    line.unwrap_or_else(|| panic!("no {key} in {kernel}")).trim()
+}
+
+fn number(kernel: &str, key: &str) -> u64 {
+    value(kernel, key).parse().unwrap_or_else(|_| panic!("{key} in {kernel}"))
 }
 
 fn inspect(toolchain: &DeviceToolchain, arch: &str, version: u8) {
@@ -47,8 +54,9 @@ fn inspect(toolchain: &DeviceToolchain, arch: &str, version: u8) {
         }
     }
     let symbols: Vec<String> = file.dynamic_symbols().filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect();
-    // It calls the host, and what it calls formats errors through pointers.
-    assert!(symbols.iter().any(|symbol| symbol == "__HOSTCALL_STACK__demo"), "{arch}: {symbols:?}");
+    for (kernel, unbounded) in KERNELS {
+        assert_eq!(symbols.contains(&format!("__HOSTCALL_STACK__{kernel}")), unbounded, "{arch}, {kernel}: {symbols:?}");
+    }
 
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("image.co");
@@ -56,13 +64,20 @@ fn inspect(toolchain: &DeviceToolchain, arch: &str, version: u8) {
     let notes = Command::new(toolchain.llvm_bin.join("llvm-readobj")).arg("--notes").arg(&path).output().expect("it runs");
     let notes = String::from_utf8(notes.stdout).expect("text");
     assert!(notes.contains(&format!("amdgcn-amd-amdhsa--{arch}")), "{arch}: {notes}");
-    // One slice: address and length, and perhaps the compiler's own behind it.
-    let arguments = value(&notes, ".kernarg_segment_size");
-    assert!(arguments == 16 || (16 + 24..=16 + 256).contains(&arguments), "{arch}: {arguments} bytes of arguments");
-    assert_eq!(value(&notes, ".group_segment_fixed_size"), 0, "{arch}: memory of the workgroup that nobody asked for");
-    let stack = value(&notes, ".private_segment_fixed_size");
-    assert!(stack <= STACK, "{arch}: {stack} bytes of stack");
-    assert!(value(&notes, ".max_flat_workgroup_size") >= 1024, "{arch}");
+    // An element of the list for each kernel.
+    let kernels: Vec<&str> = notes.split("\n  - .").filter(|text| text.contains(".kernarg_segment_size:")).collect();
+    let mut names: Vec<&str> = kernels.iter().map(|kernel| value(kernel, ".name")).collect();
+    names.sort_unstable();
+    assert_eq!(names, KERNELS.map(|(name, _)| name), "{arch}");
+    for kernel in kernels {
+        // One slice: address and length, and perhaps the compiler's own behind it.
+        let arguments = number(kernel, ".kernarg_segment_size");
+        assert!(arguments == 16 || (16 + 24..=16 + 256).contains(&arguments), "{arch}: {arguments} bytes of arguments of {kernel}");
+        assert_eq!(number(kernel, ".group_segment_fixed_size"), 0, "{arch}: memory of the workgroup that nobody asked for: {kernel}");
+        let stack = number(kernel, ".private_segment_fixed_size");
+        assert!(stack <= STACK, "{arch}: {stack} bytes of stack of {kernel}");
+        assert!(number(kernel, ".max_flat_workgroup_size") >= 1024, "{arch}: {kernel}");
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use global::{DeviceHeap, HeapStats, stats};
+pub use global::{DeviceHeap, HeapStats, class, stats, stays, take};
 
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -84,6 +84,13 @@ struct Reservation {
     count: u32,
     /// The bitmap word to look at next.
     word: u32,
+}
+
+/// Whether every lane that allocates is a thread of a program with std, alone in its wave. The linker of programs answers so for those that have no kernels
+/// (`hostcall-build`, `lanes`).
+#[inline(never)]
+fn only_threads() -> bool {
+    false
 }
 
 /// Blocks of a class in a chunk.
@@ -159,7 +166,14 @@ impl<L: Lanes> Heap<L> {
     /// Memory of `size` bytes, or null. All lanes converged at the call take part.
     pub(crate) fn alloc(&self, size: usize, align: usize) -> *mut u8 {
         let Some(class) = class_of(size, align) else { return self.alloc_large(size, align) };
+        let alone = || self.take(class, 1).map_or(null_mut(), |(block, _)| block.cast());
+        if only_threads() {
+            return alone();
+        }
         let mask = self.lanes.converged(&SITES[0]);
+        if mask.is_power_of_two() {
+            return alone();
+        }
         let same = peers(self.lanes, mask, u64::from(class));
         let group = Group::new(same, self.lanes.lane());
         let mut left = group.count;
@@ -298,6 +312,30 @@ impl<L: Lanes> Heap<L> {
         None
     }
 
+    /// Up to `want` blocks of `class`, of the calling lane alone: the address of the first, and how many. Each holds the address of the next, the last one null.
+    pub(crate) fn take(&self, class: u32, want: u32) -> Option<(*mut *mut u8, u32)> {
+        let mut held = None;
+        let Grant { chunk, word, bits } = self.claim(&mut held, class, want)?;
+        if let Some(rest) = held {
+            self.state(chunk).release(rest.count);
+        }
+        // Pairs with the fence in `free`, as in `alloc`.
+        self.lanes.fence();
+        let (size, count) = (SIZES[class as usize] as usize, bits.count_ones());
+        let first = self.start + chunk as usize * CHUNK + word as usize * 64 * size;
+        let mut left = bits;
+        let mut next = null_mut();
+        while left != 0 {
+            let bit = 63 - left.leading_zeros();
+            left ^= 1 << bit;
+            let block = (first + bit as usize * size) as *mut *mut u8;
+            // SAFETY: a block that is the caller's now, of 16 bytes at least, aligned to them.
+            unsafe { block.write(next) };
+            next = block.cast();
+        }
+        Some((next.cast(), count))
+    }
+
     /// Gives a block back. All lanes converged at the call take part.
     ///
     /// # Safety
@@ -316,6 +354,12 @@ impl<L: Lanes> Heap<L> {
         }
         let index = (offset % CHUNK) as u32 / SIZES[class as usize];
         let (word, bit) = (index / 64, 1u64 << (index % 64));
+        // Bits first, here and below: whoever reserves by the count finds them clear, if not at once then soon.
+        if only_threads() {
+            self.bits(chunk, word).fetch_and(!bit, Relaxed);
+            state.release(1);
+            return;
+        }
         let mask = self.lanes.converged(&SITES[1]);
         // Lanes whose blocks are in one word free them together.
         let same = peers(self.lanes, mask, u64::from(chunk) << 32 | u64::from(word));
@@ -327,7 +371,6 @@ impl<L: Lanes> Heap<L> {
             others &= others - 1;
         }
         if group.leads() {
-            // Bits first: whoever reserves by the count finds them clear, if not at once then soon.
             self.bits(chunk, word).fetch_and(!bits, Relaxed);
             state.release(group.count);
         }

@@ -16,6 +16,8 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 use hostcall_device::__runtime as device;
 
+use crate::blocks::Kept;
+
 /// A lane's place in a queue of [`futex`](crate::futex). `address` and `next` are the queue's, under its lock.
 pub(crate) struct Waiter {
     pub(crate) address: AtomicUsize,
@@ -41,6 +43,8 @@ pub(crate) struct Lane {
     pub(crate) record: Cell<*mut c_void>,
     /// What a kernel's lane has written to standard output behind its last newline.
     pub(crate) unfinished: Cell<Vec<u8>>,
+    /// Memory that its thread gave back and may take again.
+    pub(crate) kept: Kept,
     pub(crate) waiter: Waiter,
 }
 
@@ -80,6 +84,7 @@ fn make() -> &'static Lane {
         of_kernel: device::lane_word() == KERNEL,
         record: Cell::new(null_mut()),
         unfinished: Cell::new(Vec::new()),
+        kept: Kept::new(),
         waiter: Waiter::new(),
     }));
     device::set_lane_word(lane as u64);
@@ -172,6 +177,7 @@ pub(crate) fn forget() {
     if let Some(lane) = known() {
         device::set_lane_word(THREAD);
         free_values(lane);
+        lane.kept.give_back();
         // SAFETY: made by `make` from a box; the word no longer leads to it, and it waits in no queue, since it runs.
         drop(unsafe { Box::from_raw(core::ptr::from_ref(lane).cast_mut()) });
     }

@@ -30,6 +30,7 @@ pub mod abi;
 pub mod absent;
 pub mod allocators;
 mod arguments;
+mod blocks;
 pub mod calendar;
 pub mod changes;
 #[cfg(all(hostcall_device, target_arch = "nvptx64"))]

@@ -1,10 +1,10 @@
-//! Memory: the device heap.
+//! Memory: the device heap, and what threads keep of it.
 
 use crate::abi::errno::{EINVAL, ENOMEM};
-use core::alloc::{GlobalAlloc, Layout};
+use crate::blocks;
+use core::alloc::Layout;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, Ordering};
-use hostcall_device::heap::DeviceHeap;
 
 /// Not 0 once the heap had no room for something.
 static EXHAUSTED: AtomicU32 = AtomicU32::new(0);
@@ -27,8 +27,7 @@ pub(crate) fn is_exhausted() -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_malloc(size: usize, align: usize) -> *mut u8 {
     match Layout::from_size_align(size, align) {
-        // SAFETY: the device heap serves a size of 0 as it does 1.
-        Ok(layout) => noted(unsafe { DeviceHeap.alloc(layout) }),
+        Ok(layout) => noted(blocks::alloc(layout)),
         Err(_) => null_mut(),
     }
 }
@@ -37,8 +36,7 @@ pub extern "C" fn sys_malloc(size: usize, align: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn sys_alloc_zeroed(size: usize, align: usize) -> *mut u8 {
     match Layout::from_size_align(size, align) {
-        // SAFETY: as in `sys_malloc`.
-        Ok(layout) => noted(unsafe { DeviceHeap.alloc_zeroed(layout) }),
+        Ok(layout) => noted(blocks::alloc_zeroed(layout)),
         Err(_) => null_mut(),
     }
 }
@@ -51,7 +49,7 @@ pub extern "C" fn sys_alloc_zeroed(size: usize, align: usize) -> *mut u8 {
 pub unsafe extern "C" fn sys_realloc(block: *mut u8, size: usize, align: usize, new_size: usize) -> *mut u8 {
     match (Layout::from_size_align(size, align), Layout::from_size_align(new_size, align)) {
         // SAFETY: the caller's; the new size is one that a layout can have.
-        (Ok(layout), Ok(_)) => noted(unsafe { DeviceHeap.realloc(block, layout, new_size) }),
+        (Ok(layout), Ok(_)) => noted(unsafe { blocks::realloc(block, layout, new_size) }),
         _ => null_mut(),
     }
 }
@@ -66,7 +64,7 @@ pub unsafe extern "C" fn sys_free(block: *mut u8, size: usize, align: usize) {
         && !block.is_null()
     {
         // SAFETY: the caller's.
-        unsafe { DeviceHeap.dealloc(block, layout) };
+        unsafe { blocks::dealloc(block, layout) };
     }
 }
 

@@ -29,5 +29,3 @@ define internal void @hostcall_stack_check() alwaysinline convergent nounwind {
   call void @hostcall_own_check(i64 %at)
   ret void
 }
-
-declare ptr addrspace(4) @llvm.amdgcn.dispatch.ptr()

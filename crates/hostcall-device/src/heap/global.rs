@@ -1,7 +1,7 @@
 //! The heap of this program, as Rust's global allocator.
 
 use super::lanes::DeviceLanes;
-use super::{CHUNK, Heap};
+use super::{CHUNK, Heap, class_of};
 use core::alloc::{GlobalAlloc, Layout};
 
 /// How full the device heap is.
@@ -23,6 +23,25 @@ fn heap() -> Option<Heap<DeviceLanes>> {
 /// How full the device heap is. Looks at every 64 KiB of it, while others go on allocating.
 pub fn stats() -> HeapStats {
     heap().map_or_else(HeapStats::default, |heap| heap.count())
+}
+
+/// The number of the size class that a request belongs to: 0 is the smallest. Each block of a class serves every request of it. `None` for requests above the
+/// largest.
+pub fn class(layout: Layout) -> Option<u32> {
+    class_of(layout.size(), layout.align())
+}
+
+/// Whether an allocation stays where it is when its size changes: unless it grows out of its class, or shrinks so far that it wastes a chunk or half of itself.
+pub fn stays(layout: Layout, size: usize) -> bool {
+    let room = Heap::<DeviceLanes>::usable(layout.size(), layout.align());
+    size <= room && (size > room / 2 || room <= 64) && room - size < CHUNK
+}
+
+/// Takes up to `want` blocks of a class from the device heap for the calling lane alone, by as many atomics as one takes: the first, and how many. Each holds
+/// the address of the next, the last one null. They are given back one by one, as blocks of [`DeviceHeap`].
+#[inline(never)]
+pub fn take(class: u32, want: u32) -> Option<(*mut *mut u8, u32)> {
+    heap()?.take(class, want)
 }
 
 /// Rust's global allocator over the device heap. Its size is the host's `.heap(bytes)` or `--heap`.
@@ -59,9 +78,7 @@ unsafe impl GlobalAlloc for DeviceHeap {
 
     #[inline(never)]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let room = Heap::<DeviceLanes>::usable(layout.size(), layout.align());
-        // It stays unless it grows out of its class, or shrinks so far that it wastes a chunk or half of itself.
-        if size <= room && (size > room / 2 || room <= 64) && room - size < CHUNK {
+        if stays(layout, size) {
             return block;
         }
         // SAFETY: the caller's: alignment stays valid, and `size`, rounded up to it, does not overflow.

@@ -199,6 +199,36 @@ fn an_exhausted_heap_says_null_and_is_whole_again_when_all_is_freed() {
 }
 
 #[test]
+fn blocks_that_are_taken_together_are_linked_and_come_back_one_by_one() {
+    let memory = Memory::new(2 << 20);
+    let heap = memory.heap(Solo(3));
+    let chunks = heap.count().total_bytes / CHUNK;
+    for (class, size) in SIZES.into_iter().enumerate() {
+        for want in [1, 5, 16] {
+            let mut places = Vec::new();
+            while let Some((first, count)) = heap.take(class as u32, want) {
+                assert!((1..=want).contains(&count), "{count} of {want}");
+                let mut block = first;
+                for _ in 0..count {
+                    places.push(block as usize);
+                    // SAFETY: a block that was taken holds the address of the next.
+                    block = unsafe { block.read() }.cast();
+                }
+                assert!(block.is_null(), "the last one leads nowhere");
+            }
+            places.sort_unstable();
+            assert_eq!(places.len(), CHUNK / size as usize * chunks, "of {size} bytes");
+            assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= size as usize), "of {size} bytes");
+            for block in places {
+                // SAFETY: taken above, freed once.
+                unsafe { heap.free(block as *mut u8) };
+            }
+            assert_eq!(heap.count().used_bytes, 0, "of {size} bytes");
+        }
+    }
+}
+
+#[test]
 fn too_little_memory_is_no_heap() {
     let memory = Memory::new(CHUNK);
     // SAFETY: as in `Memory::heap`.
