@@ -218,3 +218,28 @@ fn the_first_code_block_of_a_page_is_found() {
     assert_eq!(first_code("1. a\n   ```rust\n"), Some(2));
     assert_eq!(first_code("no code\n"), None);
 }
+
+/// Names of tests in a table's last column, as module and function.
+fn named_tests(page: &str) -> Vec<(String, String)> {
+    let cells = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix("` |")?.rsplit_once("| `").map(|cells| cells.1));
+    cells.filter_map(|name| name.split_once("::")).map(|(module, test)| (module.to_owned(), test.to_owned())).collect()
+}
+
+#[test]
+fn tests_that_the_page_for_julia_names_exist() {
+    let page = fs::read_to_string(crate::root().join("docs/from-julia.md")).unwrap();
+    let named = named_tests(&page);
+    assert!(named.len() > 10, "{named:?}");
+    let folder = crate::root().join("crates/hostcall-tests/tests/behaviours");
+    for (module, test) in named {
+        let source = fs::read_to_string(folder.join(format!("{module}.rs"))).unwrap_or_default();
+        assert!(source.contains(&format!("#[test]\nfn {test}() {{")), "{module}::{test} is no test");
+    }
+}
+
+#[test]
+fn names_of_tests_are_found_in_the_last_column() {
+    let page =
+        "| behaviour | test |\n|---|---|\n| per lane | `a::b_c` |\n| printing | `print.rs`, `library.rs` |\n| Julia | `x::y` | Rust |\n";
+    assert_eq!(named_tests(page), [("a".to_owned(), "b_c".to_owned())]);
+}

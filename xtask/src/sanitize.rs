@@ -37,7 +37,8 @@ fn built(sanitizer: &str) -> PathBuf {
 fn packets(sanitizer: &str) -> Command {
     let mut command = instrumenting("test", sanitizer, "amd-hostcall");
     command
-        .args(["--lib", "--test", "interface", "--test", "forms", "--test", "races", "--test", "hostile", "--test", "priority"])
+        .args(["--lib", "--test", "interface", "--test", "forms", "--test", "races", "--test", "hostile"])
+        .args(["--test", "priority", "--test", "layouts", "--test", "handlers"])
         .env("HOSTCALL_AMD_DOORBELL", "own");
     // Doorbells are left to whoever rings late, and threads that wait for a turn end with the process.
     command.env("ASAN_OPTIONS", "detect_leaks=0");

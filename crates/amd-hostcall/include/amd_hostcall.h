@@ -57,7 +57,8 @@ AMD_HOSTCALL_API void amd_hostcall_enable_debug(void);
 #ifndef AMD_HOSTCALL_V0
 /* ---- v1 ---- */
 
-/* One lane's call: eight words in and out. Anything but 0 is a failure, and ends the process. */
+/* One lane's call: eight words in and out. Anything but 0 is a failure, and ends the process. An exception of C++ must not leave a handler,
+ * nor a function that service 1 calls, nor an error handler: it ends the process at once. */
 typedef int (*amd_hostcall_service_handler_t)(void *state, uint32_t service, uint64_t *payload);
 /* Told of an error before the process ends. */
 typedef void (*amd_hostcall_error_handler_t)(void *state, int error);
@@ -72,6 +73,7 @@ AMD_HOSTCALL_API amd_hostcall_error_t amd_hostcall_on_error(amd_hostcall_error_h
 #else
 /* ---- v0 ---- */
 
+/* As in v1, no exception may leave a handler. */
 typedef void (*amd_hostcall_service_handler_t)(void *cbdata, uint32_t service, uint64_t *payload);
 typedef void (*amd_hostcall_error_handler_t)(amd_hostcall_error_t error, void *cbdata);
 

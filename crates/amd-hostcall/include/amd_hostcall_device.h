@@ -2,8 +2,8 @@
  *
  *   hostcall_amd_result_t r = hostcall_amd_preview(buffer, service, a0, …, a7);
  *
- * Each lane that runs sends eight words and gets two. Kernels in C, C++, HIP or OpenCL C that clang compiles for AMD GPUs fill a packet;
- * the pointer of the buffer is what the host allocated, in memory that both sides see at once (fine-grained, of the host). Threads of
+ * Each lane that runs sends eight words and gets two. Kernels in C, C++ or HIP that clang compiles for AMD GPUs fill a packet; the
+ * pointer of the buffer is what the host allocated, in memory that both sides see at once (fine-grained, of the host). Threads of
  * the host make the same call through the library. The types serve both. */
 #ifndef AMD_HOSTCALL_DEVICE_H
 #define AMD_HOSTCALL_DEVICE_H

@@ -23,6 +23,10 @@ pub(crate) struct Client {
     pub(crate) doorbell: Doorbell,
 }
 
+/// After so long a sleeping client looks by itself: a device that takes its sign of sleep away, or says again that the packet is ready, delays
+/// the client and does not keep it for ever.
+const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+
 thread_local! {
     static PATIENCE: Patience = const { Patience::new() };
     /// The last buffer that this thread used, and when it was known to be registered.
@@ -96,7 +100,7 @@ impl Client {
         let mut contended = BackOff::default();
         self.served.push(map, held, || contended.wait());
         self.doorbell.ring();
-        let answered = await_answer(&header.control);
+        let answered = self.await_answer(index, &header.control);
         for lane in consumer::lanes(mask) {
             let words = payload.lanes[lane].iter().zip(&mut lanes[lane]);
             words.for_each(|(place, word)| *word = place.load(Ordering::Relaxed));
@@ -105,27 +109,31 @@ impl Client {
         stacks::give_back(map, held, || contended.wait());
         if answered & control::REFUSED == 0 { Ok(()) } else { Err(Error::InvalidRequest) }
     }
-}
 
-/// Waits until the host clears the ready bit, and returns the word.
-fn await_answer(word: &AtomicU32) -> u32 {
-    // Acquire: pairs with the host's release when it answers.
-    let answer = || Some(word.load(Ordering::Acquire)).filter(|now| now & control::READY == 0);
-    let in_vain = match PATIENCE.with(|patience| patience.look(answer)) {
-        Ok(now) => return now,
-        Err(in_vain) => in_vain,
-    };
-    loop {
-        // Acquire: as above.
-        let now = word.load(Ordering::Acquire);
-        if now & control::READY == 0 {
-            PATIENCE.with(|patience| patience.slept(in_vain));
-            return now;
-        }
-        let sleeping = now | control::SLEEPER;
-        // The host swaps the word: it finds the bit, or this exchange fails. Relaxed: it says nothing but that somebody sleeps.
-        if now == sleeping || word.compare_exchange(now, sleeping, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            let _ = futex::wait(word, futex::Flags::empty(), sleeping, None);
+    /// Waits until the host clears the ready bit, and returns the word.
+    fn await_answer(&self, index: u32, word: &AtomicU32) -> u32 {
+        // Acquire: pairs with the host's release when it answers.
+        let answer = || Some(word.load(Ordering::Acquire)).filter(|now| now & control::READY == 0);
+        let in_vain = match PATIENCE.with(|patience| patience.look(answer)) {
+            Ok(now) => return now,
+            Err(in_vain) => in_vain,
+        };
+        loop {
+            // Acquire: as above.
+            let now = word.load(Ordering::Acquire);
+            if now & control::READY == 0 {
+                PATIENCE.with(|patience| patience.slept(in_vain));
+                return now;
+            }
+            let sleeping = now | control::SLEEPER;
+            // The host swaps the word: it finds the bit, or this exchange fails. Relaxed: it says nothing but that somebody sleeps.
+            if now == sleeping || word.compare_exchange(now, sleeping, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                let limit = futex::Timespec { tv_sec: 0, tv_nsec: LONGEST_SLEEP.subsec_nanos() as _ };
+                let woken = futex::wait(word, futex::Flags::empty(), sleeping, Some(&limit));
+                if woken == Err(rustix::io::Errno::TIMEDOUT) {
+                    self.served.refuse_if_over(index);
+                }
+            }
         }
     }
 }

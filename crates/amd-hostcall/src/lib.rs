@@ -35,5 +35,6 @@ mod services;
 pub mod stacks;
 mod tables;
 
+pub use doorbell::is_own as is_own_doorbell;
 pub use error::Error;
 pub use services::{Callable, ErrorHandler, ErrorHandlerV0, ServiceHandler, ServiceHandlerV0};

@@ -70,7 +70,11 @@ impl Map {
         Ok(map)
     }
 
-    /// Finds the parts of a buffer that was laid out before, by this library or by another.
+    /// Finds the parts of a buffer that was laid out before, by this library or by another. `laid_out` is the number of packets that
+    /// [`initialize`](Self::initialize) gave to the buffer at this address, if it did. It is believed if the payloads lie accordingly.
+    ///
+    /// A buffer does not say how many packets it has. One that somebody else laid out has as many as the highest of those that are free or
+    /// ready says, and no more than there is room for headers: behind the headers may be padding, and no payload belongs to that.
     ///
     /// # Errors
     /// A null or misaligned address; words that no initialised buffer has.
@@ -78,7 +82,7 @@ impl Map {
     /// # Safety
     /// `buffer` is null, misaligned, or a buffer in which all addresses lead to memory of the sizes that it says, or 48 bytes that are
     /// refused for what they hold.
-    pub unsafe fn find(buffer: *mut u8, form: Form) -> Result<Map, Error> {
+    pub unsafe fn find(buffer: *mut u8, form: Form, laid_out: Option<u32>) -> Result<Map, Error> {
         let base = place::<BufferWords>(buffer.expose_provenance() as u64)?;
         // SAFETY: the caller's: at least 48 bytes, and aligned.
         let words = unsafe { base.as_ref() };
@@ -97,14 +101,13 @@ impl Map {
         let (at_headers, at_payloads) = (words.headers.load(Ordering::Relaxed), words.payloads.load(Ordering::Relaxed));
         let headers = place::<HeaderWords>(at_headers).map_err(refuse)?;
         let payloads = place::<PayloadWords>(at_payloads).map_err(refuse)?;
-        let room = at_payloads.checked_sub(at_headers).map(|bytes| bytes / size_of::<HeaderWords>() as u64);
-        let packets = match room {
-            // As this library and AMD's lay it out.
-            Some(packets) if at_headers == buffer.addr() as u64 + layout::HEADERS_AT as u64 => packets,
-            // Elsewhere: as many as are free, or below the highest that is.
+        let behind = at_headers == buffer.addr() as u64 + layout::HEADERS_AT as u64;
+        let packets = match laid_out {
+            Some(packets) if behind && at_payloads == buffer.addr() as u64 + layout::payloads_at(packets) as u64 => u64::from(packets),
             _ => {
+                let room = at_payloads.checked_sub(at_headers).filter(|_| behind).map(|bytes| bytes / size_of::<HeaderWords>() as u64);
                 // SAFETY: the caller's.
-                unsafe { Self::free_packets(words, headers, index_size) }?
+                unsafe { Self::known_packets(words, headers, index_size, room.unwrap_or(1 << index_size)) }?
             }
         };
         let packets = u32::try_from(packets).map_err(|_| Error::InvalidRequest)?;
@@ -114,21 +117,25 @@ impl Map {
         Ok(Map { base, headers, payloads, packets, index_size })
     }
 
-    /// Counts the packets of a buffer in which all are free: one more than the highest index on the free stack.
+    /// One more than the highest index on the two stacks; an error if that is more than `room`.
     ///
     /// # Safety
-    /// The headers of the packets on the stack are there.
-    unsafe fn free_packets(words: &BufferWords, headers: NonNull<HeaderWords>, index_size: u32) -> Result<u64, Error> {
-        let (mut pointer, mut most, mut steps) = (words.free_stack.load(Ordering::Acquire), 0, 0u64);
-        while pointer != 0 {
-            let index = layout::index(pointer, index_size);
-            most = most.max(index + 1);
-            steps += 1;
-            if steps > 1 << index_size {
-                return Err(Error::InvalidRequest);
+    /// The headers of the packets on the stacks are there, if there are no more than `room`.
+    unsafe fn known_packets(words: &BufferWords, headers: NonNull<HeaderWords>, index_size: u32, room: u64) -> Result<u64, Error> {
+        let (mut most, mut steps) = (0, 0u64);
+        for top in [&words.free_stack, &words.ready_stack] {
+            // Acquire: pairs with the releases by which packets are pushed.
+            let mut pointer = top.load(Ordering::Acquire);
+            while pointer != 0 {
+                let index = layout::index(pointer, index_size);
+                most = most.max(index + 1);
+                steps += 1;
+                if steps > 1 << index_size || most > room {
+                    return Err(Error::InvalidRequest);
+                }
+                // SAFETY: the caller's: a packet on the stack has a header.
+                pointer = unsafe { headers.add(index as usize).as_ref() }.next.load(Ordering::Relaxed);
             }
-            // SAFETY: the caller's: a packet on the stack has a header.
-            pointer = unsafe { headers.add(index as usize).as_ref() }.next.load(Ordering::Relaxed);
         }
         Ok(most)
     }

@@ -11,8 +11,9 @@ pub(crate) fn forked_since(process: u32) -> bool {
 pub(crate) fn prepare_for_fork() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the functions take and release locks of this library, in order, and nothing else.
-        unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
+        // SAFETY: the functions take and release locks of this library, in order; the child's frees memory besides, which the C library
+        // allows there.
+        unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after_in_child)) };
     });
 }
 
@@ -26,4 +27,13 @@ extern "C" fn before() {
 
 extern "C" fn after() {
     let _ = HELD.try_with(std::cell::RefCell::take);
+}
+
+extern "C" fn after_in_child() {
+    let _ = HELD.try_with(|held| {
+        if let Some(frozen) = held.replace(None) {
+            // Nobody here answers the packets of the parent's buffers.
+            frozen.forget_buffers();
+        }
+    });
 }

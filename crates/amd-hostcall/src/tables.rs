@@ -55,6 +55,9 @@ pub(crate) fn change(change: impl FnOnce(&mut Services) -> Result<(), Error>) ->
 pub(crate) struct Consumers {
     pub(crate) all: HashMap<usize, Arc<Consumer>>,
     pub(crate) buffers: HashMap<usize, Client>,
+    /// The number of packets of each buffer of stacks that this library laid out, by address: the buffer itself does not say it. Nobody says
+    /// when such a buffer is freed, so an entry stays until another buffer is laid out there.
+    pub(crate) laid_out: HashMap<usize, u32>,
     made: usize,
 }
 
@@ -97,16 +100,25 @@ pub(crate) fn consumers() -> MutexGuard<'static, Consumers> {
 
 /// All locks of the process, held.
 pub(crate) struct Frozen {
-    _consumers: MutexGuard<'static, Consumers>,
+    consumers: MutexGuard<'static, Consumers>,
     _services: RwLockWriteGuard<'static, Arc<Services>>,
     _doorbells: MutexGuard<'static, Vec<Doorbell>>,
+    _refusing: MutexGuard<'static, ()>,
+}
+
+impl Frozen {
+    /// In a forked child: no buffer is registered, whatever was in the parent.
+    pub(crate) fn forget_buffers(mut self) {
+        self.consumers.remove_buffers(|_, _| true);
+    }
 }
 
 /// Takes every lock, in the order in which others take them.
 pub(crate) fn freeze() -> Frozen {
     Frozen {
-        _consumers: consumers(),
+        consumers: consumers(),
         _services: services().write().unwrap_or_else(PoisonError::into_inner),
         _doorbells: crate::doorbell::freeze(),
+        _refusing: crate::consumer::refusing(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -81,6 +82,56 @@ fn unchecked_function_calls_are_amd_s_and_only_by_wish() {
 fn a_handler_that_never_ends_is_reported_and_its_wave_goes_on() {
     let (code, output, message) = fault("for ever", &[("HOSTCALL_AMD_DRAIN_MS", "50")]);
     assert_eq!((code, &*output), (Some(0), "its wave was refused\n"), "{message}");
+}
+
+#[test]
+fn a_buffer_under_a_handler_that_never_ends_can_be_deregistered_and_others_are_served() {
+    let (code, output, message) = fault("deregister", &[("HOSTCALL_AMD_DRAIN_MS", "50")]);
+    assert_eq!((code, &*output), (Some(0), "its wave was refused, and the consumer goes on\n"), "{message}");
+}
+
+/// What a program said, unless it said why it skipped.
+fn said<'a>(output: &'a str, expected: &str) -> Option<&'a str> {
+    if output.starts_with("skipped: ") {
+        println!("{}", output.trim());
+        return None;
+    }
+    assert_eq!(output.trim_end(), expected);
+    Some(output)
+}
+
+#[test]
+fn a_consumer_for_which_the_system_has_no_thread_is_not_launched_and_may_try_again() {
+    let (code, output, message) = fault("no threads", &[]);
+    assert_eq!((code, &*message), (Some(0), ""), "{output}");
+    said(&output, "no thread, then served");
+}
+
+#[test]
+fn a_process_has_1024_doorbells_and_the_next_consumer_is_an_error() {
+    let (code, output, message) = fault("many consumers", &[]);
+    assert_eq!((code, &*output, &*message), (Some(0), "1024, and no more\n", ""));
+}
+
+#[test]
+fn a_priority_that_the_system_refuses_is_told_once_and_the_packets_are_served() {
+    let (code, output, message) = fault("nice", &[("HOSTCALL_AMD_NICE", "-20")]);
+    assert_eq!(code, Some(0), "{output}{message}");
+    if said(&output, "").is_some() {
+        let told =
+            "hostcall: HOSTCALL_AMD_NICE=-20 is refused by the system, which gives that to root, to CAP_SYS_NICE, or by `ulimit -e`\n";
+        assert_eq!(message, told);
+    }
+}
+
+#[test]
+fn an_exception_that_leaves_a_handler_in_cpp_ends_the_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let throws = program(folder.path(), &source("throws.cpp"), Language::Cpp17);
+    let output = command(&throws).output().unwrap();
+    assert_eq!(text(&output.stdout), "one that is caught inside: 1\n");
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{output:?}");
+    assert!(text(&output.stderr).contains("Rust cannot catch foreign exceptions"), "{output:?}");
 }
 
 #[test]

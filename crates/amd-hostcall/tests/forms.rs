@@ -3,98 +3,15 @@
 mod common;
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use amd_hostcall::Error::*;
 use amd_hostcall::api::*;
-use amd_hostcall::layout::{Form, LANES, size_in};
-use amd_hostcall::mailboxes::Mailboxes;
-use amd_hostcall::memory::Map;
+use amd_hostcall::layout::{Form, size_in};
 use amd_hostcall::stacks::{self, Held, Packets};
+use common::formed::{Formed, call, ring};
 use common::{ADD_ONE, Consumer, service, until, with_add_one};
-
-/// A buffer of some form.
-struct Formed {
-    words: Box<[AtomicU64]>,
-    form: Form,
-}
-
-impl Formed {
-    fn new(packets: u32, form: Form) -> Formed {
-        let words: Box<[AtomicU64]> = (0..size_in(form, packets) / 8).map(|_| AtomicU64::new(u64::MAX)).collect();
-        let buffer = Formed { words, form };
-        // SAFETY: as many bytes as the form says.
-        assert_eq!(unsafe { hostcall_amd_initialize_form(buffer.pointer(), 8 * buffer.words.len(), packets, form as u32) }, 0);
-        buffer
-    }
-
-    fn pointer(&self) -> *mut c_void {
-        self.words.as_ptr().cast_mut().cast()
-    }
-
-    fn register(&self, consumer: &Consumer) -> c_int {
-        // SAFETY: the tests destroy consumers before they free buffers.
-        unsafe { hostcall_amd_register_form(consumer.0, self.pointer(), self.form as u32) }
-    }
-
-    fn mailboxes(&self) -> Mailboxes {
-        // SAFETY: initialised, and it lives longer.
-        unsafe { Mailboxes::find(self.pointer().cast()) }.unwrap()
-    }
-}
-
-/// Rings as a wave does, by the handle in the buffer.
-fn ring(doorbell: &AtomicU64) {
-    assert_eq!(hostcall_amd_ring(doorbell.load(Ordering::SeqCst)), 0);
-}
-
-/// Claims a packet, as a wave does.
-fn claim(boxes: &Mailboxes) -> u32 {
-    let claims = boxes.words().occupied.load(Ordering::Relaxed);
-    for index in (0..boxes.count()).cycle() {
-        let word = std::ptr::with_exposed_provenance::<AtomicU32>(claims as usize + 4 * (index as usize / 32));
-        // SAFETY: a word for each 32 packets, in a buffer that lives.
-        let word = unsafe { &*word };
-        let bit = 1 << (index % 32);
-        if word.fetch_or(bit, Ordering::Acquire) & bit == 0 {
-            let phases = [boxes.device_phase(index), boxes.host_phase(index)].map(|word| word.unwrap().load(Ordering::Relaxed));
-            assert_eq!(phases[0], phases[1], "a packet that nobody holds is answered");
-            return index;
-        }
-        thread::yield_now();
-    }
-    unreachable!("a cycle has no end")
-}
-
-fn unclaim(boxes: &Mailboxes, index: u32) {
-    let claims = boxes.words().occupied.load(Ordering::Relaxed);
-    let word = std::ptr::with_exposed_provenance::<AtomicU32>(claims as usize + 4 * (index as usize / 32));
-    // SAFETY: as in `claim`.
-    unsafe { &*word }.fetch_and(!(1 << (index % 32)), Ordering::Release);
-}
-
-/// Sends a packet whose lanes' words are `words(lane)`, and waits; the first words.
-fn call(boxes: &Mailboxes, service: u32, mask: u64, rings: bool, words: impl Fn(usize) -> u64) -> Vec<u64> {
-    let index = claim(boxes);
-    let (header, payload) = (boxes.header(index).unwrap(), boxes.payload(index).unwrap());
-    header.service.store(service, Ordering::Relaxed);
-    header.active_mask.store(mask, Ordering::Relaxed);
-    let lanes: Vec<usize> = (0..LANES).filter(|lane| mask >> lane & 1 == 1).collect();
-    lanes.iter().for_each(|lane| payload.lanes[*lane][0].store(words(*lane), Ordering::Relaxed));
-    let (device, host) = (boxes.device_phase(index).unwrap(), boxes.host_phase(index).unwrap());
-    let asked = device.load(Ordering::Relaxed) ^ 1;
-    device.store(asked, Ordering::Release);
-    if rings {
-        ring(&boxes.words().doorbell);
-    }
-    while host.load(Ordering::Acquire) != asked {
-        thread::yield_now();
-    }
-    let answers = lanes.iter().map(|lane| payload.lanes[*lane][0].load(Ordering::Relaxed)).collect();
-    unclaim(boxes, index);
-    answers
-}
 
 #[test]
 fn a_form_that_does_not_exist_or_a_buffer_too_small_for_it_is_an_error() {
@@ -109,6 +26,13 @@ fn a_form_that_does_not_exist_or_a_buffer_too_small_for_it_is_an_error() {
         assert_eq!(hostcall_amd_initialize_form(buffer.pointer(), size_in(Form::Mailboxes, 4), 0, 2), InvalidRequest as c_int);
         assert_eq!(hostcall_amd_initialize_form(std::ptr::null_mut(), 1 << 20, 4, 2), Nullptr as c_int);
         assert_eq!(hostcall_amd_register_form(consumer.0, buffer.pointer(), 3), InvalidRequest as c_int);
+        for form in [0, 1, 2] {
+            let odd = buffer.pointer().wrapping_byte_add(4);
+            assert_eq!(hostcall_amd_register_form(std::ptr::null_mut(), buffer.pointer(), form), Nullptr as c_int);
+            assert_eq!(hostcall_amd_register_form(consumer.0, std::ptr::null_mut(), form), Nullptr as c_int);
+            assert_eq!(hostcall_amd_register_form(consumer.0, odd, form), IncorrectAlignment as c_int);
+            assert_eq!(hostcall_amd_initialize_form(odd, 1 << 20, 4, form), IncorrectAlignment as c_int);
+        }
     }
     for (word, value) in [(0, 0), (1, 3), (3, 0), (4, 4), (6, 0), (6, u64::MAX)] {
         let buffer = Formed::new(4, Form::Mailboxes);
@@ -129,8 +53,7 @@ fn packets_on_masked_stacks_are_served_and_tags_lie_above_the_mask() {
         let buffer = Formed::new(packets, Form::MaskedStacks);
         let consumer = Consumer::new(&[]);
         assert_eq!(buffer.register(&consumer), 0);
-        // SAFETY: initialised, and it lives longer.
-        let map = unsafe { Map::find(buffer.pointer().cast(), Form::MaskedStacks) }.unwrap();
+        let map = buffer.stacks();
         let mask = buffer.words[5].load(Ordering::SeqCst);
         assert_eq!(mask, u64::from(packets.max(2).next_power_of_two()) - 1, "as the device libraries of ROCm have it");
         // A wave by the mask alone, more often than there are packets.

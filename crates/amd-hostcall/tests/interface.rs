@@ -110,44 +110,6 @@ fn a_buffer_that_holds_what_no_initialised_one_does_is_not_registered() {
 }
 
 #[test]
-fn a_buffer_laid_out_elsewhere_is_served() {
-    with_add_one();
-    // Headers and payloads before the buffer's words, as another runtime may have them.
-    let packets = 5u64;
-    let memory: Vec<AtomicU64> = (0..packets * 3 + packets * 512 + 6).map(|_| AtomicU64::new(0)).collect();
-    let at = |word: u64| memory.as_ptr().addr() as u64 + 8 * word;
-    let words = &memory[(packets * 515) as usize..];
-    let mut free = 0;
-    for index in 0..packets {
-        memory[(packets * 512 + 3 * index) as usize].store(free, Ordering::SeqCst);
-        free = if index == 0 { 8 } else { index };
-    }
-    memory.as_ptr().expose_provenance();
-    for (word, value) in [at(packets * 512), at(0), 0, free, 0, 3].into_iter().enumerate() {
-        words[word].store(value, Ordering::SeqCst);
-    }
-    let pointer = words.as_ptr().cast_mut().cast::<c_void>();
-    let consumer = Consumer::new(&[]);
-    // SAFETY: laid out above, and deregistered below.
-    assert_eq!(unsafe { amd_hostcall_register_buffer(consumer.0, pointer) }, 0);
-    thread::scope(|scope| {
-        for n in 0..8u64 {
-            let pointer = pointer.expose_provenance();
-            scope.spawn(move || {
-                for i in 0..50 {
-                    let mut payload = [echo_words(n * 100 + i)];
-                    let pointer = std::ptr::with_exposed_provenance_mut(pointer);
-                    // SAFETY: one lane; the buffer lives.
-                    assert_eq!(unsafe { hostcall_amd_call(pointer, ADD_ONE, 1, payload.as_mut_ptr()) }, 0);
-                    assert_eq!(payload[0][0], n * 100 + i + 1);
-                }
-            });
-        }
-    });
-    assert_eq!(amd_hostcall_deregister_buffer(consumer.0, pointer), 0);
-}
-
-#[test]
 fn a_handler_is_called_for_each_active_lane_with_its_words_and_for_no_other() {
     static SEEN: Mutex<Vec<(u32, u64)>> = Mutex::new(Vec::new());
     unsafe extern "C-unwind" fn note(state: *mut c_void, service: u32, payload: *mut u64) -> c_int {

@@ -102,42 +102,79 @@ fn pkg_config_tells_how_to_compile_and_link() {
     assert!(flags.contains("/include") && flags.contains("-lamd_hostcall"), "{flags}");
 }
 
-/// A kernel that calls through a packet, as text of the processor's instructions.
-fn kernel(to: &Path, processor: &str) -> Option<String> {
-    let source = to.join("kernel.c");
-    std::fs::write(
-        &source,
-        "#include <amd_hostcall_device.h>\n\
-         __attribute__((amdgpu_kernel)) void calls(void *buffer, unsigned long *out) {\n\
-         unsigned i = __builtin_amdgcn_workitem_id_x();\n\
-         if (i % 3) out[i] = hostcall_amd_preview(buffer, 23, i, 1, 2, 3, 4, 5, 6, 7).x; }\n",
-    )
-    .unwrap();
-    let out: PathBuf = to.join(format!("{processor}.s"));
-    let mut compile = Command::new("clang-22");
-    compile.args(["--target=amdgcn-amd-amdhsa", "-nogpulib", "-ffreestanding", "-nostdlibinc", "-std=gnu11", "-O2", "-Wall", "-Wextra"]);
-    compile.args(["-Werror", "-S"]).arg(format!("-mcpu={processor}")).arg("-I").arg(folder().join("include"));
-    succeed(compile.arg(&source).arg("-o").arg(&out));
-    Some(std::fs::read_to_string(out).unwrap())
+/// What kernels are written in.
+#[derive(Clone, Copy, Debug)]
+enum Kernel {
+    C,
+    Cpp,
+    Hip,
+}
+
+impl Kernel {
+    fn source(self) -> &'static str {
+        match self {
+            Kernel::C => "__attribute__((amdgpu_kernel))",
+            Kernel::Cpp => "extern \"C\" __attribute__((amdgpu_kernel))",
+            // HIP's own headers are not needed, but for what a launch calls.
+            Kernel::Hip => {
+                "#include <stddef.h>\n\
+                 struct dim3 { unsigned x, y, z; };\n\
+                 extern \"C\" int hipLaunchKernel(const void *, dim3, dim3, void **, size_t, void *);\n\
+                 __attribute__((global))"
+            }
+        }
+    }
+
+    fn compiler(self, processor: &str) -> Command {
+        let mut compile = Command::new("clang-22");
+        match self {
+            Kernel::C => compile.args(["-x", "c", "-std=gnu11"]),
+            Kernel::Cpp => compile.args(["-x", "c++", "-std=c++17"]),
+            Kernel::Hip => compile.args(["-x", "hip", "-nogpuinc", "--cuda-device-only"]).arg(format!("--offload-arch={processor}")),
+        };
+        if !matches!(self, Kernel::Hip) {
+            compile.args(["--target=amdgcn-amd-amdhsa", "-ffreestanding", "-nostdlibinc"]).arg(format!("-mcpu={processor}"));
+        }
+        compile.args(["-nogpulib", "-O2", "-Wall", "-Wextra", "-Werror", "-S", "-I"]).arg(folder().join("include"));
+        compile
+    }
+
+    /// A kernel that calls through a packet, as text of the processor's instructions.
+    fn compile(self, to: &Path, processor: &str) -> String {
+        let source = to.join("kernel");
+        let body = "void calls(void *buffer, unsigned long *out) {\n\
+                    unsigned i = __builtin_amdgcn_workitem_id_x();\n\
+                    if (i % 3) out[i] = hostcall_amd_preview(buffer, 23, i, 1, 2, 3, 4, 5, 6, 7).x; }\n";
+        std::fs::write(&source, format!("#include <amd_hostcall_device.h>\n{} {body}", self.source())).unwrap();
+        let out = to.join(format!("{processor}-{self:?}.s"));
+        succeed(self.compiler(processor).arg(&source).arg("-o").arg(&out));
+        if matches!(self, Kernel::Hip) {
+            // The host's half of the same file.
+            succeed(self.compiler(processor).arg("--cuda-host-only").arg(&source).arg("-o").arg(to.join("host.s")));
+        }
+        std::fs::read_to_string(out).unwrap()
+    }
 }
 
 #[test]
-fn kernels_for_amd_gpus_fill_packets_by_the_device_header() {
+fn kernels_for_amd_gpus_in_c_cpp_and_hip_fill_packets_by_the_device_header() {
     if !has("clang-22", "clang-22") {
         return;
     }
     let to = tempfile::tempdir().unwrap();
     for (processor, exchange) in [
-        ("gfx90a", "global_atomic_cmpswap_x2"),
+        ("gfx90a", "_atomic_cmpswap_x2"),
         ("gfx942", "_atomic_cmpswap_x2"),
         ("gfx1100", "_atomic_cmpswap_b64"),
         ("gfx1200", "_atomic_cmpswap_b64"),
     ] {
-        let text = kernel(to.path(), processor).unwrap();
-        let exchange = exchange.trim_start_matches("global");
-        assert!(text.matches(exchange).count() >= 3, "{processor}: one exchange to take a packet, two to push: {text}");
-        for needed in ["s_sleep", "s_sendmsg", "v_readfirstlane_b32"] {
-            assert!(text.contains(needed), "{processor}: {needed}");
+        for language in [Kernel::C, Kernel::Cpp, Kernel::Hip] {
+            let text = language.compile(to.path(), processor);
+            let found = text.matches(exchange).count();
+            assert!(found >= 3, "{processor}, {language:?}: one exchange to take a packet, two to push: {text}");
+            for needed in ["s_sleep", "s_sendmsg", "v_readfirstlane_b32"] {
+                assert!(text.contains(needed), "{processor}, {language:?}: {needed}");
+            }
         }
     }
 }

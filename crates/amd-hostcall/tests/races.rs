@@ -4,13 +4,15 @@ mod common;
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Barrier, Mutex};
+use std::sync::{Barrier, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
 use amd_hostcall::Error::*;
 use amd_hostcall::api::*;
 use amd_hostcall::layout;
+use amd_hostcall::memory::Map;
+use amd_hostcall::stacks::{self, Held};
 use common::{ADD_ONE, Buffer, Consumer, echo_words, service, submit, until, with_add_one};
 
 #[test]
@@ -199,6 +201,94 @@ fn calls_on_a_buffer_that_comes_and_goes_are_answered_or_refused_and_none_waits_
         assert!(callers.into_iter().map(|caller| caller.join().unwrap()).sum::<u64>() > 0);
     });
     assert_eq!(buffer.free(), 64, "every packet came back");
+}
+
+/// Eight threads that call until they are refused, and `destroy` once they have made so many calls.
+fn destroy_under_calls(packets: u32, calls_before: u64, destroy: impl FnOnce(Consumer)) {
+    let buffer = Buffer::new(packets);
+    let consumer = Consumer::new(&[&buffer]);
+    let calls = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for id in 0..8 {
+            let (buffer, calls) = (&buffer, &calls);
+            scope.spawn(move || {
+                loop {
+                    match buffer.call(ADD_ONE, [id; 8]) {
+                        Ok(words) => assert_eq!(words, [id + 1, id]),
+                        Err(code) => return assert_eq!(code, InvalidRequest as c_int),
+                    }
+                    calls.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        while calls.load(Ordering::Relaxed) < calls_before {
+            thread::yield_now();
+        }
+        destroy(consumer);
+    });
+    assert_eq!(buffer.free(), packets as usize, "every packet came back");
+}
+
+#[test]
+fn calls_on_a_consumer_that_is_destroyed_are_answered_or_refused_and_lose_no_packet() {
+    with_add_one();
+    for round in 0..120u64 {
+        // More packets than threads, or fewer.
+        let packets = if round % 2 == 0 { 16 } else { 3 };
+        destroy_under_calls(packets, round * 7 % 100, |consumer| assert_eq!(consumer.destroy(), 0));
+    }
+}
+
+#[test]
+fn of_two_that_destroy_a_consumer_under_calls_one_does() {
+    with_add_one();
+    for round in 0..120u64 {
+        destroy_under_calls(3 + (round % 2) as u32 * 13, round * 7 % 100, |consumer| {
+            let together = Barrier::new(2);
+            let destroy = || {
+                together.wait();
+                consumer.destroy_as_one_of_several()
+            };
+            let results = thread::scope(|scope| {
+                let other = scope.spawn(destroy);
+                [destroy(), other.join().unwrap()]
+            });
+            let expected = [0, InvalidRequest as c_int];
+            assert!(results == expected || results == [expected[1], expected[0]], "{results:?}");
+        });
+    }
+}
+
+#[test]
+fn a_consumer_whose_packets_never_end_can_be_destroyed() {
+    static MAP: OnceLock<Map> = OnceLock::new();
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    /// Makes the other of two packets ready. So one always is.
+    unsafe extern "C-unwind" fn makes_the_other_ready(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
+        RUNS.fetch_add(1, Ordering::SeqCst);
+        // SAFETY: eight words.
+        let other = 1 - unsafe { *payload } as u32;
+        let map = MAP.get().unwrap();
+        let header = map.header(other).unwrap();
+        if header.control.load(Ordering::SeqCst) & layout::control::READY == 0 {
+            header.control.store(layout::control::READY, Ordering::SeqCst);
+            stacks::push_ready(map, Held(u64::from(other) | 2), || {});
+        }
+        0
+    }
+    service(108, makes_the_other_ready);
+    let buffer = Buffer::new(2);
+    let packets = [submit(&buffer, 108), submit(&buffer, 108)];
+    for (map, index) in packets {
+        map.payload(index).unwrap().lanes[0][0].store(u64::from(index), Ordering::SeqCst);
+        MAP.get_or_init(|| map);
+    }
+    let consumer = Consumer::new(&[&buffer]);
+    until("a hundred runs", || RUNS.load(Ordering::SeqCst) > 100);
+    assert_eq!(consumer.destroy(), 0);
+    for index in [0, 1] {
+        assert_eq!(MAP.get().unwrap().header(index).unwrap().control.load(Ordering::SeqCst) & layout::control::READY, 0);
+    }
 }
 
 #[test]

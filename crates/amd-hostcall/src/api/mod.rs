@@ -52,8 +52,12 @@ unsafe fn initialize(buffer: *mut u8, packets: u32, form: Form) -> Result<(), Er
         return Err(Error::InvalidRequest);
     }
     match form {
-        // SAFETY: the caller's.
-        Form::Stacks | Form::MaskedStacks => unsafe { Map::initialize(buffer, packets, form) }.map(|_| ()),
+        Form::Stacks | Form::MaskedStacks => {
+            // SAFETY: the caller's.
+            unsafe { Map::initialize(buffer, packets, form) }?;
+            crate::tables::consumers().laid_out.insert(buffer.addr(), packets);
+            Ok(())
+        }
         // SAFETY: the caller's.
         Form::Mailboxes => unsafe { Mailboxes::initialize(buffer, packets) },
     }

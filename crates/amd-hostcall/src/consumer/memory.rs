@@ -19,14 +19,14 @@ pub(crate) enum Memory {
 }
 
 impl Memory {
-    /// Finds a buffer's parts.
+    /// Finds a buffer's parts. `laid_out` is as for [`Map::find`].
     ///
     /// # Safety
     /// As for [`Map::find`] and [`Mailboxes::find`].
-    pub(super) unsafe fn find(buffer: *mut u8, form: Form) -> Result<Memory, Error> {
+    pub(super) unsafe fn find(buffer: *mut u8, form: Form, laid_out: Option<u32>) -> Result<Memory, Error> {
         match form {
             // SAFETY: the caller's.
-            Form::Stacks | Form::MaskedStacks => unsafe { Map::find(buffer, form) }.map(Memory::Stacks),
+            Form::Stacks | Form::MaskedStacks => unsafe { Map::find(buffer, form, laid_out) }.map(Memory::Stacks),
             // SAFETY: the caller's.
             Form::Mailboxes => unsafe { Mailboxes::find(buffer) }.map(Memory::Mailboxes),
         }
@@ -83,6 +83,11 @@ impl Memory {
             Memory::Stacks(map) => map.header(index).is_some_and(|header| header.control.load(Ordering::Relaxed) & control::READY != 0),
             Memory::Mailboxes(boxes) => boxes.waits(index),
         }
+    }
+
+    /// All packets that wait for the host, taken or not, on a stack or lost.
+    pub(super) fn all_ready(&self) -> Vec<u32> {
+        (0..self.count()).filter(|index| self.ready(*index)).collect()
     }
 
     /// Copies a packet's words; `false` if there is none of this index.

@@ -22,7 +22,7 @@ use threads::Crew;
 
 pub(crate) use call::lanes;
 use memory::Memory;
-pub(crate) use served::Served;
+pub(crate) use served::{Served, refusing};
 pub(crate) use threads::current;
 
 /// How long destroying a consumer, or deregistering a buffer, waits for handlers that run. `HOSTCALL_AMD_DRAIN_MS` changes it.
@@ -86,7 +86,9 @@ pub(crate) fn destroy(handle: usize) -> Result<(), Error> {
     let consumer = match find(handle) {
         Err(Error::ConsumerInactive) => {
             // A forked child's copy: there is nothing to end.
-            tables::consumers().all.remove(&handle);
+            let mut consumers = tables::consumers();
+            consumers.all.remove(&handle);
+            consumers.remove_buffers(|_, owner| owner == handle);
             return Ok(());
         }
         found => found?,
@@ -126,13 +128,16 @@ impl Consumer {
     /// # Safety
     /// As for [`Memory::find`], until the buffer is deregistered or the consumer destroyed.
     pub(crate) unsafe fn register(&self, buffer: *mut u8, form: Form) -> Result<(), Error> {
-        match tables::consumers().buffers.get(&buffer.addr()) {
-            Some(client) if client.owner == self.handle => return Ok(()),
-            Some(_) => return Err(Error::InvalidRequest),
-            None => {}
-        }
+        let laid_out = {
+            let consumers = tables::consumers();
+            match consumers.buffers.get(&buffer.addr()) {
+                Some(client) if client.owner == self.handle => return Ok(()),
+                Some(_) => return Err(Error::InvalidRequest),
+                None => consumers.laid_out.get(&buffer.addr()).copied(),
+            }
+        };
         // SAFETY: the caller's.
-        let memory = unsafe { Memory::find(buffer, form) }?;
+        let memory = unsafe { Memory::find(buffer, form, laid_out) }?;
         let mut consumers = tables::consumers();
         // It may have been destroyed, or another may have registered the buffer, since the first look.
         if !consumers.all.contains_key(&self.handle) || consumers.buffers.contains_key(&buffer.addr()) {

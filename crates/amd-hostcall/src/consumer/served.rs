@@ -4,6 +4,7 @@
 //! get a copy.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::call::Call;
@@ -11,6 +12,18 @@ use super::gate::{Gate, Inside};
 use super::memory::Memory;
 use crate::memory::Map;
 use crate::stacks::{self, Held};
+
+/// How long closing a buffer waits for waves that have said that a packet is ready and have not pushed it yet.
+const PUSHING: Duration = Duration::from_millis(1);
+
+/// Held by whoever refuses packets of a closed buffer, from taking them until all are refused: so nobody refuses a packet that another has
+/// refused, and that its client has given back since. One for the process, because the memory of a closed buffer may be registered again.
+static REFUSING: Mutex<()> = Mutex::new(());
+
+/// Lets nobody else refuse packets of closed buffers.
+pub(crate) fn refusing() -> MutexGuard<'static, ()> {
+    REFUSING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A registered buffer.
 #[derive(Debug)]
@@ -20,6 +33,8 @@ pub(crate) struct Served {
     /// packet clears it.
     taken: Box<[AtomicBool]>,
     gate: Gate,
+    /// Whether it is closed and everything was refused: nobody answers a packet any more.
+    over: AtomicBool,
     pending: Pending,
 }
 
@@ -74,7 +89,7 @@ impl Served {
     pub(crate) fn new(memory: Memory) -> Served {
         let packets = memory.count();
         let taken = (0..packets).map(|_| AtomicBool::new(false)).collect();
-        Served { memory, taken, gate: Gate::default(), pending: Pending::new(packets) }
+        Served { memory, taken, gate: Gate::default(), over: AtomicBool::new(false), pending: Pending::new(packets) }
     }
 
     pub(crate) fn address(&self) -> usize {
@@ -100,9 +115,32 @@ impl Served {
         // Sequentially consistent with `shut`, which closes, then takes what is ready. Either it takes this packet, or it is seen here, and
         // taking whatever is left is this client's: its buffer stays.
         if self.gate.closed() {
-            let mut left = Vec::new();
-            self.memory.take(&mut left);
-            left.into_iter().for_each(|index| self.memory.finish(index, true));
+            let _refusing = refusing();
+            self.refuse_pushed();
+        }
+    }
+
+    /// Refuses what lies on the stack, and is ready. `refusing` is held.
+    fn refuse_pushed(&self) {
+        let mut left = Vec::new();
+        self.memory.take(&mut left);
+        for index in left {
+            // A packet may lie there twice, or have been refused before it was pushed.
+            if self.memory.ready(index) {
+                self.finish(index, true);
+            }
+        }
+    }
+
+    /// For a client of a packet that has waited for long: refuses it if nobody will answer it, which happens if a device has written to its
+    /// control word after everything was refused.
+    pub(crate) fn refuse_if_over(&self, index: u32) {
+        // Acquire: pairs with the release in `shut`: nobody else looks into the memory any more.
+        if self.over.load(Ordering::Acquire) {
+            let _refusing = refusing();
+            if self.memory.ready(index) {
+                self.memory.finish(index, true);
+            }
         }
     }
 
@@ -205,14 +243,24 @@ impl Served {
         }
         self.gate.wait();
         // Nobody else is inside now, and the memory is the client's until this returns.
-        let open = self.taken.iter().enumerate().filter(|(_, mark)| mark.load(Ordering::Relaxed)).map(|(index, _)| index as u32);
-        let mut left: Vec<u32> = Vec::new();
-        self.memory.take(&mut left);
-        left.retain(|index| self.memory.ready(*index));
-        left.extend(open);
-        left.sort_unstable();
-        left.dedup();
-        left.into_iter().for_each(|index| self.finish(index, true));
+        let _refusing = refusing();
+        for (index, mark) in self.taken.iter().enumerate() {
+            if mark.load(Ordering::Relaxed) {
+                self.finish(index as u32, true);
+            }
+        }
+        self.refuse_pushed();
+        // A packet that is ready now was lost by a link that somebody has broken, or its wave is about to push it. The latter takes a moment,
+        // after which it is on the stack. A client of this library may take longer: it finds the buffer closed, and its packet refused.
+        let mut lost = self.memory.all_ready();
+        if !lost.is_empty() {
+            std::thread::sleep(PUSHING);
+            self.refuse_pushed();
+            lost.retain(|index| self.memory.ready(*index));
+            lost.into_iter().for_each(|index| self.finish(index, true));
+        }
+        // Release: pairs with the acquire in `refuse_if_over`.
+        self.over.store(true, Ordering::Release);
     }
 }
 
@@ -220,6 +268,7 @@ impl Served {
 mod tests {
     use super::*;
     use crate::layout::{self, Form, control};
+    use crate::stacks::Packets;
 
     struct Words(Vec<u64>);
 
@@ -323,6 +372,63 @@ mod tests {
         let held = stacks::pop_free(map(&served), || {}).unwrap();
         served.push(map(&served), held, || {});
         assert_eq!(control_of(&served, fourth), control::REFUSED);
+    }
+
+    #[test]
+    fn a_packet_that_fell_out_of_the_stack_is_refused_when_the_buffer_is_closed() {
+        let (_memory, served) = buffer(5);
+        let [below, twice, above] = std::array::from_fn(|_| submit(&served, 2, 1));
+        // Pushed again while it lies in the stack: its link leads to the one above it, and no link to the one below.
+        let again = Held(map(&served).ready().load(Ordering::Relaxed) & !7 | u64::from(twice));
+        stacks::push_ready(map(&served), again, || {});
+        let mut found = swept(&served);
+        found.sort_unstable();
+        let mut reachable = [twice, above];
+        reachable.sort_unstable();
+        assert_eq!(found, reachable, "nothing leads to the lowest");
+        answer(&served, twice);
+        assert_eq!(control_of(&served, below), control::READY);
+        served.shut();
+        assert_eq!([below, twice, above].map(|index| control_of(&served, index)), [control::REFUSED, 0, control::REFUSED]);
+    }
+
+    #[test]
+    fn a_client_that_pushes_after_the_end_is_refused_once_even_if_its_packet_was_ready_before() {
+        let (_memory, served) = buffer(2);
+        let map = map(&served);
+        let held = stacks::pop_free(map, || {}).unwrap();
+        let header = map.header(held.index(map) as u32).unwrap();
+        // Between saying that it is ready and pushing it.
+        header.control.store(control::READY, Ordering::Relaxed);
+        served.shut();
+        assert_eq!(header.control.load(Ordering::Relaxed), control::REFUSED);
+        served.push(map, held, || {});
+        assert_eq!(map.ready().load(Ordering::Relaxed), 0, "nothing stays on the stack for who is served next");
+        assert_eq!(header.control.load(Ordering::Relaxed), control::REFUSED);
+        // A device says so again. The client that looks asks who is to answer.
+        header.control.store(control::READY, Ordering::Relaxed);
+        served.refuse_if_over(held.index(map) as u32);
+        assert_eq!(header.control.load(Ordering::Relaxed), control::REFUSED);
+    }
+
+    #[test]
+    fn a_wave_that_pushes_while_the_buffer_is_closed_is_refused() {
+        let (_memory, served) = buffer(2);
+        let map = map(&served);
+        for _ in 0..50 {
+            let held = stacks::pop_free(map, || {}).unwrap();
+            let header = map.header(held.index(map) as u32).unwrap();
+            header.control.store(control::READY, Ordering::Relaxed);
+            let served = Served::new(Memory::Stacks(*map));
+            std::thread::scope(|scope| {
+                scope.spawn(|| served.shut());
+                stacks::push_ready(map, held, || {});
+            });
+            // It came in time, or so late that only its header was seen.
+            assert_eq!(header.control.load(Ordering::Relaxed), control::REFUSED);
+            map.ready().store(0, Ordering::Relaxed);
+            stacks::give_back(map, held, || {});
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! call costs no change of threads, a handler that blocks holds up others for two milliseconds at most, and at rest nobody runs.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -58,6 +58,8 @@ enum Phase {
 struct Roles {
     phase: Phase,
     led: bool,
+    /// The system's number of the thread that leads.
+    leader: i32,
     /// Threads that serve, or wait for a turn to.
     workers: u32,
     watchers: u32,
@@ -78,6 +80,8 @@ pub(crate) struct Crew {
     pulse: AtomicU64,
     /// 1 while the watcher is awake; the word it sleeps on.
     watching: AtomicU32,
+    /// The nice value of the thread that launched the consumer. Written before the threads are started, which read it: relaxed.
+    normal: AtomicI32,
 }
 
 /// Starts the first leader and the watcher.
@@ -89,6 +93,7 @@ pub(super) fn launch(consumer: &Arc<Consumer>) -> Result<(), Error> {
         Phase::Serving => return Err(Error::ConsumerActive),
         Phase::Ending => return Err(Error::InvalidRequest),
     }
+    crew.normal.store(priority::of_this_thread(), Ordering::Relaxed);
     let watched = consumer.clone();
     let watcher = thread::Builder::new().name("hostcall-watch".into()).spawn(move || watch(&watched));
     watcher.map_err(|_| Error::ConsumerLaunchFailed)?;
@@ -170,9 +175,9 @@ impl Crew {
 
 /// The watcher.
 fn watch(consumer: &Arc<Consumer>) {
-    priority::set();
     CURRENT.set(Some(consumer.handle));
     let crew = &consumer.crew;
+    priority::raise(crew.normal.load(Ordering::Relaxed));
     let (mut last, mut quiet) = (0, 0);
     loop {
         let pulse = crew.pulse.load(Ordering::SeqCst);
@@ -225,6 +230,8 @@ fn hand_over(consumer: &Arc<Consumer>, pulse: u64) {
     }
     if crew.end_packet(pulse) {
         roles.led = false;
+        // The thread takes no lead, and does not end, before the roles are released here.
+        priority::lower(roles.leader, crew.normal.load(Ordering::Relaxed));
         crew.changed.notify_all();
     }
 }
@@ -274,9 +281,9 @@ impl Worker {
     }
 
     fn run(mut self) {
-        priority::set();
         CURRENT.set(Some(self.consumer.handle));
         while self.take_lead() {
+            priority::raise(self.consumer.crew.normal.load(Ordering::Relaxed));
             self.serve_as_leader();
         }
         lock(&self.consumer.crew.roles).workers -= 1;
@@ -293,6 +300,7 @@ impl Worker {
             }
             if !roles.led {
                 roles.led = true;
+                roles.leader = rustix::thread::gettid().as_raw_nonzero().get();
                 return true;
             }
             if roles.waiting >= MOST_WAITING {
@@ -306,9 +314,16 @@ impl Worker {
 
     /// Serves until another leads, or nothing is left and the consumer ends.
     fn serve_as_leader(&mut self) {
+        let mut last_looks = 0;
         loop {
+            // Acquire: pairs with the release in `end`, which rings until the threads have ended.
+            let ending = self.consumer.crew.ending.load(Ordering::Acquire);
+            last_looks += u32::from(ending);
             match self.look() {
                 Look::Lost => return,
+                // The first look may have come to packets only that were taken before. What was ready when the end began is answered now. Waves
+                // that call again and again would keep this thread for ever.
+                Look::Served if last_looks >= 2 && self.ended() => return,
                 // Waves of mailboxes need not have rung.
                 Look::Served if self.buffers.iter().any(|buffer| buffer.in_mailboxes()) => {}
                 Look::Nothing if self.ended() => return,
@@ -333,9 +348,9 @@ impl Worker {
         self.buffers.iter().any(|buffer| buffer.in_mailboxes()).then_some(HEARTBEAT)
     }
 
-    /// Whether the consumer ends. Nothing was left when this is asked.
+    /// Whether the consumer ends. Nothing is left when this is asked that was ready before the end began.
     fn ended(&self) -> bool {
-        // Acquire: pairs with the release in `end`, which rings until the threads have ended.
+        // Acquire: as in `serve_as_leader`.
         if !self.consumer.crew.ending.load(Ordering::Acquire) {
             return false;
         }

@@ -86,7 +86,11 @@ impl Doorbell {
         // A forked child has no use for signals of its parent's runtime.
         let at = unused.iter().position(|bell| matches!(bell, Doorbell::Hsa(_)) == runtime.is_some());
         if let Some(at) = at {
-            return Ok(unused.swap_remove(at));
+            let bell = unused.swap_remove(at);
+            if let Doorbell::Own(bell) = bell {
+                bell.renew();
+            }
+            return Ok(bell);
         }
         drop(unused);
         match runtime {
@@ -131,6 +135,12 @@ impl Doorbell {
             Doorbell::Hsa(signal) => signal.wait(seen, limit),
         }
     }
+}
+
+/// Whether a handle is that of a doorbell of this library's own: the address of a page of words, which a program pins for a GPU, and whose
+/// memory is never freed.
+pub fn is_own(handle: u64) -> bool {
+    own::find(handle).is_some()
 }
 
 /// Rings by a handle, as a client on the processor does.

@@ -5,6 +5,7 @@
 //! is something to do, and for a second afterwards; then ever less often, down to every 10 ms. Clients that ring by
 //! `hostcall_amd_ring` wake it at once.
 
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,22 +17,35 @@ use crate::patience::Patience;
 
 /// The shortest sleep, where clients ring without waking.
 const SHORT: u64 = 50;
+/// What kind of signal it is: one that users ring.
+const SIGNAL: u64 = 1;
 /// How long such clients may be silent before the sleeps grow.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// The first 64 bytes are those of `amd_signal_t`.
+/// What a client sees: the words of `amd_signal_t`.
 #[repr(C, align(64))]
 #[derive(Debug)]
-pub(crate) struct Bell {
-    /// 1: a signal that users ring.
-    kind: i64,
+struct Signal {
+    /// What [`SIGNAL`] says.
+    kind: AtomicU64,
     /// Counts. Sequentially consistent on both sides, with `sleeping`: a ringer adds, then looks whether somebody sleeps; a sleeper says
     /// so, then looks at the value. One of the two sees the other.
     value: AtomicI64,
     /// 0: there is no mailbox for an interrupt.
     mailbox: AtomicU64,
     event: AtomicU64,
-    reserved: [u64; 4],
+    reserved: [AtomicU64; 4],
+}
+
+/// Bytes of memory that a doorbell has for itself, from its handle on: whole pages, which a program pins for GPUs that reach no other memory.
+const PAGE: usize = 4096;
+
+/// A doorbell. A device may write anything into the first page, and rings by that. The words of the second are this library's.
+#[repr(C, align(4096))]
+#[derive(Debug)]
+pub(crate) struct Bell {
+    signal: Signal,
+    _rest: [AtomicU64; (PAGE - size_of::<Signal>()) / 8],
     /// 1 while a consumer sleeps; the word it sleeps on.
     sleeping: AtomicU32,
     /// How long a consumer looks before it sleeps.
@@ -42,15 +56,9 @@ pub(crate) struct Bell {
     silent: AtomicU64,
 }
 
-/// Bytes of memory that a doorbell has for itself, from its handle on: whole pages, which a program pins for GPUs that reach no other memory.
-const PAGE: usize = 4096;
-
-#[repr(C, align(4096))]
-struct Page(Bell);
-
-const _: () = assert!(size_of::<Page>() == PAGE && align_of::<Page>() == PAGE);
-const _: () = assert!(std::mem::offset_of!(Bell, value) == 8 && std::mem::offset_of!(Bell, mailbox) == 16);
-const _: () = assert!(std::mem::offset_of!(Bell, event) == 24 && std::mem::offset_of!(Bell, sleeping) == 64);
+const _: () = assert!(size_of::<Bell>() == 2 * PAGE && align_of::<Bell>() == PAGE && offset_of!(Bell, sleeping) == PAGE);
+const _: () = assert!(size_of::<Signal>() == 64 && offset_of!(Signal, value) == 8 && offset_of!(Signal, mailbox) == 16);
+const _: () = assert!(offset_of!(Signal, event) == 24 && offset_of!(Bell, signal) == 0);
 
 /// All doorbells of this kind.
 static ALL: Known = Known::new();
@@ -68,20 +76,35 @@ fn now() -> u64 {
 
 impl Bell {
     pub(crate) fn new() -> Result<&'static Bell, Error> {
-        let Page(bell) = Box::leak(Box::new(Page(Bell {
-            kind: 1,
-            value: AtomicI64::new(0),
-            mailbox: AtomicU64::new(0),
-            event: AtomicU64::new(0),
-            reserved: [0; 4],
+        let bell = Box::into_raw(Box::new(Bell {
+            signal: Signal {
+                kind: AtomicU64::new(SIGNAL),
+                value: AtomicI64::new(0),
+                mailbox: AtomicU64::new(0),
+                event: AtomicU64::new(0),
+                reserved: [const { AtomicU64::new(0) }; 4],
+            },
+            _rest: [const { AtomicU64::new(0) }; (PAGE - size_of::<Signal>()) / 8],
             sleeping: AtomicU32::new(0),
             patience: Patience::new(),
             sleep: AtomicU64::new(HEARTBEAT.as_micros() as u64),
             silent: AtomicU64::new(0),
-        })));
-        let bell: &'static Bell = bell;
-        ALL.add(std::ptr::from_ref(bell).expose_provenance() as u64)?;
-        Ok(bell)
+        }));
+        if let Err(error) = ALL.add(bell.expose_provenance() as u64) {
+            // SAFETY: it came from a box, and nobody has its handle.
+            drop(unsafe { Box::from_raw(bell) });
+            return Err(error);
+        }
+        // SAFETY: it came from a box that is never freed, and consists of atomics.
+        Ok(unsafe { &*bell })
+    }
+
+    /// Makes it what a client expects again, whatever a device has written there. Its value may be any.
+    pub(crate) fn renew(&self) {
+        // Relaxed: whoever gets the handle next gets it from a buffer's word, which is written afterwards by a release.
+        self.signal.kind.store(SIGNAL, Ordering::Relaxed);
+        let zeros = [&self.signal.mailbox, &self.signal.event].into_iter().chain(&self.signal.reserved);
+        zeros.for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
     pub(crate) fn handle(&self) -> u64 {
@@ -89,23 +112,23 @@ impl Bell {
     }
 
     pub(crate) fn ring(&self) {
-        self.value.fetch_add(1, Ordering::SeqCst);
+        self.signal.value.fetch_add(1, Ordering::SeqCst);
         if self.sleeping.load(Ordering::SeqCst) != 0 && self.sleeping.swap(0, Ordering::SeqCst) != 0 {
             let _ = futex::wake(&self.sleeping, futex::Flags::PRIVATE, i32::MAX as u32);
         }
     }
 
     pub(crate) fn value(&self) -> i64 {
-        self.value.load(Ordering::SeqCst)
+        self.signal.value.load(Ordering::SeqCst)
     }
 
     pub(crate) fn wait(&self, seen: i64, limit: Option<Duration>) -> i64 {
-        let in_vain = match self.patience.look(|| Some(self.value.load(Ordering::SeqCst)).filter(|value| *value != seen)) {
+        let in_vain = match self.patience.look(|| Some(self.signal.value.load(Ordering::SeqCst)).filter(|value| *value != seen)) {
             Ok(value) => return value,
             Err(in_vain) => in_vain,
         };
         self.sleeping.store(1, Ordering::SeqCst);
-        let value = self.value.load(Ordering::SeqCst);
+        let value = self.signal.value.load(Ordering::SeqCst);
         if value != seen {
             self.sleeping.store(0, Ordering::SeqCst);
             return value;
@@ -116,7 +139,7 @@ impl Bell {
         let _ = futex::wait(&self.sleeping, futex::Flags::PRIVATE, 1, Some(&limit));
         self.patience.slept(in_vain);
         let woken = self.sleeping.swap(0, Ordering::SeqCst) == 0;
-        let value = self.value.load(Ordering::SeqCst);
+        let value = self.signal.value.load(Ordering::SeqCst);
         self.choose_sleep(value != seen && !woken);
         value
     }
@@ -155,19 +178,37 @@ mod tests {
         // Each turn rings once; a lost one would be found only at the heartbeat, and counted.
         let ringer = std::thread::spawn(move || {
             for turn in 0..2000 {
-                while bell.mailbox.load(Ordering::SeqCst) != turn {
+                while bell.signal.mailbox.load(Ordering::SeqCst) != turn {
                     std::thread::yield_now();
                 }
                 bell.ring();
             }
         });
         for seen in 0..2000 {
-            bell.mailbox.store(seen as u64, Ordering::SeqCst);
+            bell.signal.mailbox.store(seen as u64, Ordering::SeqCst);
             while bell.wait(seen, None) == seen {}
         }
         ringer.join().unwrap();
-        assert_eq!(bell.value.load(Ordering::SeqCst), 2000);
+        assert_eq!(bell.signal.value.load(Ordering::SeqCst), 2000);
         assert_eq!(bell.silent.load(Ordering::SeqCst), 0, "every ring was seen at once, or woke");
+    }
+
+    #[test]
+    fn a_doorbell_that_a_device_has_written_into_is_a_signal_again_for_the_next_consumer() {
+        let bell = Bell::new().unwrap();
+        let words = std::ptr::from_ref(bell).cast::<AtomicU64>();
+        for at in 0..PAGE / 8 {
+            // SAFETY: the first page, which consists of atomics.
+            unsafe { &*words.add(at) }.store(u64::MAX, Ordering::Relaxed);
+        }
+        // The words by which consumers sleep are not among them.
+        assert_eq!(bell.sleep.load(Ordering::Relaxed), HEARTBEAT.as_micros() as u64);
+        bell.renew();
+        let Signal { kind, mailbox, event, reserved, .. } = &bell.signal;
+        let words = [kind, mailbox, event].into_iter().chain(reserved).map(|word| word.load(Ordering::Relaxed));
+        assert_eq!(words.collect::<Vec<_>>(), [SIGNAL, 0, 0, 0, 0, 0, 0]);
+        bell.ring();
+        assert_eq!(bell.value(), 0, "one more than all bits");
     }
 
     #[test]

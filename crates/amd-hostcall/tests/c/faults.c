@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +45,9 @@ static void told(void *state, int error) {
     fflush(stdout);
 }
 
+/* v0's name, which the header has under AMD_HOSTCALL_V0 only. */
+extern amd_hostcall_consumer_t *hostcall_amd_v0_create_consumer(void);
+
 static void *new_buffer(void) {
     void *buffer = malloc(amd_hostcall_get_buffer_size(8));
     CHECK(buffer && amd_hostcall_initialize_buffer(buffer, 8) == AMD_HOSTCALL_SUCCESS);
@@ -73,6 +77,9 @@ static void submit(hostcall_amd_buffer_t *buffer, uint32_t service) {
 /* A child forked while the parent's consumer serves. */
 static int child(amd_hostcall_consumer_t *consumer, void *buffer) {
     void *fresh = new_buffer();
+    /* Nobody here would answer: the threads of the parent's consumer are the parent's. */
+    uint64_t payload[1][8] = {{1}};
+    CHECK(hostcall_amd_call(buffer, 77, 1, payload) == AMD_HOSTCALL_ERROR_INVALID_REQUEST);
     CHECK(amd_hostcall_launch_consumer(consumer) == AMD_HOSTCALL_ERROR_CONSUMER_INACTIVE);
     CHECK(amd_hostcall_register_buffer(consumer, fresh) == AMD_HOSTCALL_ERROR_CONSUMER_INACTIVE);
     CHECK(amd_hostcall_deregister_buffer(consumer, buffer) == AMD_HOSTCALL_ERROR_CONSUMER_INACTIVE);
@@ -80,8 +87,64 @@ static int child(amd_hostcall_consumer_t *consumer, void *buffer) {
     CHECK(amd_hostcall_register_service(78, answers, NULL) == AMD_HOSTCALL_SUCCESS);
     amd_hostcall_consumer_t *own = serving(fresh);
     CHECK(hostcall_amd_preview(fresh, 78, 1, 0, 0, 0, 0, 0, 0, 0).x == 79);
+    /* The copy of the parent's buffer is memory of this process, and may be used as such. */
+    CHECK(amd_hostcall_initialize_buffer(buffer, 8) == AMD_HOSTCALL_SUCCESS);
+    CHECK(amd_hostcall_register_buffer(own, buffer) == AMD_HOSTCALL_SUCCESS);
+    CHECK(hostcall_amd_preview(buffer, 78, 2, 0, 0, 0, 0, 0, 0, 0).x == 80);
     CHECK(amd_hostcall_destroy_consumer(own) == AMD_HOSTCALL_SUCCESS);
     return 0;
+}
+
+/* Gives up what root may: limits count for others. */
+static void be_nobody(void) {
+    if (getuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) {
+        puts("skipped: root cannot become another user here");
+        exit(0);
+    }
+}
+
+static void limit(int what, rlim_t value) {
+    struct rlimit now;
+    CHECK(getrlimit(what, &now) == 0);
+    now.rlim_cur = value;
+    CHECK(setrlimit(what, &now) == 0);
+}
+
+/* A system without threads for the consumer, then with one, then with enough. */
+static void no_threads(amd_hostcall_consumer_t *consumer) {
+    be_nobody();
+    int refused = 0;
+    for (rlim_t threads = 1;; ++threads) {
+        limit(RLIMIT_NPROC, threads);
+        amd_hostcall_error_t error = amd_hostcall_launch_consumer(consumer);
+        if (error == AMD_HOSTCALL_SUCCESS)
+            break;
+        CHECK(error == AMD_HOSTCALL_ERROR_CONSUMER_LAUNCH_FAILED && threads < 100000);
+        ++refused;
+    }
+    printf("%s\n", refused > 0 ? "no thread, then served" : "skipped: the limit of threads does not count here");
+}
+
+/* As many consumers as there are doorbells, and one more. */
+static void many_consumers(void) {
+    enum { MOST = 1024 };
+    static amd_hostcall_consumer_t *consumers[MOST];
+    amd_hostcall_consumer_t *more = NULL;
+    for (int i = 0; i < MOST; ++i)
+        CHECK(amd_hostcall_create_consumer(&consumers[i]) == AMD_HOSTCALL_SUCCESS);
+    CHECK(amd_hostcall_create_consumer(&more) == AMD_HOSTCALL_INTERNAL_ERROR && more == NULL);
+    CHECK(hostcall_amd_v0_create_consumer() == NULL);
+    /* A doorbell that was left is there for the next one. */
+    CHECK(amd_hostcall_destroy_consumer(consumers[7]) == AMD_HOSTCALL_SUCCESS);
+    CHECK(amd_hostcall_create_consumer(&consumers[7]) == AMD_HOSTCALL_SUCCESS);
+    CHECK(amd_hostcall_create_consumer(&more) == AMD_HOSTCALL_INTERNAL_ERROR);
+    void *buffer = new_buffer();
+    CHECK(amd_hostcall_register_buffer(consumers[7], buffer) == AMD_HOSTCALL_SUCCESS);
+    CHECK(amd_hostcall_launch_consumer(consumers[7]) == AMD_HOSTCALL_SUCCESS);
+    CHECK(hostcall_amd_preview(buffer, 61, 1, 0, 0, 0, 0, 0, 0, 0).x == 62);
+    for (int i = 0; i < MOST; ++i)
+        CHECK(amd_hostcall_destroy_consumer(consumers[i]) == AMD_HOSTCALL_SUCCESS);
+    puts("1024, and no more");
 }
 
 int main(int argc, char **argv) {
@@ -114,6 +177,23 @@ int main(int argc, char **argv) {
     CHECK(amd_hostcall_register_service(60, fails, NULL) == AMD_HOSTCALL_SUCCESS);
     CHECK(amd_hostcall_register_service(61, answers, NULL) == AMD_HOSTCALL_SUCCESS);
     CHECK(amd_hostcall_register_service(62, sleeps, NULL) == AMD_HOSTCALL_SUCCESS);
+    if (strcmp(what, "many consumers") == 0) {
+        many_consumers();
+        return 0;
+    }
+    if (strcmp(what, "no threads") == 0) {
+        amd_hostcall_consumer_t *late;
+        CHECK(amd_hostcall_create_consumer(&late) == AMD_HOSTCALL_SUCCESS);
+        CHECK(amd_hostcall_register_buffer(late, buffer) == AMD_HOSTCALL_SUCCESS);
+        no_threads(late);
+        CHECK(hostcall_amd_preview(buffer, 61, 1, 0, 0, 0, 0, 0, 0, 0).x == 62);
+        CHECK(amd_hostcall_destroy_consumer(late) == AMD_HOSTCALL_SUCCESS);
+        return 0;
+    }
+    if (strcmp(what, "nice") == 0) {
+        be_nobody();
+        limit(RLIMIT_NICE, 0);
+    }
     amd_hostcall_consumer_t *consumer = serving(buffer);
     if (strstr(what, "unknown"))
         printf("refused: %u\n", hostcall_amd_preview(buffer, 4711, 5, 0, 0, 0, 0, 0, 0, 0).refused);
@@ -133,6 +213,21 @@ int main(int argc, char **argv) {
             controls |= ((hostcall_amd_buffer_t *)buffer)->headers[i].control;
         CHECK(controls == HOSTCALL_AMD_REFUSED);
         puts("its wave was refused");
+        return 0;
+    } else if (strcmp(what, "deregister") == 0) {
+        void *other = new_buffer();
+        CHECK(amd_hostcall_register_buffer(consumer, other) == AMD_HOSTCALL_SUCCESS);
+        submit((hostcall_amd_buffer_t *)buffer, 62);
+        /* Answered by a thread that has taken over from the handler that does not end. */
+        CHECK(hostcall_amd_preview(buffer, 61, 1, 0, 0, 0, 0, 0, 0, 0).x == 62);
+        CHECK(amd_hostcall_deregister_buffer(consumer, buffer) == AMD_HOSTCALL_SUCCESS);
+        uint32_t controls = 0;
+        for (int i = 0; i < 8; ++i)
+            controls |= ((hostcall_amd_buffer_t *)buffer)->headers[i].control;
+        CHECK(controls == HOSTCALL_AMD_REFUSED);
+        free(buffer);
+        CHECK(hostcall_amd_preview(other, 61, 1, 0, 0, 0, 0, 0, 0, 0).x == 62);
+        puts("its wave was refused, and the consumer goes on");
         return 0;
     } else
         CHECK(hostcall_amd_preview(buffer, 61, 1, 0, 0, 0, 0, 0, 0, 0).x == 62);

@@ -35,6 +35,23 @@ int main(int argc, char **argv) {
     amd_hostcall_consumer_t *consumer = amd_hostcall_create_consumer();
     amd_hostcall_consumer_t *other = amd_hostcall_create_consumer();
     CHECK(consumer && other);
+    /* What is null, or no consumer, is ignored by functions without a result. */
+    amd_hostcall_consumer_t *stranger = (amd_hostcall_consumer_t *)(uintptr_t)0x77777770;
+    uint64_t room = 0;
+    amd_hostcall_destroy_consumer(NULL);
+    amd_hostcall_destroy_consumer(stranger);
+    amd_hostcall_register_service(NULL, 5, add, &one);
+    amd_hostcall_register_service(stranger, 5, add, &one);
+    amd_hostcall_register_service(consumer, 5, NULL, &one);
+    amd_hostcall_register_buffer(NULL, &room);
+    amd_hostcall_register_buffer(consumer, NULL);
+    amd_hostcall_register_buffer(consumer, (char *)&room + 4);
+    CHECK(room == 0);
+    CHECK(amd_hostcall_on_error(NULL, told, name) == AMD_HOSTCALL_ERROR_NULLPTR);
+    CHECK(amd_hostcall_on_error(stranger, told, name) == AMD_HOSTCALL_ERROR_INVALID_REQUEST);
+    CHECK(amd_hostcall_on_error(consumer, NULL, name) == AMD_HOSTCALL_ERROR_NULLPTR);
+    CHECK(amd_hostcall_launch_consumer(NULL) == AMD_HOSTCALL_ERROR_NULLPTR);
+    CHECK(amd_hostcall_deregister_buffer(NULL, &room) == AMD_HOSTCALL_ERROR_NULLPTR);
     void *buffers[2];
     for (int i = 0; i < 2; ++i) {
         buffers[i] = malloc(amd_hostcall_get_buffer_size(4));

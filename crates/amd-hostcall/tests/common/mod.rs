@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test program uses some of it")]
 
+pub(crate) mod formed;
+
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,7 +46,7 @@ impl Buffer {
 
     pub(crate) fn map(&self) -> Map {
         // SAFETY: it is initialised, and lives as long as the tests use the map.
-        unsafe { Map::find(self.pointer().cast(), layout::Form::Stacks) }.unwrap()
+        unsafe { Map::find(self.pointer().cast(), layout::Form::Stacks, Some(self.packets)) }.unwrap()
     }
 
     /// Finds the buffer's parts now, whatever its words say later.
@@ -125,6 +127,11 @@ impl Consumer {
 
     pub(crate) fn deregister(&self, buffer: &Buffer) -> i32 {
         amd_hostcall_deregister_buffer(self.0, buffer.pointer())
+    }
+
+    /// For several that destroy it at once.
+    pub(crate) fn destroy_as_one_of_several(&self) -> i32 {
+        amd_hostcall_destroy_consumer(self.0)
     }
 
     pub(crate) fn destroy(self) -> i32 {

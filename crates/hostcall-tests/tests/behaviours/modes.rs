@@ -59,7 +59,7 @@ fn services_of_one_definition_are_told_apart_by_the_values_that_a_kernel_is_give
 }
 
 #[test]
-fn one_service_answers_one_kernel_after_another() {
+fn a_continuous_service_answers_one_kernel_after_another() {
     let (service, count) = ticking();
     let bench = Bench::new(|b| b.service(service));
     for round in 1..=5 {

@@ -166,8 +166,8 @@ fn sleeps() -> u64 {
 }
 
 #[test]
-fn a_server_without_a_kernel_never_wakes_up() {
-    in_child("transport::a_server_without_a_kernel_never_wakes_up", || {
+fn a_server_is_started_only_when_used_and_never_wakes_up_without_a_kernel() {
+    in_child("transport::a_server_is_started_only_when_used_and_never_wakes_up_without_a_kernel", || {
         let seen = Seen::default();
         let bench = Bench::new(|b| stressed(b, &seen).threads(4));
         assert_eq!(bench.results::<u32>("counts", 64, 32, Args::new().value(100u32)), [100; 64]);
