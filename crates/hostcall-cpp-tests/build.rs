@@ -16,7 +16,9 @@ fn main() {
     for (name, programs, standard) in COMPILERS {
         let found = programs.iter().find(|program| Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success()));
         let sources = [
+            ("ADD42", "examples/cuda/add42.cu"),
             ("KERNELS", "examples/cuda/behaviours.cu"),
+            ("TWINS", "crates/hostcall-cpp-tests/cpp/twins.cu"),
             ("CLIENT", "crates/hostcall-cpp-tests/cpp/recorded.cc"),
             ("STREAMS", "crates/hostcall-cpp-tests/cpp/recorded_streams.cc"),
             ("PACKETS", "crates/hostcall-cpp-tests/cpp/packets.cu"),

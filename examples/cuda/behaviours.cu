@@ -7,7 +7,7 @@ using hostcall::u64;
 
 // What a kernel says of an answer: its value, or status and detail.
 template <class T>
-HC_INLINE u64 told(const hostcall::answer<T>& answer) {
+HC_DEVICE_INLINE u64 told(const hostcall::answer<T>& answer) {
     return answer.ok() ? (u64)answer.value : (u64)answer.status << 32 | answer.detail;
 }
 
@@ -369,4 +369,84 @@ HOSTCALL_KERNEL(surroundings, u64* right, u64 n) {
     const auto absent = hostcall::file::open("/data/absent", HOSTCALL_OPEN_READ);
     good |= !absent && absent.status() == status::ok && absent.error() == 2 ? 32 : 0;
     right[i] = good;
+}
+
+/// What the host granted: arguments and variables, of which as much comes as there is room for.
+HOSTCALL_KERNEL(grants, u64* right, u64 n) {
+    const u64 i = hostcall::global_id();
+    if (i >= n) return;
+    u64 good = 0;
+    if (const auto count = hostcall::arg_count()) good |= *count == 2 ? 1 : 0;
+    char value[8] = {};
+    if (const auto first = hostcall::arg(0, value)) good |= first->value_or(0) == 5 && value[0] == 'f' && value[4] == 't' && value[5] == 0 ? 2 : 0;
+    char few[4] = {};
+    if (const auto second = hostcall::arg(1, {few, 3})) {
+        good |= second->value_or(0) == 16 && few[0] == 'z' && few[2] == 'e' && few[3] == 0 ? 4 : 0;
+    }
+    if (const auto third = hostcall::arg(2, value)) good |= third->has ? 0 : 8;
+    few[0] = few[1] = 0;
+    if (const auto variable = hostcall::var("GREETING", {few, 1})) good |= variable->value_or(0) == 5 && few[0] == 'h' && few[1] == 0 ? 16 : 0;
+    if (const auto empty = hostcall::var("EMPTY", value)) good |= empty->has && empty->value == 0 ? 32 : 0;
+    right[i] = good;
+}
+
+// The host's error of a read or a write that has come to an end; above it, how the call ended.
+HC_DEVICE_INLINE u64 error_of(const hostcall::answer<hostcall::result<u32, u32>>& answer) {
+    return answer.ok() ? answer->ok ? 0 : answer->error : (u64)answer.status << 32;
+}
+
+/// Reads that find less than was asked for, what the host refuses, and files that are closed. `right` gets a bit for each that was right.
+HOSTCALL_KERNEL(files, u64* right, u64 n) {
+    const u64 i = hostcall::global_id();
+    if (i >= n) return;
+    constexpr u64 no_entry = 2, bad_file = 9, too_many = 24, no_access = 13;
+    u64 good = 0;
+    hostcall::u8 bytes[16] = {};
+    auto given = hostcall::file::open("/given/text", HOSTCALL_OPEN_READ);
+    if (given) {
+        const auto all = given.read_at(0, bytes), rest = given.read_at(3, bytes), behind = given.read_at(5, bytes);
+        good |= all && all->value_or(99) == 5 ? 1 : 0;
+        good |= rest && rest->value_or(99) == 2 && bytes[0] == 'l' && bytes[1] == 'o' && bytes[2] == 'l' ? 2 : 0;
+        good |= behind && behind->ok && behind->value == 0 ? 4 : 0;
+        good |= error_of(given.write_at(0, {bytes, 1})) == bad_file ? 8 : 0;
+    }
+    u64 refused = 0;
+    const char* const paths[] = {"/etc/passwd", "/secret", "/given/../secret", "/given/../../secret", "../secret"};
+    for (const char* path : paths) {
+        const auto file = hostcall::file::open(path, HOSTCALL_OPEN_READ);
+        refused += !file && file.status() == status::ok && file.error() == no_access ? 1 : 0;
+    }
+    good |= refused == 5 ? 16 : 0;
+    const auto writing = hostcall::file::open("/given/text", HOSTCALL_OPEN_WRITE);
+    const auto creating = hostcall::file::open("/given/new", HOSTCALL_OPEN_WRITE | HOSTCALL_OPEN_CREATE);
+    const auto absent = hostcall::file::open("/given/absent", HOSTCALL_OPEN_READ);
+    good |= writing.error() == no_access && creating.error() == no_access && absent.error() == no_entry ? 32 : 0;
+    // Closing is posted: it takes effect a little later.
+    given.close();
+    u64 closed = 0;
+    for (u32 look = 0; look < 100000 && closed == 0; look++) closed = error_of(given.read_at(0, bytes));
+    good |= !given && closed == bad_file ? 64 : 0;
+    // More files than may be open at once, one after the other: each is closed at the end of its life.
+    u64 opened = 0;
+    for (u32 look = 0; look < 100000 && opened < 20; look++) {
+        const auto file = hostcall::file::open("/given/text", HOSTCALL_OPEN_READ);
+        if (!file && file.error() != too_many) break;
+        opened += file ? 1 : 0;
+    }
+    good |= opened == 20 ? 128 : 0;
+    right[i] = good;
+}
+
+/// The first lane ends the kernel; the others call until they are ended. `ends` stays as it was: no call of theirs fails.
+HOSTCALL_KERNEL(is_ended, u64* ends, u64 n) {
+    const u64 i = hostcall::global_id();
+    if (i >= n) return;
+    if (i == 0) hostcall::abort("the kernel is to end");
+    for (;;) {
+        const auto sum = Host::sum(i, 1);
+        if (!sum) {
+            ends[i] = told(sum);
+            return;
+        }
+    }
 }

@@ -37,7 +37,7 @@ template <class T>
 using returned = answer<T>;
 #define HOSTCALL_FINISH(spoken, ...) (__VA_ARGS__)
 #endif
-#define HOSTCALL_STUB HC_INLINE
+#define HOSTCALL_STUB HC_DEVICE_INLINE
 
 namespace wire {
 
@@ -67,7 +67,7 @@ HC_COLD inline u64 failed(u32 status, u32 detail) {
 
 /// The answer of a call without a result.
 template <class R>
-HC_INLINE answer<R> no_answer(u32 status, u32 detail) {
+HC_DEVICE_INLINE answer<R> no_answer(u32 status, u32 detail) {
     const outcome why{failed(status, detail)};
     answer<R> answer;
     answer.status = (hostcall::status)why.status();
@@ -77,7 +77,7 @@ HC_INLINE answer<R> no_answer(u32 status, u32 detail) {
 
 /// The answer of a call whose result's units have come.
 template <class R>
-HC_INLINE answer<R> decoded(const u32* units) {
+HC_DEVICE_INLINE answer<R> decoded(const u32* units) {
     answer<R> answer;
     if constexpr (codec::fixed<R>::units != 0) {
         if (!codec::fixed<R>::get(units, answer.value)) return no_answer<R>(HOSTCALL_STATUS_MALFORMED, 0);
@@ -88,7 +88,7 @@ HC_INLINE answer<R> decoded(const u32* units) {
 
 /// The answer that a reply carries.
 template <class R, u32 Words>
-HC_INLINE answer<R> decode(const reply<Words>& reply) {
+HC_DEVICE_INLINE answer<R> decode(const reply<Words>& reply) {
     if (reply.status != HOSTCALL_STATUS_OK) return no_answer<R>(reply.status, reply.unit(0));
     if constexpr (codec::fixed<R>::units != 0) {
         if (reply.dwords < codec::fixed<R>::units) return no_answer<R>(HOSTCALL_STATUS_MALFORMED, 0);

@@ -21,32 +21,32 @@ HOSTCALL_SERVICE(Files__write_at, "fn(u64, u64, &[u8]) -> Result<u32, u32>", "fn
 namespace hostcall {
 
 /// Bytes of a text or of other plain values.
-HC_INLINE slice<u8> bytes(str text) { return {(const u8*)text.data, text.len}; }
+HC_DEVICE_INLINE slice<u8> bytes(str text) { return {(const u8*)text.data, text.len}; }
 template <class T>
-HC_INLINE slice<u8> bytes(slice<T> values) {
+HC_DEVICE_INLINE slice<u8> bytes(slice<T> values) {
     return {(const u8*)values.data, values.len * sizeof(T)};
 }
 template <class T>
-HC_INLINE slice_mut<u8> bytes(slice_mut<T> values) {
+HC_DEVICE_INLINE slice_mut<u8> bytes(slice_mut<T> values) {
     return {(u8*)values.data, values.len * sizeof(T)};
 }
 
 /// Writes a text to the host's standard output, whole; the lane goes on when the host has it.
-HC_INLINE answer<void> print(str text) { return call<void>(&__HOSTCALL__Console__print, (u32)1, bytes(text)); }
+HC_DEVICE_INLINE answer<void> print(str text) { return call<void>(&__HOSTCALL__Console__print, (u32)1, bytes(text)); }
 /// The same to standard error.
-HC_INLINE answer<void> print_error(str text) { return call<void>(&__HOSTCALL__Console__print, (u32)2, bytes(text)); }
+HC_DEVICE_INLINE answer<void> print_error(str text) { return call<void>(&__HOSTCALL__Console__print, (u32)2, bytes(text)); }
 
 /// Seconds and nanoseconds since the start of 1970, by the host's clock.
-HC_INLINE answer<tuple<i64, u32>> system_time() { return call<tuple<i64, u32>>(&__HOSTCALL__Clock__system_time); }
+HC_DEVICE_INLINE answer<tuple<i64, u32>> system_time() { return call<tuple<i64, u32>>(&__HOSTCALL__Clock__system_time); }
 
 /// How many arguments the host granted.
-HC_INLINE answer<u32> arg_count() { return call<u32>(&__HOSTCALL__Environment__arg_count); }
+HC_DEVICE_INLINE answer<u32> arg_count() { return call<u32>(&__HOSTCALL__Environment__arg_count); }
 /// Bytes of an argument, as many as fit of which are put into `value`.
-HC_INLINE answer<optional<u32>> arg(u32 index, slice_mut<char> value) {
+HC_DEVICE_INLINE answer<optional<u32>> arg(u32 index, slice_mut<char> value) {
     return call<optional<u32>>(&__HOSTCALL__Environment__arg, index, bytes(value));
 }
 /// Bytes of a variable's value, as many as fit of which are put into `value`.
-HC_INLINE answer<optional<u32>> var(str name, slice_mut<char> value) {
+HC_DEVICE_INLINE answer<optional<u32>> var(str name, slice_mut<char> value) {
     return call<optional<u32>>(&__HOSTCALL__Environment__var, bytes(name), bytes(value));
 }
 

@@ -6,29 +6,29 @@ namespace wire {
 
 // The parts of a call that are strings and slices.
 template <class T>
-HC_INLINE void gather(const T&, part*, u32&, part*, u32&) {}
-HC_INLINE void gather(const str& text, part* ins, u32& in, part*, u32&) { ins[in++] = {(u8*)text.data, text.len}; }
+HC_DEVICE_INLINE void gather(const T&, part*, u32&, part*, u32&) {}
+HC_DEVICE_INLINE void gather(const str& text, part* ins, u32& in, part*, u32&) { ins[in++] = {(u8*)text.data, text.len}; }
 template <class T>
-HC_INLINE void gather(const slice<T>& slice, part* ins, u32& in, part*, u32&) {
+HC_DEVICE_INLINE void gather(const slice<T>& slice, part* ins, u32& in, part*, u32&) {
     ins[in++] = {(u8*)slice.data, slice.len * sizeof(T)};
 }
 template <class T>
-HC_INLINE void gather(const slice_mut<T>& slice, part*, u32&, part* outs, u32& out) {
+HC_DEVICE_INLINE void gather(const slice_mut<T>& slice, part*, u32&, part* outs, u32& out) {
     outs[out++] = {(u8*)slice.data, slice.len * sizeof(T)};
 }
 
 // Tells who wants to know how many elements came back.
 template <class T>
-HC_INLINE void tell(const T&, const u32*, u32&) {}
+HC_DEVICE_INLINE void tell(const T&, const u32*, u32&) {}
 template <class T>
-HC_INLINE void tell(const slice_mut<T>& slice, const u32* returned, u32& out) {
+HC_DEVICE_INLINE void tell(const slice_mut<T>& slice, const u32* returned, u32& out) {
     const u32 bytes = returned[out++];
     if (slice.returned != nullptr) *slice.returned = bytes / (u32)sizeof(T);
 }
 
 /// A call or post that carries strings or slices, made by `perform`.
 template <class R, class Called, class Perform, class... Args>
-HC_INLINE answer<R> call_var(const Called& called, bool post, const Perform& perform, const Args&... args) {
+HC_DEVICE_INLINE answer<R> call_var(const Called& called, bool post, const Perform& perform, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(codec::fixed<R>::units <= HOSTCALL_VAR_MOST_RESULT, "the result of a service with string or slice arguments is at most 256 bytes");
     const u32 number = number_of(called);
@@ -48,13 +48,13 @@ HC_INLINE answer<R> call_var(const Called& called, bool post, const Perform& per
 
 /// Each lane's own.
 template <class R, class Called, class... Args>
-HC_INLINE answer<R> call_var_each(const Called& called, bool post, const Args&... args) {
+HC_DEVICE_INLINE answer<R> call_var_each(const Called& called, bool post, const Args&... args) {
     return call_var<R>(called, post, [site = site_of(called)](var_call& call) { return perform(site, call); }, args...);
 }
 
 /// One for all lanes that run converged here.
 template <class R, class... Args>
-HC_INLINE answer<R> call_var_together(u64 site, const service_word* word, bool post, const Args&... args) {
+HC_DEVICE_INLINE answer<R> call_var_together(u64 site, const service_word* word, bool post, const Args&... args) {
     const auto together = [site](var_call& call) { return perform_together(group_at(site, call.number).mask, call); };
     return call_var<R>(word, post, together, args...);
 }
@@ -63,7 +63,7 @@ HC_INLINE answer<R> call_var_together(u64 site, const service_word* word, bool p
 
 /// Calls a service and waits for its result.
 template <class R, class Called, class... Args>
-HC_INLINE answer<R> call(const Called& called, const Args&... args) {
+HC_DEVICE_INLINE answer<R> call(const Called& called, const Args&... args) {
     using all = codec::arguments<Args...>;
     if constexpr (all::var) {
         return wire::call_var_each<R>(called, false, args...);
@@ -76,7 +76,7 @@ HC_INLINE answer<R> call(const Called& called, const Args&... args) {
 
 /// Sends a message that nobody waits for.
 template <class Called, class... Args>
-HC_INLINE answer<void> post(const Called& called, const Args&... args) {
+HC_DEVICE_INLINE answer<void> post(const Called& called, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(all::outs == 0, "bytes can only come back to a call that is waited for");
     if constexpr (all::var) {
@@ -90,7 +90,7 @@ HC_INLINE answer<void> post(const Called& called, const Args&... args) {
 
 /// One call for all lanes that run converged at `here`, with the first lane's arguments, whose slices are filled; each gets the result.
 template <class R, class... Args>
-HC_INLINE answer<R> call_together(place here, const service_word* word, const Args&... args) {
+HC_DEVICE_INLINE answer<R> call_together(place here, const service_word* word, const Args&... args) {
     using all = codec::arguments<Args...>;
     if constexpr (all::var) {
         return wire::call_var_together<R>(here.site(), word, false, args...);
@@ -103,7 +103,7 @@ HC_INLINE answer<R> call_together(place here, const service_word* word, const Ar
 
 /// One message for all lanes that run converged at `here`: the first lane's.
 template <class... Args>
-HC_INLINE answer<void> post_together(place here, const service_word* word, const Args&... args) {
+HC_DEVICE_INLINE answer<void> post_together(place here, const service_word* word, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(all::outs == 0, "bytes can only come back to a call that is waited for");
     if constexpr (all::var) {
@@ -117,7 +117,7 @@ HC_INLINE answer<void> post_together(place here, const service_word* word, const
 
 /// As `call_together`, over a port that the wave holds.
 template <class R, class... Args>
-HC_INLINE answer<R> call_together_on(port& port, const service_word* word, const Args&... args) {
+HC_DEVICE_INLINE answer<R> call_together_on(port& port, const service_word* word, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(!all::var, "over a held port arguments are of fixed sizes");
     u32 units[all::room];
@@ -127,7 +127,7 @@ HC_INLINE answer<R> call_together_on(port& port, const service_word* word, const
 
 /// As `post_together`, over a port that the wave holds.
 template <class... Args>
-HC_INLINE answer<void> post_together_on(port& port, const service_word* word, const Args&... args) {
+HC_DEVICE_INLINE answer<void> post_together_on(port& port, const service_word* word, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(!all::var, "over a held port arguments are of fixed sizes");
     u32 units[all::room];
@@ -137,7 +137,7 @@ HC_INLINE answer<void> post_together_on(port& port, const service_word* word, co
 
 /// As `call`, over a port that the wave holds.
 template <class R, class... Args>
-HC_INLINE answer<R> call_on(port& port, const service_word* word, const Args&... args) {
+HC_DEVICE_INLINE answer<R> call_on(port& port, const service_word* word, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(!all::var, "over a held port arguments are of fixed sizes");
     u32 units[all::room];
@@ -147,7 +147,7 @@ HC_INLINE answer<R> call_on(port& port, const service_word* word, const Args&...
 
 /// As `post`, over a port that the wave holds.
 template <class... Args>
-HC_INLINE answer<void> post_on(port& port, const service_word* word, const Args&... args) {
+HC_DEVICE_INLINE answer<void> post_on(port& port, const service_word* word, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(!all::var, "over a held port arguments are of fixed sizes");
     u32 units[all::room];
@@ -157,7 +157,7 @@ HC_INLINE answer<void> post_on(port& port, const service_word* word, const Args&
 
 /// Starts a call whose result is fetched later.
 template <class R, class... Args>
-HC_INLINE pending<R> start(const service_word* word, const Args&... args) {
+HC_DEVICE_INLINE pending<R> start(const service_word* word, const Args&... args) {
     using all = codec::arguments<Args...>;
     static_assert(!all::var, "the arguments of a call that is started are of fixed sizes");
     u32 units[all::room];

@@ -52,7 +52,7 @@ struct fixed<char32_t> {
 };
 
 template <u32 N>
-HC_INLINE void clear(u32* out) {
+HC_DEVICE_INLINE void clear(u32* out) {
     HC_UNROLL
     for (u32 i = 0; i < N; i++) out[i] = 0;
 }
@@ -192,7 +192,7 @@ struct arguments {
 };
 
 /// Bytes that `len` bytes take among the variable parts.
-HC_INLINE u32 padded(u32 len) { return (len + 3) & ~3u; }
+HC_DEVICE_INLINE u32 padded(u32 len) { return (len + 3) & ~3u; }
 
 }  // namespace codec
 }  // namespace hostcall

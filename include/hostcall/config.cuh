@@ -18,29 +18,29 @@
 
 // Functions of kernels, functions that the compiler may also run, rare paths, globals that the host finds by name.
 #if defined(HOSTCALL_MACHINE_SIM)
-#define HC_DEVICE
+#define HC_ON_DEVICE
 #define HC_HOST_DEVICE
 #define HC_ENTRY
-#define HC_INLINE inline __attribute__((always_inline))
+#define HC_DEVICE_INLINE inline __attribute__((always_inline))
 #define HC_METHOD __attribute__((always_inline))
 #define HC_COLD __attribute__((noinline, cold))
 #define HC_NOINLINE __attribute__((noinline))
 // A writable word of the image, whatever `-fvisibility` says.
 #define HC_GLOBAL __attribute__((weak, used, visibility("default")))
 #elif defined(__clang__)
-#define HC_DEVICE __attribute__((device))
+#define HC_ON_DEVICE __attribute__((device))
 #define HC_HOST_DEVICE __attribute__((host)) __attribute__((device))
 #define HC_ENTRY __attribute__((global))
-#define HC_INLINE HC_DEVICE inline __attribute__((always_inline))
-#define HC_METHOD HC_DEVICE __attribute__((always_inline))
-#define HC_COLD HC_DEVICE __attribute__((noinline, cold))
-#define HC_NOINLINE HC_DEVICE __attribute__((noinline))
-#define HC_GLOBAL HC_DEVICE __attribute__((weak, used, visibility("default")))
+#define HC_DEVICE_INLINE HC_ON_DEVICE inline __attribute__((always_inline))
+#define HC_METHOD HC_ON_DEVICE __attribute__((always_inline))
+#define HC_COLD HC_ON_DEVICE __attribute__((noinline, cold))
+#define HC_NOINLINE HC_ON_DEVICE __attribute__((noinline))
+#define HC_GLOBAL HC_ON_DEVICE __attribute__((weak, used, visibility("default")))
 #else
-#define HC_DEVICE __device__
+#define HC_ON_DEVICE __device__
 #define HC_HOST_DEVICE __host__ __device__
 #define HC_ENTRY __global__
-#define HC_INLINE __device__ __forceinline__
+#define HC_DEVICE_INLINE __device__ __forceinline__
 #define HC_METHOD __device__ __forceinline__
 #define HC_COLD __device__ __noinline__
 #define HC_NOINLINE __device__ __noinline__

@@ -14,11 +14,11 @@ HC_NOINLINE inline void copy_tail(u8* to, const u8* from, u32 len) {
     for (u32 i = 0; i < len; i++) to[i] = from[i];
 }
 
-HC_INLINE u32 least(u32 a, u32 b) { return a < b ? a : b; }
-HC_INLINE bool is_aligned(u64 address) { return address % 16 == 0; }
+HC_DEVICE_INLINE u32 least(u32 a, u32 b) { return a < b ? a : b; }
+HC_DEVICE_INLINE bool is_aligned(u64 address) { return address % 16 == 0; }
 
 /// Copies `len` bytes from device memory to a place in staging that is rounded up to 16 bytes.
-HC_INLINE void copy_in(const lanes& all, u64 to, u64 from, u32 len) {
+HC_DEVICE_INLINE void copy_in(const lanes& all, u64 to, u64 from, u32 len) {
     if (!is_aligned(to)) {
         HC_NO_UNROLL
         for (u32 at = all.rank * 4; at < len; at += all.count * 4) {
@@ -52,7 +52,7 @@ HC_INLINE void copy_in(const lanes& all, u64 to, u64 from, u32 len) {
 }
 
 /// Copies `len` bytes from a place in staging to device memory.
-HC_INLINE void copy_out(const lanes& all, u64 to, u64 from, u32 len) {
+HC_DEVICE_INLINE void copy_out(const lanes& all, u64 to, u64 from, u32 len) {
     if (!is_aligned(from)) {
         HC_NO_UNROLL
         for (u32 at = all.rank * 4; at < len; at += all.count * 4) {
@@ -82,7 +82,7 @@ HC_INLINE void copy_out(const lanes& all, u64 to, u64 from, u32 len) {
 }
 
 /// Value of lane `from`.
-HC_INLINE u64 broadcast64(machine::mask mask, u64 value, u32 from) {
+HC_DEVICE_INLINE u64 broadcast64(machine::mask mask, u64 value, u32 from) {
     const u32 low = machine::broadcast(mask, (u32)value, from), high = machine::broadcast(mask, (u32)(value >> 32), from);
     return low | (u64)high << 32;
 }

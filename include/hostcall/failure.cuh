@@ -13,7 +13,7 @@ HOSTCALL_SERVICE(Process__failed, "fn([u32; 3], [u32; 3], u64, u32, [u64; 3], u3
 namespace hostcall {
 namespace wire {
 
-HC_INLINE u32 text_length(const char* text) {
+HC_DEVICE_INLINE u32 text_length(const char* text) {
     u32 len = 0;
     while (text[len] != 0) len++;
     return len;
@@ -51,16 +51,16 @@ HC_INLINE u32 text_length(const char* text) {
 
 /// Gives the value, or ends the lane: the host's report says that the call `spoken` failed, why, and where it is declared.
 template <class T>
-HC_INLINE T or_abort(const answer<T>& answer, const char* spoken, const char* file, u32 line) {
+HC_DEVICE_INLINE T or_abort(const answer<T>& answer, const char* spoken, const char* file, u32 line) {
     if (!answer.ok()) wire::report(HOSTCALL_CAUSE_CALL, (u64)answer.status, answer.detail, spoken, file, line);
     return answer.value;
 }
-HC_INLINE void or_abort(const answer<void>& answer, const char* spoken, const char* file, u32 line) {
+HC_DEVICE_INLINE void or_abort(const answer<void>& answer, const char* spoken, const char* file, u32 line) {
     if (!answer.ok()) wire::report(HOSTCALL_CAUSE_CALL, (u64)answer.status, answer.detail, spoken, file, line);
 }
 
 /// Ends the lane with a text, which the host's report shows.
-[[noreturn]] HC_INLINE void abort(const char* text, const char* file = HC_CALLER_FILE, u32 line = HC_CALLER_LINE) {
+[[noreturn]] HC_DEVICE_INLINE void abort(const char* text, const char* file = HC_CALLER_FILE, u32 line = HC_CALLER_LINE) {
     wire::report(HOSTCALL_CAUSE_TEXT, wire::text_length(text), 0, text, file, line);
 }
 

@@ -21,7 +21,7 @@ HC_COLD inline machine::mask split(machine::mask mask, machine::mask same, u32 l
 }
 
 /// The lanes that call `site` together with this one and agree on `key`.
-HC_INLINE lanes group_at(u64 site, u32 key) {
+HC_DEVICE_INLINE lanes group_at(u64 site, u32 key) {
     const machine::mask mask = machine::converged_at(site);
     const u32 lane = machine::lane();
     const machine::mask same = machine::ballot(mask, machine::broadcast(mask, key, machine::first_lane(mask)) == key);
@@ -30,13 +30,13 @@ HC_INLINE lanes group_at(u64 site, u32 key) {
 
 // What is called: the service that has a name, by its word, or one that came as a value. Its number, 0 if it is nobody; and what tells
 // its stub from others, for `group_at`.
-HC_INLINE u32 number_of(const service_word* word) { return machine::load_number(word); }
-HC_INLINE u32 number_of(const given& called) { return called.number(); }
-HC_INLINE u64 site_of(const service_word* word) { return (u64)word; }
-HC_INLINE u64 site_of(const given& called) { return (u64)called.word(); }
+HC_DEVICE_INLINE u32 number_of(const service_word* word) { return machine::load_number(word); }
+HC_DEVICE_INLINE u32 number_of(const given& called) { return called.number(); }
+HC_DEVICE_INLINE u64 site_of(const service_word* word) { return (u64)word; }
+HC_DEVICE_INLINE u64 site_of(const given& called) { return (u64)called.word(); }
 
 /// Whether a message of `units` units of each of `count` lanes fits into a port's areas, and replies of `words` words.
-HC_INLINE bool fits(u32 units, u32 words, u32 count) {
+HC_DEVICE_INLINE bool fits(u32 units, u32 words, u32 count) {
     const u32 request = words_for(units, count);
     // First what keeps the products small.
     return request <= 255 && words <= machine::reply_words() && count * request < machine::request_words() &&
@@ -69,7 +69,7 @@ HC_COLD inline machine::mask turn_of(machine::mask mask, u32 lane, u32 units, u3
 /// else as many at a time as
 /// do. Not at all for lanes of which not even one's message fits.
 template <class Message>
-HC_INLINE void in_turns(const lanes& all, u32 units, u32 words, const Message& message) {
+HC_DEVICE_INLINE void in_turns(const lanes& all, u32 units, u32 words, const Message& message) {
     if constexpr (machine::independent_lanes) {
         // No way back from a message to the next turn: a loop around the message would keep its arguments in registers while it waits.
         machine::mask turn = all.mask;
@@ -98,7 +98,7 @@ struct payload {
 
 /// Sends a request over a port that the lanes own, and receives their replies.
 template <u32 Units, u32 ReplyWords, u32 Room>
-HC_INLINE reply<ReplyWords> exchange(const lanes& all, held& held, u32 number, const u32 (&units)[Room]) {
+HC_DEVICE_INLINE reply<ReplyWords> exchange(const lanes& all, held& held, u32 number, const u32 (&units)[Room]) {
     const u32 status = port_client::send<Units>(all, held, number, HOSTCALL_FLAG_REPLY, payload<Room>{units, Units});
     if (status != HOSTCALL_STATUS_OK) return reply<ReplyWords>::without(status);
     return port_client::receive<ReplyWords>(all, held, 0);
@@ -106,7 +106,7 @@ HC_INLINE reply<ReplyWords> exchange(const lanes& all, held& held, u32 number, c
 
 /// Calls a service and waits.
 template <class R, u32 Units, class Called, u32 Room>
-HC_INLINE answer<R> call_fixed(const Called& called, const u32 (&units)[Room]) {
+HC_DEVICE_INLINE answer<R> call_fixed(const Called& called, const u32 (&units)[Room]) {
     constexpr u32 words = wire::reply_words(codec::fixed<R>::units);
     const u32 number = number_of(called);
     if (number == 0) return no_answer<R>(HOSTCALL_STATUS_UNKNOWN_SERVICE, 0);
@@ -126,7 +126,7 @@ HC_INLINE answer<R> call_fixed(const Called& called, const u32 (&units)[Room]) {
 
 /// Sends a message that nobody waits for.
 template <u32 Units, class Called, u32 Room>
-HC_INLINE answer<void> post_fixed(const Called& called, const u32 (&units)[Room]) {
+HC_DEVICE_INLINE answer<void> post_fixed(const Called& called, const u32 (&units)[Room]) {
     const u32 number = number_of(called);
     if (number == 0) return no_answer<void>(HOSTCALL_STATUS_UNKNOWN_SERVICE, 0);
     u32 status = HOSTCALL_STATUS_TOO_LARGE;

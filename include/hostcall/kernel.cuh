@@ -5,36 +5,36 @@ namespace hostcall {
 
 /// Workgroup coordinates (`blockIdx`), workgroups of the grid (`gridDim`), coordinates in the workgroup (`threadIdx`), its size
 /// (`blockDim`).
-HC_INLINE coordinates group_id() { return machine::group_id(); }
-HC_INLINE coordinates group_count() { return machine::group_count(); }
-HC_INLINE coordinates local_id() { return machine::local_id(); }
-HC_INLINE coordinates group_size() { return machine::group_size(); }
+HC_DEVICE_INLINE coordinates group_id() { return machine::group_id(); }
+HC_DEVICE_INLINE coordinates group_count() { return machine::group_count(); }
+HC_DEVICE_INLINE coordinates local_id() { return machine::local_id(); }
+HC_DEVICE_INLINE coordinates group_size() { return machine::group_size(); }
 /// Lane in its wave, and lanes of a wave.
-HC_INLINE u32 lane_id() { return machine::lane(); }
-HC_INLINE u32 wave_size() { return machine::wave_size(); }
+HC_DEVICE_INLINE u32 lane_id() { return machine::lane(); }
+HC_DEVICE_INLINE u32 wave_size() { return machine::wave_size(); }
 
 /// Number of the lane in its workgroup.
-HC_INLINE u64 local_index() {
+HC_DEVICE_INLINE u64 local_index() {
     const coordinates id = local_id(), size = group_size();
     return ((u64)id.z * size.y + id.y) * size.x + id.x;
 }
 /// Number of the workgroup in the grid.
-HC_INLINE u64 group_index() {
+HC_DEVICE_INLINE u64 group_index() {
     const coordinates id = group_id(), count = group_count();
     return ((u64)id.z * count.y + id.y) * count.x + id.x;
 }
 /// Number of the lane in the grid.
-HC_INLINE u64 global_id() {
+HC_DEVICE_INLINE u64 global_id() {
     const coordinates size = group_size();
     return group_index() * ((u64)size.x * size.y * size.z) + local_index();
 }
 /// Lanes of the grid.
-HC_INLINE u64 global_size() {
+HC_DEVICE_INLINE u64 global_size() {
     const coordinates count = group_count(), size = group_size();
     return (u64)count.x * count.y * count.z * ((u64)size.x * size.y * size.z);
 }
 /// Number of the wave in the grid: workgroups begin with a wave of their own.
-HC_INLINE u64 wave_index() {
+HC_DEVICE_INLINE u64 wave_index() {
     const coordinates size = group_size();
     const u64 waves = ((u64)size.x * size.y * size.z + wave_size() - 1) / wave_size();
     return group_index() * waves + local_index() / wave_size();
@@ -57,7 +57,7 @@ private:
 };
 
 /// Nanoseconds of a clock that never goes back.
-HC_INLINE u64 now_ns() { return machine::now_ns(); }
+HC_DEVICE_INLINE u64 now_ns() { return machine::now_ns(); }
 
 namespace codec {
 
@@ -96,7 +96,8 @@ inline void run_kernel(void (*kernel)(Params...), const u8* block) {
         HC_METHOD run(void (*kernel)(Params...), Params... params) { kernel(params...); }
     };
     run{kernel, read((Params*)__builtin_alloca(sizeof(Params)))...};
-    (void)read;
+    // A kernel may have no parameters.
+    (void)place, (void)read;
 }
 #endif
 

@@ -17,7 +17,7 @@ namespace hostcall {
 
 /// What clang 22 has builtins for, and older ones, from clang 15 (ROCm 5.2) on, under other names or not at all.
 namespace isa {
-HC_INLINE u32 wave_size() {
+HC_DEVICE_INLINE u32 wave_size() {
 #if __has_builtin(__builtin_amdgcn_wavefrontsize)
     return __builtin_amdgcn_wavefrontsize();
 #else
@@ -26,7 +26,7 @@ HC_INLINE u32 wave_size() {
 }
 
 /// The lanes that run, and for which it is so. In waves of 32 lanes the upper half is 0.
-HC_INLINE u64 ballot(bool predicate) {
+HC_DEVICE_INLINE u64 ballot(bool predicate) {
 #if __has_builtin(__builtin_amdgcn_ballot_w64)
     return __builtin_amdgcn_ballot_w64(predicate);
 #else
@@ -36,7 +36,7 @@ HC_INLINE u64 ballot(bool predicate) {
 }
 
 /// Ticks of the counter whose rate does not depend on the clock of the cores.
-HC_INLINE u64 steady_counter() {
+HC_DEVICE_INLINE u64 steady_counter() {
 #if __has_builtin(__builtin_readsteadycounter)
     return __builtin_readsteadycounter();
 #else

@@ -45,21 +45,21 @@ struct mailboxes {
 static_assert(sizeof(mailboxes::header) == 16 && sizeof(mailboxes) == 56, "as ROCm lays it out");
 
 /// What the first lane of a call has.
-HC_INLINE u32 of_first(const wire::lanes& lanes, u32 value) { return machine::broadcast(lanes.mask, value, machine::first_lane(lanes.mask)); }
-HC_INLINE u64 of_first(const wire::lanes& lanes, u64 value) {
+HC_DEVICE_INLINE u32 of_first(const wire::lanes& lanes, u32 value) { return machine::broadcast(lanes.mask, value, machine::first_lane(lanes.mask)); }
+HC_DEVICE_INLINE u64 of_first(const wire::lanes& lanes, u64 value) {
     const u32 low = of_first(lanes, (u32)value), high = of_first(lanes, (u32)(value >> 32));
     return low | (u64)high << 32;
 }
 
-HC_INLINE void send_words(u64* at, const u64 (&words)[8]) {
+HC_DEVICE_INLINE void send_words(u64* at, const u64 (&words)[8]) {
     HC_UNROLL
     for (u32 i = 0; i < 8; i++) memory::store(at + i, words[i]);
 }
 
 /// The packet of a tagged pointer.
-HC_INLINE u64 packet_of(u64 pointer, u64 mask) { return pointer & mask; }
+HC_DEVICE_INLINE u64 packet_of(u64 pointer, u64 mask) { return pointer & mask; }
 
-HC_INLINE u64 pop(stacks* buffer, u64 mask) {
+HC_DEVICE_INLINE u64 pop(stacks* buffer, u64 mask) {
     for (u32 attempt = 0;; attempt++) {
         const u64 top = memory::acquire(&buffer->free_stack);
         if (top != 0) {
@@ -71,7 +71,7 @@ HC_INLINE u64 pop(stacks* buffer, u64 mask) {
     }
 }
 
-HC_INLINE void push(stacks* buffer, u64* stack, u64 pointer, u64 mask) {
+HC_DEVICE_INLINE void push(stacks* buffer, u64* stack, u64 pointer, u64 mask) {
     u64* const next = &buffer->headers[packet_of(pointer, mask)].next;
     u64 below = memory::load(stack);
     for (u32 attempt = 0;; attempt++) {
@@ -84,7 +84,7 @@ HC_INLINE void push(stacks* buffer, u64* stack, u64 pointer, u64 mask) {
 }
 
 /// One call through stacks whose index has these bits.
-HC_INLINE result call(stacks* buffer, u64 mask, u32 service, const u64 (&words)[8], place here) {
+HC_DEVICE_INLINE result call(stacks* buffer, u64 mask, u32 service, const u64 (&words)[8], place here) {
     const wire::lanes lanes = wire::group_at(here.site(), service);
     u64 held = 0;
     if (lanes.leads()) held = pop(buffer, mask);
@@ -119,7 +119,7 @@ HC_INLINE result call(stacks* buffer, u64 mask, u32 service, const u64 (&words)[
 }
 
 /// Claims a packet that nobody holds. Waits as long as there is none.
-HC_INLINE u32 claim(mailboxes* buffer) {
+HC_DEVICE_INLINE u32 claim(mailboxes* buffer) {
     const u32 packets = buffer->packets;
     u32 packet = (u32)(wave_index() % packets);
     for (u32 attempt = 0;; attempt++) {
@@ -131,7 +131,7 @@ HC_INLINE u32 claim(mailboxes* buffer) {
 }
 
 /// One call through a mailbox.
-HC_INLINE result call(mailboxes* buffer, u32 service, const u64 (&words)[8], place here) {
+HC_DEVICE_INLINE result call(mailboxes* buffer, u32 service, const u64 (&words)[8], place here) {
     const wire::lanes lanes = wire::group_at(here.site(), service);
     u32 packet = 0;
     if (lanes.leads()) packet = claim(buffer);
@@ -163,7 +163,7 @@ HC_INLINE result call(mailboxes* buffer, u32 service, const u64 (&words)[8], pla
 
 /// A call through stacks, as `amd_hostcall_initialize_buffer` lays them out: each lane that runs sends eight words and gets two. For GPUs whose
 /// atomic operations on the host's memory are atomic for the host as well.
-HC_INLINE hostcall::packets::result hostcall_amd_preview(void* buffer, hostcall::u32 service, hostcall::u64 a0, hostcall::u64 a1,
+HC_DEVICE_INLINE hostcall::packets::result hostcall_amd_preview(void* buffer, hostcall::u32 service, hostcall::u64 a0, hostcall::u64 a1,
                                                          hostcall::u64 a2, hostcall::u64 a3, hostcall::u64 a4, hostcall::u64 a5,
                                                          hostcall::u64 a6, hostcall::u64 a7,
                                                          hostcall::place here = hostcall::place::current()) {
@@ -173,7 +173,7 @@ HC_INLINE hostcall::packets::result hostcall_amd_preview(void* buffer, hostcall:
 }
 
 /// The same through a mailbox, as `hostcall_amd_initialize_form` lays it out. For every GPU.
-HC_INLINE hostcall::packets::result hostcall_amd_mail(void* buffer, hostcall::u32 service, hostcall::u64 a0, hostcall::u64 a1,
+HC_DEVICE_INLINE hostcall::packets::result hostcall_amd_mail(void* buffer, hostcall::u32 service, hostcall::u64 a0, hostcall::u64 a1,
                                                       hostcall::u64 a2, hostcall::u64 a3, hostcall::u64 a4, hostcall::u64 a5,
                                                       hostcall::u64 a6, hostcall::u64 a7,
                                                       hostcall::place here = hostcall::place::current()) {

@@ -81,7 +81,7 @@ struct is_text<str> {
 };
 
 template <class... Args>
-HC_INLINE answer<u32> to(u32 stream, str format, Args... args) {
+HC_DEVICE_INLINE answer<u32> to(u32 stream, str format, Args... args) {
     static_assert((is_text<Args>::count + ... + 0u) <= HOSTCALL_PRINTF_TEXTS,
                   "printf takes at most 4 texts: print the others by calls of their own");
     values<sizeof...(Args)> all;
@@ -97,12 +97,12 @@ HC_INLINE answer<u32> to(u32 stream, str format, Args... args) {
 /// need not be right, because the value's type comes along. Numbers, `bool`, `char`, `char32_t` (`%c`), pointers, and at most 4 texts
 /// (`const char*`, `str`); no `%n`.
 template <class... Args>
-HC_INLINE answer<u32> printf(str format, Args... args) {
+HC_DEVICE_INLINE answer<u32> printf(str format, Args... args) {
     return printed::to(1, format, args...);
 }
 /// The same to standard error.
 template <class... Args>
-HC_INLINE answer<u32> printf_error(str format, Args... args) {
+HC_DEVICE_INLINE answer<u32> printf_error(str format, Args... args) {
     return printed::to(2, format, args...);
 }
 

@@ -59,7 +59,7 @@ HC_NOINLINE inline u32 take_slot(machine::mask mask) {
 }
 
 /// Gives a slot back.
-HC_INLINE void release_slot(machine::mask mask, u32 slot) {
+HC_DEVICE_INLINE void release_slot(machine::mask mask, u32 slot) {
     const lanes group = lanes::make(mask, machine::lane());
     machine::sync(mask);
     if (group.leads()) machine::unlock_slot(slot);

@@ -12,10 +12,10 @@ constexpr u32 told_sent = (u32)sent::sent, told_closed = (u32)sent::closed, told
               told_dropped = (u32)sent::dropped;
 
 /// Whether a message that stands for 2 to the power `weight` is sent.
-HC_INLINE bool is_chosen(u32 dice, u32 weight) { return ((u64)(dice * HOSTCALL_STREAM_SPREAD) >> (32 - weight)) == 0; }
+HC_DEVICE_INLINE bool is_chosen(u32 dice, u32 weight) { return ((u64)(dice * HOSTCALL_STREAM_SPREAD) >> (32 - weight)) == 0; }
 
 /// The lanes of `group` whose message is wanted, `group` then; else what to tell the calling lane. Every lane of the group calls.
-HC_INLINE sent admit(lanes& group, subject& subject) {
+HC_DEVICE_INLINE sent admit(lanes& group, subject& subject) {
     const hostcall_gate gate = ring::gate(subject.stream);
     const u32 lane = machine::lane();
     subject.weight = gate.rate_log2 < HOSTCALL_STREAM_MAX_RATE_LOG2 ? gate.rate_log2 : HOSTCALL_STREAM_MAX_RATE_LOG2;
@@ -34,7 +34,7 @@ HC_INLINE sent admit(lanes& group, subject& subject) {
 }
 
 /// Of so much of a ring that is used, for how many messages one stands, as a power of two.
-HC_INLINE u32 thinned(i32 used, u32 size) {
+HC_DEVICE_INLINE u32 thinned(i32 used, u32 size) {
     // Not a division, nor a count of zeros: of eighths.
     const i32 eighth = (i32)(size >> 3);
     return used < 4 * eighth ? 0 : used < 5 * eighth ? 1 : used < 6 * eighth ? 2 : 4;
@@ -94,7 +94,7 @@ HC_COLD inline u32 wait_for_room(u32 first, u32 granules, u32 size, u32 stream) 
 /// Reserves room for a message, and tells all lanes where it is, or why there is none. What does not depend on that is worked out
 /// `meanwhile`.
 template <class Meanwhile>
-HC_INLINE sent reserve(const lanes& group, u32 granules, subject& subject, position& at, const Meanwhile& meanwhile) {
+HC_DEVICE_INLINE sent reserve(const lanes& group, u32 granules, subject& subject, position& at, const Meanwhile& meanwhile) {
     const u32 ring_log2 = ring::rings().ring_log2, size = 1u << ring_log2;
     if (subject.policy != policy::block) {
         u32 told = 0;
@@ -162,20 +162,20 @@ struct top_bits {
 
 /// Quad `which` of header, displaced bits and padding, without phases.
 template <u32 Units>
-HC_INLINE quad left_quad(const message_header& header, const layout& layout, const top_bits<Units>& bits, u32 which) {
+HC_DEVICE_INLINE quad left_quad(const message_header& header, const layout& layout, const top_bits<Units>& bits, u32 which) {
     // Selected, not indexed: registers have no index.
     if (which == 0) return header.first();
     if (which == 1) return header.second();
     return bits.at(layout, which - HOSTCALL_STREAM_HEADER_UNITS / quad_units);
 }
 
-HC_INLINE void store_quad(const position& at, u32 index, const quad& four) {
+HC_DEVICE_INLINE void store_quad(const position& at, u32 index, const quad& four) {
     machine::store_units(ring::unit(at.unit(index)), four.with_phase(at.phase(index)).at);
 }
 
 /// Stores everything that stands before the columns. `own`: the lane's own quad, for groups that have a lane for each.
 template <bool Whole, u32 Units>
-HC_INLINE void store_left(const lanes& group, const layout& layout, const position& at, const subject& subject, u64 time,
+HC_DEVICE_INLINE void store_left(const lanes& group, const layout& layout, const position& at, const subject& subject, u64 time,
                           const top_bits<Units>& bits, const quad& own) {
     const u32 quads = layout.left() / quad_units;
     if (Whole || group.count >= quads) {
@@ -202,7 +202,7 @@ HC_INLINE void store_left(const lanes& group, const layout& layout, const positi
 
 /// Stores the lane's own units. Those of a column lie in one quad, and so have one phase.
 template <u32 Units>
-HC_INLINE void store_columns(const lanes& group, const layout& layout, const position& at, const u32 (&units)[Units]) {
+HC_DEVICE_INLINE void store_columns(const lanes& group, const layout& layout, const position& at, const u32 (&units)[Units]) {
     constexpr u32 fours = Units & ~3u;
     if constexpr (fours != 0) {
         HC_UNROLL
@@ -224,7 +224,7 @@ HC_INLINE void store_columns(const lanes& group, const layout& layout, const pos
 
 /// Sends `Units` units from each lane of `group`, in one message. `Whole`: all lanes of a wave.
 template <bool Whole, u32 Units>
-HC_INLINE sent send_in(const lanes& group, subject subject, const u32 (&units)[Units]) {
+HC_DEVICE_INLINE sent send_in(const lanes& group, subject subject, const u32 (&units)[Units]) {
     static_assert(Units > 0 && Units <= HOSTCALL_STREAM_MAX_UNITS, "a lane's part of a message has 1 to 31 units");
     const layout layout{Units, group.count, machine::wave_size() == 64};
     u64 time = 0;
@@ -252,7 +252,7 @@ constexpr u32 granule_quads = HOSTCALL_STREAM_GRANULE / quad_units;
 
 /// The quads of a message of one lane that is one granule, without phases: header, displaced bits, padding, the lane's units.
 template <u32 Units>
-HC_INLINE void fill(quad (&quads)[granule_quads], const layout& layout, const message_header& header, const u32 (&units)[Units]) {
+HC_DEVICE_INLINE void fill(quad (&quads)[granule_quads], const layout& layout, const message_header& header, const u32 (&units)[Units]) {
     u32 all[HOSTCALL_STREAM_GRANULE] = {};
     HC_UNROLL
     for (u32 k = 0; k < Units; k++) {
@@ -268,7 +268,7 @@ HC_INLINE void fill(quad (&quads)[granule_quads], const layout& layout, const me
 /// Sends the units of a lane alone whose message is one granule: where everything lies in it is known before it runs, and is worked out while
 /// room is reserved.
 template <u32 Units>
-HC_INLINE sent send_alone(const lanes& group, subject subject, const u32 (&units)[Units]) {
+HC_DEVICE_INLINE sent send_alone(const lanes& group, subject subject, const u32 (&units)[Units]) {
     const layout layout{Units, 1, machine::wave_size() == 64};
     quad quads[granule_quads];
     position at;
@@ -285,7 +285,7 @@ HC_INLINE sent send_alone(const lanes& group, subject subject, const u32 (&units
 
 /// Sends `Units` units from each lane of a part of a wave.
 template <u32 Units>
-HC_INLINE sent send_apart(const lanes& group, const subject& subject, const u32 (&units)[Units]) {
+HC_DEVICE_INLINE sent send_apart(const lanes& group, const subject& subject, const u32 (&units)[Units]) {
     if constexpr (Units <= once_units) {
         if (group.count == 1) return send_alone(group, subject, units);
     }
@@ -294,7 +294,7 @@ HC_INLINE sent send_apart(const lanes& group, const subject& subject, const u32 
 
 /// Sends the units of the first lane of `group`, in a message of that lane alone, which all lanes store together if it is short.
 template <u32 Units>
-HC_INLINE sent once_in(const lanes& group, subject subject, const u32 (&units)[Units]) {
+HC_DEVICE_INLINE sent once_in(const lanes& group, subject subject, const u32 (&units)[Units]) {
     if constexpr (Units > once_units) {
         u32 told = told_sent;
         if (group.leads()) told = (u32)send_in<false>(group.alone(), subject, units);
@@ -328,7 +328,7 @@ HC_INLINE sent once_in(const lanes& group, subject subject, const u32 (&units)[U
 
 /// [`once_in`] of a part of a wave.
 template <u32 Units>
-HC_INLINE sent once_apart(const lanes& group, const subject& subject, const u32 (&units)[Units]) {
+HC_DEVICE_INLINE sent once_apart(const lanes& group, const subject& subject, const u32 (&units)[Units]) {
     if constexpr (Units <= once_units) {
         if (group.count == 1) return send_alone(group, subject, units);
     }
@@ -336,7 +336,7 @@ HC_INLINE sent once_apart(const lanes& group, const subject& subject, const u32 
 }
 
 /// What messages of a stream say of themselves, by its word, which is not 0.
-HC_INLINE subject subject_of(u32 word, u32 values) {
+HC_DEVICE_INLINE subject subject_of(u32 word, u32 values) {
     const u32 number = word >> HOSTCALL_STREAM_POLICY_SHIFT & 7;
     const wire::policy policy = number <= (u32)policy::sample ? (wire::policy)number : policy::block;
     return {word & HOSTCALL_STREAM_MAX, policy, (word & HOSTCALL_STREAM_UNTIMED) == 0, values, (word & HOSTCALL_STREAM_LIVE) != 0, 0};
@@ -344,7 +344,7 @@ HC_INLINE subject subject_of(u32 word, u32 values) {
 
 /// Sends `values` values of `Units` units altogether from each lane that runs converged at `site`; or the first lane's.
 template <bool Once, u32 Units>
-HC_INLINE sent send_units(u64 site, u32 word, u32 values, const u32 (&units)[Units]) {
+HC_DEVICE_INLINE sent send_units(u64 site, u32 word, u32 values, const u32 (&units)[Units]) {
     if (word == 0) return sent::off;
     subject subject = subject_of(word, values);
     lanes group = lanes::make(machine::converged_at(site), machine::lane());
@@ -391,13 +391,13 @@ struct stream_of {
 
 /// Whether anybody reads a stream: for what is costly to prepare.
 template <class T>
-HC_INLINE bool armed() {
+HC_DEVICE_INLINE bool armed() {
     return stream_of<T>::word() != 0;
 }
 
 /// Sends a value: one message of all lanes that run converged `here`, each with its own.
 template <class T>
-HC_INLINE sent send(const T& value, place here = place::current()) {
+HC_DEVICE_INLINE sent send(const T& value, place here = place::current()) {
     u32 units[sizeof(T) / 4];
     codec::fixed<T>::put(value, units);
     return wire::send_units<false>(here.site(), stream_of<T>::word(), 1, units);
@@ -406,7 +406,7 @@ HC_INLINE sent send(const T& value, place here = place::current()) {
 /// Sends several values of each lane that runs converged `here` in one message, which costs less than one for each: up to 8, of 124 bytes
 /// together.
 template <class T, size_t N>
-HC_INLINE sent send_each(const T (&values)[N], place here = place::current()) {
+HC_DEVICE_INLINE sent send_each(const T (&values)[N], place here = place::current()) {
     static_assert(N <= 8 && N * sizeof(T) <= 4 * HOSTCALL_STREAM_MAX_UNITS, "a lane sends at most 8 values, and 124 bytes, at once");
     u32 units[N * sizeof(T) / 4];
     HC_UNROLL
@@ -416,7 +416,7 @@ HC_INLINE sent send_each(const T (&values)[N], place here = place::current()) {
 
 /// Sends one value for all lanes that run converged `here`: the first one's.
 template <class T>
-HC_INLINE sent send_once(const T& value, place here = place::current()) {
+HC_DEVICE_INLINE sent send_once(const T& value, place here = place::current()) {
     u32 units[sizeof(T) / 4];
     codec::fixed<T>::put(value, units);
     return wire::send_units<true>(here.site(), stream_of<T>::word(), 1, units);

@@ -11,13 +11,13 @@ namespace wire {
 constexpr u32 head_quads = HOSTCALL_STREAM_HEADER_UNITS / quad_units, quad_bytes = HOSTCALL_STREAM_QUAD_BYTES;
 
 /// Granules of a message of `length` bytes, however many they are.
-HC_INLINE u32 granules_of(u32 length) {
+HC_DEVICE_INLINE u32 granules_of(u32 length) {
     const u32 quads = head_quads + length / quad_bytes + (length % quad_bytes != 0 ? 1 : 0);
     return (quads + quads_of_granule - 1) / quads_of_granule;
 }
 
 /// The quad of the `count` bytes at `from`, at most 15, without its phase: their top bits are displaced.
-HC_INLINE quad bytes_quad(const u8* from, u32 count) {
+HC_DEVICE_INLINE quad bytes_quad(const u8* from, u32 count) {
     u32 at[quad_units] = {};
     // All loads before the first is waited for.
     HC_UNROLL
@@ -28,7 +28,7 @@ HC_INLINE quad bytes_quad(const u8* from, u32 count) {
 }
 
 /// Asks the stream's gate for the message of lane `sender`, alone; every lane of `group` is told.
-HC_INLINE sent admit_one(const lanes& group, u32 sender, subject& subject) {
+HC_DEVICE_INLINE sent admit_one(const lanes& group, u32 sender, subject& subject) {
     constexpr u32 admitted = 1 << 8;
     u32 told = 0;
     if (machine::lane() == sender) {
@@ -42,7 +42,7 @@ HC_INLINE sent admit_one(const lanes& group, u32 sender, subject& subject) {
 }
 
 /// Sends one message of lane `sender`, by the lanes of `group`, which can read its bytes. All of them are told what became of it.
-HC_INLINE sent send_by(const lanes& group, u32 sender, subject subject, const u8* bytes, u32 length) {
+HC_DEVICE_INLINE sent send_by(const lanes& group, u32 sender, subject subject, const u8* bytes, u32 length) {
     const u32 granules = granules_of(length), quarter = (1u << ring::rings().ring_log2) / 4;
     if (granules > (quarter < HOSTCALL_STREAM_MAX_GRANULES ? quarter : HOSTCALL_STREAM_MAX_GRANULES)) return sent::too_large;
     if (subject.live) {
@@ -101,7 +101,7 @@ HC_NOINLINE inline sent send_bytes(machine::mask mask, bool once, u32 word, u64 
 /// Sends bytes or a text, as the stream `T` has them: a message of each lane that runs converged `here`, each with its own. Longer than a
 /// quarter of a ring, or than 122 790 bytes, is `too_large`.
 template <class T>
-HC_INLINE sent send(const typename stream_of<T>::slice& bytes, place here = place::current()) {
+HC_DEVICE_INLINE sent send(const typename stream_of<T>::slice& bytes, place here = place::current()) {
     const u32 word = stream_of<T>::word();
     if (word == 0) return sent::off;
     return wire::send_bytes(machine::converged_at(here.site()), false, word, (u64)bytes.data, bytes.len);
@@ -109,7 +109,7 @@ HC_INLINE sent send(const typename stream_of<T>::slice& bytes, place here = plac
 
 /// Sends one such message for all lanes that run converged `here`, which store it together: the first one's.
 template <class T>
-HC_INLINE sent send_once(const typename stream_of<T>::slice& bytes, place here = place::current()) {
+HC_DEVICE_INLINE sent send_once(const typename stream_of<T>::slice& bytes, place here = place::current()) {
     const u32 word = stream_of<T>::word();
     if (word == 0) return sent::off;
     return wire::send_bytes(machine::converged_at(here.site()), true, word, (u64)bytes.data, bytes.len);

@@ -13,7 +13,7 @@ constexpr u32 most_words_together = 8;
 
 /// Sends the first lane's message over a port that the lanes own.
 template <u32 Units, u32 Room>
-HC_INLINE u32 send_together(const lanes& all, held& held, u32 number, u32 flags, const u32 (&units)[Room]) {
+HC_DEVICE_INLINE u32 send_together(const lanes& all, held& held, u32 number, u32 flags, const u32 (&units)[Room]) {
     u32 shared[Room];
     HC_UNROLL
     for (u32 i = 0; i < Room; i++) shared[i] = machine::broadcast(all.mask, units[i], all.leader);
@@ -22,7 +22,7 @@ HC_INLINE u32 send_together(const lanes& all, held& held, u32 number, u32 flags,
 
 /// Sends it and receives its reply.
 template <u32 Units, u32 ReplyWords, u32 Room>
-HC_INLINE reply<ReplyWords> exchange_together(const lanes& all, held& held, u32 number, const u32 (&units)[Room]) {
+HC_DEVICE_INLINE reply<ReplyWords> exchange_together(const lanes& all, held& held, u32 number, const u32 (&units)[Room]) {
     const u32 status = send_together<Units>(all, held, number, HOSTCALL_FLAG_REPLY, units);
     if (status != HOSTCALL_STATUS_OK) return reply<ReplyWords>::without(status);
     return port_client::receive_together<ReplyWords>(all, held);
@@ -30,7 +30,7 @@ HC_INLINE reply<ReplyWords> exchange_together(const lanes& all, held& held, u32 
 
 /// Makes one call for all lanes that run converged here.
 template <class R, u32 Units, u32 Room>
-HC_INLINE answer<R> call_fixed_together(u64 site, const service_word* word, const u32 (&units)[Room]) {
+HC_DEVICE_INLINE answer<R> call_fixed_together(u64 site, const service_word* word, const u32 (&units)[Room]) {
     constexpr u32 words = wire::reply_words(codec::fixed<R>::units);
     const u32 number = machine::load_number(word);
     if (number == 0) return no_answer<R>(HOSTCALL_STATUS_UNKNOWN_SERVICE, 0);
@@ -46,7 +46,7 @@ HC_INLINE answer<R> call_fixed_together(u64 site, const service_word* word, cons
 
 /// Posts one message for all lanes that run converged here.
 template <u32 Units, u32 Room>
-HC_INLINE answer<void> post_fixed_together(u64 site, const service_word* word, const u32 (&units)[Room]) {
+HC_DEVICE_INLINE answer<void> post_fixed_together(u64 site, const service_word* word, const u32 (&units)[Room]) {
     const u32 number = machine::load_number(word);
     if (number == 0) return no_answer<void>(HOSTCALL_STATUS_UNKNOWN_SERVICE, 0);
     const lanes all = group_at(site, number);
@@ -122,7 +122,7 @@ HC_NOINLINE inline outcome perform_together(machine::mask mask, var_call& call) 
 }  // namespace wire
 
 template <class R, u32 Units, u32 Room>
-HC_INLINE answer<R> port::call_together(const service_word* word, const u32 (&units)[Room]) {
+HC_DEVICE_INLINE answer<R> port::call_together(const service_word* word, const u32 (&units)[Room]) {
     u32 why;
     const u32 number = number_of(word, why);
     if (number == 0) return wire::no_answer<R>(why, 0);
@@ -132,7 +132,7 @@ HC_INLINE answer<R> port::call_together(const service_word* word, const u32 (&un
 }
 
 template <u32 Units, u32 Room>
-HC_INLINE answer<void> port::post_together(const service_word* word, const u32 (&units)[Room]) {
+HC_DEVICE_INLINE answer<void> port::post_together(const service_word* word, const u32 (&units)[Room]) {
     u32 why;
     const u32 number = number_of(word, why);
     if (number == 0) return wire::no_answer<void>(why, 0);

@@ -10,14 +10,14 @@ using word = hostcall_word;
 constexpr u32 word_halves = HOSTCALL_WORD_BYTES / 2;
 
 /// A word of this payload (what is in the upper half of its last unit is replaced) and this raw tag.
-HC_INLINE word make_word(u32 a, u32 b, u32 c, u32 d, u32 tag) { return {{a, b, c, (d & 0xffffu) | tag << 16}}; }
+HC_DEVICE_INLINE word make_word(u32 a, u32 b, u32 c, u32 d, u32 tag) { return {{a, b, c, (d & 0xffffu) | tag << 16}}; }
 
 /// The raw tag of a word.
-HC_INLINE u32 tag_of(const word& word) { return word.at[3] >> 16; }
+HC_DEVICE_INLINE u32 tag_of(const word& word) { return word.at[3] >> 16; }
 
 /// Word `index` of a stream of 32-bit units, of which `unit(i)` gives the `i`-th (anything behind the last).
 template <class Unit>
-HC_INLINE word pack(u32 index, u32 tag, const Unit& unit) {
+HC_DEVICE_INLINE word pack(u32 index, u32 tag, const Unit& unit) {
     const u32 first = index * word_halves / 2;
     const u32 a = unit(first), b = unit(first + 1), c = unit(first + 2), d = unit(first + 3);
     if (index % 2 == 0) return make_word(a, b, c, d, tag);
@@ -26,7 +26,7 @@ HC_INLINE word pack(u32 index, u32 tag, const Unit& unit) {
 
 /// Unit `index` of a stream in `count` words: what `pack` packed. What would lie behind the last word is nothing.
 template <u32 N>
-HC_INLINE u32 unpack(const word (&words)[N], u32 index) {
+HC_DEVICE_INLINE u32 unpack(const word (&words)[N], u32 index) {
     u32 unit = 0;
     HC_UNROLL
     for (u32 part = 0; part < 2; part++) {

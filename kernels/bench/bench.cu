@@ -10,30 +10,30 @@ using pair = hostcall::array<u64, 2>;
 
 // The functions of `bench_services`.
 
-HC_INLINE block question(u32 i) {
+HC_DEVICE_INLINE block question(u32 i) {
     block block;
     HC_UNROLL
     for (u32 k = 0; k < 16; k++) block[k] = k == 0 ? i : i ^ k;
     return block;
 }
-HC_INLINE bool is_answer(const hostcall::answer<pair>& answer, const block& block) {
+HC_DEVICE_INLINE bool is_answer(const hostcall::answer<pair>& answer, const block& block) {
     u64 all = 0;
     HC_UNROLL
     for (u32 k = 1; k < 16; k++) all ^= block[k];
     return answer.ok() && answer->at[0] == (u64)block[0] + 1 && answer->at[1] == all;
 }
-HC_INLINE u64 eight(const u8* from) {
+HC_DEVICE_INLINE u64 eight(const u8* from) {
     u64 value = 0;
     HC_UNROLL
     for (u32 k = 0; k < 8; k++) value |= (u64)from[k] << (8 * k);
     return value;
 }
-HC_INLINE u64 digest(const u8* data, u64 len) {
+HC_DEVICE_INLINE u64 digest(const u8* data, u64 len) {
     if (len < 8) return len;
     const u64 last = eight(data + len - 8);
     return eight(data) ^ (last << 1 | last >> 63) ^ len;
 }
-HC_INLINE u8 filling(u32 chunk) { return (u8)(chunk * 31) | 1; }
+HC_DEVICE_INLINE u8 filling(u32 chunk) { return (u8)(chunk * 31) | 1; }
 
 /// `calls` calls over a port that is held, after `warm` others. `out`, for each lane: nanoseconds, right answers.
 HOSTCALL_KERNEL(call_held, u32 warm, u32 calls, pair* out, u64) {

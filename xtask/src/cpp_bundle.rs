@@ -1,17 +1,20 @@
 //! The part of the GPU bundle that tests and measures kernels in C++ and hosts in C.
 
 use anyhow::{Context, Result};
+use hostcall_idl::files::{Source, parse};
+use hostcall_idl::generate::{Language, Namespace, generate};
 use xshell::{Shell, cmd};
 
 /// Sources of kernels, and where their cubins go.
-const KERNELS: [(&str, &str); 3] = [
+const KERNELS: [(&str, &str); 4] = [
     ("examples/cuda/behaviours.cu", "behaviours"),
+    ("crates/hostcall-cpp-tests/cpp/twins.cu", "twins"),
     ("kernels/bench/bench.cu", "bench"),
     ("crates/hostcall-cpp-tests/cpp/packets.cu", "packets"),
 ];
 
 /// Their tests.
-const TESTS: [&str; 3] = ["cpp_behaviours", "cpp_streams", "packets"];
+const TESTS: [&str; 4] = ["cpp_behaviours", "cpp_streams", "packets", "rust_behaviours"];
 
 /// Kernels compiled by nvcc and by clang; their tests; the C library, and sources of hosts, which the machine's own compilers take.
 pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
@@ -70,8 +73,36 @@ fn hosts(sh: &Shell, to: &str) -> Result<()> {
     sh.copy_file(target.join("examples/handler_rate"), to)?;
     cmd!(sh, "strip {to}/handler_rate").quiet().run()?;
     cmd!(sh, "{target}/examples/kernels --targets cubin:sm_90 kernels/bench {to}/bench.program").run()?;
-    for file in ["tests/c/driver.c", "tests/c/check.h", "examples/existing.cu"] {
+    for file in ["tests/c/driver.c", "tests/c/check.h"] {
         sh.copy_file(format!("crates/libhostcall/{file}"), to)?;
     }
-    Ok(sh.copy_file("examples/cuda/services.cuh", format!("{to}/host_services.cuh"))?)
+    for file in ["before.cu", "existing.cu", "host_services.cuh", "host_services.hpp"] {
+        sh.copy_file(format!("crates/libhostcall/examples/existing/{file}"), to)?;
+    }
+    programs(sh, to)
+}
+
+/// Hosts in C and C++ that launch the kernels of the behaviours: the tests of `crates/libhostcall`.
+fn programs(sh: &Shell, to: &str) -> Result<()> {
+    let (tests, hosts) = ("crates/libhostcall/tests/c", format!("{to}/hosts"));
+    sh.create_dir(&hosts)?;
+    let services = sh.read_file("kernels/behaviours-services/src/lib.rs")?;
+    let interface = parse(&[Source { name: "lib.rs", text: &services }]).map_err(|errors| anyhow::anyhow!("{errors}"))?;
+    let version = hostcall_abi::ABI_VERSION;
+    sh.write_file(format!("{hosts}/behaviours.h"), generate(&interface, Language::C, &Namespace::default()))?;
+    sh.write_file(format!("{hosts}/behaviours.hpp"), generate(&interface, Language::CppHost, &"services".parse()?))?;
+    sh.write_file(format!("{hosts}/definitions.h"), format!("#include \"behaviours.h\"\nenum {{ ABI_VERSION = {version} }};\n"))?;
+    let flags = ["-O1", "-s", "-pthread"];
+    let library = [format!("-L{to}/prefix/lib"), "-lhostcall".into(), "-Wl,-rpath,$ORIGIN/../prefix/lib".into()];
+    let include = ["-Icrates/libhostcall/include".to_owned(), format!("-I{hosts}")];
+    for name in ["calls", "lives", "generated"] {
+        cmd!(sh, "gcc -std=c99 {flags...} {include...} {tests}/{name}.c {library...} -o {hosts}/{name}").run().context("needs gcc")?;
+    }
+    cmd!(sh, "g++ -std=c++17 {flags...} {include...} {tests}/suite.cpp {library...} -o {hosts}/suite").run().context("needs g++")?;
+    let flags = ["-std=gnu99", "-O1", "-s", "-DCHECK_WITHOUT_LIBRARY"];
+    cmd!(sh, "gcc {flags...} {include...} {tests}/opened.c -ldl -o {hosts}/opened").run()?;
+    let kernels = crate::target_directory().join("release/examples/kernels");
+    // For a GPU, and for the simulator, on which the programs can be tried.
+    cmd!(sh, "{kernels} --targets sim,cubin:sm_90 kernels/behaviours {to}/behaviours.program").run()?;
+    Ok(())
 }

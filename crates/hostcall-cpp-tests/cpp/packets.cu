@@ -7,17 +7,17 @@ using hostcall::u64;
 namespace {
 
 /// Numbers that look random, and are the same for the host.
-HC_INLINE u64 mix(u64 value) {
+HC_DEVICE_INLINE u64 mix(u64 value) {
     value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
     value = (value ^ (value >> 27)) * 0x94d049bb133111ebull;
     return value ^ (value >> 31);
 }
 
 /// Whether a lane takes part in a call, as part of any mask.
-HC_INLINE bool takes_part(u64 lane, u32 call) { return mix(lane << 16 | call) % 4 != 0 || call == 0; }
+HC_DEVICE_INLINE bool takes_part(u64 lane, u32 call) { return mix(lane << 16 | call) % 4 != 0 || call == 0; }
 
 /// Sends up to six words of data, and checks what comes back: their sum, which the handler makes differ from lane to lane, and their number.
-HC_INLINE u32 exchange(void* buffer, bool mail, u32 service, u64 lane, u32 call) {
+HC_DEVICE_INLINE u32 exchange(void* buffer, bool mail, u32 service, u64 lane, u32 call) {
     u64 words[8] = {lane << 8 | call, mix(lane + call) % 7};
     u64 sum = words[0];
     for (u32 i = 0; i < 6; i++) {

@@ -70,7 +70,17 @@ pub fn whole_images() -> Vec<(String, PathBuf)> {
     cubins("HOSTCALL_WHOLE_IMAGES")
 }
 
-/// The same of the client over a recorded bus.
+/// The simulator's images of the first example of docs/cpp.md.
+pub fn add42_images() -> Vec<(String, PathBuf)> {
+    present([("g++", env!("HOSTCALL_CPP_ADD42_GCC")), ("clang++", env!("HOSTCALL_CPP_ADD42_CLANG"))])
+}
+
+/// The simulator's images of the kernels that the tests of kernels in Rust run.
+pub fn twin_images() -> Vec<(String, PathBuf)> {
+    present([("g++", env!("HOSTCALL_CPP_TWINS_GCC")), ("clang++", env!("HOSTCALL_CPP_TWINS_CLANG"))])
+}
+
+/// The simulator's images of the client over a recorded bus.
 pub fn clients() -> Vec<(String, PathBuf)> {
     present([("g++", env!("HOSTCALL_CPP_CLIENT_GCC")), ("clang++", env!("HOSTCALL_CPP_CLIENT_CLANG"))])
 }

@@ -11,7 +11,7 @@ fn root() -> PathBuf {
 }
 
 /// The sources that everything has to compile.
-const SOURCES: [&str; 2] = ["examples/cuda/add42.cu", "examples/cuda/behaviours.cu"];
+const SOURCES: [&str; 3] = ["examples/cuda/add42.cu", "examples/cuda/behaviours.cu", "crates/hostcall-cpp-tests/cpp/twins.cu"];
 
 /// A kernel with one call, for what it weighs.
 const SCALAR: &str = "#include \"services.cuh\"
@@ -24,9 +24,9 @@ const ABORTING: &str = "#define HOSTCALL_ON_ERROR_ABORT
 HOSTCALL_KERNEL(aborting, float* y) { y[0] = Host::add42(y[0]); Host::nothing(); Host::log(\"text\"); Host::note(1); }
 ";
 
-/// Whether a source takes a compiler seconds: it is compiled for one architecture, the others for all.
+/// Whether a source takes a compiler seconds: it is compiled for some architectures, the others for all.
 fn is_large(source: &Path) -> bool {
-    source.ends_with("behaviours.cu")
+    source.ends_with("behaviours.cu") || source.ends_with("twins.cu")
 }
 
 fn clang() -> Option<&'static str> {
@@ -40,6 +40,19 @@ fn clang() -> Option<&'static str> {
 
 fn ptxas() -> Option<Ptxas> {
     Ptxas::find().map_err(|error| println!("skipped: {error}")).ok()
+}
+
+/// An assembler that knows an architecture: CUDA 13's knows no sm_70.
+fn assembler(arch: &str) -> Option<PathBuf> {
+    if arch != "sm_70" {
+        return Some(ptxas()?.path);
+    }
+    let old = root().join("target/cuda-12.4/nvidia/cuda_nvcc/bin/ptxas");
+    if !old.is_file() {
+        println!("skipped: there is no {}; `cargo xtask setup` installs it", old.display());
+        return None;
+    }
+    Some(old)
 }
 
 /// `nvcc` as `cargo xtask setup` installs it, or the machine's own.
@@ -94,17 +107,19 @@ fn clang_ptx(clang: &str, standard: &str, arch: &str, ptx: u32, source: &Path, t
 #[test]
 fn clang_makes_ptx_that_assembles_for_every_architecture() {
     let Some(clang) = clang() else { return };
-    let ptxas = ptxas();
     let (dir, sources) = sources();
     // The least version of PTX that has 16-byte atomic accesses, or the architecture.
-    for (arch, ptx) in [("sm_75", 84), ("sm_80", 84), ("sm_90", 84), ("sm_100", 86), ("sm_120", 87)] {
+    for (arch, ptx) in [("sm_70", 84), ("sm_75", 84), ("sm_80", 84), ("sm_90", 84), ("sm_100", 86), ("sm_120", 87)] {
         let standard = if arch == "sm_90" { "c++20" } else { "c++17" };
-        for source in sources.iter().filter(|source| arch == "sm_90" || !is_large(source)) {
+        let ptxas = assembler(arch);
+        for source in sources.iter().filter(|source| ["sm_70", "sm_90"].contains(&arch) || !is_large(source)) {
             let text = clang_ptx(clang, standard, arch, ptx, source, &dir.path().join("image.ptx"));
             assert!(text.contains("st.relaxed.sys.global.b128") && text.contains("ld.relaxed.sys.global.b128"), "{}", source.display());
             assert!(text.contains(".const .align 64 .b8 __hostcall_device[128]"), "the descriptor lies in constant memory");
             if let Some(ptxas) = &ptxas {
-                ptxas.assemble(text.as_bytes(), arch).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+                let mut command = Command::new(ptxas);
+                command.arg(format!("-arch={arch}")).arg("-Werror").arg(dir.path().join("image.ptx"));
+                run(command.arg("-o").arg(dir.path().join("image.cubin")));
             }
         }
     }
@@ -150,7 +165,10 @@ fn nvcc_compiles_both_passes_without_a_warning() {
         ("c++17", "sm_120", &[]),
     ];
     for (i, (standard, arch, options)) in ways.into_iter().enumerate() {
-        for source in sources.iter().filter(|source| i == 0 || source.ends_with("add42.cu")) {
+        // Those that change what is made of a source, with the one that has every kind of call.
+        let all_calls = ["-G", "-lineinfo"].iter().any(|option| options.contains(option));
+        let is_tried = |source: &Path| i == 0 || source.ends_with("add42.cu") || all_calls && source.ends_with("behaviours.cu");
+        for source in sources.iter().filter(|source| is_tried(source)) {
             let mut command = strict(toolkit.join("bin/nvcc"), standard);
             command.args(["-c", "-Werror=all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror"]).arg(format!("-arch={arch}")).args(options);
             run(command.arg(source).arg("-o").arg(dir.path().join("image.o")));
@@ -162,7 +180,7 @@ fn nvcc_compiles_both_passes_without_a_warning() {
 fn two_translation_units_of_nvcc_link_as_one_program() {
     let Some(toolkit) = toolkit() else { return };
     let (dir, _) = sources();
-    let objects: Vec<PathBuf> = SOURCES
+    let objects: Vec<PathBuf> = SOURCES[..2]
         .iter()
         .enumerate()
         .map(|(i, source)| {
@@ -192,7 +210,7 @@ fn clang_compiles_for_amd_with_accesses_of_16_bytes() {
         ("gfx1100", "global_store_b128", "global_load_b128"),
     ] {
         let standard = if arch == "gfx942" { "c++20" } else { "c++17" };
-        for source in sources.iter().filter(|source| arch == "gfx942" || !is_large(source)) {
+        for source in sources.iter().filter(|source| arch != "gfx90a" || !is_large(source)) {
             let image = dir.path().join("image.s");
             let mut command = strict(clang, standard);
             command.args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O3", "-Wall", "-Wextra", "-Werror", "-S"]);
@@ -211,7 +229,6 @@ fn packets_compile_for_every_architecture_with_accesses_that_the_host_sees() {
     let (dir, source) = (tempfile::tempdir().expect("a directory"), root().join(PACKETS));
     let image = dir.path().join("image");
     if let Some(clang) = clang() {
-        let ptxas = ptxas();
         for (arch, ptx) in [("sm_70", 84), ("sm_75", 84), ("sm_80", 84), ("sm_90", 84), ("sm_100", 86), ("sm_120", 87)] {
             let text = clang_ptx(clang, "c++17", arch, ptx, &source, &image);
             for access in [
@@ -222,9 +239,8 @@ fn packets_compile_for_every_architecture_with_accesses_that_the_host_sees() {
             ] {
                 assert!(text.contains(access), "{arch}: {access}");
             }
-            // Assemblers of CUDA 13 know no sm_70.
-            if let Some(ptxas) = ptxas.as_ref().filter(|_| arch != "sm_70") {
-                ptxas.assemble(text.as_bytes(), arch).unwrap_or_else(|error| panic!("{arch}: {error}"));
+            if let Some(ptxas) = assembler(arch) {
+                run(Command::new(ptxas).arg(format!("-arch={arch}")).arg(&image).arg("-o").arg(dir.path().join("image.cubin")));
             }
         }
         for arch in ["gfx90a", "gfx942", "gfx1100", "gfx1200"] {
@@ -268,15 +284,17 @@ fn hipcc_5_2_compiles_both_passes_for_gfx90a() {
     }
     let (dir, sources) = sources();
     let image = dir.path().join("image.s");
-    for (pass, source) in sources.iter().flat_map(|source| ["--cuda-device-only", "--cuda-host-only"].map(|pass| (pass, source))) {
+    let standards = |source: &'_ Path| if source.ends_with("twins.cu") { &["-std=c++17"][..] } else { &["-std=c++17", "-std=c++20"] };
+    let ways = sources.iter().flat_map(|source| standards(source).iter().map(move |standard| (source, *standard)));
+    for (pass, (source, standard)) in ways.flat_map(|way| ["--cuda-device-only", "--cuda-host-only"].map(|pass| (pass, way))) {
         let Some(mut command) = hipcc() else { return };
-        command.args(["-std=c++17", "--offload-arch=gfx90a", "-S", pass, "-Wall", "-Wextra", "-Werror", "-include", "hip/hip_runtime.h"]);
+        command.args([standard, "--offload-arch=gfx90a", "-S", pass, "-Wall", "-Wextra", "-Werror", "-include", "hip/hip_runtime.h"]);
         // It names libraries to a compiler that links nothing. And clang 15 cannot clear more of a stack at once than this.
         command.args(["-Wno-unused-command-line-argument", "-mllvm", "-amdgpu-mem-intrinsic-expand-size=64"]);
         command.arg("-I").arg(root().join("include")).arg("-I").arg(root().join("examples/cuda"));
         run(command.args(["-x", "hip"]).arg(source).arg("-o").arg(&image));
         let text = std::fs::read_to_string(&image).expect("assembly");
         let accesses = text.contains("global_store_dwordx4") && text.contains("global_load_dwordx4");
-        assert_eq!(accesses, pass == "--cuda-device-only", "{pass}, {}", source.display());
+        assert_eq!(accesses, pass == "--cuda-device-only", "{pass}, {standard}, {}", source.display());
     }
 }

@@ -29,12 +29,12 @@ fn modes() -> Vec<Setting> {
     ["sim", "sim:lanes=64", "sim:threads", "sim:threads,lanes=64"].map(Setting::usual).into()
 }
 
-/// With few ports and few staging slots, too, in every mode, and with seeds.
+/// With few ports and few staging slots, too, in every mode, and with 20 seeds for each size of a wave.
 fn scarcity() -> Vec<Setting> {
     let mut devices = vec![device_spec()];
     if on_simulator() {
-        devices = ["sim", "sim:threads"].map(str::to_owned).into();
-        devices.extend((1..=20).map(|seed| format!("sim:seed={seed},lanes={}", if seed % 2 == 0 { 64 } else { 32 })));
+        devices = modes().into_iter().map(|mode| mode.device).collect();
+        devices.extend((1..=20).flat_map(|seed| [32, 64].map(|lanes| format!("sim:seed={seed},lanes={lanes}"))));
     }
     let few = [(1, 2), (3, 8), (64, 2)];
     devices.into_iter().flat_map(|device| few.map(|scarce| Setting { device: device.clone(), scarce: Some(scarce) })).collect()
@@ -375,7 +375,7 @@ fn a_launch_with_other_arguments_than_the_kernel_takes_is_refused() {
 
 #[test]
 fn the_host_formats_what_kernels_print_and_refuses_conversions_that_are_none() {
-    each(&modes(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let [(out, printed), (error, errors)] = [hostcall::Sink::buffer(), hostcall::Sink::buffer()];
         let bench = Bench::new(image, setting, |builder| builder.stdout(out).stderr(error));
         let memory = bench.device.alloc::<u64>(40).unwrap();
@@ -400,7 +400,7 @@ fn the_host_formats_what_kernels_print_and_refuses_conversions_that_are_none() {
 
 #[test]
 fn built_in_services_print_tell_the_time_and_the_environment_and_serve_files() {
-    each(&modes(), |image, setting| {
+    each(&everywhere(), |image, setting| {
         let dir = tempfile::tempdir().unwrap();
         let (sink, printed) = hostcall::Sink::buffer();
         let bench = Bench::new(image, setting, |builder| {
@@ -411,5 +411,51 @@ fn built_in_services_print_tell_the_time_and_the_environment_and_serve_files() {
         assert_eq!(String::from_utf8(printed.lock().unwrap().clone()).unwrap(), "printed from C++\n".repeat(40));
         let written = std::fs::read(dir.path().join("numbers")).unwrap();
         assert_eq!(written, (0..40u64).flat_map(|i| (i * i).to_le_bytes()).collect::<Vec<u8>>());
+    });
+}
+
+#[test]
+fn kernels_see_the_arguments_and_variables_that_were_granted() {
+    each(&everywhere(), |image, setting| {
+        let set_up = |builder: hostcall::ServerBuilder| {
+            let builder = builder.arg("first").arg("zwei of 16 bytes");
+            builder.env("GREETING", "hello").env("EMPTY", "")
+        };
+        let bench = Bench::new(image, setting, set_up);
+        let right: Vec<u64> = bench.run("grants", 70, Args::new()).unwrap();
+        assert_eq!(right, [63; 70], "{right:x?}");
+    });
+}
+
+#[test]
+fn files_end_are_refused_and_are_closed() {
+    each(&everywhere(), |image, setting| {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("given")).unwrap();
+        std::fs::write(dir.path().join("given/text"), "hello").unwrap();
+        std::fs::write(dir.path().join("secret"), "no").unwrap();
+        // Fewer than all lanes open one after the other, and more than are open at once.
+        let limits = hostcall::Limits::default().open_files(50);
+        let bench = Bench::new(image, setting, |builder| {
+            builder.limits(limits).dir(dir.path().join("given"), "/given", hostcall::Access::ReadOnly).unwrap()
+        });
+        let right: Vec<u64> = bench.run("files", 40, Args::new()).unwrap();
+        assert_eq!(right, [255; 40], "{right:x?}");
+        assert!(!dir.path().join("given/new").exists());
+        assert_eq!(std::fs::read_to_string(dir.path().join("given/text")).unwrap(), "hello");
+    });
+}
+
+#[test]
+fn lanes_that_call_while_the_kernel_is_being_ended_end_and_the_next_kernel_is_served() {
+    each(&everywhere(), |image, setting| {
+        let bench = whole(image, setting);
+        let memory = bench.launch::<u64>("is_ended", 130, 1, Args::new());
+        let error = bench.server.wait(&bench.queue).unwrap_err();
+        let [panic] = &error.report().panics[..] else { panic!("{error}") };
+        assert!(panic.message.contains("the kernel is to end"), "{error}");
+        assert_eq!(bench.queue.read(&memory).unwrap(), [0; 130], "calls that end their lane do not fail");
+        let sums: Vec<u64> = bench.run("masked", 96, Args::new().value(u64::MAX)).unwrap();
+        assert_eq!(sums, (0..96).map(|i| i + 1000).collect::<Vec<u64>>());
     });
 }

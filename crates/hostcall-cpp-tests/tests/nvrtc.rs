@@ -94,6 +94,18 @@ fn the_newest_compiles_headers_that_are_given_by_name() {
 }
 
 #[test]
+fn the_newest_compiles_for_debuggers_and_with_lines() {
+    let Some(library) = installed("cuda/nvidia/cu13/lib/libnvrtc.so.13") else { return };
+    let nvrtc = load(&library);
+    for (option, section) in [("--device-debug", ".section\t.debug_info"), ("-lineinfo", "\t.loc\t")] {
+        for source in ["add42.cu", "behaviours.cu"] {
+            let text = ptx(&nvrtc, source, &["--std=c++17", "--gpu-architecture=compute_90", option]);
+            assert!(text.contains(section), "{source}, {option}");
+        }
+    }
+}
+
+#[test]
 fn that_of_cuda_12_4_compiles_and_its_assembler_assembles() {
     let Some(library) = installed("cuda-12.4/nvidia/cuda_nvrtc/lib/libnvrtc.so.12") else { return };
     let Some(ptxas) = installed("cuda-12.4/nvidia/cuda_nvcc/bin/ptxas") else { return };

@@ -8,7 +8,7 @@
 #![allow(missing_docs, reason = "a test")]
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use hostcall_abi::lanes::Lanes;
 use hostcall_abi::port::{Arch, Client, Group, Held, PortState, Reply};
@@ -455,9 +455,19 @@ fn lanes(m: &Message, delay: u32, memory: &State, mut carry_out: impl FnMut(&Mes
     (all.collect(), after)
 }
 
+/// How many words of the port a message that scrubs has stored, by all its lanes; `None`: it does not scrub.
+fn scrubbed<'a>(accesses: impl IntoIterator<Item = &'a Access>) -> Option<usize> {
+    let stores = accesses.into_iter().filter_map(|access| match access {
+        Access::Store(_, index, word) if Tag::new(Word(*word).tag() & 0x7fff).scrubs() => Some(*index),
+        _ => None,
+    });
+    let places: BTreeSet<u32> = stores.collect();
+    (!places.is_empty()).then_some(places.len())
+}
+
 #[test]
 fn every_access_of_the_client_in_cpp_is_that_of_the_client_in_rust() {
-    let (mut statuses, mut accesses) = ([0u32; 16], 0);
+    let (mut statuses, mut accesses, mut scrubs) = ([0u32; 16], 0, [0, 0]);
     for (compiler, image) in clients() {
         // SAFETY: an image of this crate's build script, without initialisers.
         let library = unsafe { libloading::Library::new(&image) }.expect("the client loads");
@@ -483,6 +493,13 @@ fn every_access_of_the_client_in_cpp_is_that_of_the_client_in_rust() {
                     accesses += rust.0.len();
                     statuses[(rust.1.status | rust.1.reply_status) as usize & 15] += 1;
                 }
+                if let Some(words) = scrubbed(rust.iter().flat_map(|(trace, _)| trace)) {
+                    assert_eq!(
+                        words, after.geometry[0] as usize,
+                        "{compiler}, seed {seed}, message {step}: it rewrites every word of its port"
+                    );
+                    scrubs[usize::from(!m.mask.is_power_of_two())] += 1;
+                }
                 assert_eq!(after.states, other_after.states);
                 memory = after;
                 // Nobody else gives ports back that were held.
@@ -490,6 +507,7 @@ fn every_access_of_the_client_in_cpp_is_that_of_the_client_in_rust() {
             }
         }
     }
-    println!("{accesses} accesses; lanes by status: {statuses:?}");
+    println!("{accesses} accesses; messages of one lane and of several that scrub: {scrubs:?}; lanes by status: {statuses:?}");
+    assert!(clients().is_empty() || scrubs.iter().all(|scrubs| *scrubs > 100), "{scrubs:?}");
     assert!(clients().is_empty() || [0, 5, 6, 7, 12].iter().all(|status| statuses[*status] > 20), "{statuses:?}");
 }

@@ -233,9 +233,11 @@ fn typed_definitions_of_odd_types_compile() {
 #[test]
 fn the_stubs_of_the_repository_are_what_is_generated() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for (definitions, stubs) in
-        [("examples/cuda/services.rs", "examples/cuda/services.cuh"), ("kernels/bench-services/src/lib.rs", "kernels/bench/services.cuh")]
-    {
+    for (definitions, stubs) in [
+        ("examples/cuda/services.rs", "examples/cuda/services.cuh"),
+        ("kernels/bench-services/src/lib.rs", "kernels/bench/services.cuh"),
+        ("kernels/behaviours-services/src/lib.rs", "crates/hostcall-cpp-tests/cpp/behaviours.cuh"),
+    ] {
         let text = [definitions, stubs].map(|name| fs::read_to_string(root.join(name)).expect("it is there"));
         assert!(generated(&text[0], Language::Cuda, "") == text[1], "cargo hostcall bindgen --lang cuda -o {stubs} {definitions}");
     }

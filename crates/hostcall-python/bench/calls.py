@@ -49,7 +49,7 @@ def note(x: hc.f32) -> None:
 
 SOURCE = r"""
 #if defined(__CUDA_ARCH__) || defined(__NVPTX__)
-HC_INLINE unsigned long long ticks() { unsigned long long t; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); return t; }
+HC_DEVICE_INLINE unsigned long long ticks() { unsigned long long t; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); return t; }
 #else
 static inline unsigned long long ticks() { return __builtin_ia32_rdtsc(); }
 #endif

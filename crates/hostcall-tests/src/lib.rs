@@ -5,16 +5,26 @@
 //!
 //! `HOSTCALL_TEST_PORTS` and `HOSTCALL_TEST_SLOTS` make ports and staging slots scarce, for servers of which a test does not say itself how many they
 //! have. `cargo xtask scarcity` runs every behaviour so. With `HOSTCALL_TEST_HELP=1`, waves that wait serve ports, where they can.
+//!
+//! `HOSTCALL_TEST_KERNELS` names an image that takes the place of the kernels: those of `crates/hostcall-cpp-tests/cpp/twins.cu`.
 
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 
 use hostcall::{BufferHandle, Server, ServerBuilder, Status, WaitError};
-use offload::{Args, Device, Launch, Program, ProgramBundle, Queue};
+use offload::{Args, Device, Image, ImageKind, Launch, Program, ProgramBundle, Queue};
 
 /// The kernels.
+///
+/// # Panics
+/// When others are asked for, and cannot be read.
 pub fn bundle() -> ProgramBundle {
-    offload::include_program!("behaviours")
+    let Some(path) = std::env::var_os("HOSTCALL_TEST_KERNELS") else { return offload::include_program!("behaviours") };
+    let path = Path::new(&path);
+    let kind = if path.extension().is_some_and(|extension| extension == "cubin") { ImageKind::Cubin } else { ImageKind::Sim };
+    let image = std::fs::read(path).unwrap_or_else(|error| panic!("HOSTCALL_TEST_KERNELS={}: {error}", path.display()));
+    ProgramBundle::new("behaviours", vec![Image::new(kind, device().info().arch.clone(), image)])
 }
 
 /// What `HOSTCALL_TEST_DEVICE` says.

@@ -432,6 +432,18 @@ class server {
   std::unique_ptr<hc_server, detail::ender<hc_server, detail::stop>> handle_;
 };
 
+#ifdef CUDART_VERSION
+// The module of a kernel, `attach_cuda_kernel(server, demo, "mine")`: for programs that launch by `<<<…>>>`. It is there
+// where cuda_runtime.h has been included before, as nvcc does.
+template <class... P>
+attachment attach_cuda_kernel(server &to, void (*kernel)(P...), const char *name) {
+  cudaFunction_t function = nullptr;
+  const cudaError_t result = cudaGetFuncBySymbol(&function, reinterpret_cast<const void *>(kernel));
+  if (result != cudaSuccess) throw error(HC_DEVICE, cudaGetErrorString(result));
+  return to.attach_cuda_function(function, name);
+}
+#endif
+
 // A launch by other means than this library's, announced from here until its end.
 class launch {
  public:

@@ -32,6 +32,5 @@ for part in "$here"/../../../include/hostcall*; do
   if [ -e "$part" ]; then cp -R "$part" "$prefix/include/"; fi
 done
 sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$here/hostcall.pc.in" >"$prefix/lib/pkgconfig/hostcall.pc"
-cp "$here/hostcallConfig.cmake" "$prefix/lib/cmake/hostcall/"
-sed -e "s|@VERSION@|$version|" "$here/hostcallConfigVersion.cmake.in" >"$prefix/lib/cmake/hostcall/hostcallConfigVersion.cmake"
+cp "$here/hostcallConfig.cmake" "$here/hostcallConfigVersion.cmake" "$prefix/lib/cmake/hostcall/"
 echo "installed in $prefix"

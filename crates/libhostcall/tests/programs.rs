@@ -5,7 +5,9 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
+use behaviours_services::{gate, typed};
 use common::{C, CPP, Compiler, kernels, program, write_definitions};
+use hostcall::Definition;
 use hostcall_test_support::{succeed, text};
 
 /// Compiles a program with each compiler that is there, and runs each.
@@ -36,7 +38,30 @@ fn a_host_in_c() {
 
 #[test]
 fn a_host_in_cpp() {
-    with_each(&CPP, "suite.cpp", |program, kernels| all_right(program, kernels, 7));
+    with_each(&CPP, "suite.cpp", |program, kernels| all_right(program, kernels, 8));
+}
+
+#[test]
+fn a_host_in_c_by_generated_functions() {
+    with_each(&C, "generated.c", |program, kernels| all_right(program, kernels, 2 * 3));
+}
+
+/// The text is all that `HC_DEFINITION` has.
+#[test]
+fn the_text_of_a_definition_says_the_whole_of_it() {
+    for definition in [
+        typed::definition::add42(),
+        typed::definition::large(),
+        typed::definition::measure(),
+        typed::definition::fill(),
+        typed::definition::echo(),
+        typed::definition::log(),
+        gate::definition::held_back(),
+    ] {
+        let builder = Definition::builder(definition.name.as_ref()).structure("Large", 128).structure("Refused", 4);
+        let builder = builder.function(&definition.text).expect("a definition says its function");
+        assert_eq!(builder.build().as_ref(), Ok(&definition));
+    }
 }
 
 #[test]
@@ -63,7 +88,7 @@ fn a_host_in_c_leaks_nothing() {
     }
     write_definitions(folder.path());
     let kernels = kernels(folder.path());
-    for (source, parts) in [("calls.c", 2 * 11), ("lives.c", 2 * 8), ("faults.c", 4)] {
+    for (source, parts) in [("calls.c", 2 * 11), ("lives.c", 2 * 8), ("faults.c", 4), ("generated.c", 2 * 3)] {
         all_right(&common::program_with(folder.path(), source, C[0], &[FLAG]), &kernels, parts);
     }
 }

@@ -1,7 +1,7 @@
 
 // Uses of the stubs of `odd/mod.rs`, so that their templates are instantiated.
-HC_DEVICE void use(hostcall::port& port, unsigned char* bytes, Wide* wides);
-HC_DEVICE void use(hostcall::port& port, unsigned char* bytes, Wide* wides) {
+HC_ON_DEVICE void use(hostcall::port& port, unsigned char* bytes, Wide* wides);
+HC_ON_DEVICE void use(hostcall::port& port, unsigned char* bytes, Wide* wides) {
   Odd::nothing();
   Odd::barrier_on(port);
   Odd::checked(true, U'x');

@@ -92,7 +92,7 @@ def _function(wire: Wire, on_error: str | None) -> str:
     elif on_error == "value":
         lines.append("*(int*)hc_result = (int)hc_answer.status;")
     body = "".join(f"    {line}\n" for line in [*lines, "return 0;"])
-    return f'\n{before}extern "C" HC_DEVICE int {name}({", ".join(parameters)}) {{\n{body}}}\n'
+    return f'\n{before}extern "C" HC_ON_DEVICE int {name}({", ".join(parameters)}) {{\n{body}}}\n'
 
 
 def _argument(of: Type, at: int) -> tuple[str, str]:

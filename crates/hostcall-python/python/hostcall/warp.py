@@ -71,7 +71,7 @@ def _function(of: Wire) -> str:
     if returned != "void":
         lines.append(f"return ({returned})hc_answer.value;")
     body = "".join(f"    {line}\n" for line in lines)
-    return f"inline HC_DEVICE {returned} {_symbol(of)}({parameters}) {{\n{body}}}\n"
+    return f"inline HC_ON_DEVICE {returned} {_symbol(of)}({parameters}) {{\n{body}}}\n"
 
 
 def _cpp(of: Type) -> str:

@@ -38,7 +38,7 @@ static void calls_in_each_mode(void) {
     uint32_t number, by_name;
     char *stats;
     int drops = 0;
-    MUST(hc_register(host.server, &Typed__add42, mode, mode == HC_DEFERRED ? add42_deferred : add42, &drops, drop, &service));
+    MUST(hc_register(host.server, &Typed__add42_definition, mode, mode == HC_DEFERRED ? add42_deferred : add42, &drops, drop, &service));
     MUST(hc_service_number(service, &number));
     MUST(hc_number(host.server, "Typed::add42", &by_name));
     CHECK(number == by_name && number != 0);
@@ -138,8 +138,8 @@ static void structures(void) {
   uint32_t right[LANES];
   int i;
   begin(&host, NULL, NULL, 0);
-  MUST(hc_register(host.server, &Typed__large, HC_INLINE, large, NULL, NULL, NULL));
-  MUST(hc_register(host.server, &Typed__add42, HC_BLOCKING, add42, NULL, NULL, NULL));
+  MUST(hc_register(host.server, &Typed__large_definition, HC_INLINE, large, NULL, NULL, NULL));
+  MUST(hc_register(host.server, &Typed__add42_definition, HC_BLOCKING, add42, NULL, NULL, NULL));
   attach(&host);
   launch(&host, "shapes", NULL, 0, LANES);
   MUST(hc_wait(host.server, NULL));
@@ -207,7 +207,7 @@ static void strings_and_slices_in(void) {
     uint64_t results[LANES];
     int i;
     begin(&host, NULL, NULL, 0);
-    keep(&host, &Typed__measure, mode, &handler);
+    keep(&host, &Typed__measure_definition, mode, &handler);
     attach(&host);
     launch(&host, "texts", NULL, 0, LANES);
     MUST(hc_wait(host.server, NULL));
@@ -249,7 +249,7 @@ static void slices_out(void) {
     uint64_t results[LANES];
     int i;
     begin(&host, NULL, NULL, 0);
-    keep(&host, &Typed__fill, mode, &handler);
+    keep(&host, &Typed__fill_definition, mode, &handler);
     attach(&host);
     launch(&host, "fills", NULL, 0, LANES);
     MUST(hc_wait(host.server, NULL));
@@ -284,7 +284,7 @@ static void slices_there_and_back(void) {
   for (mode = HC_INLINE; mode <= HC_DEFERRED; mode++) {
     struct host host;
     begin(&host, NULL, NULL, 0);
-    keep(&host, &Typed__echo, mode, &handler);
+    keep(&host, &Typed__echo_definition, mode, &handler);
     attach(&host);
     for (l = 0; l < sizeof lengths / sizeof *lengths; l++) {
       enum { FEW = 8 };
@@ -347,8 +347,8 @@ static void posts(void) {
     struct host host;
     notes = words = 0;
     begin(&host, NULL, NULL, 0);
-    keep(&host, &Typed__note, mode, &note_handler);
-    keep(&host, &Typed__log, mode, &log_handler);
+    keep(&host, &Typed__note_definition, mode, &note_handler);
+    keep(&host, &Typed__log_definition, mode, &log_handler);
     attach(&host);
     launch(&host, "posts", &each, sizeof each, 0);
     launch(&host, "logs", NULL, 0, 0);
@@ -385,7 +385,7 @@ static void single_lanes_fail(void) {
     uint64_t i;
     char *report;
     begin(&host, NULL, NULL, 0);
-    keep(&host, &Typed__picky, mode, &handler);
+    keep(&host, &Typed__picky_definition, mode, &handler);
     attach(&host);
     launch(&host, "picky", NULL, 0, LANES);
     CHECK(hc_wait(host.server, NULL) == HC_KERNEL_FAILED && strstr(hc_last_error(), "too odd") != NULL);
@@ -423,8 +423,8 @@ static void all_lanes_fail(void) {
     uint64_t results[LANES];
     int i;
     begin(&host, NULL, NULL, 0);
-    keep(&host, &Typed__echo, mode, &handler);
-    keep(&host, &Typed__picky, mode, &handler);
+    keep(&host, &Typed__echo_definition, mode, &handler);
+    keep(&host, &Typed__picky_definition, mode, &handler);
     attach(&host);
     launch(&host, "picky", NULL, 0, LANES);
     CHECK(hc_wait(host.server, NULL) == HC_KERNEL_FAILED);

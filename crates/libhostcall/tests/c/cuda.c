@@ -44,7 +44,7 @@ int main(void) {
   char text[1024];
   size_t bytes = sizeof text;
   memcpy(fake_globals + 128, &abi, sizeof abi);
-  fake_signature = Typed__add42.signature;
+  fake_signature = Typed__add42_definition.signature;
 
   CHECK(hc_device_from_cuda_context(NULL, &device) == HC_UNAVAILABLE && strstr(hc_last_error(), "no CUDA context is current") != NULL);
   fake_enter(fake_context);
@@ -61,7 +61,7 @@ int main(void) {
   options.staging_slot_bytes = 4096;
   options.no_window = 1;
   MUST(hc_server_start(device, &options, NULL, 0, &server));
-  MUST(hc_register(server, &Typed__add42, HC_INLINE, handler, NULL, NULL, NULL));
+  MUST(hc_register(server, &Typed__add42_definition, HC_INLINE, handler, NULL, NULL, NULL));
 
   MUST(hc_attach_cuda_module(server, fake_module, "module", &attachment));
   CHECK(fake_loaded == 1);

@@ -15,7 +15,7 @@ static void other_definitions(void) {
   MUST(hc_register(host.server, &other, HC_INLINE, add42, &drops, drop, &service));
   CHECK(hc_attach_program(host.server, host.program, &host.attachment) == HC_MISMATCH && host.attachment == NULL);
   CHECK(strstr(hc_last_error(), "fn(f32) -> f32") != NULL && strstr(hc_last_error(), "fn(f64) -> f32") != NULL);
-  CHECK(hc_register(host.server, &Typed__add42, HC_INLINE, add42, &drops, drop, NULL) == HC_TAKEN && counted(&drops) == 1);
+  CHECK(hc_register(host.server, &Typed__add42_definition, HC_INLINE, add42, &drops, drop, NULL) == HC_TAKEN && counted(&drops) == 1);
   hc_unregister(&service);
   attach(&host);
   CHECK(hc_register(host.server, &other, HC_INLINE, add42, &drops, drop, &service) == HC_MISMATCH && service == NULL);
@@ -29,7 +29,7 @@ static void a_kernel_panics(void) {
   uint64_t mask = 1 << 5;
   char *report;
   begin(&host, NULL, NULL, 0);
-  MUST(hc_register(host.server, &Typed__add42, HC_INLINE, add42, NULL, NULL, NULL));
+  MUST(hc_register(host.server, &Typed__add42_definition, HC_INLINE, add42, NULL, NULL, NULL));
   attach(&host);
   launch(&host, "panics", &mask, sizeof mask, LANES);
   CHECK(hc_wait(host.server, NULL) == HC_KERNEL_FAILED && strstr(hc_last_error(), "was told to") != NULL);
@@ -54,7 +54,7 @@ static void fail_and_count(void *user, const hc_lanes *lanes, hc_call *call) {
 static void the_end_tells_what_nobody_has_waited_for(void) {
   struct host host;
   begin(&host, NULL, NULL, 0);
-  MUST(hc_register(host.server, &Typed__picky, HC_INLINE, fail_and_count, NULL, NULL, NULL));
+  MUST(hc_register(host.server, &Typed__picky_definition, HC_INLINE, fail_and_count, NULL, NULL, NULL));
   attach(&host);
   failed = 0;
   launch(&host, "picky", NULL, 0, LANES);
@@ -101,7 +101,7 @@ static void answers_come_late(void) {
   uint32_t i, k;
   int drops = 0;
   begin(&host, NULL, NULL, 0);
-  MUST(hc_register(host.server, &Gate__held_back, HC_DEFERRED, hold, &drops, drop, NULL));
+  MUST(hc_register(host.server, &Gate__held_back_definition, HC_DEFERRED, hold, &drops, drop, NULL));
   attach(&host);
   held_count = 0;
   launch(&host, "held_backs", NULL, 0, LANES);
@@ -125,7 +125,7 @@ static void answers_come_after_the_server_has_stopped(void) {
   uint64_t results[LANES];
   int i, drops = 0;
   begin(&host, NULL, NULL, 0);
-  MUST(hc_register(host.server, &Gate__held_back, HC_DEFERRED, hold, &drops, drop, NULL));
+  MUST(hc_register(host.server, &Gate__held_back_definition, HC_DEFERRED, hold, &drops, drop, NULL));
   attach(&host);
   held_count = 0;
   launch(&host, "held_backs", NULL, 0, LANES);
@@ -232,7 +232,7 @@ static void programs_by_symbols_and_by_descriptor(void) {
   uint8_t copy[HC_DESCRIPTOR_BYTES];
   uint64_t address = 0, again = 0;
   uint32_t number, abi = ABI_VERSION, there;
-  uint64_t signature = Typed__add42.signature;
+  uint64_t signature = Typed__add42_definition.signature;
   hc_attachment *own = NULL, *shared = NULL, *of_own = NULL;
   begin(&host, NULL, NULL, 0);
   memset(&globals, 0, sizeof globals);
@@ -243,7 +243,7 @@ static void programs_by_symbols_and_by_descriptor(void) {
   MUST(hc_memory_address(host.memory, &globals.start));
   MUST(hc_attach_symbols(host.server, "mine", address_of, &globals, drop_globals, &host.attachment));
   CHECK(globals.asked > 0 && globals.drops == 0);
-  MUST(hc_register(host.server, &Typed__add42, HC_INLINE, add42, NULL, NULL, NULL));
+  MUST(hc_register(host.server, &Typed__add42_definition, HC_INLINE, add42, NULL, NULL, NULL));
   MUST(hc_number(host.server, "Typed__add42", &number));
   MUST(hc_memory_read(host.memory, 0, memory, sizeof memory));
   memcpy(&there, memory + 132, sizeof there);
@@ -274,7 +274,7 @@ static void programs_by_symbols_and_by_descriptor(void) {
 static void launches_are_announced(void) {
   struct host host;
   begin(&host, NULL, NULL, 0);
-  MUST(hc_register(host.server, &Typed__add42, HC_INLINE, add42, NULL, NULL, NULL));
+  MUST(hc_register(host.server, &Typed__add42_definition, HC_INLINE, add42, NULL, NULL, NULL));
   attach(&host);
   CHECK(hc_launch_end(host.server) == HC_INVALID);
   MUST(hc_launch_begin(host.server));

@@ -62,9 +62,9 @@ static int use(const char *path, const void *image, size_t image_size) {
   FIND(hc_program_unload);
   FIND(hc_memory_free);
   FIND(hc_device_destroy);
-  DO(hc_device_open_.function("sim", &device));
+  DO(hc_device_open_.function(which(), &device));
   DO(hc_server_start_.function(device, NULL, NULL, 0, &server));
-  DO(hc_register_.function(server, &Typed__add42, HC_INLINE, add42, NULL, NULL, NULL));
+  DO(hc_register_.function(server, &Typed__add42_definition, HC_INLINE, add42, NULL, NULL, NULL));
   DO(hc_program_load_.function(device, image, image_size, &program));
   DO(hc_attach_program_.function(server, program, &attachment));
   DO(hc_memory_alloc_.function(device, sizeof y, &memory));

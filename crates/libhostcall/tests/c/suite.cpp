@@ -1,14 +1,18 @@
 // A host in C++. Usage: suite KERNELS.
 #include "check.h"
+#include "behaviours.hpp"
 #include "definitions.h"
 
 #include <hostcall.hpp>
 
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 namespace host = hostcall::host;
@@ -59,43 +63,74 @@ void add42(host::message m) {
 void calls() {
   world w;
   for (const auto where : {host::run::inline_, host::run::blocking}) {
-    const auto service = w.server.on(Typed__add42, add42, where);
+    const auto service = w.server.on(Typed__add42_definition, add42, where);
     CHECK(service.number() != 0);
     must_be_added(w.run("add42", numbers()));
   }
   CHECK(w.server.stats().find("\"Typed__log\"") == std::string::npos);
-  CHECK(w.device.describe().find("\"kind\":\"simulator\"") != std::string::npos);
+  const bool simulated = std::strncmp(which(), "sim", 3) == 0;
+  CHECK((w.device.describe().find("\"kind\":\"simulator\"") != std::string::npos) == simulated);
   w.server.stop();
 }
 
-// As generated code is.
-struct typed_add42 {
-  static const hc_definition &definition() { return Typed__add42; }
-  template <class F>
-  static void serve(F &f, host::message m) {
-    for (std::uint32_t i = 0; i < m.size(); ++i) {
-      float x;
-      std::memcpy(&x, m.arguments(i), sizeof x);
-      host::answer<float> given = f(x);
-      if (given) {
-        std::memcpy(m.results(i), &given.value(), sizeof x);
-      } else {
-        m.fail(i, given.error());
-      }
-    }
-  }
-};
-
-void typed() {
+// Every shape, by definitions that `cargo hostcall bindgen --lang cpp-host` makes.
+void generated() {
+  using services::Typed;
   world w;
-  w.server.keep(typed_add42{}, [](float x) { return x + 42; });
-  must_be_added(w.run("add42", numbers()));
+  std::atomic<std::size_t> nothings{0};
+  w.server.keep(Typed::nothing, [&nothings] { ++nothings; });
+  w.server.keep(Typed::add42, [](float x) { return x + 42; });
+  w.server.keep(Typed::sum, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+  w.server.keep(Typed::scale, [](std::int32_t a, double b) { return a * b; });
+  w.server.keep(Typed::swap, [](std::uint32_t a, std::uint32_t b) { return std::tuple(b, a); });
+  w.server.keep(Typed::mixed, [](std::uint8_t a) { return std::tuple(a, -std::int64_t{a}, a % 2 == 1, U'\u00df'); });
+  w.server.keep(Typed::lookup, [](std::uint64_t key) { return key % 3 == 0 ? std::optional(key * key) : std::nullopt; });
+  w.server.keep(Typed::large, [](services::Large value) {
+    ++value.seed;
+    for (auto &each : value.values) each += 31;
+    return value;
+  });
+  for (const auto right : w.run("shapes", std::vector<std::uint32_t>(lanes))) CHECK(right == 255);
+  CHECK(nothings == lanes);
+}
+
+void generated_strings_and_slices() {
+  using services::Typed;
+  world w;
+  w.server.keep(Typed::measure, [](std::string_view text, host::view<const std::uint32_t> numbers) {
+    std::uint64_t sum = 0;
+    for (const auto number : numbers) sum += number;
+    return std::tuple(static_cast<std::uint32_t>(text.size()), sum);
+  });
+  for (const auto result : w.run("texts", std::vector<std::uint64_t>(lanes))) CHECK(result == 1);
+  w.server.keep(Typed::fill, [](std::uint32_t block, host::out<std::uint8_t> out) -> host::result<std::uint32_t, services::Refused> {
+    if (block % 2 == 1) return host::err{services::Refused{block}};
+    for (auto &byte : out) byte = static_cast<std::uint8_t>(block);
+    return static_cast<std::uint32_t>(out.size());
+  });
+  const auto filled = w.run("fills", std::vector<std::uint64_t>(lanes));
+  for (std::size_t i = 0; i < lanes; ++i) CHECK(filled[i] == (i % 2 == 1 ? 2u : 1u));
+  // A lane fails by a value, by an exception, and not at all.
+  w.server.keep(Typed::picky, [](std::uint32_t value) -> host::answer<std::uint32_t> {
+    if (value % 3 == 1) return host::failure(value, "by a value");
+    if (value % 3 == 2) throw host::failure(value, "by an exception");
+    return value;
+  });
+  std::vector<std::uint64_t> picky(lanes);
+  try {
+    w.run("picky", picky);
+    CHECK(false);
+  } catch (const host::error &error) {
+    CHECK(error.status() == HC_KERNEL_FAILED && std::string(error.what()).find("by a") != std::string::npos);
+  }
+  w.memory.read(picky.data(), picky.size() * sizeof(std::uint64_t));
+  for (std::size_t i = 0; i < lanes; ++i) CHECK(picky[i] == (i % 3 == 0 ? i : RESULT(HANDLER_FAILED, i)));
 }
 
 void deferred() {
   world w;
   std::vector<std::thread> threads;
-  const auto service = w.server.on_deferred(Typed__add42, [&threads, guard = std::make_shared<std::atomic_flag>()](host::deferred m) {
+  const auto service = w.server.on_deferred(Typed__add42_definition, [&threads, guard = std::make_shared<std::atomic_flag>()](host::deferred m) {
     while (guard->test_and_set()) {
     }
     threads.emplace_back([m = std::move(m)]() mutable {
@@ -110,7 +145,7 @@ void deferred() {
 
 void dropped_messages_fail() {
   world w;
-  const auto service = w.server.on_deferred(Typed__picky, [](host::deferred) {});
+  const auto service = w.server.on_deferred(Typed__picky_definition, [](host::deferred) {});
   try {
     w.run("picky", std::vector<std::uint64_t>(lanes));
     CHECK(false);
@@ -122,7 +157,7 @@ void dropped_messages_fail() {
 void exceptions_fail_lanes() {
   world w;
   const auto failing = [&w](auto handler, const char *text, std::uint32_t code) {
-    const auto service = w.server.on(Typed__picky, handler);
+    const auto service = w.server.on(Typed__picky_definition, handler);
     std::vector<std::uint64_t> results(lanes);
     try {
       w.run("picky", results);
@@ -142,7 +177,7 @@ void exceptions_fail_lanes() {
 
 void strings_and_slices() {
   world w;
-  w.server.keep(Typed__measure, [](host::message m) {
+  w.server.keep(Typed__measure_definition, [](host::message m) {
     for (std::uint32_t i = 0; i < m.size(); ++i) {
       const auto text = m.text(i, 0);
       const auto values = m.in<std::uint32_t>(i, 1);
@@ -154,7 +189,7 @@ void strings_and_slices() {
     }
   });
   for (const auto result : w.run("texts", std::vector<std::uint64_t>(lanes))) CHECK(result == 1);
-  w.server.keep(Typed__fill, [](host::message m) {
+  w.server.keep(Typed__fill_definition, [](host::message m) {
     for (std::uint32_t i = 0; i < m.size(); ++i) {
       const auto block = m.arguments(i)[2];
       const auto out = m.out<unsigned char>(i, 0);
@@ -196,7 +231,8 @@ int main(int argc, char **argv) {
     void (*run)();
   } parts[] = {
       {"calls", calls},
-      {"typed", typed},
+      {"generated", generated},
+      {"generated strings and slices", generated_strings_and_slices},
       {"deferred", deferred},
       {"dropped messages fail", dropped_messages_fail},
       {"exceptions fail lanes", exceptions_fail_lanes},

@@ -2,15 +2,13 @@
 
 #![allow(dead_code, reason = "each test program uses some of it")]
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use behaviours_services::{gate, nobody, typed};
-use hostcall::{Definition, VariableKind};
 use hostcall_build::{ProgramSpec, Target, build_program};
-
+use hostcall_idl::files::{self, Source};
+use hostcall_idl::generate::{Language, Namespace, generate};
 use hostcall_test_support::{built, succeed};
 
 /// `crates/libhostcall`.
@@ -69,7 +67,7 @@ pub(crate) fn archive() -> &'static Path {
     artefact("a")
 }
 
-/// Writes the kernels of the behaviour tests, for the simulator, and the definitions of their services as C.
+/// Writes the kernels of the behaviour tests, for the simulator.
 pub(crate) fn kernels(to: &Path) -> PathBuf {
     let path = to.join("behaviours.program");
     let spec = ProgramSpec { targets: vec![Target::Sim], ..ProgramSpec::new(folder().join("../../kernels/behaviours")) };
@@ -77,51 +75,37 @@ pub(crate) fn kernels(to: &Path) -> PathBuf {
     path
 }
 
-/// The definitions that the C programs register, from the traits.
+/// What programs in C and C++ include: the services of kernels/behaviours, as `cargo hostcall bindgen` writes them.
 pub(crate) fn write_definitions(to: &Path) {
-    let mut header = String::from("/* From the traits of kernels/behaviours-services. */\n#include <hostcall.h>\n");
-    writeln!(header, "enum {{ ABI_VERSION = {} }};", hostcall_abi::ABI_VERSION).unwrap();
-    for definition in [
-        typed::definition::add42(),
-        typed::definition::large(),
-        typed::definition::measure(),
-        typed::definition::fill(),
-        typed::definition::echo(),
-        typed::definition::note(),
-        typed::definition::log(),
-        typed::definition::picky(),
-        gate::definition::held_back(),
-        nobody::definition::home(),
-    ] {
-        header += &as_c(&definition);
+    let (c, cpp) = (Language::C, Language::CppHost);
+    let services = folder().join("../../kernels/behaviours-services/src/lib.rs");
+    for (language, namespace, name) in [(c, Namespace::default(), "behaviours.h"), (cpp, "services".parse().unwrap(), "behaviours.hpp")] {
+        std::fs::write(to.join(name), bindings(&services, language, &namespace)).unwrap();
     }
-    std::fs::write(to.join("definitions.h"), header).unwrap();
+    let version = hostcall_abi::ABI_VERSION;
+    std::fs::write(to.join("definitions.h"), format!("#include \"behaviours.h\"\nenum {{ ABI_VERSION = {version} }};\n")).unwrap();
 }
 
-/// A definition as C, as `cargo hostcall bindgen --lang c` writes it.
-fn as_c(definition: &Definition) -> String {
-    let Definition { name, signature, text, takes_var, units, reply_dwords } = definition;
-    let builder = Definition::builder(name.as_ref()).structure("Large", 128).structure("Refused", 4);
-    let builder = builder.function(text).expect("a definition says its function");
-    assert_eq!(builder.clone().build().as_ref(), Ok(definition), "the text says the whole of it");
-    let variables = builder.variables().unwrap();
-    let mut c = String::new();
-    for variable in &variables {
-        let kind = match variable.kind {
-            VariableKind::Str => "HC_TEXT",
-            VariableKind::Slice => "HC_IN",
-            VariableKind::SliceMut => "HC_OUT",
-        };
-        write!(c, "{{{kind}, {}, {}}}, ", variable.unit, variable.element_bytes).unwrap();
+/// Bindings of the services in a file.
+pub(crate) fn bindings(services: &Path, language: Language, namespace: &Namespace) -> String {
+    let text = std::fs::read_to_string(services).unwrap_or_else(|error| panic!("{}: {error}", services.display()));
+    bindings_of(&text, language, namespace)
+}
+
+/// Bindings of the services in a text.
+pub(crate) fn bindings_of(services: &str, language: Language, namespace: &Namespace) -> String {
+    let interface = files::parse(&[Source { name: "services.rs", text: services }]).unwrap_or_else(|errors| panic!("{errors}"));
+    generate(&interface, language, namespace)
+}
+
+/// CUDA's compiler as `cargo xtask setup` installs it, or the machine's own; `None`: not there, which is printed.
+pub(crate) fn nvcc() -> Option<PathBuf> {
+    let places = [folder().join("../../target/cuda/nvidia/cu13/bin/nvcc"), PathBuf::from("/usr/local/cuda/bin/nvcc")];
+    let found = places.into_iter().find(|place| place.is_file());
+    if found.is_none() {
+        println!("skipped: there is no nvcc; `cargo xtask setup` installs one");
     }
-    let list = if variables.is_empty() { "NULL".to_owned() } else { format!("{name}_variables") };
-    let declared = if variables.is_empty() { String::new() } else { format!("static const hc_variable {list}[] = {{{c}}};\n") };
-    let reply = reply_dwords.map_or_else(|| "HC_POSTED".to_owned(), |units| units.to_string());
-    format!(
-        "{declared}static const hc_definition {name} = {{sizeof(hc_definition), \"{name}\", UINT64_C({signature:#x}), \"{text}\", {}, {units}, {reply}, {}, {list}}};\n",
-        u32::from(*takes_var),
-        variables.len()
-    )
+    found
 }
 
 /// A compiler of C or C++, and how it is asked for the standard.

@@ -1,0 +1,22 @@
+//! The host of the first example of docs/cpp.md. `add42.so`, in the current directory, is examples/cuda/add42.cu, compiled for the simulator.
+
+use hostcall::Server;
+use hostcall_cpp_tests::services::host;
+use offload::{Args, Device, Image, ImageKind, Launch, ProgramBundle};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let device = Device::open("sim")?;
+    let log = host::log(|text: &str| println!("{text}"));
+    let server = Server::builder(&device).service(host::add42(|x| x + 42.0)).service(log).start()?;
+    let image = Image::new(ImageKind::Sim, device.info().arch.clone(), std::fs::read("add42.so")?);
+    let program = device.load(&ProgramBundle::new("add42", vec![image]))?;
+    server.attach(&program)?;
+    let y = device.alloc::<f32>(100)?;
+    let queue = device.queue()?;
+    queue.copy_to(&y, 0, &std::array::from_fn::<f32, 100, _>(|i| i as f32))?;
+    // SAFETY: `y` has the 100 elements that the kernel writes.
+    unsafe { queue.launch(&program.kernel("add42")?, Launch::threads(100, 32), Args::new().slice(&y))? };
+    server.wait(&queue)?;
+    println!("{:?}", queue.read(&y)?);
+    Ok(())
+}

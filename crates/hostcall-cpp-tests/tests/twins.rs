@@ -1,0 +1,69 @@
+//! Kernels in C++ pass the tests of the kernels in Rust whose names they have: `tests/rust_behaviours` over `cpp/twins.cu`.
+#![allow(missing_docs, reason = "a test")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use hostcall_cpp_tests::twin_images;
+use hostcall_test_support::{built, succeed, text};
+
+/// Tests that are about Rust: its formatting, and lines as long as a heap has room for.
+const ABOUT_RUST: [&str; 2] = ["print::formats_are_those_of_the_host", "print::lines_longer_than_a_message_come_out_whole"];
+
+/// The program with the tests.
+fn tests() -> &'static Path {
+    static TESTS: OnceLock<PathBuf> = OnceLock::new();
+    TESTS.get_or_init(|| built("hostcall-cpp-tests", &["--test", "rust_behaviours"])[0].clone())
+}
+
+/// Runs tests with the kernels of each compiler, on a device of the simulator, and says how many there were.
+fn pass(device: &str, variables: &[(&str, &str)], filter: &[&str]) -> Option<u32> {
+    let mut counts = twin_images().into_iter().map(|(compiler, image)| {
+        println!("{compiler}, {device}, {variables:?}");
+        let mut command = Command::new(tests());
+        command.args(filter).args(ABOUT_RUST.iter().flat_map(|name| ["--skip", name]));
+        command.env("HOSTCALL_TEST_KERNELS", image).env("HOSTCALL_TEST_DEVICE", device).envs(variables.iter().copied());
+        let said = text(&succeed(&mut command).stdout);
+        let number =
+            |what: &str| said.rsplit_once(what).and_then(|(before, _)| before.rsplit(' ').next()?.parse::<u32>().ok()).expect("a number");
+        number(" passed")
+    });
+    let first = counts.next()?;
+    assert!(counts.all(|count| count == first), "the same tests for each compiler");
+    Some(first)
+}
+
+/// How many tests there are in a file of `crates/hostcall-tests`.
+fn tests_in(file: &str) -> u32 {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-tests/tests/behaviours").join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines().filter(|line| *line == "#[test]").count() as u32
+}
+
+#[test]
+fn every_test_of_calls_of_the_transport_and_of_ends_passes_in_every_mode() {
+    // And the one that says which kernels they are.
+    let all = 1 + ["lifecycle.rs", "print.rs", "transport.rs", "typed.rs"].map(tests_in).iter().sum::<u32>() - ABOUT_RUST.len() as u32;
+    for device in ["sim", "sim:lanes=64", "sim:threads", "sim:threads,lanes=64"] {
+        assert!(pass(device, &[], &[]).is_none_or(|passed| passed == all), "{device}: all {all}");
+    }
+}
+
+#[test]
+fn every_such_test_passes_when_ports_and_slots_are_scarce() {
+    for (device, ports, slots) in [("sim", "1", "2"), ("sim:lanes=64", "3", "8"), ("sim:lanes=64", "1", "2"), ("sim", "64", "2")] {
+        let passed = pass(device, &[("HOSTCALL_TEST_PORTS", ports), ("HOSTCALL_TEST_SLOTS", slots)], &[]);
+        assert!(passed.is_none_or(|passed| passed > 40), "{passed:?}");
+    }
+}
+
+#[test]
+fn bursts_arrive_unchanged_with_every_seed() {
+    let names = ["bursts_of_random_sizes", "few_ports_and_few_staging_slots", "waves_that_keep_ports_and_call_on"];
+    for lanes in ["", ",lanes=64"] {
+        for seed in 1..=20 {
+            assert!(pass(&format!("sim:seed={seed}{lanes}"), &[], &names).is_none_or(|passed| passed == 3));
+        }
+    }
+}
