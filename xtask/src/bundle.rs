@@ -41,15 +41,16 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     programs(sh, OUT, &command, "cubin:sm_90")?;
     crate::offload::bundle(sh, OUT)?;
     crate::cpp_bundle::bundle(sh, OUT)?;
+    crate::python_bundle::bundle(sh, OUT)?;
     // For the behaviours of streams that go to JetStream.
     sh.copy_file("target/debian/usr/sbin/nats-server", OUT).context("`cargo xtask setup` unpacks it")?;
-    scripts(sh, &["run-tests", "run-bench", "run-offload", "run-cpp"])?;
+    scripts(sh, &["run-tests", "run-bench", "run-offload", "run-cpp", "run-python"])?;
     sh.copy_file("LICENSE-APACHE", format!("{OUT}/sample.txt"))?;
     cmd!(sh, "tar -C target -cJf {OUT}.tar.xz gpu-bundle").run().context("needs tar and xz")?;
     let bytes = std::fs::metadata(format!("{OUT}.tar.xz"))?.len();
     ensure!(bytes <= LIMIT, "{OUT}.tar.xz weighs {bytes} bytes, more than {LIMIT}");
     println!(
-        "{OUT}.tar.xz: {:.1} MiB; unpack it there, and run ./run-tests, ./run-cpp and ./run-bench in it",
+        "{OUT}.tar.xz: {:.1} MiB; unpack it there, and run ./run-tests, ./run-cpp, ./run-python and ./run-bench in it",
         bytes as f64 / f64::from(1 << 20)
     );
     Ok(())
@@ -70,6 +71,15 @@ pub(crate) fn cpp(sh: &Shell) -> Result<()> {
     crate::cpp_bundle::bundle(sh, OUT)?;
     scripts(sh, &["run-cpp"])?;
     println!("{OUT}: run ./run-cpp there");
+    Ok(())
+}
+
+/// The part that tests and measures the Python package, alone.
+pub(crate) fn python(sh: &Shell) -> Result<()> {
+    sh.create_dir(OUT)?;
+    crate::python_bundle::bundle(sh, OUT)?;
+    scripts(sh, &["run-python"])?;
+    println!("{OUT}: run ./run-python there");
     Ok(())
 }
 

@@ -13,6 +13,7 @@ mod figures;
 mod generated;
 mod offload;
 mod python;
+mod python_bundle;
 mod rust_tests;
 mod sanitize;
 mod scarcity;
@@ -96,6 +97,8 @@ enum Command {
     OffloadBundle,
     /// Make the part of `target/gpu-bundle/` with kernels in C++ and hosts in C, alone
     CppBundle,
+    /// Make the part of `target/gpu-bundle/` with the Python package, alone
+    PythonBundle,
     /// Rust's own tests of `core`, `alloc` and `std`, on a device
     RustTests(rust_tests::Arguments),
     /// Use popular crates of the registry on a device and here, and compare
@@ -188,6 +191,7 @@ fn main() -> Result<ExitCode> {
         Command::GpuBundle { amd: Some(arch) } => amd_bundle::make(&sh, &arch),
         Command::OffloadBundle => bundle::offload(&sh),
         Command::CppBundle => bundle::cpp(&sh),
+        Command::PythonBundle => bundle::python(&sh),
         Command::RustTests(arguments) => rust_tests::run(&sh, &arguments),
         Command::Crates { device } => checks::crates(&sh, &device),
         Command::Uutils(arguments) => uutils::run(&sh, &arguments),

@@ -57,8 +57,16 @@ pub(crate) fn faces(sh: &Shell) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// A kernel of notebooks, and what drives it: for the wheel's tests. Of this version a thread that says nothing else prints into the cell that started it,
+/// so the tests see whether ours says something else. (7.4 takes the cell that runs.)
+const NOTEBOOK: [&str; 2] = ["ipykernel==6.31.0", "jupyter_client==8.10.0"];
+
 /// What the wheel's tests need beside the wheel.
 pub(crate) fn for_wheel() -> impl Iterator<Item = &'static str> {
-    let wanted = ["numpy", "pyarrow", "pytest", "mypy"];
-    PACKAGES.into_iter().filter(move |package| package.split("==").next().is_some_and(|name| wanted.contains(&name)))
+    ["numpy", "pyarrow", "pytest", "mypy"].into_iter().map(pinned).chain(NOTEBOOK)
+}
+
+/// A package of [`PACKAGES`], with its version.
+pub(crate) fn pinned(name: &str) -> &'static str {
+    PACKAGES.into_iter().find(|package| package.split("==").next() == Some(name)).expect("it is one of them")
 }

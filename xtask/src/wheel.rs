@@ -11,10 +11,10 @@ use crate::steps::Steps;
 /// Of `crates/hostcall-python`; relative to the repository's root.
 const CRATE: &str = "crates/hostcall-python";
 /// Programs that the tests run.
-const PROGRAMS: [&str; 3] = ["cat", "endings", "hello"];
+const PROGRAMS: [&str; 6] = ["asks", "cat", "endings", "hello", "surroundings", "wordcount"];
 
 /// The packages' Python: maturin is there.
-fn python() -> PathBuf {
+pub(crate) fn python() -> PathBuf {
     crate::root().join("target/python/bin/python")
 }
 
@@ -40,7 +40,15 @@ pub(crate) fn build(sh: &Shell, debug: bool, triple: Option<&str>) -> Result<Pat
     build.run()?;
     let mut built = sh.read_dir(&wheels)?;
     ensure!(built.len() == 1, "one wheel in {}, not {}", wheels.display(), built.len());
-    built.pop().context("one wheel")
+    let wheel = built.pop().context("one wheel")?;
+    let name = wheel.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    ensure!(debug || is_for_all(name), "{name} is not for every CPython from 3.10 on, or not for every Linux of its libc's age");
+    Ok(wheel)
+}
+
+/// Whether the wheel of this name is for every CPython from 3.10 on, and for distributions by the age of their libc (PEP 600).
+fn is_for_all(name: &str) -> bool {
+    name.contains("-cp310-abi3-") && name.contains("-manylinux_2_")
 }
 
 /// The headers go into the package: compilers of kernels find them where it is installed.
@@ -168,4 +176,11 @@ fn build_programs(sh: &Shell) -> Result<PathBuf> {
     let packages = PROGRAMS.iter().flat_map(|package| ["-p", package]);
     cmd!(sh, "{tool} build --quiet --for sim {packages...} -o {out}").run()?;
     Ok(out)
+}
+
+#[test]
+fn a_wheel_says_by_its_name_whom_it_is_for() {
+    assert!(is_for_all("hostcall-0.1.0-cp310-abi3-manylinux_2_34_x86_64.whl"));
+    assert!(!is_for_all("hostcall-0.1.0-cp311-cp311-manylinux_2_34_x86_64.whl"));
+    assert!(!is_for_all("hostcall-0.1.0-cp310-abi3-linux_x86_64.whl"));
 }

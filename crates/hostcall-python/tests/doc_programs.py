@@ -1,5 +1,6 @@
 """The programs of ``docs/python-faces.md``."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -14,3 +15,23 @@ def program(*headings: str) -> str:
     blocks = [block for part in (parts[0], *(sections[heading] for heading in headings)) for block in re.findall(r"```python\n(.*?)```", part, re.DOTALL)]
     assert len(blocks) == 1 + len(headings)
     return "\n".join(blocks)
+
+
+def assigned(heading: str, *names: str) -> dict:
+    """The services that all programs have, and what the program below the heading assigns to these names: as much of it as needs no other package."""
+    namespace = {}
+    for statement in ast.parse(program(heading)).body:
+        match statement:
+            case ast.Import(names=packages):
+                wanted = all(package.name.split(".")[0] in ("numpy", "hostcall") for package in packages)
+            case ast.FunctionDef(decorator_list=[decorator]):
+                wanted = ast.unparse(decorator).startswith("hc.service")
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                wanted = name in names
+            case _:
+                wanted = False
+        if wanted:
+            exec(compile(ast.Module([statement], []), str(PAGE), "exec"), namespace)
+    missing = {"add42", "log", *names} - namespace.keys()
+    assert not missing, f"{PAGE}: {heading}: nothing assigns {missing}"
+    return namespace

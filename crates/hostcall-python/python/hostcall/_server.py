@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import contextvars
 import logging
 import os
 import sys
@@ -20,6 +21,7 @@ from ._errors import HeldLockError, InvalidError, KernelFailed, Report, StreamEr
 from ._service import Service
 from ._serving import Serving
 from ._message import Message, Policy
+from ._notebook import at_each_cell
 from ._stats import Progress, ServiceStats, Stats
 from ._streams import Streams
 
@@ -148,6 +150,7 @@ class Server:
         return self._keep(self._core.attach_cuda("function", pointer, name))
 
     def _keep(self, attachment: _hostcall.Attachment) -> _hostcall.Attachment:
+        self._dispatcher.follow()
         if attachment not in self._attachments:
             try:
                 self._listen([attachment])
@@ -205,6 +208,7 @@ class Server:
         on. Ctrl-C ends the wait, and not the kernel. ``progress`` is called now and then while it lasts; ``True`` logs it.
         """
         self._dispatcher.check_not_here("wait")
+        self._dispatcher.follow()
         try:
             if progress:
                 tell = progress if callable(progress) else lambda now: LOG.info("waiting: %s", now)
@@ -334,6 +338,8 @@ class Dispatcher:
         self._own: asyncio.AbstractEventLoop | None = None
         self._loop_thread: threading.Thread | None = None
         self._printing = threading.Lock()
+        self.follow()
+        self._end_following = at_each_cell(self.follow)
         self._thread = threading.Thread(target=self._run, name="hostcall-dispatcher", daemon=True)
         self._thread.start()
 
@@ -344,6 +350,10 @@ class Dispatcher:
 
     def remove(self, number: int) -> None:
         self._services.pop(number, None)
+
+    def follow(self) -> None:
+        """Services run, and what kernels print is written, in the context of whoever called this last: in a notebook that is the cell that runs."""
+        self._context = contextvars.copy_context()
 
     def check_not_here(self, what: str) -> None:
         """Refuses what would wait for this very thread."""
@@ -378,6 +388,7 @@ class Dispatcher:
 
     def end(self) -> None:
         """Waits for its end: the server has stopped."""
+        self._end_following()
         if threading.current_thread() is not self._thread:
             self._thread.join()
         if self._own is not None:
@@ -390,11 +401,13 @@ class Dispatcher:
     def _run(self) -> None:
         core, services, loop = self._core, self._services, self.loop
         while (found := core.next()) is not None:
+            # A copy that nobody else has: two threads cannot be in one context.
+            context = self._context
             if found is True:
-                self.write_printed()
+                context.run(self.write_printed)
                 continue
             serving = services.get(found.service)
             if serving is not None:
-                serving.serve(found, loop)
+                context.run(serving.serve, found, loop)
             # Its arrays may go before the next is waited for.
             del found

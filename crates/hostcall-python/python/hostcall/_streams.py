@@ -58,8 +58,8 @@ class StreamCounts:
 class Stream:
     """The messages of one stream: a table that grows.
 
-    Packages that know Arrow take it: ``pyarrow.table(stream)``, ``polars.DataFrame(stream)``, ``duckdb.from_arrow(stream)``. It has a row for each value; first
-    columns are who sent it: ``device``, ``launch``, ``workgroup``, ``wave``, ``lane``, ``sm``, ``time``, ``site``, ``weight``, ``after_gap``.
+    Packages that know Arrow's PyCapsule interface take it, as ``pyarrow.table(stream)`` does. It has a row for each value; first columns are who sent it:
+    ``device``, ``launch``, ``workgroup``, ``wave``, ``lane``, ``sm``, ``time``, ``site``, ``weight``, ``after_gap``.
     """
 
     def __init__(self, core: _hostcall.Streams, name: str) -> None:

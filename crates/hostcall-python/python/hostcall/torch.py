@@ -48,6 +48,7 @@ def load_inline(
 
 def _binding(kernel: str) -> str:
     return f"""
+#include <stdexcept>
 unsigned long long {_FUNCTION}() {{
   cudaFunction_t function = nullptr;
   const cudaError_t error = cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(&{kernel}));

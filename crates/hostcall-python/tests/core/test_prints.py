@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import io
 from pathlib import Path
 
@@ -27,6 +28,35 @@ def test_prints_go_to_python_s_standard_output(capsys: pytest.CaptureFixture[str
     with hc.Server("sim") as server:
         say(server)
         assert capsys.readouterr() == ("0: é\n1: é\n2: é\n", "to the other\n")
+
+
+def test_services_and_prints_are_in_the_context_of_the_last_wait() -> None:
+    which = contextvars.ContextVar("which", default="none")
+    seen: list[tuple[str, str]] = []
+
+    @hc.service
+    def work(x: hc.u32) -> hc.u32:
+        seen.append(("per lane", which.get()))
+        return x
+
+    @hc.service(batch=True)
+    async def later(x: hc.u32) -> hc.u32:
+        seen.append(("async", which.get()))
+        return x
+
+    source = 'HOSTCALL_KERNEL(k) { hostcall::print("x"); Host::work(1); Host::later(2); }'
+    with hc.Server("sim", stdout=lambda text: seen.append(("printed", which.get()))) as server:
+        server.register(work, later)
+        module = hc.sim.Module(source, [work, later])
+        server.attach(module)
+        for name in ("first", "second"):
+            seen.clear()
+            which.set(name)
+            # Nothing runs: it is called for its context, which may be too late when a kernel has begun.
+            server.wait()
+            module.launch("k", 1, 1)
+            server.wait()
+            assert sorted(seen) == [("async", name), ("per lane", name), ("printed", name)]
 
 
 def test_prints_go_to_a_file_or_a_function() -> None:

@@ -2,12 +2,17 @@
 
 import itertools
 import subprocess
+import sys
 import types
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from face_services import SCALAR, SERVICES, assert_is_attachable
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from doc_programs import assigned  # noqa: E402
 
 KERNEL = """#include <hostcall_services.cuh>
 extern "C" __global__ void k(float* y, unsigned n) {
@@ -44,6 +49,22 @@ def test_cupys_options_compile(toolkit):
     # CuPy adds the architecture and this one.
     cubin = nvrtc(KERNEL, [*options, "--gpu-architecture=sm_90", "-ftz=true"])
     assert_is_attachable(cubin, SERVICES)
+
+
+def test_the_page_s_source_compiles_as_cupys(toolkit):
+    hc_cupy = pytest.importorskip("hostcall.cupy")
+    page = assigned("CuPy", "SOURCE")
+    services = [page["add42"], page["log"]]
+    assert_is_attachable(nvrtc(page["SOURCE"], [*hc_cupy.options(*services), "--gpu-architecture=sm_90"]), services)
+
+
+def test_the_page_s_source_compiles_as_cuda_cores(toolkit):
+    hc_core = pytest.importorskip("hostcall.cuda_core")
+    core = pytest.importorskip("cuda.core")
+    page = assigned("CuPy", "SOURCE")
+    services = [page["add42"], page["log"]]
+    code = core.Program(page["SOURCE"], "c++", hc_core.options(*services, arch="sm_90")).compile("cubin")
+    assert_is_attachable(code.code, services)
 
 
 def test_cuda_cores_options_compile(toolkit):
@@ -256,11 +277,38 @@ def test_pytorchs_extension_compiles(toolkit, tmp_path):
     from hostcall import _source
     from hostcall import torch as face
 
-    source = "#include <cuda_runtime.h>\n#include <stdexcept>\n" + KERNEL + face._binding("k")
+    source = "#include <cuda_runtime.h>\n" + KERNEL + face._binding("k")
     (tmp_path / "k.cu").write_text(source)
     command = [toolkit / "bin/nvcc", "-std=c++17", "-arch=sm_90", "-I", _source.directory(*SERVICES), "-Werror=all-warnings"]
     subprocess.run([*command, "-cubin", tmp_path / "k.cu", "-o", tmp_path / "k.cubin"], check=True, timeout=300)
     assert_is_attachable((tmp_path / "k.cubin").read_bytes(), SERVICES)
+
+
+#: What PyTorch's headers say of what the page's program uses.
+TORCH = "#pragma once\nnamespace torch { struct Tensor { template <class T> T* data_ptr() const; long long numel() const; }; }\n"
+
+
+def test_the_page_s_sources_compile_as_pytorchs(toolkit, tmp_path, monkeypatch):
+    """What the page's ``load_inline`` gives to PyTorch's, by nvcc and g++, with PyTorch's tensors declared only."""
+    from hostcall import _need
+
+    given = types.SimpleNamespace(load_inline=lambda name, **given: types.SimpleNamespace(name=name, **given))
+    monkeypatch.setattr(_need, "package", lambda module, *_: {"torch.utils.cpp_extension": given}[module])
+    page = assigned("PyTorch", "CUDA", "CPP", "module")
+    module = page["module"]
+    (tmp_path / "torch").mkdir()
+    for header in ("extension.h", "types.h"):
+        (tmp_path / "torch" / header).write_text(TORCH)
+    # The lines that PyTorch begins with.
+    cuda = ["#include <torch/types.h>", "#include <cuda.h>", "#include <cuda_runtime.h>", *module.cuda_sources]
+    (tmp_path / "k.cu").write_text("\n".join(cuda))
+    (tmp_path / "main.cpp").write_text("\n".join(["#include <torch/extension.h>", *module.cpp_sources]))
+    include = [f"-I{directory}" for directory in (tmp_path, *module.extra_include_paths)]
+    command = [toolkit / "bin/nvcc", "-std=c++17", "-arch=sm_90", *include, "-cubin", tmp_path / "k.cu", "-o", tmp_path / "k.cubin"]
+    subprocess.run(command, check=True, timeout=300)
+    subprocess.run(["g++", "-std=c++17", "-fsyntax-only", *include, tmp_path / "main.cpp"], check=True, timeout=60)
+    assert_is_attachable((tmp_path / "k.cubin").read_bytes(), [page["add42"]])
+    assert module.functions == ["run", "hostcall_function"]
 
 
 @pytest.fixture

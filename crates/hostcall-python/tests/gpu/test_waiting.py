@@ -1,8 +1,10 @@
 """Synchronise functions while a kernel waits for Python: none of them may hang, and a held interpreter lock is told."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -161,3 +163,22 @@ def test_a_timeout_names_the_call(host):
             server.wait(timeout=0.2)
         server.wait()
         np.testing.assert_array_equal(y.get(), np.arange(1, 33))
+
+
+def test_ctrl_c_ends_a_wait_and_neither_the_kernel_nor_the_server(host):
+    with hc.Server() as server:
+        server.register(*host.all)
+        module = cp.RawModule(code=SOURCE, options=hc_cupy.options(*host.all))
+        server.attach(module)
+        host.seconds = 1.0
+        y = cp.zeros(32, cp.uint32)
+        cp.cuda.Device().synchronize()
+        module.get_function("wait_for_host")((1,), (32,), (y,))
+        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            server.wait()
+        server.wait()
+        np.testing.assert_array_equal(y.get(), np.arange(1, 33))
+        module.get_function("lanes")((1,), (32,), (y,))
+        server.wait()
+        np.testing.assert_array_equal(y.get(), 2 * np.arange(32))
