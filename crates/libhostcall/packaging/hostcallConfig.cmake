@@ -2,7 +2,7 @@
 get_filename_component(_hostcall_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 if(NOT TARGET hostcall::hostcall)
-  # Where this file lies differs: lib/cmake/hostcall, or share/hostcall/cmake. So does the folder of libraries.
+  # This file lies in lib/cmake/hostcall or in share/cmake/hostcall, and the libraries where the distribution has them.
   foreach(_hostcall_folder lib lib64 "lib/${CMAKE_LIBRARY_ARCHITECTURE}")
     if(EXISTS "${_hostcall_prefix}/${_hostcall_folder}/libhostcall.so")
       set(_hostcall_libraries "${_hostcall_prefix}/${_hostcall_folder}")

@@ -53,6 +53,42 @@ fn the_libraries_export_what_the_header_declares_and_nothing_else() {
     assert!(said.contains("SONAME               libhostcall.so.0") && said.contains("HOSTCALL_1"), "{said}");
 }
 
+/// Names of the files in a folder and in those below it.
+fn names(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            names(&path, found);
+        } else {
+            found.insert(path.file_name().unwrap().display().to_string());
+        }
+    }
+}
+
+/// `cargo cinstall` is not run here: it is told of the same headers and files for CMake that `install.sh` installs.
+#[test]
+fn cargo_c_is_told_of_every_file_that_is_installed() {
+    let manifest = std::fs::read_to_string(folder().join("Cargo.toml")).unwrap();
+    let mut told = BTreeSet::new();
+    for pattern in manifest.split("from = \"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        let (of, name) = pattern.rsplit_once('/').expect("a folder");
+        let parts: Vec<&str> = name.split('*').collect();
+        let entries = std::fs::read_dir(folder().join(of)).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        let named: Vec<String> = entries.map(|path| path.file_name().unwrap().display().to_string()).collect();
+        let fits = |name: &&String| {
+            let rest = parts.iter().try_fold(name.as_str(), |rest, part| rest.find(part).map(|at| &rest[at + part.len()..]));
+            name.starts_with(parts[0]) && rest.is_some_and(|rest| rest.is_empty() || name.ends_with(parts[parts.len() - 1]))
+        };
+        let before = told.len();
+        told.extend(named.iter().filter(fits).cloned());
+        assert!(told.len() > before, "{pattern} adds nothing");
+    }
+    let mut installed = BTreeSet::new();
+    names(&prefix().join("include"), &mut installed);
+    names(&prefix().join("lib/cmake"), &mut installed);
+    assert_eq!(told, installed);
+}
+
 #[test]
 fn the_library_is_opened_used_closed_and_opened_again() {
     let to = tempfile::tempdir().unwrap();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 
@@ -16,5 +17,10 @@ def at_each_cell(call: Callable[[], None]) -> Callable[[], None]:
     def begins(*_: object) -> None:
         call()
 
+    def end() -> None:
+        # Somebody may have taken all such functions off.
+        with contextlib.suppress(ValueError):
+            shell.events.unregister("pre_run_cell", begins)
+
     shell.events.register("pre_run_cell", begins)
-    return lambda: shell.events.unregister("pre_run_cell", begins)
+    return end

@@ -7,10 +7,6 @@ import pytest
 
 import hostcall as hc
 
-# numba-cuda 0.30 asks for a name that NumPy 2.5 no longer has, before it compiles anything.
-if not hasattr(np, "row_stack"):
-    np.row_stack = np.vstack
-
 pytest.importorskip("numba")
 cuda = pytest.importorskip("numba.cuda")
 hc_numba = pytest.importorskip("hostcall.numba")
