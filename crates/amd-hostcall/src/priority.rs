@@ -44,22 +44,31 @@ pub(crate) fn of_this_thread() -> i32 {
     unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
 }
 
-/// Sees to it that what the calling thread starts does not inherit a raised priority; whether that was done. A thread whose owner has chosen
-/// a policy for it is left alone.
-fn keep_to_itself() -> bool {
+/// Sees to it that what handlers start does not inherit a raised priority; whether that was done. A thread whose owner has chosen a policy
+/// for it is left alone.
+fn keep_to_itself(role: Role) -> bool {
     let parameters = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the calls read numbers and the parameters behind the reference; 0 is the calling thread.
-    unsafe {
-        libc::sched_getscheduler(0) & !libc::SCHED_RESET_ON_FORK == libc::SCHED_OTHER
-            && libc::sched_setscheduler(0, libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, &parameters) == 0
-    }
+    // SAFETY: reads a number; 0 is the calling thread.
+    let policy = unsafe { libc::sched_getscheduler(0) } & !libc::SCHED_RESET_ON_FORK;
+    let alone = libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: the call reads numbers and the parameters behind the reference; 0 is the calling thread.
+    policy == libc::SCHED_OTHER && (role == Role::Watches || unsafe { libc::sched_setscheduler(0, alone, &parameters) } == 0)
 }
 
-/// The calling thread leads or watches from now on: it gets the priority that such threads want, in a process in which others have the nice
-/// value `normal`. Says once that the system refuses what the variable asks for.
-pub(crate) fn raise(normal: i32) {
+/// What a thread is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It leads, or waits for its turn: it calls handlers.
+    Serves,
+    /// It starts threads that serve, and nothing else. They are to begin with what it has: without it they might not run for long.
+    Watches,
+}
+
+/// The calling thread gets the priority that such threads want, in a process in which others have the nice value `normal`. Says once that the
+/// system refuses what the variable asks for.
+pub(crate) fn raise(role: Role, normal: i32) {
     let Some(Wish { nice, told }) = wanted(normal) else { return };
-    if !told && !keep_to_itself() {
+    if !told && !keep_to_itself(role) {
         return;
     }
     // SAFETY: the call reads its three numbers; 0 is the calling thread.

@@ -18,7 +18,7 @@ use super::served::{Done, Served};
 use super::{Consumer, Route, lock};
 use crate::Error;
 use crate::doorbell::{Doorbell, HEARTBEAT};
-use crate::priority;
+use crate::priority::{self, Role};
 use crate::services::{self, Outcome};
 use crate::tables::Known;
 
@@ -177,7 +177,7 @@ impl Crew {
 fn watch(consumer: &Arc<Consumer>) {
     CURRENT.set(Some(consumer.handle));
     let crew = &consumer.crew;
-    priority::raise(crew.normal.load(Ordering::Relaxed));
+    priority::raise(Role::Watches, crew.normal.load(Ordering::Relaxed));
     let (mut last, mut quiet) = (0, 0);
     loop {
         let pulse = crew.pulse.load(Ordering::SeqCst);
@@ -230,7 +230,7 @@ fn hand_over(consumer: &Arc<Consumer>, pulse: u64) {
     }
     if crew.end_packet(pulse) {
         roles.led = false;
-        // The thread takes no lead, and does not end, before the roles are released here.
+        // The thread neither asks for a turn nor ends before the roles are released here.
         priority::lower(roles.leader, crew.normal.load(Ordering::Relaxed));
         crew.changed.notify_all();
     }
@@ -283,7 +283,6 @@ impl Worker {
     fn run(mut self) {
         CURRENT.set(Some(self.consumer.handle));
         while self.take_lead() {
-            priority::raise(self.consumer.crew.normal.load(Ordering::Relaxed));
             self.serve_as_leader();
         }
         lock(&self.consumer.crew.roles).workers -= 1;
@@ -294,6 +293,9 @@ impl Worker {
     fn take_lead(&mut self) -> bool {
         let crew = &self.consumer.crew;
         let mut roles = lock(&crew.roles);
+        // Before it waits for its turn: it runs soon when that comes. A long handler may have cost it what it had, which the watcher took with
+        // the roles held.
+        priority::raise(Role::Serves, crew.normal.load(Ordering::Relaxed));
         loop {
             if roles.drained {
                 return false;
