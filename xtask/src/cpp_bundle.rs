@@ -93,8 +93,8 @@ fn programs(sh: &Shell, to: &str) -> Result<()> {
     sh.write_file(format!("{hosts}/behaviours.hpp"), generate(&interface, Language::CppHost, &"services".parse()?))?;
     sh.write_file(format!("{hosts}/definitions.h"), format!("#include \"behaviours.h\"\nenum {{ ABI_VERSION = {version} }};\n"))?;
     let flags = ["-O1", "-s", "-pthread"];
-    let library = [format!("-L{to}/prefix/lib"), "-lhostcall".into(), "-Wl,-rpath,$ORIGIN/../prefix/lib".into()];
-    let include = ["-Icrates/libhostcall/include".to_owned(), format!("-I{hosts}")];
+    let library = &[format!("-L{to}/prefix/lib"), "-lhostcall".into(), "-Wl,-rpath,$ORIGIN/../prefix/lib".into()];
+    let include = &["-Icrates/libhostcall/include".to_owned(), format!("-I{hosts}")];
     for name in ["calls", "lives", "generated"] {
         cmd!(sh, "gcc -std=c99 {flags...} {include...} {tests}/{name}.c {library...} -o {hosts}/{name}").run().context("needs gcc")?;
     }
