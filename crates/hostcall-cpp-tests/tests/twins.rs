@@ -64,11 +64,12 @@ fn every_such_test_passes_when_ports_and_slots_are_scarce() {
 }
 
 #[test]
-fn bursts_arrive_unchanged_with_every_seed() {
-    let names = ["bursts_of_random_sizes", "few_ports_and_few_staging_slots", "waves_that_keep_ports_and_call_on"];
+fn bursts_over_few_ports_arrive_unchanged_with_every_seed() {
+    // Bursts of all kinds over 2 ports and 2 slots, and many calls over 3 ports.
+    let names = ["few_ports_and_few_staging_slots_are_shared_without_deadlock", "many_clients_make_very_many_calls_over_few_ports"];
     for lanes in ["", ",lanes=64"] {
         for seed in 1..=20 {
-            assert!(pass(&format!("sim:seed={seed}{lanes}"), &[], &names).is_none_or(|passed| passed == 3));
+            assert!(pass(&format!("sim:seed={seed}{lanes}"), &[], &names).is_none_or(|passed| passed == 2));
         }
     }
 }
