@@ -295,14 +295,16 @@ HOSTCALL_KERNEL(leaves, ) {
 HOSTCALL_KERNEL(traps, volatile u32* bad) {
     HOSTCALL_OR_ABORT("Gate::here", Gate::here((u32)hostcall::global_id()));
     auto open = Gate::start_held_back((u32)hostcall::global_id());
+    if (!open) hostcall::abort("no port to start a call on");
     *bad = 1;
     HOSTCALL_OR_ABORT("Gate::held_back", open.wait());
 }
 
 HOSTCALL_KERNEL(panics_holding, ) {
     auto port = hostcall::port::hold();
-    if (!port) return;
+    if (!port) hostcall::abort("no port to hold");
     auto started = Typed::start_sum(1, 2);
+    if (!started) hostcall::abort("no port to start a call on");
     if (HOSTCALL_OR_ABORT("Typed::sum_on", Typed::sum_on(port, 1, 1)) == 2) hostcall::abort("while ports are held");
     HOSTCALL_OR_ABORT("Typed::sum", started.wait());
 }

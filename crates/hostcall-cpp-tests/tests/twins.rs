@@ -11,6 +11,10 @@ use hostcall_test_support::{built, succeed, text};
 /// Tests that are about Rust: its formatting, and lines as long as a heap has room for.
 const ABOUT_RUST: [&str; 2] = ["print::formats_are_those_of_the_host", "print::lines_longer_than_a_message_come_out_whole"];
 
+/// Tests whose many lanes take minutes where each is a thread, because all of a wave meet many times in a call with strings.
+const MANY_LANES: [&str; 2] =
+    ["print::lines_of_many_waves_are_whole_and_in_order_and_none_is_lost", "print::standard_output_may_be_a_pipe"];
+
 /// The program with the tests.
 fn tests() -> &'static Path {
     static TESTS: OnceLock<PathBuf> = OnceLock::new();
@@ -22,7 +26,8 @@ fn pass(device: &str, variables: &[(&str, &str)], filter: &[&str]) -> Option<u32
     let mut counts = twin_images().into_iter().map(|(compiler, image)| {
         println!("{compiler}, {device}, {variables:?}");
         let mut command = Command::new(tests());
-        command.args(filter).args(ABOUT_RUST.iter().flat_map(|name| ["--skip", name]));
+        let skipped = ABOUT_RUST.iter().chain(MANY_LANES.iter().filter(|_| device.contains("threads")));
+        command.args(filter).args(skipped.flat_map(|name| ["--skip", name]));
         command.env("HOSTCALL_TEST_KERNELS", image).env("HOSTCALL_TEST_DEVICE", device).envs(variables.iter().copied());
         let said = text(&succeed(&mut command).stdout);
         let number =
@@ -45,8 +50,8 @@ fn tests_in(file: &str) -> u32 {
 fn every_test_of_calls_of_the_transport_and_of_ends_passes_in_every_mode() {
     // And the one that says which kernels they are.
     let all = 1 + ["lifecycle.rs", "print.rs", "transport.rs", "typed.rs"].map(tests_in).iter().sum::<u32>() - ABOUT_RUST.len() as u32;
-    for device in ["sim", "sim:lanes=64", "sim:threads", "sim:threads,lanes=64"] {
-        assert!(pass(device, &[], &[]).is_none_or(|passed| passed == all), "{device}: all {all}");
+    for (device, passing) in [("sim", all), ("sim:lanes=64", all), ("sim:threads", all - 2), ("sim:threads,lanes=64", all - 2)] {
+        assert!(pass(device, &[], &[]).is_none_or(|passed| passed == passing), "{device}: all {passing}");
     }
 }
 
@@ -59,11 +64,12 @@ fn every_such_test_passes_when_ports_and_slots_are_scarce() {
 }
 
 #[test]
-fn bursts_arrive_unchanged_with_every_seed() {
-    let names = ["bursts_of_random_sizes", "few_ports_and_few_staging_slots", "waves_that_keep_ports_and_call_on"];
+fn bursts_over_few_ports_arrive_unchanged_with_every_seed() {
+    // Bursts of all kinds over 2 ports and 2 slots, and many calls over 3 ports.
+    let names = ["few_ports_and_few_staging_slots_are_shared_without_deadlock", "many_clients_make_very_many_calls_over_few_ports"];
     for lanes in ["", ",lanes=64"] {
         for seed in 1..=20 {
-            assert!(pass(&format!("sim:seed={seed}{lanes}"), &[], &names).is_none_or(|passed| passed == 3));
+            assert!(pass(&format!("sim:seed={seed}{lanes}"), &[], &names).is_none_or(|passed| passed == 2));
         }
     }
 }
