@@ -82,7 +82,7 @@ fn churn() {
         for (number, receiver) in (1..).zip(receivers) {
             let sender = senders[number as usize % senders.len()].clone();
             scope.spawn(move || {
-                let (mut state, mut held) = (number * 0x9e37_79b9_7f4a_7c15, Vec::new());
+                let (mut state, mut held) = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15), Vec::new());
                 for round in 0..ROUNDS {
                     let align = 1 << (next(&mut state) % 8);
                     let layout = Layout::from_size_align(size(&mut state), align).expect("a layout");
