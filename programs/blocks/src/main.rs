@@ -79,7 +79,7 @@ fn size(state: &mut u64) -> usize {
 fn churn() {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..THREADS).map(|_| channel::<Block>()).unzip();
     thread::scope(|scope| {
-        for (number, receiver) in (1..).zip(receivers) {
+        for (number, receiver) in (1u64..).zip(receivers) {
             let sender = senders[number as usize % senders.len()].clone();
             scope.spawn(move || {
                 let (mut state, mut held) = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15), Vec::new());
