@@ -259,7 +259,7 @@ fn a_kernel_as_users_write_it_builds_for_nvidia_and_assembles() {
     let image = image("calls", Target::nvptx());
     let text = std::str::from_utf8(&image.bytes).expect("PTX is text");
     let ptx = Ptx::parse(text);
-    assert_eq!(ptx.entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["demo"]);
+    assert_eq!(ptx.entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["demo", "leaf", "recursive"]);
     for name in ["__hostcall_abi", "__hostcall_device", "__HOSTCALL__Host__add42", "__HOSTCALL_SIGNATURE__Host__add42"] {
         assert!(text.lines().any(|line| line.contains(".visible") && line.contains(name)), "{name}");
     }
