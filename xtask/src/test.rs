@@ -92,7 +92,11 @@ pub(crate) fn tests(selection: &str) -> Command {
     // `cargo test` alone would also run documentation's examples, which are a step of their own.
     let (runner, all) = if nextest() { ("nextest run", "") } else { ("test", "--lib --bins --tests --examples") };
     let selection = if selection.is_empty() { all } else { selection };
-    cargo(&format!("{runner} --workspace --features {FEATURES} --no-fail-fast {selection}"))
+    let workspace = format!("--workspace --features {FEATURES}");
+    let mut command = cargo(&format!("{runner} {workspace} --no-fail-fast {selection}"));
+    // For tests that have something built (`hostcall_test_support::built`).
+    command.env("HOSTCALL_TEST_SELECTION", workspace);
+    command
 }
 
 /// What takes minutes.

@@ -12,6 +12,7 @@
 //! * `plain`: the same wire without a server, for comparison.
 //! * `streams`: messages that nobody answers.
 //! * `cpp`: kernels in C++ that do the same.
+//! * `elsewhere`: rows of other programs.
 //! * `fleet`: two devices at once.
 //! * `standard`: what std costs, of a program that measures itself.
 //! * `tune`: which first poll is best here.
@@ -21,6 +22,7 @@
 mod bulk;
 mod closed;
 mod cpp;
+mod elsewhere;
 mod error;
 mod files;
 mod fleet;
@@ -90,6 +92,9 @@ pub(crate) struct Arguments {
     /// Also measure the client in C++ with this image of `kernels/bench/bench.cu`: a cubin, or for the simulator a shared library
     #[arg(long, value_name = "IMAGE")]
     cpp: Option<PathBuf>,
+    /// Also take rows from this command, of the shell: lines of JSON, as programs print that measure handlers in C and in Python
+    #[arg(long, value_name = "COMMAND", num_args = 1..)]
+    rows: Vec<String>,
     /// Also measure this device and the first one at once, such as cuda:1
     #[arg(long, value_name = "DEVICE")]
     beside: Option<String>,
@@ -99,7 +104,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Outcome {
-    let Arguments { device, json, plot, markdown, quick, first_poll, placement, tune, std, cpp, beside, mut only } = arguments;
+    let Arguments { device, json, plot, markdown, quick, first_poll, placement, tune, std, cpp, rows, beside, mut only } = arguments;
     if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str())) {
         return Err(Error::Name { name: name.clone(), rows: &NAMES }.into());
     }
@@ -142,6 +147,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     all_waves(&rig, &mut sheet)?;
     messages(&rig, &mut sheet);
     in_cpp(&rig, &mut sheet, cpp.as_deref());
+    of_others(&rig, &mut sheet, &rows);
     two_devices(&rig, &mut sheet, beside.as_deref());
     standard::rows(&rig, &mut sheet, &std)?;
     let Sheet { mut report, failed, .. } = sheet;
@@ -325,6 +331,31 @@ fn in_cpp(rig: &Rig, sheet: &mut Sheet, image: Option<&Path>) {
             Ok(other) => cpp::row(rig, other, name, what, &label),
             Err(error) => Err(Error::Also(error.to_string())),
         });
+    }
+}
+
+/// What other programs measure.
+fn of_others(rig: &Rig, sheet: &mut Sheet, commands: &[String]) {
+    let names = || elsewhere::ROWS.into_iter().map(|(name, _)| name);
+    if commands.is_empty() {
+        // Who asks for one of them by name is told.
+        for name in names().filter(|_| !sheet.only.is_empty()) {
+            sheet.row(name, |_| Err(elsewhere::NO_COMMAND));
+        }
+        return;
+    }
+    if !sheet.wants_any(&names().collect::<Vec<_>>()) {
+        return;
+    }
+    for command in commands {
+        eprintln!("{command} …");
+        match elsewhere::run(command, &rig.watchdog, sheet.report.floor_us) {
+            Ok(rows) => rows.into_iter().for_each(|row| sheet.row(row.name, |_| Ok(row))),
+            Err(error) => {
+                sheet.failed = true;
+                eprintln!("{command}: {error}");
+            }
+        }
     }
 }
 

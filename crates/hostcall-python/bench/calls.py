@@ -5,7 +5,7 @@
     python calls.py --write-image calls.ptx          # where there is a compiler
     python calls.py --device cuda:0 --image calls.ptx  # where there is a GPU
 
-Needs NumPy, and of CUDA the driver only. Prints a line of JSON for each measurement. On a GPU the row of a batched service called by all resident waves,
+Needs NumPy, and of CUDA the driver only. Prints a line of JSON for each measurement; two of them are rows of `cargo hostcall bench --rows "python calls.py …"`. On a GPU the row of a batched service called by all resident waves,
 and that of a single call's time, say their targets, and whether they are met or MISSED.
 """
 
@@ -231,8 +231,10 @@ def main() -> None:
                     sys.exit(f"{kernel}: {after.calls - before.calls} calls of {waves * 32 * rounds}, or wrong answers")
                 batches.append(after.messages - before.messages)
             row = {"what": kernel, "waves": waves, "lanes": waves * 32, "rounds": rounds, "calls_per_second": round(statistics.median(speeds))}
-            if target is not None and not is_sim:
-                row = beside(row, target, statistics.median(speeds) >= target)
+            if target is not None:
+                row |= {"row": "python.batched", "per_second": row["calls_per_second"], "note": f"{waves} waves, all lanes"}
+                if not is_sim:
+                    row = beside(row, target, statistics.median(speeds) >= target)
             print(json.dumps(row), flush=True)
 
         rate("batched", waves, rounds, "Host::add42", None if options.waves else RATE)
@@ -248,6 +250,7 @@ def main() -> None:
         seconds = np.sort(kernels.read(took)[count // 10 :]) * tick
         quantiles = {f"p{q}_us": round(float(np.quantile(seconds, q / 100)) * 1e6, 2) for q in (1, 50, 90, 99)}
         row = {"what": "latency of one call", "calls": len(seconds), **quantiles}
+        row |= {"row": "python.call", "us": quantiles["p50_us"], "note": f"p50; p99 {quantiles['p99_us']} us"}
         print(json.dumps(row if is_sim else beside(row, LATENCY, quantiles["p50_us"] <= LATENCY)), flush=True)
 
         if options.soak:

@@ -10,20 +10,45 @@ use object::{Endianness, Object as _, ObjectSymbol as _};
 
 use crate::{succeed, text};
 
-/// Builds a target of a package (`--lib`, `--bin` with a name) as the tests were built, and says its files.
+/// Builds a target of a package (`--lib`, or `--example` or `--test` with a name) as the tests were built, and says its files.
+///
+/// `HOSTCALL_TEST_SELECTION` has the words by which the tests that run were selected, such as `--workspace --features x`, because with others
+/// cargo would build nearly everything again, with other features. Without it the package is built.
 ///
 /// # Panics
 /// If it does not build.
 pub fn built(package: &str, target: &[&str]) -> Vec<PathBuf> {
+    let selection = std::env::var("HOSTCALL_TEST_SELECTION").unwrap_or_else(|_| format!("--package {package}"));
+    let (kind, name) = match *target {
+        ["--lib"] => ("lib", None),
+        ["--example", name] => ("example", Some(name)),
+        ["--test", name] => ("test", Some(name)),
+        _ => panic!("{target:?} is no target"),
+    };
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "--package", package]).args(target).args(["--message-format", "json"]);
+    build.args(["test", "--no-run", "--message-format", "json"]).args(selection.split_whitespace());
+    // Libraries and examples are built with the tests of their package, and what is no test by default is not.
+    if kind == "test" {
+        build.args(target);
+    }
     // Of the workspace, wherever the test runs.
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
     let messages = text(&succeed(&mut build).stdout);
+    let manifest = Path::new(package).join("Cargo.toml");
+    let is_it = |message: &serde_json::Value| {
+        let target = &message["target"];
+        let kinds = || target["kind"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+        let is_kind = if kind == "lib" { kinds().any(|kind| kind == "cdylib") } else { kinds().any(|found| found == kind) };
+        message["reason"] == "compiler-artifact"
+            // What has tests of its own is built as a program of them as well.
+            && message["profile"]["test"] == (kind == "test")
+            && is_kind
+            && name.is_none_or(|name| target["name"] == name)
+            && message["manifest_path"].as_str().is_some_and(|path| Path::new(path).ends_with(&manifest))
+    };
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    // Its own artefact is the last: what it needs is built before.
-    let artefacts: Vec<_> = messages.filter(|message| message["reason"] == "compiler-artifact").collect();
-    let files = artefacts.last().and_then(|artefact| artefact["filenames"].as_array()).expect("cargo says what it built");
+    let artefact = messages.filter(is_it).last().unwrap_or_else(|| panic!("cargo built no {target:?} of {package} among {selection}"));
+    let files = artefact["filenames"].as_array().expect("cargo says what it built");
     files.iter().filter_map(|file| Some(PathBuf::from(file.as_str()?))).collect()
 }
 

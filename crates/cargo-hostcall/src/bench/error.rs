@@ -40,6 +40,10 @@ pub(super) enum Error {
     Name { name: String, rows: &'static [&'static str] },
     #[error("{path} ended with {status}, and said: {said}", path = path.display())]
     Program { path: PathBuf, status: std::process::ExitStatus, said: String },
+    #[error("`{command}` printed no row: a row is a line such as {{\"row\": \"python.call\", \"us\": 9.5}}")]
+    NoRow { command: String },
+    #[error("{why}: {line}")]
+    Row { line: String, why: &'static str },
     /// Another row of the same measurement has the error itself.
     #[error("{0}")]
     Also(String),

@@ -10,7 +10,7 @@ use super::error::Error;
 use super::target::Target;
 
 /// Every row, in the order of the table.
-pub(super) const NAMES: [&str; 103] = [
+pub(super) const NAMES: [&str; 106] = [
     "call.scalar.held",
     "call.scalar.held.no_window",
     "call.scalar",
@@ -81,6 +81,9 @@ pub(super) const NAMES: [&str; 103] = [
     "cpp.post.issue",
     "cpp.bulk.to_host",
     "cpp.bulk.to_kernel",
+    "c.handler",
+    "python.batched",
+    "python.call",
     "fleet.throughput.scalar",
     "fleet.throughput.wide64",
     "fleet.throughput.scalar.8",
@@ -187,6 +190,8 @@ pub(super) enum Against {
     DhComms,
     /// The same kernel in Rust.
     Rust,
+    /// The same handler as a closure in Rust: so many times as long.
+    Closure,
     /// One of the devices alone.
     OneDevice,
     /// The same while the other device rests.
@@ -210,6 +215,7 @@ impl Against {
             Self::Silent => format!("{ratio:.4}x as long as silent"),
             Self::DhComms => format!("ours {ratio:.1}x"),
             Self::Rust => format!("{ratio:.3}x Rust"),
+            Self::Closure => format!("{ratio:.3}x a closure"),
             Self::OneDevice => format!("{ratio:.2}x one device"),
             Self::Unloaded => format!("{ratio:.3}x unloaded"),
             Self::Itself => "-".into(),

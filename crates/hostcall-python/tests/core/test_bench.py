@@ -23,6 +23,8 @@ def test_what_measures_calls_counts_them_all_and_finds_every_answer_right() -> N
     # 100 batches take a hundred times as many calls: 40 rounds of 8 waves of 32 lanes.
     assert [(row["lanes"], row["rounds"]) for row in rows if row["what"] == "batched"] == [(256, 20), (32, 20), (256, 40)]
     assert all(row["calls_per_second"] > 0 for row in rows if "lanes" in row) and not any("target" in row for row in rows)
+    # With other waves than a device has there is no row of its figure.
+    assert [(row["row"], row["us"] == row["p50_us"]) for row in rows if "row" in row] == [("python.call", True)]
 
 
 def test_targets_stand_beside_what_was_measured() -> None:

@@ -3,7 +3,7 @@
 //! `Bench::exchange` (64 bytes there and 16 back by every lane) is answered by a closure, by an `hc_handler`, and by the closure again, in rounds of
 //! short launches by all waves of a device. One server has all of them: each is registered under the same name before its launches, so that memory, threads,
 //! kernel and number are the same. Each round has its own order. What is compared are the launches of one round, and the closure with itself tells what
-//! cannot be seen. Then the same without a device: one thread serves messages that lie ready.
+//! cannot be seen. Then the same without a device: one thread serves messages that lie ready. The last line is the row of `cargo hostcall bench --rows`.
 //!
 //! `cargo run --release -p libhostcall --example kernels -- kernels/bench bench.program`, then
 //! `cargo run --release -p libhostcall --example handler_rate -- sim bench.program [ROUNDS [MILLISECONDS]]`
@@ -122,8 +122,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{name}: {} waves, {THREADS} server threads, launches of {calls} calls of each wave",
         load.groups * load.group_size / device.info().wave_size
     );
-    println!("{times:.3}, for each message and thread", times = times.scaled(THREADS as f64 * 1e9 / messages));
+    let times = times.scaled(THREADS as f64 * 1e9 / messages);
+    println!("{times:.3}, for each message and thread");
     println!("the host alone, one thread, {} messages of 32 lanes in a sweep", sweeps::PORTS);
     println!("{:.1}, for each message", sweeps::measure(rounds * 10)?);
+    println!("{}", times.row(&format!("a message of a wave with 64 B a lane, time of each of {THREADS} server threads")));
     Ok(())
 }

@@ -55,6 +55,20 @@ impl Rounds {
     }
 }
 
+impl Rounds {
+    /// As a row of `cargo hostcall bench --rows`, of times in nanoseconds.
+    pub(crate) fn row(&self, about: &str) -> String {
+        let [low, ratio, high] = median(self.ratios(Who::C));
+        let [[_, again, _], [_, c, _]] = [self.ratios(Who::RustAgain), self.times[Who::C as usize].clone()].map(median);
+        let rounds = self.times[0].len();
+        let us = c / 1e3;
+        format!(
+            "{{\"row\": \"c.handler\", \"us\": {us:.4}, \"ratio\": {ratio:.4}, \"note\": \"{about}, {rounds} rounds ({low:.4} to {high:.4}); \
+             the closure again {again:.4}x\"}}"
+        )
+    }
+}
+
 /// The median and its confidence interval of 95 %, from the ranks between which it lies with that probability (normal approximation of the binomial
 /// distribution): nothing is assumed of how the values are distributed.
 fn median(mut values: Vec<f64>) -> [f64; 3] {
