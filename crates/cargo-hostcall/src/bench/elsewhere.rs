@@ -87,7 +87,8 @@ mod tests {
             echo '{"row": "python.batched", "per_second": 3e7}'; echo '{"row": "python.call", "us": 9}'"#,
         )
         .expect("three rows");
-        let shown: Vec<_> = found.iter().map(|row| (row.name, row.figure.shown(), row.against.shown(row.ratio), row.note.as_str())).collect();
+        let shown: Vec<_> =
+            found.iter().map(|row| (row.name, row.figure.shown(), row.against.shown(row.ratio), row.note.as_str())).collect();
         let expected = [
             ("c.handler", "0.980 us", "1.004x a closure", "300 rounds"),
             ("python.batched", "30.00 M/s", "60.000 per floor", ""),
