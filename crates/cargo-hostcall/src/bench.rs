@@ -339,7 +339,8 @@ fn of_others(rig: &Rig, sheet: &mut Sheet, commands: &[String]) {
     let names = || elsewhere::ROWS.into_iter().map(|(name, _)| name);
     if commands.is_empty() {
         // Who asks for one of them by name is told.
-        for name in names().filter(|_| !sheet.only.is_empty()) {
+        let asked = !sheet.only.is_empty();
+        for name in names().filter(|_| asked) {
             sheet.row(name, |_| Err(elsewhere::NO_COMMAND));
         }
         return;

@@ -39,7 +39,7 @@ fn the_page_shows_the_files_of_its_first_example() {
     let code: String = kernel.lines().filter(|line| !line.starts_with("//")).map(|line| format!("{line}\n")).collect();
     assert_eq!(blocks("cpp")[0], code, "examples/cuda/add42.cu");
     let host = &blocks("rust,ignore")[0];
-    assert!(has_lines(&file("crates/hostcall-cpp-tests/examples/add42.rs"), host), "examples/add42.rs is not\n{host}");
+    assert!(has_lines(&file("crates/hostcall-cpp-tests/examples/cpp_add42.rs"), host), "examples/cpp_add42.rs is not\n{host}");
     // The trait has more functions than the page shows: each that it shows is there as it shows it, with what it says of it.
     let (services, shown) = (file("examples/cuda/services.rs"), &blocks("rust")[0]);
     let (head, functions) = shown.split_once("pub trait Host {\n").expect("a trait");
@@ -53,7 +53,7 @@ fn the_page_shows_the_files_of_its_first_example() {
 
 /// Runs the host in a directory that has the image, and looks at what it prints.
 fn runs(directory: &Path) {
-    let host = built("hostcall-cpp-tests", &["--example", "add42"]);
+    let host = built("hostcall-cpp-tests", &["--example", "cpp_add42"]);
     let said = text(&succeed(Command::new(&host[0]).current_dir(directory)).stdout);
     let values: Vec<f32> = (0..100u8).map(|i| f32::from(i) + 42.0).collect();
     let mut said: Vec<_> = said.lines().collect();
