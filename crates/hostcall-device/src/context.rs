@@ -123,35 +123,25 @@ pub(crate) use arch::descriptor;
 /// call different services, say through a function that was not inlined, become groups of their own.
 #[inline(always)]
 pub(crate) fn group_at(site: usize, key: u32) -> Group {
-    group_among(site, [key]).1
+    Group::new(agreeing(arch::converged_at(site), key), machine().lane())
 }
 
-/// All lanes that call `site` together with this one, and those of them that agree on all keys.
+/// The lanes of `mask` that agree with the calling one on `key`. All of them ask.
 #[inline(always)]
-pub(crate) fn group_among<const N: usize>(site: usize, keys: [u32; N]) -> (u64, Group) {
-    let all = arch::converged_at(site);
-    let lane = machine().lane();
-    let same = same(all, keys);
-    let mask = if same == all { all } else { split(all, same, lane, keys) };
-    (all, Group::new(mask, lane))
-}
-
-/// Lanes of `mask` that have the keys of its first lane.
-#[inline(always)]
-fn same<const N: usize>(mask: u64, keys: [u32; N]) -> u64 {
+pub(crate) fn agreeing(mask: u64, key: u32) -> u64 {
     let machine = machine();
-    // (All keys are exchanged, whatever came of the first: lanes do so together.)
-    let same = keys.into_iter().fold(true, |same, key| same & (machine.broadcast(mask, key, first_lane(mask)) == key));
-    machine.ballot(mask, same)
+    let same = machine.ballot(mask, machine.broadcast(mask, key, first_lane(mask)) == key);
+    if same == mask { mask } else { split(mask, same, machine.lane(), key) }
 }
 
-/// Lanes of `mask` disagree on the keys; those of `agree` agree with its first lane. The calling lane's own.
+/// Lanes of `mask` disagree on `key`; those of `same` agree with its first lane. The calling lane's own.
 #[cold]
 #[inline(never)]
-fn split<const N: usize>(mut mask: u64, mut agree: u64, lane: u32, keys: [u32; N]) -> u64 {
-    while agree & (1 << lane) == 0 {
-        mask &= !agree;
-        agree = same(mask, keys);
+fn split(mut mask: u64, mut same: u64, lane: u32, key: u32) -> u64 {
+    let machine = machine();
+    while same & (1 << lane) == 0 {
+        mask &= !same;
+        same = machine.ballot(mask, machine.broadcast(mask, key, first_lane(mask)) == key);
     }
-    agree
+    same
 }

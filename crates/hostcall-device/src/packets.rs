@@ -33,7 +33,7 @@ mod mailboxes;
 mod stacks;
 
 use crate::arch::current as arch;
-use crate::context::{group_among, machine};
+use crate::context::{agreeing, machine};
 use crate::wave;
 use arch::packet_words as words;
 use core::ffi::c_void;
@@ -137,7 +137,9 @@ pub unsafe fn hostcall_amd_add_one(word: *mut u64) {
 #[inline(always)]
 fn in_turns<B>(place: &Location<'_>, buffer: *mut B, service: u32, call: impl Fn(&Group) -> Answer) -> Answer {
     let address = buffer as u64;
-    let (all, group) = group_among(core::ptr::from_ref(place) as usize, [service, address as u32, (address >> 32) as u32]);
+    let all = arch::converged_at(core::ptr::from_ref(place) as usize);
+    let agree = agreeing(agreeing(agreeing(all, service), address as u32), (address >> 32) as u32);
+    let group = Group::new(agree, machine().lane());
     if arch::INDEPENDENT_LANES || group.mask == all {
         return call(&group);
     }
