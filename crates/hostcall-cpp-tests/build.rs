@@ -1,4 +1,4 @@
-//! Compiles the kernels in C++ for the simulator, by each compiler that there is, as the strictest user would.
+//! Compiles the kernels in C++ for the simulator, by each compiler that there is, as the strictest user would; and those in Rust that fill packets.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::process::Command;
 const COMPILERS: [(&str, &[&str], &str); 2] = [("GCC", &["g++"], "c++17"), ("CLANG", &["clang++-22", "clang++"], "c++20")];
 
 fn main() {
+    hostcall_build::program("../../kernels/packets").emit();
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo says it")).join("../..");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says it"));
     for watched in ["include", "examples/cuda", "crates/hostcall-cpp-tests/cpp"] {

@@ -24,7 +24,7 @@ const WAITED: usize = 4;
 const COUNTED: usize = 4;
 
 unsafe extern "C" fn failed(_: hsa_status_t, _: *mut hsa_queue_t, data: *mut c_void) {
-    // SAFETY: a count that is never freed.
+    // SAFETY: the count of the run that made the queue.
     unsafe { &*data.cast::<AtomicU32>() }.fetch_add(1, Ordering::SeqCst);
 }
 
@@ -64,11 +64,12 @@ struct Claimed {
 /// When something else came of the packets than the rules say.
 pub fn run(data: &[u8]) {
     ok(hsa_init());
-    let failures: &'static AtomicU32 = Box::leak(Box::default());
+    // Told before the end of this function, or never.
+    let failures = Box::<AtomicU32>::default();
     let mut queue = ptr::null_mut();
-    // SAFETY: an out parameter, and a count that lives for ever.
+    // SAFETY: an out parameter, and a count that lives until the queue is gone.
     ok(unsafe {
-        hsa_queue_create(GPU, SLOTS, QUEUE_TYPE_MULTI, failed, ptr::from_ref(failures).cast_mut().cast(), u32::MAX, u32::MAX, &mut queue)
+        hsa_queue_create(GPU, SLOTS, QUEUE_TYPE_MULTI, failed, ptr::from_ref(&*failures).cast_mut().cast(), u32::MAX, u32::MAX, &mut queue)
     });
     let waited: [hsa_signal_t; WAITED] = std::array::from_fn(|_| signal(2));
     let counted: [hsa_signal_t; COUNTED] = std::array::from_fn(|_| signal(PACKETS as i64 + 1));

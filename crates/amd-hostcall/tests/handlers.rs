@@ -115,6 +115,36 @@ fn handlers_of_a_consumer_run_at_once_if_one_blocks_unless_they_are_to_be_serial
     assert_eq!(consumer.destroy(), 0);
 }
 
+/// What a handler leaves in a variable of its thread: the thread takes a while to end.
+struct Left;
+
+static GONE: AtomicU64 = AtomicU64::new(0);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        thread::sleep(Duration::from_millis(50));
+        GONE.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+unsafe extern "C-unwind" fn leaves(_: *mut c_void, _: u32, _: *mut u64) -> c_int {
+    thread_local! {
+        static LEFT: Left = const { Left };
+    }
+    LEFT.with(|_| 0)
+}
+
+#[test]
+fn what_a_handler_has_left_in_its_thread_is_gone_when_the_consumer_is_destroyed() {
+    service(153, leaves);
+    let buffer = Buffer::new(1);
+    let consumer = Consumer::new(&[&buffer]);
+    assert_eq!(buffer.call(153, [1; 8]), Ok([1, 1]));
+    assert_eq!(GONE.load(Ordering::SeqCst), 0);
+    assert_eq!(consumer.destroy(), 0);
+    assert_eq!(GONE.load(Ordering::SeqCst), 1);
+}
+
 unsafe extern "C-unwind" fn panics(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
     // SAFETY: eight words.
     assert_ne!(unsafe { *payload }, 13, "a handler's bad day");

@@ -69,6 +69,7 @@ assembles! {
     the_add42_kernel_assembles_for_every_nvidia_architecture: "add42",
     the_benchmark_assembles_for_every_nvidia_architecture: "bench",
     the_hello_kernel_assembles_for_every_nvidia_architecture: "hello",
+    the_kernels_that_fill_packets_assemble_for_every_nvidia_architecture: "packets",
     the_word_count_assembles_for_every_nvidia_architecture: "wordcount"
 }
 
@@ -289,5 +290,62 @@ fn amd_words_are_whole(arch: &str) {
 fn words_are_one_access_past_the_caches_on_each_amd_architecture() {
     for arch in AMDGPU_ARCHES {
         amd_words_are_whole(arch);
+    }
+}
+
+/// Kernels that fill AMD's packets.
+const PACKETS: &str = "../../kernels/packets";
+
+#[test]
+fn packets_on_nvidia_are_exchanged_and_rung_at_system_scope_and_stay_in_registers() {
+    if device_toolchain().is_none() {
+        return;
+    }
+    let text = ptx(PACKETS);
+    let ptx = Ptx::parse(&text);
+    let kernel = ptx.function("status").expect("the kernel");
+    // Of the two forms of stacks: what takes a packet, what hands it over, what gives it back. A compiler may take a first attempt out of its loop.
+    let exchanges = all(kernel, "atom.acq_rel.sys.global.cas.b64").len();
+    let claims = all(kernel, "atom.acquire.gpu.global.or.b32").len();
+    assert!(exchanges >= 6 && claims >= 1, "{exchanges} exchanges, {claims} claims of a mailbox");
+    assert_eq!(all(kernel, "atom").len(), exchanges + claims, "nothing else is atomic, but the end of a claim");
+    assert_eq!(all(kernel, "red").len(), 1);
+    assert_eq!(all(kernel, "red.release.gpu.global.and.b32").len(), 1, "the end of a claim");
+    assert_eq!(all(kernel, "st.release.sys.global.u64").len(), 3, "a doorbell is stored, not added to");
+    assert_eq!(all(kernel, "st.release.sys.global.u32").len(), 1, "the phase of a mailbox");
+    for access in ["ld.local", "st.local"] {
+        assert_eq!(all(kernel, access), Vec::<&Instruction>::new());
+    }
+}
+
+#[test]
+fn a_kernel_that_fills_no_packets_has_nothing_of_them() {
+    if device_toolchain().is_none() {
+        return;
+    }
+    let text = ptx(FIXED);
+    for word in ["packets", ".cas.b64", "red.release", "st.release"] {
+        assert!(ptx(PACKETS).contains(word) && !text.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn packets_on_amd_are_exchanged_at_system_scope_and_raise_the_interrupt_of_their_doorbell() {
+    let Some(toolchain) = device_toolchain() else { return };
+    for arch in AMDGPU_ARCHES {
+        let Some(lines) = disassembled(&toolchain, &image(PACKETS, Target::Amdgpu { arch: arch.into() })) else { return };
+        let exchange = if arch == "gfx1200" { "_atomic_cmpswap_b64" } else { "_atomic_cmpswap_x2" };
+        let exchanges: Vec<&String> = lines.iter().filter(|line| line.contains(exchange)).collect();
+        assert!(exchanges.len() >= 6, "{arch}: {exchanges:?}");
+        // LLVM's AMDGPU memory model, read-modify-writes of system scope. Before gfx940 no instruction says it.
+        let scope = match arch {
+            "gfx942" | "gfx950" => " sc1",
+            "gfx1200" => " scope:SCOPE_SYS",
+            _ => "",
+        };
+        for line in exchanges {
+            assert!(line.contains(scope), "{arch}: {line}");
+        }
+        assert!(lines.iter().any(|line| line == "s_sendmsg sendmsg(MSG_INTERRUPT)"), "{arch}: no interrupt");
     }
 }

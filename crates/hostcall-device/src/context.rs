@@ -123,12 +123,15 @@ pub(crate) use arch::descriptor;
 /// call different services, say through a function that was not inlined, become groups of their own.
 #[inline(always)]
 pub(crate) fn group_at(site: usize, key: u32) -> Group {
+    Group::new(agreeing(arch::converged_at(site), key), machine().lane())
+}
+
+/// The lanes of `mask` that agree with the calling one on `key`. All of them ask.
+#[inline(always)]
+pub(crate) fn agreeing(mask: u64, key: u32) -> u64 {
     let machine = machine();
-    let mask = arch::converged_at(site);
-    let lane = machine.lane();
     let same = machine.ballot(mask, machine.broadcast(mask, key, first_lane(mask)) == key);
-    let mask = if same == mask { mask } else { split(mask, same, lane, key) };
-    Group::new(mask, lane)
+    if same == mask { mask } else { split(mask, same, machine.lane(), key) }
 }
 
 /// Lanes of `mask` disagree on `key`; those of `same` agree with its first lane. The calling lane's own.

@@ -40,6 +40,7 @@
 //! * [`print`](mod@print), [`fs`](mod@fs), [`time`](mod@time), [`env`](mod@env), [`random`](mod@random), [`process`](mod@process): a small
 //!   standard library over the built-in services.
 //! * [`stream`](mod@stream): messages that nobody answers, by the million.
+//! * [`packets`](mod@packets): AMD's packets, for programs whose host serves these.
 //! * [`heap`](mod@heap): the global allocator, over a heap in device memory that the server gives.
 //!
 //! A wave that panics reports it to the host once, and then its lanes end. Nothing here traps, because a trap would cost a GPU its
@@ -72,6 +73,7 @@ mod failure;
 pub mod fs;
 pub mod heap;
 mod outcome;
+pub mod packets;
 mod panic;
 mod pending;
 #[cfg(any(test, all(feature = "helpers", target_arch = "nvptx64")))]

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use offload::hsa::sys::*;
@@ -37,6 +38,8 @@ pub(crate) struct Ring {
     profiling: AtomicBool,
     callback: QueueCallback,
     data: usize,
+    /// The thread of the packet processor, until the queue is destroyed.
+    processor: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Default)]
@@ -102,25 +105,32 @@ pub unsafe extern "C" fn hsa_queue_create(
         profiling: AtomicBool::new(false),
         callback: failed,
         data: data.expose_provenance(),
+        processor: Mutex::default(),
     });
     bell.doorbell.get_or_init(|| Arc::downgrade(&ring));
     let theirs = ring.clone();
-    if std::thread::Builder::new().name("hsa-queue".into()).spawn(move || theirs.process()).is_err() {
+    let Ok(processor) = std::thread::Builder::new().name("hsa-queue".into()).spawn(move || theirs.process()) else {
         return hsa_status_t::OUT_OF_RESOURCES;
-    }
+    };
+    *lock(&ring.processor) = Some(processor);
     // SAFETY: the caller's.
     unsafe { queue.write(Arc::as_ptr(&ring).cast_mut().cast()) };
     lock(&RINGS).push(ring);
     hsa_status_t::SUCCESS
 }
 
-/// `hsa_queue_destroy`. Kernels that run are not waited for.
+/// `hsa_queue_destroy`. Kernels that run are not waited for. The packet processor is, unless it calls this itself, through the queue's owner.
 #[unsafe(no_mangle)]
 pub extern "C" fn hsa_queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
     let ring = find(queue);
     ring.end();
     signals::forget(ring.raw.doorbell_signal);
     lock(&RINGS).retain(|other| !Arc::ptr_eq(other, &ring));
+    let processor = lock(&ring.processor).take();
+    if let Some(processor) = processor.filter(|processor| processor.thread().id() != std::thread::current().id()) {
+        // One that panicked has ended.
+        let _ = processor.join();
+    }
     hsa_status_t::SUCCESS
 }
 

@@ -279,6 +279,28 @@ fn packets_that_make_no_sense_stop_the_queue_and_tell_its_owner() {
 }
 
 #[test]
+fn the_packet_processor_of_a_queue_that_is_destroyed_calls_nobody_any_more() {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn slowly(_: hsa_status_t, _: *mut hsa_queue_t, _: *mut c_void) {
+        CALLS.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(50));
+        CALLS.fetch_add(1, Ordering::SeqCst);
+    }
+    let mut bench = Bench::new();
+    let mut queue = ptr::null_mut();
+    // SAFETY: an out parameter; the callback takes anything.
+    ok(unsafe { hsa_queue_create(GPU, 64, QUEUE_TYPE_MULTI, slowly, ptr::null_mut(), u32::MAX, u32::MAX, &mut queue) });
+    let other = std::mem::replace(&mut bench.queue, queue);
+    // A kind of packet that there is not.
+    bench.submit(barrier(&[], signal(1)), 9);
+    while CALLS.load(Ordering::SeqCst) == 0 {
+        std::thread::yield_now();
+    }
+    ok(hsa_queue_destroy(std::mem::replace(&mut bench.queue, other)));
+    assert_eq!(CALLS.load(Ordering::SeqCst), 2);
+}
+
+#[test]
 fn handles_that_are_none_are_errors() {
     let bench = Bench::new();
     let mut out = 0u64;

@@ -8,7 +8,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::thread::futex;
@@ -73,6 +73,8 @@ struct Roles {
 pub(crate) struct Crew {
     roles: Mutex<Roles>,
     changed: Condvar,
+    /// Those that were started, but some that have ended.
+    threads: Mutex<Vec<JoinHandle<()>>>,
     /// Whether the phase is `Ending`, for the leader, which asks each time that nothing is left.
     ending: AtomicBool,
     /// Counts beginnings and ends of packets; odd while the leader is in one. Only the leader makes it odd. Whoever makes an odd number even
@@ -95,8 +97,7 @@ pub(super) fn launch(consumer: &Arc<Consumer>) -> Result<(), Error> {
     }
     crew.normal.store(priority::of_this_thread(), Ordering::Relaxed);
     let watched = consumer.clone();
-    let watcher = thread::Builder::new().name("hostcall-watch".into()).spawn(move || watch(&watched));
-    watcher.map_err(|_| Error::ConsumerLaunchFailed)?;
+    crew.spawn("hostcall-watch", move || watch(&watched)).map_err(|_| Error::ConsumerLaunchFailed)?;
     roles.watchers += 1;
     // A watcher without anybody to watch ends by itself.
     start(consumer).map_err(|_| Error::ConsumerLaunchFailed)?;
@@ -107,8 +108,8 @@ pub(super) fn launch(consumer: &Arc<Consumer>) -> Result<(), Error> {
 
 /// Starts a thread that serves.
 fn start(consumer: &Arc<Consumer>) -> std::io::Result<()> {
-    let consumer = consumer.clone();
-    thread::Builder::new().name("hostcall-serve".into()).spawn(move || Worker::new(consumer).run()).map(|_| ())
+    let serving = consumer.clone();
+    consumer.crew.spawn("hostcall-serve", move || Worker::new(serving).run())
 }
 
 impl Crew {
@@ -117,7 +118,16 @@ impl Crew {
         lock(&self.roles).phase == Phase::Serving
     }
 
-    /// Lets the threads end when nothing is left to serve; whether they did within the limit.
+    fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+        let thread = thread::Builder::new().name(name.into()).spawn(run)?;
+        let mut threads = lock(&self.threads);
+        threads.retain(|thread| !thread.is_finished());
+        threads.push(thread);
+        Ok(())
+    }
+
+    /// Lets the threads end when nothing is left to serve; whether they did within the limit. Then what handlers
+    /// have left in these threads' variables is gone as well.
     pub(super) fn end(&self, doorbell: Doorbell, limit: Duration) -> bool {
         let mut roles = lock(&self.roles);
         if roles.phase == Phase::Idle {
@@ -145,6 +155,10 @@ impl Crew {
                 roles = self.changed.wait_timeout(roles, step).unwrap_or_else(PoisonError::into_inner).0;
             }
         }
+        drop(roles);
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        // A thread that panicked is one that has ended.
+        threads.into_iter().for_each(|thread| _ = thread.join());
         true
     }
 

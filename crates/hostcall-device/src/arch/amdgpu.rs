@@ -5,6 +5,9 @@
 //! bypass the caches at system scope (LLVM's AMDGPU memory model). A volatile access of a vector of 16 bytes is one
 //! instruction; LLVM splits one of a 128-bit integer.
 
+#[path = "packet_words.rs"]
+pub(crate) mod packet_words;
+
 use super::ring::RingMachine;
 use core::arch::amdgpu as isa;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -227,6 +230,27 @@ pub(crate) unsafe fn lock_word(word: *mut u32) -> u32 {
 pub(crate) unsafe fn unlock_word(word: *mut u32) {
     // SAFETY: the caller's. Release pairs with the acquire in `lock_word`.
     unsafe { AtomicU32::from_ptr(word) }.store(0, Ordering::Release);
+}
+
+/// Raises the interrupt of a signal that has one.
+///
+/// # Safety
+/// `signal` is the handle of an HSA signal, or of what is laid out as one.
+#[inline(always)]
+unsafe fn wake(signal: u64) {
+    unsafe extern "C" {
+        #[link_name = "llvm.amdgcn.s.sendmsg"]
+        safe fn s_sendmsg(message: u32, value: u32);
+    }
+    /// Of a wave to the driver.
+    const INTERRUPT: u32 = 1;
+    // SAFETY: the caller's: `amd_signal_t` has the mailbox's address at 16 and the event's number at 24. They do not change.
+    let (mailbox, event) = unsafe { (*((signal + 16) as *const u64), *((signal + 24) as *const u32)) };
+    if mailbox != 0 {
+        // SAFETY: the mailbox that the runtime gave the signal. Release: pairs with the driver's look once it is interrupted.
+        unsafe { AtomicU64::from_ptr(mailbox as *mut u64) }.store(event.into(), Ordering::Release);
+        s_sendmsg(INTERRUPT, isa::readfirstlane_u32(event & 0xff_ffff));
+    }
 }
 
 /// Written by the host while no kernel of the program runs.

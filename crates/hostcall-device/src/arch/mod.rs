@@ -5,7 +5,8 @@
 //! * lane and workgroup coordinates;
 //! * `converged_at`, `fence_system`, `sync_group`, `group_scratch`, `exit_lane`, `trap`;
 //! * bulk loads and stores of host memory;
-//! * what the rings of streams need (`ring.rs`).
+//! * what the rings of streams need (`ring.rs`);
+//! * what AMD's packets need (`packet_words`).
 
 /// What every machine's `Arch` reads from the descriptor.
 macro_rules! from_descriptor {

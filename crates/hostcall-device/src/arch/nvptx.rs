@@ -6,6 +6,8 @@
 #[cfg(feature = "helpers")]
 #[path = "nvptx/helpers.rs"]
 pub(crate) mod helpers;
+#[path = "nvptx/packet_words.rs"]
+pub(crate) mod packet_words;
 #[cfg(feature = "helpers")]
 #[path = "nvptx/plain.rs"]
 mod plain;

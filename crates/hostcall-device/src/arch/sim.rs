@@ -1,5 +1,8 @@
 //! The CPU simulator. Its [`SimOps`] table has the operations of lanes, and device memory is the host's own memory.
 
+#[path = "packet_words.rs"]
+pub(crate) mod packet_words;
+
 use super::ring::RingMachine;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 use hostcall_abi::descriptor::Control;
@@ -183,6 +186,13 @@ pub(crate) unsafe fn unlock_word(word: *mut u32) {
     // SAFETY: the caller's. Release pairs with the acquire in `lock_word`.
     unsafe { AtomicU32::from_ptr(word) }.store(0, Ordering::Release);
 }
+
+/// Wakes nobody: a consumer looks at its signals by itself.
+///
+/// # Safety
+/// None is needed. Elsewhere there is.
+#[inline(always)]
+unsafe fn wake(_signal: u64) {}
 
 /// One word by one 16-byte access.
 #[cfg(target_arch = "x86_64")]
