@@ -45,6 +45,7 @@ mod statics;
 mod stdlib;
 mod symbols;
 mod target;
+mod timings;
 mod toolchain;
 mod words;
 

@@ -15,12 +15,12 @@ use super::math;
 use super::shorten::shorten;
 use super::sysroot::Sysroot;
 use crate::bitcode::Style;
-use crate::cache::Scratch;
+use crate::cache::{Scratch, cached};
 use crate::command::Run;
 use crate::gpu::Gpu;
 use crate::progress::Progress;
 use crate::symbols::{C_PREFIX, EXPORTED, VARIADIC};
-use crate::{BuildError, DeviceToolchain, NVPTX_ARCH, amdgpu, module, nvptx, sim, symbols};
+use crate::{BuildError, NVPTX_ARCH, amdgpu, module, nvptx, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let arguments = expand(arguments)?;
@@ -112,31 +112,44 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let (objects, archives) = (files(".o"), files(".rlib"));
     // The program's own crates are linked whole, because nothing but the host refers to a kernel; of everything else, what is needed. Crates refer to
     // each other in both directions (panics, allocation), hence twice.
-    let [program, linked, reached] = ["program.bc", "linked.bc", "reached.bc"].map(|name| dir.join(name));
+    let [program, linked, lowered, functions, reached] =
+        ["program.bc", "linked.bc", "lowered.bc", "functions.ll", "reached.bc"].map(|name| dir.join(name));
     let link = |to: &Path| toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(to);
     link(&program).arg(runtime).args(&objects).output()?;
-    link(&linked).arg("--only-needed").arg(&program).args(archives.iter().chain(&archives)).output()?;
-    let linked = lowered(toolchain, &linked, dir)?;
-
-    let exports = dir.join("exports");
+    let (ours, others): (Vec<&PathBuf>, _) = archives.iter().partition(|archive| archive.starts_with(&sysroot.dir));
+    let libraries = joined(sysroot, &ours, dir)?;
+    let libraries: Vec<&PathBuf> = others.into_iter().chain([&libraries]).collect();
+    link(&linked).arg("--only-needed").arg(&program).args(libraries.iter().chain(&libraries)).output()?;
     let names = symbols::of_module(toolchain, &linked)?;
     let visible: Vec<&str> = names.exported(&EXPORTED).collect();
-    fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
-    let reach = |from: &Path| {
-        let opt = toolchain.llvm("opt").arg("-passes=internalize,globaldce");
-        opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(from).arg("-o").arg(&reached).output()
-    };
-    reach(&linked)?;
-    let text = toolchain.llvm("llvm-dis").arg(&reached).args(["-o", "-"]).text()?;
+    let exports = dir.join("exports");
+    let keep = |names: &[&str]| fs::write(&exports, names.join("\n")).map_err(BuildError::io("write", &exports));
+    let public = format!("-internalize-public-api-file={}", exports.display());
+
+    // What nobody reaches goes first, and what debuggers want to know, which no image here carries: all that follows is text, and there is a fiftieth of it.
+    let variadic = VARIADIC.map(|name| format!("{C_PREFIX}{name}"));
+    keep(&visible.iter().copied().chain(variadic.iter().map(String::as_str)).collect::<Vec<_>>())?;
+    let opt = toolchain.llvm("opt").args([
+        "-strip-debug",
+        "-passes=internalize,globaldce,expand-variadics",
+        "-expand-variadics-override=lowering",
+    ]);
+    opt.arg(&public).arg(&linked).arg("-o").arg(&lowered).output()?;
+    let text = toolchain.llvm("llvm-dis").arg(&lowered).args(["-o", "-"]).text()?;
+    let text = with_the_runtimes(&text);
     let with_functions = math::replace(&text);
-    if with_functions != text {
-        let functions = dir.join("functions.ll");
-        fs::write(&functions, with_functions).map_err(BuildError::io("write", &functions))?;
+    fs::write(&functions, &with_functions).map_err(BuildError::io("write", &functions))?;
+    let whole = if with_functions == text {
+        &functions
+    } else {
         // Nothing else may come again: what is there is internal by now.
         let builtins = archives.iter().filter(|archive| archive.to_string_lossy().contains("compiler_builtins"));
         link(&linked).arg("--only-needed").arg(&functions).args(builtins).output()?;
-        reach(&linked)?;
-    }
+        &linked
+    };
+    keep(&visible)?;
+    let opt = toolchain.llvm("opt").arg("-passes=internalize,globaldce");
+    opt.arg(&public).arg(whole).arg("-o").arg(&reached).output()?;
     let names = symbols::of_module(toolchain, &reached)?;
     let missing: Vec<&str> = names.missing().collect();
     if !missing.is_empty() {
@@ -156,19 +169,22 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     }
 }
 
-/// The module with its calls of C's variadic functions lowered to what the runtime defines: the fixed parameters, and a pointer to the others. Without
-/// what debuggers want to know, which no image here carries: of a large program's PTX it would be all but a fiftieth.
-fn lowered(toolchain: &DeviceToolchain, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
-    let [module, text] = ["lowered.bc", "lowered.ll"].map(|name| dir.join(name));
-    let opt = toolchain.llvm("opt").args(["-strip-debug", "-passes=expand-variadics", "-expand-variadics-override=lowering"]);
-    opt.arg(linked).arg("-o").arg(&module).output()?;
-    let lowered = toolchain.llvm("llvm-dis").arg(&module).args(["-o", "-"]).text()?;
-    fs::write(&text, with_the_runtimes(&lowered)).map_err(BuildError::io("write", &text))?;
-    toolchain.llvm("opt").arg("-passes=verify").arg(&text).arg("-o").arg(&module).output()?;
-    Ok(module)
+/// std's libraries as one module, made once: of one file a link reads what it needs, of hundreds all.
+fn joined(sysroot: &Sysroot, libraries: &[&PathBuf], dir: &Path) -> Result<PathBuf, BuildError> {
+    let names: Vec<u8> = libraries.iter().flat_map(|library| [library.as_os_str().as_encoded_bytes(), b"\n"].concat()).collect();
+    let identity = sysroot.toolchain.identity();
+    let module = cached(&sysroot.dir, &[&names, identity.as_bytes()], |dir| {
+        let module = dir.join("libraries.bc");
+        sysroot.toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(&module).args(libraries).output()?;
+        fs::read(&module).map_err(BuildError::io("read", &module))
+    })?;
+    let file = dir.join("libraries.bc");
+    fs::write(&file, module).map_err(BuildError::io("write", &file))?;
+    Ok(file)
 }
 
-/// A module (as text) whose declarations of C's variadic functions are the runtime's definitions.
+/// A module (as text) whose calls of C's variadic functions have been lowered to the fixed parameters and a pointer to the others: the runtime's definitions
+/// instead of the declarations.
 fn with_the_runtimes(module: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.$-".contains(c);
     let mut out = String::with_capacity(module.len());
