@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::cache::{Scratch, cache_directory, cached};
 use crate::command::Run;
+use crate::nvlink::Nvlink;
+use crate::progress::{Parts, Progress};
+use crate::stdlib::shorten;
 use crate::toolchain::which;
-use crate::{BuildError, Piece};
+use crate::{BuildError, Piece, at_once};
 
 /// A `ptxas` that runs.
 #[derive(Clone, Debug)]
@@ -65,6 +68,11 @@ impl Ptxas {
         dir.join("nvidia/cuda_nvcc/bin/ptxas")
     }
 
+    /// The same, told something else.
+    fn with(&self, flags: &[&str]) -> Ptxas {
+        Ptxas { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..self.clone() }
+    }
+
     pub(crate) fn identity(&self) -> String {
         format!("ptxas {} {} {}", self.version, self.path.display(), self.flags.join(" "))
     }
@@ -101,15 +109,56 @@ pub fn assemble_cached(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>,
 ///
 /// As [`Ptxas::assemble`], and [`BuildError::Io`].
 pub fn assemble_quickly(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>, BuildError> {
+    let _progress = Progress::of(format!("the program for {arch}"));
     if !ptxas.flags.is_empty() {
         return assemble_cached(ptxas, ptx, arch);
     }
-    let quick = Ptxas { flags: QUICK.map(String::from).to_vec(), ..ptxas.clone() };
+    if let Some(code) = assemble_parts(ptxas, ptx, arch) {
+        return Ok(code);
+    }
     // One that does not know a flag says so at once.
-    assemble_cached(&quick, ptx, arch).or_else(|_| assemble_cached(ptxas, ptx, arch))
+    assemble_cached(&ptxas.with(&QUICK), ptx, arch).or_else(|_| assemble_cached(ptxas, ptx, arch))
 }
 
 const QUICK: [&str; 2] = ["--Ofast-compile=min", "--split-compile=0"];
+
+/// As [`assemble_quickly`] if a program was not to be optimised (and so was compiled in parts), else as [`assemble_cached`].
+///
+/// # Errors
+///
+/// As [`Ptxas::assemble`], and [`BuildError::Io`].
+pub fn assemble_as_built(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>, BuildError> {
+    let assemble = if parts_of(ptx).is_some() { assemble_quickly } else { assemble_cached };
+    assemble(ptxas, ptx, arch)
+}
+
+fn parts_of(ptx: &[u8]) -> Option<Vec<(String, String)>> {
+    shorten::parts(std::str::from_utf8(ptx).ok()?)
+}
+
+/// A part as an object that can be linked. For code of some functions 12.9 crashes with the first, and not with the second.
+const OF_PART: [&[&str]; 2] = [&["-c", "--Ofast-compile=min"], &["-c", "--Ofast-compile=max"]];
+
+/// Machine code of a program that was compiled in parts: each part is assembled once, and kept; `None` if it was not, or if that does not work. Then it is
+/// assembled as one.
+fn assemble_parts(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Option<Vec<u8>> {
+    let parts = parts_of(ptx)?;
+    let nvlink = Nvlink::find(&ptxas.version, arch)?;
+    let cache = cache_directory("cubins").ok()?;
+    let identities = [ptxas.with(OF_PART[0]).identity(), nvlink.identity()];
+    let key: [&[u8]; 4] = [ptx, identities[0].as_bytes(), identities[1].as_bytes(), arch.as_bytes()];
+    cached(&cache, &key, |_| {
+        let done = Parts::of(parts.len());
+        let objects = at_once::each(&parts, |(_, part)| {
+            let assemble = |flags: &[&str]| assemble_cached(&ptxas.with(flags), part.as_bytes(), arch);
+            let object = assemble(OF_PART[0]).or_else(|_| assemble(OF_PART[1]));
+            done.one();
+            object
+        })?;
+        nvlink.link(&objects, arch)
+    })
+    .ok()
+}
 
 /// The architecture that a device (`cuda:0`) had when it was last noted, if it was: a guess, with which assembling can begin before a driver says more.
 pub fn noted_arch(device: &str) -> Option<String> {

@@ -4,6 +4,7 @@
 //! the host looks up, marked convergent, optimised, and only then code. For the simulator everything is machine code, and becomes a shared
 //! library. What is missing is told with the function that calls it. Equal inputs give equal bundles, and each carries its image's SHA-256.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use crate::command::Run;
 use crate::gpu::Gpu;
 use crate::progress::Progress;
 use crate::symbols::{C_PREFIX, EXPORTED, VARIADIC};
-use crate::{BuildError, NVPTX_ARCH, amdgpu, module, nvptx, sim, symbols};
+use crate::{BuildError, NVPTX_ARCH, amdgpu, module, nvptx, parts, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let arguments = expand(arguments)?;
@@ -115,7 +116,9 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let [program, linked, lowered, functions, reached] =
         ["program.bc", "linked.bc", "lowered.bc", "functions.ll", "reached.bc"].map(|name| dir.join(name));
     let link = |to: &Path| toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(to);
-    link(&program).arg(runtime).args(&objects).output()?;
+    let own = dir.join("own.bc");
+    link(&own).args(&objects).output()?;
+    link(&program).arg(runtime).arg(&own).output()?;
     let (ours, others): (Vec<&PathBuf>, _) = archives.iter().partition(|archive| archive.starts_with(&sysroot.dir));
     let libraries = joined(sysroot, &ours, dir)?;
     let libraries: Vec<&PathBuf> = others.into_iter().chain([&libraries]).collect();
@@ -163,10 +166,35 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
             Ok(Image::new(ImageKind::AmdCodeObject, arch.clone(), code))
         }
         _ => {
+            if in_parts(arguments) {
+                let own = symbols::of_module(toolchain, &own)?;
+                let own: HashSet<&str> = own.defined.iter().map(String::as_str).collect();
+                let libraries = ours.iter().filter_map(|library| library_name(library)).collect();
+                if let Some(ptx) = parts::ptx(name, &Gpu::nvidia(toolchain, NVPTX_ARCH), &reached, &own, &libraries)? {
+                    return Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, ptx));
+                }
+            }
             let ptx = nvptx::ptx(name, &Gpu::nvidia(toolchain, NVPTX_ARCH), Style::Program, &reached, dir)?;
             Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, shorten(&ptx)))
         }
     }
+}
+
+/// Whether a program is compiled in parts, which takes less time at each link and gives slower code: one that is not to be optimised. `HOSTCALL_PARTS` says
+/// it for all (`1`, `0`).
+fn in_parts(arguments: &[String]) -> bool {
+    match std::env::var(PARTS_VARIABLE).as_deref() {
+        Ok("1") => true,
+        Ok("0") => false,
+        _ => arguments.iter().any(|argument| argument == "-O0"),
+    }
+}
+
+const PARTS_VARIABLE: &str = "HOSTCALL_PARTS";
+
+/// `alloc` of `liballoc-81e81f99d19580a9.rlib`.
+fn library_name(file: &Path) -> Option<&str> {
+    file.file_stem()?.to_str()?.strip_prefix("lib")?.rsplit_once('-').map(|(name, _)| name)
 }
 
 /// std's libraries as one module, made once: of one file a link reads what it needs, of hundreds all.

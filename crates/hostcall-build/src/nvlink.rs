@@ -1,0 +1,86 @@
+//! NVIDIA's linker: optional, for programs that are assembled in parts.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::BuildError;
+use crate::cache::Scratch;
+use crate::command::Run;
+use crate::ptxas::Ptxas;
+use crate::toolchain::which;
+
+/// An `nvlink` that runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Nvlink {
+    path: PathBuf,
+    version: String,
+}
+
+impl Nvlink {
+    /// `HOSTCALL_NVLINK` (and then nothing else), what `cargo hostcall setup` installed, `PATH`, or `/usr/local/cuda/bin`: the first that takes the objects
+    /// of this release of `ptxas` for `arch`.
+    pub(crate) fn find(ptxas: &str, arch: &str) -> Option<Nvlink> {
+        let candidates = match env::var_os("HOSTCALL_NVLINK") {
+            Some(named) => vec![PathBuf::from(named)],
+            None => {
+                let installed = Ptxas::install_directory().map(|dir| Nvlink::in_install_directory(&dir));
+                installed.into_iter().chain(which("nvlink")).chain([PathBuf::from("/usr/local/cuda/bin/nvlink")]).collect()
+            }
+        };
+        candidates.into_iter().filter(|path| path.is_file()).filter_map(Nvlink::at).find(|nvlink| takes(&nvlink.version, ptxas, arch))
+    }
+
+    pub(crate) fn at(path: PathBuf) -> Option<Nvlink> {
+        let text = Run::new(&path).arg("--version").text().ok()?;
+        let version = text.split("release ").nth(1)?.split(',').next()?.to_owned();
+        Some(Nvlink { path, version })
+    }
+
+    pub(crate) fn in_install_directory(dir: &Path) -> PathBuf {
+        dir.join("nvidia/cu13/bin/nvlink")
+    }
+
+    pub(crate) fn identity(&self) -> String {
+        format!("nvlink {} {}", self.version, self.path.display())
+    }
+
+    /// Machine code of objects that were assembled for `arch`.
+    pub(crate) fn link(&self, objects: &[Vec<u8>], arch: &str) -> Result<Vec<u8>, BuildError> {
+        let scratch = Scratch::new(&env::temp_dir().join("hostcall-ptxas"))?;
+        let output = scratch.0.join("image.cubin");
+        let mut run = Run::new(&self.path).arg(format!("-arch={arch}")).arg("-o").arg(&output);
+        for (number, object) in objects.iter().enumerate() {
+            let file = scratch.0.join(format!("{number}.o"));
+            fs::write(&file, object).map_err(BuildError::io("write", &file))?;
+            run = run.arg(file);
+        }
+        run.output()?;
+        fs::read(&output).map_err(BuildError::io("read", &output))
+    }
+}
+
+/// Whether that release of the linker takes objects of that release of the assembler: its own and older ones, of GPUs that it knows. 13 has none before
+/// sm_75.
+fn takes(nvlink: &str, ptxas: &str, arch: &str) -> bool {
+    let release = |text: &str| {
+        let mut numbers = text.split('.').map_while(|number| number.parse::<u32>().ok());
+        Some((numbers.next()?, numbers.next()?))
+    };
+    let number = arch.trim_start_matches("sm_").trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse::<u32>();
+    match (release(nvlink), release(ptxas), number) {
+        (Some(nvlink), Some(ptxas), Ok(number)) => nvlink >= ptxas && (nvlink.0 < 13 || number >= 75),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_linker_takes_objects_of_its_own_release_and_of_older_ones() {
+        assert!(takes("13.0", "12.9", "sm_90") && takes("12.9", "12.9", "sm_70") && takes("13.0", "13.0", "sm_120a"));
+        assert!(!takes("12.4", "12.9", "sm_90") && !takes("13.0", "12.9", "sm_70") && !takes("?", "12.9", "sm_90"));
+    }
+}
