@@ -102,11 +102,10 @@ pub(crate) struct Prepared {
     exported: Vec<String>,
 }
 
-/// The module `linked` as it is marked and optimised; `package` is for errors.
-pub(crate) fn prepared(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path) -> Result<Prepared, BuildError> {
-    let module = gpu.toolchain.llvm("llvm-dis").arg(linked).args(["-o", "-"]).text()?;
+/// A module (as text) as it is marked and optimised; `package` is for errors.
+pub(crate) fn prepared(package: &str, gpu: &Gpu<'_>, style: Style, module: &str) -> Result<Prepared, BuildError> {
     // AMD's back end keeps the orderings.
-    let module = if gpu.triple.starts_with("nvptx") { atomics::fence(&module) } else { Cow::Borrowed(&*module) };
+    let module = if gpu.triple.starts_with("nvptx") { atomics::fence(module) } else { Cow::Borrowed(module) };
     let module = if style == Style::Program { Cow::Owned(words::without_unused(&module)) } else { module };
     let names = exported_names(&module, gpu.convention);
     if !names.any_kernel {
@@ -145,7 +144,8 @@ pub(crate) fn inlining(style: Style) -> String {
 /// The module `linked` to an optimised one in `dir`; its path. `package` is for errors.
 pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
     let [replaced, exports, optimised] = ["replaced.ll", "exports", "optimised.bc"].map(|name| dir.join(name));
-    let Prepared { text, exported } = prepared(package, gpu, style, linked)?;
+    let module = gpu.toolchain.llvm("llvm-dis").arg(linked).args(["-o", "-"]).text()?;
+    let Prepared { text, exported } = prepared(package, gpu, style, &module)?;
     fs::write(&replaced, &text).map_err(BuildError::io("write", &replaced))?;
     fs::write(&exports, exported.join("\n")).map_err(BuildError::io("write", &exports))?;
     let marked = marked(gpu, style, &text, &replaced, dir)?;

@@ -4,11 +4,11 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::BuildError;
 use crate::cache::Scratch;
 use crate::command::Run;
 use crate::ptxas::Ptxas;
 use crate::toolchain::which;
+use crate::{BuildError, Piece};
 
 /// An `nvlink` that runs.
 #[derive(Clone, Debug)]
@@ -18,27 +18,56 @@ pub(crate) struct Nvlink {
 }
 
 impl Nvlink {
-    /// `HOSTCALL_NVLINK` (and then nothing else), what `cargo hostcall setup` installed, `PATH`, or `/usr/local/cuda/bin`: the first that takes the objects
-    /// of this release of `ptxas` for `arch`.
-    pub(crate) fn find(ptxas: &str, arch: &str) -> Option<Nvlink> {
+    /// `HOSTCALL_NVLINK` (and then nothing else), what `cargo hostcall setup` installed, `PATH`, or `/usr/local/cuda/bin`.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Missing`] if there is none that runs.
+    pub(crate) fn find() -> Result<Nvlink, BuildError> {
         let candidates = match env::var_os("HOSTCALL_NVLINK") {
             Some(named) => vec![PathBuf::from(named)],
             None => {
-                let installed = Ptxas::install_directory().map(|dir| Nvlink::in_install_directory(&dir));
-                installed.into_iter().chain(which("nvlink")).chain([PathBuf::from("/usr/local/cuda/bin/nvlink")]).collect()
+                let installed = Nvlink::install_directory().map(|dir| Nvlink::in_install_directory(&dir));
+                let usual = PathBuf::from("/usr/local/cuda/bin/nvlink");
+                installed.into_iter().chain(which("nvlink")).chain([usual]).filter(|path| path.is_file()).collect()
             }
         };
-        candidates.into_iter().filter(|path| path.is_file()).filter_map(Nvlink::at).find(|nvlink| takes(&nvlink.version, ptxas, arch))
+        let mut tried = Vec::new();
+        for path in candidates {
+            match Nvlink::at(&path) {
+                Ok(found) => return Ok(found),
+                Err(error) => tried.push(error.to_string()),
+            }
+        }
+        Err(BuildError::Missing { piece: Piece::Nvlink, tried: tried.join("; ") })
     }
 
-    pub(crate) fn at(path: PathBuf) -> Option<Nvlink> {
-        let text = Run::new(&path).arg("--version").text().ok()?;
-        let version = text.split("release ").nth(1)?.split(',').next()?.to_owned();
-        Some(Nvlink { path, version })
+    pub(crate) fn at(path: &Path) -> Result<Nvlink, BuildError> {
+        let run = Run::new(path).arg("--version");
+        let command = run.line();
+        let text = run.text()?;
+        let version = text.split("release ").nth(1).and_then(|rest| rest.split(',').next()).map(str::to_owned);
+        let version = version.ok_or_else(|| BuildError::Unexpected { command, problem: "it names no release".into() })?;
+        Ok(Nvlink { path: path.to_path_buf(), version })
+    }
+
+    /// Where [`setup`](crate::setup()) puts it: not beside `ptxas`, which comes from another release.
+    pub(crate) fn install_directory() -> Option<PathBuf> {
+        Ptxas::install_directory().map(|dir| dir.with_file_name("nvlink"))
     }
 
     pub(crate) fn in_install_directory(dir: &Path) -> PathBuf {
         dir.join("nvidia/cu13/bin/nvlink")
+    }
+
+    /// For people: the release and where it is.
+    pub(crate) fn describe(&self) -> String {
+        format!("{} {}", self.version, self.path.display())
+    }
+
+    /// Whether it takes what that release of `ptxas` assembles for `arch`: its own release's and older ones', for GPUs that it knows.
+    pub(crate) fn takes(&self, ptxas: &str, arch: &str) -> bool {
+        takes(&self.version, ptxas, arch)
     }
 
     pub(crate) fn identity(&self) -> String {
@@ -60,8 +89,7 @@ impl Nvlink {
     }
 }
 
-/// Whether that release of the linker takes objects of that release of the assembler: its own and older ones, of GPUs that it knows. 13 has none before
-/// sm_75.
+/// [`Nvlink::takes`]. 13 knows none before sm_75.
 fn takes(nvlink: &str, ptxas: &str, arch: &str) -> bool {
     let release = |text: &str| {
         let mut numbers = text.split('.').map_while(|number| number.parse::<u32>().ok());

@@ -20,16 +20,16 @@ struct Whole {
     serves: bool,
 }
 
-/// PTX of the program `reached`, compiled in parts; `None` if it cannot be cut. `own` are the symbols of the program's objects, `libraries` the names of the
+/// PTX of a program (a module as text, of which all is reached), compiled in parts; `None` if it cannot be cut. `own` are the symbols of the program's objects, `libraries` the names of the
 /// crates that std is made of.
 pub(crate) fn ptx(
     package: &str,
     gpu: &Gpu<'_>,
-    reached: &Path,
+    module: &str,
     own: &HashSet<&str>,
     libraries: &HashSet<&str>,
 ) -> Result<Option<Vec<u8>>, BuildError> {
-    let module = bitcode::prepared(package, gpu, Style::Program, reached)?.text;
+    let module = bitcode::prepared(package, gpu, Style::Program, module)?.text;
     let module = statics::opened(&module).unwrap_or(module);
     let circles = shared_stacks::circles(&module);
     let Some(parts) = split(&module, &Facts { own, libraries }, &circles) else { return Ok(None) };

@@ -86,6 +86,38 @@ pub(crate) fn split(text: &str, facts: &Facts<'_>, circles: &HashSet<&str>) -> O
     parts.collect()
 }
 
+/// What of a module (as text) is reached from what the host looks for and from kernels, as text; `None` if the module is not understood, or if something is
+/// reached that is nowhere.
+pub(crate) fn reached(text: &str) -> Option<String> {
+    let module = Module::read(text)?;
+    let roots = module.symbols.iter().enumerate().filter(|(_, symbol)| symbol.is_root()).map(|(number, _)| number);
+    let mut open: Vec<usize> = roots.collect();
+    let mut seen = vec![false; module.symbols.len()];
+    while let Some(symbol) = open.pop() {
+        if !std::mem::replace(&mut seen[symbol], true) {
+            open.extend(&module.uses[symbol]);
+        }
+    }
+    let is_missing = |symbol: &Symbol<'_>| matches!(symbol, Symbol::Declared { name, .. } if !name.starts_with("llvm."));
+    let symbols = || module.symbols.iter().zip(&seen).filter(|(_, seen)| **seen).map(|(symbol, _)| symbol);
+    if symbols().any(is_missing) {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len() / 2);
+    for line in text.lines().filter(|line| module::is_about_all(line)) {
+        out.extend([line, "\n"]);
+    }
+    for symbol in symbols() {
+        for line in symbol.lines() {
+            out.extend([line, "\n"]);
+        }
+        if matches!(symbol, Symbol::Function { .. }) {
+            out.push_str("}\n");
+        }
+    }
+    Some(out)
+}
+
 /// The part that each symbol is in; nothing for what is only declared, and for what every part has that refers to it.
 fn owners<'m>(module: &'m Module<'_>, facts: &Facts<'m>) -> Vec<Option<&'m str>> {
     let by_name = |name: &'m str| match crate_of(name) {
@@ -137,4 +169,83 @@ fn needed(module: &Module<'_>, owners: &[Option<&str>], members: &[usize]) -> BT
         }
     }
     needed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "; ModuleID = 'x'\nsource_filename = \"llvm-link\"\ntarget triple = \"nvptx64-nvidia-cuda\"\n\
+        module asm \".visible .const .align 64 .b8 __hostcall_rings[64];\"\n";
+    const TAIL: &str = "attributes #0 = { convergent nounwind }\nattributes #1 = { cold }\nattributes #9 = { memory(none) }\n\
+        !llvm.ident = !{!0}\n!llvm.module.flags = !{!1}\n!0 = !{!\"rustc\"}\n!1 = !{i32 8, !\"PIC\", i32 2}\n!2 = !{!3}\n!3 = distinct !{!3, !\"x@y\"}\n";
+
+    /// The program's `main`, which calls a dependency, which calls std; and a service's word, a static of std's, and a text that both use.
+    fn module(main: &str) -> String {
+        format!(
+            "{HEAD}@text.5 = private unnamed_addr constant [3 x i8] c\"@f\\22\", align 1\n@word = global [4 x i8] zeroinitializer, align 4\n\
+             @_RNvCs1_3std5STATE = internal global <{{ ptr, [8 x i8] }}> <{{ ptr @text.5, [8 x i8] zeroinitializer }}>, align 8\n\
+             @llvm.used = appending global [1 x ptr] [ptr @word], section \"llvm.metadata\"\n\
+             define internal void @_RNvCs1_3std5print(ptr align 8 dereferenceable(16) %p) unnamed_addr #1 {{\nstart:\n  %1 = load ptr, ptr @_RNvCs1_3std5STATE, align 8, !range !2\n  ret void\n}}\n\
+             define internal fastcc noundef i32 @_RNvCs2_3dep4work.7(ptr noundef %x, i32 range(i32 0, 2) %y) unnamed_addr #0 {{\n  call void @_RNvCs1_3std5print(ptr @text.5) #9\n  call void @llvm.trap()\n  ret i32 1\n}}\n\
+             define i32 @main() #0 {{\n{main}  %1 = load i32, ptr @word, align 4\n  %2 = load ptr, ptr @_RNvCs1_3std5STATE, align 8\n  %3 = call fastcc i32 @_RNvCs2_3dep4work.7(ptr @text.5, i32 1)\n  ret i32 %3\n}}\n\
+             declare void @llvm.trap() #9\n{TAIL}"
+        )
+    }
+
+    fn parts(module: &str) -> Vec<Part> {
+        let (own, libraries) = (HashSet::from(["main", "word"]), HashSet::from(["std"]));
+        split(module, &Facts { own: &own, libraries: &libraries }, &HashSet::from(["_RNvCs2_3dep4work.7"])).expect("it is understood")
+    }
+
+    #[test]
+    fn each_crate_is_a_part_that_declares_what_it_needs_of_others() {
+        let parts = parts(&module(""));
+        let names: Vec<&str> = parts.iter().map(|part| &*part.name).collect();
+        assert_eq!(names, ["Cs2_3dep", "program", "std"]);
+        let [dep, program, std] = &*parts else { panic!("three") };
+        let text = "@text_$_5 = private unnamed_addr constant [3 x i8] c\"@f\\22\", align 1\n";
+        assert_eq!(
+            dep.text,
+            format!(
+                "source_filename = \"Cs2_3dep\"\ntarget triple = \"nvptx64-nvidia-cuda\"\nmodule asm \".extern .const .align 64 .b8 __hostcall_rings[64];\"\n\
+                 declare void @_RNvCs1_3std5print(ptr align 8 dereferenceable(16) %p) #0\n\
+                 define fastcc noundef i32 @_RNvCs2_3dep4work_$_7(ptr noundef %x, i32 range(i32 0, 2) %y) unnamed_addr #1 {{\n\
+                 \x20 call void @_RNvCs1_3std5print(ptr @text_$_5) #2\n  call void @llvm.trap()\n  ret i32 1\n}}\n\
+                 declare void @llvm.trap() #2\n{text}!llvm.module.flags = !{{!0}}\n!0 = !{{i32 8, !\"PIC\", i32 2}}\n\
+                 attributes #0 = {{ cold }}\nattributes #1 = {{ convergent nounwind }}\nattributes #2 = {{ memory(none) }}\n"
+            )
+        );
+        assert!(dep.checked.contains("_RNvCs2_3dep4work_$_7") && program.checked.is_empty());
+        assert!(program.text.contains("@word = global [4 x i8] zeroinitializer, align 4\n"), "where it is used: {}", program.text);
+        assert!(program.text.contains("@_RNvCs1_3std5STATE = external global <{ ptr, [8 x i8] }>, align 8\n"), "{}", program.text);
+        assert!(std.text.contains("module asm \".visible ") && std.text.contains("@_RNvCs1_3std5STATE = global <{"), "{}", std.text);
+        assert!(std.text.contains("!range !0\n") && std.text.contains("!1 = distinct !{!1, !\"x@y\"}\n"), "{}", std.text);
+    }
+
+    #[test]
+    fn a_changed_line_changes_its_part_and_no_other() {
+        let before = parts(&module(""));
+        // Numbers of attributes and metadata move, and so does the order.
+        let changed =
+            module("  call void @llvm.trap() #1\n").replace('#', "#4").replace("!range !2", "!range !5").replace("!2 = ", "!5 = ");
+        let after = parts(&changed);
+        let same: Vec<bool> = before.iter().zip(&after).map(|(before, after)| before == after).collect();
+        assert_eq!(same, [true, false, true]);
+    }
+
+    #[test]
+    fn what_parts_cannot_have_is_not_cut() {
+        let (own, libraries) = (HashSet::new(), HashSet::new());
+        for line in [
+            "@a = alias void (), ptr @main\n",
+            "@0 = private constant i8 0\n",
+            "@\"odd name\" = constant i8 0\n",
+            "@a = constant ptr @\"b c\"\n",
+            "@llvm.global_ctors = appending global [0 x ptr] zeroinitializer\n",
+        ] {
+            let text = format!("{HEAD}{line}define void @main() {{\n  ret void\n}}\n");
+            assert_eq!(split(&text, &Facts { own: &own, libraries: &libraries }, &HashSet::new()), None, "{line}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::module::definition;
 use crate::shared_stacks::Types;
+use crate::symbols::EXPORTED;
 
 /// What a module defines and declares.
 pub(super) struct Module<'t> {
@@ -53,13 +54,32 @@ impl<'t> Symbol<'t> {
         !(about.contains(&"constant") && about.contains(&"unnamed_addr") && about.iter().any(|word| LOCAL.contains(word)))
     }
 
-    fn lines(&self) -> impl Iterator<Item = &'t str> {
+    /// Whether the host looks for it, or launches it.
+    pub(super) fn is_root(&self) -> bool {
+        match self {
+            Symbol::Function { name, head, .. } => is_looked_up(name) || head.contains(" ptx_kernel "),
+            Symbol::Static { name, .. } => is_looked_up(name),
+            Symbol::Declared { .. } => false,
+        }
+    }
+
+    pub(super) fn lines(&self) -> impl Iterator<Item = &'t str> {
         let (first, rest) = match self {
             Symbol::Static { line, .. } | Symbol::Declared { line, .. } => (*line, [].as_slice()),
             Symbol::Function { head, body, .. } => (*head, body.as_slice()),
         };
         std::iter::once(first).chain(rest.iter().copied())
     }
+}
+
+fn is_looked_up(name: &str) -> bool {
+    EXPORTED.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a line of a module is none of a symbol's: the target, attributes, metadata, lists of what is used.
+pub(super) fn is_about_all(line: &str) -> bool {
+    let begins = ["target ", "%", "$", "module asm ", "attributes #", "!", "@llvm.used ", "@llvm.compiler.used "];
+    begins.iter().any(|begin| line.starts_with(begin))
 }
 
 /// What says that only this module sees it.
@@ -82,6 +102,9 @@ impl<'t> Module<'t> {
         while let Some(line) = lines.next() {
             if let Some((_, name)) = definition(line) {
                 let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "}").collect();
+                if body.iter().any(|line| has_quoted(line)) {
+                    return None;
+                }
                 symbols.push(Symbol::Function { name: known(line, name)?, head: line, body });
             } else if let Some(rest) = line.strip_prefix('@') {
                 let name = known(line, name_of(rest))?;
@@ -137,9 +160,14 @@ impl<'t> Module<'t> {
     }
 }
 
-/// The name, if it is one that needs no quotes and is not a number.
+/// The name, if it is one that needs no quotes and is not a number, and if the line mentions no other.
 fn known<'t>(line: &str, name: &'t str) -> Option<&'t str> {
-    (!name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && !line.contains("@\"")).then_some(name)
+    (!name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && !has_quoted(line)).then_some(name)
+}
+
+/// Whether there is a name in quotes, outside of texts.
+fn has_quoted(line: &str) -> bool {
+    line.contains("@\"") && line.split('"').step_by(2).any(|code| code.ends_with('@'))
 }
 
 /// The name that `text` begins with.

@@ -141,6 +141,13 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let text = toolchain.llvm("llvm-dis").arg(&lowered).args(["-o", "-"]).text()?;
     let text = with_the_runtimes(&text);
     let with_functions = math::replace(&text);
+    if sysroot.machine == Machine::Nvptx
+        && in_parts(arguments)
+        && with_functions == text
+        && let Some(ptx) = ptx_in_parts(sysroot, name, &text, &own, &ours)?
+    {
+        return Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, ptx));
+    }
     fs::write(&functions, &with_functions).map_err(BuildError::io("write", &functions))?;
     let whole = if with_functions == text {
         &functions
@@ -166,11 +173,9 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
             Ok(Image::new(ImageKind::AmdCodeObject, arch.clone(), code))
         }
         _ => {
-            if in_parts(arguments) {
-                let own = symbols::of_module(toolchain, &own)?;
-                let own: HashSet<&str> = own.defined.iter().map(String::as_str).collect();
-                let libraries = ours.iter().filter_map(|library| library_name(library)).collect();
-                if let Some(ptx) = parts::ptx(name, &Gpu::nvidia(toolchain, NVPTX_ARCH), &reached, &own, &libraries)? {
+            if in_parts(arguments) && with_functions != text {
+                let text = toolchain.llvm("llvm-dis").arg(&reached).args(["-o", "-"]).text()?;
+                if let Some(ptx) = ptx_in_parts(sysroot, name, &text, &own, &ours)? {
                     return Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, ptx));
                 }
             }
@@ -178,6 +183,17 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
             Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, shorten(&ptx)))
         }
     }
+}
+
+/// PTX of a program (a module as text, in which something may be that nobody reaches), compiled in parts. `None` if it cannot be, or if something is missing,
+/// which then is told on the way that all others go.
+fn ptx_in_parts(sysroot: &Sysroot, name: &str, module: &str, own: &Path, libraries: &[&PathBuf]) -> Result<Option<Vec<u8>>, BuildError> {
+    let toolchain = &sysroot.toolchain;
+    let Some(module) = parts::reached(module) else { return Ok(None) };
+    let own = symbols::of_module(toolchain, own)?;
+    let own: HashSet<&str> = own.defined.iter().map(String::as_str).collect();
+    let libraries = libraries.iter().filter_map(|library| library_name(library)).collect();
+    parts::ptx(name, &Gpu::nvidia(toolchain, NVPTX_ARCH), &module, &own, &libraries)
 }
 
 /// Whether a program is compiled in parts, which takes less time at each link and gives slower code: one that is not to be optimised. `HOSTCALL_PARTS` says

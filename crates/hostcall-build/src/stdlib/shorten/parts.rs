@@ -166,3 +166,61 @@ fn alone(head: &[&str], items: &[Item<'_>], defined: &HashMap<&str, &str>) -> Op
     }
     Some(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stdlib::shorten::shorten_part;
+
+    const HEAD: &str = ".version 8.4\n.target sm_70\n.address_size 64\n";
+
+    /// A program that calls std, each with a constant that LLVM calls alike.
+    fn both(main: &str) -> String {
+        let std = format!(
+            "{HEAD}.visible .shared .align 16 .b8 hostcall_stack[16];\n.visible .global .align 4 .b8 __HOSTCALL__Files__write[4];\n\
+             .global .align 1 .b8 anon_$_1[3] = {{1, 2, 3}};\n.visible .func _RNvCs1_3std5print(\n.param .b64 _RNvCs1_3std5print_param_0\n)\n{{\nmov.b64 %rd1, anon_$_1;\n\
+             st.shared.b64 [hostcall_stack], %rd1;\nret;\n}}\n"
+        );
+        let program = format!(
+            "{HEAD}.extern .func _RNvCs1_3std5print\n(\n.param .b64 _RNvCs1_3std5print_param_0\n)\n;\n.extern .shared .align 16 .b8 hostcall_stack[16];\n\
+             .global .align 1 .b8 anon_$_1[3] = {{4, 5, 6}};\n.visible .entry hostcall_std()\n{{\n{main}mov.b64 %rd1, anon_$_1;\nst.shared.b64 [hostcall_stack], %rd1;\n\
+             call.uni _RNvCs1_3std5print, (param0);\nexit;\n}}\n"
+        );
+        let short = |name: &str, text: &str| (name.to_owned(), shorten_part(text, name).expect("it is understood"));
+        merged(&[short("program", &program), short("std", &std)]).expect("one module")
+    }
+
+    #[test]
+    fn parts_become_one_module_and_parts_again_of_which_only_the_changed_one_changes() {
+        let ptx = both("");
+        assert_eq!(ptx.matches(".version").count(), 1);
+        assert!(!ptx.contains(".extern") && ptx.matches("hostcall_stack").count() == 0, "{ptx}");
+        let visible: Vec<&str> = ptx.lines().filter(|line| line.starts_with(".visible")).collect();
+        assert_eq!(visible, [".visible .global .align 4 .b8 __HOSTCALL__Files__write[4];", ".visible .entry hostcall_std()"]);
+        let before = parts(&ptx).expect("it has parts");
+        let [program, std] = &*before else { panic!("two") };
+        assert_eq!((&*program.0, &*std.0), ("program", "std"));
+        for line in [".extern .func print_", ".extern .shared .align 16 .b8 ", ".visible .entry hostcall_std()\n", "exit;\n"] {
+            assert!(program.1.contains(line), "{line}: {}", program.1);
+        }
+        assert!(std.1.contains(".visible .shared .align 16 .b8 ") && std.1.contains(".visible .func print_"), "{}", std.1);
+        let after = parts(&both("mov.b64 %rd2, 5;\n")).expect("it has parts");
+        assert!(before[0] != after[0] && before[1] == after[1]);
+    }
+
+    #[test]
+    fn a_module_that_names_no_parts_has_none() {
+        assert_eq!(parts(&format!("{HEAD}.visible .entry k()\n{{\nret;\n}}\n")), None);
+        assert_eq!(parts(""), None);
+        assert_eq!(parts("//part x\n.func f(\n"), None);
+    }
+
+    #[test]
+    fn a_variable_stands_behind_those_that_its_value_names() {
+        let part = |name: &str, lines: &str| (name.to_owned(), format!("{HEAD}{lines}"));
+        let first = part("a", ".extern .global .align 1 .b8 inner[1];\n.global .align 8 .u64 outer[1]={generic(inner)};\n");
+        let ptx = merged(&[first, part("b", ".visible .global .align 1 .b8 inner[1];\n")]).expect("one module");
+        assert!(ptx.find(" inner[1];") < ptx.find("outer[1]="), "{ptx}");
+        assert_eq!(merged(&[part("a", ".global .align 1 .b8 x[1];\n"), part("b", ".global .align 1 .b8 x[1];\n")]), None);
+    }
+}
