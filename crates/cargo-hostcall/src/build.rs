@@ -86,13 +86,13 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The image that the target asks for: cubins are assembled from PTX.
+/// The image that the target asks for: cubins are assembled from PTX, and optimised as the program was.
 fn finish(target: &Target, name: &str, image: Image, quiet: bool) -> Result<Image, Box<dyn std::error::Error>> {
     let Target::Cubin { arch } = target else { return Ok(image) };
     if !quiet {
         eprintln!("  Assembling {name} for {arch}");
     }
-    let code = hostcall_build::assemble_cached(&Ptxas::find()?, &image.bytes, arch)?;
+    let code = hostcall_build::assemble_as_built(&Ptxas::find()?, &image.bytes, arch)?;
     Ok(Image::new(ImageKind::Cubin, arch.clone(), code))
 }
 

@@ -96,47 +96,65 @@ pub(crate) enum Style {
     Program,
 }
 
-/// The module `linked` to an optimised one in `dir`; its path. `package` is for errors.
-pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
-    let toolchain = gpu.toolchain;
-    let [replaced, marked, exports, small, optimised] =
-        ["replaced.ll", "marked.bc", "exports", "small.csv", "optimised.bc"].map(|name| dir.join(name));
-    let module = toolchain.llvm("llvm-dis").arg(linked).args(["-o", "-"]).text()?;
+/// A module, as text, and the names that must stay visible in it.
+pub(crate) struct Prepared {
+    pub(crate) text: String,
+    exported: Vec<String>,
+}
+
+/// A module (as text) as it is marked and optimised; `package` is for errors.
+pub(crate) fn prepared(package: &str, gpu: &Gpu<'_>, style: Style, module: &str) -> Result<Prepared, BuildError> {
     // AMD's back end keeps the orderings.
-    let module = if gpu.triple.starts_with("nvptx") { atomics::fence(&module) } else { Cow::Borrowed(&*module) };
+    let module = if gpu.triple.starts_with("nvptx") { atomics::fence(module) } else { Cow::Borrowed(module) };
     let module = if style == Style::Program { Cow::Owned(words::without_unused(&module)) } else { module };
     let names = exported_names(&module, gpu.convention);
     if !names.any_kernel {
         return Err(BuildError::NoKernel { package: package.to_owned() });
     }
-    // A program's entry is one.
-    let kernels = kernel_attributes(&module, gpu.convention);
-    let (text, inline, merge) = match style {
-        Style::Kernels => (Cow::Owned(panics::replace(&module)), format!("-inline-threshold={INLINE_THRESHOLD}"), ""),
-        // Not `-inline-threshold`, which would also be that of code that is to be small. The runtime's `core` and the program's have much in common.
-        Style::Program => {
-            let module = if kernels.lines().count() > 1 { Cow::Borrowed(&*module) } else { Cow::Owned(lanes::none(&module)) };
-            (module, format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}"), "mergefunc,")
-        }
+    let text = match style {
+        Style::Kernels => panics::replace(&module),
+        // A program's entry is a kernel.
+        Style::Program if kernel_attributes(&module, gpu.convention).lines().count() > 1 => module.into_owned(),
+        Style::Program => lanes::none(&module),
     };
-    fs::write(&replaced, &*text).map_err(BuildError::io("write", &replaced))?;
-    fs::write(&exports, names.all.join("\n")).map_err(BuildError::io("write", &exports))?;
-    fs::write(&small, small_attributes(&module, style, gpu.triple.starts_with("nvptx")) + &kernels)
-        .map_err(BuildError::io("write", &small))?;
+    Ok(Prepared { text, exported: names.all })
+}
+
+/// The module in `file`, of which this is the text, with its functions marked; the path of what is made.
+pub(crate) fn marked(gpu: &Gpu<'_>, style: Style, text: &str, file: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+    let [small, marked] = ["small.csv", "marked.bc"].map(|name| dir.join(name));
+    let attributes = small_attributes(text, style, gpu.triple.starts_with("nvptx")) + &kernel_attributes(text, gpu.convention);
+    fs::write(&small, attributes).map_err(BuildError::io("write", &small))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
     // are not convergent, like memcpy's.
-    toolchain
-        .llvm("opt")
-        .args(["-passes=forceattrs", "-force-attribute=convergent"])
-        .arg(format!("-forceattrs-csv-path={}", small.display()))
-        .arg(&replaced)
-        .arg("-o")
-        .arg(&marked)
-        .output()?;
-    toolchain
+    let opt = gpu.toolchain.llvm("opt").args(["-passes=forceattrs", "-force-attribute=convergent"]);
+    opt.arg(format!("-forceattrs-csv-path={}", small.display())).arg(file).arg("-o").arg(&marked).output()?;
+    Ok(marked)
+}
+
+/// What `opt` is told of how large a function may be to be inlined.
+pub(crate) fn inlining(style: Style) -> String {
+    match style {
+        Style::Kernels => format!("-inline-threshold={INLINE_THRESHOLD}"),
+        // Not `-inline-threshold`, which would also be that of code that is to be small.
+        Style::Program => format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}"),
+    }
+}
+
+/// The module `linked` to an optimised one in `dir`; its path. `package` is for errors.
+pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+    let [replaced, exports, optimised] = ["replaced.ll", "exports", "optimised.bc"].map(|name| dir.join(name));
+    let module = gpu.toolchain.llvm("llvm-dis").arg(linked).args(["-o", "-"]).text()?;
+    let Prepared { text, exported } = prepared(package, gpu, style, &module)?;
+    fs::write(&replaced, &text).map_err(BuildError::io("write", &replaced))?;
+    fs::write(&exports, exported.join("\n")).map_err(BuildError::io("write", &exports))?;
+    let marked = marked(gpu, style, &text, &replaced, dir)?;
+    // The runtime's `core` and the program's have much in common.
+    let merge = if style == Style::Program { "mergefunc," } else { "" };
+    gpu.toolchain
         .llvm("opt")
         .arg(format!("-passes=internalize,globaldce,default<O2>,{merge}globaldce"))
-        .arg(inline)
+        .arg(inlining(style))
         .arg(format!("-internalize-public-api-file={}", exports.display()))
         .arg(&marked)
         .arg("-o")

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use crate::{BuildError, progress};
+use crate::{BuildError, progress, timings};
 
 /// Lines of a failed program's stderr that its error carries.
 const TAIL_LINES: usize = 40;
@@ -84,7 +84,8 @@ impl Run {
 
     /// Runs it; how it ended and what it wrote.
     pub(crate) fn finish(mut self) -> Result<Finished, BuildError> {
-        progress::runs(&Path::new(self.command.get_program()).file_name().unwrap_or_default().to_string_lossy());
+        let tool = Path::new(self.command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        progress::runs(&tool);
         let spawned = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = spawned.map_err(|source| BuildError::Spawn { command: self.line(), source })?;
         let stderr = child.stderr.take();
@@ -97,6 +98,7 @@ impl Run {
         };
         let status = read.and_then(|()| child.wait()).map_err(|source| BuildError::Spawn { command: self.line(), source })?;
         let tail = tail.join().unwrap_or_default();
+        timings::ended(&tool);
         Ok(Finished { status, stdout: output, tail })
     }
 

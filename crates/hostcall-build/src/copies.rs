@@ -19,12 +19,29 @@ fn stays(function: &str) -> bool {
     function.starts_with("__hostcall_") || function.contains("15hostcall_device")
 }
 
+/// Whether the module has a runtime that serves.
+pub(crate) fn serves(module: &str) -> bool {
+    let defines = |wanted: &str| module.lines().any(|line| definition(line).is_some_and(|(_, name)| name == wanted));
+    defines(COPY) && defines(FILL)
+}
+
 /// The module (as text), with the calls.
 pub(crate) fn served(module: &str) -> String {
-    let defines = |wanted: &str| module.lines().any(|line| definition(line).is_some_and(|(_, name)| name == wanted));
-    if !defines(COPY) || !defines(FILL) {
-        return module.to_owned();
+    if serves(module) { with_calls(module) } else { module.to_owned() }
+}
+
+/// As [`served`], of a part of a program whose runtime serves.
+pub(crate) fn served_elsewhere(module: &str) -> String {
+    let mut text = with_calls(module);
+    for (name, parameters) in [(COPY, "ptr, ptr, i64"), (FILL, "ptr, i32, i64")] {
+        if !module.contains(&format!("@{name}(")) {
+            text += &format!("declare void @{name}({parameters}) convergent\n");
+        }
     }
+    text
+}
+
+fn with_calls(module: &str) -> String {
     let mut out = String::with_capacity(module.len());
     let mut inside = false;
     let mut number = 0;

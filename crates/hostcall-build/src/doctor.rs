@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::nvlink::Nvlink;
 use crate::toolchain::which;
 use crate::{BuildError, DeviceToolchain, HostToolchain, Machine, Piece, Ptxas, Sysroot};
 
@@ -59,6 +60,7 @@ pub fn doctor() -> Vec<Check> {
     checks.extend(lld.map(|lld| check("ld.lld", Importance::Optional, lld)));
     checks.extend([Machine::Sim, Machine::Nvptx].iter().map(standard_library));
     checks.push(check("ptxas", Importance::Optional, Ptxas::find().map(|ptxas| format!("{} {}", ptxas.version, ptxas.path.display()))));
+    checks.push(check("nvlink", Importance::Optional, Nvlink::find().map(|nvlink| nvlink.describe())));
     checks
 }
 

@@ -15,6 +15,8 @@ pub enum Piece {
     Lld,
     /// NVIDIA's assembler.
     Ptxas,
+    /// NVIDIA's linker.
+    Nvlink,
 }
 
 impl Piece {
@@ -31,6 +33,9 @@ impl Piece {
             Piece::Ptxas => {
                 "run `cargo hostcall setup`, or set HOSTCALL_PTXAS to the `ptxas` of a CUDA toolkit 12.8 or 12.9 (13 no longer knows sm_70)"
             }
+            Piece::Nvlink => {
+                "run `cargo hostcall setup`, or set HOSTCALL_NVLINK to the `nvlink` of a CUDA toolkit that is not older than `ptxas`"
+            }
         }
     }
 }
@@ -42,6 +47,7 @@ impl fmt::Display for Piece {
             Piece::DeviceToolchain => "device toolchain (rustc with rust-src, and the LLVM tools of the same version)",
             Piece::Lld => "ld.lld",
             Piece::Ptxas => "ptxas",
+            Piece::Nvlink => "nvlink",
         })
     }
 }

@@ -15,6 +15,7 @@
 //! Nothing here runs in a kernel or serves one.
 
 mod amdgpu;
+mod at_once;
 mod atomics;
 mod bitcode;
 mod build;
@@ -29,9 +30,11 @@ mod flags;
 mod gpu;
 mod lanes;
 mod module;
+mod nvlink;
 mod nvptx;
 mod one_package;
 mod panics;
+mod parts;
 mod progress;
 pub mod ptx;
 mod ptxas;
@@ -45,6 +48,7 @@ mod statics;
 mod stdlib;
 mod symbols;
 mod target;
+mod timings;
 mod toolchain;
 mod words;
 
@@ -54,7 +58,7 @@ pub use doctor::{Check, Importance, doctor};
 pub use error::{BuildError, Piece};
 pub use offload_image::{Image, ImageKind, ProgramBundle};
 pub use progress::PROGRESS_VARIABLE;
-pub use ptxas::{Ptxas, assemble_all, assemble_cached, assemble_quickly, note_arch, noted_arch};
+pub use ptxas::{Ptxas, assemble_all, assemble_as_built, assemble_cached, assemble_quickly, note_arch, noted_arch};
 pub use script::{Program, program, std_program};
 pub use setup::{SetupReport, setup};
 pub use stdlib::{

@@ -9,6 +9,7 @@ use crate::bitcode::{self, Style};
 use crate::cache::cached;
 use crate::context::Context;
 use crate::gpu::Gpu;
+use crate::shared_stacks::StackError;
 use crate::{BuildError, DeviceToolchain, Ptxas, atomics, copies, shared_stacks, statics};
 
 /// PTX for GPUs from `arch` on.
@@ -24,22 +25,32 @@ pub(crate) fn ptx(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path, dir
     if style == Style::Program {
         module = with_shared_stacks(package, gpu, &module, dir)?;
     }
+    Ok(code(gpu, &module, dir)?.into_bytes())
+}
+
+/// From an optimised module to PTX.
+pub(crate) fn code(gpu: &Gpu<'_>, module: &Path, dir: &Path) -> Result<String, BuildError> {
     let ptx = dir.join("image.ptx");
     let llc = gpu.toolchain.llvm("llc").arg("-O3").arg(format!("-mcpu={}", gpu.cpu)).arg(format!("-mattr={}", gpu.features));
     // Conversions between 128-bit integers and floats (`duration.as_nanos() as f64`) are calls that the back end has nobody for, unless they are expanded.
     let llc = llc.arg("-expand-fp-convert-bits=64");
-    llc.arg(&module).arg("-o").arg(&ptx).output()?;
+    llc.arg(module).arg("-o").arg(&ptx).output()?;
     let text = fs::read_to_string(&ptx).map_err(BuildError::io("read", &ptx))?;
-    Ok(rolled(&atomics::joined(&text)).into_bytes())
+    Ok(rolled(&atomics::joined(&text)))
 }
 
 /// The module with its threads' stacks in memory that all of them can address; its path.
 fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
-    let [rewritten, inlined] = ["stacks.ll", "stacks.bc"].map(|name| dir.join(name));
     let module = gpu.toolchain.llvm("llvm-dis").arg(optimised).args(["-o", "-"]).text()?;
     let module = statics::opened(&module).unwrap_or(module);
     let module = copies::served(&module);
-    let shared = shared_stacks::share(&module)
+    with_stacks(package, gpu, shared_stacks::share(&module), dir)
+}
+
+/// What [`shared_stacks`] has added, inlined; the module's path.
+pub(crate) fn with_stacks(package: &str, gpu: &Gpu<'_>, shared: Result<String, StackError>, dir: &Path) -> Result<PathBuf, BuildError> {
+    let [rewritten, inlined] = ["stacks.ll", "stacks.bc"].map(|name| dir.join(name));
+    let shared = shared
         .map_err(|problem| BuildError::Unexpected { command: format!("moving the stacks of {package}"), problem: problem.to_string() })?;
     fs::write(&rewritten, shared).map_err(BuildError::io("write", &rewritten))?;
     let opt = gpu.toolchain.llvm("opt").arg("-passes=always-inline,function(early-cse,instsimplify),globaldce");

@@ -34,9 +34,39 @@ pub(crate) fn runs(tool: &str) {
         "opt" => "optimising",
         "llc" => "generating code",
         "ptxas" => "assembling",
+        "nvlink" => "joining machine code",
         "llvm-dis" | "llvm-nm" => "reading",
         _ => "linking",
     };
+}
+
+/// How many parts of a program are done, and how many there are, where it is made in parts.
+static PARTS: Mutex<Option<(usize, usize)>> = Mutex::new(None);
+
+/// Counts the parts that are done; forgotten when it is dropped.
+pub(crate) struct Parts(());
+
+impl Parts {
+    pub(crate) fn of(count: usize) -> Parts {
+        *parts() = Some((0, count));
+        Parts(())
+    }
+
+    pub(crate) fn one(&self) {
+        if let Some((done, _)) = &mut *parts() {
+            *done += 1;
+        }
+    }
+}
+
+impl Drop for Parts {
+    fn drop(&mut self) {
+        *parts() = None;
+    }
+}
+
+fn parts() -> MutexGuard<'static, Option<(usize, usize)>> {
+    PARTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Speaks of a link until it is dropped.
@@ -64,7 +94,10 @@ impl Progress {
         let thread = std::thread::spawn(move || {
             let mut wait = patience;
             while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                let now = *step();
+                let mut now = step().to_owned();
+                if let Some((done, all)) = *parts() {
+                    now = format!("{now}, {done} of {all} parts done");
+                }
                 // As cargo's own lines; whoever does not read them any more misses nothing else.
                 let _ = writeln!(to, "     Linking {what}: {now} ({} s)", began.elapsed().as_secs());
                 wait = 3 * patience;

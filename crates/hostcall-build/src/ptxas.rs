@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::cache::{Scratch, cache_directory, cached};
 use crate::command::Run;
+use crate::nvlink::Nvlink;
+use crate::progress::{Parts, Progress};
+use crate::stdlib::shorten;
 use crate::toolchain::which;
-use crate::{BuildError, Piece};
+use crate::{BuildError, Piece, at_once};
 
 /// A `ptxas` that runs.
 #[derive(Clone, Debug)]
@@ -65,6 +68,11 @@ impl Ptxas {
         dir.join("nvidia/cuda_nvcc/bin/ptxas")
     }
 
+    /// The same, told something else.
+    fn with(&self, flags: &[&str]) -> Ptxas {
+        Ptxas { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..self.clone() }
+    }
+
     pub(crate) fn identity(&self) -> String {
         format!("ptxas {} {} {}", self.version, self.path.display(), self.flags.join(" "))
     }
@@ -101,15 +109,60 @@ pub fn assemble_cached(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>,
 ///
 /// As [`Ptxas::assemble`], and [`BuildError::Io`].
 pub fn assemble_quickly(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>, BuildError> {
+    let _progress = Progress::of(format!("the program for {arch}"));
     if !ptxas.flags.is_empty() {
         return assemble_cached(ptxas, ptx, arch);
     }
-    let quick = Ptxas { flags: QUICK.map(String::from).to_vec(), ..ptxas.clone() };
+    if let Some(code) = assemble_parts(ptxas, ptx, arch) {
+        return Ok(code);
+    }
     // One that does not know a flag says so at once.
-    assemble_cached(&quick, ptx, arch).or_else(|_| assemble_cached(ptxas, ptx, arch))
+    assemble_cached(&ptxas.with(&QUICK), ptx, arch).or_else(|_| assemble_cached(ptxas, ptx, arch))
 }
 
 const QUICK: [&str; 2] = ["--Ofast-compile=min", "--split-compile=0"];
+
+/// As [`assemble_quickly`] if a program was not to be optimised (and so was compiled in parts), else as [`assemble_cached`].
+///
+/// # Errors
+///
+/// As [`Ptxas::assemble`], and [`BuildError::Io`].
+pub fn assemble_as_built(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Result<Vec<u8>, BuildError> {
+    let assemble = if parts_of(ptx).is_some() { assemble_quickly } else { assemble_cached };
+    assemble(ptxas, ptx, arch)
+}
+
+fn parts_of(ptx: &[u8]) -> Option<Vec<(String, String)>> {
+    shorten::parts(std::str::from_utf8(ptx).ok()?)
+}
+
+/// A part as an object that can be linked. For code of some functions 12.9 crashes with the first, and not with the second.
+const OF_PART: [&[&str]; 2] = [&["-c", "--Ofast-compile=min"], &["-c", "--Ofast-compile=max"]];
+
+/// Machine code of a program that was compiled in parts: each part is assembled once, and kept; `None` if it was not, or if that does not work. Then it is
+/// assembled as one.
+fn assemble_parts(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Option<Vec<u8>> {
+    let parts = parts_of(ptx)?;
+    let nvlink = Nvlink::find().ok().filter(|nvlink| nvlink.takes(&ptxas.version, arch))?;
+    join_parts(ptxas, &nvlink, &parts, arch, &cache_directory("cubins").ok()?).ok()
+}
+
+fn join_parts(ptxas: &Ptxas, nvlink: &Nvlink, parts: &[(String, String)], arch: &str, cache: &Path) -> Result<Vec<u8>, BuildError> {
+    let done = Parts::of(parts.len());
+    let objects = at_once::each(parts, |(_, part)| {
+        let assemble = |flags: &[&str]| {
+            let ptxas = ptxas.with(flags);
+            cached(cache, &[part.as_bytes(), ptxas.identity().as_bytes(), arch.as_bytes()], |_| ptxas.assemble(part.as_bytes(), arch))
+        };
+        let object = assemble(OF_PART[0]).or_else(|_| assemble(OF_PART[1]));
+        done.one();
+        object
+    })?;
+    let identity = nvlink.identity();
+    let mut key: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+    key.extend([identity.as_bytes(), arch.as_bytes()]);
+    cached(cache, &key, |_| nvlink.link(&objects, arch))
+}
 
 /// The architecture that a device (`cuda:0`) had when it was last noted, if it was: a guess, with which assembling can begin before a driver says more.
 pub fn noted_arch(device: &str) -> Option<String> {
@@ -146,6 +199,93 @@ pub fn assemble_all<'a>(ptx: &str, arches: impl IntoIterator<Item = &'a str>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    /// A tool that writes down that it ran and what it was told, and leaves what it was given, one file after the other.
+    fn tool(dir: &Path, name: &str) -> PathBuf {
+        let file = dir.join(name);
+        let script = format!(
+            "#!/bin/sh\nif [ \"$1\" = --version ]; then echo \"release 13.0, x\"; exit; fi\necho \"$*\" >> {log}\nfiles=\nwhile [ $# -gt 0 ]; do\n\
+             case \"$1\" in -o) shift; out=\"$1\";; -*) ;; *) files=\"$files $1\";; esac; shift; done\n\
+             grep -q crashes $files && ! grep -q max {log} && kill -SEGV $$\ncat $files > \"$out\"\n",
+            log = dir.join(format!("{name}.log")).display()
+        );
+        fs::write(&file, script).expect("written");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("executable");
+        file
+    }
+
+    /// How often a tool ran since this was asked last.
+    fn runs(dir: &Path, name: &str) -> usize {
+        let log = dir.join(format!("{name}.log"));
+        let count = fs::read_to_string(&log).unwrap_or_default().lines().count();
+        let _ = fs::remove_file(&log);
+        count
+    }
+
+    struct Tools {
+        dir: tempfile::TempDir,
+        ptxas: Ptxas,
+        nvlink: Nvlink,
+    }
+
+    impl Tools {
+        fn new() -> Tools {
+            let dir = tempfile::tempdir().expect("a directory");
+            let ptxas = Ptxas::at(&tool(dir.path(), "ptxas")).expect("it runs");
+            let nvlink = Nvlink::at(&tool(dir.path(), "nvlink")).expect("it runs");
+            Tools { dir, ptxas, nvlink }
+        }
+
+        fn join(&self, parts: &[&str]) -> String {
+            let parts: Vec<_> = parts.iter().enumerate().map(|(number, text)| (number.to_string(), (*text).to_owned())).collect();
+            let code = join_parts(&self.ptxas, &self.nvlink, &parts, "sm_90", &self.dir.path().join("cache")).expect("it is assembled");
+            String::from_utf8(code).expect("text")
+        }
+
+        fn runs(&self) -> (usize, usize) {
+            (runs(self.dir.path(), "ptxas"), runs(self.dir.path(), "nvlink"))
+        }
+    }
+
+    #[test]
+    fn only_a_part_that_changed_is_assembled_again() {
+        let tools = Tools::new();
+        assert_eq!((&*tools.join(&["a", "b", "c"]), tools.runs()), ("abc", (3, 1)));
+        assert_eq!((&*tools.join(&["a", "b", "c"]), tools.runs()), ("abc", (0, 0)));
+        assert_eq!((&*tools.join(&["a", "B", "c"]), tools.runs()), ("aBc", (1, 1)));
+    }
+
+    #[test]
+    fn a_kept_part_that_is_damaged_is_assembled_again() {
+        let tools = Tools::new();
+        tools.join(&["a", "b"]);
+        tools.runs();
+        let kept = tools.dir.path().join("cache/images");
+        for file in fs::read_dir(&kept).expect("it keeps") {
+            fs::write(file.expect("an entry").path(), "damaged").expect("written");
+        }
+        assert_eq!((&*tools.join(&["a", "b"]), tools.runs()), ("ab", (2, 1)));
+    }
+
+    #[test]
+    fn a_part_that_the_assembler_crashes_on_is_assembled_in_another_way() {
+        let tools = Tools::new();
+        assert_eq!((&*tools.join(&["a", "crashes"]), tools.runs().1), ("acrashes", 1));
+    }
+
+    #[test]
+    fn two_builds_at_once_have_the_same_result() {
+        let tools = Tools::new();
+        let parts: Vec<String> = (0..20).map(|number| format!("part {number};")).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        std::thread::scope(|scope| {
+            let both = [0; 2].map(|_| scope.spawn(|| tools.join(&parts)));
+            for build in both {
+                assert_eq!(build.join().expect("no panic"), parts.concat());
+            }
+        });
+    }
 
     #[test]
     fn only_an_architecture_is_taken_for_one() {

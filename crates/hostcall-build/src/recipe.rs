@@ -1,5 +1,6 @@
 //! What the steps after cargo are, as the text of their sources: part of the keys of what is kept, so that no version of this crate finds what another made.
 
+use crate::parts;
 use crate::stdlib::shorten;
 
 /// All steps from bitcode to an image.
@@ -32,5 +33,10 @@ pub(crate) fn images() -> &'static [u8] {
 
 /// The steps that make the runtime, and those of the linker of programs with std, besides.
 pub(crate) fn links() -> String {
-    [include_str!("stdlib/linker.rs"), include_str!("stdlib/runtime.rs"), shorten::recipe()].concat()
+    [include_str!("stdlib/linker.rs"), include_str!("stdlib/runtime.rs"), shorten::recipe(), parts::recipe()].concat()
+}
+
+/// The steps besides that make a part of a program.
+pub(crate) fn parts() -> String {
+    [parts::recipe(), shorten::recipe()].concat()
 }

@@ -1,9 +1,10 @@
-//! Installing what is missing: the device toolchain from Debian's packages or by rustup, `ptxas` from PyPI.
+//! Installing what is missing: the device toolchain from Debian's packages or by rustup, `ptxas` and `nvlink` from PyPI.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::command::Run;
+use crate::nvlink::Nvlink;
 use crate::toolchain::which;
 use crate::{BuildError, DeviceToolchain, Machine, Piece, Ptxas, Sysroot};
 
@@ -11,6 +12,9 @@ use crate::{BuildError, DeviceToolchain, Machine, Piece, Ptxas, Sysroot};
 const PACKAGES: [&str; 5] = ["rustc-web", "cargo-web", "rust-web-src", "llvm-22", "lld-22"];
 /// The wheel with `ptxas`. CUDA 12.8 brought sm_120, CUDA 13 dropped sm_70: 12.9 knows all that lie between.
 const PTXAS_WHEEL: &str = "nvidia-cuda-nvcc-cu12==12.9.86";
+
+/// The wheel with `nvlink`, which those before 13 did not have; 13.0 is the oldest, and its machine code what most drivers take.
+const NVLINK_WHEEL: &str = "nvidia-cuda-nvcc==13.0.88";
 
 /// What [`setup`] did.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +26,7 @@ pub struct SetupReport {
     pub failed: Vec<String>,
 }
 
-/// Installs the device toolchain and `ptxas`, each if it is missing, and builds std for the simulator and NVIDIA GPUs, telling `progress` each command before it is run. Debian's packages are
+/// Installs the device toolchain, `ptxas` and `nvlink`, each if it is missing, and builds std for the simulator and NVIDIA GPUs, telling `progress` each command before it is run. Debian's packages are
 /// installed by `apt-get` (through `sudo` if we are not root); where there is no `apt-get`, rustup installs a nightly.
 ///
 /// A piece that cannot be installed is reported and does not keep the others from being installed.
@@ -32,6 +36,8 @@ pub fn setup(mut progress: impl FnMut(&str)) -> SetupReport {
     report.add("device toolchain", device);
     let found = || Ptxas::find().map(|ptxas| format!("{} {}", ptxas.version, ptxas.path.display()));
     report.add("ptxas", install(found, &mut |progress| install_ptxas(progress), &mut progress));
+    let found = || Nvlink::find().map(|nvlink| nvlink.describe());
+    report.add("nvlink", install(found, &mut |progress| install_nvlink(progress), &mut progress));
     if DeviceToolchain::find().is_ok() {
         for machine in [Machine::Sim, Machine::Nvptx] {
             let prepared = Sysroot::prepare(&machine, None, &mut progress);
@@ -98,8 +104,19 @@ fn python() -> Option<PathBuf> {
 }
 
 fn install_ptxas(progress: &mut Progress<'_>) -> Result<(), BuildError> {
-    let missing = |tried: &str| BuildError::Missing { piece: Piece::Ptxas, tried: tried.into() };
-    let dir = Ptxas::install_directory().ok_or_else(|| missing("no home directory to install it in"))?;
+    let dir = install_wheel(Piece::Ptxas, Ptxas::install_directory(), PTXAS_WHEEL, progress)?;
+    make_executable(&Ptxas::in_install_directory(&dir))
+}
+
+fn install_nvlink(progress: &mut Progress<'_>) -> Result<(), BuildError> {
+    let dir = install_wheel(Piece::Nvlink, Nvlink::install_directory(), NVLINK_WHEEL, progress)?;
+    make_executable(&Nvlink::in_install_directory(&dir))
+}
+
+/// Installs a wheel in a directory that holds nothing else, for pip replaces what it finds there; the directory.
+fn install_wheel(piece: Piece, dir: Option<PathBuf>, wheel: &str, progress: &mut Progress<'_>) -> Result<PathBuf, BuildError> {
+    let missing = |tried: &str| BuildError::Missing { piece, tried: tried.into() };
+    let dir = dir.ok_or_else(|| missing("no home directory to install it in"))?;
     if python().is_none()
         && let Some(apt) = which("apt-get").first()
     {
@@ -109,8 +126,8 @@ fn install_ptxas(progress: &mut Progress<'_>) -> Result<(), BuildError> {
     fs::create_dir_all(&dir).map_err(BuildError::io("create", &dir))?;
     let pip =
         Run::new(python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--upgrade", "--target"]);
-    step(pip.arg(&dir).arg(PTXAS_WHEEL), progress)?;
-    make_executable(&Ptxas::in_install_directory(&dir))
+    step(pip.arg(&dir).arg(wheel), progress)?;
+    Ok(dir)
 }
 
 fn step(run: Run, progress: &mut Progress<'_>) -> Result<(), BuildError> {

@@ -3,7 +3,7 @@
 //! Every circle of calls has a function in it that is found here: whoever looks at the stack in each of them sees every endless recursion. A call
 //! through a pointer may reach every function whose address is taken.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::layout::name_len;
 use crate::module::{definition, is_kernel};
@@ -25,6 +25,16 @@ pub(super) fn breakers(module: &str) -> Vec<&str> {
     }
     graph.break_the_rest(&components, &mut breaks);
     (0..pointer).filter(|&function| breaks[function]).map(|function| graph.names[function]).collect()
+}
+
+/// All functions that may call themselves, over others or not.
+pub(crate) fn circles(module: &str) -> HashSet<&str> {
+    let graph = Graph::read(module);
+    let components = graph.components();
+    let mut members = vec![0; components.len()];
+    components.iter().for_each(|component| members[*component] += 1);
+    let alone = |function: usize| members[components[function]] == 1 && !graph.calls[function].contains(&function);
+    graph.names.iter().enumerate().filter(|(function, _)| !alone(*function)).map(|(_, name)| *name).collect()
 }
 
 /// The kernels (functions of this calling convention) of whose stack nobody knows the bound: those that reach a circle of calls, or a call through a
@@ -209,6 +219,21 @@ mod tests {
 
     fn module(functions: &[(&str, &[&str])]) -> String {
         functions.iter().map(|(name, lines)| format!("define void @{name}() #0 {{\n  {}\n  ret void\n}}\n", lines.join("\n  "))).collect()
+    }
+
+    #[test]
+    fn all_of_a_circle_are_found_over_pointers_too() {
+        let text = module(&[
+            ("main", &["call void @itself()", "call void @ping()", "store ptr @called, ptr %p"]),
+            ("itself", &["call void @itself()", "call void @leaf()"]),
+            ("ping", &["call void @pong()"]),
+            ("pong", &["call void @leaf()", "call void @ping()"]),
+            ("called", &["call void @leaf()", "call void %f()"]),
+            ("leaf", &[]),
+        ]);
+        let mut found: Vec<&str> = circles(&text).into_iter().collect();
+        found.sort_unstable();
+        assert_eq!(found, ["called", "itself", "ping", "pong"]);
     }
 
     #[test]

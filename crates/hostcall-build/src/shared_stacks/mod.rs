@@ -27,7 +27,7 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-pub(crate) use self::cycles::{mentions, unbounded};
+pub(crate) use self::cycles::{circles, mentions, unbounded};
 pub(crate) use self::layout::Types;
 use self::layout::name_len;
 use crate::module::{definition, is_kernel, is_label};
@@ -87,9 +87,49 @@ fn only_threads(module: &str, maker: Maker) -> bool {
 /// The optimised module of a program for NVIDIA GPUs, as text, with its stacks in memory. What is added is to be inlined.
 pub(crate) fn share(module: &str) -> Result<String, StackError> {
     // A word for each lane takes memory that other workgroups could use: a thread's has one lane with a stack.
-    let lanes = if only_threads(module, Maker::Nvidia) { 1 } else { MOST_LANES };
-    Ok(rewrite(module, Maker::Nvidia)? + &Maker::Nvidia.prelude(lanes))
+    let breakers: HashSet<&str> = cycles::breakers(module).into_iter().collect();
+    Ok(rewrite(module, Maker::Nvidia, |name| breakers.contains(name))? + &Maker::Nvidia.prelude(lanes(module)))
 }
+
+/// How many lanes of a workgroup of the program may have a stack.
+pub(crate) fn lanes(module: &str) -> u32 {
+    if only_threads(module, Maker::Nvidia) { 1 } else { MOST_LANES }
+}
+
+/// As [`share`], of one part of a program ([`crate::parts`]), of which others are not seen: `checked` are the functions that look for the end of the lane's
+/// own memory. The words about stacks are in the `first` part, for all others to see.
+pub(crate) fn share_part(module: &str, lanes: u32, first: bool, checked: impl Fn(&str) -> bool) -> Result<String, StackError> {
+    let mut text = rewrite(module, Maker::Nvidia, checked)?;
+    for (name, parameters) in RUNTIME {
+        if !module.contains(&format!("@{name}(")) {
+            text += &format!("declare void @{name}({parameters}) convergent\n");
+        }
+    }
+    let mut skipping = false;
+    for line in Maker::Nvidia.prelude(lanes).lines() {
+        // What is inlined every part has; the words, and functions that are not inlined, there are once.
+        let shared = line.contains("internal ") && (line.starts_with('@') || line.contains(" noinline "));
+        if skipping {
+            skipping = line != "}";
+            continue;
+        }
+        let line = match (shared, first) {
+            (false, _) => Cow::Borrowed(line),
+            (true, true) => line.replacen("internal ", "", 1).into(),
+            (true, false) if line.starts_with('@') => line.replacen("internal ", "external ", 1).replace(" undef", "").into(),
+            (true, false) => {
+                skipping = true;
+                line.replacen("define internal ", "declare ", 1).replace(" {", "").into()
+            }
+        };
+        text.extend([&*line, "\n"]);
+    }
+    Ok(text)
+}
+
+/// Functions of the runtime that are called here, and their parameters.
+const RUNTIME: [(&str, &str); 3] =
+    [("__hostcall_stack_overflow", "i32, ptr"), ("__hostcall_stack_begin", "ptr, i64, i64, i64, i32"), ("__hostcall_thread_begin", "")];
 
 /// As [`share`], for AMD GPUs, whose launches of threads have one lane in each workgroup. If there are other kernels, their stacks stay the lanes' own, and
 /// with them those of threads: then the host finds no words about stacks.
@@ -97,13 +137,14 @@ pub(crate) fn share_amd(module: &str) -> Result<String, StackError> {
     if !only_threads(module, Maker::Amd) {
         return Ok(module.replace(&format!("@{STACKS_SYMBOL} "), "@hostcall_no_stacks "));
     }
-    Ok(rewrite(&generic::pointers(module)?, Maker::Amd)? + &Maker::Amd.prelude(1))
+    let module = generic::pointers(module)?;
+    let breakers: HashSet<&str> = cycles::breakers(&module).into_iter().collect();
+    Ok(rewrite(&module, Maker::Amd, |name| breakers.contains(name))? + &Maker::Amd.prelude(1))
 }
 
-/// The module with calls of the prelude, and without it.
-fn rewrite(module: &str, maker: Maker) -> Result<String, StackError> {
+/// The module with calls of the prelude, and without it. Functions that are `checked` look for the end of the lane's own memory.
+fn rewrite(module: &str, maker: Maker, checked: impl Fn(&str) -> bool) -> Result<String, StackError> {
     let types = Types::of(module);
-    let breakers: HashSet<&str> = cycles::breakers(module).into_iter().collect();
     let machine_groups = machine_groups(module);
     let mut out = String::with_capacity(module.len() + module.len() / 16);
     let mut function: Option<Function<'_>> = None;
@@ -115,7 +156,7 @@ fn rewrite(module: &str, maker: Maker) -> Result<String, StackError> {
                 head: line,
                 maker,
                 kernel: is_kernel(before, maker.convention()),
-                checked: breakers.contains(name),
+                checked: checked(name),
                 body: Vec::new(),
             });
         } else if line == "}" {

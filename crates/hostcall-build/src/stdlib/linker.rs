@@ -4,6 +4,7 @@
 //! the host looks up, marked convergent, optimised, and only then code. For the simulator everything is machine code, and becomes a shared
 //! library. What is missing is told with the function that calls it. Equal inputs give equal bundles, and each carries its image's SHA-256.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,12 +16,12 @@ use super::math;
 use super::shorten::shorten;
 use super::sysroot::Sysroot;
 use crate::bitcode::Style;
-use crate::cache::Scratch;
+use crate::cache::{Scratch, cached};
 use crate::command::Run;
 use crate::gpu::Gpu;
 use crate::progress::Progress;
 use crate::symbols::{C_PREFIX, EXPORTED, VARIADIC};
-use crate::{BuildError, DeviceToolchain, NVPTX_ARCH, amdgpu, module, nvptx, sim, symbols};
+use crate::{BuildError, NVPTX_ARCH, amdgpu, module, nvptx, parts, sim, symbols};
 
 pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, BuildError> {
     let arguments = expand(arguments)?;
@@ -112,31 +113,53 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let (objects, archives) = (files(".o"), files(".rlib"));
     // The program's own crates are linked whole, because nothing but the host refers to a kernel; of everything else, what is needed. Crates refer to
     // each other in both directions (panics, allocation), hence twice.
-    let [program, linked, reached] = ["program.bc", "linked.bc", "reached.bc"].map(|name| dir.join(name));
+    let [program, linked, lowered, functions, reached] =
+        ["program.bc", "linked.bc", "lowered.bc", "functions.ll", "reached.bc"].map(|name| dir.join(name));
     let link = |to: &Path| toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(to);
-    link(&program).arg(runtime).args(&objects).output()?;
-    link(&linked).arg("--only-needed").arg(&program).args(archives.iter().chain(&archives)).output()?;
-    let linked = lowered(toolchain, &linked, dir)?;
-
-    let exports = dir.join("exports");
+    let own = dir.join("own.bc");
+    link(&own).args(&objects).output()?;
+    link(&program).arg(runtime).arg(&own).output()?;
+    let (ours, others): (Vec<&PathBuf>, _) = archives.iter().partition(|archive| archive.starts_with(&sysroot.dir));
+    let libraries = joined(sysroot, &ours, dir)?;
+    let libraries: Vec<&PathBuf> = others.into_iter().chain([&libraries]).collect();
+    link(&linked).arg("--only-needed").arg(&program).args(libraries.iter().chain(&libraries)).output()?;
     let names = symbols::of_module(toolchain, &linked)?;
     let visible: Vec<&str> = names.exported(&EXPORTED).collect();
-    fs::write(&exports, visible.join("\n")).map_err(BuildError::io("write", &exports))?;
-    let reach = |from: &Path| {
-        let opt = toolchain.llvm("opt").arg("-passes=internalize,globaldce");
-        opt.arg(format!("-internalize-public-api-file={}", exports.display())).arg(from).arg("-o").arg(&reached).output()
-    };
-    reach(&linked)?;
-    let text = toolchain.llvm("llvm-dis").arg(&reached).args(["-o", "-"]).text()?;
+    let exports = dir.join("exports");
+    let keep = |names: &[&str]| fs::write(&exports, names.join("\n")).map_err(BuildError::io("write", &exports));
+    let public = format!("-internalize-public-api-file={}", exports.display());
+
+    // What nobody reaches goes first, and what debuggers want to know, which no image here carries: all that follows is text, and there is a fiftieth of it.
+    let variadic = VARIADIC.map(|name| format!("{C_PREFIX}{name}"));
+    keep(&visible.iter().copied().chain(variadic.iter().map(String::as_str)).collect::<Vec<_>>())?;
+    let opt = toolchain.llvm("opt").args([
+        "-strip-debug",
+        "-passes=internalize,globaldce,expand-variadics",
+        "-expand-variadics-override=lowering",
+    ]);
+    opt.arg(&public).arg(&linked).arg("-o").arg(&lowered).output()?;
+    let text = toolchain.llvm("llvm-dis").arg(&lowered).args(["-o", "-"]).text()?;
+    let text = with_the_runtimes(&text);
     let with_functions = math::replace(&text);
-    if with_functions != text {
-        let functions = dir.join("functions.ll");
-        fs::write(&functions, with_functions).map_err(BuildError::io("write", &functions))?;
+    if sysroot.machine == Machine::Nvptx
+        && in_parts(arguments)
+        && with_functions == text
+        && let Some(ptx) = ptx_in_parts(sysroot, name, &text, &own, &ours)?
+    {
+        return Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, ptx));
+    }
+    fs::write(&functions, &with_functions).map_err(BuildError::io("write", &functions))?;
+    let whole = if with_functions == text {
+        &functions
+    } else {
         // Nothing else may come again: what is there is internal by now.
         let builtins = archives.iter().filter(|archive| archive.to_string_lossy().contains("compiler_builtins"));
         link(&linked).arg("--only-needed").arg(&functions).args(builtins).output()?;
-        reach(&linked)?;
-    }
+        &linked
+    };
+    keep(&visible)?;
+    let opt = toolchain.llvm("opt").arg("-passes=internalize,globaldce");
+    opt.arg(&public).arg(whole).arg("-o").arg(&reached).output()?;
     let names = symbols::of_module(toolchain, &reached)?;
     let missing: Vec<&str> = names.missing().collect();
     if !missing.is_empty() {
@@ -150,25 +173,62 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
             Ok(Image::new(ImageKind::AmdCodeObject, arch.clone(), code))
         }
         _ => {
+            if in_parts(arguments) && with_functions != text {
+                let text = toolchain.llvm("llvm-dis").arg(&reached).args(["-o", "-"]).text()?;
+                if let Some(ptx) = ptx_in_parts(sysroot, name, &text, &own, &ours)? {
+                    return Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, ptx));
+                }
+            }
             let ptx = nvptx::ptx(name, &Gpu::nvidia(toolchain, NVPTX_ARCH), Style::Program, &reached, dir)?;
             Ok(Image::new(ImageKind::Ptx, NVPTX_ARCH, shorten(&ptx)))
         }
     }
 }
 
-/// The module with its calls of C's variadic functions lowered to what the runtime defines: the fixed parameters, and a pointer to the others. Without
-/// what debuggers want to know, which no image here carries: of a large program's PTX it would be all but a fiftieth.
-fn lowered(toolchain: &DeviceToolchain, linked: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
-    let [module, text] = ["lowered.bc", "lowered.ll"].map(|name| dir.join(name));
-    let opt = toolchain.llvm("opt").args(["-strip-debug", "-passes=expand-variadics", "-expand-variadics-override=lowering"]);
-    opt.arg(linked).arg("-o").arg(&module).output()?;
-    let lowered = toolchain.llvm("llvm-dis").arg(&module).args(["-o", "-"]).text()?;
-    fs::write(&text, with_the_runtimes(&lowered)).map_err(BuildError::io("write", &text))?;
-    toolchain.llvm("opt").arg("-passes=verify").arg(&text).arg("-o").arg(&module).output()?;
-    Ok(module)
+/// PTX of a program (a module as text, in which something may be that nobody reaches), compiled in parts. `None` if it cannot be, or if something is missing,
+/// which then is told on the way that all others go.
+fn ptx_in_parts(sysroot: &Sysroot, name: &str, module: &str, own: &Path, libraries: &[&PathBuf]) -> Result<Option<Vec<u8>>, BuildError> {
+    let toolchain = &sysroot.toolchain;
+    let Some(module) = parts::reached(module) else { return Ok(None) };
+    let own = symbols::of_module(toolchain, own)?;
+    let own: HashSet<&str> = own.defined.iter().map(String::as_str).collect();
+    let libraries = libraries.iter().filter_map(|library| library_name(library)).collect();
+    parts::ptx(name, &Gpu::nvidia(toolchain, NVPTX_ARCH), &module, &own, &libraries)
 }
 
-/// A module (as text) whose declarations of C's variadic functions are the runtime's definitions.
+/// Whether a program is compiled in parts, which takes less time at each link and gives slower code: one that is not to be optimised. `HOSTCALL_PARTS` says
+/// it for all (`1`, `0`).
+fn in_parts(arguments: &[String]) -> bool {
+    match std::env::var(PARTS_VARIABLE).as_deref() {
+        Ok("1") => true,
+        Ok("0") => false,
+        _ => arguments.iter().any(|argument| argument == "-O0"),
+    }
+}
+
+const PARTS_VARIABLE: &str = "HOSTCALL_PARTS";
+
+/// `alloc` of `liballoc-81e81f99d19580a9.rlib`.
+fn library_name(file: &Path) -> Option<&str> {
+    file.file_stem()?.to_str()?.strip_prefix("lib")?.rsplit_once('-').map(|(name, _)| name)
+}
+
+/// std's libraries as one module, made once: of one file a link reads what it needs, of hundreds all.
+fn joined(sysroot: &Sysroot, libraries: &[&PathBuf], dir: &Path) -> Result<PathBuf, BuildError> {
+    let names: Vec<u8> = libraries.iter().flat_map(|library| [library.as_os_str().as_encoded_bytes(), b"\n"].concat()).collect();
+    let identity = sysroot.toolchain.identity();
+    let module = cached(&sysroot.dir, &[&names, identity.as_bytes()], |dir| {
+        let module = dir.join("libraries.bc");
+        sysroot.toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(&module).args(libraries).output()?;
+        fs::read(&module).map_err(BuildError::io("read", &module))
+    })?;
+    let file = dir.join("libraries.bc");
+    fs::write(&file, module).map_err(BuildError::io("write", &file))?;
+    Ok(file)
+}
+
+/// A module (as text) whose calls of C's variadic functions have been lowered to the fixed parameters and a pointer to the others: the runtime's definitions
+/// instead of the declarations.
 fn with_the_runtimes(module: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.$-".contains(c);
     let mut out = String::with_capacity(module.len());

@@ -39,6 +39,8 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
         if sysroot.machine.is_gpu() {
             // The runtime is C's library, and no other is linked.
             command.arg("-Zlink-native-libraries=no");
+            // No image for a GPU has it, and of a large program's bitcode it is most.
+            command.arg("-Cdebuginfo=0");
             // Only crates of the user's own: a registry crate has no kernels.
             if is_users_own() && call.is_crate {
                 command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})")).arg("-Aunused_features");

@@ -15,6 +15,9 @@ mod addresses;
 mod calls;
 mod items;
 mod names;
+mod parts;
+
+pub(crate) use self::parts::{merged, parts};
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -29,18 +32,27 @@ pub(crate) fn recipe() -> &'static str {
         include_str!("addresses.rs"),
         include_str!("calls.rs"),
         include_str!("items.rs"),
-        include_str!("names.rs")
+        include_str!("names.rs"),
+        include_str!("parts.rs")
     )
 }
 
 /// The same program without comments and needless blanks and declarations, and with short names.
 pub(crate) fn shorten(ptx: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(ptx);
+    // What is not understood stays as it is.
+    renamed(&String::from_utf8_lossy(ptx), Names::of).map_or_else(|| ptx.to_vec(), String::into_bytes)
+}
+
+/// The same for a program's part; `None` if it is not understood.
+pub(crate) fn shorten_part(ptx: &str, part: &str) -> Option<String> {
+    renamed(ptx, |items| Names::stable(items, part))
+}
+
+fn renamed<'a>(text: &'a str, names: impl FnOnce(&[Item<'a>]) -> Names<'a>) -> Option<String> {
     let lines: Vec<&str> =
         text.lines().map(|line| line.split("//").next().unwrap_or_default().trim()).filter(|line| !line.is_empty()).collect();
-    // What is not understood stays as it is.
-    let Some(items) = items::read(&lines) else { return ptx.to_vec() };
-    let mut out = Writer { names: Names::of(&items), text: String::with_capacity(text.len() / 2) };
+    let items = items::read(&lines)?;
+    let mut out = Writer { names: names(&items), text: String::with_capacity(text.len() / 2) };
     for (declared, item) in items::order(&items) {
         for function in declared {
             if let Item::Function { head, .. } = &items[function] {
@@ -58,7 +70,7 @@ pub(crate) fn shorten(ptx: &[u8]) -> Vec<u8> {
             }
         }
     }
-    out.text.into_bytes()
+    Some(out.text)
 }
 
 struct Writer<'a> {

@@ -2,8 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use offload_image::Sha256;
+
 use super::items::Item;
 use super::words;
+use crate::symbols::EXPORTED;
 
 /// Names of functions and variables shorter than this are left alone.
 const LONG: usize = 12;
@@ -61,6 +64,30 @@ impl<'a> Names<'a> {
         names
     }
 
+    /// Names for the symbols of a program's part, the same whatever else is in the program. What other parts see has one name in all of them; what they do not
+    /// has one that no other part's has.
+    pub(super) fn stable(items: &[Item<'a>], part: &str) -> Names<'a> {
+        let mut names = Names::default();
+        for item in items {
+            let (Some(name), Some(head)) = (item.name(), item.head()) else { continue };
+            let has = |wanted: &[&str]| head.split(|c: char| c.is_whitespace() || c == '(').any(|word| wanted.contains(&word));
+            names.all.insert(name);
+            if has(&[".func"]) {
+                names.functions.insert(name);
+            }
+            let seen = has(&[".visible", ".extern", ".weak", ".common"]);
+            // Short ones are nobody else's, and may be words of PTX's (`exit`).
+            let short = name.len() < LONG && !name.starts_with(['_', '$']) && !name.contains("_$_");
+            if !has(&[".entry"]) && !short && !(seen && is_looked_up(name)) {
+                let scope = if seen { "" } else { part };
+                let hash = Sha256::of(&[scope.as_bytes(), b" ", name.as_bytes()].concat()).0;
+                let number = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+                names.symbols.insert(name, format!("{}_{}", last_part(name), in_base_36(number, HASHED)));
+            }
+        }
+        names
+    }
+
     /// Writes a word of a line.
     pub(super) fn write(&self, word: &str, out: &mut String) {
         let number = |text: &str| text.parse::<usize>().ok();
@@ -91,6 +118,23 @@ impl<'a> Names<'a> {
             });
         }
     }
+}
+
+/// Digits of a hash in a name.
+const HASHED: usize = 9;
+
+/// Whether the host, which knows it by name, looks for it.
+pub(super) fn is_looked_up(name: &str) -> bool {
+    EXPORTED.iter().any(|prefix| name.starts_with(prefix))
+}
+
+fn in_base_36(mut number: u64, digits: usize) -> String {
+    let digit = |_| {
+        let digit = b"0123456789abcdefghijklmnopqrstuvwxyz"[(number % 36) as usize];
+        number /= 36;
+        char::from(digit)
+    };
+    (0..digits).map(digit).collect()
 }
 
 /// A letter for each of the first numbers, none of which is `r`.

@@ -1,0 +1,80 @@
+//! The parts of a program, compiled: as many at once as there are processors, and each only if it was not compiled before.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use super::{Facts, LIBRARY, Part, split};
+use crate::bitcode::{self, Style};
+use crate::cache::{cache_directory, cached};
+use crate::gpu::Gpu;
+use crate::module::definition;
+use crate::stdlib::shorten;
+use crate::{BuildError, at_once, copies, nvptx, progress, recipe, shared_stacks, statics};
+
+/// What all parts of a program have in common.
+struct Whole {
+    /// Lanes of a workgroup that may have a stack.
+    lanes: u32,
+    /// Whether the runtime copies.
+    serves: bool,
+}
+
+/// PTX of a program (a module as text, of which all is reached), compiled in parts; `None` if it cannot be cut. `own` are the symbols of the program's objects, `libraries` the names of the
+/// crates that std is made of.
+pub(crate) fn ptx(
+    package: &str,
+    gpu: &Gpu<'_>,
+    module: &str,
+    own: &HashSet<&str>,
+    libraries: &HashSet<&str>,
+) -> Result<Option<Vec<u8>>, BuildError> {
+    let module = bitcode::prepared(package, gpu, Style::Program, module)?.text;
+    let module = statics::opened(&module).unwrap_or(module);
+    let circles = shared_stacks::circles(&module);
+    let Some(parts) = split(&module, &Facts { own, libraries }, &circles) else { return Ok(None) };
+    let whole = Whole { lanes: shared_stacks::lanes(&module), serves: copies::serves(&module) };
+    let cache = cache_directory("parts")?;
+    let done = progress::Parts::of(parts.len());
+    let compiled = at_once::each(&parts, |part| {
+        let text = kept(package, gpu, part, &whole, &cache)?;
+        done.one();
+        Ok((part.name.clone(), text))
+    })?;
+    // What is not understood comes back empty.
+    if compiled.iter().any(|(_, text)| text.is_empty()) {
+        return Ok(None);
+    }
+    Ok(shorten::merged(&compiled).map(String::into_bytes))
+}
+
+/// A part's PTX, as it was kept or compiled now.
+fn kept(package: &str, gpu: &Gpu<'_>, part: &Part, whole: &Whole, cache: &Path) -> Result<String, BuildError> {
+    let facts = format!("{} {} {} {:?}", part.name, whole.lanes, whole.serves, part.checked);
+    let identity = gpu.toolchain.identity();
+    let recipe = recipe::parts();
+    let key: [&[u8]; 6] =
+        [part.text.as_bytes(), facts.as_bytes(), identity.as_bytes(), gpu.cpu.as_bytes(), recipe::images(), recipe.as_bytes()];
+    let ptx = cached(cache, &key, |dir| {
+        let ptx = compile(package, gpu, part, whole, dir)?;
+        Ok(shorten::shorten_part(&ptx, &part.name).unwrap_or_default().into_bytes())
+    })?;
+    String::from_utf8(ptx)
+        .map_err(|_| BuildError::Unexpected { command: format!("compiling {}", part.name), problem: "PTX is UTF-8".into() })
+}
+
+fn compile(package: &str, gpu: &Gpu<'_>, part: &Part, whole: &Whole, dir: &Path) -> Result<String, BuildError> {
+    let toolchain = gpu.toolchain;
+    let [text, optimised] = ["part.ll", "optimised.bc"].map(|name| dir.join(name));
+    fs::write(&text, &part.text).map_err(BuildError::io("write", &text))?;
+    let marked = bitcode::marked(gpu, Style::Program, &part.text, &text, dir)?;
+    let opt = toolchain.llvm("opt").arg("-passes=globaldce,default<O2>,globaldce").arg(bitcode::inlining(Style::Program));
+    opt.arg(&marked).arg("-o").arg(&optimised).output()?;
+    let module = toolchain.llvm("llvm-dis").arg(&optimised).args(["-o", "-"]).text()?;
+    let module = if whole.serves { copies::served_elsewhere(&module) } else { module };
+    // What the optimiser has made of a function under another name looks, too.
+    let unchecked: HashSet<&str> =
+        part.text.lines().filter_map(definition).map(|(_, name)| name).filter(|name| !part.checked.contains(*name)).collect();
+    let shared = shared_stacks::share_part(&module, whole.lanes, part.name == LIBRARY, |name| !unchecked.contains(name));
+    nvptx::code(gpu, &nvptx::with_stacks(package, gpu, shared, dir)?, dir)
+}
