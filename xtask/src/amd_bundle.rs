@@ -19,15 +19,15 @@ pub(crate) fn make(sh: &Shell, arch: &str) -> Result<()> {
     ensure!(arch.starts_with("gfx"), "{arch} is no processor of AMD's: they are called gfx90a, gfx942, gfx1100, …");
     sh.remove_path(OUT)?;
     probe(sh, arch, &format!("{OUT}/probe"))?;
-    let json =
-        cmd!(sh, "cargo build --release --message-format=json-render-diagnostics --package hostcall-cpp-tests --test whole").read()?;
-    sh.copy_file(executable(&json, "whole").context("cargo built no probe")?, format!("{OUT}/probe/probe"))?;
-    cmd!(sh, "strip {OUT}/probe/probe").quiet().run().context("needs binutils")?;
     let target = format!("amdgpu:{arch}");
     let build = |what: &[&str]| -> Result<String> {
         let build = cmd!(sh, "cargo build --release --message-format=json-render-diagnostics {what...}");
         Ok(build.env("HOSTCALL_TARGETS", format!("sim,{target}")).read()?)
     };
+    // For the same targets as the rest: the kernels that its package needs are not built twice.
+    let json = build(&["--package", "hostcall-cpp-tests", "--test", "whole"])?;
+    sh.copy_file(executable(&json, "whole").context("cargo built no probe")?, format!("{OUT}/probe/probe"))?;
+    cmd!(sh, "strip {OUT}/probe/probe").quiet().run().context("needs binutils")?;
     let mut json = build(&["--package", "cargo-hostcall", "--bins"])?;
     let command = executable(&json, "cargo-hostcall").context("cargo built no command line")?;
     json += &build(&["--package", "hostcall-tests", "--bins", "--test", "behaviours"])?;

@@ -337,6 +337,25 @@ mod rust {
     }
 
     #[test]
+    fn the_example_of_the_page_is_a_kernel_here_and_runs() {
+        let [page, kernels] = [include_str!("../../../docs/amd-hostcall.md"), include_str!("../../../kernels/packets/src/lib.rs")];
+        let example = page.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example in Rust");
+        let kernel = example.split_once("\n\n").expect("lines of `use`, and the kernel").1;
+        assert!(kernel.contains("fn ask") && kernels.contains(kernel), "{example}");
+        for device in devices(1) {
+            let bench = Bench::new(&device, &Kernels::Rust);
+            let served = bench.serve(Form::Mailboxes, 4, false);
+            let out = bench.device.alloc::<u64>(8).expect("memory for the results");
+            let args = Args::new().value(served.memory.address()).slice(&out);
+            // SAFETY: the kernel takes the buffer of mailboxes and a slice of `u64`, which stay.
+            unsafe { bench.queue.launch(&bench.program.kernel("ask").expect("the kernel is there"), Launch::threads(8, 8), args) }
+                .expect("the launch");
+            bench.queue.synchronize().expect("the kernel ends");
+            assert_eq!(bench.queue.read(&out).expect("results are read"), [42, 43, 44, 45, 46, 47, 48, 49], "{device}");
+        }
+    }
+
+    #[test]
     fn a_buffer_that_nobody_laid_out_is_an_error_and_is_left_as_it_is() {
         for (form, device) in settings() {
             let bench = Bench::new(&device, &Kernels::Rust);

@@ -84,6 +84,18 @@ pub fn status(buffer: *mut c_void, form: u32, service: u32, codes: &mut [u32]) {
     }
 }
 
+// The example of docs/amd-hostcall.md.
+/// `mail` is a buffer of mailboxes, which a consumer serves until the kernel has ended.
+#[kernel]
+pub fn ask(mail: *mut c_void, out: &mut [u64]) -> Result<(), CallError> {
+    let i = global_id();
+    if i < out.len() {
+        // SAFETY: whoever launches the kernel passes such a buffer.
+        out[i] = unsafe { hostcall_amd_mail(mail, 77, [i as u64, 1, 42, 0, 0, 0, 0, 0])? }[0];
+    }
+    Ok(())
+}
+
 /// Adds one to a word of the host, so many times, as waves change a stack: the host adds meanwhile.
 #[kernel]
 pub fn additions(word: *mut u64, times: u32, lanes: u64) {
