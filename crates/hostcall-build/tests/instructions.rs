@@ -334,7 +334,7 @@ fn packets_on_amd_are_exchanged_at_system_scope_and_raise_the_interrupt_of_their
     let Some(toolchain) = device_toolchain() else { return };
     for arch in AMDGPU_ARCHES {
         let Some(lines) = disassembled(&toolchain, &image(PACKETS, Target::Amdgpu { arch: arch.into() })) else { return };
-        let exchange = if arch == "gfx1200" { "_atomic_cmpswap_b64" } else { "_atomic_cmpswap_x2" };
+        let exchange = if arch.starts_with("gfx9") { "_atomic_cmpswap_x2" } else { "_atomic_cmpswap_b64" };
         let exchanges: Vec<&String> = lines.iter().filter(|line| line.contains(exchange)).collect();
         assert!(exchanges.len() >= 6, "{arch}: {exchanges:?}");
         // LLVM's AMDGPU memory model, read-modify-writes of system scope. Before gfx940 no instruction says it.
