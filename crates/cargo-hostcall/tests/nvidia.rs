@@ -1,5 +1,6 @@
 //! Programs with std for NVIDIA's GPUs, as PTX: how large the smallest is, what is in it, and that helper lanes need no stack. What they do is in `programs.rs`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -9,12 +10,20 @@ use hostcall_build::{DeviceToolchain, ImageKind, ProgramBundle, Ptxas};
 /// Bytes of the PTX of `hello`, which a driver or `ptxas` reads before it says anything.
 const MOST: usize = 420_000;
 
-/// `cargo hostcall build` of a program of `programs/`; its PTX.
+/// `cargo hostcall build --release` of a program of `programs/`; its PTX.
 fn ptx_of(package: &str) -> String {
+    built(package, &["--release"])
+}
+
+/// `cargo hostcall build` of a program of `programs/`; its PTX.
+fn built(package: &str, profile: &[&str]) -> String {
     let left = tempfile::tempdir().expect("a directory");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
-    command.args(["hostcall", "build", "-q", "--release", "--package", package, "--for", "nvptx", "--output"]).arg(left.path());
-    command.current_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../programs")).env_remove("CARGO_TARGET_DIR");
+    command.args(["hostcall", "build", "-q", "--package", package, "--for", "nvptx"]).args(profile).arg("--output").arg(left.path());
+    command
+        .env_remove("HOSTCALL_PARTS")
+        .current_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../programs"))
+        .env_remove("CARGO_TARGET_DIR");
     let output = command.output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let bytes = std::fs::read(left.path().join(format!("{package}.program"))).expect("it was left there");
@@ -53,6 +62,32 @@ fn hello_is_small_and_has_no_words_of_services_that_it_does_not_call() {
         Err(error) => return println!("not assembled: {error}"),
     };
     ptxas.assemble(ptx.as_bytes(), "sm_90").expect("the assembler takes it");
+}
+
+#[test]
+fn a_program_that_is_not_optimised_is_compiled_and_assembled_in_parts_and_another_as_one() {
+    if let Err(error) = DeviceToolchain::find() {
+        return println!("not run: {error}");
+    }
+    let parts = |ptx: &str| ptx.lines().filter_map(|line| line.strip_prefix("//part ")).map(str::to_owned).collect::<BTreeSet<_>>();
+    assert_eq!(parts(&ptx_of("hello")), BTreeSet::new());
+    let ptx = built("hello", &[]);
+    assert_eq!(parts(&ptx), BTreeSet::from(["program".to_owned(), "std".to_owned()]));
+    let visible: Vec<&str> = ptx.lines().filter(|line| line.starts_with(".visible ")).collect();
+    helpers_have_no_variables(&ptx);
+
+    let ptxas = match Ptxas::find() {
+        Ok(ptxas) => ptxas,
+        Err(error) => return println!("not assembled: {error}"),
+    };
+    ptxas.assemble(ptx.as_bytes(), "sm_70").expect("the assembler takes it as one");
+    let code = hostcall_build::assemble_quickly(&ptxas, ptx.as_bytes(), "sm_90").expect("the assembler takes its parts");
+    let has = |name: &str| code.windows(name.len() + 1).any(|bytes| bytes.strip_suffix(b"\0") == Some(name.as_bytes()));
+    for line in visible {
+        let words = line.split(|c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c)));
+        let name = words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')).next().expect("a name");
+        assert!(has(name), "{name} is found by name");
+    }
 }
 
 /// What is more than a few bytes is copied by the runtime, which may have helpers, and nobody else's code loops over bytes that it loads and stores.

@@ -220,7 +220,7 @@ mod tests {
         assert!(program.text.contains("@word = global [4 x i8] zeroinitializer, align 4\n"), "where it is used: {}", program.text);
         assert!(program.text.contains("@_RNvCs1_3std5STATE = external global <{ ptr, [8 x i8] }>, align 8\n"), "{}", program.text);
         assert!(std.text.contains("module asm \".visible ") && std.text.contains("@_RNvCs1_3std5STATE = global <{"), "{}", std.text);
-        assert!(std.text.contains("!range !0\n") && std.text.contains("!1 = distinct !{!1, !\"x@y\"}\n"), "{}", std.text);
+        assert!(std.text.contains("!range !0\n") && std.text.contains("!2 = distinct !{!2, !\"x@y\"}\n"), "{}", std.text);
     }
 
     #[test]

@@ -87,8 +87,7 @@ fn only_threads(module: &str, maker: Maker) -> bool {
 /// The optimised module of a program for NVIDIA GPUs, as text, with its stacks in memory. What is added is to be inlined.
 pub(crate) fn share(module: &str) -> Result<String, StackError> {
     // A word for each lane takes memory that other workgroups could use: a thread's has one lane with a stack.
-    let breakers: HashSet<&str> = cycles::breakers(module).into_iter().collect();
-    Ok(rewrite(module, Maker::Nvidia, |name| breakers.contains(name))? + &Maker::Nvidia.prelude(lanes(module)))
+    Ok(rewrite(module, Maker::Nvidia)? + &Maker::Nvidia.prelude(lanes(module)))
 }
 
 /// How many lanes of a workgroup of the program may have a stack.
@@ -99,7 +98,7 @@ pub(crate) fn lanes(module: &str) -> u32 {
 /// As [`share`], of one part of a program ([`crate::parts`]), of which others are not seen: `checked` are the functions that look for the end of the lane's
 /// own memory. The words about stacks are in the `first` part, for all others to see.
 pub(crate) fn share_part(module: &str, lanes: u32, first: bool, checked: impl Fn(&str) -> bool) -> Result<String, StackError> {
-    let mut text = rewrite(module, Maker::Nvidia, checked)?;
+    let mut text = rewrite_with(module, Maker::Nvidia, checked)?;
     for (name, parameters) in RUNTIME {
         if !module.contains(&format!("@{name}(")) {
             text += &format!("declare void @{name}({parameters}) convergent\n");
@@ -137,13 +136,17 @@ pub(crate) fn share_amd(module: &str) -> Result<String, StackError> {
     if !only_threads(module, Maker::Amd) {
         return Ok(module.replace(&format!("@{STACKS_SYMBOL} "), "@hostcall_no_stacks "));
     }
-    let module = generic::pointers(module)?;
-    let breakers: HashSet<&str> = cycles::breakers(&module).into_iter().collect();
-    Ok(rewrite(&module, Maker::Amd, |name| breakers.contains(name))? + &Maker::Amd.prelude(1))
+    Ok(rewrite(&generic::pointers(module)?, Maker::Amd)? + &Maker::Amd.prelude(1))
 }
 
-/// The module with calls of the prelude, and without it. Functions that are `checked` look for the end of the lane's own memory.
-fn rewrite(module: &str, maker: Maker, checked: impl Fn(&str) -> bool) -> Result<String, StackError> {
+/// The module with calls of the prelude, and without it.
+fn rewrite(module: &str, maker: Maker) -> Result<String, StackError> {
+    let breakers: HashSet<&str> = cycles::breakers(module).into_iter().collect();
+    rewrite_with(module, maker, |name| breakers.contains(name))
+}
+
+/// As [`rewrite`]. Functions that are `checked` look for the end of the lane's own memory.
+fn rewrite_with(module: &str, maker: Maker, checked: impl Fn(&str) -> bool) -> Result<String, StackError> {
     let types = Types::of(module);
     let machine_groups = machine_groups(module);
     let mut out = String::with_capacity(module.len() + module.len() / 16);

@@ -172,3 +172,22 @@ fn threads_lend_variables_recursion_works_and_endless_recursion_is_told() {
     let output = ran(dir.path(), &["endless-without-variables"]);
     assert_eq!((output.status.code(), text(&output).as_str()), (Some(77), "own\n"), "{output:?}");
 }
+
+#[test]
+fn of_parts_one_has_the_words_about_stacks_and_the_others_declare_them() {
+    let module = "define void @f() #0 {\n  %1 = alloca i64, align 8\n  ret void\n}\n";
+    let [first, other] = [true, false].map(|first| share_part(module, 1, first, |name| name == "f").expect("types are known"));
+    for text in [&first, &other] {
+        assert!(text.contains("call void @hostcall_stack_check()") && text.contains("define internal ptr @hostcall_stack_top()"), "{text}");
+        assert!(text.contains("declare void @__hostcall_stack_begin(ptr, i64, i64, i64, i32) convergent\n"), "{text}");
+    }
+    assert!(first.contains("\n@hostcall_stack = addrspace(3) global [1 x [2 x ptr]] undef, align 16\n"), "{first}");
+    assert!(first.contains("\ndefine void @hostcall_stack_full() cold noinline "), "{first}");
+    assert!(other.contains("\n@hostcall_stack = external addrspace(3) global [1 x [2 x ptr]], align 16\n"), "{other}");
+    assert!(
+        other.contains("\ndeclare void @hostcall_stack_full() cold noinline ") && !other.contains("__hostcall_stack_overflow(i32 %"),
+        "{other}"
+    );
+    let unchecked = share_part(module, 1, false, |_| false).expect("types are known");
+    assert_eq!(unchecked.matches("call void @hostcall_stack_check()").count(), 0);
+}

@@ -206,7 +206,8 @@ fn in_parts(arguments: &[String]) -> bool {
     }
 }
 
-const PARTS_VARIABLE: &str = "HOSTCALL_PARTS";
+/// Asks for parts, or against them.
+pub(crate) const PARTS_VARIABLE: &str = "HOSTCALL_PARTS";
 
 /// `alloc` of `liballoc-81e81f99d19580a9.rlib`.
 fn library_name(file: &Path) -> Option<&str> {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::foreign;
-use super::linker::HARNESS_VARIABLE;
+use super::linker::{HARNESS_VARIABLE, PARTS_VARIABLE};
 use super::sysroot::{STATE_VARIABLE, Sysroot};
 use super::unwinding;
 use crate::BuildError;
@@ -214,6 +214,11 @@ fn depend_on_stamp(sysroot: &Sysroot, call: &Call) -> Result<(), BuildError> {
     if std::env::var_os(STATE_VARIABLE).is_some() {
         changed += &format!("\n# env-dep:{STATE_VARIABLE}={}\n", sysroot.runtime_state()?);
     }
+    // Cargo compares what it was then with what it is.
+    changed += &match std::env::var(PARTS_VARIABLE) {
+        Ok(value) => format!("\n# env-dep:{PARTS_VARIABLE}={value}\n"),
+        Err(_) => format!("\n# env-dep:{PARTS_VARIABLE}\n"),
+    };
     fs::write(&file, changed).map_err(BuildError::io("write", &file))
 }
 

@@ -93,6 +93,16 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// All its lines.
+    pub(super) fn all_lines(&self) -> impl Iterator<Item = &'a str> {
+        let (head, body): (&[&str], &[&str]) = match self {
+            Item::Line(line) => (std::slice::from_ref(line), &[]),
+            Item::Function { head, body } => (head, body),
+            Item::Extern(lines) => (lines, &[]),
+        };
+        head.iter().chain(body).copied()
+    }
+
     /// The lines that may name others.
     pub(super) fn lines(&self) -> impl Iterator<Item = &'a str> {
         let lines = match self {

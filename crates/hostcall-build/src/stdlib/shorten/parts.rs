@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use offload_image::Sha256;
+
 use super::items::{self, Item};
 use super::names::is_looked_up;
 use super::words;
@@ -63,12 +65,7 @@ fn inside(line: &str) -> Option<&str> {
 }
 
 fn push(item: &Item<'_>, out: &mut String) {
-    let (head, body): (&[&str], &[&str]) = match item {
-        Item::Line(line) => (std::slice::from_ref(line), &[]),
-        Item::Function { head, body } => (head, body),
-        Item::Extern(lines) => (lines, &[]),
-    };
-    out.extend(head.iter().chain(body).flat_map(|line| [line, "\n"]));
+    out.extend(item.all_lines().flat_map(|line| [line, "\n"]));
 }
 
 /// The items, functions where they are, and variables before them so that each stands behind those that its value names.
@@ -95,8 +92,11 @@ fn variables_first(items: &[Item<'_>]) -> Vec<usize> {
     order
 }
 
+/// How large a part may be to be assembled as one, in bytes: what the assembler needs of time and memory grows faster than what it is given.
+const LARGE: usize = 1 << 19;
+
 /// The parts of a module that says which it has, by name, each as a module of its own; `None` if it says of none, or is not understood. A part is the same
-/// text whatever the others are.
+/// text whatever the others are. Large parts come in pieces, and what belongs to which depends on its name.
 pub(crate) fn parts(ptx: &str) -> Option<Vec<(String, String)>> {
     let mut chunks: Vec<(&str, Vec<&str>)> = vec![("", Vec::new())];
     for line in ptx.lines() {
@@ -120,11 +120,26 @@ pub(crate) fn parts(ptx: &str) -> Option<Vec<(String, String)>> {
     if parts.is_empty() {
         return None;
     }
+    let parts = parts.into_iter().flat_map(|(name, items)| pieces(name, items));
+    let parts: BTreeMap<String, Vec<Item<'_>>> = parts.collect();
     let mut defined = HashMap::new();
     for item in parts.values().flatten() {
         defined.insert(item.name()?, item.head()?);
     }
-    parts.iter().map(|(name, items)| Some(((*name).to_owned(), alone(&head, items, &defined)?))).collect()
+    parts.iter().map(|(name, items)| Some((name.clone(), alone(&head, items, &defined)?))).collect()
+}
+
+/// A part in as many pieces as it takes for none to be large; so many that a changed line does not move everything: a power of two.
+fn pieces<'a>(name: &str, items: Vec<Item<'a>>) -> Vec<(String, Vec<Item<'a>>)> {
+    let size: usize = items.iter().flat_map(Item::all_lines).map(str::len).sum();
+    let count = size.div_ceil(LARGE).next_power_of_two();
+    let mut pieces: Vec<_> = (0..count).map(|piece| (format!("{name} {piece}"), Vec::new())).collect();
+    for item in items {
+        let hash = Sha256::of(item.name().unwrap_or_default().as_bytes()).0;
+        pieces[usize::from(u16::from_le_bytes([hash[0], hash[1]])) % count].1.push(item);
+    }
+    pieces.retain(|(_, items)| !items.is_empty());
+    pieces
 }
 
 /// A part as a module: what it needs of others declared, all of its own visible, everything in the order of names as far as that can be.
@@ -199,13 +214,29 @@ mod tests {
         assert_eq!(visible, [".visible .global .align 4 .b8 __HOSTCALL__Files__write[4];", ".visible .entry hostcall_std()"]);
         let before = parts(&ptx).expect("it has parts");
         let [program, std] = &*before else { panic!("two") };
-        assert_eq!((&*program.0, &*std.0), ("program", "std"));
+        assert_eq!((&*program.0, &*std.0), ("program 0", "std 0"));
         for line in [".extern .func print_", ".extern .shared .align 16 .b8 ", ".visible .entry hostcall_std()\n", "exit;\n"] {
             assert!(program.1.contains(line), "{line}: {}", program.1);
         }
         assert!(std.1.contains(".visible .shared .align 16 .b8 ") && std.1.contains(".visible .func print_"), "{}", std.1);
         let after = parts(&both("mov.b64 %rd2, 5;\n")).expect("it has parts");
         assert!(before[0] != after[0] && before[1] == after[1]);
+    }
+
+    #[test]
+    fn a_large_part_comes_in_pieces_of_which_only_the_changed_one_changes() {
+        let module = |value: usize| {
+            let functions = (0..40).map(|number| {
+                let line = format!("add.u64 %rd1, %rd1, {};\n", if number == 7 { value } else { 1 });
+                format!(".func f{number}()\n{{\n{}call.uni f{}, ();\nret;\n}}\n", line.repeat(2000), (number + 1) % 40)
+            });
+            let declared = ".func f0();\n.func f7();\n";
+            format!("{HEAD}{declared}{MARK}a\n{}", functions.collect::<String>())
+        };
+        let (before, after) = (parts(&module(1)).expect("parts"), parts(&module(2)).expect("parts"));
+        assert_eq!(before.len(), 4, "{:?}", before.iter().map(|(name, text)| (name, text.len())).collect::<Vec<_>>());
+        assert_eq!(before.iter().zip(&after).filter(|(before, after)| before != after).count(), 1);
+        assert_eq!(before.iter().map(|(_, text)| text.matches("\n{\n").count()).sum::<usize>(), 40);
     }
 
     #[test]
