@@ -34,6 +34,16 @@ struct Found {
     rows: std::ops::Range<usize>,
 }
 
+impl Found {
+    /// Where it is in the order of messages. Laps go round: what matters is how far each is from one of them.
+    fn place(&self, some: u32) -> (u32, u32) {
+        (self.lap.wrapping_sub(some).wrapping_add(LAPS / 2) % LAPS, self.granule)
+    }
+}
+
+/// Looks at an area for one recall, however much a device writes meanwhile.
+const LOOKS: u32 = 16;
+
 impl Area {
     /// `None`: the rings have no areas.
     pub(crate) fn new(set: &Arc<RingSet>, ring: usize) -> Option<Self> {
@@ -80,9 +90,29 @@ impl Area {
     }
 
     /// Messages that were not handed on before, in their order, and the rows of all of them.
+    ///
+    /// A wave may write several messages while a look goes on, of which the look passes the first ones' places too early and still sees the last one. So
+    /// what is older than the newest of the first look is looked for again, until nothing new is there. What is newer is left to the next recall.
     fn search(&mut self, slots: &Slots<'_>) -> (Vec<Found>, Vec<u32>) {
         let (mut found, mut all) = (Vec::<Found>::new(), Vec::new());
-        let Some(view) = self.set.latest(self.ring) else { return (found, all) };
+        let mut newest = None;
+        for _ in 0..LOOKS {
+            let before = found.len();
+            self.look(slots, newest, &mut found, &mut all);
+            if found.len() == before {
+                break;
+            }
+            newest = newest.or_else(|| found.iter().map(|one| one.place(found[0].lap)).max().map(|place| (found[0].lap, place)));
+        }
+        if let Some(some) = found.first().map(|first| first.lap) {
+            found.sort_by_key(|one| one.place(some));
+        }
+        (found, all)
+    }
+
+    /// One look at the whole area; only for what is older than `newest`, a place beside a lap, if that is known.
+    fn look(&mut self, slots: &Slots<'_>, newest: Option<(u32, (u32, u32))>, found: &mut Vec<Found>, all: &mut Vec<u32>) {
+        let Some(view) = self.set.latest(self.ring) else { return };
         let mut granule = 0;
         while (granule as usize) < self.handed_on.len() {
             let Some(kept) = self.reader.look(&view, granule, |stream| slots.units(stream)) else {
@@ -90,19 +120,14 @@ impl Area {
                 continue;
             };
             let handed_on = &mut self.handed_on[granule as usize];
-            if handed_on.replace(kept.check) != Some(kept.check) {
-                let first = all.len();
+            let one = Found { granule, lap: kept.lap, header: kept.header, rows: all.len()..all.len() + kept.rows.len() };
+            if *handed_on != Some(kept.check) && newest.is_none_or(|(some, newest)| one.place(some) < newest) {
+                *handed_on = Some(kept.check);
                 all.extend_from_slice(kept.rows);
-                found.push(Found { granule, lap: kept.lap, header: kept.header, rows: first..all.len() });
+                found.push(one);
             }
             granule += kept.header.granules;
         }
-        // Laps go round: what matters is how far each is from one of them.
-        if let Some(some) = found.first().map(|first| first.lap) {
-            let lap = |found: &Found| (found.lap.wrapping_sub(some).wrapping_add(LAPS / 2)) % LAPS;
-            found.sort_by_key(|found| (lap(found), found.granule));
-        }
-        (found, all)
     }
 
     /// Says that what was there has been handed on.
