@@ -78,7 +78,8 @@ impl<'a> Names<'a> {
             let seen = has(&[".visible", ".extern", ".weak", ".common"]);
             // Short ones are nobody else's, and may be words of PTX's (`exit`).
             let short = name.len() < LONG && !name.starts_with(['_', '$']) && !name.contains("_$_");
-            if !has(&[".entry"]) && !short && !(seen && is_looked_up(name)) {
+            let kept = has(&[".entry"]) || short || (seen && is_looked_up(name));
+            if !kept {
                 let scope = if seen { "" } else { part };
                 let hash = Sha256::of(&[scope.as_bytes(), b" ", name.as_bytes()].concat()).0;
                 let number = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
