@@ -46,8 +46,8 @@ pub fn built(package: &str, target: &[&str]) -> Vec<PathBuf> {
             && name.is_none_or(|name| target["name"] == name)
             && message["manifest_path"].as_str().is_some_and(|path| Path::new(path).ends_with(&manifest))
     };
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let artefact = messages.filter(is_it).next_back().unwrap_or_else(|| panic!("cargo built no {target:?} of {package} among {selection}"));
+    let mut messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let artefact = messages.rfind(is_it).unwrap_or_else(|| panic!("cargo built no {target:?} of {package} among {selection}"));
     let files = artefact["filenames"].as_array().expect("cargo says what it built");
     files.iter().filter_map(|file| Some(PathBuf::from(file.as_str()?))).collect()
 }
