@@ -84,8 +84,8 @@ fn a_program_that_is_not_optimised_is_compiled_and_assembled_in_parts_and_anothe
     let code = hostcall_build::assemble_quickly(&ptxas, ptx.as_bytes(), "sm_90").expect("the assembler takes its parts");
     let has = |name: &str| code.windows(name.len() + 1).any(|bytes| bytes.strip_suffix(b"\0") == Some(name.as_bytes()));
     for line in visible {
-        let words = line.split(|c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c)));
-        let name = words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')).next().expect("a name");
+        let mut words = line.split(|c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c)));
+        let name = words.find(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')).expect("a name");
         assert!(has(name), "{name} is found by name");
     }
 }
