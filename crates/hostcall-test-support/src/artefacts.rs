@@ -10,7 +10,7 @@ use object::{Endianness, Object as _, ObjectSymbol as _};
 
 use crate::{succeed, text};
 
-/// Builds a target of a package (`--lib`, or `--example` or `--test` with a name) as the tests were built, and says its files.
+/// Builds a target of a package (`--lib`, or `--bin`, `--example` or `--test` with a name) as the tests were built, and says its files.
 ///
 /// `HOSTCALL_TEST_SELECTION` has the words by which the tests that run were selected, such as `--workspace --features x`, because with others
 /// cargo would build nearly everything again, with other features. Without it the package is built.
@@ -21,16 +21,15 @@ pub fn built(package: &str, target: &[&str]) -> Vec<PathBuf> {
     let selection = std::env::var("HOSTCALL_TEST_SELECTION").unwrap_or_else(|_| format!("--package {package}"));
     let (kind, name) = match *target {
         ["--lib"] => ("lib", None),
+        ["--bin", name] => ("bin", Some(name)),
         ["--example", name] => ("example", Some(name)),
         ["--test", name] => ("test", Some(name)),
         _ => panic!("{target:?} is no target"),
     };
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["test", "--no-run", "--message-format", "json"]).args(selection.split_whitespace());
-    // Libraries and examples are built with the tests of their package, and what is no test by default is not.
-    if kind == "test" {
-        build.args(target);
-    }
+    build.args(["build", "--message-format", "json"]).args(selection.split_whitespace()).args(target);
+    // Features that dependencies of tests ask for are those of everything only if something is built that has such dependencies, as examples have.
+    build.arg("--examples");
     // Of the workspace, wherever the test runs.
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
     let messages = text(&succeed(&mut build).stdout);
