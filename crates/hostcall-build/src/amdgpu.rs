@@ -45,14 +45,8 @@ pub(crate) fn code_object(package: &str, gpu: &Gpu<'_>, style: Style, linked: &P
 
 /// The module with its threads' stacks in memory that all of them can address, unless it has kernels beside them; its path.
 fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
-    let [rewritten, inlined] = ["stacks.ll", "stacks.bc"].map(|name| dir.join(name));
     let module = gpu.toolchain.llvm("llvm-dis").arg(optimised).args(["-o", "-"]).text()?;
-    let shared = shared_stacks::share_amd(&module)
-        .map_err(|problem| BuildError::Unexpected { command: format!("moving the stacks of {package}"), problem: problem.to_string() })?;
-    fs::write(&rewritten, shared).map_err(BuildError::io("write", &rewritten))?;
-    let opt = gpu.toolchain.llvm("opt").arg("-passes=verify,always-inline,function(early-cse,instsimplify),globaldce");
-    opt.arg(&rewritten).arg("-o").arg(&inlined).output()?;
-    Ok(inlined)
+    bitcode::with_stacks(package, gpu, shared_stacks::share_amd(&module), dir)
 }
 
 /// Begins the name of the word that says of a kernel whose name follows that nobody can tell how much stack it needs. Read by `offload::hsa`.

@@ -21,6 +21,7 @@ use crate::command::Run;
 use crate::context::Context;
 use crate::gpu::Gpu;
 use crate::module::{definition, is_kernel, symbol};
+use crate::shared_stacks::StackError;
 use crate::{BuildError, atomics, cargo, flags, lanes, panics, recipe, words};
 
 /// Globals whose names begin so are looked up by the host.
@@ -256,6 +257,17 @@ fn exported_names(module: &str, convention: &str) -> ExportedNames {
         }
     }
     names
+}
+
+/// What [`shared_stacks`](crate::shared_stacks) has added to a module, inlined; its path.
+pub(crate) fn with_stacks(package: &str, gpu: &Gpu<'_>, shared: Result<String, StackError>, dir: &Path) -> Result<PathBuf, BuildError> {
+    let [rewritten, inlined] = ["stacks.ll", "stacks.bc"].map(|name| dir.join(name));
+    let shared = shared
+        .map_err(|problem| BuildError::Unexpected { command: format!("moving the stacks of {package}"), problem: problem.to_string() })?;
+    fs::write(&rewritten, shared).map_err(BuildError::io("write", &rewritten))?;
+    let opt = gpu.toolchain.llvm("opt").arg("-passes=verify,always-inline,function(early-cse,instsimplify),globaldce");
+    opt.arg(&rewritten).arg("-o").arg(&inlined).output()?;
+    Ok(inlined)
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod cargo;
 mod command;
 mod context;
 mod copies;
+mod cuda;
 mod doctor;
 mod error;
 mod flags;

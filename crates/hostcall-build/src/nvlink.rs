@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::cache::Scratch;
 use crate::command::Run;
 use crate::ptxas::Ptxas;
-use crate::toolchain::which;
-use crate::{BuildError, Piece};
+use crate::{BuildError, Piece, cuda};
 
 /// An `nvlink` that runs.
 #[derive(Clone, Debug)]
@@ -24,30 +23,12 @@ impl Nvlink {
     ///
     /// [`BuildError::Missing`] if there is none that runs.
     pub(crate) fn find() -> Result<Nvlink, BuildError> {
-        let candidates = match env::var_os("HOSTCALL_NVLINK") {
-            Some(named) => vec![PathBuf::from(named)],
-            None => {
-                let installed = Nvlink::install_directory().map(|dir| Nvlink::in_install_directory(&dir));
-                let usual = PathBuf::from("/usr/local/cuda/bin/nvlink");
-                installed.into_iter().chain(which("nvlink")).chain([usual]).filter(|path| path.is_file()).collect()
-            }
-        };
-        let mut tried = Vec::new();
-        for path in candidates {
-            match Nvlink::at(&path) {
-                Ok(found) => return Ok(found),
-                Err(error) => tried.push(error.to_string()),
-            }
-        }
-        Err(BuildError::Missing { piece: Piece::Nvlink, tried: tried.join("; ") })
+        let installed = Nvlink::install_directory().map(|dir| Nvlink::in_install_directory(&dir));
+        cuda::find("nvlink", Piece::Nvlink, "HOSTCALL_NVLINK", installed, Nvlink::at)
     }
 
     pub(crate) fn at(path: &Path) -> Result<Nvlink, BuildError> {
-        let run = Run::new(path).arg("--version");
-        let command = run.line();
-        let text = run.text()?;
-        let version = text.split("release ").nth(1).and_then(|rest| rest.split(',').next()).map(str::to_owned);
-        let version = version.ok_or_else(|| BuildError::Unexpected { command, problem: "it names no release".into() })?;
+        let version = cuda::release(path)?;
         Ok(Nvlink { path: path.to_path_buf(), version })
     }
 

@@ -9,7 +9,6 @@ use crate::bitcode::{self, Style};
 use crate::cache::cached;
 use crate::context::Context;
 use crate::gpu::Gpu;
-use crate::shared_stacks::StackError;
 use crate::{BuildError, DeviceToolchain, Ptxas, atomics, copies, shared_stacks, statics};
 
 /// PTX for GPUs from `arch` on.
@@ -44,18 +43,7 @@ fn with_shared_stacks(package: &str, gpu: &Gpu<'_>, optimised: &Path, dir: &Path
     let module = gpu.toolchain.llvm("llvm-dis").arg(optimised).args(["-o", "-"]).text()?;
     let module = statics::opened(&module).unwrap_or(module);
     let module = copies::served(&module);
-    with_stacks(package, gpu, shared_stacks::share(&module), dir)
-}
-
-/// What [`shared_stacks`] has added, inlined; the module's path.
-pub(crate) fn with_stacks(package: &str, gpu: &Gpu<'_>, shared: Result<String, StackError>, dir: &Path) -> Result<PathBuf, BuildError> {
-    let [rewritten, inlined] = ["stacks.ll", "stacks.bc"].map(|name| dir.join(name));
-    let shared = shared
-        .map_err(|problem| BuildError::Unexpected { command: format!("moving the stacks of {package}"), problem: problem.to_string() })?;
-    fs::write(&rewritten, shared).map_err(BuildError::io("write", &rewritten))?;
-    let opt = gpu.toolchain.llvm("opt").arg("-passes=always-inline,function(early-cse,instsimplify),globaldce");
-    opt.arg(&rewritten).arg("-o").arg(&inlined).output()?;
-    Ok(inlined)
+    bitcode::with_stacks(package, gpu, shared_stacks::share(&module), dir)
 }
 
 /// Machine code for exactly `arch`.

@@ -9,8 +9,7 @@ use crate::command::Run;
 use crate::nvlink::Nvlink;
 use crate::progress::{Parts, Progress};
 use crate::stdlib::shorten;
-use crate::toolchain::which;
-use crate::{BuildError, Piece, at_once};
+use crate::{BuildError, Piece, at_once, cuda};
 
 /// A `ptxas` that runs.
 #[derive(Clone, Debug)]
@@ -30,30 +29,12 @@ impl Ptxas {
     ///
     /// [`BuildError::Missing`] if there is none that runs.
     pub fn find() -> Result<Ptxas, BuildError> {
-        let candidates = match env::var_os("HOSTCALL_PTXAS") {
-            Some(named) => vec![PathBuf::from(named)],
-            None => {
-                let installed = Ptxas::install_directory().map(|dir| Ptxas::in_install_directory(&dir));
-                let usual = PathBuf::from("/usr/local/cuda/bin/ptxas");
-                installed.into_iter().chain(which("ptxas")).chain([usual]).filter(|path| path.is_file()).collect()
-            }
-        };
-        let mut tried = Vec::new();
-        for path in candidates {
-            match Ptxas::at(&path) {
-                Ok(found) => return Ok(found),
-                Err(error) => tried.push(error.to_string()),
-            }
-        }
-        Err(BuildError::Missing { piece: Piece::Ptxas, tried: tried.join("; ") })
+        let installed = Ptxas::install_directory().map(|dir| Ptxas::in_install_directory(&dir));
+        cuda::find("ptxas", Piece::Ptxas, "HOSTCALL_PTXAS", installed, Ptxas::at)
     }
 
     fn at(path: &Path) -> Result<Ptxas, BuildError> {
-        let run = Run::new(path).arg("--version");
-        let command = run.line();
-        let text = run.text()?;
-        let version = text.split("release ").nth(1).and_then(|rest| rest.split(',').next()).map(str::to_owned);
-        let version = version.ok_or_else(|| BuildError::Unexpected { command, problem: "it names no release".into() })?;
+        let version = cuda::release(path)?;
         let flags = env::var("HOSTCALL_PTXAS_FLAGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect();
         Ok(Ptxas { path: path.to_path_buf(), version, flags })
     }

@@ -76,5 +76,5 @@ fn compile(package: &str, gpu: &Gpu<'_>, part: &Part, whole: &Whole, dir: &Path)
     let unchecked: HashSet<&str> =
         part.text.lines().filter_map(definition).map(|(_, name)| name).filter(|name| !part.checked.contains(*name)).collect();
     let shared = shared_stacks::share_part(&module, whole.lanes, part.name == LIBRARY, |name| !unchecked.contains(name));
-    nvptx::code(gpu, &nvptx::with_stacks(package, gpu, shared, dir)?, dir)
+    nvptx::code(gpu, &bitcode::with_stacks(package, gpu, shared, dir)?, dir)
 }

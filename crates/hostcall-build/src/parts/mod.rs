@@ -6,16 +6,19 @@
 //!
 //! * std and the runtime are one part: what hangs together there (lanes without a stack, the heap) stays together.
 //! * A function that another part calls is visible outside, and declared there. Constants whose address means nothing are in every part that uses them.
+//! * A large crate is several parts ([`cut`]).
 //! * A part is written in its own order and with its own numbers of attributes and metadata, so that it is the same text whatever the others are.
 //!
 //! What is decided with the whole program in view is decided before: what is reached, which services are called, which functions are in a circle of
 //! calls and look at the end of the stack ([`Part::checked`]).
 
 mod compile;
+mod cut;
 mod module;
 mod origin;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
 
 pub(crate) use self::compile::ptx;
 use self::module::{Module, Symbol};
@@ -23,7 +26,7 @@ use self::origin::{crate_of, name_of};
 
 /// The sources of this module.
 pub(crate) fn recipe() -> &'static str {
-    concat!(include_str!("mod.rs"), include_str!("compile.rs"), include_str!("module.rs"), include_str!("origin.rs"))
+    concat!(include_str!("mod.rs"), include_str!("compile.rs"), include_str!("cut.rs"), include_str!("module.rs"), include_str!("origin.rs"))
 }
 
 /// The part that std and the runtime are.
@@ -46,26 +49,45 @@ pub(crate) struct Part {
     pub(crate) checked: BTreeSet<String>,
 }
 
+/// Which part something is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place<'m> {
+    /// The crate, or several crates that are one part.
+    name: &'m str,
+    /// Which of its parts.
+    piece: usize,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.piece {
+            0 => f.write_str(self.name),
+            piece => write!(f, "{}.{piece}", self.name),
+        }
+    }
+}
+
 /// The parts of a module (as text, of which all is reached and whose circles of statics are opened), by name; `None` if there is something in it that is
 /// not understood. `circles` are functions that may call themselves, over others or not.
 pub(crate) fn split(text: &str, facts: &Facts<'_>, circles: &HashSet<&str>) -> Option<Vec<Part>> {
     let module = Module::read(text)?;
     let owners = owners(&module, facts);
-    let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut members: BTreeMap<Place<'_>, Vec<usize>> = BTreeMap::new();
     for (symbol, owner) in owners.iter().enumerate() {
         if let Some(owner) = owner {
-            members.entry(owner).or_default().push(symbol);
+            members.entry(*owner).or_default().push(symbol);
         }
     }
     // What some other part refers to: directly, or by a constant that it has a copy of.
-    let needed: BTreeMap<&str, BTreeSet<usize>> =
+    let needed: BTreeMap<Place<'_>, BTreeSet<usize>> =
         members.iter().map(|(part, members)| (*part, needed(&module, &owners, members))).collect();
     let mut shared = HashSet::new();
     for (part, needed) in &needed {
         shared.extend(needed.iter().copied().filter(|symbol| owners[*symbol].is_some_and(|owner| owner != *part)));
     }
     let parts = needed.iter().map(|(part, needed)| {
-        let mut text = module.head(part, *part == LIBRARY);
+        let name = part.to_string();
+        let mut text = module.head(&name, name == LIBRARY);
         let mut writer = module.writer();
         let mut checked = BTreeSet::new();
         let mut symbols: Vec<usize> = needed.iter().copied().collect();
@@ -76,12 +98,12 @@ pub(crate) fn split(text: &str, facts: &Facts<'_>, circles: &HashSet<&str>) -> O
                 Some(owner) if owner != *part => writer.declare(found, &mut text)?,
                 owner => writer.define(found, owner.is_some() && shared.contains(&symbol), &mut text)?,
             }
-            if circles.contains(found.name()) && owners[symbol] == Some(part) {
+            if circles.contains(found.name()) && owners[symbol] == Some(*part) {
                 checked.insert(module::plain(found.name()).into_owned());
             }
         }
         writer.finish(&mut text)?;
-        Some(Part { name: (*part).to_owned(), text, checked })
+        Some(Part { name, text, checked })
     });
     parts.collect()
 }
@@ -119,34 +141,38 @@ pub(crate) fn reached(text: &str) -> Option<String> {
 }
 
 /// The part that each symbol is in; nothing for what is only declared, and for what every part has that refers to it.
-fn owners<'m>(module: &'m Module<'_>, facts: &Facts<'m>) -> Vec<Option<&'m str>> {
+fn owners<'m>(module: &'m Module<'_>, facts: &Facts<'m>) -> Vec<Option<Place<'m>>> {
     let by_name = |name: &'m str| match crate_of(name) {
         _ if facts.own.contains(name) => PROGRAM,
         Some(root) if facts.libraries.contains(name_of(root)) || RUNTIME.iter().any(|name| name_of(root).starts_with(name)) => LIBRARY,
         Some(root) => root,
         None => LIBRARY,
     };
-    let mut owners: Vec<Option<&str>> = module
+    let whole = |name: &'m str| Place { name, piece: 0 };
+    let mut owners: Vec<Option<Place<'_>>> = module
         .symbols
         .iter()
         .map(|symbol| match symbol {
-            Symbol::Function { .. } => Some(by_name(symbol.name())),
+            Symbol::Function { .. } => Some(whole(by_name(symbol.name()))),
             _ => None,
         })
         .collect();
-    // A static without a mangled name, as services' words are, is where it is used, if that is one part.
-    let mut users: Vec<BTreeSet<&str>> = vec![BTreeSet::new(); module.symbols.len()];
-    for (symbol, owner) in owners.iter().enumerate() {
-        if let Some(owner) = owner {
-            for used in needed(module, &owners, &[symbol]) {
-                users[used].insert(owner);
-            }
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); module.symbols.len()];
+    for function in (0..owners.len()).filter(|function| owners[*function].is_some()) {
+        for used in needed(module, &owners, &[function]).into_iter().filter(|used| *used != function) {
+            users[used].push(function);
         }
     }
+    cut::large(module, &mut owners, &users);
+    // A static without a mangled name, as services' words are, is where it is used, if that is one part.
     for (number, symbol) in module.symbols.iter().enumerate().filter(|(_, symbol)| symbol.is_owned_static()) {
-        let named = crate_of(symbol.name()).map(|_| by_name(symbol.name()));
-        let single = users[number].first().copied().filter(|_| users[number].len() == 1);
-        owners[number] = Some(named.or(single).unwrap_or(LIBRARY));
+        let named = crate_of(symbol.name()).map(|_| whole(by_name(symbol.name())));
+        let places: BTreeSet<Place<'_>> = users[number].iter().filter_map(|user| owners[*user]).collect();
+        let single = places.first().copied().filter(|_| places.len() == 1);
+        owners[number] = match (named, single) {
+            (Some(named), Some(single)) if named.name != single.name => Some(named),
+            (named, single) => single.or(named).or(Some(whole(LIBRARY))),
+        };
     }
     owners
 }
@@ -158,7 +184,7 @@ const RUNTIME: [&str; 2] = ["hostcall_", "__rustc"];
 const PROGRAM: &str = "program";
 
 /// The members, what they refer to, and what is referred to by that of it which no part owns.
-fn needed(module: &Module<'_>, owners: &[Option<&str>], members: &[usize]) -> BTreeSet<usize> {
+fn needed(module: &Module<'_>, owners: &[Option<Place<'_>>], members: &[usize]) -> BTreeSet<usize> {
     let mut needed: BTreeSet<usize> = members.iter().copied().collect();
     let mut open: Vec<usize> = members.to_vec();
     while let Some(symbol) = open.pop() {

@@ -34,14 +34,9 @@ impl<'a> Names<'a> {
         let mut names = Names::default();
         let mut internal = Vec::new();
         for item in items {
-            let (Some(name), Some(head)) = (item.name(), item.head()) else { continue };
-            let has = |wanted: &[&str]| head.split(|c: char| c.is_whitespace() || c == '(').any(|word| wanted.contains(&word));
-            names.all.insert(name);
-            if has(&[".func"]) {
-                names.functions.insert(name);
-            }
+            let Some((name, head)) = names.note(item) else { continue };
             // Those of parameters begin with a sign.
-            if !has(&LOOKED_UP) && (name.len() >= LONG || name.starts_with(['_', '$'])) {
+            if !has(head, &LOOKED_UP) && (name.len() >= LONG || name.starts_with(['_', '$'])) {
                 internal.push(name);
             }
         }
@@ -69,16 +64,11 @@ impl<'a> Names<'a> {
     pub(super) fn stable(items: &[Item<'a>], part: &str) -> Names<'a> {
         let mut names = Names::default();
         for item in items {
-            let (Some(name), Some(head)) = (item.name(), item.head()) else { continue };
-            let has = |wanted: &[&str]| head.split(|c: char| c.is_whitespace() || c == '(').any(|word| wanted.contains(&word));
-            names.all.insert(name);
-            if has(&[".func"]) {
-                names.functions.insert(name);
-            }
-            let seen = has(&[".visible", ".extern", ".weak", ".common"]);
+            let Some((name, head)) = names.note(item) else { continue };
+            let seen = has(head, &[".visible", ".extern", ".weak", ".common"]);
             // Short ones are nobody else's, and may be words of PTX's (`exit`).
             let short = name.len() < LONG && !name.starts_with(['_', '$']) && !name.contains("_$_");
-            let kept = has(&[".entry"]) || short || (seen && is_looked_up(name));
+            let kept = has(head, &[".entry"]) || short || (seen && is_looked_up(name));
             if !kept {
                 let scope = if seen { "" } else { part };
                 let hash = Sha256::of(&[scope.as_bytes(), b" ", name.as_bytes()].concat()).0;
@@ -87,6 +77,16 @@ impl<'a> Names<'a> {
             }
         }
         names
+    }
+
+    /// Takes note of what is defined or declared; its name and what says what it is.
+    fn note<'i>(&mut self, item: &'i Item<'a>) -> Option<(&'a str, &'i str)> {
+        let (name, head) = (item.name()?, item.head()?);
+        self.all.insert(name);
+        if has(head, &[".func"]) {
+            self.functions.insert(name);
+        }
+        Some((name, head))
     }
 
     /// Writes a word of a line.
@@ -119,6 +119,11 @@ impl<'a> Names<'a> {
             });
         }
     }
+}
+
+/// Whether what says what something is has one of these words.
+fn has(head: &str, wanted: &[&str]) -> bool {
+    head.split(|c: char| c.is_whitespace() || c == '(').any(|word| wanted.contains(&word))
 }
 
 /// Digits of a hash in a name.
