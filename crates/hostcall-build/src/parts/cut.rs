@@ -107,7 +107,8 @@ mod tests {
         for number in 0..count {
             let more = if number == 3 { changed } else { "" };
             text += &format!("define internal void @_RNvCs1_1p4help{number}() {{\n{body}{more}  ret void\n}}\n");
-            text += &format!("define internal void @_RNvCs1_1p4work{number}() {{\n  call void @_RNvCs1_1p4help{number}()\n  ret void\n}}\n");
+            text +=
+                &format!("define internal void @_RNvCs1_1p4work{number}() {{\n  call void @_RNvCs1_1p4help{number}()\n  ret void\n}}\n");
             main += &format!("  call void @_RNvCs1_1p4work{number}()\n");
         }
         text + &format!("define void @main() {{\n{main}  ret void\n}}\ndeclare void @llvm.trap()\n")

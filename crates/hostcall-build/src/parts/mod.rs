@@ -26,7 +26,13 @@ use self::origin::{crate_of, name_of};
 
 /// The sources of this module.
 pub(crate) fn recipe() -> &'static str {
-    concat!(include_str!("mod.rs"), include_str!("compile.rs"), include_str!("cut.rs"), include_str!("module.rs"), include_str!("origin.rs"))
+    concat!(
+        include_str!("mod.rs"),
+        include_str!("compile.rs"),
+        include_str!("cut.rs"),
+        include_str!("module.rs"),
+        include_str!("origin.rs")
+    )
 }
 
 /// The part that std and the runtime are.
