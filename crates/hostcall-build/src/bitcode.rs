@@ -134,11 +134,19 @@ pub(crate) fn marked(gpu: &Gpu<'_>, style: Style, text: &str, file: &Path, dir: 
 }
 
 /// What `opt` is told of how large a function may be to be inlined.
-pub(crate) fn inlining(style: Style) -> String {
+pub(crate) fn inlining(gpu: &Gpu<'_>, style: Style) -> Vec<String> {
     match style {
-        Style::Kernels => format!("-inline-threshold={INLINE_THRESHOLD}"),
-        // Not `-inline-threshold`, which would also be that of code that is to be small.
-        Style::Program => format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}"),
+        Style::Kernels => vec![format!("-inline-threshold={INLINE_THRESHOLD}")],
+        Style::Program => {
+            // Not `-inline-threshold`, which would also be that of code that is to be small.
+            let mut all = vec![format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}")];
+            if gpu.triple.starts_with("amdgcn") {
+                // For AMD's GPUs LLVM inlines what is passed the address of a variable 4000 times as eagerly, so that the variable may become registers: most
+                // functions of a program, in all their callers. (`programs/search`: 189 MB of module, and more than ten minutes; 27 MB and one with this.)
+                all.push("-amdgpu-inline-arg-alloca-cost=0".into());
+            }
+            all
+        }
     }
 }
 
@@ -155,7 +163,7 @@ pub(crate) fn optimise(package: &str, gpu: &Gpu<'_>, style: Style, linked: &Path
     gpu.toolchain
         .llvm("opt")
         .arg(format!("-passes=internalize,globaldce,default<O2>,{merge}globaldce"))
-        .arg(inlining(style))
+        .args(inlining(gpu, style))
         .arg(format!("-internalize-public-api-file={}", exports.display()))
         .arg(&marked)
         .arg("-o")

@@ -68,7 +68,7 @@ fn compile(package: &str, gpu: &Gpu<'_>, part: &Part, whole: &Whole, dir: &Path)
     let [text, optimised] = ["part.ll", "optimised.bc"].map(|name| dir.join(name));
     fs::write(&text, &part.text).map_err(BuildError::io("write", &text))?;
     let marked = bitcode::marked(gpu, Style::Program, &part.text, &text, dir)?;
-    let opt = toolchain.llvm("opt").arg("-passes=globaldce,default<O2>,globaldce").arg(bitcode::inlining(Style::Program));
+    let opt = toolchain.llvm("opt").arg("-passes=globaldce,default<O2>,globaldce").args(bitcode::inlining(gpu, Style::Program));
     opt.arg(&marked).arg("-o").arg(&optimised).output()?;
     let module = toolchain.llvm("llvm-dis").arg(&optimised).args(["-o", "-"]).text()?;
     let module = if whole.serves { copies::served_elsewhere(&module) } else { module };
