@@ -96,9 +96,9 @@ pub(crate) fn split(text: &str, facts: &Facts<'_>, circles: &HashSet<&str>) -> O
         let mut text = module.head(&name, name == LIBRARY);
         let mut writer = module.writer();
         let mut checked = BTreeSet::new();
-        let mut symbols: Vec<usize> = needed.iter().copied().collect();
-        symbols.sort_unstable_by_key(|symbol| module.symbols[*symbol].name());
-        for symbol in symbols {
+        // Constants that are the same have one name.
+        let symbols: BTreeMap<_, usize> = needed.iter().map(|symbol| (module.name(module.symbols[*symbol].name()), *symbol)).collect();
+        for symbol in symbols.into_values() {
             let found = &module.symbols[symbol];
             match owners[symbol] {
                 Some(owner) if owner != *part => writer.declare(found, &mut text)?,
@@ -236,14 +236,15 @@ mod tests {
         let names: Vec<&str> = parts.iter().map(|part| &*part.name).collect();
         assert_eq!(names, ["Cs2_3dep", "program", "std"]);
         let [dep, program, std] = &*parts else { panic!("three") };
-        let text = "@text_$_5 = private unnamed_addr constant [3 x i8] c\"@f\\22\", align 1\n";
+        let name = "@text_$_adb66c04f511e210e467b94d75b5078d";
+        let text = format!("{name} = private unnamed_addr constant [3 x i8] c\"@f\\22\", align 1\n");
         assert_eq!(
             dep.text,
             format!(
                 "source_filename = \"Cs2_3dep\"\ntarget triple = \"nvptx64-nvidia-cuda\"\nmodule asm \".extern .const .align 64 .b8 __hostcall_rings[64];\"\n\
                  declare void @_RNvCs1_3std5print(ptr align 8 dereferenceable(16) %p) #0\n\
                  define fastcc noundef i32 @_RNvCs2_3dep4work_$_7(ptr noundef %x, i32 range(i32 0, 2) %y) unnamed_addr #1 {{\n\
-                 \x20 call void @_RNvCs1_3std5print(ptr @text_$_5) #2\n  call void @llvm.trap()\n  ret i32 1\n}}\n\
+                 \x20 call void @_RNvCs1_3std5print(ptr {name}) #2\n  call void @llvm.trap()\n  ret i32 1\n}}\n\
                  declare void @llvm.trap() #2\n{text}!llvm.module.flags = !{{!0}}\n!0 = !{{i32 8, !\"PIC\", i32 2}}\n\
                  attributes #0 = {{ cold }}\nattributes #1 = {{ convergent nounwind }}\nattributes #2 = {{ memory(none) }}\n"
             )
@@ -261,6 +262,13 @@ mod tests {
         // Numbers of attributes and metadata move, and so does the order.
         let changed =
             module("  call void @llvm.trap() #1\n").replace('#', "#4").replace("!range !2", "!range !5").replace("!2 = ", "!5 = ");
+        let after = parts(&changed);
+        let same: Vec<bool> = before.iter().zip(&after).map(|(before, after)| before == after).collect();
+        assert_eq!(same, [true, false, true]);
+        // So do the numbers of constants, if there is one more.
+        let more = "@text.5 = private unnamed_addr constant [1 x i8] c\"!\", align 1\n";
+        let changed = module("  call void @_RNvCs1_3std5print(ptr @new)\n").replace("@text.5", "@text.6").replace("@new", "@text.5");
+        let changed = more.to_owned() + &changed;
         let after = parts(&changed);
         let same: Vec<bool> = before.iter().zip(&after).map(|(before, after)| before == after).collect();
         assert_eq!(same, [true, false, true]);

@@ -1,7 +1,9 @@
 //! A module's text, symbol by symbol, and written anew as a part of it.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use offload_image::Sha256;
 
 use crate::module::definition;
 use crate::shared_stacks::Types;
@@ -21,6 +23,8 @@ pub(super) struct Module<'t> {
     metadata: HashMap<&'t str, &'t str>,
     named: Vec<&'t str>,
     types: Types<'t>,
+    /// New names of constants that may be in several parts, by their own.
+    constants: HashMap<&'t str, String>,
 }
 
 pub(super) enum Symbol<'t> {
@@ -137,6 +141,7 @@ impl<'t> Module<'t> {
                 return None;
             }
         }
+        let constants = named_by_content(&symbols);
         let numbers: HashMap<&str, usize> = symbols.iter().enumerate().map(|(number, symbol)| (symbol.name(), number)).collect();
         let uses = symbols.iter().enumerate().map(|(own, symbol)| {
             let mut used: Vec<usize> = symbol.lines().flat_map(names).filter_map(|name| numbers.get(name).copied()).collect();
@@ -146,7 +151,12 @@ impl<'t> Module<'t> {
             used
         });
         let uses = uses.collect();
-        Some(Module { symbols, uses, head, assembly, groups, metadata, named, types: Types::of(text) })
+        Some(Module { symbols, uses, head, assembly, groups, metadata, named, types: Types::of(text), constants })
+    }
+
+    /// What a symbol is called in parts.
+    pub(super) fn name(&self, name: &'t str) -> Cow<'_, str> {
+        self.constants.get(name).map_or_else(|| plain(name), |constant| constant.into())
     }
 
     /// What a part begins with. What is assembly is defined in the `first`.
@@ -158,6 +168,54 @@ impl<'t> Module<'t> {
     pub(super) fn writer(&self) -> Writer<'_, 't> {
         Writer { module: self, groups: Numbers::default(), metadata: Numbers::default() }
     }
+}
+
+/// Names for the constants of which there may be many, made of what is in them: rustc numbers those of an object, so that all get other numbers if one is
+/// added.
+fn named_by_content<'t>(symbols: &[Symbol<'t>]) -> HashMap<&'t str, String> {
+    let contents = |symbol: &Symbol<'t>| match *symbol {
+        Symbol::Static { name, line } if !symbol.is_owned_static() => Some((name, line.split_once(" = ")?.1)),
+        _ => None,
+    };
+    let constants: HashMap<&str, &str> = symbols.iter().filter_map(contents).collect();
+    let (mut named, mut begun) = (HashMap::<&str, String>::new(), HashSet::new());
+    for (first, _) in symbols.iter().filter_map(contents) {
+        let mut open = vec![first];
+        while let Some(&name) = open.last() {
+            let contents = constants[name];
+            if begun.insert(name) {
+                // What it mentions comes first; if that mentions it in turn, it is named for its own name there.
+                open.extend(names(contents).filter(|used| constants.contains_key(used) && !begun.contains(used)));
+                continue;
+            }
+            open.pop();
+            if !named.contains_key(name) {
+                let digest = Sha256::of(with_names(contents, &|name| named.get(name).map_or(name, String::as_str)).as_bytes());
+                let digits: String = digest.0.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+                named.insert(name, format!("{}_$_{digits}", name.split('.').next().unwrap_or(name)));
+            }
+        }
+    }
+    named
+}
+
+/// A line with other names.
+fn with_names<'t>(line: &'t str, new: &impl Fn(&'t str) -> &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for (number, part) in line.split('"').enumerate() {
+        if number > 0 {
+            out.push('"');
+        }
+        if number % 2 == 1 {
+            out.push_str(part);
+            continue;
+        }
+        for (number, piece) in part.split('@').enumerate() {
+            let name = if number > 0 { name_of(piece) } else { "" };
+            out.extend([if number > 0 { "@" } else { "" }, if name.is_empty() { "" } else { new(name) }, &piece[name.len()..]]);
+        }
+    }
+    out
 }
 
 /// The name, if it is one that needs no quotes and is not a number, and if the line mentions no other.
@@ -312,7 +370,7 @@ impl<'t> Writer<'_, 't> {
                 };
                 let (word, after) = after.split_at(length);
                 match sign {
-                    b'@' => text.push_str(&plain(word)),
+                    b'@' => text.push_str(&self.module.name(word)),
                     _ if word.is_empty() => {}
                     b'#' => text.push_str(&self.groups.of(word).to_string()),
                     _ => text.push_str(&self.metadata.of(word).to_string()),
