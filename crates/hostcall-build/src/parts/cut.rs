@@ -11,9 +11,9 @@ use super::module::Module;
 use super::{LIBRARY, Place};
 
 /// How large a part may be before it is cut, in bytes of a module's text.
-const LARGE: usize = 1 << 20;
+const LARGE: usize = 1 << 19;
 /// How large a group of functions may become.
-const GROUP: usize = LARGE / 16;
+const GROUP: usize = LARGE / 8;
 
 /// Deals the functions of large crates to several places. `users` has the functions that refer to each symbol, over constants or not.
 pub(super) fn large(module: &Module<'_>, owners: &mut [Option<Place<'_>>], users: &[Vec<usize>]) {
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_crate_is_cut_once_it_is_large_and_what_one_function_alone_calls_stays_with_it() {
         assert_eq!(parts(&module(8, "")).len(), 1);
-        let parts = parts(&module(64, ""));
+        let parts = parts(&module(48, ""));
         assert_eq!(parts.iter().map(|part| &*part.name).collect::<Vec<_>>(), ["program", "program.1", "program.2", "program.3"]);
         let mut helpers = 0;
         for part in &parts {
@@ -135,7 +135,7 @@ mod tests {
                 helpers += 1;
             }
         }
-        assert_eq!(helpers, 64, "none is seen from another part");
+        assert_eq!(helpers, 48, "none is seen from another part");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! * std and the runtime are one part: what hangs together there (lanes without a stack, the heap) stays together.
 //! * A function that another part calls is visible outside, and declared there. Constants whose address means nothing are in every part that uses them.
 //! * A large crate is several parts ([`cut`]).
+//! * The places in the source that panics tell are a part of their own ([`module::Writer::places`]).
 //! * A part is written in its own order and with its own numbers of attributes and metadata, so that it is the same text whatever the others are.
 //!
 //! What is decided with the whole program in view is decided before: what is reached, which services are called, which functions are in a circle of
@@ -91,7 +92,9 @@ pub(crate) fn split(text: &str, facts: &Facts<'_>, circles: &HashSet<&str>) -> O
     for (part, needed) in &needed {
         shared.extend(needed.iter().copied().filter(|symbol| owners[*symbol].is_some_and(|owner| owner != *part)));
     }
-    let parts = needed.iter().map(|(part, needed)| {
+    let mut places = BTreeMap::new();
+    let mut parts = Vec::with_capacity(needed.len() + 1);
+    for (part, needed) in &needed {
         let name = part.to_string();
         let mut text = module.head(&name, name == LIBRARY);
         let mut writer = module.writer();
@@ -109,9 +112,31 @@ pub(crate) fn split(text: &str, facts: &Facts<'_>, circles: &HashSet<&str>) -> O
             }
         }
         writer.finish(&mut text)?;
-        Some(Part { name, text, checked })
-    });
-    parts.collect()
+        places.append(&mut writer.places);
+        parts.push(Part { name, text, checked });
+    }
+    if !places.is_empty() {
+        parts.push(Part { name: PLACES.into(), text: places_in_the_source(&module, &places)?, checked: BTreeSet::new() });
+    }
+    Some(parts)
+}
+
+/// The part with the places in the source that functions mention, by their new names.
+fn places_in_the_source<'t>(module: &Module<'t>, places: &BTreeMap<String, &'t str>) -> Option<String> {
+    let mut text = module.head(PLACES, false);
+    let mut writer = module.writer();
+    let mentioned: HashSet<&str> = places.values().copied().collect();
+    let symbols: Vec<usize> = (0..module.symbols.len()).filter(|symbol| mentioned.contains(module.symbols[*symbol].name())).collect();
+    let files: BTreeMap<_, usize> =
+        symbols.iter().flat_map(|symbol| &module.uses[*symbol]).map(|file| (module.name(module.symbols[*file].name()), *file)).collect();
+    for file in files.into_values() {
+        writer.define(&module.symbols[file], false, &mut text)?;
+    }
+    for (name, place) in places {
+        writer.define_place(name, place, &mut text)?;
+    }
+    writer.finish(&mut text)?;
+    Some(text)
 }
 
 /// What of a module (as text) is reached from what the host looks for and from kernels, as text; `None` if the module is not understood, or if something is
@@ -186,6 +211,9 @@ fn owners<'m>(module: &'m Module<'_>, facts: &Facts<'m>) -> Vec<Option<Place<'m>
 /// What the crates of the runtime are called, and the one that rustc's own symbols are of.
 const RUNTIME: [&str; 2] = ["hostcall_", "__rustc"];
 
+/// The part that says for all others where in the source something is.
+const PLACES: &str = "places";
+
 /// What the program's own objects are.
 const PROGRAM: &str = "program";
 
@@ -195,7 +223,7 @@ fn needed(module: &Module<'_>, owners: &[Option<Place<'_>>], members: &[usize]) 
     let mut open: Vec<usize> = members.to_vec();
     while let Some(symbol) = open.pop() {
         for &used in &module.uses[symbol] {
-            if needed.insert(used) && owners[used].is_none() {
+            if !module.is_place_of(symbol, used) && needed.insert(used) && owners[used].is_none() {
                 open.push(used);
             }
         }
@@ -272,6 +300,31 @@ mod tests {
         let after = parts(&changed);
         let same: Vec<bool> = before.iter().zip(&after).map(|(before, after)| before == after).collect();
         assert_eq!(same, [true, false, true]);
+    }
+
+    #[test]
+    fn places_in_the_source_are_a_part_of_their_own() {
+        let constants = |line: &str| {
+            format!(
+                "@file.1 = private unnamed_addr constant [2 x i8] c\"a!\", align 1\n\
+                 @at.2 = private unnamed_addr constant <{{ ptr, [16 x i8] }}> <{{ ptr @file.1, [16 x i8] c\"{line}\" }}>, align 8\n\
+                 @table.3 = private unnamed_addr constant <{{ ptr, [16 x i8] }}> <{{ ptr @main, [16 x i8] zeroinitializer }}>, align 8\n"
+            )
+        };
+        let uses = "  call void @_RNvCs1_3std5print(ptr @at.2)\n  call void @_RNvCs1_3std5print(ptr @table.3)\n  call void @_RNvCs1_3std5print(ptr @at.2)\n";
+        let [before, after] = ["one", "two"].map(|line| parts(&(constants(line) + &module(uses))));
+        let [_, program, _, places] = &*before else { panic!("four: {before:?}") };
+        let declared = program.text.lines().find_map(|line| line.strip_suffix(" = external constant <{ ptr, [16 x i8] }>, align 8"));
+        let name = declared.expect("it is declared");
+        assert_eq!(program.text.matches(&format!("(ptr {name})")).count(), 2, "{}", program.text);
+        assert!(program.text.contains("@table_$_") && !program.text.contains("@file_$_"), "{}", program.text);
+        assert!(
+            places.text.contains(&format!("{name} = unnamed_addr constant <{{ ptr, [16 x i8] }}> <{{ ptr @file_$_")),
+            "{}",
+            places.text
+        );
+        let changed: Vec<&str> = before.iter().zip(&after).filter(|(before, after)| before != after).map(|(part, _)| &*part.name).collect();
+        assert_eq!(changed, ["places"]);
     }
 
     #[test]

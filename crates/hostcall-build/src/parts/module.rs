@@ -1,7 +1,7 @@
 //! A module's text, symbol by symbol, and written anew as a part of it.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use offload_image::Sha256;
 
@@ -25,6 +25,8 @@ pub(super) struct Module<'t> {
     types: Types<'t>,
     /// New names of constants that may be in several parts, by their own.
     constants: HashMap<&'t str, String>,
+    /// Constants that say a place in the source ([`file_of`]), and the line of each.
+    places: HashMap<&'t str, &'t str>,
 }
 
 pub(super) enum Symbol<'t> {
@@ -89,6 +91,13 @@ pub(super) fn is_about_all(line: &str) -> bool {
 /// What says that only this module sees it.
 const LOCAL: [&str; 2] = ["private", "internal"];
 
+/// What the contents of a constant that is as a place in the source mention: where a file's name is (how long it is, line and column follow;
+/// `core::panic::Location`).
+fn file_of(line: &str) -> Option<&str> {
+    let rest = line.split_once(" = ")?.1.strip_prefix("private unnamed_addr constant <{ ptr, [16 x i8] }> <{ ptr @")?;
+    Some(name_of(rest))
+}
+
 /// The words between a static's name and its type.
 fn about(line: &str) -> Vec<&str> {
     let Some((_, rest)) = line.split_once(" = ") else { return Vec::new() };
@@ -142,6 +151,11 @@ impl<'t> Module<'t> {
             }
         }
         let constants = named_by_content(&symbols);
+        let place = |symbol: &Symbol<'t>| match *symbol {
+            Symbol::Static { name, line } if file_of(line).is_some_and(|file| constants.contains_key(file)) => Some((name, line)),
+            _ => None,
+        };
+        let places = symbols.iter().filter_map(place).collect();
         let numbers: HashMap<&str, usize> = symbols.iter().enumerate().map(|(number, symbol)| (symbol.name(), number)).collect();
         let uses = symbols.iter().enumerate().map(|(own, symbol)| {
             let mut used: Vec<usize> = symbol.lines().flat_map(names).filter_map(|name| numbers.get(name).copied()).collect();
@@ -151,7 +165,12 @@ impl<'t> Module<'t> {
             used
         });
         let uses = uses.collect();
-        Some(Module { symbols, uses, head, assembly, groups, metadata, named, types: Types::of(text), constants })
+        Some(Module { symbols, uses, head, assembly, groups, metadata, named, types: Types::of(text), constants, places })
+    }
+
+    /// Whether one symbol is a function and the other a place in the source, which functions have elsewhere ([`Writer::places`]).
+    pub(super) fn is_place_of(&self, user: usize, used: usize) -> bool {
+        matches!(self.symbols[user], Symbol::Function { .. }) && self.places.contains_key(self.symbols[used].name())
     }
 
     /// What a symbol is called in parts.
@@ -166,7 +185,7 @@ impl<'t> Module<'t> {
     }
 
     pub(super) fn writer(&self) -> Writer<'_, 't> {
-        Writer { module: self, groups: Numbers::default(), metadata: Numbers::default() }
+        Writer { module: self, groups: Numbers::default(), metadata: Numbers::default(), function: None, places: BTreeMap::new() }
     }
 }
 
@@ -190,13 +209,17 @@ fn named_by_content<'t>(symbols: &[Symbol<'t>]) -> HashMap<&'t str, String> {
             }
             open.pop();
             if !named.contains_key(name) {
-                let digest = Sha256::of(with_names(contents, &|name| named.get(name).map_or(name, String::as_str)).as_bytes());
-                let digits: String = digest.0.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+                let digits = digits(&with_names(contents, &|name| named.get(name).map_or(name, String::as_str)));
                 named.insert(name, format!("{}_$_{digits}", name.split('.').next().unwrap_or(name)));
             }
         }
     }
     named
+}
+
+/// What stands for a text in a name.
+fn digits(text: &str) -> String {
+    Sha256::of(text.as_bytes()).0.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A line with other names.
@@ -265,6 +288,11 @@ pub(super) struct Writer<'m, 't> {
     module: &'m Module<'t>,
     groups: Numbers<'t>,
     metadata: Numbers<'t>,
+    /// The function that is written, and the places in the source that it has mentioned so far.
+    function: Option<(&'t str, Vec<&'t str>)>,
+    /// The places that the part's functions mention, by new names, which are made of the function's and say which of its places it is. They are in a part of
+    /// their own: a line more in a file moves those behind it, and would change the parts of all functions there.
+    pub(super) places: BTreeMap<String, &'t str>,
 }
 
 impl<'t> Writer<'_, 't> {
@@ -280,7 +308,8 @@ impl<'t> Writer<'_, 't> {
                 self.line(LOCAL.iter().find_map(|word| rest.strip_prefix(word)).unwrap_or(rest).trim_start(), text);
             }
             Symbol::Static { line, .. } => self.line(line, text),
-            Symbol::Function { head, body, .. } => {
+            Symbol::Function { name, head, body } => {
+                self.function = Some((name, Vec::new()));
                 let local = LOCAL.iter().find_map(|word| head.strip_prefix("define ")?.strip_prefix(word));
                 match local.filter(|_| shared) {
                     Some(rest) => {
@@ -293,8 +322,17 @@ impl<'t> Writer<'_, 't> {
                     self.line(line, text);
                 }
                 text.push_str("}\n");
+                self.function = None;
             }
         }
+        Some(())
+    }
+
+    /// Defines a place in the source under a new name, for all parts to see.
+    pub(super) fn define_place(&mut self, name: &str, place: &'t str, text: &mut String) -> Option<()> {
+        let (_, rest) = self.module.places.get(place)?.split_once(" = private ")?;
+        text.extend(["@", name, " = "]);
+        self.line(rest, text);
         Some(())
     }
 
@@ -335,6 +373,9 @@ impl<'t> Writer<'_, 't> {
 
     /// The groups of attributes and the metadata that the part mentions.
     pub(super) fn finish(&mut self, text: &mut String) -> Option<()> {
+        for name in self.places.keys() {
+            text.extend(["@", name, " = external constant <{ ptr, [16 x i8] }>, align 8\n"]);
+        }
         for line in self.module.named.clone() {
             self.line(line, text);
         }
@@ -348,6 +389,19 @@ impl<'t> Writer<'_, 't> {
             text.push_str(&format!("attributes #{new} = {}\n", self.module.groups.get(number)?));
         }
         Some(())
+    }
+
+    /// The new name of a place in the source that the function mentions.
+    fn place(&mut self, word: &'t str) -> Option<String> {
+        let (function, known) = self.function.as_mut()?;
+        self.module.places.get(word)?;
+        let number = known.iter().position(|place| *place == word).unwrap_or_else(|| {
+            known.push(word);
+            known.len() - 1
+        });
+        let name = format!("at_$_{}", digits(&format!("{number} {function}")));
+        self.places.insert(name.clone(), word);
+        Some(name)
     }
 
     /// A line with new numbers and with names that PTX can have.
@@ -370,7 +424,10 @@ impl<'t> Writer<'_, 't> {
                 };
                 let (word, after) = after.split_at(length);
                 match sign {
-                    b'@' => text.push_str(&self.module.name(word)),
+                    b'@' => match self.place(word) {
+                        Some(name) => text.push_str(&name),
+                        None => text.push_str(&self.module.name(word)),
+                    },
                     _ if word.is_empty() => {}
                     b'#' => text.push_str(&self.groups.of(word).to_string()),
                     _ => text.push_str(&self.metadata.of(word).to_string()),
