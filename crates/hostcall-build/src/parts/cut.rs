@@ -1,7 +1,8 @@
 //! Crates that are too large for one part: the compiler works at a part on one processor, and at all of it again after a changed line.
 //!
 //! A function that a single other refers to stays with that one, into which it may be inlined, as long as both are a group of a moderate size. Groups are
-//! dealt to as many parts as it takes, by a hash of the name that leads the group: what a changed line does not change is where it was.
+//! dealt to as many parts as it takes, by a hash of the name that leads the group: what a changed line does not change is where it was. Small functions, which
+//! most of what is not optimised calls all the time, are in each part that refers to them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,10 +11,14 @@ use offload_image::Sha256;
 use super::module::Module;
 use super::{LIBRARY, Place};
 
-/// How large a part may be before it is cut, in bytes of a module's text.
-const LARGE: usize = 1 << 19;
+/// How large a crate may be before it is cut, in bytes of a module's text.
+const LARGE: usize = 1 << 21;
+/// How large its parts shall be.
+const PART: usize = 1 << 19;
 /// How large a group of functions may become.
-const GROUP: usize = LARGE / 8;
+const GROUP: usize = PART / 8;
+/// How large a function may be to be in several parts.
+const SMALL: usize = 1 << 9;
 
 /// Deals the functions of large crates to several places. `users` has the functions that refer to each symbol, over constants or not.
 pub(super) fn large(module: &Module<'_>, owners: &mut [Option<Place<'_>>], users: &[Vec<usize>]) {
@@ -28,8 +33,13 @@ pub(super) fn large(module: &Module<'_>, owners: &mut [Option<Place<'_>>], users
         }
     }
     for (size, functions) in crates.into_values().filter(|(size, _)| *size > LARGE) {
+        let (small, functions): (Vec<usize>, Vec<usize>) =
+            functions.into_iter().partition(|function| sizes[*function] <= SMALL && module.symbols[*function].is_local());
+        for function in small {
+            owners[function] = None;
+        }
         // Always a power of two, so that a crate that grows a little is cut as before.
-        let count = size.div_ceil(LARGE).next_power_of_two();
+        let count = size.div_ceil(PART).next_power_of_two();
         let leaders = leaders(owners, users, &sizes, &functions);
         for (function, leader) in functions.into_iter().zip(leaders) {
             let piece = piece(module.symbols[leader].name(), count);
@@ -107,10 +117,12 @@ mod tests {
         for number in 0..count {
             let more = if number == 3 { changed } else { "" };
             text += &format!("define internal void @_RNvCs1_1p4help{number}() {{\n{body}{more}  ret void\n}}\n");
-            text +=
-                &format!("define internal void @_RNvCs1_1p4work{number}() {{\n  call void @_RNvCs1_1p4help{number}()\n  ret void\n}}\n");
+            let body = "  call void @_RNvCs1_1p5small()\n".repeat(SMALL / 40 + 10);
+            let work = format!("define internal void @_RNvCs1_1p4work{number}()");
+            text += &format!("{work} {{\n{body}  call void @_RNvCs1_1p4help{number}()\n  ret void\n}}\n");
             main += &format!("  call void @_RNvCs1_1p4work{number}()\n");
         }
+        text += "define internal void @_RNvCs1_1p5small() {\n  call void @llvm.trap()\n  ret void\n}\n";
         text + &format!("define void @main() {{\n{main}  ret void\n}}\ndeclare void @llvm.trap()\n")
     }
 
@@ -123,19 +135,23 @@ mod tests {
     #[test]
     fn a_crate_is_cut_once_it_is_large_and_what_one_function_alone_calls_stays_with_it() {
         assert_eq!(parts(&module(8, "")).len(), 1);
-        let parts = parts(&module(48, ""));
-        assert_eq!(parts.iter().map(|part| &*part.name).collect::<Vec<_>>(), ["program", "program.1", "program.2", "program.3"]);
+        let parts = parts(&module(60, ""));
+        assert_eq!(
+            parts.iter().map(|part| &*part.name).collect::<Vec<_>>(),
+            ["program", "program.1", "program.2", "program.3", "program.4", "program.5", "program.6", "program.7"]
+        );
         let mut helpers = 0;
         for part in &parts {
-            assert!(part.text.len() < 2 * LARGE, "{}: {}", part.name, part.text.len());
+            assert!(part.text.len() < 2 * PART, "{}: {}", part.name, part.text.len());
             for helper in part.text.lines().filter_map(|line| line.strip_prefix("define internal void @_RNvCs1_1p4help")) {
                 let number = helper.split('(').next().expect("digits");
                 let caller = format!("void @_RNvCs1_1p4work{number}() {{\n");
                 assert!(part.text.contains(&caller), "{}: {number}", part.name);
                 helpers += 1;
             }
+            assert_eq!(part.text.matches("define internal void @_RNvCs1_1p5small()").count(), 1, "{}", part.name);
         }
-        assert_eq!(helpers, 48, "none is seen from another part");
+        assert_eq!(helpers, 60, "none is seen from another part");
     }
 
     #[test]

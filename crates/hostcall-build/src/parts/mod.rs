@@ -107,7 +107,7 @@ pub(crate) fn split(text: &str, facts: &Facts<'_>, circles: &HashSet<&str>) -> O
                 Some(owner) if owner != *part => writer.declare(found, &mut text)?,
                 owner => writer.define(found, owner.is_some() && shared.contains(&symbol), &mut text)?,
             }
-            if circles.contains(found.name()) && owners[symbol] == Some(*part) {
+            if circles.contains(found.name()) && owners[symbol].is_none_or(|owner| owner == *part) {
                 checked.insert(module::plain(found.name()).into_owned());
             }
         }

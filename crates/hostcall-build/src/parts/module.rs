@@ -69,6 +69,12 @@ impl<'t> Symbol<'t> {
         }
     }
 
+    /// Whether only this module sees a function.
+    pub(super) fn is_local(&self) -> bool {
+        let Symbol::Function { head, .. } = self else { return false };
+        head.strip_prefix("define ").is_some_and(|rest| LOCAL.iter().any(|word| rest.starts_with(word)))
+    }
+
     pub(super) fn lines(&self) -> impl Iterator<Item = &'t str> {
         let (first, rest) = match self {
             Symbol::Static { line, .. } | Symbol::Declared { line, .. } => (*line, [].as_slice()),
