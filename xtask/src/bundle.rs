@@ -92,7 +92,7 @@ fn scripts(sh: &Shell, names: &[&str]) -> Result<()> {
 }
 
 /// Those of `programs/` whose results are compared with this machine's.
-const HERE: [&str; 5] = ["checksum", "csv2json", "numbers", "search", "wordcount"];
+const HERE: [&str; 8] = ["checksum", "csv2json", "numbers", "printed", "search", "streams", "unixfs", "wordcount"];
 
 /// Those of `programs/` that `bench --std` takes.
 const MEASURED: [&str; 2] = ["--package=costs", "--package=lines"];
@@ -148,4 +148,20 @@ pub(crate) fn executables(json: &str) -> Vec<(String, String)> {
         // The directory `programs` has what they run.
         .map(|(name, path)| (if ["programs", "kernels"].contains(&&*name) { format!("std-{name}") } else { name }, path))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::HERE;
+
+    #[test]
+    fn what_the_tests_of_programs_start_on_this_machine_is_in_the_bundle() {
+        let tests = include_str!("../../crates/cargo-hostcall/tests/programs.rs");
+        // The first text of a call that is no path of a directory.
+        let name = |call: &'static str| call.split('"').skip(1).step_by(2).find(|text| *text != ".");
+        let started: BTreeSet<&str> = tests.split(" on_this_machine(").skip(1).filter_map(name).collect();
+        assert_eq!(started, BTreeSet::from(HERE));
+    }
 }
