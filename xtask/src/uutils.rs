@@ -52,6 +52,10 @@ pub(crate) struct Arguments {
     /// The tools themselves, natively, instead of those on a device: what fails then fails for another reason
     #[arg(long)]
     native: bool,
+    /// Build nothing, but run what an earlier run has made in `hostcall-uutils` in the directory for temporary files: on another machine from a copy of it,
+    /// without its `target`, by `bin/xtask`
+    #[arg(long, conflicts_with = "tool")]
+    made: bool,
     /// Leave there what the tests that fail print, a file for each
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
@@ -84,24 +88,27 @@ impl Place {
     fn tool(&self) -> PathBuf {
         self.0.join("bin/coreutils")
     }
+
+    fn tests(&self) -> PathBuf {
+        self.0.join("bin/tests")
+    }
+
+    fn lists(&self) -> PathBuf {
+        self.0.join("bin/uutils.toml")
+    }
 }
 
 pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
-    let lists = Lists::read(&crate::root().join("tests/uutils.toml"))?;
-    let tool = match &arguments.tool {
-        Some(tool) => std::path::absolute(tool)?,
-        None => rust_tests::build_tool(sh)?,
-    };
     let place = Place(std::env::temp_dir().join("hostcall-uutils"));
     for dir in [place.written(), place.elsewhere()] {
         let _ = fs::remove_dir_all(&dir);
         fs::create_dir_all(&dir)?;
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o1777))?;
     }
-    sources(sh, &place)?;
-    let tests = tests(&place)?;
-    make_tool(arguments, &tool, &place)?;
-
+    if !arguments.made {
+        make(sh, arguments, &place)?;
+    }
+    let (lists, tests) = (Lists::read(&place.lists())?, place.tests());
     let names = names(&tests)?;
     let chosen: Vec<&String> = names.iter().filter(|name| arguments.filter.as_ref().is_none_or(|filter| name.contains(filter))).collect();
     println!("{} tests", chosen.len());
@@ -124,6 +131,19 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
     })?;
     let results = results.into_inner().expect("nobody panics with it");
     report(arguments, &lists, &results, began.elapsed().as_secs())
+}
+
+/// Makes everything that is run, outside of where cargo builds it.
+fn make(sh: &Shell, arguments: &Arguments, place: &Place) -> Result<()> {
+    let tool = match &arguments.tool {
+        Some(tool) => std::path::absolute(tool)?,
+        None => rust_tests::build_tool(sh)?,
+    };
+    sources(sh, place)?;
+    make_tool(arguments, &tool, place)?;
+    fs::copy(tests(place)?, place.tests())?;
+    fs::copy(crate::root().join("tests/uutils.toml"), place.lists())?;
+    Ok(())
 }
 
 /// A copy of the package's sources, which cargo fetches with other programs of the registry.

@@ -159,6 +159,10 @@ return_error! {
     libc_sigprocmask(i32, Pointer, Pointer): 0;
     /// No signal comes.
     libc_pthread_sigmask(i32, Pointer, Pointer): 0;
+    /// The first signal of a program's own, as musl has it. None comes.
+    libc___libc_current_sigrtmin(): 35;
+    /// The last one.
+    libc___libc_current_sigrtmax(): 64;
     /// There are no terminals.
     libc_ttyname_r(i32, Pointer, usize): ENOTTY;
     /// There is one process, before and behind nobody.
