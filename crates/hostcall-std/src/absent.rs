@@ -105,8 +105,6 @@ fail_for_bytes! {
     libc_llistxattr(Text, Pointer, usize): EOPNOTSUPP;
     /// Files have no more attributes.
     libc_flistxattr(i32, Pointer, usize): EOPNOTSUPP;
-    /// Bytes go from pipe to pipe through the program only.
-    libc_tee(i32, i32, usize, u32): ENOSYS;
 }
 
 /// Functions that fail with an error number that they return; parameters are not looked at.

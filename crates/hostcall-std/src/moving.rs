@@ -6,12 +6,14 @@ use crate::arguments::{LONGEST, whole};
 use crate::error::{Errno, answered, returned};
 use crate::fd::{self, Target};
 use crate::local::object::Kind;
-use crate::local::{pipe, table};
+use crate::local::{pipe, table, transfer};
 use crate::services::StdFiles;
 use crate::{file, io};
 use alloc::vec;
 use core::ffi::c_void;
 use hostcall_device::__runtime::Files;
+
+const SPLICE_F_NONBLOCK: u32 = 2;
 
 fn place(at: i64) -> Result<u64, Errno> {
     u64::try_from(at).map_err(|_| Errno(EINVAL))
@@ -60,7 +62,6 @@ pub unsafe extern "C" fn libc_pwrite(fd: i32, from: *const c_void, len: usize, a
 /// Moves bytes from a pipe, or to one, or both: how many; 0 at the end. They go through a block of the heap. Places in either are refused.
 #[unsafe(no_mangle)]
 pub extern "C" fn libc_splice(from: i32, from_at: *mut i64, to: i32, to_at: *mut i64, len: usize, flags: u32) -> isize {
-    const SPLICE_F_NONBLOCK: u32 = 2;
     let is_pipe = |target| match target {
         Target::Input | Target::Output(_) => Ok(true),
         Target::Object(reference) => fd::held(reference).map(|held| held.kind() == Kind::Pipe),
@@ -77,8 +78,16 @@ pub extern "C" fn libc_splice(from: i32, from_at: *mut i64, to: i32, to_at: *mut
             return Ok(0);
         }
         let mut block = vec![0; len.min(pipe::ROOM)];
-        let read = io::read(from, source, &mut block)?;
-        let (mut rest, mut done) = (block.get(..read as usize).unwrap_or_default(), 0);
+        // What a pipe of the program's own cannot pass on stays in it.
+        let own = match source {
+            Target::Object(reference) => Some(fd::held(reference)?).filter(|held| held.kind() == Kind::Pipe),
+            _ => None,
+        };
+        let read = match &own {
+            Some(pipe) => transfer::receive(pipe, &mut block, true, false)?,
+            None => io::read(from, source, &mut block)? as usize,
+        };
+        let (mut rest, mut done) = (block.get(..read).unwrap_or_default(), 0);
         while !rest.is_empty() {
             match io::write(to, target, rest) {
                 Ok(written) => {
@@ -89,7 +98,34 @@ pub extern "C" fn libc_splice(from: i32, from_at: *mut i64, to: i32, to_at: *mut
                 Err(_) => break,
             }
         }
+        if let (Some(pipe), true) = (&own, done > 0) {
+            transfer::receive(pipe, block.get_mut(..done as usize).unwrap_or_default(), false, false)?;
+        }
         Ok(done)
+    })())
+}
+
+/// Copies bytes from one pipe of the program's own to another, and leaves them in the first: how many; 0 at the end.
+#[unsafe(no_mangle)]
+pub extern "C" fn libc_tee(from: i32, to: i32, len: usize, flags: u32) -> isize {
+    returned((|| {
+        let (source, target) = (fd::target(from)?, fd::target(to)?);
+        let pipe_of = |target| match target {
+            Target::Object(reference) => {
+                fd::held(reference).and_then(|held| if held.kind() == Kind::Pipe { Ok(held) } else { Err(Errno(EINVAL)) })
+            }
+            _ => Err(Errno(EINVAL)),
+        };
+        let (source, _) = (pipe_of(source)?, pipe_of(target)?);
+        if flags & SPLICE_F_NONBLOCK != 0 {
+            return Err(Errno(EINVAL));
+        }
+        if len == 0 {
+            return Ok(0);
+        }
+        let mut block = vec![0; len.min(pipe::ROOM)];
+        let there = transfer::receive(&source, &mut block, true, false)?;
+        io::write(to, target, block.get(..there).unwrap_or_default())
     })())
 }
 

@@ -86,7 +86,25 @@ fn spliced() -> io::Result<()> {
     Ok(())
 }
 
+fn copied() -> io::Result<()> {
+    let ((mut from, mut to), (mut other, middle)) = (io::pipe()?, io::pipe()?);
+    to.write_all(b"in two pipes")?;
+    drop(to);
+    // SAFETY: both descriptors are open.
+    let copy = |len| unsafe { libc::tee(from.as_raw_fd(), middle.as_raw_fd(), len, 0) };
+    let copied = [copy(6), copy(100)];
+    // SAFETY: as above. What is no pipe is refused.
+    let refused = unsafe { libc::tee(from.as_raw_fd(), 1 << 20, 1, 0) };
+    drop(middle);
+    let (mut here, mut there) = (String::new(), String::new());
+    from.read_to_string(&mut here)?;
+    other.read_to_string(&mut there)?;
+    println!("{copied:?} {refused}: {here}, {there}");
+    Ok(())
+}
+
 pub fn run(dir: &str) -> Result<(), Box<dyn Error>> {
     watched(Path::new(dir))?;
-    Ok(spliced()?)
+    spliced()?;
+    Ok(copied()?)
 }

@@ -186,6 +186,11 @@ impl Pipe {
         Ok(count)
     }
 
+    /// Reads what stays there.
+    pub(crate) fn peek(&self, into: &mut [u8]) -> Result<usize, Errno> {
+        self.ring.take(into, true)
+    }
+
     pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
         let count = self.ring.put(from)?;
         if count > 0 {

@@ -36,8 +36,9 @@ pub(crate) fn receive(held: &Held, into: &mut [u8], peek: bool, now: bool) -> Re
     // What neither waits nor calls the host could be repeated for ever by a thread of a program that ends: a pair whose other side is gone.
     machine::end_if_ending();
     check(held, O_WRONLY)?;
-    let mut attempt = || match held.socket() {
-        Ok((pair, end)) if peek => pair.read(end, into, true),
+    let mut attempt = || match (&**held, held.socket()) {
+        (Object::PipeReader(pipe), _) if peek => pipe.peek(into),
+        (_, Ok((pair, end))) if peek => pair.read(end, into, true),
         _ => held.read(into),
     };
     if now || held.status() & O_NONBLOCK != 0 {
