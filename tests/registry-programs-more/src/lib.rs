@@ -1,1 +1,0 @@
-//! Nothing: the package fetches what it depends on.
