@@ -227,6 +227,22 @@ fn programs_end_as_they_do_elsewhere() {
 }
 
 #[test]
+fn calls_within_calls_go_as_deep_as_the_stack() {
+    needs_toolchain!();
+    let recursion = |arguments: &[&str]| run(&["--threads", "4", "--stack", "32m"], "recursion", arguments, b"");
+    let deep = |arguments: &[&str]| recursion(arguments).succeeded().text();
+    assert_eq!(deep(&["direct", "20000"]), "at the bottom of main\n(200010000, 5, 2535301200456458802993406410766)\n");
+    assert_eq!(deep(&["pointers", "20000"]), "at the bottom of main\n20000\n20000 dropped\n");
+    assert_eq!(deep(&["threads", "5000"]), "at the bottom of a thread\n".repeat(3) + "[12502501, 12507502, 12512504]\n");
+    let ran = recursion(&["exit", "20000"]);
+    assert_eq!((ran.code, &*ran.text()), (Some(7), "the end, deep down\n"), "{ran:?}");
+    let ran = recursion(&["endless"]);
+    // AMD's runtime says only that the device is lost.
+    let code = if support::device().starts_with("hsa") { 1 } else { 134 };
+    assert!(ran.code == Some(code) && ran.stderr.contains("stack overflow") && ran.stderr.contains("--stack"), "{ran:?}");
+}
+
+#[test]
 fn tests_run_on_the_device_and_one_that_fails_ends_no_other() {
     needs_toolchain!();
     let all_pass = output(hostcall("test", &[], "tested", &[]), b"").succeeded().text();

@@ -18,6 +18,7 @@ pub(crate) fn images() -> &'static [u8] {
         include_str!("panics.rs"),
         include_str!("statics.rs"),
         include_str!("shared_stacks/cycles.rs"),
+        include_str!("shared_stacks/further.rs"),
         include_str!("shared_stacks/layout.rs"),
         include_str!("shared_stacks/mod.rs"),
         include_str!("shared_stacks/stack.ll"),

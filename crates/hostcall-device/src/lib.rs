@@ -138,6 +138,16 @@ pub mod __runtime {
         crate::arch::current::helpers::begin();
     }
 
+    /// Calls `function(argument)` on the next lane of a thread's wave, and waits for its return; `false` if there is no such lane.
+    ///
+    /// # Safety
+    /// As for a call, of a function that may run on any lane of the wave.
+    #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
+    pub unsafe fn go_on(function: unsafe extern "C" fn(*mut u8), argument: *mut u8) -> bool {
+        // SAFETY: the caller's.
+        unsafe { crate::arch::current::helpers::go_on(function, argument) }
+    }
+
     /// Says that the calling lane, which begins, is a kernel's: nobody helps it.
     #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
     pub fn begin_lane() {

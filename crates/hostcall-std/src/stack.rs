@@ -109,6 +109,17 @@ fn from_heap() -> (u64, u64) {
     (base as u64, bytes)
 }
 
+/// Calls `there(block)` in the own memory of the next lane of a thread's wave, on this lane's stack, and waits for its return; 0 if there is no such lane.
+///
+/// # Safety
+/// The linker's: `there` takes `block`, and the next lane has the words of this one's stack.
+#[cfg(target_arch = "nvptx64")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __hostcall_stack_go_on(there: unsafe extern "C" fn(*mut u8), block: *mut u8) -> u32 {
+    // SAFETY: the caller's.
+    u32::from(unsafe { device::go_on(there, block) })
+}
+
 /// Ends the program: a stack has overflowed, or, if `of_own` is not 0, the lane's own memory. `top` is where the stack's last frame begins.
 #[unsafe(no_mangle)]
 pub extern "C" fn __hostcall_stack_overflow(of_own: u32, top: *const u8) -> ! {
@@ -132,8 +143,14 @@ pub extern "C" fn __hostcall_stack_overflow(of_own: u32, top: *const u8) -> ! {
     } else if of_own == 0 {
         eprintln!("error: stack overflow: the thread has {bytes} bytes\nnote: `--stack BYTES` gives each thread more");
     } else {
+        // On NVIDIA GPUs those of all lanes of its wave.
+        let all = if cfg!(target_arch = "nvptx64") {
+            own * wave::group_size().iter().map(|lanes| u64::from(*lanes)).product::<u64>()
+        } else {
+            own
+        };
         eprintln!(
-            "error: stack overflow: calls within calls took the {own} bytes for return addresses and registers that a thread with {bytes} bytes of stack has\n\
+            "error: stack overflow: calls within calls took the {all} bytes for return addresses and registers that a thread with {bytes} bytes of stack has\n\
              note: `--stack BYTES` gives each thread more of both"
         );
     }

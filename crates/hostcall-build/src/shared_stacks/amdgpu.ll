@@ -26,6 +26,14 @@ define internal void @hostcall_stack_check() alwaysinline convergent nounwind {
   %here = alloca i32, align 4, addrspace(5)
   %near = addrspacecast ptr addrspace(5) %here to ptr
   %at = call i64 @hostcall_own_address(ptr %near)
-  call void @hostcall_own_check(i64 %at)
+  %floor = load i64, ptr addrspace(3) @hostcall_floor, align 8
+  %full = icmp ult i64 %at, %floor
+  br i1 %full, label %overflow, label %fits
+
+fits:
   ret void
+
+overflow:
+  call void @hostcall_own_full()
+  unreachable
 }

@@ -7,8 +7,9 @@
 //! * A thread's stack is a block of device memory. Where its last frame begins, and how far down it may come, are two words of shared memory for each
 //!   lane. A function that has variables takes a frame where it begins, and puts the word back wherever it returns. What never returns puts nothing back.
 //! * A frame that does not fit ends the program, with the limit in the message (`__hostcall_stack_overflow` in `hostcall-std`).
-//! * What stays in the lane's own memory is return addresses and saved registers. They are little, but endless recursion exhausts them as well, and
-//!   nothing would say so. So one function of each circle of calls ([`cycles`]) compares where it is with how far down that memory reaches.
+//! * What stays in the lane's own memory is return addresses and saved registers. They are little, but recursion exhausts them as well, and nothing would
+//!   say so. So one function of each circle of calls ([`cycles`]) compares where it is with how far down that memory reaches, and goes on in the memory
+//!   of another lane ([`further`]) or, where there is none, ends the program.
 //! * A kernel's lane begins on a little of its own memory, and asks the runtime (`__hostcall_stack_begin`) where its stack is: for lanes that are threads
 //!   in global memory, for those of other kernels, which have nobody to lend to, in the lane's own, where the hardware interleaves them.
 //! * No frame is private any more, so nobody may believe that a function that has one does not touch memory: such attributes go.
@@ -19,6 +20,7 @@
 //! What these words mean is in `stack.ll`, `nvptx.ll` and `amdgpu.ll`, as functions that are inlined; here the text only changes so that it calls them.
 
 mod cycles;
+mod further;
 mod generic;
 mod layout;
 #[cfg(test)]
@@ -28,6 +30,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 pub(crate) use self::cycles::{circles, mentions, unbounded};
+use self::further::{Further, Signature};
 pub(crate) use self::layout::Types;
 use self::layout::name_len;
 use crate::module::{definition, is_kernel, is_label};
@@ -75,7 +78,7 @@ impl Maker {
             Maker::Nvidia => include_str!("nvptx.ll"),
             Maker::Amd => include_str!("amdgpu.ll"),
         };
-        [include_str!("stack.ll"), own].concat().replace("LANES", &lanes.to_string())
+        [include_str!("stack.ll"), own].concat().replace("LANES", &lanes.to_string()).replace("BLOCK", &further::BLOCK.to_string())
     }
 }
 
@@ -99,9 +102,9 @@ pub(crate) fn lanes(module: &str) -> u32 {
 /// own memory. The words about stacks are in the `first` part, for all others to see.
 pub(crate) fn share_part(module: &str, lanes: u32, first: bool, checked: impl Fn(&str) -> bool) -> Result<String, StackError> {
     let mut text = rewrite_with(module, Maker::Nvidia, checked)?;
-    for (name, parameters) in RUNTIME {
+    for (result, name, parameters) in RUNTIME {
         if !module.contains(&format!("@{name}(")) {
-            text += &format!("declare void @{name}({parameters}) convergent\n");
+            text += &format!("declare {result} @{name}({parameters}) convergent\n");
         }
     }
     let mut skipping = false;
@@ -126,9 +129,13 @@ pub(crate) fn share_part(module: &str, lanes: u32, first: bool, checked: impl Fn
     Ok(text)
 }
 
-/// Functions of the runtime that are called here, and their parameters.
-const RUNTIME: [(&str, &str); 3] =
-    [("__hostcall_stack_overflow", "i32, ptr"), ("__hostcall_stack_begin", "ptr, i64, i64, i64, i32"), ("__hostcall_thread_begin", "")];
+/// Functions of the runtime that are called here: result, name and parameters.
+const RUNTIME: [(&str, &str, &str); 4] = [
+    ("void", "__hostcall_stack_overflow", "i32, ptr"),
+    ("void", "__hostcall_stack_begin", "ptr, i64, i64, i64, i32"),
+    ("void", "__hostcall_thread_begin", ""),
+    ("i32", "__hostcall_stack_go_on", "ptr, ptr"),
+];
 
 /// As [`share`], for AMD GPUs, whose launches of threads have one lane in each workgroup. If there are other kernels, their stacks stay the lanes' own, and
 /// with them those of threads: then the host finds no words about stacks.
@@ -151,6 +158,7 @@ fn rewrite_with(module: &str, maker: Maker, checked: impl Fn(&str) -> bool) -> R
     let machine_groups = machine_groups(module);
     let mut out = String::with_capacity(module.len() + module.len() / 16);
     let mut function: Option<Function<'_>> = None;
+    let mut signatures: Vec<Signature> = Vec::new();
     for line in module.lines() {
         if let Some((before, name)) = definition(line) {
             function = Some(Function {
@@ -164,7 +172,7 @@ fn rewrite_with(module: &str, maker: Maker, checked: impl Fn(&str) -> bool) -> R
             });
         } else if line == "}" {
             if let Some(function) = function.take() {
-                function.write(&mut out)?;
+                function.write(&mut signatures, &mut out)?;
             }
         } else if let Some(function) = &mut function {
             function.body.push(line);
@@ -173,6 +181,9 @@ fn rewrite_with(module: &str, maker: Maker, checked: impl Fn(&str) -> bool) -> R
         } else {
             out.extend([line, "\n"]);
         }
+    }
+    for (number, signature) in signatures.iter().enumerate() {
+        signature.write(number, &mut out);
     }
     Ok(out)
 }
@@ -229,7 +240,7 @@ struct Variable<'a> {
 }
 
 impl<'a> Function<'a> {
-    fn write(&self, out: &mut String) -> Result<(), StackError> {
+    fn write(&self, signatures: &mut Vec<Signature>, out: &mut String) -> Result<(), StackError> {
         let (label, body) = match self.body.split_first() {
             Some((first, rest)) if is_label(first) => (Some(first), rest),
             _ => (None, &*self.body),
@@ -271,11 +282,35 @@ impl<'a> Function<'a> {
             text.extend([&*line, "\n"]);
         }
         out.extend([&*self.head_text(), "\n"]);
+        let further = Further::of(self.head, self.types).filter(|_| self.checked && !self.kernel && self.maker == Maker::Nvidia);
+        if let Some(further) = &further {
+            out.push_str(&self.goes_on(further, label.copied(), signatures));
+        }
         if let Some(label) = label {
             out.extend([label, "\n"]);
         }
+        if self.checked && !self.kernel && further.is_none() {
+            out.push_str("  call void @hostcall_stack_check()\n");
+        }
         out.extend([&*self.beginning(has_variables, &frame, &copies), &text, "}\n"]);
         Ok(())
+    }
+
+    /// What comes before the first block of a function that goes on in the memory of another lane when that of its own is full.
+    fn goes_on(&self, further: &Further<'_>, label: Option<&str>, signatures: &mut Vec<Signature>) -> String {
+        let number = signatures.iter().position(|known| *known == further.signature).unwrap_or_else(|| {
+            signatures.push(further.signature.clone());
+            signatures.len() - 1
+        });
+        let name = self.head.find('@').map_or("", |at| &self.head[at..at + name_len(&self.head[at..])]);
+        match label {
+            Some(label) => further.beginning(name, label.split(':').next().unwrap_or_default(), number),
+            // LLVM counts what has no name: the parameters, and then the first block.
+            None => {
+                let first = further.names().filter(|name| name[1..].starts_with(|c: char| c.is_ascii_digit())).count().to_string();
+                further.beginning(name, &first, number) + &first + ":\n"
+            }
+        }
     }
 
     /// The first line, for a program's entry with the most lanes that a workgroup of it has.
@@ -303,8 +338,6 @@ impl<'a> Function<'a> {
                 text += "  call void @__hostcall_thread_begin()\n";
             }
             text += &format!("  call void @hostcall_stack_begin(ptr %hostcall.own, i64 {bytes}, i32 {thread})\n");
-        } else if self.checked {
-            text += "  call void @hostcall_stack_check()\n";
         }
         if has_variables {
             text += "  %hostcall.top = call ptr @hostcall_stack_top()\n";

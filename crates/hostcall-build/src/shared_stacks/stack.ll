@@ -52,19 +52,6 @@ define internal ptr @hostcall_stack_take_aligned(ptr %top, i64 %bytes, i64 %alig
   ret ptr %aligned
 }
 
-define internal void @hostcall_own_check(i64 %at) alwaysinline convergent nounwind {
-  %floor = load i64, ptr addrspace(3) @hostcall_floor, align 8
-  %over = icmp ult i64 %at, %floor
-  br i1 %over, label %overflow, label %fits
-
-fits:
-  ret void
-
-overflow:
-  call void @hostcall_own_full()
-  unreachable
-}
-
 ; Without parameters, because nearly every function calls one of these.
 define internal void @hostcall_stack_full() cold noinline noreturn convergent nounwind minsize optsize {
   call void @hostcall_stack_over(i32 0)

@@ -90,6 +90,7 @@ fn llvm_and_the_assembler_take_it_and_only_kernels_and_checks_use_memory_of_thei
          define internal i32 @recurs(i32 %n) noinline {{\n  %1 = call i32 @recurs(i32 %n)\n  %2 = add i32 %1, 1\n  ret i32 %2\n}}\n\
          define void @__hostcall_thread_begin() noinline {{\n  ret void\n}}\n\
          define void @__hostcall_stack_begin(ptr %to, i64 %near, i64 %there, i64 %own, i32 %thread) noinline {{\n  store i64 0, ptr %to\n  ret void\n}}\n\
+         define i32 @__hostcall_stack_go_on(ptr %there, ptr %block) noinline {{\n  call void %there(ptr %block)\n  ret i32 1\n}}\n\
          define void @__hostcall_stack_overflow(i32 %which, ptr %top) noinline {{\n  call void @llvm.trap()\n  unreachable\n}}\nattributes #0 = {{ nounwind }}\n"
     );
     let dir = tempfile::tempdir().expect("a directory");
@@ -111,9 +112,9 @@ fn llvm_and_the_assembler_take_it_and_only_kernels_and_checks_use_memory_of_thei
 fn for_this_machine(module: &str) -> String {
     let prelude = Maker::Nvidia.prelude(1);
     let of_gpu = |function: &&str| {
-        ["@hostcall_stack_place(", "@hostcall_stack_begin(", "@hostcall_own_address(", "@hostcall_own_bytes("]
+        ["stack_lane", "stack_place_of", "stack_place", "stack_begin", "own_address", "own_bytes", "go_on"]
             .iter()
-            .any(|name| function.lines().next().is_some_and(|line| line.contains(name)))
+            .any(|name| function.lines().next().is_some_and(|line| line.contains(&format!("@hostcall_{name}("))))
     };
     let functions: String =
         prelude.split("\ndefine ").skip(1).filter(|function| !of_gpu(function)).map(|text| format!("define {text}\n")).collect();
@@ -167,6 +168,10 @@ fn threads_lend_variables_recursion_works_and_endless_recursion_is_told() {
     assert_eq!((output.status.code(), text(&output).as_str()), (Some(0), "all as it should be: 2.500 \"texts\"\n"), "{output:?}");
     let output = ran(dir.path(), &["deep", "2000"]);
     assert_eq!((output.status.code(), text(&output).as_str()), (Some(0), "2001000\n"), "{output:?}");
+    // 20 000 calls take more than what a lane has here.
+    let output = ran(dir.path(), &["further", "20000"]);
+    let expected = "(200010000, 5, 2535301200456458802993406410766)\n";
+    assert_eq!((output.status.code(), text(&output).as_str()), (Some(0), expected), "{output:?}");
     let output = ran(dir.path(), &["endless"]);
     assert_eq!((output.status.code(), text(&output).as_str()), (Some(77), "shared\n"), "{output:?}");
     let output = ran(dir.path(), &["endless-without-variables"]);
@@ -178,7 +183,10 @@ fn of_parts_one_has_the_words_about_stacks_and_the_others_declare_them() {
     let module = "define void @f() #0 {\n  %1 = alloca i64, align 8\n  ret void\n}\n";
     let [first, other] = [true, false].map(|first| share_part(module, 1, first, |name| name == "f").expect("types are known"));
     for text in [&first, &other] {
-        assert!(text.contains("call void @hostcall_stack_check()") && text.contains("define internal ptr @hostcall_stack_top()"), "{text}");
+        assert!(
+            text.contains("call void @hostcall_go_on(ptr @hostcall_there.0)") && text.contains("define internal ptr @hostcall_stack_top()"),
+            "{text}"
+        );
         assert!(text.contains("declare void @__hostcall_stack_begin(ptr, i64, i64, i64, i32) convergent\n"), "{text}");
     }
     assert!(first.contains("\n@hostcall_stack = addrspace(3) global [1 x [2 x ptr]] undef, align 16\n"), "{first}");
@@ -189,5 +197,5 @@ fn of_parts_one_has_the_words_about_stacks_and_the_others_declare_them() {
         "{other}"
     );
     let unchecked = share_part(module, 1, false, |_| false).expect("types are known");
-    assert_eq!(unchecked.matches("call void @hostcall_stack_check()").count(), 0);
+    assert_eq!(unchecked.matches("hostcall_there").count(), 0);
 }

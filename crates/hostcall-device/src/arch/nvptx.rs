@@ -134,10 +134,9 @@ pub(crate) fn group_scratch() -> *mut u8 {
     address as *mut u8
 }
 
-/// Where the calling lane's word lies in the workgroup's shared memory: there is no memory of a lane's own at an address that every
-/// function knows.
+/// Where the lanes' words lie in the workgroup's shared memory: there is no memory of a lane's own at an address that every function knows.
 #[inline(never)]
-fn lane_word_place() -> u32 {
+fn lane_words() -> u32 {
     let address: u32;
     // SAFETY: declares a word for each lane that a workgroup can have, in static shared memory, and takes their address; this function is
     // never inlined, so there is one such variable in a program.
@@ -149,7 +148,24 @@ fn lane_word_place() -> u32 {
             options(pure, nomem, nostack)
         );
     }
-    address + crate::wave::local_index() as u32 * 4
+    address
+}
+
+/// Where the calling lane's word lies.
+#[inline(always)]
+fn lane_word_place() -> u32 {
+    lane_words() + crate::wave::local_index() as u32 * 4
+}
+
+/// Gives lane `to` of the workgroup the word of lane `from`.
+#[cfg(feature = "helpers")]
+fn copy_lane_word(from: u32, to: u32) {
+    let (from, to) = (lane_words() + from * 4, lane_words() + to * 4);
+    // SAFETY: two of the words; both lanes are below 32, and the one whose word is written waits, or is the calling one.
+    unsafe {
+        asm!("{{ .reg .b32 hostcall_word;", "ld.shared.u32 hostcall_word, [{from}];", "st.shared.u32 [{to}], hostcall_word; }}",
+            from = in(reg32) from, to = in(reg32) to, options(nostack))
+    };
 }
 
 /// Multiples of which a lane's word can be, counted from the heap's start.

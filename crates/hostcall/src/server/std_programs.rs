@@ -79,10 +79,10 @@ fn give_own(device: &Device, bytes: usize) -> Result<u64, Error> {
     Ok(limit(device, Limit::StackBytes)? as u64)
 }
 
-/// Bytes of each lane's own memory for threads with that much stack: at most what a part of the device's memory has room for, an eighth for CUDA, a 32nd for
-/// AMD's runtime, whose lanes are twice as many.
+/// Bytes of each lane's own memory for threads with that much stack: at most what a part of the device's memory has room for, a quarter for CUDA, a 32nd for
+/// AMD's runtime, whose lanes are twice as many. A 32nd of the stack, because a thread on a CUDA device has that memory of all 32 lanes of its wave.
 fn own_bytes(device: &DeviceInfo, stack: usize) -> usize {
-    let (least, part) = if device.kind == DeviceKind::Hsa { (4 << 10, 32) } else { (16 << 10, 8) };
+    let (least, part) = if device.kind == DeviceKind::Hsa { (4 << 10, 32) } else { (16 << 10, 4) };
     let lanes = u64::from(device.resident_waves) * u64::from(device.wave_size);
     let affordable = (device.memory_bytes / part / lanes.max(1)) as usize;
     (stack / 32).clamp(least, 256 << 10).min(affordable.max(least)) & !15

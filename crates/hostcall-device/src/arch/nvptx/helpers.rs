@@ -7,9 +7,13 @@
 //!
 //! Helpers have no stack, because the word that says where a stack begins is the thread's (`hostcall-build`,
 //! `shared_stacks`). So nothing that they run may have a variable in memory. A test checks this.
+//!
+//! What they do have is memory of their own for return addresses and saved registers. When lane 0's is full of calls, it
+//! has lane 1 run what comes next, on the thread's stack, and becomes a helper until that has returned; lane 1 goes on in
+//! lane 2's, and so on (`hostcall-build`, `shared_stacks/further.rs`). One lane at a time is the thread.
 
 use super::plain::{load, load_byte, load_piece, store, store_byte, store_piece};
-use super::{barrier_of_wave, exit_lane, fence_system, is_global, load_bulk, store_bulk};
+use super::{barrier_of_wave, copy_lane_word, exit_lane, fence_system, is_global, load_bulk, store_bulk};
 use crate::pieces::{Cut, Share, WIDEST, apart, forwards};
 use crate::wave;
 use core::arch::asm;
@@ -22,13 +26,14 @@ const LEAST: u32 = 128;
 /// And where none is.
 const LEAST_HERE: u32 = 256;
 
-/// What is to be copied, or filled.
+/// What is to be done: copies and fills by all lanes together, the rest by one.
 #[derive(Clone, Copy)]
 struct Order {
+    /// Of a call: the function.
     to: u64,
-    /// Of a fill: what with, four bytes.
+    /// Of a fill: what with, four bytes. Of a call: what it is given.
     from: u64,
-    /// A multiple of 16; 0 sends the helpers home.
+    /// A multiple of 16. Of what is for one lane: which.
     bytes: u32,
     kind: u32,
 }
@@ -39,6 +44,12 @@ const FROM_HOST: u32 = 0;
 const TO_HOST: u32 = 1;
 /// A fill.
 const FILL: u32 = 2;
+/// The lane calls a function, and is the thread until that returns.
+const CALL: u32 = 3;
+/// The function has returned that the lane before had called: that lane is the thread again.
+const RETURN: u32 = 4;
+/// The thread has ended.
+const END: u32 = 5;
 
 /// Where the workgroup's order lies in shared memory, and behind it whether there are helpers.
 #[inline(never)]
@@ -98,22 +109,60 @@ fn are_present() -> bool {
 pub(crate) fn begin() {
     set_present(wave::group_size() == [LANES, 1, 1]);
     if wave::local_index() != 0 {
-        while are_present() {
-            barrier_of_wave();
-            if Order::read().bytes == 0 {
-                break;
-            }
-            work();
-            barrier_of_wave();
+        if are_present() {
+            help();
         }
         exit_lane();
     }
 }
 
+/// Does what orders say, until what the calling lane has called on the next one has returned; ends the lane if the thread ends.
+#[inline(never)]
+fn help() {
+    let lane = super::Machine.lane();
+    loop {
+        barrier_of_wave();
+        let Order { to, from, bytes, kind } = Order::read();
+        if kind == END {
+            exit_lane();
+        }
+        if kind < CALL {
+            work();
+        }
+        barrier_of_wave();
+        if kind >= CALL && bytes == lane {
+            if kind == RETURN {
+                return;
+            }
+            // SAFETY: the address of such a function, which `go_on` gave with what it takes.
+            unsafe { core::mem::transmute::<u64, unsafe extern "C" fn(*mut u8)>(to)(from as *mut u8) };
+            Order { to: 0, from: 0, bytes: lane - 1, kind: RETURN }.give();
+            barrier_of_wave();
+        }
+    }
+}
+
+/// Calls `function(argument)` on the next lane, and waits for its return; `false` if there is no such lane.
+///
+/// # Safety
+/// As for the call, on another lane of the wave.
+pub(crate) unsafe fn go_on(function: unsafe extern "C" fn(*mut u8), argument: *mut u8) -> bool {
+    let lane = super::Machine.lane();
+    if !are_present() || lane + 1 == LANES {
+        return false;
+    }
+    copy_lane_word(lane, lane + 1);
+    Order { to: function as usize as u64, from: argument as u64, bytes: lane + 1, kind: CALL }.give();
+    barrier_of_wave();
+    help();
+    copy_lane_word(lane + 1, lane);
+    true
+}
+
 /// Sends the helpers home, if there are any: the calling thread is the last of its wave.
 pub(crate) fn dismiss() {
     if are_present() {
-        Order { to: 0, from: 0, bytes: 0, kind: FILL }.give();
+        Order { to: 0, from: 0, bytes: 0, kind: END }.give();
     }
 }
 
