@@ -74,13 +74,17 @@ impl<'a> Further<'a> {
         self.parameters.iter().map(|(.., name)| *name)
     }
 
-    /// What the function (`@NAME`) does first; then comes the block labelled `first`. `number` is its signature's.
-    pub(super) fn beginning(&self, function: &str, first: &str, number: usize) -> String {
-        let mut text = format!(
+    /// What comes before the function's first block, which is labelled `first`.
+    pub(super) fn beginning(first: &str) -> String {
+        format!(
             "hostcall.begin:\n  %hostcall.full = call i1 @hostcall_own_is_full()\n\
-             \x20 br i1 %hostcall.full, label %hostcall.further, label %{first}\n\nhostcall.further:\n\
-             \x20 %hostcall.block = call ptr @hostcall_stack_top()\n"
-        );
+             \x20 br i1 %hostcall.full, label %hostcall.further, label %{first}\n\n"
+        )
+    }
+
+    /// What comes behind the last block of the function (`@NAME`). `number` is its signature's. (At the end, the jump to it is one.)
+    pub(super) fn end(&self, function: &str, number: usize) -> String {
+        let mut text = "\nhostcall.further:\n  %hostcall.block = call ptr @hostcall_stack_top()\n".to_owned();
         text += &place(0, "hostcall", UNIT);
         text += &format!("  store ptr {function}, ptr %hostcall.place.0, align 16\n");
         let places = self.signature.parameters.iter().zip(&self.parameters);
@@ -97,11 +101,11 @@ impl<'a> Further<'a> {
         text += &format!("  call void @hostcall_go_on(ptr @hostcall_there.{number})\n");
         let (result, last) = (self.result, self.parameters.len() + 1);
         text += &match &self.signature.result {
-            None => "  ret void\n\n".to_owned(),
+            None => "  ret void\n".to_owned(),
             Some(Value { down, .. }) => {
                 let place = place(last, "hostcall", *down);
                 format!(
-                    "{place}  %hostcall.result = load {result}, ptr %hostcall.place.{last}, align 16\n  ret {result} %hostcall.result\n\n"
+                    "{place}  %hostcall.result = load {result}, ptr %hostcall.place.{last}, align 16\n  ret {result} %hostcall.result\n"
                 )
             }
         };
@@ -182,9 +186,8 @@ mod tests {
         let further = further(head).expect("it is understood");
         assert_eq!(further.names().collect::<Vec<_>>(), ["%0", "%1", "%x"]);
         assert_eq!(
-            further.beginning("@f", "2", 7),
-            "hostcall.begin:\n  %hostcall.full = call i1 @hostcall_own_is_full()\n\
-             \x20 br i1 %hostcall.full, label %hostcall.further, label %2\n\nhostcall.further:\n\
+            further.end("@f", 7),
+            "\nhostcall.further:\n\
              \x20 %hostcall.block = call ptr @hostcall_stack_top()\n\
              \x20 %hostcall.place.0 = getelementptr inbounds i8, ptr %hostcall.block, i64 -16\n\
              \x20 store ptr @f, ptr %hostcall.place.0, align 16\n\
@@ -197,7 +200,7 @@ mod tests {
              \x20 store { i64, i1 } %x, ptr %hostcall.place.3, align 16\n\
              \x20 call void @hostcall_go_on(ptr @hostcall_there.7)\n\
              \x20 %hostcall.place.4 = getelementptr inbounds i8, ptr %hostcall.block, i64 -80\n\
-             \x20 %hostcall.result = load i8, ptr %hostcall.place.4, align 16\n  ret i8 %hostcall.result\n\n"
+             \x20 %hostcall.result = load i8, ptr %hostcall.place.4, align 16\n  ret i8 %hostcall.result\n"
         );
         let mut text = String::new();
         further.signature.write(7, &mut text);
@@ -220,7 +223,7 @@ mod tests {
             assert!(further(head).is_none(), "{head}");
         }
         let nothing = further("define void @f() #0 {").expect("it is understood");
-        assert!(nothing.names().next().is_none() && nothing.beginning("@f", "0", 0).ends_with(".0)\n  ret void\n\n"));
+        assert!(nothing.names().next().is_none() && nothing.end("@f", 0).ends_with(".0)\n  ret void\n"));
         assert!(further("define %pair @f(<2 x i64> %0) {").is_some());
     }
 }

@@ -284,7 +284,7 @@ impl<'a> Function<'a> {
         out.extend([&*self.head_text(), "\n"]);
         let further = Further::of(self.head, self.types).filter(|_| self.checked && !self.kernel && self.maker == Maker::Nvidia);
         if let Some(further) = &further {
-            out.push_str(&self.goes_on(further, label.copied(), signatures));
+            out.push_str(&first_block(further, label.copied()));
         }
         if let Some(label) = label {
             out.extend([label, "\n"]);
@@ -292,25 +292,17 @@ impl<'a> Function<'a> {
         if self.checked && !self.kernel && further.is_none() {
             out.push_str("  call void @hostcall_stack_check()\n");
         }
-        out.extend([&*self.beginning(has_variables, &frame, &copies), &text, "}\n"]);
-        Ok(())
-    }
-
-    /// What comes before the first block of a function that goes on in the memory of another lane when that of its own is full.
-    fn goes_on(&self, further: &Further<'_>, label: Option<&str>, signatures: &mut Vec<Signature>) -> String {
-        let number = signatures.iter().position(|known| *known == further.signature).unwrap_or_else(|| {
-            signatures.push(further.signature.clone());
-            signatures.len() - 1
-        });
-        let name = self.head.find('@').map_or("", |at| &self.head[at..at + name_len(&self.head[at..])]);
-        match label {
-            Some(label) => further.beginning(name, label.split(':').next().unwrap_or_default(), number),
-            // LLVM counts what has no name: the parameters, and then the first block.
-            None => {
-                let first = further.names().filter(|name| name[1..].starts_with(|c: char| c.is_ascii_digit())).count().to_string();
-                further.beginning(name, &first, number) + &first + ":\n"
+        out.extend([&*self.beginning(has_variables, &frame, &copies), &text]);
+        if let Some(further) = further {
+            let number = signatures.iter().position(|known| *known == further.signature).unwrap_or(signatures.len());
+            let name = self.head.find('@').map_or("", |at| &self.head[at..at + name_len(&self.head[at..])]);
+            out.push_str(&further.end(name, number));
+            if number == signatures.len() {
+                signatures.push(further.signature);
             }
         }
+        out.push_str("}\n");
+        Ok(())
     }
 
     /// The first line, for a program's entry with the most lanes that a workgroup of it has.
@@ -482,6 +474,18 @@ impl Variable<'_> {
             0..=16 => format!("  {name} = call ptr @hostcall_stack_take(ptr {own}.top, i64 {size})\n"),
             _ => format!("  {name} = call ptr @hostcall_stack_take_aligned(ptr {own}.top, i64 {size}, i64 {align})\n"),
         };
+    }
+}
+
+/// What comes before the first block of a function that can go on elsewhere.
+fn first_block(further: &Further<'_>, label: Option<&str>) -> String {
+    match label {
+        Some(label) => Further::beginning(label.split(':').next().unwrap_or_default()),
+        // LLVM counts what has no name: the parameters, and then the first block.
+        None => {
+            let first = further.names().filter(|name| name[1..].starts_with(|c: char| c.is_ascii_digit())).count().to_string();
+            Further::beginning(&first) + &first + ":\n"
+        }
     }
 }
 

@@ -157,14 +157,16 @@ fn lane_word_place() -> u32 {
     lane_words() + crate::wave::local_index() as u32 * 4
 }
 
-/// Gives lane `to` of the workgroup the word of lane `from`.
+/// Copies a lane's word between its place and another's.
+///
+/// # Safety
+/// Both are places of lanes of the calling one's wave. The one whose word is written waits, or is the calling one.
 #[cfg(feature = "helpers")]
-fn copy_lane_word(from: u32, to: u32) {
-    let (from, to) = (lane_words() + from * 4, lane_words() + to * 4);
-    // SAFETY: two of the words; both lanes are below 32, and the one whose word is written waits, or is the calling one.
+#[inline(always)]
+unsafe fn copy_lane_word(from: u32, to: u32) {
+    // SAFETY: the caller's.
     unsafe {
-        asm!("{{ .reg .b32 hostcall_word;", "ld.shared.u32 hostcall_word, [{from}];", "st.shared.u32 [{to}], hostcall_word; }}",
-            from = in(reg32) from, to = in(reg32) to, options(nostack))
+        asm!("{{ .reg .b32 w;", "ld.shared.u32 w, [{from}];", "st.shared.u32 [{to}], w; }}", from = in(reg32) from, to = in(reg32) to, options(nostack))
     };
 }
 

@@ -13,7 +13,7 @@
 //! lane 2's, and so on (`hostcall-build`, `shared_stacks/further.rs`). One lane at a time is the thread.
 
 use super::plain::{load, load_byte, load_piece, store, store_byte, store_piece};
-use super::{barrier_of_wave, copy_lane_word, exit_lane, fence_system, is_global, load_bulk, store_bulk};
+use super::{barrier_of_wave, copy_lane_word, exit_lane, fence_system, is_global, lane_word_place, load_bulk, store_bulk};
 use crate::pieces::{Cut, Share, WIDEST, apart, forwards};
 use crate::wave;
 use core::arch::asm;
@@ -151,11 +151,15 @@ pub(crate) unsafe fn go_on(function: unsafe extern "C" fn(*mut u8), argument: *m
     if !are_present() || lane + 1 == LANES {
         return false;
     }
-    copy_lane_word(lane, lane + 1);
+    let place = lane_word_place();
+    let next = place + 4;
+    // SAFETY: the next lane waits for orders.
+    unsafe { copy_lane_word(place, next) };
     Order { to: function as usize as u64, from: argument as u64, bytes: lane + 1, kind: CALL }.give();
     barrier_of_wave();
     help();
-    copy_lane_word(lane + 1, lane);
+    // SAFETY: this lane's own.
+    unsafe { copy_lane_word(next, place) };
     true
 }
 
