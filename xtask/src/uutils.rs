@@ -3,12 +3,14 @@
 //! The tests are built for this machine, and start whatever program they are told to. They are told of a link to this one ([`stand_in`]), which starts the tools
 //! on the device. What the tests write lies in one directory, which the tools are granted under its own name, so that paths mean the same on both sides.
 //! Which tests do not apply, and why, is written down (`tests/uutils.toml`): one that is listed and passes is as much an error as one that is not and fails.
+//! Some fail with the tools themselves, depending on the machine: a test that fails and is not listed is tried with those as well, and counts only if it passes
+//! then. Some have deadlines: one that counts so far is run again when all others are done, by itself.
 //!
 //! They are no tests for the superuser, whom no permission holds: started as such, they run as `nobody`.
 
 mod stand_in;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -20,7 +22,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use xshell::{Shell, cmd};
 
-use crate::rust_tests::lists::Lists;
+use crate::rust_tests::lists::{Listed, Lists};
 use crate::rust_tests::{self, Outcome, Results};
 
 pub(crate) use stand_in::act_as_tool;
@@ -49,7 +51,7 @@ pub(crate) struct Arguments {
     /// The `cargo-hostcall` to use, instead of building it
     #[arg(long)]
     tool: Option<PathBuf>,
-    /// The tools themselves, natively, instead of those on a device: what fails then fails for another reason
+    /// The tools themselves, natively, instead of those on a device, and without a list
     #[arg(long)]
     native: bool,
     /// Build nothing, but run what an earlier run has made in `hostcall-uutils` in the directory for temporary files: on another machine from a copy of it,
@@ -59,8 +61,8 @@ pub(crate) struct Arguments {
     /// Leave there what the tests that fail print, a file for each
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
-    /// Only tests whose names contain this
-    filter: Option<String>,
+    /// Only tests whose names contain one of these
+    filters: Vec<String>,
 }
 
 /// Where all of it lies: outside of this workspace, where everybody may read it.
@@ -85,8 +87,14 @@ impl Place {
         self.0.join("elsewhere")
     }
 
-    fn tool(&self) -> PathBuf {
+    /// What the tests start instead of the tools.
+    fn stand_in(&self) -> PathBuf {
         self.0.join("bin/coreutils")
+    }
+
+    /// The tools themselves, natively.
+    fn native(&self) -> PathBuf {
+        self.0.join("bin/native/coreutils")
     }
 
     fn tests(&self) -> PathBuf {
@@ -109,19 +117,47 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
         make(sh, arguments, &place)?;
     }
     let (lists, tests) = (Lists::read(&place.lists())?, place.tests());
-    let names = names(&tests)?;
-    let chosen: Vec<&String> = names.iter().filter(|name| arguments.filter.as_ref().is_none_or(|filter| name.contains(filter))).collect();
+    let all = names(&tests)?;
+    let chosen: Vec<&str> = all.iter().map(|name| &**name).filter(|name| arguments.chooses(name)).collect();
     println!("{} tests", chosen.len());
     let began = Instant::now();
+    let run = |tool: &Path, jobs, names: &[&str]| run_all(arguments, &place, tool, jobs, names);
+    let (tool, device) = if arguments.native { (place.native(), "native") } else { (place.stand_in(), &*arguments.device) };
+    let listed = lists.of(TARGET, device);
+    let mut found = Found { first: run(&tool, arguments.jobs, &chosen)?, ..Found::default() };
+    if !arguments.native {
+        let unlisted: Vec<&str> = failed(&found.first).filter(|name| listed.reason(name).is_none()).collect();
+        let natively = run(&place.native(), arguments.jobs, &unlisted)?;
+        let again: Vec<&str> = unlisted.into_iter().filter(|name| natively[*name] != Outcome::Failed).collect();
+        let second = run(&tool, 1, &again)?;
+        found.natively = failed(&natively).map(str::to_owned).collect();
+        found.late = second.into_iter().filter(|(_, outcome)| *outcome == Outcome::Passed).map(|(name, _)| name).collect();
+    }
+    found.report(arguments, &listed, device, began.elapsed().as_secs())
+}
+
+impl Arguments {
+    fn chooses(&self, name: &str) -> bool {
+        self.filters.is_empty() || self.filters.iter().any(|filter| name.contains(filter))
+    }
+}
+
+/// Those that failed.
+fn failed(results: &Results) -> impl Iterator<Item = &str> {
+    results.iter().filter(|(_, outcome)| **outcome == Outcome::Failed).map(|(name, _)| &**name)
+}
+
+/// Runs tests, `jobs` at a time.
+fn run_all(arguments: &Arguments, place: &Place, tool: &Path, jobs: usize, names: &[&str]) -> Result<Results> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Results::new()));
     std::thread::scope(|scope| -> Result<()> {
-        let threads: Vec<_> = (0..arguments.jobs.max(1))
+        let threads: Vec<_> = (0..jobs.max(1))
             .map(|_| {
                 scope.spawn(|| -> Result<()> {
                     // Relaxed: each number is given once, and nothing else is told by it.
-                    while let Some(name) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let outcome = one(arguments, &place, &tests, name)?;
-                        results.lock().expect("nobody panics with it").insert((*name).clone(), outcome);
+                    while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let outcome = one(arguments, place, tool, name)?;
+                        results.lock().expect("nobody panics with it").insert((*name).to_owned(), outcome);
                     }
                     Ok(())
                 })
@@ -129,21 +165,26 @@ pub(crate) fn run(sh: &Shell, arguments: &Arguments) -> Result<()> {
             .collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("it does not panic"))
     })?;
-    let results = results.into_inner().expect("nobody panics with it");
-    report(arguments, &lists, &results, began.elapsed().as_secs())
+    Ok(results.into_inner().expect("nobody panics with it"))
 }
 
 /// Makes everything that is run, outside of where cargo builds it.
 fn make(sh: &Shell, arguments: &Arguments, place: &Place) -> Result<()> {
+    sources(sh, place)?;
+    let tests = tests(place)?;
+    fs::create_dir_all(place.native().parent().expect("it has one"))?;
+    fs::copy(tests, place.tests())?;
+    // They were built with the tests, which would start them if they were told of no others.
+    fs::copy(place.target().join("debug/coreutils"), place.native())?;
+    fs::copy(crate::root().join("tests/uutils.toml"), place.lists())?;
+    if arguments.native {
+        return Ok(());
+    }
     let tool = match &arguments.tool {
         Some(tool) => std::path::absolute(tool)?,
         None => rust_tests::build_tool(sh)?,
     };
-    sources(sh, place)?;
-    make_tool(arguments, &tool, place)?;
-    fs::copy(tests(place)?, place.tests())?;
-    fs::copy(crate::root().join("tests/uutils.toml"), place.lists())?;
-    Ok(())
+    make_tool(arguments, &tool, place)
 }
 
 /// A copy of the package's sources, which cargo fetches with other programs of the registry.
@@ -185,16 +226,9 @@ fn tests(place: &Place) -> Result<PathBuf> {
 
 /// Puts what the tests start in its place.
 fn make_tool(arguments: &Arguments, tool: &Path, place: &Place) -> Result<()> {
-    let link = place.tool();
+    let link = place.stand_in();
     let dir = link.parent().expect("it has one");
-    fs::create_dir_all(dir)?;
     let _ = fs::remove_file(&link);
-    if arguments.native {
-        let status = cargo(place).args(["build", "--locked"]).args(FEATURES).status()?;
-        ensure!(status.success(), "uutils' tools do not build: {status}");
-        fs::copy(place.target().join("debug/coreutils"), &link)?;
-        return Ok(());
-    }
     let kind = arguments.device.split(':').next().unwrap_or_default();
     let target = if kind == "cuda" { "nvptx" } else { kind };
     let mut build = Command::new(tool);
@@ -234,16 +268,16 @@ fn is_superuser() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
 
-/// Runs one test, in a process of its own.
-fn one(arguments: &Arguments, place: &Place, tests: &Path, name: &str) -> Result<Outcome> {
+/// Runs one test, in a process of its own, with a tool.
+fn one(arguments: &Arguments, place: &Place, tool: &Path, name: &str) -> Result<Outcome> {
     let mut words = vec!["timeout", "--kill-after=1", LIMIT, "prlimit", LARGEST];
     if is_superuser() {
         words.extend(NOBODY);
     }
     let mut command = Command::new(words[0]);
-    command.args(&words[1..]).arg(tests).args(["--exact", name, "--nocapture"]).current_dir(place.sources());
+    command.args(&words[1..]).arg(place.tests()).args(["--exact", name, "--nocapture"]).current_dir(place.sources());
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("LANG", "C").env("HOME", place.written());
-    command.env("TMPDIR", place.written()).env("UUTESTS_BINARY_PATH", place.tool());
+    command.env("TMPDIR", place.written()).env("UUTESTS_BINARY_PATH", tool);
     let output = command.stdin(Stdio::null()).output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let outcome = match output.status.success() {
@@ -258,20 +292,48 @@ fn one(arguments: &Arguments, place: &Place, tests: &Path, name: &str) -> Result
     Ok(outcome)
 }
 
-fn report(arguments: &Arguments, lists: &Lists, results: &Results, seconds: u64) -> Result<()> {
-    let device = if arguments.native { "native" } else { &arguments.device };
-    let listed = lists.of(TARGET, device);
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in results.iter().filter(|(_, outcome)| **outcome == Outcome::Failed).map(|(name, _)| name) {
-        *reasons.entry(listed.reason(name).unwrap_or("not listed")).or_default() += 1;
+/// What came of all.
+#[derive(Default)]
+struct Found {
+    /// Of each, when it was first run.
+    first: Results,
+    /// What is not listed, and fails with the tools themselves, too.
+    natively: BTreeSet<String>,
+    /// What is not listed, and passed when it was run again.
+    late: BTreeSet<String>,
+}
+
+impl Found {
+    /// Without what does not count.
+    fn results(&self) -> Results {
+        let late = self.late.iter().map(|name| (name.clone(), Outcome::Passed));
+        self.first.clone().into_iter().filter(|(name, _)| !self.natively.contains(name)).chain(late).collect()
     }
-    let count = |wanted| results.values().filter(|outcome| **outcome == wanted).count();
-    let (passed, failed, ignored) = (count(Outcome::Passed), count(Outcome::Failed), count(Outcome::Ignored));
-    println!("{} tests of uutils on {device}: {passed} passed, {failed} failed, {ignored} ignored by uutils; {seconds} s", results.len());
-    for (reason, count) in reasons {
-        println!("  {count:5}  {reason}");
+
+    fn report(&self, arguments: &Arguments, listed: &Listed<'_>, device: &str, seconds: u64) -> Result<()> {
+        let results = self.results();
+        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in failed(&results) {
+            *reasons.entry(listed.reason(name).unwrap_or("not listed")).or_default() += 1;
+        }
+        let count = |wanted| results.values().filter(|outcome| **outcome == wanted).count();
+        let (passed, failed, ignored) = (count(Outcome::Passed), count(Outcome::Failed), count(Outcome::Ignored));
+        println!(
+            "{} tests of uutils on {device}: {passed} passed, {failed} failed, {} failed natively as well, {ignored} ignored by uutils; {seconds} s",
+            self.first.len(),
+            self.natively.len(),
+        );
+        for (reason, count) in reasons {
+            println!("  {count:5}  {reason}");
+        }
+        for (names, what) in [(&self.natively, "fails natively as well"), (&self.late, "passed when it was run again")] {
+            names.iter().for_each(|name| println!("  {name} {what}"));
+        }
+        if arguments.native {
+            return Ok(());
+        }
+        let problems = listed.compare(&results, !arguments.filters.is_empty());
+        ensure!(problems.is_empty(), "{} are not as they should be:\n  {}", problems.len(), problems.join("\n  "));
+        Ok(())
     }
-    let problems = listed.compare(results, arguments.filter.is_some());
-    ensure!(problems.is_empty(), "{} are not as they should be:\n  {}", problems.len(), problems.join("\n  "));
-    Ok(())
 }

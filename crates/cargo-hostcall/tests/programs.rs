@@ -284,6 +284,15 @@ fn a_program_sees_its_arguments_the_variables_it_was_given_and_the_time() {
 }
 
 #[test]
+fn arguments_and_variables_may_be_longer_than_what_a_call_carries() {
+    needs_toolchain!();
+    let long = "long ".repeat(20_000);
+    let ran = run(&["--env", &format!("LONG={long}"), "--env", "Z=z"], "surroundings", &[&long, "after"], b"").succeeded();
+    let expected = format!("arguments [{long:?}, \"after\"]\nvariables [(\"LONG\", {long:?}), (\"Z\", \"z\")]\n");
+    assert!(ran.text().starts_with(&expected), "{} bytes", ran.text().len());
+}
+
+#[test]
 fn what_c_prints_is_what_it_prints_on_this_machine() {
     needs_toolchain!();
     let here = on_this_machine(std::path::Path::new("."), "printed", &[], b"");

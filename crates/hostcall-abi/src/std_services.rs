@@ -32,6 +32,8 @@ macro_rules! std_services {
             fn input() -> Result<u64, u32>;
             /// What is known of standard input (0), output (1) or error (2): as `StdFiles::stat`.
             fn stream(number: u32) -> Result<[u64; 16], u32>;
+            /// What of an argument (`list` 0) or of a granted variable (1) is behind its first bytes: its length, and as much of it as fits. `None` past the last.
+            fn rest(list: u32, index: u32, from: u32, into: &mut [u8]) -> Option<u32>;
         }
 
         /// What POSIX knows of files and the device's own library does not ask.

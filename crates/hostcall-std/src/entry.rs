@@ -3,6 +3,7 @@
 //! The first lane of each workgroup is a thread: the first workgroup's runs `main`, every other waits to be one. On NVIDIA GPUs workgroups may be whole
 //! waves, whose other lanes help with copies.
 
+use crate::arguments::most;
 use crate::once::Once;
 use crate::services::StdSystem;
 use crate::{environment, lane, process, signals, thread};
@@ -23,13 +24,13 @@ unsafe extern "C" {
 /// Bytes that the first call for a text offers room for.
 const FIRST: usize = 128;
 
-/// Texts that the host has for the program.
+/// Texts that the host has for the program, numbered as `StdSystem::rest` does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
     /// The program's arguments, the first of which is its name.
-    Arguments,
+    Arguments = 0,
     /// The variables that were granted, each `NAME=VALUE`.
-    Variables,
+    Variables = 1,
 }
 
 impl List {
@@ -42,18 +43,17 @@ impl List {
 
     /// A text whose length is not known, as a C string that lives as long as the program.
     fn text(self, index: u32) -> Option<*const c_char> {
-        let mut room = FIRST;
-        loop {
-            let mut bytes = vec![0u8; room];
-            // A host that does not answer has nothing for us: the program runs without.
-            let len = self.ask(index, &mut bytes).ok()?? as usize;
-            if len < room {
-                bytes.truncate(len + 1);
-                bytes[len] = 0;
-                return Some(bytes.leak().as_ptr().cast());
-            }
-            room = len + 1;
+        let mut bytes = vec![0u8; FIRST];
+        // A host that does not answer has nothing for us: the program runs without.
+        let len = self.ask(index, &mut bytes).ok()?? as usize;
+        bytes.resize(len + 1, 0);
+        // It may be longer than what one call carries.
+        for from in (FIRST..len).step_by(most()) {
+            let end = len.min(from + most());
+            StdSystem::rest(self as u32, index, from as u32, &mut bytes[from..end]).ok()??;
         }
+        bytes[len] = 0;
+        Some(bytes.leak().as_ptr().cast())
     }
 
     /// All of them, and a null. Asked for once.

@@ -5,7 +5,7 @@
 //! with the grants' names. The longest name that the path begins with is its grant, and the rest of the path is resolved inside
 //! it by `cap-std`, which refuses whatever leads out of the granted directory. Then, and if there is `..` before or within the
 //! name, [`links`] says where the path leads in the guest's tree: perhaps to another grant. The directories above a grant are
-//! there, too ([`above`]). The kernel's own trees, `/proc` and `/sys`, are not there unless they are granted: whoever looks
+//! there, too ([`above`]), also where they are in another grant whose directory has none of that name. The kernel's own trees, `/proc` and `/sys`, are not there unless they are granted: whoever looks
 //! for something in them is told so, and not that it is refused.
 //!
 //! Paths are bytes, as the system has them.
@@ -13,6 +13,7 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -195,6 +196,8 @@ impl Mounts {
         let mut rest: PathBuf = components(path).skip(mount.name.len()).map(OsStr::from_bytes).collect();
         if rest.as_os_str().is_empty() {
             rest.push(".");
+        } else if self.is_way_to_grant(path, mount, &rest) {
+            return self.find_above(path);
         } else if path.ends_with(b"/") || path.ends_with(b"/.") {
             // What has a slash at its end must be a directory.
             rest.push("");
@@ -207,6 +210,12 @@ impl Mounts {
             special: mount.special,
             denials: self.denials.clone(),
         })
+    }
+
+    /// Whether a path in one grant is a directory above another, and the first has nothing of that name.
+    fn is_way_to_grant(&self, path: &[u8], mount: &Mount, rest: &Path) -> bool {
+        let parts: Vec<&[u8]> = components(path).collect();
+        Above::has(&self.list, &parts) && mount.dir.symlink_metadata(rest).is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 
     /// A directory above a grant.

@@ -11,7 +11,7 @@ use super::super::opening::umask;
 use super::super::{define, errno};
 use super::input::Source;
 use crate::policy::Policy;
-use crate::service::Service;
+use crate::service::{HandlerResult, Invocation, Service};
 
 /// Fills with random bytes from the system's generator.
 fn entropy(into: &mut [u8]) -> std::io::Result<()> {
@@ -36,8 +36,22 @@ fn error_text(errno: u32) -> String {
     text
 }
 
+/// A granted variable, as the program's `environ` has it.
+fn variable(policy: &Policy, index: u32) -> Option<Vec<u8>> {
+    policy.variables.get(index as usize).map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
+}
+
+/// Answers with a text: its length, and as much of it as fits.
+fn text(call: &mut Invocation<'_>, text: Option<&[u8]>) -> HandlerResult {
+    let into = call.out::<u8>()?;
+    let fits = text.map_or(0, |text| text.len().min(into.len()));
+    into[..fits].copy_from_slice(&text.unwrap_or_default()[..fits]);
+    call.reply(&text.map(|text| text.len() as u32), &[&into[..fits]]);
+    Ok(())
+}
+
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Source>) -> Vec<Service> {
-    let (start, policy, input) = (policy.mounts.start().to_vec(), policy.clone(), input.clone());
+    let (start, p, policy, input) = (policy.mounts.start().to_vec(), policy.clone(), policy.clone(), input.clone());
     vec![
         // Though it does not wait for input: what another process reads first, it would wait for.
         context.blocking(&define::std_system::stdin(|_| Err(0)), move |call| {
@@ -54,14 +68,17 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Sour
             Ok(())
         }),
         context.inline(&define::std_system::variable(|_, _| None), move |call| {
-            let index = call.fixed::<u32>()?;
-            let into = call.out::<u8>()?;
-            let text = policy.variables.get(index as usize).map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
-            let text = text.as_deref();
-            let fits = text.map_or(0, |text| text.len().min(into.len()));
-            into[..fits].copy_from_slice(&text.unwrap_or_default()[..fits]);
-            call.reply(&text.map(|text| text.len() as u32), &[&into[..fits]]);
-            Ok(())
+            let index = call.fixed()?;
+            text(call, variable(&p, index).as_deref())
+        }),
+        context.inline(&define::std_system::rest(|_, _, _, _| None), move |call| {
+            let (list, index, from) = (call.fixed::<u32>()?, call.fixed::<u32>()?, call.fixed::<u32>()?);
+            let whole = match list {
+                0 => policy.arguments.get(index as usize).map(|argument| argument.as_bytes().to_vec()),
+                1 => variable(&policy, index),
+                _ => None,
+            };
+            text(call, whole.as_deref().map(|whole| whole.get(from as usize..).unwrap_or_default()))
         }),
         context.inline(&define::std_system::error_text(|_, _| 0), |call| {
             let errno = call.fixed::<u32>()?;

@@ -36,12 +36,12 @@ fn relative_paths_start_where_the_policy_says() {
     mounts.start_in("data/./deep/".as_ref());
     assert_eq!(mounts.start(), b"/data/deep");
     assert_eq!(rest(&mounts, "x").unwrap(), "deep/x");
-    assert_eq!(rest(&mounts, ".").unwrap(), "deep/");
     assert_eq!(rest(&mounts, "./er/x").unwrap(), "x");
     assert_eq!(rest(&mounts, "/data/x").unwrap(), "x");
     assert_eq!(mounts.resolve(b"").unwrap_err(), errno::ENOENT);
     // `..` leads to the directories above it, links are followed from where they lie, and what is above the grant stays out of reach.
     fs::create_dir(host.path().join("a/deep")).unwrap();
+    assert_eq!(rest(&mounts, ".").unwrap(), "deep/");
     std::os::unix::fs::symlink("../f", host.path().join("a/deep/up")).unwrap();
     for (path, leads) in [("../f", "f"), ("../../data/f", "f"), ("up", "f"), ("er/../../f", "f")] {
         assert_eq!(mounts.resolve_links(path.as_bytes(), true).unwrap().path.display().to_string(), leads, "{path}");
@@ -88,6 +88,29 @@ fn what_is_above_the_grants_is_there_and_holds_nothing_else() {
         assert_eq!(rest(&mounts, path), Err(errno::EACCES), "{path}");
     }
     assert!(Mounts::default().resolve(b"/").is_err(), "without a grant there is no tree");
+}
+
+#[test]
+fn a_grant_within_another_has_a_way_to_it_that_the_outer_one_need_not_have() {
+    let (host, mut mounts) = mounts(&[("a", "/data", Access::ReadWrite), ("b", "/data/x/y/z", Access::ReadWrite)]);
+    mounts.start_in("/data/x/y/z".as_ref());
+    let listed = |path: &str| {
+        let place = mounts.resolve_links(path.as_bytes(), true).unwrap();
+        let entries = place.dir.read_dir(&place.path).unwrap();
+        (place.is_writable(), entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>())
+    };
+    for (path, name) in [("/data/x", "y"), ("/data/x/y", "z"), ("..", "z"), ("../../y/", "z")] {
+        assert_eq!(listed(path), (false, vec![name.to_owned()]), "{path}");
+    }
+    // All else is the outer grant's: what does not exist, too.
+    assert_eq!((rest(&mounts, "/data/x/f").unwrap(), rest(&mounts, "/data/xy").unwrap()), ("x/f".to_owned(), "xy".to_owned()));
+    assert!(mounts.resolve(b"/data/xy").unwrap().writable().is_ok());
+    // What the outer grant has of that name counts, and what is missing behind it is there as before.
+    fs::create_dir(host.path().join("a/x")).unwrap();
+    fs::write(host.path().join("a/x/f"), "").unwrap();
+    assert_eq!(listed("/data/x"), (true, vec!["f".to_owned()]));
+    assert_eq!(listed("/data/x/y"), (false, vec!["z".to_owned()]));
+    assert_eq!(mounts.resolve_links(b"../../f", true).unwrap().path, Path::new("x/f"));
 }
 
 #[test]
