@@ -19,13 +19,9 @@ use hostcall_device::__runtime::Files;
 
 fn read_input(into: &mut [u8], now: bool) -> Result<isize, Errno> {
     loop {
-        if !now {
-            // First waits where no other call is kept waiting, then reads.
-            answered(StdNet::poll(&[[0, u64::from(event::IN)]], -1))?;
-        }
         match answered(StdSystem::stdin(into)) {
-            // Another thread has read what there was, or is about to.
-            Err(Errno(EAGAIN)) if !now => {}
+            // There is nothing yet, or another thread reads it. Waits where no other call is kept waiting.
+            Err(Errno(EAGAIN)) if !now => drop(answered(StdNet::poll(&[[0, u64::from(event::IN)]], -1))?),
             read => return read.map(|n| n as isize),
         }
     }

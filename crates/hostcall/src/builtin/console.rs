@@ -6,6 +6,8 @@
 //!
 //! So a text is accepted before it is written. If it cannot be written, a program with std gets the error at its next
 //! write or flush. The host gets errors that no program has got at the end ([`Console::flush`]).
+//!
+//! Where waves serve ports while they wait, they write long texts themselves: see [`straight`].
 
 #[cfg(feature = "test-utils")]
 mod alone;
@@ -13,6 +15,7 @@ mod pieces;
 mod printf;
 mod queue;
 mod sink;
+mod straight;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -23,11 +26,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::context::{Context, owner_of};
 use super::define;
-use crate::service::{Failure, Invocation, Service};
+use crate::service::call::Thread;
+use crate::service::{Failure, Invocation, RawSlice, Service};
+use crate::wire::StagedRegion;
 #[cfg(feature = "test-utils")]
 pub(crate) use alone::pieces_alone;
 use pieces::{Key, Stream};
 use queue::{NAMES, Queue, Text, append, owned};
+use straight::{AHEAD, LONG, Straight, TURN};
 
 pub use queue::ConsoleError;
 pub use sink::Sink;
@@ -67,6 +73,8 @@ pub struct Console {
     thread: Mutex<Option<std::thread::JoinHandle<()>>>,
     /// Of each stream: this process's own descriptor, if it is one.
     descriptors: [Option<BorrowedFd<'static>>; 2],
+    /// Of each stream: what waves write long texts to, if they do.
+    straight: [Option<Straight>; 2],
 }
 
 impl Default for Console {
@@ -91,7 +99,19 @@ impl Console {
             written: Condvar::new(),
         };
         let descriptors = [stdout.descriptor(), stderr.descriptor()];
-        Self { shared: Arc::new(shared), sinks: Mutex::new(Some([stdout, stderr])), thread: Mutex::new(None), descriptors }
+        Self {
+            shared: Arc::new(shared),
+            sinks: Mutex::new(Some([stdout, stderr])),
+            thread: Mutex::new(None),
+            descriptors,
+            straight: [None, None],
+        }
+    }
+
+    /// Lets waves that serve ports while they wait write long texts themselves.
+    pub(crate) fn written_by_waves(mut self) -> Self {
+        self.straight = self.descriptors.map(|descriptor| descriptor.and_then(Straight::of));
+        self
     }
 
     /// This process's own descriptor that standard output (1) or standard error (2) is, if it is one.
@@ -224,6 +244,85 @@ impl Console {
         true
     }
 
+    /// What a wave may write a text to itself, if it may.
+    #[inline]
+    fn straight<'a>(&'a self, stream: Stream, text: &RawSlice<'a>) -> Option<(&'a Straight, StagedRegion<'a>)> {
+        match (&self.straight[stream], text) {
+            (Some(straight), RawSlice::Staged(region)) if region.len() >= LONG && straight.works() => Some((straight, *region)),
+            _ => None,
+        }
+    }
+
+    /// Whether a long text should be written at once, or wait: not if there is room in the queue behind another text.
+    fn takes_no_long_text(&self) -> bool {
+        let queue = lock(&self.shared.queue);
+        queue.is_done() && GATHERED.with_borrow(VecDeque::is_empty) || queue.bytes >= AHEAD
+    }
+
+    /// Whether nothing is queued before a text.
+    fn is_done(&self) -> bool {
+        lock(&self.shared.queue).is_done()
+    }
+
+    /// Writes a text, or as much of it as can be, and queues the rest: on a wave, or on the blocking pool, which waits for what is queued before.
+    fn write(&self, straight: &Straight, stream: Stream, text: StagedRegion<'_>, thread: Thread) -> Result<u32, u32> {
+        let mut queue = lock(&self.shared.queue);
+        if thread == Thread::Pool && !queue.is_done() {
+            queue = self.wait_for_turn(queue);
+        }
+        if let Some(error) = queue.tell(stream) {
+            self.shared.note(&queue);
+            return Err(error);
+        }
+        let mut done = 0;
+        if queue.is_done() {
+            queue.writing = true;
+            drop(queue);
+            let (written, outcome) = straight.write(text);
+            done = written;
+            queue = lock(&self.shared.queue);
+            queue.writing = false;
+            if let Err(error) = outcome {
+                queue.fail(stream, text.len() - done, error, true);
+                let told = queue.tell(stream);
+                self.go_on(queue);
+                return told.map_or(Ok(text.len() as u32), Err);
+            }
+        }
+        if let Some(rest) = text.part(done, text.len() - done).filter(|rest| !rest.is_empty()) {
+            let rest = owned(&RawSlice::Staged(rest));
+            // What others have queued meanwhile comes behind.
+            if done > 0 { queue.push_first(stream, rest) } else { queue.push(stream, rest) }
+        }
+        self.go_on(queue);
+        Ok(text.len() as u32)
+    }
+
+    /// Waits until a long text can be written, or if others keep that from happening, until it can be queued.
+    fn wait_for_turn<'a>(&'a self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+        queue.flushing += 1;
+        self.shared.work.notify_one();
+        let written = &self.shared.written;
+        queue = written.wait_timeout_while(queue, TURN, |queue| !queue.is_done()).unwrap_or_else(PoisonError::into_inner).0;
+        queue = written.wait_while(queue, |queue| !queue.is_done() && queue.bytes >= AHEAD).unwrap_or_else(PoisonError::into_inner);
+        queue.flushing -= 1;
+        queue
+    }
+
+    /// A wave has written: whoever waited for that goes on.
+    fn go_on(&self, queue: MutexGuard<'_, Queue>) {
+        let waited_for = queue.flushing > 0;
+        if queue.texts.is_empty() {
+            self.shared.note(&queue);
+            drop(queue);
+        } else {
+            self.wake(queue);
+        }
+        if waited_for {
+            self.shared.written.notify_all();
+        }
+    }
+
     fn wait_until_done<'a>(&'a self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
         queue.flushing += 1;
         self.shared.work.notify_one();
@@ -269,7 +368,10 @@ impl Shared {
     fn work(&self, mut sinks: [Sink; 2]) {
         let mut queue = lock(&self.queue);
         loop {
-            while let Some((stream, text)) = queue.texts.pop_front() {
+            // (A wave that writes wakes this thread afterwards.)
+            while !queue.writing
+                && let Some((stream, text)) = queue.texts.pop_front()
+            {
                 queue.writing = true;
                 drop(queue);
                 let sink = &mut sinks[stream];
@@ -356,7 +458,11 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
         let text = call.raw_slice()?;
         let result = match told.failure(stream) {
             Some(error) => Err(error),
-            None => take(&told, call, stream, &text).map(|()| Ok(text.len() as u32))?,
+            None => match told.straight(stream, &text) {
+                Some((straight, text)) if call.may_block() => told.write(straight, stream, text, call.thread()),
+                Some(_) if told.takes_no_long_text() => return Err(Failure::WouldBlock),
+                _ => take(&told, call, stream, &text).map(|()| Ok(text.len() as u32))?,
+            },
         };
         call.reply(&result, &[]);
         Ok(())
@@ -374,11 +480,16 @@ pub(super) fn services(context: &Context, console: &Arc<Console>) -> Vec<Service
         let console = console.clone();
         move || console.release()
     });
+    // To write takes a wave no longer than it lets it; but it may not wait for texts before its own, which are others'.
+    let idle = {
+        let console = console.clone();
+        move || console.is_done()
+    };
     vec![
         context.adaptive(&define::console::print(|_, _| {}), print).after_messages(print_gathered),
         context.adaptive(&define::console::print_piece(|_, _, _, _| {}), piece),
         context.adaptive(&define::console::format(|_, _, _, _, _, _, _| 0), format).after_messages(format_gathered),
-        context.adaptive(&define::std_system::write(|_, _| Err(0)), write).after_messages(written_gathered),
+        context.adaptive(&define::std_system::write(|_, _| Err(0)), write).after_messages(written_gathered).brief_while(idle),
         context.adaptive(&define::std_system::flush(|_| Err(0)), flush),
     ]
 }

@@ -11,7 +11,7 @@ use hostcall_abi::{CallError, ReplyHead, Status};
 use super::*;
 use crate::policy::{Access, DirGrant, Limits};
 use crate::service::Run;
-use crate::service::call::Scratch;
+use crate::service::call::{Scratch, Thread};
 use crate::service::closing::Closing;
 use crate::service::lanes::{Answers, Copies, Facts, LaneCalls, Payload, Progress};
 use crate::service::out::OutsIn;
@@ -143,7 +143,8 @@ impl World {
         };
         let (mut streams, mut scratch, mut progress) = (vec![0; 4097], Scratch::default(), Progress::of(1));
         let stride = streams.len();
-        let answers = Answers { facts, progress: &mut progress, streams: &mut streams, stride, may_block };
+        let thread = if may_block { Thread::Pool } else { Thread::Serving };
+        let answers = Answers { facts, progress: &mut progress, streams: &mut streams, stride, thread };
         handler.serve(&mut LaneCalls { answers, scratch: &mut scratch });
         if progress.late != 0 {
             return Err(None);
@@ -567,5 +568,5 @@ fn every_service_of_the_table_is_registered_once() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), count), (90, 90), "{names:?}");
+    assert_eq!((names.len(), count), (91, 91), "{names:?}");
 }

@@ -10,7 +10,7 @@ use super::apart::{Apart, Done};
 use super::message::{Invalid, Message, Replies};
 use crate::record::{Report, install_hook};
 use crate::server::ServerError;
-use crate::service::call::Scratch;
+use crate::service::call::{Scratch, Thread};
 use crate::service::closing::Closing;
 use crate::service::definition::Definition;
 use crate::service::lanes::{Answers, LaneCalls, Progress, bits_of};
@@ -182,7 +182,7 @@ impl Callable {
             }
             let mut progress = Progress::default();
             let facts = message.facts(service, &report, &shared.closing);
-            let mut answers = Answers { facts, progress: &mut progress, streams, stride, may_block: false };
+            let mut answers = Answers { facts, progress: &mut progress, streams, stride, thread: Thread::Serving };
             answers.begin(0, lanes);
             LaneCalls { answers, scratch }.handle(&**handler);
             if let Some(after) = &service.after {

@@ -199,7 +199,7 @@ impl<'a> Batch<'a> {
 
     /// Whether the handler runs where it may block: on the blocking pool.
     pub fn may_block(&self) -> bool {
-        self.answers.may_block
+        self.answers.thread.may_block()
     }
 
     /// Where what ends the kernel is reported.
@@ -422,8 +422,8 @@ impl<'a> Answers<'a> {
     where
         'a: 'b,
     {
-        let Answers { facts, ref mut progress, ref mut streams, stride, may_block } = *self;
-        Batch::new(first, len, Answers { facts, progress, streams, stride, may_block }, scratch)
+        let Answers { facts, ref mut progress, ref mut streams, stride, thread } = *self;
+        Batch::new(first, len, Answers { facts, progress, streams, stride, thread }, scratch)
     }
 
     /// Posts that are left have been handled.

@@ -33,6 +33,24 @@ impl Scratch {
     }
 }
 
+/// Where a handler runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thread {
+    /// In a sweep of ports, which it must not delay.
+    Serving,
+    /// On a wave that waits, between its sweeps. It may block for a short time, and waits for nobody who may wait for this wave.
+    Wave,
+    /// On a thread of the blocking pool.
+    Pool,
+}
+
+impl Thread {
+    /// Whether the handler may block.
+    pub(crate) fn may_block(self) -> bool {
+        self != Self::Serving
+    }
+}
+
 /// Who calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller<'a> {
@@ -42,7 +60,7 @@ pub(crate) struct Caller<'a> {
     pub(crate) mask: u64,
     pub(crate) rank: u32,
     pub(crate) post: bool,
-    pub(crate) may_block: bool,
+    pub(crate) thread: Thread,
     pub(crate) report: &'a Report,
 }
 
@@ -106,7 +124,12 @@ impl<'a> Invocation<'a> {
 
     /// Whether the handler runs where it may block: on the blocking pool.
     pub fn may_block(&self) -> bool {
-        self.caller.may_block
+        self.caller.thread.may_block()
+    }
+
+    /// Where the handler runs.
+    pub(crate) fn thread(&self) -> Thread {
+        self.caller.thread
     }
 
     /// Where what ends the kernel is reported.

@@ -6,7 +6,7 @@ use hostcall_abi::port::LaneReplies;
 
 use super::answer::{AllAlike, Answer, Timing};
 use super::batch::{Batch, Requests};
-use super::call::Scratch;
+use super::call::{Scratch, Thread};
 use super::completion::{Completion, Owed};
 use super::failure::Failure;
 use super::lanes::{Answers, Progress, bits_of};
@@ -88,7 +88,7 @@ impl DeferredBatch {
         if streams.is_empty() {
             streams.resize(facts.lanes as usize * stride + LaneReplies::SPARE, 0);
         }
-        (Answers { facts, progress, streams, stride, may_block: false }, scratch)
+        (Answers { facts, progress, streams, stride, thread: Thread::Serving }, scratch)
     }
 
     /// Whoever was given it begins now.

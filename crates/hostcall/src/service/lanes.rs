@@ -9,7 +9,7 @@ use hostcall_abi::Status;
 use hostcall_abi::codec::{DecodeError, Fixed};
 
 use super::arguments::Var;
-use super::call::{Caller, Invocation, Scratch, put_failure, put_head, put_status};
+use super::call::{Caller, Invocation, Scratch, Thread, put_failure, put_head, put_status};
 use super::closing::Closing;
 use super::failure::{Failure, HandlerResult};
 use super::handler::NowFn;
@@ -123,9 +123,9 @@ impl<'a> Facts<'a> {
     }
 
     #[inline(always)]
-    fn caller(&self, rank: u32, may_block: bool) -> Caller<'a> {
+    fn caller(&self, rank: u32, thread: Thread) -> Caller<'a> {
         let Self { number, report, port, mask, post, .. } = *self;
-        Caller { service: number, port, mask, rank, post, may_block, report }
+        Caller { service: number, port, mask, rank, post, thread, report }
     }
 
     /// The `rank`-th lane's call, which is answered later and elsewhere, or why it cannot be decoded. Its reply does not go to `stream`.
@@ -144,7 +144,7 @@ impl<'a> Facts<'a> {
             OutsIn::Nothing,
             arena,
             outs,
-            self.caller(rank, false),
+            self.caller(rank, Thread::Serving),
         ))
     }
 }
@@ -182,7 +182,7 @@ pub(crate) struct Answers<'a> {
     /// The message's streams of replies, one for each lane, `stride` units from one to the next.
     pub(crate) streams: &'a mut [u32],
     pub(crate) stride: usize,
-    pub(crate) may_block: bool,
+    pub(crate) thread: Thread,
 }
 
 impl Answers<'_> {
@@ -269,7 +269,7 @@ impl Answers<'_> {
     /// A lane's call failed: it goes on elsewhere, or is reported.
     #[cold]
     fn note(&mut self, rank: u32, failure: &Failure) {
-        if !self.may_block && self.facts.service.goes_on_elsewhere(failure) {
+        if !self.thread.may_block() && self.facts.service.goes_on_elsewhere(failure) {
             self.progress.late |= 1 << rank;
         } else {
             self.progress.late &= !(1 << rank);
@@ -288,7 +288,7 @@ impl Answers<'_> {
         handler: impl FnOnce(&mut Invocation<'_>) -> HandlerResult,
     ) {
         let Facts { payload, service, outs: outs_in, .. } = self.facts;
-        let caller = self.facts.caller(rank, self.may_block);
+        let caller = self.facts.caller(rank, self.thread);
         let start = rank as usize * self.stride;
         let stream = &mut self.streams[start..start + self.stride];
         let mut call = Invocation::new(payload.lane(rank), service.shape, var, stream, outs_in, arena, outs, caller);

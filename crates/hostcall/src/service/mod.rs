@@ -61,10 +61,29 @@ pub struct Service {
     pub(crate) definition: Definition,
     pub(crate) run: Run,
     pub(crate) once: bool,
-    /// See [`Service::brief`].
-    pub(crate) brief: bool,
+    pub(crate) brief: Brief,
     /// Called on the serving thread when all lanes of a message have been handled there.
     pub(crate) after: Option<Arc<dyn Fn() + Send + Sync>>,
+}
+
+/// Whether a wave that waits may run a service's handler: see [`Service::brief`].
+#[derive(Clone)]
+pub(crate) enum Brief {
+    Never,
+    Always,
+    /// As long as this is true.
+    While(Arc<dyn Fn() -> bool + Send + Sync>),
+}
+
+impl Brief {
+    /// Whether it may now.
+    pub(crate) fn now(&self) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always => true,
+            Self::While(f) => f(),
+        }
+    }
 }
 
 impl Service {
@@ -97,7 +116,7 @@ impl Service {
     }
 
     fn of(definition: Definition, run: Run) -> Self {
-        Self { definition, run, once: false, brief: false, after: None }
+        Self { definition, run, once: false, brief: Brief::Never, after: None }
     }
 
     /// A service whose handler takes a [`Completion`] along and answers it later, from any thread.
@@ -151,7 +170,14 @@ impl Service {
     /// A handler that may block, but waits for nobody: what it does comes to an end whatever others do. So a wave that waits may run it.
     #[must_use]
     pub(crate) fn brief(mut self) -> Self {
-        self.brief = true;
+        self.brief = Brief::Always;
+        self
+    }
+
+    /// As [`Service::brief`], while `f` says so.
+    #[must_use]
+    pub(crate) fn brief_while(mut self, f: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.brief = Brief::While(Arc::new(f));
         self
     }
 

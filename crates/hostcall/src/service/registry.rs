@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use hostcall_abi::{CallError, Callee};
 
-use super::Service;
 use super::call::blank_replies;
 use super::definition::{Definition, Shape};
 use super::failure::Failure;
 use super::handler::Run;
+use super::{Brief, Service};
 use crate::record::stats::Counters;
 
 /// Why a service was not registered.
@@ -55,7 +55,7 @@ pub(crate) struct Registered {
     /// For handlers of whole messages: [`blank_replies`].
     pub(crate) blank: Box<[u32]>,
     pub(crate) run: Run,
-    pub(crate) brief: bool,
+    pub(crate) brief: Brief,
     pub(crate) after: Option<Arc<dyn Fn() + Send + Sync>>,
     state: AtomicU32,
     pub(crate) counters: Counters,

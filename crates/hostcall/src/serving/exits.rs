@@ -21,7 +21,7 @@ use crate::service::call::Scratch;
 use crate::service::completion::Owed;
 use crate::service::lanes::{Facts, Payload, bits_of};
 use crate::service::registry::Registered;
-use crate::service::{Completion, DeferredBatch, Failure, Run};
+use crate::service::{Brief, Completion, DeferredBatch, Failure, Run};
 
 /// A message some of whose lanes are answered later.
 pub(super) struct Late<'a> {
@@ -56,8 +56,8 @@ impl<'a> Exits<'a> {
         }
     }
 
-    fn submit(self, job: Job, brief: bool) {
-        match self.kept.filter(|_| brief) {
+    fn submit(self, job: Job, brief: &Brief) {
+        match self.kept.filter(|_| brief.now()) {
             Some(kept) => kept.borrow_mut().push(job),
             None => self.pool.submit(job),
         }
@@ -97,7 +97,7 @@ pub(crate) fn go(exits: Exits<'_>, open: &Arc<dyn Answer>, lanes: u32, late: u64
         let lanes = if handler.is_whole() { (left >> first).trailing_ones() } else { 1 };
         left &= !bits_of(first, lanes);
         let done = Owed::new(open.clone(), bits_of(first, lanes), timing);
-        exits.submit(Job { message: open.clone(), first, lanes, done, attempt }, service.brief);
+        exits.submit(Job { message: open.clone(), first, lanes, done, attempt }, &service.brief);
     }
 }
 

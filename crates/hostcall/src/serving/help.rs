@@ -9,46 +9,56 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::message::Worker;
-use super::pool::Memory;
+use super::pool::{Job, Memory};
 use super::threads::Core;
+use crate::service::call::Thread;
 
 /// The waves of one server that may help at once.
 pub(crate) struct Helpers {
     core: Arc<Core>,
     /// Waves take these locks by `try_lock` only: who finds all of them taken waits as if nobody helped.
-    helpers: Box<[Mutex<Helper>]>,
-}
-
-/// What one of them has for itself meanwhile.
-struct Helper {
-    worker: Worker,
-    memory: Memory,
+    helpers: Box<[Mutex<Worker>]>,
+    /// Of those who run no job: a job may take longer than a sweep, and keeps nobody from helping.
+    memories: Mutex<Vec<Memory>>,
 }
 
 impl Helpers {
     /// `core` has places for `count`.
     pub(crate) fn new(core: &Arc<Core>, count: usize) -> Arc<Self> {
-        let helper = |n| Helper { worker: Worker::keeping(core.clone(), core.threads() + n), memory: Memory::default() };
-        Arc::new(Self { core: core.clone(), helpers: (0..count).map(|n| Mutex::new(helper(n))).collect() })
+        let helper = |n| Mutex::new(Worker::keeping(core.clone(), core.threads() + n));
+        Arc::new(Self { core: core.clone(), helpers: (0..count).map(helper).collect(), memories: Mutex::default() })
     }
 
     /// Serves what is there, on a wave that waits. Whether anything was.
     pub(crate) fn help(&self) -> bool {
-        let Some(mut helper) = self.helpers.iter().find_map(free) else { return false };
-        let Helper { worker, memory } = &mut *helper;
-        let found = self.core.help(worker);
-        for job in worker.take_kept() {
-            // What a job owns may be the last of a service, and panic when it is dropped. Unwind safety: the memory is cleared for each call.
-            let _ = catch_unwind(AssertUnwindSafe(|| job.run(memory, || {})));
+        let Some(mut worker) = self.helpers.iter().find_map(free) else { return false };
+        let found = self.core.help(&mut worker);
+        let jobs = worker.take_kept();
+        drop(worker);
+        if !jobs.is_empty() {
+            self.run(jobs);
         }
         found
+    }
+
+    fn run(&self, jobs: Vec<Job>) {
+        let mut memory = self.memories().pop().unwrap_or_default();
+        for job in jobs {
+            // What a job owns may be the last of a service, and panic when it is dropped. Unwind safety: the memory is cleared for each call.
+            let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory, Thread::Wave, || {})));
+        }
+        self.memories().push(memory);
+    }
+
+    fn memories(&self) -> MutexGuard<'_, Vec<Memory>> {
+        self.memories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The server ends: nothing is held on to, and nobody helps any more.
     pub(crate) fn end(&self) {
         for helper in &self.helpers {
             // Who helps now does so for a short time.
-            helper.lock().unwrap_or_else(PoisonError::into_inner).worker.forget();
+            helper.lock().unwrap_or_else(PoisonError::into_inner).forget();
         }
     }
 }
@@ -59,7 +69,7 @@ impl std::fmt::Debug for Helpers {
     }
 }
 
-fn free(helper: &Mutex<Helper>) -> Option<MutexGuard<'_, Helper>> {
+fn free(helper: &Mutex<Worker>) -> Option<MutexGuard<'_, Worker>> {
     match helper.try_lock() {
         Ok(helper) => Some(helper),
         // Handlers are guarded; whatever panicked, a worker's state is whole between sweeps.

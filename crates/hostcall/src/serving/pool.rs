@@ -15,7 +15,7 @@ use std::time::Duration;
 use hostcall_abi::Status;
 
 use crate::service::answer::Answer;
-use crate::service::call::Scratch;
+use crate::service::call::{Scratch, Thread};
 use crate::service::completion::Owed;
 use crate::service::lanes::{Answers, LaneCalls, Progress, bits_of};
 use crate::service::{Failure, Run};
@@ -46,8 +46,8 @@ pub(crate) struct Memory {
 }
 
 impl Job {
-    /// Runs the handler, then `finish`, then answers.
-    pub(crate) fn run(mut self, memory: &mut Memory, finish: impl FnOnce()) {
+    /// Runs the handler on this thread, which is a `thread`, then `finish`, then answers.
+    pub(crate) fn run(mut self, memory: &mut Memory, thread: Thread, finish: impl FnOnce()) {
         self.done.start();
         let Memory { scratch, streams } = memory;
         let facts = self.message.facts();
@@ -62,7 +62,7 @@ impl Job {
             streams.resize(needed, 0);
         }
         let mut progress = Progress::of(bits_of(self.first, self.lanes));
-        let answers = Answers { facts, progress: &mut progress, streams, stride, may_block: true };
+        let answers = Answers { facts, progress: &mut progress, streams, stride, thread };
         let mut calls = LaneCalls { answers, scratch };
         if self.attempt == Attempt::First {
             calls.answers.begin(self.first, self.lanes);
@@ -221,7 +221,7 @@ impl Shared {
                 };
                 // Handlers are guarded. What a job owns may be the last of a service, and a subscriber of `tracing` may panic: the thread goes on.
                 // Unwind safety: the memory is cleared for each call.
-                let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory, idle_again)));
+                let _ = catch_unwind(AssertUnwindSafe(|| job.run(&mut memory, Thread::Pool, idle_again)));
                 state = self.lock();
             } else if state.closed {
                 state.threads -= 1;

@@ -47,7 +47,7 @@ pub(super) struct Queue {
     /// Bytes in `texts`, and of the one that is being written.
     pub(super) bytes: usize,
     pub(super) pieces: Pieces,
-    /// The thread is writing what it took.
+    /// The thread is writing what it took, or a wave its own text.
     pub(super) writing: bool,
     /// The thread waits for work, and nobody has woken it: to wake one that is awake is a system call as well, of which a million texts would make a
     /// million.
@@ -71,6 +71,12 @@ impl Queue {
         }
     }
 
+    /// Queues the rest of a text that was begun before all others.
+    pub(super) fn push_first(&mut self, stream: Stream, rest: Vec<u8>) {
+        self.bytes += rest.len();
+        self.texts.push_front((stream, rest));
+    }
+
     /// Queues texts whose last piece has not come: their kernels are over.
     pub(super) fn release_pieces(&mut self) {
         for (stream, text) in self.pieces.take_all() {
@@ -80,7 +86,7 @@ impl Queue {
 
     /// Whether everything that came is written, as far as it could be.
     pub(super) fn is_done(&self) -> bool {
-        !self.started || self.closing || !self.writing && self.texts.is_empty()
+        self.closing || !self.writing && self.texts.is_empty()
     }
 
     /// A text could not be written. What follows is dropped with it if nobody reads the stream, and if a program writes there that will be `told`: up to that moment

@@ -181,3 +181,58 @@ fn a_closed_stream_keeps_nobody_waiting_for_room() {
     }
     assert_eq!(console.flush().unwrap_err().bytes, 4 * FULL as u64);
 }
+
+/// A console whose waves write long texts to this pipe, as its thread writes the others.
+#[cfg(target_os = "linux")]
+fn straight(to: io::PipeWriter) -> Console {
+    use std::os::fd::AsFd;
+    // For as long as the process lives, as its own descriptors do.
+    let lasting: &'static io::PipeWriter = Box::leak(Box::new(to.try_clone().unwrap()));
+    let mut console = Console::new(Sink::Writer(Box::new(to)), Sink::Null);
+    console.straight[0] = straight::Straight::of(lasting.as_fd());
+    console
+}
+
+/// What a wave does with a long text.
+#[cfg(target_os = "linux")]
+fn by_wave(console: &Console, text: &mut [u8]) -> Result<u32, u32> {
+    // SAFETY: a slice, which nobody else uses meanwhile.
+    let text = unsafe { StagedRegion::new(std::ptr::NonNull::from(&mut *text).cast(), text.len()) };
+    console.write(console.straight[0].as_ref().unwrap(), 0, text, Thread::Wave)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_wave_leaves_to_the_queue_what_a_pipe_has_no_room_for() {
+    use std::io::Read;
+    let (mut from, to) = io::pipe().unwrap();
+    let console = straight(to);
+    console.print(0, &b"before"[..]);
+    let mut texts = [vec![b'1'; LONG], vec![b'2'; 1 << 20], vec![b'3'; LONG]];
+    assert!(console.settle(true));
+    for text in &mut texts {
+        // Nobody reads yet, and it is accepted all the same.
+        assert_eq!(by_wave(&console, text), Ok(text.len() as u32));
+    }
+    console.print(0, &b"behind"[..]);
+    let expected = [&b"before"[..], &texts.concat(), b"behind"].concat();
+    let mut got = vec![0; expected.len()];
+    from.read_exact(&mut got).unwrap();
+    assert!(got == expected);
+    console.flush().unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_wave_is_told_at_once_that_nobody_reads() {
+    let (from, to) = io::pipe().unwrap();
+    let console = straight(to);
+    let mut text = vec![b'x'; LONG];
+    assert_eq!(by_wave(&console, &mut text), Ok(LONG as u32));
+    drop(from);
+    for _ in 0..2 {
+        assert_eq!(by_wave(&console, &mut text), Err(super::super::errno::EPIPE));
+    }
+    // No news to anybody.
+    console.flush().unwrap();
+}

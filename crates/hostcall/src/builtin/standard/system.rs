@@ -11,7 +11,7 @@ use super::super::opening::umask;
 use super::super::{define, errno};
 use super::input::Source;
 use crate::policy::Policy;
-use crate::service::{HandlerResult, Invocation, Service};
+use crate::service::{Failure, HandlerResult, Invocation, RawOut, Service};
 
 /// Fills with random bytes from the system's generator.
 fn entropy(into: &mut [u8]) -> std::io::Result<()> {
@@ -53,12 +53,28 @@ fn text(call: &mut Invocation<'_>, text: Option<&[u8]>) -> HandlerResult {
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Source>) -> Vec<Service> {
     let (start, p, policy, input) = (policy.mounts.start().to_vec(), policy.clone(), policy.clone(), input.clone());
     vec![
-        // Though it does not wait for input: what another process reads first, it would wait for.
-        context.blocking(&define::std_system::stdin(|_| Err(0)), move |call| {
-            let into = call.out::<u8>()?;
-            let result = input.read(into).map_err(|error| errno::of(&error.into()));
+        context.adaptive(&define::std_system::stdin(|_| Err(0)), move |call| {
+            let out = call.raw_out()?;
+            let (into, mut scratch) = match out {
+                RawOut::Staged(region) => (std::ptr::slice_from_raw_parts_mut(region.as_ptr(), region.len()), None),
+                RawOut::Scratch(bytes) => (std::ptr::from_mut(bytes), Some(bytes)),
+            };
+            // SAFETY: the call's part of the staging area or its scratch, valid for writes during the call. Nothing refers to the bytes meanwhile (`scratch`
+            // is used again only afterwards).
+            let result = match unsafe { input.read_now(into) } {
+                Some(read) => read,
+                // Though it does not wait for input: what another process reads first, it would wait for.
+                None if !call.may_block() => return Err(Failure::WouldBlock),
+                // SAFETY: as above.
+                None => unsafe { input.read(into) },
+            };
+            let result = result.map_err(|error| errno::of(&error.into()));
             let read = result.unwrap_or(0);
-            call.reply(&result.map(|read| read as u32), &[&into[..read]]);
+            let result = result.map(|read| read as u32);
+            match scratch.take() {
+                Some(bytes) => call.reply(&result, &[&bytes[..read]]),
+                None => call.reply_in_place(&result, &[read]),
+            }
             Ok(())
         }),
         context.inline(&define::std_system::entropy(|_| Err(0)), |call| {
