@@ -105,7 +105,7 @@ pub(super) const PROGRAMS: [Program; 18] = [
         bin: "tokei",
         runs: &[
             &["src", "text"],
-            &["--hidden", "--files", "--sort=lines", "."],
+            &["--hidden", "--sort=lines", "."],
             &["-C", "-o", "json", "src"],
             &["-t=JSON,HTML", "--hidden", "."],
             &["missing"],
@@ -189,7 +189,7 @@ pub(super) const PROGRAMS: [Program; 18] = [
             &["regex", "-f", "-r", "--no-dump", "(d)eepest", "${1}eeply", "text"],
             &["regex", "-f", "-b", "--no-dump", "a.txt", "b.txt", "text/a.txt"],
             &["to-ascii", "-n", "text/words.txt"],
-            &["regex", "-f", "a", "b", "missing"],
+            &["regex", "-f", "--no-dump", "a", "b", "missing"],
         ],
         ..LATER
     },
@@ -223,7 +223,7 @@ pub(super) const PROGRAMS: [Program; 18] = [
         version: "1.5.9",
         bin: "fend",
         build: &["--no-default-features"],
-        runs: &[&["5 ft 11 in to cm"], &["sqrt 2 to 30 dp"], &["0xff to binary"], &["30! / 28!"], &["1 month ago +"]],
+        runs: &[&["6 ft to cm"], &["sqrt 2 to 30 dp"], &["0xff to binary"], &["30! / 28!"], &["1 month ago +"]],
         ..LATER
     },
     Program {
