@@ -124,7 +124,7 @@ fn build(program: &Program, native: bool) -> impl Fn(&Path) -> Command {
     let target = target_dir(if native { "native" } else { "device" });
     command.args(["-q", "--locked", "--bin", bin]).args(program.build).arg("--target-dir").arg(&target).current_dir(&dir);
     // What the program is, not what this build is of it.
-    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "0").env_remove("RUSTFLAGS");
+    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "0").env("RUSTFLAGS", program.flags);
     succeeded(command);
     let file = if native {
         target.join("debug").join(bin)

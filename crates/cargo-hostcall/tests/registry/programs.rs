@@ -7,21 +7,15 @@ pub(super) struct Program {
     pub(super) bin: &'static str,
     /// Options for cargo.
     pub(super) build: &'static [&'static str],
+    /// Options for the compiler.
+    pub(super) flags: &'static str,
     /// Whether it is tried by default.
     pub(super) usual: bool,
     pub(super) runs: &'static [&'static [&'static str]],
 }
 
 /// What a program is that does not say otherwise: it is tried if all are asked for.
-const LATER: Program = Program { package: "", version: "", bin: "", build: &[], usual: false, runs: &[] };
-
-/// Without Oniguruma, which is in C. The feature `minimal-application` asks for it, and the program needs the code that this feature stands for. So the
-/// features that it consists of are named, with the engine in Rust, and the compiler is told that the feature itself is there.
-const BAT: &[&str] = &[
-    "--no-default-features",
-    "--features=clap,etcetera,paging,wild,regex-fancy",
-    "--config=build.rustflags=['--cfg=feature=\"minimal-application\"']",
-];
+const LATER: Program = Program { package: "", version: "", bin: "", build: &[], flags: "", usual: false, runs: &[] };
 
 pub(super) const PROGRAMS: [Program; 18] = [
     Program {
@@ -117,7 +111,10 @@ pub(super) const PROGRAMS: [Program; 18] = [
         package: "bat",
         version: "0.26.1",
         bin: "bat",
-        build: BAT,
+        // Without Oniguruma, which is in C. The feature `minimal-application` asks for it, and the program needs the code that this feature stands for. So
+        // the features that it consists of are named, with the engine in Rust, and the compiler is told that the feature itself is there.
+        build: &["--no-default-features", "--features=clap,etcetera,paging,wild,regex-fancy"],
+        flags: "--cfg=feature=\"minimal-application\"",
         runs: &[
             &["src/lib.rs", "text/words.txt"],
             &[
