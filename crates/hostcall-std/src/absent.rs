@@ -171,6 +171,36 @@ return_error! {
     libc_atexit(Pointer): 0;
 }
 
+/// A terminal's settings as C has them on Linux, as far as they are changed here.
+#[repr(C)]
+pub struct Termios {
+    /// Of input, output, the line and the terminal itself: bits.
+    modes: [u32; 4],
+    _line: u8,
+    characters: [u8; 32],
+}
+
+/// Changes settings to those of a raw terminal. Programs do this to settings before they find that there is no terminal.
+///
+/// # Safety
+/// `settings` is valid for reads and writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_cfmakeraw(settings: *mut Termios) {
+    /// `IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON`; `OPOST`; `CSIZE | PARENB`; `ECHO | ECHONL | ICANON | ISIG | IEXTEN`.
+    const CLEARED: [u32; 4] = [0x5eb, 0x1, 0x130, 0x804b];
+    const CS8: u32 = 0x30;
+    const VTIME: usize = 5;
+    const VMIN: usize = 6;
+    // SAFETY: the caller's.
+    let settings = unsafe { &mut *settings };
+    for (modes, cleared) in settings.modes.iter_mut().zip(CLEARED) {
+        *modes &= !cleared;
+    }
+    settings.modes[2] |= CS8;
+    settings.characters[VMIN] = 1;
+    settings.characters[VTIME] = 0;
+}
+
 /// Functions that say who runs the program: who runs the host, whose files a program's files are.
 macro_rules! user {
     ($($name:ident: $which:literal),+) => { $(

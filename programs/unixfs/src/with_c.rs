@@ -33,6 +33,7 @@ pub fn all(fifo: bool) {
     used();
     moved();
     mapped();
+    settings();
     if fifo {
         pipes();
     }
@@ -59,6 +60,27 @@ fn known(dir: i32, name: &str, flags: i32) -> libc::stat {
     assert_eq!(unsafe { libc::fstatat(dir, c(name).as_ptr(), known.as_mut_ptr(), flags) }, 0, "{name}");
     // SAFETY: every bit pattern is one.
     unsafe { known.assume_init() }
+}
+
+/// A terminal's settings, of which nothing but memory is needed.
+fn settings() {
+    // SAFETY: every bit pattern is one.
+    let mut settings: libc::termios = unsafe { std::mem::zeroed() };
+    settings.c_cc.fill(7);
+    for bits in [0, !0] {
+        settings.c_iflag = bits;
+        settings.c_oflag = bits;
+        settings.c_cflag = bits;
+        settings.c_lflag = bits;
+        // SAFETY: they are a terminal's settings.
+        unsafe { libc::cfmakeraw(&raw mut settings) };
+        let libc::termios { c_iflag, c_oflag, c_cflag, c_lflag, c_cc, .. } = settings;
+        println!("raw {c_iflag:x} {c_oflag:x} {c_cflag:x} {c_lflag:x} {c_cc:?}");
+    }
+    let file = opened("raw", libc::O_RDWR | libc::O_CREAT);
+    say!("of a file", libc::tcgetattr(file, &raw mut settings));
+    closed(file);
+    say!("removed", libc::unlink(c("raw").as_ptr()));
 }
 
 /// From a directory on.

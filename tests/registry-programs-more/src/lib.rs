@@ -1,0 +1,1 @@
+//! Nothing: the package fetches what it depends on.
