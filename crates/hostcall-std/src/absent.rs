@@ -169,6 +169,14 @@ return_error! {
     libc_pthread_atfork(Pointer, Pointer, Pointer): 0;
     /// What a library's end would call. A program ends without.
     libc_atexit(Pointer): 0;
+    /// Where a thread's stack is, nobody is told.
+    libc_pthread_getattr_np(usize, Pointer): ENOSYS;
+    /// Threads' stacks are the launch's.
+    libc_pthread_attr_init(Pointer): ENOSYS;
+    /// Where a thread's stack is, nobody is told.
+    libc_pthread_attr_getstack(Pointer, Pointer, Pointer): ENOSYS;
+    /// There is nothing in it.
+    libc_pthread_attr_destroy(Pointer): 0;
 }
 
 /// A terminal's settings as C has them on Linux, as far as they are changed here.
