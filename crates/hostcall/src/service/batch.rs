@@ -197,7 +197,7 @@ impl<'a> Batch<'a> {
         self.requests().is_post()
     }
 
-    /// Whether the handler runs where it may block: on the blocking pool.
+    /// Whether the handler runs where it may block: on the blocking pool, or for a short time on a wave that waits.
     pub fn may_block(&self) -> bool {
         self.answers.thread.may_block()
     }

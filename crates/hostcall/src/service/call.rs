@@ -122,7 +122,7 @@ impl<'a> Invocation<'a> {
         self.caller.post
     }
 
-    /// Whether the handler runs where it may block: on the blocking pool.
+    /// Whether the handler runs where it may block: on the blocking pool, or for a short time on a wave that waits.
     pub fn may_block(&self) -> bool {
         self.caller.thread.may_block()
     }
