@@ -51,7 +51,7 @@ fn text(call: &mut Invocation<'_>, text: Option<&[u8]>) -> HandlerResult {
 }
 
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Source>) -> Vec<Service> {
-    let (start, p, policy, input) = (policy.mounts.start().to_vec(), policy.clone(), policy.clone(), input.clone());
+    let (start, variables, policy, input) = (policy.mounts.start().to_vec(), policy.clone(), policy.clone(), input.clone());
     vec![
         context.adaptive(&define::std_system::stdin(|_| Err(0)), move |call| {
             let out = call.raw_out()?;
@@ -85,7 +85,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, input: &Arc<Sour
         }),
         context.inline(&define::std_system::variable(|_, _| None), move |call| {
             let index = call.fixed()?;
-            text(call, variable(&p, index).as_deref())
+            text(call, variable(&variables, index).as_deref())
         }),
         context.inline(&define::std_system::rest(|_, _, _, _| None), move |call| {
             let (list, index, from) = (call.fixed::<u32>()?, call.fixed::<u32>()?, call.fixed::<u32>()?);
