@@ -131,8 +131,8 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     // Another package has tests of the name `programs`, which `cargo test` runs as well.
     let only = if nextest() { "-E package(cargo-hostcall)" } else { "" };
     let mut programs = over_hsa(&format!("--test programs --test kernels --test demo {only}"));
-    // As much as programs without optimisations ask of the simulator: their stacks and threads.
-    programs.env("HSA_ON_SIM", "sms=16,stack=1m;sms=16,stack=1m,nobar;sms=16,stack=1m,lanes=64");
+    // As much as programs ask of the simulator: their threads, and stacks for those that call themselves 20 000 times.
+    programs.env("HSA_ON_SIM", "sms=16,stack=32m;sms=16,stack=32m,nobar;sms=16,stack=32m,lanes=64");
     steps.tests("programs and kernels with std, and the demo, through the HSA plugin, over the stand-in", [programs]);
     super::amd_bundle::step(sh, steps);
     super::scarcity::some(steps);
