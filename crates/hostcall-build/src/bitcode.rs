@@ -122,15 +122,19 @@ pub(crate) fn prepared(package: &str, gpu: &Gpu<'_>, style: Style, module: &str)
 }
 
 /// The module in `file`, of which this is the text, with its functions marked; the path of what is made.
-pub(crate) fn marked(gpu: &Gpu<'_>, style: Style, text: &str, file: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
-    let [small, marked] = ["small.csv", "marked.bc"].map(|name| dir.join(name));
-    let attributes = small_attributes(text, style, gpu.triple.starts_with("nvptx")) + &kernel_attributes(text, gpu.convention);
-    fs::write(&small, attributes).map_err(BuildError::io("write", &small))?;
+fn marked(gpu: &Gpu<'_>, style: Style, text: &str, file: &Path, dir: &Path) -> Result<PathBuf, BuildError> {
+    let [about, marked] = ["about.csv", "marked.bc"].map(|name| dir.join(name));
+    fs::write(&about, attributes(gpu, style, text)).map_err(BuildError::io("write", &about))?;
     // A step of its own: reading bitcode gives intrinsics their own attributes back, and so undoes the marking of those that
     // are not convergent, like memcpy's.
     let opt = gpu.toolchain.llvm("opt").args(["-passes=forceattrs", "-force-attribute=convergent"]);
-    opt.arg(format!("-forceattrs-csv-path={}", small.display())).arg(file).arg("-o").arg(&marked).output()?;
+    opt.arg(format!("-forceattrs-csv-path={}", about.display())).arg(file).arg("-o").arg(&marked).output()?;
     Ok(marked)
+}
+
+/// What functions of the module (as text) are besides convergent, for `opt`'s `forceattrs`: a line for each attribute.
+pub(crate) fn attributes(gpu: &Gpu<'_>, style: Style, text: &str) -> String {
+    small_attributes(text, style, gpu.triple.starts_with("nvptx")) + &kernel_attributes(text, gpu.convention)
 }
 
 /// What `opt` is told of how large a function may be to be inlined.

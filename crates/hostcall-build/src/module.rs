@@ -24,6 +24,12 @@ pub(crate) fn definition(line: &str) -> Option<(&str, &str)> {
     Some((before, symbol(after)))
 }
 
+/// The function that a line begins or declares.
+pub(crate) fn function(line: &str) -> Option<&str> {
+    let (_, after) = line.strip_prefix("define ").or_else(|| line.strip_prefix("declare "))?.split_once('@')?;
+    Some(symbol(after))
+}
+
 /// The symbol that `text` begins with, perhaps in quotes.
 pub(crate) fn symbol(text: &str) -> &str {
     let name = text.trim_start_matches('"');

@@ -130,15 +130,19 @@ fn assemble_parts(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Option<Vec<u8>> {
 
 fn join_parts(ptxas: &Ptxas, nvlink: &Nvlink, parts: &[(String, String)], arch: &str, cache: &Path) -> Result<Vec<u8>, BuildError> {
     let done = Parts::of(parts.len());
-    let objects = at_once::each(parts, |(_, part)| {
-        let assemble = |flags: &[&str]| {
-            let ptxas = ptxas.with(flags);
-            cached(cache, &[part.as_bytes(), ptxas.identity().as_bytes(), arch.as_bytes()], |_| ptxas.assemble(part.as_bytes(), arch))
-        };
-        let object = assemble(OF_PART[0]).or_else(|_| assemble(OF_PART[1]));
-        done.one();
-        object
-    })?;
+    let objects = at_once::each(
+        parts,
+        |(_, part)| part.len(),
+        |(_, part)| {
+            let assemble = |flags: &[&str]| {
+                let ptxas = ptxas.with(flags);
+                cached(cache, &[part.as_bytes(), ptxas.identity().as_bytes(), arch.as_bytes()], |_| ptxas.assemble(part.as_bytes(), arch))
+            };
+            let object = assemble(OF_PART[0]).or_else(|_| assemble(OF_PART[1]));
+            done.one();
+            object
+        },
+    )?;
     let identity = nvlink.identity();
     let mut key: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
     key.extend([identity.as_bytes(), arch.as_bytes()]);

@@ -8,7 +8,7 @@ use super::{Facts, LIBRARY, Part, split};
 use crate::bitcode::{self, Style};
 use crate::cache::{cache_directory, cached};
 use crate::gpu::Gpu;
-use crate::module::definition;
+use crate::module::{definition, function};
 use crate::stdlib::shorten;
 use crate::{BuildError, at_once, copies, nvptx, progress, recipe, shared_stacks, statics};
 
@@ -36,11 +36,15 @@ pub(crate) fn ptx(
     let whole = Whole { lanes: shared_stacks::lanes(&module), serves: copies::serves(&module) };
     let cache = cache_directory("parts")?;
     let done = progress::Parts::of(parts.len());
-    let compiled = at_once::each(&parts, |part| {
-        let text = kept(package, gpu, part, &whole, &cache)?;
-        done.one();
-        Ok((part.name.clone(), text))
-    })?;
+    let compiled = at_once::each(
+        &parts,
+        |part| part.text.len(),
+        |part| {
+            let text = kept(package, gpu, part, &whole, &cache)?;
+            done.one();
+            Ok((part.name.clone(), text))
+        },
+    )?;
     // What is not understood comes back empty.
     if compiled.iter().any(|(_, text)| text.is_empty()) {
         return Ok(None);
@@ -64,17 +68,26 @@ fn kept(package: &str, gpu: &Gpu<'_>, part: &Part, whole: &Whole, cache: &Path) 
 }
 
 fn compile(package: &str, gpu: &Gpu<'_>, part: &Part, whole: &Whole, dir: &Path) -> Result<String, BuildError> {
-    let toolchain = gpu.toolchain;
-    let [text, optimised] = ["part.ll", "optimised.bc"].map(|name| dir.join(name));
+    let [text, about] = ["part.ll", "about.csv"].map(|name| dir.join(name));
     fs::write(&text, &part.text).map_err(BuildError::io("write", &text))?;
-    let marked = bitcode::marked(gpu, Style::Program, &part.text, &text, dir)?;
-    let opt = toolchain.llvm("opt").arg("-passes=globaldce,default<O2>,globaldce").args(bitcode::inlining(gpu, Style::Program));
-    opt.arg(&marked).arg("-o").arg(&optimised).output()?;
-    let module = toolchain.llvm("llvm-dis").arg(&optimised).args(["-o", "-"]).text()?;
+    let mut attributes = bitcode::attributes(gpu, Style::Program, &part.text) + &convergent(&part.text);
+    // Of equal functions one stays: none that looks instead of one that does not, nor the other way round.
+    attributes.extend(part.checked.iter().map(|name| format!("{name},hostcall-checked=yes\n")));
+    fs::write(&about, attributes).map_err(BuildError::io("write", &about))?;
+    // One step where a whole program takes three: a process takes longer to start than many a part to be optimised.
+    let opt = gpu.toolchain.llvm("opt").arg("-passes=forceattrs,globaldce,mergefunc,default<O2>,mergefunc,globaldce");
+    let opt = opt.arg(format!("-forceattrs-csv-path={}", about.display())).args(bitcode::inlining(gpu, Style::Program));
+    let module = opt.arg(&text).args(["-S", "-o", "-"]).text()?;
     let module = if whole.serves { copies::served_elsewhere(&module) } else { module };
     // What the optimiser has made of a function under another name looks, too.
     let unchecked: HashSet<&str> =
         part.text.lines().filter_map(definition).map(|(_, name)| name).filter(|name| !part.checked.contains(*name)).collect();
     let shared = shared_stacks::share_part(&module, whole.lanes, part.name == LIBRARY, |name| !unchecked.contains(name));
     nvptx::code(gpu, &bitcode::with_stacks(package, gpu, shared, dir)?, dir)
+}
+
+/// For `opt`: all functions are convergent but LLVM's own, of which it knows. A part has no names that would be in quotes.
+fn convergent(module: &str) -> String {
+    let functions = module.lines().filter_map(function).filter(|name| !name.starts_with("llvm."));
+    functions.map(|name| format!("{name},convergent\n")).collect()
 }

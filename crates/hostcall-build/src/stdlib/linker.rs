@@ -111,10 +111,8 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let toolchain = &sysroot.toolchain;
     let files = |suffix: &str| arguments.iter().filter(|argument| argument.ends_with(suffix)).map(PathBuf::from).collect::<Vec<_>>();
     let (objects, archives) = (files(".o"), files(".rlib"));
-    // The program's own crates are linked whole, because nothing but the host refers to a kernel; of everything else, what is needed. Crates refer to
-    // each other in both directions (panics, allocation), hence twice.
-    let [program, linked, lowered, functions, reached] =
-        ["program.bc", "linked.bc", "lowered.bc", "functions.ll", "reached.bc"].map(|name| dir.join(name));
+    // The program's own crates are linked whole, because nothing but the host refers to a kernel; of everything else, what is needed.
+    let [program, linked, functions, reached] = ["program.bc", "linked.bc", "functions.ll", "reached.bc"].map(|name| dir.join(name));
     let link = |to: &Path| toolchain.llvm("llvm-link").arg("--ignore-non-bitcode").arg("-o").arg(to);
     let own = dir.join("own.bc");
     link(&own).args(&objects).output()?;
@@ -122,8 +120,15 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let (ours, others): (Vec<&PathBuf>, _) = archives.iter().partition(|archive| archive.starts_with(&sysroot.dir));
     let libraries = joined(sysroot, &ours, dir)?;
     let libraries: Vec<&PathBuf> = others.into_iter().chain([&libraries]).collect();
-    link(&linked).arg("--only-needed").arg(&program).args(libraries.iter().chain(&libraries)).output()?;
-    let names = symbols::of_module(toolchain, &linked)?;
+    let join = |times: usize| {
+        link(&linked).arg("--only-needed").arg(&program).args(libraries.iter().cycle().take(libraries.len() * times)).output()?;
+        symbols::of_module(toolchain, &linked)
+    };
+    let mut names = join(1)?;
+    // Crates may refer to each other in both directions (panics, allocation): what one needs is in one before it then.
+    if names.missing().any(|name| !VARIADIC.contains(&name)) {
+        names = join(2)?;
+    }
     let visible: Vec<&str> = names.exported(&EXPORTED).collect();
     let exports = dir.join("exports");
     let keep = |names: &[&str]| fs::write(&exports, names.join("\n")).map_err(BuildError::io("write", &exports));
@@ -137,8 +142,7 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
         "-passes=internalize,globaldce,expand-variadics",
         "-expand-variadics-override=lowering",
     ]);
-    opt.arg(&public).arg(&linked).arg("-o").arg(&lowered).output()?;
-    let text = toolchain.llvm("llvm-dis").arg(&lowered).args(["-o", "-"]).text()?;
+    let text = opt.arg(&public).arg(&linked).args(["-S", "-o", "-"]).text()?;
     let text = with_the_runtimes(&text);
     let with_functions = math::replace(&text);
     if sysroot.machine == Machine::Nvptx

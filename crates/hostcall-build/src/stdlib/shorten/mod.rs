@@ -4,9 +4,9 @@
 //! defined is declared, which is nearly everything. Of a program with std that is two thirds of the text, which the driver or `ptxas` reads at every start. Here
 //!
 //! * functions and variables keep the last part of their path, with a number if several have the same; so a report that names a function (`compute-sanitizer`'s) still says where it was. What the host looks up keeps its name;
-//! * what no other function sees has a letter or a number: parameters are `$a`, `$b` and the result `$r`, of calls `_a`, `_b` and `_r`, prototypes `_t1`, labels `$1`, registers for addresses `%d1` and for 16 bits `%h1` ([`names`]);
+//! * what no other function sees has a letter or a number: parameters are `$a`, `$b` and the result `$r`, of a call `_a`, `_b` and `_r` and its prototype `_t`, labels `$1`, registers for addresses `%d1` and for 16 bits `%h1` ([`names`]);
 //! * functions stand in an order that needs few declarations ([`items`]), which changes nothing of their machine code;
-//! * addresses of variables are taken in one step ([`addresses`]), parameters of calls are declared together ([`calls`]), and constants of bytes become words.
+//! * addresses of variables are taken in one step ([`addresses`]), calls name registers and numbers ([`calls`]), and constants of bytes become words.
 //!
 //! Branches stay as they are. LLVM's back end for NVIDIA never turns a condition round, and so jumps over jumps; but of straight ones `ptxas` makes other code,
 //! and `Vec::push` in a loop took 351 ns instead of 254 on an H200.
@@ -64,7 +64,7 @@ fn renamed<'a>(text: &'a str, names: impl FnOnce(&[Item<'a>]) -> Names<'a>) -> O
             Item::Extern(lines) => out.line(lines.iter().copied()),
             Item::Function { head, body } => {
                 out.line(head.iter().copied());
-                for line in calls::declared_together(addresses::in_one_step(body)) {
+                for line in calls::shorter(addresses::in_one_step(body)) {
                     out.line([&*line]);
                 }
             }
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(
             shortened(ptx),
             ".version 8.4\n.visible .global .align 4 .b8 __HOSTCALL__Host__add42[4];\n.func(.param .b32 $r)panic_with_hoo(.param .b64 $a,.param .b32 $b).noreturn\n{\n\
-             ld.param.b64 %d1,[$a];\nst.global.b32[__HOSTCALL__Host__add42],1;\n$3:\nst.param.b64[_a],%d1;\ncall.uni(_r),printer,(_a);\nmov.b16 %h1,%h2;\n@%p1 bra $3;\n}\n"
+             ld.param.b64 %d1,[$a];\nst.global.b32[__HOSTCALL__Host__add42],1;\n$3:\nst.param.b64[_a],%d1;\ncall(_r),printer,(_a);\nmov.b16 %h1,%h2;\n@%p1 bra $3;\n}\n"
         );
     }
 
@@ -197,7 +197,7 @@ mod tests {
         let text = shortened(&(function("ping", "pong") + &function("pong", "ping")));
         assert_eq!(
             text,
-            ".func ping(.param .b32 $a).noreturn;\n.func pong(.param .b32 $a).noreturn\n{\ncall.uni ping,(_a);\n}\n.func ping(.param .b32 $a).noreturn\n{\ncall.uni pong,(_a);\n}\n"
+            ".func ping(.param .b32 $a).noreturn;\n.func pong(.param .b32 $a).noreturn\n{\ncall ping,(_a);\n}\n.func ping(.param .b32 $a).noreturn\n{\ncall pong,(_a);\n}\n"
         );
     }
 
@@ -219,8 +219,8 @@ mod tests {
         let last = &text[text.find(".func add").expect("it is there")..];
         assert_eq!(
             last,
-            ".func add_()\n{\ncall.uni new_name,();\ncall.uni new_name_2,();\ncall.uni new_name_1,();\nmov.b64 %d1,f_a;\nmov.b64 %d1,ab_param_3;\n\
-             st.param.b32[_a17],1;\ncall.uni call_,(_a17);\n}\n"
+            ".func add_()\n{\ncall new_name,();\ncall new_name_2,();\ncall new_name_1,();\nmov.b64 %d1,f_a;\nmov.b64 %d1,ab_param_3;\n\
+             st.param.b32[_a17],1;\ncall call_,(_a17);\n}\n"
         );
         assert!(text.contains(".func call_(.param .b32 $a17)"), "{text}");
     }

@@ -99,8 +99,9 @@ impl<'a> Names<'a> {
         } else if let Some(number) = word.strip_prefix("param").and_then(number) {
             // LLVM's names for what a call passes and gets back, each in a block of its own.
             out.extend(["_", &lettered(number)]);
-        } else if let Some(prototype) = word.strip_prefix("prototype_").and_then(number) {
-            out.extend(["_t", &prototype.to_string()]);
+        } else if word.strip_prefix("prototype_").and_then(number).is_some() {
+            // In the same block. LLVM numbers those of a module, so that one more would rename all others.
+            out.push_str("_t");
         } else if let Some(number) = word.strip_prefix("%rd").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())) {
             // Registers for addresses are most of all registers. Nothing else is called like these two.
             out.extend(["%d", number]);
