@@ -83,6 +83,15 @@ pub(crate) fn python(sh: &Shell) -> Result<()> {
     Ok(())
 }
 
+/// Programs of the registry, alone.
+pub(crate) fn registry(sh: &Shell) -> Result<()> {
+    sh.create_dir(OUT)?;
+    crate::registry_bundle::bundle(sh, OUT)?;
+    scripts(sh, &["run-registry"])?;
+    println!("{OUT}: run ./run-registry there");
+    Ok(())
+}
+
 fn scripts(sh: &Shell, names: &[&str]) -> Result<()> {
     for script in names {
         sh.copy_file(format!("xtask/gpu-bundle/{script}"), format!("{OUT}/{script}"))?;

@@ -14,6 +14,7 @@ mod generated;
 mod offload;
 mod python;
 mod python_bundle;
+mod registry_bundle;
 mod rust_tests;
 mod sanitize;
 mod scarcity;
@@ -99,6 +100,8 @@ enum Command {
     CppBundle,
     /// Make the part of `target/gpu-bundle/` with the Python package, alone
     PythonBundle,
+    /// Make the part of `target/gpu-bundle/` with programs of the registry, alone (it is no part of the whole, which would be too large)
+    RegistryBundle,
     /// Rust's own tests of `core`, `alloc` and `std`, on a device
     RustTests(rust_tests::Arguments),
     /// Use popular crates of the registry on a device and here, and compare
@@ -192,6 +195,7 @@ fn main() -> Result<ExitCode> {
         Command::OffloadBundle => bundle::offload(&sh),
         Command::CppBundle => bundle::cpp(&sh),
         Command::PythonBundle => bundle::python(&sh),
+        Command::RegistryBundle => bundle::registry(&sh),
         Command::RustTests(arguments) => rust_tests::run(&sh, &arguments),
         Command::Crates { device } => checks::crates(&sh, &device),
         Command::Uutils(arguments) => uutils::run(&sh, &arguments),

@@ -10,11 +10,15 @@ pub const OPS_SYMBOL: &str = "__hostcall_sim_ops";
 /// Prefix of a kernel's entry function in a simulator image.
 pub const KERNEL_ENTRY_PREFIX: &str = "__hostcall_sim_kernel_";
 /// Version of [`SimOps`]; the simulator refuses an image built against another.
-pub const SIM_VERSION: u32 = 3;
+pub const SIM_VERSION: u32 = 4;
 /// Name of the word (`u32`, initialised to [`SIM_VERSION`]) that says it.
 pub const SIM_VERSION_SYMBOL: &str = "__hostcall_sim_version";
 /// Bit of the `attempt` that is given to [`SimOps::pause`].
 pub const FOR_WAVES: u32 = 1 << 30;
+/// Another bit of it: the lane is in no hurry, and [`SimOps::wake_patient`] will end the wait. The other bits are what it waits for, a number of its choice.
+pub const PATIENT: u32 = 1 << 31;
+/// For [`SimOps::wake_patient`]: whatever they wait for.
+pub const WHATEVER: u32 = u32::MAX;
 
 /// One lane's run of a kernel. `params` points at the parameters, laid out by
 /// [`KernelParams::place`](crate::descriptor::KernelParams::place).
@@ -61,7 +65,8 @@ pub struct SimOps {
     /// Waits for all lanes of the workgroup that have not ended, and orders memory among them.
     pub sync_group: unsafe extern "C" fn(),
     /// A lane waits for somebody else, for the `attempt`-th time in a row: lets others run, and sleeps the
-    /// longer the larger `attempt` is. With [`FOR_WAVES`] in `attempt` it is a lane of another wave that is waited for, else probably the host.
+    /// longer the larger `attempt` is. With [`FOR_WAVES`] in `attempt` it is a lane of another wave that is waited for, else
+    /// probably the host.
     pub pause: unsafe extern "C" fn(attempt: u32),
     /// Nanoseconds of a clock that never goes back.
     pub clock_ns: unsafe extern "C" fn() -> u64,
@@ -73,4 +78,7 @@ pub struct SimOps {
     pub trap: unsafe extern "C" fn() -> !,
     /// A word of the calling lane's own, 0 when it starts.
     pub lane_word: unsafe extern "C" fn() -> *mut u64,
+    /// Ends the waits of lanes that are in no hurry ([`PATIENT`]) and wait for this, or of all of them ([`WHATEVER`]); perhaps those of others, too. What was
+    /// stored before is seen by them.
+    pub wake_patient: unsafe extern "C" fn(what: u32),
 }

@@ -29,6 +29,7 @@ pub(crate) fn end_lane() -> ! {
     {
         // Pairs with `is_ended`.
         ENDED.store(1, Ordering::Relaxed);
+        crate::arch::current::wake_patient(hostcall_abi::sim::WHATEVER);
         #[cfg(all(feature = "helpers", target_arch = "nvptx64"))]
         crate::arch::current::helpers::dismiss();
         crate::arch::current::exit_lane()

@@ -184,6 +184,20 @@ pub mod __runtime {
         crate::context::machine().pause(attempt);
     }
 
+    /// Waits for something that may never come, which has a number below 2³⁰: until [`wake_patient`] where that [wakes](WAKES_PATIENT), and not for long
+    /// elsewhere.
+    pub fn pause_patiently(what: u32) {
+        crate::context::machine().pause(hostcall_abi::sim::PATIENT | what);
+    }
+
+    /// Whether [`wake_patient`] ends waits.
+    pub const WAKES_PATIENT: bool = crate::arch::current::WAKES_PATIENT;
+
+    /// Ends the waits of lanes that wait patiently for this.
+    pub fn wake_patient(what: u32) {
+        crate::arch::current::wake_patient(what);
+    }
+
     /// Nanoseconds of the device's clock.
     pub fn now_ns() -> u64 {
         crate::context::machine().now_ns()

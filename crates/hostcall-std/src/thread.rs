@@ -72,11 +72,9 @@ pub fn prepare(count: usize) {
     SEATS.store(table, Ordering::Release);
 }
 
-/// Seats from [`NEXT`] on whose lanes look at once whether they have something to run.
-const ALERT: usize = 4;
-/// How long the others have been waiting, as they say: few of the lanes that a launch has for threads are ever threads, and the simulator's are
-/// threads of the operating system, which polls would keep busy.
-const PATIENT: u32 = 1 << 31;
+/// Seats from [`NEXT`] on whose lanes look at once whether they have something to run, where nobody wakes them. Few of the lanes that a launch has for
+/// threads are ever threads. The simulator's are threads of the operating system, which polls would keep busy: `spawn` wakes them.
+const ALERT: usize = if device::WAKES_PATIENT { 0 } else { 4 };
 
 /// The life of a lane that is not `main`'s: runs what it is given until the process ends.
 pub fn serve(index: usize) -> ! {
@@ -88,8 +86,11 @@ pub fn serve(index: usize) -> ! {
         let Some(seat) = seat.filter(|seat| seat.state.load(Ordering::Acquire) == READY) else {
             attempt += 1;
             // Relaxed: a hint.
-            let alert = index.wrapping_sub(NEXT.load(Ordering::Relaxed) as usize) < ALERT;
-            device::pause(if alert { attempt } else { attempt | PATIENT });
+            if index.wrapping_sub(NEXT.load(Ordering::Relaxed) as usize) < ALERT {
+                device::pause(attempt);
+            } else {
+                device::pause_patiently(index as u32);
+            }
             continue;
         };
         let (start, argument) = (seat.start.load(Ordering::Relaxed), seat.argument.load(Ordering::Relaxed));
@@ -129,6 +130,7 @@ fn spawn(start: Start, argument: usize) -> Result<Tid, Errno> {
             seat.argument.store(argument, Ordering::Relaxed);
             // Release pairs with the acquire in `serve`: start, argument, and what the spawning thread did before.
             seat.state.store(READY, Ordering::Release);
+            device::wake_patient(index as u32);
             return Ok(number);
         }
     }

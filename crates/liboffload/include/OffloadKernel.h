@@ -57,7 +57,7 @@ static inline void __gpu_sync_threads(void) {}
 
 #else
 
-/* What the simulator gives to an image: the layout of hostcall's simulator interface, version 3. */
+/* What the simulator gives to an image: the layout of hostcall's simulator interface, version 4. */
 struct offload_lane_info {
     uint32_t lane, wave_size, wave, sm;
     uint32_t group[3], groups[3], local[3], local_size[3];
@@ -76,13 +76,14 @@ struct offload_sim_ops {
     void (*exit_lane)(void);
     void (*trap)(void);
     uint64_t *(*lane_word)(void);
+    void (*wake_patient)(uint32_t what);
 };
 /* An image of several sources has these once: all sources but one define OFFLOAD_SIMULATOR_PART before they include this. */
 #ifdef OFFLOAD_SIMULATOR_PART
 extern const struct offload_sim_ops *__hostcall_sim_ops;
 #else
 const struct offload_sim_ops *__hostcall_sim_ops = NULL;
-const uint32_t __hostcall_sim_version = 3;
+const uint32_t __hostcall_sim_version = 4;
 #endif
 
 static inline uint32_t __gpu_num_blocks_x(void) { return __hostcall_sim_ops->lane_info()->groups[0]; }

@@ -1,8 +1,10 @@
 //! Programs of the registry, unmodified: each is built in a copy of its sources, runs over a tree of files, and must print and leave what a native build
 //! does. The snapshots are what native builds print: `HOSTCALL_NATIVE=1 cargo test -p cargo-hostcall --test registry` builds for this machine and
 //! compares with the same. By default two programs are tried; `HOSTCALL_REGISTRY=all` tries all of them (`cargo xtask crates` says so), which takes some
-//! minutes. It also tries larger libraries: interpreters, databases, formats of files (`tests/registry-libraries`).
+//! minutes. It also tries larger libraries: interpreters, databases, formats of files (`tests/registry-libraries`). `HOSTCALL_TEST_DEVICE` names another
+//! device than the simulator. With `HOSTCALL_TEST_BUNDLE`, the folder that `cargo xtask registry-bundle` makes, nothing is built.
 
+mod build;
 mod programs;
 
 use std::ffi::OsStr;
@@ -11,6 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use build::{Libraries, Made};
 use programs::{PROGRAMS, Program};
 
 /// What each run is given as standard input.
@@ -23,6 +26,56 @@ fn root() -> PathBuf {
 /// Kept from run to run.
 fn target_dir(what: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("registry").join(what)
+}
+
+/// The folder with what was built elsewhere.
+fn bundle() -> Option<PathBuf> {
+    let dir = PathBuf::from(std::env::var_os("HOSTCALL_TEST_BUNDLE")?);
+    Some(dir.canonicalize().unwrap_or_else(|error| panic!("HOSTCALL_TEST_BUNDLE={}: {error}", dir.display())))
+}
+
+fn device() -> String {
+    std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".into())
+}
+
+/// The command line, and what it builds for.
+fn made() -> Made {
+    if std::env::var_os("HOSTCALL_NATIVE").is_some() {
+        return Made::here();
+    }
+    let device = device();
+    let target = match device.split(':').next() {
+        Some("cuda") => "nvptx",
+        Some("hsa") => "amdgpu",
+        _ => "sim",
+    };
+    Made::by(Path::new(env!("CARGO_BIN_EXE_cargo-hostcall")), target)
+}
+
+/// Whether programs can be built, or are there.
+fn can_build() -> bool {
+    if bundle().is_some() {
+        return true;
+    }
+    match hostcall_build::DeviceToolchain::find() {
+        Ok(_) => true,
+        Err(error) => {
+            println!("not run: {error}");
+            false
+        }
+    }
+}
+
+/// Starts an image with a directory as its whole file system, and what a GPU's single lanes may need of time.
+fn exec(image: &Path, tree: &Path) -> Command {
+    let command = bundle().map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_cargo-hostcall")), |bundle| bundle.join("cargo-hostcall"));
+    let device = device();
+    let seconds = if device.starts_with("sim") { "120" } else { "600" };
+    let grant: [&OsStr; 2] = [tree.as_os_str(), "::/".as_ref()];
+    let mut command = Command::new(command);
+    command.args(["hostcall", "exec", "-q", "--device", &device, "--threads", "24", "--timeout", seconds, "--dir"]);
+    command.arg(grant.into_iter().collect::<std::ffi::OsString>()).arg(image);
+    command
 }
 
 /// What programs that are tried only when they are asked for have besides: where the others see nothing.
@@ -78,70 +131,21 @@ fn contents(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     all
 }
 
-/// The program's sources, in a directory of its own.
-fn sources(program: &Program) -> PathBuf {
-    let which = if program.usual { "registry-programs" } else { "registry-programs-more" };
-    let manifest = root().join(format!("tests/{which}/Cargo.toml"));
-    let mut fetch = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    fetch.args(["fetch", "--locked", "--manifest-path"]).arg(&manifest);
-    succeeded(fetch);
-    // Cargo tells the place of no package without a library.
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").expect("a home")).join(".cargo"));
-    let name = format!("{}-{}", program.package, program.version);
-    let registries = fs::read_dir(home.join("registry/src")).expect("cargo has fetched them");
-    let from = registries.map(|registry| registry.expect("an entry").path().join(&name)).find(|path| path.is_dir());
-    let from = from.expect("cargo has fetched it");
-    // Outside of this workspace, and always the same, so that what was built is found again.
-    let to = std::env::temp_dir().join("hostcall-registry").join(&name);
-    if !to.exists() {
-        fs::create_dir_all(to.parent().expect("it has one")).expect("made");
-        let mut copy = Command::new("cp");
-        copy.arg("-r").arg(from).arg(&to);
-        succeeded(copy);
-    }
-    to
-}
-
-#[track_caller]
-fn succeeded(mut command: Command) {
-    let output = command.output().expect("it starts");
-    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// Builds it for a device, or for this machine; what starts it over a tree.
-fn build(program: &Program, native: bool) -> impl Fn(&Path) -> Command {
-    let dir = sources(program);
-    let bin = program.bin;
-    let mut command;
-    if native {
-        command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.arg("build");
-    } else {
-        command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
-        command.args(["hostcall", "build", "--for", "sim"]);
-    }
-    let target = target_dir(if native { "native" } else { "device" });
-    command.args(["-q", "--locked", "--bin", bin]).args(program.build).arg("--target-dir").arg(&target).current_dir(&dir);
-    // What the program is, not what this build is of it.
-    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "0").env("RUSTFLAGS", program.flags);
-    succeeded(command);
-    let file = if native {
-        target.join("debug").join(bin)
-    } else {
-        target.join(format!("{}-hostcall-sim/debug", std::env::consts::ARCH)).join(format!("{bin}.program"))
+/// Builds it, or finds it built; what starts it over a tree.
+fn started(program: &Program) -> impl Fn(&Path) -> Command {
+    let made = made();
+    let file = match bundle() {
+        Some(bundle) => bundle.join("registry").join(format!("{}.program.gz", program.bin)),
+        None => made.program(&root(), program, &target_dir(made.kind())),
     };
     move |tree: &Path| {
-        if native {
+        if made.is_native() {
             let mut command = Command::new(&file);
             command.current_dir(tree).env_clear().env("HOME", tree);
             return command;
         }
-        let grant: [&OsStr; 2] = [tree.as_os_str(), "::/".as_ref()];
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
-        command.args(["hostcall", "exec", "-q", "--device", "sim", "--threads", "24", "--timeout", "60"]);
-        command.args(["--env", "HOME=/", "--argv0", bin, "--dir"]);
-        command.arg(grant.into_iter().collect::<std::ffi::OsString>()).arg(&file).arg("--");
+        let mut command = exec(&file, tree);
+        command.args(["--env", "HOME=/", "--argv0", program.bin, "--"]);
         command
     }
 }
@@ -154,8 +158,8 @@ fn run(mut command: Command, args: &[&str]) -> Output {
 }
 
 /// What the runs print and leave.
-fn tried(program: &Program, native: bool) -> String {
-    let start = build(program, native);
+fn tried(program: &Program) -> String {
+    let start = started(program);
     let dir = tempfile::tempdir().expect("a directory");
     tree(dir.path(), program);
     let mut before = contents(dir.path());
@@ -186,21 +190,39 @@ fn exit(code: Option<i32>) -> String {
     code.map_or_else(|| "ended by a signal".into(), |code| format!("exit code {code}"))
 }
 
+/// Compares with what native builds did.
+#[track_caller]
+fn is_as_here(program: &Program) {
+    let said = tried(program);
+    let Some(bundle) = bundle() else { return insta::assert_snapshot!(program.package, said) };
+    let file = bundle.join(format!("registry/snapshots/registry__{}.snap", program.package));
+    let snapshot = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let (_, expected) = snapshot.split_once("\n---\n").expect("what it is comes first");
+    assert_eq!(said.trim_end(), expected.trim_end());
+}
+
 #[test]
 fn programs_of_the_registry_print_and_leave_what_native_builds_do() {
-    if let Err(error) = hostcall_build::DeviceToolchain::find() {
-        return println!("not run: {error}");
+    if !can_build() {
+        return;
     }
-    let native = std::env::var_os("HOSTCALL_NATIVE").is_some();
-    let all = native || std::env::var_os("HOSTCALL_REGISTRY").is_some_and(|which| which == "all");
+    let all = bundle().is_some() || made().is_native() || std::env::var_os("HOSTCALL_REGISTRY").is_some_and(|which| which == "all");
     let mut failed = Vec::new();
     for program in &PROGRAMS {
         if !program.usual && !all {
             println!("not run: {} (HOSTCALL_REGISTRY=all tries it)", program.package);
             continue;
         }
-        let result = std::panic::catch_unwind(|| insta::assert_snapshot!(program.package, tried(program, native)));
-        println!("{} {} {}", if result.is_ok() { "ok  " } else { "FAIL" }, program.package, program.version);
+        if !device().starts_with("sim")
+            && let Some(why) = program.not_on_gpus
+        {
+            println!("not run: {} ({why})", program.package);
+            continue;
+        }
+        let begin = std::time::Instant::now();
+        let result = std::panic::catch_unwind(|| is_as_here(program));
+        let (word, seconds) = (if result.is_ok() { "ok  " } else { "FAIL" }, begin.elapsed().as_secs());
+        println!("{word} {} {} ({seconds} s)", program.package, program.version);
         if result.is_err() {
             failed.push(program.package);
         }
@@ -208,54 +230,42 @@ fn programs_of_the_registry_print_and_leave_what_native_builds_do() {
     assert!(failed.is_empty(), "these are not as here: {failed:?}");
 }
 
-/// Programs over larger libraries, and the files that they leave.
-const LIBRARIES: [(&str, &[&str]); 3] = [("scripts", &[]), ("stores", &["archive.zip"]), ("tables", &["table.parquet"])];
-
 /// Reads the table with DuckDB, and prints what is in it.
 const DUCKDB: &str = "import sys, duckdb
 print(duckdb.sql(f\"select count(*), sum(number), count(name), max(name), round(sum(root), 6) from '{sys.argv[1]}'\").fetchall())";
 
 #[test]
 fn larger_libraries_do_on_a_device_what_they_do_here() {
-    if let Err(error) = hostcall_build::DeviceToolchain::find() {
-        return println!("not run: {error}");
+    if !can_build() {
+        return;
     }
-    if std::env::var_os("HOSTCALL_REGISTRY").is_none_or(|which| which != "all") {
-        return println!("not run: HOSTCALL_REGISTRY=all tries {:?}", LIBRARIES.map(|(bin, _)| bin));
+    if bundle().is_none() && std::env::var_os("HOSTCALL_REGISTRY").is_none_or(|which| which != "all") {
+        return println!("not run: HOSTCALL_REGISTRY=all tries {:?}", Libraries::NAMES);
     }
-    let manifest = root().join("tests/registry-libraries/Cargo.toml");
-    let target = target_dir("libraries");
-    let built = |mut command: Command, bin: &str| {
-        command
-            .args(["-q", "--locked", "--bin", bin, "--manifest-path"])
-            .arg(&manifest)
-            .arg("--target-dir")
-            .arg(&target)
-            .env_remove("RUSTFLAGS");
-        succeeded(command);
-    };
-    for (bin, files) in LIBRARIES {
-        let mut native = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        native.arg("build");
-        built(native, bin);
-        let mut device = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
-        device.args(["hostcall", "build", "--for", "sim"]);
-        built(device, bin);
-        let [here, there] = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
-        let native = Command::new(target.join("debug").join(bin)).current_dir(here.path()).output().expect("it starts");
-        assert!(native.status.success(), "{bin}: {}", String::from_utf8_lossy(&native.stderr));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
-        command.args(["hostcall", "exec", "-q", "--device", "sim", "--threads", "24", "--timeout", "120", "--dir"]);
-        command.arg(format!("{}::/", there.path().display()));
-        command.arg(target.join(format!("{}-hostcall-sim/debug/{bin}.program", std::env::consts::ARCH)));
-        let output = command.output().expect("it starts");
-        assert!(output.status.success(), "{bin}: {}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&native.stdout), "{bin}");
-        for file in files {
-            let [left, expected] = [&there, &here].map(|dir| fs::read(dir.path().join(file)).expect("it is left"));
-            assert!(left == expected, "{bin}: {file} is another");
+    let libraries = match bundle() {
+        Some(bundle) => bundle.join("registry/libraries"),
+        None => {
+            let all = Libraries { root: &root(), target: &target_dir("libraries") };
+            let to = target_dir("libraries-made");
+            all.make(&made(), &to);
+            to
         }
-        println!("ok   {bin}\n{}", String::from_utf8_lossy(&output.stdout));
+    };
+    for bin in Libraries::NAMES {
+        let expected = libraries.join(bin);
+        let there = tempfile::tempdir().expect("a directory");
+        let output = exec(&libraries.join(format!("{bin}.program.gz")), there.path()).output().expect("it starts");
+        assert!(output.status.success(), "{bin}: {}", String::from_utf8_lossy(&output.stderr));
+        let [said, here] = [output.stdout, fs::read(expected.join(build::SAID)).expect("it was kept")]
+            .map(|text| String::from_utf8_lossy(&text).into_owned());
+        assert_eq!(said, here, "{bin}");
+        let mut left = contents(&expected);
+        left.retain(|(path, _)| path.file_name() != Some(OsStr::new(build::SAID)));
+        for (path, bytes) in left {
+            let name = path.file_name().expect("a file");
+            assert!(fs::read(there.path().join(name)).expect("it is left") == bytes, "{bin}: {} is another", name.display());
+        }
+        println!("ok   {bin}\n{said}");
         if bin == "tables" {
             read_by_duckdb(&there.path().join("table.parquet"));
         }

@@ -11,11 +11,13 @@ pub(super) struct Program {
     pub(super) flags: &'static str,
     /// Whether it is tried by default.
     pub(super) usual: bool,
+    /// Why it does not run on GPUs, if so.
+    pub(super) not_on_gpus: Option<&'static str>,
     pub(super) runs: &'static [&'static [&'static str]],
 }
 
 /// What a program is that does not say otherwise: it is tried if all are asked for.
-const LATER: Program = Program { package: "", version: "", bin: "", build: &[], flags: "", usual: false, runs: &[] };
+const LATER: Program = Program { package: "", version: "", bin: "", build: &[], flags: "", usual: false, not_on_gpus: None, runs: &[] };
 
 pub(super) const PROGRAMS: [Program; 18] = [
     Program {

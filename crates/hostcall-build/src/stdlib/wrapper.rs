@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::foreign;
@@ -41,8 +41,8 @@ pub(crate) fn run(sysroot: &Sysroot, arguments: Vec<OsString>) -> Result<u8, Bui
             command.arg("-Zlink-native-libraries=no");
             // No image for a GPU has it, and of a large program's bitcode it is most.
             command.arg("-Cdebuginfo=0");
-            // Only crates of the user's own: a registry crate has no kernels.
-            if is_users_own() && call.is_crate {
+            // Others have no kernels, and some refuse to be compiled with any feature (`unstable_features`).
+            if call.knows_kernels && call.is_crate {
                 command.arg(format!("-Zcrate-attr=feature({KERNEL_FEATURES})")).arg("-Aunused_features");
             }
         }
@@ -107,6 +107,8 @@ struct Call {
     is_final: bool,
     /// Libraries of another language that the crate brings along.
     libraries: Vec<String>,
+    /// Whether it depends on `hostcall`, under whatever name: what is a kernel is said by a macro of that crate.
+    knows_kernels: bool,
 }
 
 impl Call {
@@ -135,6 +137,7 @@ impl Call {
                 "--crate-type" => crate_type = value.unwrap_or(crate_type),
                 "--emit" => emits_link = value.is_some_and(|value| value.split(',').any(|kind| kind == "link")),
                 "--test" => call.is_test = true,
+                "--extern" => call.knows_kernels |= value.is_some_and(is_hostcall),
                 "-l" => call.libraries.extend(value.map(library)),
                 _ if word.starts_with("-l") => call.libraries.push(library(&word[2..])),
                 "-C" if value.is_some_and(|value| value.starts_with("extra-filename=")) => {
@@ -148,6 +151,12 @@ impl Call {
         call.is_final = call.is_crate && emits_link && (call.is_test || crate_type == "bin") && call.target.is_some();
         call
     }
+}
+
+/// Whether a value of `--extern`, `[OPTIONS:]NAME=PATH`, is the crate `hostcall`.
+fn is_hostcall(value: &str) -> bool {
+    let file = value.split_once('=').and_then(|(_, path)| Path::new(path).file_name()?.to_str());
+    file.is_some_and(|file| file.starts_with("libhostcall-"))
 }
 
 /// The name in a value of `-l`: `[KIND[:MODIFIERS]=]NAME[:RENAME]`.
@@ -269,6 +278,14 @@ mod tests {
         assert_eq!((call.crate_name.as_deref(), call.extra_filename.as_str()), (Some("hello"), "-12ab"));
         assert_eq!(call.out_dir, Some("/t/deps".into()));
         assert!(call.is_final && call.is_crate && !call.is_test);
+    }
+
+    #[test]
+    fn only_who_depends_on_hostcall_has_kernels() {
+        let knows = |externs: &str| read(&format!("--crate-name x src/lib.rs {externs} --target t")).knows_kernels;
+        assert!(knows("--extern log=/t/liblog-1.rmeta --extern hostcall=/t/libhostcall-12.rmeta"));
+        assert!(knows("--extern=priv:calls=/t/libhostcall-12.rlib"), "under another name");
+        assert!(!knows("--extern hostcall_lookalike=/t/libhostcall_lookalike-12.rmeta --extern hostcall=/t/libother-1.rmeta"));
     }
 
     #[test]

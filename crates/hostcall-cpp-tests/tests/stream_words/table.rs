@@ -87,6 +87,8 @@ extern "C" fn scratch() -> *mut u8 {
 extern "C" fn end() -> ! {
     unreachable!("lanes that send do not end");
 }
+extern "C" fn wake_patient(_: u32) {}
+
 extern "C" fn lane_word() -> *mut u64 {
     unreachable!("a message needs none");
 }
@@ -104,6 +106,7 @@ static OPERATIONS: SimOps = SimOps {
     exit_lane: end,
     trap: end,
     lane_word,
+    wake_patient,
 };
 
 /// `stream_message`.

@@ -102,6 +102,13 @@ pub(crate) fn converged_at(_site: usize) -> u64 {
     isa::ballot(true)
 }
 
+/// Nobody is: a lane that waits costs little, and looks often.
+pub(crate) const WAKES_PATIENT: bool = false;
+
+/// Nothing to do: see [`WAKES_PATIENT`].
+#[inline(always)]
+pub(crate) fn wake_patient(_what: u32) {}
+
 /// Waits for the whole workgroup.
 #[inline(always)]
 pub(crate) fn sync_group() {

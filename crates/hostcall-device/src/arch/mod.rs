@@ -3,7 +3,7 @@
 //!
 //! * `Machine`: a copy of what the descriptor says, implementing [`hostcall_abi::port::Arch`];
 //! * lane and workgroup coordinates;
-//! * `converged_at`, `fence_system`, `sync_group`, `group_scratch`, `exit_lane`, `trap`;
+//! * `converged_at`, `fence_system`, `sync_group`, `group_scratch`, `exit_lane`, `trap`, `wake_patient`;
 //! * bulk loads and stores of host memory;
 //! * what the rings of streams need (`ring.rs`);
 //! * what AMD's packets need (`packet_words`).

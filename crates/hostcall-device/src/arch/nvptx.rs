@@ -110,6 +110,13 @@ fn barrier_of_wave() {
     bar_warp_sync(u32::MAX);
 }
 
+/// Nobody is: a lane that waits costs little, and looks often.
+pub(crate) const WAKES_PATIENT: bool = false;
+
+/// Nothing to do: see [`WAKES_PATIENT`].
+#[inline(always)]
+pub(crate) fn wake_patient(_what: u32) {}
+
 /// Waits for the whole workgroup.
 #[inline(always)]
 pub(crate) fn sync_group() {

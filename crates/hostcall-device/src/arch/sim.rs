@@ -102,6 +102,16 @@ pub(crate) fn group_scratch() -> *mut u8 {
     unsafe { (ops().group_scratch)() }
 }
 
+/// Whether lanes that are in no hurry are woken.
+pub(crate) const WAKES_PATIENT: bool = true;
+
+/// Ends the waits of lanes that are in no hurry and wait for this.
+#[inline(always)]
+pub(crate) fn wake_patient(what: u32) {
+    // SAFETY: called by a simulated lane.
+    unsafe { (ops().wake_patient)(what) }
+}
+
 /// A word of the calling lane's own, 0 when it starts.
 #[inline(always)]
 pub(crate) fn lane_word() -> u64 {

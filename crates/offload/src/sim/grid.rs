@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Condvar, Mutex, MutexGuard, PoisonError};
 
-use hostcall_abi::sim::{KernelEntry, LaneInfo};
+use hostcall_abi::sim::{KernelEntry, LaneInfo, WHATEVER};
 
 use super::config::LaneMode;
 use super::device::Shared;
@@ -230,6 +230,7 @@ impl Run {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         // See `aborted`; sleepers look for it now and then.
         self.aborted.store(true, Ordering::Relaxed);
+        super::wait::wake_patient(WHATEVER);
     }
 }
 

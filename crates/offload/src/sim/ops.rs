@@ -10,12 +10,25 @@ use super::group::LOOK_AGAIN;
 use super::lane::{self, Lane, Meeting};
 use super::rendezvous::Op;
 use super::seeded;
-use super::wait::backoff;
+use super::wait::{self, backoff};
 use crate::error::FaultKind;
 
 /// The table that images are given.
-pub(super) static OPS: SimOps =
-    SimOps { lane_info, active_mask, ballot, shuffle, sync_wave, sync_group, pause, clock_ns, group_scratch, exit_lane, trap, lane_word };
+pub(super) static OPS: SimOps = SimOps {
+    lane_info,
+    active_mask,
+    ballot,
+    shuffle,
+    sync_wave,
+    sync_group,
+    pause,
+    clock_ns,
+    group_scratch,
+    exit_lane,
+    trap,
+    lane_word,
+    wake_patient,
+};
 
 /// The calling lane. Its stack is checked, and whether its kernel was ended.
 #[inline]
@@ -183,6 +196,10 @@ unsafe extern "C" fn pause(attempt: u32) {
             lane.lock(meeting).unpause(1 << me);
         }
     }
+}
+
+unsafe extern "C" fn wake_patient(what: u32) {
+    wait::wake_patient(what);
 }
 
 unsafe extern "C" fn clock_ns() -> u64 {
