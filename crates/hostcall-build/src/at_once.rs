@@ -20,8 +20,7 @@ pub(crate) fn each<T: Sync, R: Send, E: Send>(
         for _ in 0..processors.min(things.len()) {
             scope.spawn(|| {
                 // Relaxed: each number is taken once; results are published by their locks and the end of the scope.
-                loop {
-                    let Some(&at) = order.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+                while let Some(&at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let result = make(&things[at]);
                     if result.is_err() {
                         next.store(things.len(), Ordering::Relaxed);

@@ -74,7 +74,7 @@ pub fn prepare(count: usize) {
 
 /// Seats from [`NEXT`] on whose lanes look at once whether they have something to run, where nobody wakes them. Few of the lanes that a launch has for
 /// threads are ever threads. The simulator's are threads of the operating system, which polls would keep busy: `spawn` wakes them.
-const ALERT: usize = if device::WAKES_PATIENT { 0 } else { 4 };
+const ALERT: usize = 4;
 
 /// The life of a lane that is not `main`'s: runs what it is given until the process ends.
 pub fn serve(index: usize) -> ! {
@@ -86,7 +86,7 @@ pub fn serve(index: usize) -> ! {
         let Some(seat) = seat.filter(|seat| seat.state.load(Ordering::Acquire) == READY) else {
             attempt += 1;
             // Relaxed: a hint.
-            if index.wrapping_sub(NEXT.load(Ordering::Relaxed) as usize) < ALERT {
+            if !device::WAKES_PATIENT && index.wrapping_sub(NEXT.load(Ordering::Relaxed) as usize) < ALERT {
                 device::pause(attempt);
             } else {
                 device::pause_patiently(index as u32);

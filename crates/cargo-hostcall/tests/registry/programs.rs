@@ -99,6 +99,7 @@ pub(super) const PROGRAMS: [Program; 18] = [
         package: "tokei",
         version: "15.0.0",
         bin: "tokei",
+        not_on_gpus: Some("its crates declare `ioctl` in two ways, of which LLVM's lowering of variadic calls takes one for both"),
         runs: &[
             &["src", "text"],
             &["--hidden", "--sort=lines", "."],
