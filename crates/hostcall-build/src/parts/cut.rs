@@ -18,7 +18,7 @@ const PART: usize = 1 << 19;
 /// How large a group of functions may become.
 const GROUP: usize = PART / 8;
 /// How large a function may be to be in several parts.
-const SMALL: usize = 384;
+const SMALL: usize = 1 << 9;
 
 /// Deals the functions of large crates to several places. `users` has the functions that refer to each symbol, over constants or not.
 pub(super) fn large(module: &Module<'_>, owners: &mut [Option<Place<'_>>], users: &[Vec<usize>]) {
