@@ -6,6 +6,8 @@
 
 mod build;
 mod programs;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -15,6 +17,7 @@ use std::process::{Command, Output, Stdio};
 
 use build::{Libraries, Made};
 use programs::{PROGRAMS, Program};
+use support::{bundle, can_build, device};
 
 /// What each run is given as standard input.
 const INPUT: &str = "b\na\nb\nc\na\nb\n";
@@ -26,16 +29,6 @@ fn root() -> PathBuf {
 /// Kept from run to run.
 fn target_dir(what: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("registry").join(what)
-}
-
-/// The folder with what was built elsewhere.
-fn bundle() -> Option<PathBuf> {
-    let dir = PathBuf::from(std::env::var_os("HOSTCALL_TEST_BUNDLE")?);
-    Some(dir.canonicalize().unwrap_or_else(|error| panic!("HOSTCALL_TEST_BUNDLE={}: {error}", dir.display())))
-}
-
-fn device() -> String {
-    std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".into())
 }
 
 /// The command line, and what it builds for.
@@ -50,20 +43,6 @@ fn made() -> Made {
         _ => "sim",
     };
     Made::by(Path::new(env!("CARGO_BIN_EXE_cargo-hostcall")), target)
-}
-
-/// Whether programs can be built, or are there.
-fn can_build() -> bool {
-    if bundle().is_some() {
-        return true;
-    }
-    match hostcall_build::DeviceToolchain::find() {
-        Ok(_) => true,
-        Err(error) => {
-            println!("not run: {error}");
-            false
-        }
-    }
 }
 
 /// Starts an image with a directory as its whole file system, and what a GPU's single lanes may need of time.
