@@ -29,7 +29,7 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     let (root, to) = (super::root(), sh.current_dir().join(out).join("registry"));
     sh.create_dir(to.join("libraries"))?;
     let (made, target) = (Made::by(command.as_ref(), "nvptx"), super::target_directory().join("registry"));
-    for program in PROGRAMS.iter().filter(|program| program.not_on_gpus.is_none()) {
+    for program in &PROGRAMS {
         println!("   {} {}", program.package, program.version);
         packed(&made.program(&root, program, &target), &to.join(format!("{}.program.gz", program.bin)));
     }

@@ -13,8 +13,7 @@ pub(crate) const EXPORTED: [&str; 2] = ["__HOSTCALL_", "__hostcall_"];
 /// Before the names of C's functions in the runtime's sources.
 pub(crate) const C_PREFIX: &str = "libc_";
 
-/// C's variadic functions. On GPUs they keep that prefix until their calls have been lowered: LLVM leaves a call as it is whose function is known to have
-/// fixed parameters.
+/// C's variadic functions. On GPUs they keep that prefix: what calls them by C's name has not been lowered yet (`stdlib/variadic.rs`).
 pub(crate) const VARIADIC: [&str; 9] = ["open", "open64", "openat", "fcntl", "ioctl", "syscall", "prctl", "mremap", "printf"];
 
 /// The name under which a program is linked with a function of the runtime's, on a GPU.

@@ -1,7 +1,7 @@
 //! C's types and numbers, as Linux and musl have them on x86-64: what the crate `libc` says to programs on all three machines.
 //!
-//! Sources: Linux's `uapi` headers (`asm-generic/errno.h`, `fcntl.h`, `stat.h`, `socket.h`, `poll.h`) and musl's `arch/x86_64/bits`. The test in
-//! `programs/layouts` compares them with the crate `libc` that programs are compiled with.
+//! Sources: Linux's `uapi` headers (`asm-generic/errno.h`, `fcntl.h`, `stat.h`, `socket.h`, `poll.h`) and musl's `arch/x86_64/bits`. Tests compare them with
+//! the crate `libc`.
 #![allow(missing_docs, non_camel_case_types, reason = "names and meanings are C's")]
 
 use core::ffi::{c_char, c_void};
@@ -425,3 +425,6 @@ pub const FUTEX_CLOCK_REALTIME: i32 = 256;
 
 const _: () = assert!(size_of::<statx>() == 256 && size_of::<statfs>() == 120 && size_of::<statvfs>() == 112);
 const _: () = assert!(size_of::<stat>() == 144 && size_of::<msghdr>() == 56 && size_of::<addrinfo>() == 48);
+
+#[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
+mod tests;

@@ -128,12 +128,31 @@ pub unsafe extern "C" fn libc_setenv(variable: *const c_char, value: *const c_ch
             text.add(name.len() + 1).copy_from_nonoverlapping(value.as_ptr(), value.len());
             text.add(name.len() + 1 + value.len()).write(0);
         }
-        let text = text.cast_const().cast::<c_char>();
-        let old = all();
-        let count = old.len() + usize::from(at.is_none());
-        let new = (0..count).map(|i| if Some(i) == at || i == old.len() { text } else { old[i] });
-        replace(new).map(|()| 0)
+        put(text.cast_const().cast(), at).map(|()| 0)
     })())
+}
+
+/// Puts a variable in the place of another, or behind all.
+fn put(text: *const c_char, at: Option<usize>) -> Result<(), Errno> {
+    let old = all();
+    let count = old.len() + usize::from(at.is_none());
+    replace((0..count).map(|i| if Some(i) == at || i == old.len() { text } else { old[i] }))
+}
+
+/// Makes a text `NAME=VALUE` a variable: the text itself, as long as the program lives. A text without `=` removes the variable of that name.
+///
+/// # Safety
+/// `text` is a C string, and stays one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libc_putenv(text: *mut c_char) -> i32 {
+    // SAFETY: the caller's.
+    let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+    let Some(end) = bytes.iter().position(|byte| *byte == b'=') else {
+        // SAFETY: the caller's.
+        return unsafe { libc_unsetenv(text) };
+    };
+    // SAFETY: all variables are C strings.
+    returned(put(text, unsafe { position(&bytes[..end]) }).map(|()| 0))
 }
 
 /// Removes a variable.

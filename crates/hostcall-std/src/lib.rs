@@ -30,6 +30,7 @@ pub mod abi;
 pub mod absent;
 pub mod allocators;
 mod arguments;
+pub mod backtrace;
 mod blocks;
 pub mod calendar;
 pub mod changes;

@@ -142,13 +142,13 @@ mod passed {
     use super::{Values, c_char, print, text};
     use crate::variadic::More;
 
-    /// Values that lie in memory, each as its type is aligned.
+    /// Values in slots.
     struct Behind(More);
 
     impl Behind {
-        fn next<T: Copy>(&mut self) -> T {
-            let at = self.0.map_addr(|at| at.next_multiple_of(align_of::<T>())).cast::<T>();
-            self.0 = at.wrapping_add(1).cast();
+        fn next(&mut self) -> usize {
+            let at = self.0;
+            self.0 = at.wrapping_add(1);
             // SAFETY: `print`'s caller says that there is one.
             unsafe { at.read() }
         }
@@ -156,20 +156,21 @@ mod passed {
 
     impl Values for Behind {
         fn int(&mut self) -> i32 {
-            self.next()
+            // What is above it means nothing.
+            self.next() as i32
         }
 
         fn long(&mut self) -> u64 {
-            self.next()
+            self.next() as u64
         }
 
         fn double(&mut self) -> f64 {
-            self.next()
+            f64::from_bits(self.long())
         }
 
         fn text(&mut self, most: usize) -> Option<&'static [u8]> {
             // SAFETY: `print`'s caller says that it is one.
-            unsafe { text(self.next::<*const c_char>(), most) }
+            unsafe { text(self.next() as *const c_char, most) }
         }
     }
 

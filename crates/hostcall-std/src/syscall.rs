@@ -41,17 +41,17 @@ unsafe fn futex([word, operation, value, timeout, _]: Arguments) -> Result<i64, 
 
 /// # Safety
 /// As the system call wants its arguments.
-unsafe fn call(number: i64, arguments: impl FnOnce(&[bool]) -> Arguments) -> i64 {
+unsafe fn call(number: i64, arguments: Arguments) -> i64 {
     let result = match number {
         // SAFETY: the caller's.
-        syscall::FUTEX => unsafe { futex(arguments(&[true, false, false, true])) },
+        syscall::FUTEX => unsafe { futex(arguments) },
         syscall::GETRANDOM => {
-            let [into, len, ..] = arguments(&[true, true]);
+            let [into, len, ..] = arguments;
             // SAFETY: the caller's.
             unsafe { process::fill_entropy(into as *mut u8, len) }.map(|filled| filled as i64)
         }
         syscall::RENAMEAT2 => {
-            let [from_dir, from, to_dir, to, flags] = arguments(&[false, true, false, true, false]);
+            let [from_dir, from, to_dir, to, flags] = arguments;
             // SAFETY: the caller's.
             let done =
                 unsafe { links::libc_renameat2(from_dir as i32, from as *const c_char, to_dir as i32, to as *const c_char, flags as u32) };
@@ -71,24 +71,8 @@ unsafe fn call(number: i64, arguments: impl FnOnce(&[bool]) -> Arguments) -> i64
 #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_syscall(number: i64, more: crate::variadic::More) -> i64 {
-    // SAFETY: the caller's: what the system call wants lies there, each argument as wide as `wide` says, and aligned as its type is.
-    unsafe {
-        call(number, |wide| {
-            let mut at = more;
-            let mut arguments = Arguments::default();
-            for (argument, wide) in arguments.iter_mut().zip(wide) {
-                if *wide {
-                    at = at.add(at.align_offset(8));
-                    *argument = at.cast::<usize>().read();
-                    at = at.add(8);
-                } else {
-                    *argument = at.cast::<u32>().read() as usize;
-                    at = at.add(4);
-                }
-            }
-            arguments
-        })
-    }
+    // SAFETY: the caller's. There are always as many slots, with zero in those for what was not passed.
+    unsafe { call(number, more.cast::<Arguments>().read()) }
 }
 
 /// A system call by its number.
@@ -98,6 +82,6 @@ pub unsafe extern "C" fn libc_syscall(number: i64, more: crate::variadic::More) 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libc_syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize) -> i64 {
-    // SAFETY: the caller's. Arguments that it has not passed are not looked at.
-    unsafe { call(number, |_| [a, b, c, d, e]) }
+    // SAFETY: the caller's. What it has not passed is not looked at.
+    unsafe { call(number, [a, b, c, d, e]) }
 }

@@ -1,12 +1,12 @@
 //! C's variadic functions, as they are called on each machine.
 //!
-//! On GPUs the linker has LLVM lower a call (`expand-variadics`) to the fixed parameters and a pointer to the others, which lie in memory one after another,
-//! each as its type is aligned. On the simulator's processor they are in the registers, or places, that more parameters would be in. So the functions
-//! are defined with one more parameter here, which stands for what follows.
+//! On GPUs the linker lowers a call (`hostcall-build`, `stdlib/variadic.rs`) to the fixed parameters and a pointer to the others, which lie in slots. On the
+//! simulator's processor they are in the registers, or places, that more parameters would be in. So the functions are defined with one more parameter
+//! here, which stands for what follows.
 
-/// What follows a function's fixed parameters.
+/// What follows a function's fixed parameters: slots, each as wide as a register. What is narrower has anything above it.
 #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
-pub type More = *const u8;
+pub type More = *const usize;
 /// What follows a function's fixed parameters: the first of it.
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
 pub type More = usize;
@@ -15,10 +15,9 @@ pub type More = usize;
 ///
 /// # Safety
 /// The caller has passed one.
-#[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
 pub(crate) unsafe fn int(more: More) -> i32 {
-    // SAFETY: the caller's: it lies at the beginning.
-    unsafe { more.cast::<i32>().read() }
+    // SAFETY: the caller's. What is above it in its slot, or register, means nothing.
+    unsafe { long(more) as i32 }
 }
 
 /// The first, which is a pointer or a `long`.
@@ -27,18 +26,8 @@ pub(crate) unsafe fn int(more: More) -> i32 {
 /// The caller has passed one.
 #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
 pub(crate) unsafe fn long(more: More) -> usize {
-    // SAFETY: the caller's: it lies at the beginning.
-    unsafe { more.cast::<usize>().read() }
-}
-
-/// The first, which is an `int`.
-///
-/// # Safety
-/// The caller has passed one.
-#[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
-pub(crate) unsafe fn int(more: More) -> i32 {
-    // What is above it in its register means nothing.
-    more as i32
+    // SAFETY: the caller's.
+    unsafe { more.read() }
 }
 
 /// The first, which is a pointer or a `long`.

@@ -35,10 +35,7 @@ impl Made {
     /// Builds a program from its published sources, with its own lock file; the file.
     pub(super) fn program(&self, root: &Path, program: &Program, target: &Path) -> PathBuf {
         let mut command = self.build(program.bin, target);
-        // What the program is, not what this build is of it. For GPUs what is not to be optimised is assembled in parts, which takes far less time.
-        let level = if ["native", "sim"].contains(&self.kind()) { "1" } else { "0" };
-        command.args(program.build).current_dir(sources(root, program)).env("RUSTFLAGS", program.flags);
-        succeeded(command.env("CARGO_PROFILE_DEV_OPT_LEVEL", level).env("CARGO_PROFILE_DEV_DEBUG", "0"));
+        succeeded(command.args(program.build).current_dir(sources(root, program)).env("RUSTFLAGS", program.flags));
         self.file(program.bin, target)
     }
 
@@ -55,6 +52,9 @@ impl Made {
                 command
             }
         };
+        // What the program is, not what this build is of it. For GPUs what is not to be optimised is assembled in parts, which takes far less time.
+        let level = if ["native", "sim"].contains(&self.kind()) { "1" } else { "0" };
+        command.env("CARGO_PROFILE_DEV_OPT_LEVEL", level).env("CARGO_PROFILE_DEV_DEBUG", "0");
         command.args(["-q", "--locked", "--bin", bin, "--target-dir"]).arg(target);
         command
     }

@@ -11,13 +11,11 @@ pub(super) struct Program {
     pub(super) flags: &'static str,
     /// Whether it is tried by default.
     pub(super) usual: bool,
-    /// Why it does not run on GPUs, if so.
-    pub(super) not_on_gpus: Option<&'static str>,
     pub(super) runs: &'static [&'static [&'static str]],
 }
 
 /// What a program is that does not say otherwise: it is tried if all are asked for.
-const LATER: Program = Program { package: "", version: "", bin: "", build: &[], flags: "", usual: false, not_on_gpus: None, runs: &[] };
+const LATER: Program = Program { package: "", version: "", bin: "", build: &[], flags: "", usual: false, runs: &[] };
 
 pub(super) const PROGRAMS: [Program; 18] = [
     Program {
@@ -99,7 +97,6 @@ pub(super) const PROGRAMS: [Program; 18] = [
         package: "tokei",
         version: "15.0.0",
         bin: "tokei",
-        not_on_gpus: Some("its crates declare `ioctl` in two ways, of which LLVM's lowering of variadic calls takes one for both"),
         runs: &[
             &["src", "text"],
             &["--hidden", "--sort=lines", "."],

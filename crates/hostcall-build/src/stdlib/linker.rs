@@ -15,6 +15,7 @@ use super::machine::Machine;
 use super::math;
 use super::shorten::shorten;
 use super::sysroot::Sysroot;
+use super::variadic;
 use crate::bitcode::Style;
 use crate::cache::{Scratch, cached};
 use crate::command::Run;
@@ -135,15 +136,11 @@ fn gpu_image(sysroot: &Sysroot, runtime: &Path, name: &str, arguments: &[String]
     let public = format!("-internalize-public-api-file={}", exports.display());
 
     // What nobody reaches goes first, and what debuggers want to know, which no image here carries: all that follows is text, and there is a fiftieth of it.
-    let variadic = VARIADIC.map(|name| format!("{C_PREFIX}{name}"));
-    keep(&visible.iter().copied().chain(variadic.iter().map(String::as_str)).collect::<Vec<_>>())?;
-    let opt = toolchain.llvm("opt").args([
-        "-strip-debug",
-        "-passes=internalize,globaldce,expand-variadics",
-        "-expand-variadics-override=lowering",
-    ]);
+    let with_slots = VARIADIC.map(|name| format!("{C_PREFIX}{name}"));
+    keep(&visible.iter().copied().chain(with_slots.iter().map(String::as_str)).collect::<Vec<_>>())?;
+    let opt = toolchain.llvm("opt").args(["-strip-debug", "-passes=internalize,globaldce"]);
     let text = opt.arg(&public).arg(&linked).args(["-S", "-o", "-"]).text()?;
-    let text = with_the_runtimes(&text);
+    let text = variadic::lower(&text);
     let with_functions = math::replace(&text);
     if sysroot.machine == Machine::Nvptx
         && in_parts(arguments)
@@ -230,29 +227,6 @@ fn joined(sysroot: &Sysroot, libraries: &[&PathBuf], dir: &Path) -> Result<PathB
     let file = dir.join("libraries.bc");
     fs::write(&file, module).map_err(BuildError::io("write", &file))?;
     Ok(file)
-}
-
-/// A module (as text) whose calls of C's variadic functions have been lowered to the fixed parameters and a pointer to the others: the runtime's definitions
-/// instead of the declarations.
-fn with_the_runtimes(module: &str) -> String {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.$-".contains(c);
-    let mut out = String::with_capacity(module.len());
-    for line in module.split_inclusive('\n') {
-        if line.starts_with("declare ") && VARIADIC.iter().any(|name| line.contains(&format!(" @{name}("))) {
-            continue;
-        }
-        let mut rest = line;
-        while let Some(at) = rest.find('@') {
-            let (before, symbol) = rest.split_at(at + 1);
-            let end = symbol.find(|c| !is_part(c)).unwrap_or(symbol.len());
-            out.push_str(before);
-            out.push_str(if VARIADIC.contains(&&symbol[..end]) { C_PREFIX } else { "" });
-            out.push_str(&symbol[..end]);
-            rest = &symbol[end..];
-        }
-        out.push_str(rest);
-    }
-    out
 }
 
 /// What `libc` and others link with on Linux.
@@ -342,14 +316,6 @@ mod tests {
         let all = expand(vec!["a.o".into(), format!("@{}", file.display()).into()]).expect("read");
         assert_eq!(all, ["a.o", "-o", "x y"]);
         assert_eq!(after(&all, "-o"), Some("x y"));
-    }
-
-    #[test]
-    fn variadic_functions_are_the_runtimes() {
-        let module = "declare i32 @open(ptr, i32, ptr)\ndeclare i32 @openly(i32)\n  %1 = call i32 @open(ptr %p, i32 %f, ptr %v) ; @other\n  store ptr @fcntl, ptr %p\n";
-        let named =
-            "declare i32 @openly(i32)\n  %1 = call i32 @libc_open(ptr %p, i32 %f, ptr %v) ; @other\n  store ptr @libc_fcntl, ptr %p\n";
-        assert_eq!(with_the_runtimes(module), named);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub(crate) mod shorten;
 mod sysroot;
 mod tools;
 mod unwinding;
+mod variadic;
 mod wrapper;
 
 pub use act::act_as_tool;
