@@ -1,9 +1,9 @@
 //! Statics that refer to one another, for a machine whose statics cannot.
 //!
 //! PTX wants every name that a static's value mentions to be defined before, so two statics cannot name each other (`tracing` has such: a call site names
-//! its description, and that the call site). One of the pointers of each circle is left empty here, and every kernel begins with putting it there. All lanes
-//! of all launches write it, and all the same value: so only pointers of constants are taken, which nothing else ever writes. A circle without a constant
-//! stays, and LLVM says what it says of it.
+//! its description, and that the call site), and none itself (`bumpalo`'s empty chunk does). Some pointers are left empty here, so that no circle stays, and
+//! every kernel begins with seeing to it that they are put there: the first lane of all launches does it, and others wait until it has. So a program may
+//! write what it likes to such a static.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub(crate) fn opened(module: &str) -> Option<String> {
     };
     let mut edges: Vec<Vec<usize>> = statics.iter().map(|one| named(one.value)).collect();
     let (mut lines, mut stores) = (HashMap::new(), String::new());
-    for (number, one) in statics.iter().enumerate().filter(|(_, one)| one.constant) {
+    for (number, one) in statics.iter().enumerate() {
         let mut pointers = Vec::new();
         // What is not understood stays as it is.
         let _ = types.pointers(one.kind, one.value, &mut Vec::new(), &mut pointers);
@@ -50,16 +50,42 @@ pub(crate) fn opened(module: &str) -> Option<String> {
             lines.insert(one.line, line.replacen(" constant ", " global ", 1));
         }
     }
-    (!lines.is_empty()).then(|| rewritten(module, &lines, &stores))
+    (!lines.is_empty()).then(|| rewritten(module, &lines) + &once(&stores))
+}
+
+/// What each kernel does first.
+const FIRST: &str = "  call void @hostcall_circles()\n";
+
+/// The function that does it, of which `stores` are what is done once.
+fn once(stores: &str) -> String {
+    format!(
+        "@hostcall_circles_state = internal global i32 0, align 4\n\
+         define internal void @hostcall_circles() {{\n\
+         start:\n  \
+           %0 = cmpxchg ptr @hostcall_circles_state, i32 0, i32 1 acq_rel acquire, align 4\n  \
+           %1 = extractvalue {{ i32, i1 }} %0, 1\n  \
+           br i1 %1, label %first, label %other\n\
+         first:\n\
+         {stores}  \
+           store atomic i32 2, ptr @hostcall_circles_state release, align 4\n  \
+           ret void\n\
+         other:\n  \
+           %2 = load atomic i32, ptr @hostcall_circles_state acquire, align 4\n  \
+           %3 = icmp eq i32 %2, 2\n  \
+           br i1 %3, label %done, label %other\n\
+         done:\n  \
+           ret void\n\
+         }}\n"
+    )
 }
 
 /// The module with other lines for these, and with what each kernel does first.
-fn rewritten(module: &str, changed: &HashMap<&str, String>, first: &str) -> String {
+fn rewritten(module: &str, changed: &HashMap<&str, String>) -> String {
     let mut out = String::with_capacity(module.len() + module.len() / 64);
     let mut begins = false;
     for line in module.lines() {
         if begins && !is_label(line) {
-            out.push_str(first);
+            out.push_str(FIRST);
             begins = false;
         }
         out.extend([changed.get(line).map_or(line, String::as_str), "\n"]);
@@ -88,7 +114,6 @@ struct Static<'a> {
     /// As it is written, with the sign before it and perhaps in quotes.
     symbol: &'a str,
     name: &'a str,
-    constant: bool,
     kind: &'a str,
     /// And what follows it.
     value: &'a str,
@@ -98,39 +123,41 @@ impl<'a> Static<'a> {
     fn read(line: &'a str, types: &Types<'_>) -> Option<Static<'a>> {
         let (symbol, about) = line.strip_prefix('@').and_then(|_| line.split_once(" = "))?;
         let word = |word: &str| about.split_once(word).filter(|(before, _)| !before.contains(['"', '{', '[', '@']));
-        let (constant, about) = match (word("constant "), word("global ")) {
-            (Some((_, about)), _) => (true, about),
-            (None, Some((_, about))) => (false, about),
-            _ => return None,
-        };
+        let (_, about) = word("constant ").or_else(|| word("global "))?;
         let (kind, value) = types.split(about)?;
-        Some(Static { line, symbol, name: symbol[1..].trim_matches('"'), constant, kind, value })
+        Some(Static { line, symbol, name: symbol[1..].trim_matches('"'), kind, value })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::fs;
 
-    const CALL_SITE: &str =
-        "@site = internal global <{ ptr, [8 x i8], ptr }> <{ ptr @vtable, [8 x i8] zeroinitializer, ptr @meta }>, align 8\n";
+    use super::*;
+    use crate::gpu::Gpu;
+    use crate::{DeviceToolchain, NVPTX_ARCH, Ptxas, nvptx};
 
     #[test]
-    fn a_constant_of_a_circle_gets_its_pointer_when_a_kernel_begins() {
-        let module = CALL_SITE.to_owned()
+    fn a_static_of_a_circle_gets_its_pointer_when_the_first_kernel_begins() {
+        let site = "@site = internal global <{ ptr, [8 x i8], ptr }> <{ ptr @vtable, [8 x i8] zeroinitializer, ptr @meta }>, align 8\n";
+        let module = site.to_owned()
             + "@vtable = private unnamed_addr constant [2 x ptr] [ptr @f, ptr @g], align 8\n\
                @meta = private unnamed_addr constant <{ [4 x i8], [4 x i8], { ptr, i64 }, ptr }> <{ [4 x i8] c\"@}],\", [4 x i8] undef, { ptr, i64 } { ptr @vtable, i64 1 }, \
                ptr getelementptr inbounds (i8, ptr @site, i64 8) }>, align 8\n\
                define ptx_kernel void @k() #0 {\nstart:\n  ret void\n}\ndefine void @f() {\n  ret void\n}\ndefine ptx_kernel void @l() {\n  ret void\n}\n";
         let opened = opened(&module).expect("there is a circle");
-        let store = "  store ptr getelementptr inbounds (i8, ptr @site, i64 8), ptr getelementptr inbounds (<{ [4 x i8], [4 x i8], { ptr, i64 }, ptr }>, ptr @meta, i32 0, i32 3)\n";
-        let rest = opened.strip_prefix(CALL_SITE).expect("what may be written stays");
+        assert!(opened.starts_with(&site.replace("ptr @meta", "ptr null")), "{opened}");
         assert!(
-            rest.contains("@meta = private unnamed_addr global <{") && rest.contains("{ ptr @vtable, i64 1 }, ptr null }>, align 8\n"),
-            "{rest}"
+            opened.contains("@meta = private unnamed_addr constant <{")
+                && opened.contains("ptr getelementptr inbounds (i8, ptr @site, i64 8) }>"),
+            "{opened}"
         );
-        assert!(rest.contains(&format!("@k() #0 {{\nstart:\n{store}  ret")) && rest.contains(&format!("@l() {{\n{store}  ret")), "{rest}");
-        assert_eq!(rest.matches("store").count(), 2);
+        assert!(
+            opened.contains(&format!("@k() #0 {{\nstart:\n{FIRST}  ret")) && opened.contains(&format!("@l() {{\n{FIRST}  ret")),
+            "{opened}"
+        );
+        let store = "first:\n  store ptr @meta, ptr getelementptr inbounds (<{ ptr, [8 x i8], ptr }>, ptr @site, i32 0, i32 2)\n  store atomic i32 2";
+        assert!(opened.contains(store), "{opened}");
         assert_eq!(super::opened(&opened), None);
     }
 
@@ -139,17 +166,37 @@ mod tests {
         let module = "@a = constant { ptr, ptr } { ptr @b, ptr @a }\n@b = constant [1 x ptr] [ptr @c]\n@c = constant ptr @a, align 8\ndefine ptx_kernel void @k() {\n  ret void\n}\n";
         let opened = opened(module).expect("there are circles");
         assert!(opened.starts_with("@a = global { ptr, ptr } { ptr null, ptr null }\n@b = constant [1 x ptr] [ptr @c]\n"), "{opened}");
+        let opened = super::opened("@a = internal global ptr @b, align 8\n@b = global { i8, ptr } { i8 1, ptr @a }\n")
+            .expect("a circle of what may be written");
+        assert!(opened.starts_with("@a = internal global ptr null, align 8\n@b = global { i8, ptr } { i8 1, ptr @a }\n"), "{opened}");
     }
 
     #[test]
-    fn what_is_no_circle_or_may_be_written_stays() {
+    fn what_is_no_circle_stays() {
         for module in [
             "@a = constant ptr @b\n@b = constant [2 x i8] c\"@a\"\n",
             "@a = constant ptr @b\n@b = constant { [2 x i8], i8 } { [2 x i8] c\"@a\", i8 0 }\n",
-            "@a = global ptr @b\n@b = internal global ptr @a\n",
             "@a = external global i32\n",
         ] {
             assert_eq!(opened(module), None, "{module}");
+        }
+    }
+
+    #[test]
+    fn what_is_done_first_is_compiled_and_assembled() {
+        let toolchain = match DeviceToolchain::find() {
+            Ok(toolchain) => toolchain,
+            Err(error) => return println!("not run: {error}"),
+        };
+        let dir = tempfile::tempdir().expect("a directory");
+        let module = "target triple = \"nvptx64-nvidia-cuda\"\n@own.1 = private global { ptr, i64 } { ptr @own.1, i64 5 }, align 8\n\
+                      define ptx_kernel void @k(ptr %0) {\n  %2 = load volatile ptr, ptr @own.1\n  store ptr %2, ptr %0\n  ret void\n}\n";
+        let file = dir.path().join("own.ll");
+        fs::write(&file, opened(module).expect("a circle")).expect("written");
+        let ptx = nvptx::code(&Gpu::nvidia(&toolchain, NVPTX_ARCH), &file, dir.path()).expect("LLVM takes it");
+        match Ptxas::find() {
+            Ok(ptxas) => drop(ptxas.assemble(ptx.as_bytes(), "sm_90").expect("the assembler takes it")),
+            Err(error) => println!("not assembled: {error}"),
         }
     }
 }

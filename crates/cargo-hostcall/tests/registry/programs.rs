@@ -17,7 +17,7 @@ pub(super) struct Program {
 /// What a program is that does not say otherwise: it is tried if all are asked for.
 const LATER: Program = Program { package: "", version: "", bin: "", build: &[], flags: "", usual: false, runs: &[] };
 
-pub(super) const PROGRAMS: [Program; 18] = [
+pub(super) const PROGRAMS: [Program; 24] = [
     Program {
         package: "ripgrep",
         version: "15.2.0",
@@ -229,6 +229,82 @@ pub(super) const PROGRAMS: [Program; 18] = [
         bin: "diskus",
         // The size of a directory depends on the file system. By default three threads are started for each processor, of which a lane is one.
         runs: &[&["-j8", "-b", "."], &["-j8", "-b", "text", "src", "data.bin"], &["-j1", "-b", "-v", "missing"]],
+        ..LATER
+    },
+    Program {
+        package: "csview",
+        version: "1.3.4",
+        bin: "csview",
+        runs: &[
+            &[".more/table.csv"],
+            &["--style", "rounded", "--number", "--header-align", "left", ".more/table.csv"],
+            &["-H", "-d", ";", "--style", "markdown"],
+            &["missing.csv"],
+        ],
+        ..LATER
+    },
+    Program {
+        package: "jsonxf",
+        version: "1.1.1",
+        bin: "jsonxf",
+        runs: &[
+            &["-i", ".more/data.json"],
+            &["-m", "-i", ".more/data.json", "-o", "min.json"],
+            &["-t", "____", "-s", "[1,{\"a\":[]}]"],
+            &["-i", "missing.json"],
+        ],
+        ..LATER
+    },
+    Program {
+        package: "lowcharts",
+        version: "0.5.8",
+        bin: "lowcharts",
+        runs: &[
+            &["--color", "no", "hist", "--intervals", "4", ".more/numbers.txt"],
+            &["--color", "no", "plot", "--width", "24", "--height", "6", ".more/numbers.txt"],
+            &["--color", "no", "matches", "--input", "text/a.txt", "the", "needle", "none"],
+            &["--color", "yes", "common-terms", "--lines", "3"],
+        ],
+        ..LATER
+    },
+    Program {
+        package: "pastel",
+        version: "0.12.0",
+        bin: "pastel",
+        runs: &[
+            &["mix", "red", "steelblue", "#0f0"],
+            &["gradient", "-n", "5", "-s", "LCh", "yellow", "navy"],
+            &["format", "hsl", "rebeccapurple", "rgb(10, 200, 30)"],
+            &["-f", "color", "hotpink"],
+            &["sort-by", "hue", "red", "blue", "lime"],
+            &["format", "hex", "no-color"],
+        ],
+        ..LATER
+    },
+    Program {
+        package: "vivid",
+        version: "0.10.1",
+        bin: "vivid",
+        runs: &[
+            &["themes"],
+            &["generate", "snazzy"],
+            &["-m", "8-bit", "generate", "molokai"],
+            &["preview", "nord"],
+            &["generate", "no-theme"],
+        ],
+        ..LATER
+    },
+    Program {
+        package: "yj",
+        version: "1.2.4",
+        bin: "yj",
+        runs: &[
+            &[".more/data.yaml"],
+            &["-c", "-o", "data.json", ".more/data.yaml"],
+            &["-y", ".more/data.json"],
+            &["-j"],
+            &["missing.yaml"],
+        ],
         ..LATER
     },
 ];
