@@ -17,7 +17,7 @@ pub(super) struct Program {
 /// What a program is that does not say otherwise: it is tried if all are asked for.
 const LATER: Program = Program { package: "", version: "", bin: "", build: &[], flags: "", usual: false, runs: &[] };
 
-pub(super) const PROGRAMS: [Program; 24] = [
+pub(super) const PROGRAMS: [Program; 23] = [
     Program {
         package: "ripgrep",
         version: "15.2.0",
@@ -278,19 +278,6 @@ pub(super) const PROGRAMS: [Program; 24] = [
             &["-f", "color", "hotpink"],
             &["sort-by", "hue", "red", "blue", "lime"],
             &["format", "hex", "no-color"],
-        ],
-        ..LATER
-    },
-    Program {
-        package: "vivid",
-        version: "0.10.1",
-        bin: "vivid",
-        runs: &[
-            &["themes"],
-            &["generate", "snazzy"],
-            &["-m", "8-bit", "generate", "molokai"],
-            &["preview", "nord"],
-            &["generate", "no-theme"],
         ],
         ..LATER
     },
