@@ -12,6 +12,18 @@ use support::package::{Package, command, succeeded};
 const MAIN: &str = r#"
 use std::io::{self, Write};
 
+/// C's `struct pollfd`.
+#[repr(C)]
+struct PollFd {
+    fd: i32,
+    events: i16,
+    revents: i16,
+}
+
+unsafe extern "C" {
+    fn poll(fds: *mut PollFd, count: u64, millis: i32) -> i32;
+}
+
 fn main() -> io::Result<()> {
     let mut out = io::stdout();
     match std::env::args().nth(1).as_deref() {
@@ -30,6 +42,14 @@ fn main() -> io::Result<()> {
             out.flush()?;
         }
         Some("one") => println!("line"),
+        Some("waits") => {
+            println!("line");
+            out.flush()?;
+            let mut asked = PollFd { fd: 1, events: 0, revents: 0 };
+            // SAFETY: one entry, and it lives.
+            let count = unsafe { poll(&mut asked, 1, -1) };
+            return Err(io::Error::other(format!("{count}: {:#x}", asked.revents)));
+        }
         _ => {}
     }
     Ok(())
@@ -90,7 +110,7 @@ fn package() -> Option<(Package, std::path::PathBuf)> {
 #[test]
 fn a_program_whose_output_nobody_reads_any_more_ends_as_it_does_on_this_machine() {
     let Some((package, here)) = package() else { return };
-    for mode in ["println", "returns", "blocks", "is quiet"] {
+    for mode in ["println", "returns", "blocks", "is quiet", "waits"] {
         let (native, all) = everywhere(&package, &here, mode);
         let (expected, _) = read_one_line(native);
         for command in all {

@@ -137,7 +137,7 @@ macro_rules! std_services {
             fn resolve(name: &str, into: &mut [[u32; 5]]) -> Result<u32, u32>;
             /// Waits until the socket can do what `events` (of `poll`) say, or its timeout is over: `EAGAIN`, as for a socket that does not block.
             fn wait(handle: u64, events: u32) -> Result<(), u32>;
-            /// Waits for events of up to 16 handles (0: standard input), each `[handle, events]`, for so many nanoseconds (negative: for
+            /// Waits for events of up to 16 handles (0 to 2: standard input, output and error), each `[handle, events]`, for so many nanoseconds (negative: for
             /// ever). Returns what happened, 16 bits of each. Regular files and directories are always ready.
             fn poll(handles: &[[u64; 2]], nanos: i64) -> Result<[u32; 8], u32>;
             /// As `poll`, for up to 1024 handles: to how many something happened, and not what, which `poll_now` says.

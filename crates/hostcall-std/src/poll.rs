@@ -5,7 +5,7 @@ use crate::abi::{pollfd, timespec, timeval};
 use crate::error::{Errno, returned};
 use crate::fd::{self, Target};
 use crate::local::numbers::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLPRI};
-use crate::local::several::{self, Asked, DIRECTORY, OUTPUT, What};
+use crate::local::several::{self, Asked, DIRECTORY, What};
 use crate::time;
 use alloc::vec::Vec;
 use core::ffi::c_void;
@@ -28,7 +28,7 @@ fn what(fd: i32) -> What {
         // A file may be a FIFO.
         Ok(Target::Socket(handle) | Target::File(handle)) => What::Handle(handle),
         Ok(Target::Input) => What::Handle(0),
-        Ok(Target::Output(_)) => OUTPUT,
+        Ok(Target::Output(stream)) => What::Handle(u64::from(stream)),
         Ok(Target::Dir(_)) => DIRECTORY,
         Err(_) => What::Unknown,
     }

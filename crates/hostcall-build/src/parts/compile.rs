@@ -91,3 +91,36 @@ fn convergent(module: &str) -> String {
     let functions = module.lines().filter_map(function).filter(|name| !name.starts_with("llvm."));
     functions.map(|name| format!("{name},convergent\n")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::{DeviceToolchain, NVPTX_ARCH};
+
+    #[test]
+    fn of_equal_functions_one_stays_unless_only_one_looks_at_the_end_of_the_stack() {
+        let toolchain = match DeviceToolchain::find() {
+            Ok(toolchain) => toolchain,
+            Err(error) => return println!("not run: {error}"),
+        };
+        let function = |name: &str| {
+            let steps: String =
+                (1..9).map(|n| format!("  %v{n} = mul i32 %v{}, 12345{n}\n  store volatile i32 %v{n}, ptr %at\n", n - 1)).collect();
+            format!("define void @{name}(ptr %at, i32 %v0) {{\n{steps}  ret void\n}}\n")
+        };
+        let text = format!("target triple = \"nvptx64-nvidia-cuda\"\n{}{}", function("first"), function("second"));
+        let bodies = |checked: &[&str]| {
+            let checked: BTreeSet<String> = checked.iter().map(ToString::to_string).collect();
+            let part = Part { name: "user".into(), text: text.clone(), checked };
+            let dir = tempfile::tempdir().expect("a directory");
+            let whole = Whole { lanes: 1, serves: false };
+            let ptx = compile("user", &Gpu::nvidia(&toolchain, NVPTX_ARCH), &part, &whole, dir.path()).expect("it compiles");
+            ptx.lines().filter(|line| line.trim_start().starts_with("st.volatile")).count() / 8
+        };
+        assert_eq!(bodies(&[]), 1);
+        assert_eq!(bodies(&["first", "second"]), 1);
+        assert_eq!(bodies(&["first"]), 2);
+    }
+}

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 pub(crate) enum What {
     /// An object of the device, by its reference.
     Object(u64),
-    /// A handle of the host that may have to be waited for; 0 is standard input.
+    /// A handle of the host that may have to be waited for; 0 to 2 are standard input, output and error.
     Handle(u64),
     /// Something that is always ready for these events.
     Ready(u32),
@@ -176,8 +176,6 @@ pub(crate) fn wait(asked: &mut [Asked], deadline: Option<u64>) -> Result<usize, 
     Ok(asked.iter().filter(|entry| entry.happened != 0).count())
 }
 
-/// What an output is ready for.
-pub(crate) const OUTPUT: What = What::Ready(EPOLLOUT);
 /// What a directory is ready for.
 pub(crate) const DIRECTORY: What = What::Ready(EPOLLIN | EPOLLOUT);
 
@@ -208,7 +206,7 @@ mod tests {
             asked(What::Object(full), EPOLLIN | EPOLLRDNORM),
             asked(What::Object(empty), EPOLLIN),
             asked(What::Handle(handle), both),
-            asked(OUTPUT, both),
+            asked(What::Ready(EPOLLOUT), both),
             asked(What::Nothing, both),
             asked(What::Unknown, both),
             asked(DIRECTORY, EPOLLIN),

@@ -62,7 +62,7 @@ impl Standard {
         all.extend(sockets::services(context, policy, files));
         all.extend(options::services(context, policy, files));
         all.extend(names::services(context, policy));
-        all.extend(waiting::services(context, files, &self.input, &self.reactor));
+        all.extend(waiting::services(context, files, &self.input, console, &self.reactor));
         all.extend(watching::services(context, files, &self.input, &self.reactor));
         all
     }

@@ -30,6 +30,8 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(super) enum Watched {
     Socket(Arc<Socket>),
     Input(Arc<Source>),
+    /// Standard output or standard error.
+    Output(BorrowedFd<'static>),
     /// A regular file is always ready.
     File(Arc<OpenFile>),
     /// A lock of a file or directory, with an operation that does not wait. It is ready once it is taken.
@@ -45,6 +47,7 @@ impl Watched {
         match self {
             Self::Socket(socket) => Some(socket.as_fd()),
             Self::Input(input) => input.descriptor(),
+            Self::Output(output) => Some(*output),
             Self::File(file) => Some(file.file.as_fd()),
             Self::Alarm(alarm) => Some(alarm.as_fd()),
             Self::Set(set) => Some(set.as_fd()),

@@ -9,6 +9,7 @@ use hostcall_abi::services::errno;
 use hostcall_abi::std_services::event;
 use rustix::fs::FlockOperation;
 
+use super::super::console::Console;
 use super::super::context::{Context, owner_of};
 use super::super::define;
 use super::super::table::{FileTable, Open};
@@ -32,13 +33,22 @@ fn in_nanos(nanos: u64) -> Option<Instant> {
     in_time(Duration::from_nanos(nanos))
 }
 
+/// What can be waited for.
+#[derive(Clone, Debug)]
+struct Waitable {
+    files: Arc<FileTable>,
+    input: Arc<Source>,
+    console: Arc<Console>,
+}
+
 /// What to watch for the handles of one call.
-fn watched(files: &FileTable, input: &Arc<Source>, owner: usize, asked: &[[u64; 2]]) -> Vec<(Watched, u32)> {
+fn watched(Waitable { files, input, console }: &Waitable, owner: usize, asked: &[[u64; 2]]) -> Vec<(Watched, u32)> {
     let one = |&[handle, events]: &[u64; 2]| {
         let events = events as u32 & event::ASKED;
         let target = match handle {
             0 if input.descriptor().is_none() => Watched::Known(events & event::IN | event::HANG_UP),
             0 => Watched::Input(input.clone()),
+            output @ 1..=2 => console.descriptor(output as u32).map_or(Watched::Known(events & event::OUT), Watched::Output),
             handle => match files.get(owner, handle) {
                 Ok(Open::Socket(socket)) => Watched::Socket(socket),
                 Ok(Open::File(file)) => Watched::File(file),
@@ -53,7 +63,14 @@ fn watched(files: &FileTable, input: &Arc<Source>, owner: usize, asked: &[[u64; 
     asked.iter().map(one).collect()
 }
 
-pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<Source>, reactor: &Arc<Reactor>) -> Vec<Service> {
+pub(super) fn services(
+    context: &Context,
+    files: &Arc<FileTable>,
+    input: &Arc<Source>,
+    console: &Arc<Console>,
+    reactor: &Arc<Reactor>,
+) -> Vec<Service> {
+    let waitable = Waitable { files: files.clone(), input: input.clone(), console: console.clone() };
     let (f, r) = (files.clone(), reactor.clone());
     let wait = context.deferred(&define::std_net::wait(|_, _| Err(0)), move |call, done| {
         let (handle, events) = match (call.fixed::<u64>(), call.fixed::<u32>()) {
@@ -79,7 +96,7 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<So
         Ok(())
     });
     let polling = |defined: &Service, most: usize, answer: fn(Completion) -> Answer| {
-        let (f, i, r) = (files.clone(), input.clone(), reactor.clone());
+        let (w, r) = (waitable.clone(), reactor.clone());
         context.deferred(defined, move |call, done| {
             let (asked, nanos) = match (call.slice::<[u64; 2]>(), call.fixed::<i64>()) {
                 (Ok(asked), Ok(nanos)) => (asked, nanos),
@@ -90,14 +107,14 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<So
                 answer.fail(errno::EINVAL);
                 return Ok(());
             }
-            let watched = watched(&f, &i, owner_of(call.report()), asked);
+            let watched = watched(&w, owner_of(call.report()), asked);
             r.add(Waiting { watched, deadline: u64::try_from(nanos).ok().and_then(in_nanos), answer });
             Ok(())
         })
     };
     let poll = polling(&define::std_net::poll(|_, _| Err(0)), POLLED, Answer::Poll);
     let poll_any = polling(&define::std_net::poll_any(|_, _| Err(0)), MANY, Answer::Count);
-    let (f, i) = (files.clone(), input.clone());
+    let w = waitable;
     let poll_now = context.adaptive(&define::std_net::poll_now(|_, _| Err(0)), move |call| {
         let asked = call.slice::<[u64; 2]>()?;
         if asked.len() > FEW && !call.may_block() {
@@ -107,7 +124,7 @@ pub(super) fn services(context: &Context, files: &Arc<FileTable>, input: &Arc<So
         let result = if asked.len() > MANY || asked.len() > events.len() {
             Err(errno::EINVAL)
         } else {
-            happened_now(&watched(&f, &i, owner_of(call.report()), asked))
+            happened_now(&watched(&w, owner_of(call.report()), asked))
         };
         let happened = result.as_ref().map_or(&[][..], Vec::as_slice);
         events[..happened.len()].copy_from_slice(happened);

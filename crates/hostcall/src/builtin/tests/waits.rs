@@ -131,6 +131,13 @@ fn a_fifo_is_waited_for_without_a_thread() {
     assert_eq!(served.poll_now(&asked, 1), Ok((1, vec![event::IN | event::HANG_UP])));
 }
 
+#[test]
+fn an_output_that_is_no_descriptor_can_always_be_written() {
+    let served = Served::new();
+    let asked = [[1, u64::from(event::IN | event::OUT)], [2, u64::from(event::IN)]];
+    assert_eq!(served.poll_now(&asked, 2), Ok((1, vec![event::OUT, 0])));
+}
+
 /// One handle is ready, and that something can be read.
 fn served_poll(served: &Served, asked: [[u64; 2]; 1]) -> Result<u32, u32> {
     served.poll(&asked, LONG).map(|events| events[0] & event::IN)
