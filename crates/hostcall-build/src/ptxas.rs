@@ -49,9 +49,9 @@ impl Ptxas {
         dir.join("nvidia/cuda_nvcc/bin/ptxas")
     }
 
-    /// The same, told something else.
+    /// The same, told something more.
     fn with(&self, flags: &[&str]) -> Ptxas {
-        Ptxas { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..self.clone() }
+        Ptxas { flags: self.flags.iter().cloned().chain(flags.iter().map(|flag| (*flag).to_owned())).collect(), ..self.clone() }
     }
 
     pub(crate) fn identity(&self) -> String {
@@ -128,9 +128,24 @@ fn assemble_parts(ptxas: &Ptxas, ptx: &[u8], arch: &str) -> Option<Vec<u8>> {
     join_parts(ptxas, &nvlink, &parts, arch, &cache_directory("cubins").ok()?).ok()
 }
 
+/// The constants that the assembler makes of all parts are in one bank of 64 KiB, and those of a large program do not fit.
+const NO_CONSTANTS: [&str; 1] = ["--disable-optimizer-constants"];
+
 fn join_parts(ptxas: &Ptxas, nvlink: &Nvlink, parts: &[(String, String)], arch: &str, cache: &Path) -> Result<Vec<u8>, BuildError> {
+    let join = |ptxas: &Ptxas| {
+        let objects = objects(ptxas, parts, arch, cache)?;
+        let identity = nvlink.identity();
+        let mut key: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+        key.extend([identity.as_bytes(), arch.as_bytes()]);
+        Ok(cached(cache, &key, |_| nvlink.link(&objects, arch)))
+    };
+    join(ptxas)?.or_else(|_| join(&ptxas.with(&NO_CONSTANTS))?)
+}
+
+/// Each part, assembled.
+fn objects(ptxas: &Ptxas, parts: &[(String, String)], arch: &str, cache: &Path) -> Result<Vec<Vec<u8>>, BuildError> {
     let done = Parts::of(parts.len());
-    let objects = at_once::each(
+    at_once::each(
         parts,
         |(_, part)| part.len(),
         |(_, part)| {
@@ -142,11 +157,7 @@ fn join_parts(ptxas: &Ptxas, nvlink: &Nvlink, parts: &[(String, String)], arch: 
             done.one();
             object
         },
-    )?;
-    let identity = nvlink.identity();
-    let mut key: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
-    key.extend([identity.as_bytes(), arch.as_bytes()]);
-    cached(cache, &key, |_| nvlink.link(&objects, arch))
+    )
 }
 
 /// The architecture that a device (`cuda:0`) had when it was last noted, if it was: a guess, with which assembling can begin before a driver says more.
