@@ -1,6 +1,6 @@
 //! Files and directories, with every error number that `std` tells apart.
 
-use crate::{c, checked, say};
+use crate::{c, checked, say, with_more};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -8,14 +8,8 @@ use hostcall_std::abi::{self, O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, 
 use hostcall_std::{dir, error, fd, file, io, links, memory, status};
 
 fn open(path: &str, flags: i32) -> i32 {
-    let mode = 0o644u32;
-    // As a caller in C hands over what follows the flags.
-    #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
-    let more = (&raw const mode).cast::<u8>();
-    #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
-    let more = mode as usize;
     // SAFETY: a C string, and a mode.
-    unsafe { checked(file::libc_open(c(path).as_ptr(), flags, more) as i64) as i32 }
+    with_more(0o644, |more| unsafe { checked(file::libc_open(c(path).as_ptr(), flags, more) as i64) as i32 })
 }
 
 fn write(fd: i32, bytes: &[u8]) -> i64 {

@@ -12,6 +12,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char};
 use hostcall_std::abi::{self, timespec};
+use hostcall_std::variadic::More;
 use hostcall_std::{environment, error, io, memory, process, status, time};
 
 /// The entry of programs.
@@ -71,6 +72,14 @@ unsafe extern "C" fn main(argc: i32, argv: *const *const c_char) -> i32 {
 fn checked(result: i64) -> i64 {
     // SAFETY: the lane's own.
     if result == -1 { -i64::from(unsafe { *error::libc___errno_location() }) } else { result }
+}
+
+/// Calls with what follows a function's fixed parameters, as a caller in C hands it over.
+fn with_more<R>(value: usize, call: impl FnOnce(More) -> R) -> R {
+    #[cfg(any(target_arch = "nvptx64", target_arch = "amdgpu"))]
+    return call(&raw const value);
+    #[cfg(not(any(target_arch = "nvptx64", target_arch = "amdgpu")))]
+    return call(value);
 }
 
 /// Writes to standard output.

@@ -1,7 +1,7 @@
 //! Sockets.
 
 use crate::threads::{join, spawn};
-use crate::{c, checked, say};
+use crate::{c, checked, say, with_more};
 use alloc::format;
 use alloc::vec;
 use core::mem::size_of;
@@ -160,7 +160,8 @@ pub(crate) fn timeouts() -> i32 {
     assert_eq!(receive(a, &mut [0; 4]), -11);
     let mut on = 1i32;
     // SAFETY: an `i32`.
-    assert_eq!(unsafe { checked(io::libc_ioctl(a, abi::FIONBIO, (&raw mut on) as hostcall_std::variadic::More) as i64) }, 0);
+    let done = with_more((&raw mut on).expose_provenance(), |more| unsafe { checked(io::libc_ioctl(a, abi::FIONBIO, more) as i64) });
+    assert_eq!(done, 0);
     assert_eq!(receive(a, &mut [0; 4]), -11);
     // SAFETY: nothing follows this command.
     let flags = unsafe { io::libc_fcntl(a, abi::F_GETFL, core::mem::zeroed()) };
