@@ -13,7 +13,7 @@
 //!   [`output`]: what it prints. [`life`]: how it begins and ends.
 //! * `copies`: of memory, on NVIDIA GPUs. [`allocators`]: those that programs bring along.
 //! * [`tls`], [`futex`], [`memory`], [`time`], [`process`]: device code. [`syscall`]: what is asked by number. [`signals`]: what is said of them.
-//!   [`text`], [`calendar`], [`language`], [`mutex`], [`printf`], [`semaphore`]: parts of C's library. [`system`]: what is asked about the system; [`absent`]: what it has not.
+//!   [`text`], [`calendar`], [`language`], [`mutex`], [`printf`], [`semaphore`]: parts of C's library. [`system`]: what is asked about the system; [`absent`], [`backtrace`]: what it has not.
 //! * [`fd`]: descriptors, which stand for handles of the host or for objects of the device. [`mod@file`], [`dir`], [`net`], [`pipes`]: what is done with
 //!   those of each kind; [`poll`], [`mod@epoll`], [`io`]: with any. `local`: the objects, and how one waits for them and for the host.
 //! * [`place`]: where paths begin. [`links`]: names; [`status`], [`changes`], [`locks`]: what is known of files and set of them; [`notices`] of what happens to them; [`moving`], [`mapping`]:
