@@ -36,6 +36,29 @@ pub(crate) fn symbol(text: &str) -> &str {
     name.split(|c: char| !(c.is_ascii_alphanumeric() || "_$.-".contains(c))).next().unwrap_or_default()
 }
 
+/// The types of a definition's parameters, without attributes.
+pub(crate) fn parameters(line: &str) -> Vec<&str> {
+    let Some((_, rest)) = line.split_once('@').and_then(|(_, rest)| rest.split_once('(')) else { return Vec::new() };
+    let mut types = Vec::new();
+    let mut depth = 0;
+    let mut start = 0;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ',' | ')' if depth == 0 => {
+                types.extend(rest[start..at].split_whitespace().next());
+                start = at + 1;
+                if c == ')' {
+                    break;
+                }
+            }
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    types
+}
+
 /// Whether a definition, of which this is what stands before the name, is a kernel: a function of that calling convention.
 pub(crate) fn is_kernel(before: &str, convention: &str) -> bool {
     before.split_whitespace().any(|word| word == convention)

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use crate::module::definition;
+use crate::module::{definition, parameters};
 
 /// The end of the mangled path of a function of `core` or `alloc`, and the function of `hostcall-device` that stands for it.
 const REPLACED: [(&str, &str); 10] = [
@@ -79,29 +79,6 @@ fn constant_text(arguments: &str, texts: &HashMap<&str, usize>) -> Option<String
     let (number, rest) = rest.split_once(" to ptr)")?;
     let length = *texts.get(text.strip_prefix('@')?)?;
     (!before.contains(',') && number.parse() == Ok(2 * length + 1)).then(|| format!("(ptr {text}, i64 {length}{rest}"))
-}
-
-/// The types of a definition's parameters, without attributes.
-fn parameters(line: &str) -> Vec<&str> {
-    let Some((_, rest)) = line.split_once('@').and_then(|(_, rest)| rest.split_once('(')) else { return Vec::new() };
-    let mut types = Vec::new();
-    let mut depth = 0;
-    let mut start = 0;
-    for (at, c) in rest.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ',' | ')' if depth == 0 => {
-                types.extend(rest[start..at].split_whitespace().next());
-                start = at + 1;
-                if c == ')' {
-                    break;
-                }
-            }
-            ')' => depth -= 1,
-            _ => {}
-        }
-    }
-    types
 }
 
 #[cfg(test)]

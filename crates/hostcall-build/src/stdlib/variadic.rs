@@ -82,8 +82,7 @@ impl<'a> Definition<'a> {
     fn of(line: &'a str) -> Option<Definition<'a>> {
         let (before, symbol) = module::definition(line)?;
         let name = symbol.strip_prefix(C_PREFIX).filter(|name| VARIADIC.contains(name))?;
-        let (parameters, _) = in_brackets(&line[line.find(&format!("@{symbol}("))? + 1 + symbol.len()..])?;
-        let mut fixed: Vec<&str> = listed(parameters).into_iter().filter_map(|parameter| parameter.split(' ').next()).collect();
+        let mut fixed = module::parameters(line);
         fixed.pop()?;
         Some(Definition { name, result: before.split_whitespace().next_back()?, fixed })
     }
