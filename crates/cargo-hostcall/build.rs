@@ -3,8 +3,8 @@
 use std::process::Command;
 
 fn main() {
-    hostcall_build::program("../../kernels/bench").emit();
-    hostcall_build::program("../../kernels/wordcount").emit();
+    hostcall_build::program("../../bench/kernels").emit();
+    hostcall_build::program("../../examples/wordcount/kernel").emit();
     println!("cargo::rustc-env=HOSTCALL_COMMIT={}", commit().unwrap_or_else(|| "unknown".into()));
 }
 

@@ -1,4 +1,4 @@
-// Kernels that use every kind of call. The tests of `crates/hostcall-cpp-tests` run them in the simulator.
+// Kernels that use every kind of call. The tests of `tests/cpp` run them in the simulator.
 #include "services.cuh"
 
 using hostcall::status;

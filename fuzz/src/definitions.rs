@@ -8,7 +8,7 @@ use offload_tblgen::{llvm, model};
 use tablegen::{Limits, Options};
 
 /// The classes, which the input is put behind.
-const CLASSES: &str = include_str!("../../crates/liboffload/api/APIDefs.td");
+const CLASSES: &str = include_str!("../../crates/hostcall-offload-api/api/APIDefs.td");
 
 const LLVM: [llvm::Action; 10] = [
     llvm::Action::Api,

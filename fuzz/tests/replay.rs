@@ -96,7 +96,7 @@ fn a_secret_inside_the_grant_would_be_noticed() {
 #[test]
 fn no_text_crashes_the_tablegen_front_end() {
     replay("tablegen", 200, hostcall_fuzz::tablegen::run);
-    let corpus: Vec<_> = ["ok", "error"].map(|kind| seeds(Path::new("../crates/tablegen/tests/corpus").join(kind))).concat();
+    let corpus: Vec<_> = ["ok", "error"].map(|kind| seeds(Path::new("../crates/hostcall-tablegen/tests/corpus").join(kind))).concat();
     corpus.iter().for_each(|input| hostcall_fuzz::tablegen::run(input));
     let mut seed = 0x7ab1e;
     for _ in 0..3000 {

@@ -53,7 +53,7 @@ pub(crate) fn make(sh: &Shell, arch: &str) -> Result<()> {
 /// The kernel of the probe that is run first, by clang.
 fn probe(sh: &Shell, arch: &str, to: &str) -> Result<()> {
     sh.create_dir(to)?;
-    let source = "crates/hostcall-cpp-tests/cpp/whole.cu";
+    let source = "tests/cpp/cpp/whole.cu";
     // Version 5 of code objects, which runtimes since 2022 load.
     let options = ["-std=c++17", "-O3", "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpulib", "-nogpuinc"];
     cmd!(sh, "clang++-22 {options...} -mcode-object-version=5 --offload-arch={arch} -Iinclude {source} -o {to}/clang.co")

@@ -29,7 +29,7 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     json += &build("sim,nvptx,cubin:sm_90", "--Ofast-compile=max", &tests)?;
     // With the command line's targets, so that its kernels are not built once more.
     json += &build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--test", "programs", "--test", "kernels"])?;
-    json += &build("sim", "", &["--package", "offload", "--example", "cuda_smoke"])?;
+    json += &build("sim", "", &["--package", "hostcall-platform", "--example", "cuda_smoke"])?;
     for (name, path) in executables(&json).into_iter().filter(|(name, _)| NAMES.contains(&name.as_str())) {
         let to = format!("{OUT}/{name}");
         sh.copy_file(&path, &to)?;
@@ -100,17 +100,17 @@ fn scripts(sh: &Shell, names: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Those of `programs/` whose results are compared with this machine's.
+/// Those of `tests/programs/` whose results are compared with this machine's.
 const HERE: [&str; 8] = ["checksum", "csv2json", "numbers", "printed", "search", "streams", "unixfs", "wordcount"];
 
-/// Those of `programs/` that `bench --std` takes.
+/// Those of `tests/programs/` that `bench --std` takes.
 const MEASURED: [&str; 2] = ["--package=costs", "--package=lines"];
 
-/// What the tests of `programs/` need where nothing can be built: images, the same programs for this machine, and files to read.
+/// What the tests of `tests/programs/` need where nothing can be built: images, the same programs for this machine, and files to read.
 pub(crate) fn programs(sh: &Shell, out: &str, command: &str, target: &str) -> Result<()> {
     let (to, here) = (format!("{out}/programs"), format!("{out}/programs/here"));
     sh.create_dir(&here)?;
-    let build = ["hostcall", "build", "--release", "--manifest-path", "programs/Cargo.toml", "--for", target, "--output"];
+    let build = ["hostcall", "build", "--release", "--manifest-path", "tests/programs/Cargo.toml", "--for", target, "--output"];
     // Optimised little, like the other tests: the library of tests alone takes minutes otherwise. What is measured is optimised in full.
     let little = "--Ofast-compile=max";
     for (flags, more) in [(little, &[][..]), (little, &["--tests", "--package=tested"]), ("", &MEASURED)] {
@@ -120,9 +120,9 @@ pub(crate) fn programs(sh: &Shell, out: &str, command: &str, target: &str) -> Re
     let images: Vec<_> = sh.read_dir(&to)?.into_iter().filter(|file| file.is_file()).collect();
     cmd!(sh, "gzip -9 {images...}").quiet().run().context("needs gzip")?;
     let packages = HERE.map(|name| format!("--package={name}"));
-    cmd!(sh, "cargo build --release --manifest-path programs/Cargo.toml --target-dir programs/target {packages...}").run()?;
+    cmd!(sh, "cargo build --release --manifest-path tests/programs/Cargo.toml --target-dir tests/programs/target {packages...}").run()?;
     for name in HERE {
-        sh.copy_file(format!("programs/target/release/{name}"), &here)?;
+        sh.copy_file(format!("tests/programs/target/release/{name}"), &here)?;
         cmd!(sh, "strip {here}/{name}").quiet().run()?;
     }
     sh.create_dir(format!("{out}/docs"))?;

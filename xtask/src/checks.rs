@@ -1,5 +1,7 @@
 //! The smaller commands.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
@@ -38,8 +40,13 @@ pub(crate) fn ci(sh: &Shell) -> Result<()> {
 }
 
 /// The kernel crates, which are no members of the workspace.
-fn kernels(sh: &Shell) -> Result<Vec<std::path::PathBuf>> {
-    Ok(sh.read_dir("kernels")?.into_iter().filter(|dir| dir.join("Cargo.toml").exists()).collect())
+fn kernels(sh: &Shell) -> Result<Vec<PathBuf>> {
+    let listed = cmd!(sh, "git ls-files *Cargo.toml").quiet().read()?;
+    let elsewhere =
+        |manifest: &&str| *manifest != "Cargo.toml" && !["crates/", "tests/programs/"].iter().any(|place| manifest.starts_with(place));
+    let manifests = listed.lines().filter(elsewhere).map(Path::new);
+    let kernel = |manifest: &&Path| sh.read_file(manifest).is_ok_and(|text| text.contains("cfg(hostcall_device)"));
+    Ok(manifests.filter(kernel).filter_map(|manifest| manifest.parent().map(Path::to_path_buf)).collect())
 }
 
 /// The fuzz targets.
@@ -51,7 +58,7 @@ pub(crate) fn fuzz(sh: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
         sh.create_dir(format!("fuzz/corpus/{target}"))?;
         let mut seeds = vec![format!("fuzz/seeds/{target}")];
         if target == "tablegen" {
-            seeds.extend(["ok", "error"].map(|kind| format!("crates/tablegen/tests/corpus/{kind}")));
+            seeds.extend(["ok", "error"].map(|kind| format!("crates/hostcall-tablegen/tests/corpus/{kind}")));
         }
         let dictionary = format!("fuzz/dictionaries/{target}.dict");
         let dictionary = sh.path_exists(&dictionary).then(|| format!("-dict={dictionary}"));
@@ -92,6 +99,6 @@ pub(crate) fn audit(sh: &Shell) -> Result<()> {
 pub(crate) fn bless(sh: &Shell) -> Result<()> {
     cmd!(sh, "cargo test --package hostcall-macros").env("TRYBUILD", "overwrite").env("INSTA_UPDATE", "always").run()?;
     cmd!(sh, "cargo test --package hostcall-idl-tests --test snapshots").env("INSTA_UPDATE", "always").run()?;
-    cmd!(sh, "cargo test --package tablegen --test corpus").env("HOSTCALL_BLESS", "1").env("INSTA_UPDATE", "always").run()?;
+    cmd!(sh, "cargo test --package hostcall-tablegen --test corpus").env("HOSTCALL_BLESS", "1").env("INSTA_UPDATE", "always").run()?;
     Ok(())
 }

@@ -8,9 +8,9 @@ use xshell::{Shell, cmd};
 /// Sources of kernels, and where their cubins go.
 const KERNELS: [(&str, &str); 4] = [
     ("examples/cuda/behaviours.cu", "behaviours"),
-    ("crates/hostcall-cpp-tests/cpp/twins.cu", "twins"),
-    ("kernels/bench/bench.cu", "bench"),
-    ("crates/hostcall-cpp-tests/cpp/packets.cu", "packets"),
+    ("tests/cpp/cpp/twins.cu", "twins"),
+    ("bench/kernels/bench.cu", "bench"),
+    ("tests/cpp/cpp/packets.cu", "packets"),
 ];
 
 /// Their tests.
@@ -37,8 +37,8 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
 
 /// What measures packets, in C: on processors, and filled by the GPU.
 fn packet_rates(sh: &Shell, to: &str) -> Result<()> {
-    cmd!(sh, "cargo build --release --package amd-hostcall --lib").run()?;
-    let (library, bench) = (crate::target_directory().join("release/libamd_hostcall.a"), "crates/amd-hostcall/bench");
+    cmd!(sh, "cargo build --release --package hostcall-amd --lib").run()?;
+    let (library, bench) = (crate::target_directory().join("release/libamd_hostcall.a"), "bench/amd-packets");
     for (source, name) in [("bench", "packet_rate"), ("gpu", "packet_rate_gpu")] {
         let options = ["-std=gnu11", "-O2", "-s", "-pthread", "-Icrates/amd-hostcall/include", "-o"];
         cmd!(sh, "gcc {options...} {to}/{name} {bench}/{source}.c {library} -ldl -lm").run().context("needs gcc")?;
@@ -64,29 +64,29 @@ fn cubins(sh: &Shell, source: &str, to: &str) -> Result<()> {
 
 /// `libhostcall` as it is installed, and the hosts that are compiled there.
 fn hosts(sh: &Shell, to: &str) -> Result<()> {
-    cmd!(sh, "cargo build --release --package libhostcall --lib --example handler_rate --example kernels").run()?;
+    cmd!(sh, "cargo build --release --package hostcall-c --lib --example handler_rate --example kernels").run()?;
     let target = crate::target_directory().join("release");
-    cmd!(sh, "crates/libhostcall/packaging/install.sh --prefix {to}/prefix --from {target}").quiet().run()?;
+    cmd!(sh, "crates/hostcall-c/packaging/install.sh --prefix {to}/prefix --from {target}").quiet().run()?;
     // The archive is larger than all the rest, and nothing here links it.
     sh.remove_path(format!("{to}/prefix/lib/libhostcall.a"))?;
     cmd!(sh, "strip {to}/prefix/lib/libhostcall.so.0.1.0").quiet().run()?;
     sh.copy_file(target.join("examples/handler_rate"), to)?;
     cmd!(sh, "strip {to}/handler_rate").quiet().run()?;
-    cmd!(sh, "{target}/examples/kernels --targets cubin:sm_90 kernels/bench {to}/bench.program").run()?;
+    cmd!(sh, "{target}/examples/kernels --targets cubin:sm_90 bench/kernels {to}/bench.program").run()?;
     for file in ["tests/c/driver.c", "tests/c/check.h"] {
-        sh.copy_file(format!("crates/libhostcall/{file}"), to)?;
+        sh.copy_file(format!("crates/hostcall-c/{file}"), to)?;
     }
     for file in ["before.cu", "existing.cu", "host_services.cuh", "host_services.hpp"] {
-        sh.copy_file(format!("crates/libhostcall/examples/existing/{file}"), to)?;
+        sh.copy_file(format!("examples/existing/{file}"), to)?;
     }
     programs(sh, to)
 }
 
-/// Hosts in C and C++ that launch the kernels of the behaviours: the tests of `crates/libhostcall`.
+/// Hosts in C and C++ that launch the kernels of the behaviours: the tests of `crates/hostcall-c`.
 fn programs(sh: &Shell, to: &str) -> Result<()> {
-    let (tests, hosts) = ("crates/libhostcall/tests/c", format!("{to}/hosts"));
+    let (tests, hosts) = ("crates/hostcall-c/tests/c", format!("{to}/hosts"));
     sh.create_dir(&hosts)?;
-    let services = sh.read_file("kernels/behaviours-services/src/lib.rs")?;
+    let services = sh.read_file("tests/behaviours/services/src/lib.rs")?;
     let interface = parse(&[Source { name: "lib.rs", text: &services }]).map_err(|errors| anyhow::anyhow!("{errors}"))?;
     let version = hostcall_abi::ABI_VERSION;
     sh.write_file(format!("{hosts}/behaviours.h"), generate(&interface, Language::C, &Namespace::default()))?;
@@ -103,6 +103,6 @@ fn programs(sh: &Shell, to: &str) -> Result<()> {
     cmd!(sh, "gcc {flags...} {include...} {tests}/opened.c -ldl -o {hosts}/opened").run()?;
     let kernels = crate::target_directory().join("release/examples/kernels");
     // For a GPU, and for the simulator, on which the programs can be tried.
-    cmd!(sh, "{kernels} --targets sim,cubin:sm_90 kernels/behaviours {to}/behaviours.program").run()?;
+    cmd!(sh, "{kernels} --targets sim,cubin:sm_90 tests/behaviours/kernels {to}/behaviours.program").run()?;
     Ok(())
 }

@@ -54,7 +54,7 @@ fn every_dependency_is_explained() {
         .flat_map(|cell| cell.split(',').map(|name| name.trim_matches([' ', '`']).to_owned()))
         .collect();
     // Crates that are there to be tried are no dependencies.
-    let tried = crate::root().join("tests");
+    let tried = crate::root().join("tests/suites");
     let manifests = all("Cargo.toml").into_iter().filter(|path| !path.starts_with(&tried));
     let named: BTreeSet<String> = manifests.flat_map(|path| third_party(&fs::read_to_string(path).unwrap())).collect();
     let missing: Vec<_> = named.difference(&explained).collect();
@@ -232,7 +232,7 @@ fn tests_that_the_page_for_julia_names_exist() {
     let page = fs::read_to_string(crate::root().join("docs/from-julia.md")).unwrap();
     let named = named_tests(&page);
     assert!(named.len() > 10, "{named:?}");
-    let folder = crate::root().join("crates/hostcall-tests/tests/behaviours");
+    let folder = crate::root().join("tests/behaviours/tests/behaviours");
     for (module, test) in named {
         let source = fs::read_to_string(folder.join(format!("{module}.rs"))).unwrap_or_default();
         assert!(source.contains(&format!("#[test]\nfn {test}() {{")), "{module}::{test} is no test");

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use xshell::{Shell, cmd};
 
 /// The definitions.
-const API: &str = "crates/liboffload/api";
+const API: &str = "crates/hostcall-offload-api/api";
 
 /// A version of the API: its definition, the files that are made of it, and the record of its ABI.
 struct Version {
@@ -19,39 +19,39 @@ const VERSIONS: [Version; 2] = [
     Version {
         definition: "OffloadAPI.td",
         files: &[
-            ("gen-api", "crates/liboffload/include/OffloadAPI.h"),
-            ("gen-print-header", "crates/liboffload/include/OffloadPrint.hpp"),
-            ("gen-exports", "crates/liboffload/OffloadAPI.map"),
-            ("gen-rust-sys", "crates/liboffload/src/generated/sys.rs"),
-            ("gen-rust-print", "crates/liboffload/src/generated/print.rs"),
-            ("gen-impl-trait", "crates/liboffload/src/generated/api.rs"),
-            ("gen-entry-points", "crates/liboffload/src/generated/entry.rs"),
-            ("gen-rust-replay", "crates/liboffload/src/generated/replay.rs"),
-            ("gen-mock", "crates/liboffload/src/generated/mock.rs"),
-            ("gen-rust-safe", "crates/liboffload/src/generated/safe.rs"),
-            ("gen-tests", "crates/liboffload/tests/c/conformance.c"),
+            ("gen-api", "crates/hostcall-offload-api/include/OffloadAPI.h"),
+            ("gen-print-header", "crates/hostcall-offload-api/include/OffloadPrint.hpp"),
+            ("gen-exports", "crates/hostcall-offload-api/OffloadAPI.map"),
+            ("gen-rust-sys", "crates/hostcall-offload-api/src/generated/sys.rs"),
+            ("gen-rust-print", "crates/hostcall-offload-api/src/generated/print.rs"),
+            ("gen-impl-trait", "crates/hostcall-offload-api/src/generated/api.rs"),
+            ("gen-entry-points", "crates/hostcall-offload-api/src/generated/entry.rs"),
+            ("gen-rust-replay", "crates/hostcall-offload-api/src/generated/replay.rs"),
+            ("gen-mock", "crates/hostcall-offload-api/src/generated/mock.rs"),
+            ("gen-rust-safe", "crates/hostcall-offload-api/src/generated/safe.rs"),
+            ("gen-tests", "crates/hostcall-offload-api/tests/c/conformance.c"),
             ("gen-doc-md", "docs/offload-api.md"),
             ("gen-json-schema", "docs/offload-api.schema.json"),
         ],
-        lock: "crates/liboffload/api/OffloadAPI.abi.json",
+        lock: "crates/hostcall-offload-api/api/OffloadAPI.abi.json",
     },
     Version {
         definition: "24/OffloadAPI.td",
         files: &[
-            ("gen-api", "crates/liboffload/include/24/OffloadAPI.h"),
-            ("gen-print-header", "crates/liboffload/include/24/OffloadPrint.hpp"),
-            ("gen-exports", "crates/liboffload/OffloadAPI24.map"),
-            ("gen-rust-sys", "crates/liboffload/src/generated/llvm24/sys.rs"),
-            ("gen-rust-print", "crates/liboffload/src/generated/llvm24/print.rs"),
-            ("gen-impl-trait", "crates/liboffload/src/generated/llvm24/api.rs"),
-            ("gen-entry-points", "crates/liboffload/src/generated/llvm24/entry.rs"),
-            ("gen-rust-replay", "crates/liboffload/src/generated/llvm24/replay.rs"),
-            ("gen-mock", "crates/liboffload/src/generated/llvm24/mock.rs"),
-            ("gen-rust-safe", "crates/liboffload/src/generated/llvm24/safe.rs"),
-            ("gen-tests", "crates/liboffload/tests/c/conformance24.c"),
+            ("gen-api", "crates/hostcall-offload-api/include/24/OffloadAPI.h"),
+            ("gen-print-header", "crates/hostcall-offload-api/include/24/OffloadPrint.hpp"),
+            ("gen-exports", "crates/hostcall-offload-api/OffloadAPI24.map"),
+            ("gen-rust-sys", "crates/hostcall-offload-api/src/generated/llvm24/sys.rs"),
+            ("gen-rust-print", "crates/hostcall-offload-api/src/generated/llvm24/print.rs"),
+            ("gen-impl-trait", "crates/hostcall-offload-api/src/generated/llvm24/api.rs"),
+            ("gen-entry-points", "crates/hostcall-offload-api/src/generated/llvm24/entry.rs"),
+            ("gen-rust-replay", "crates/hostcall-offload-api/src/generated/llvm24/replay.rs"),
+            ("gen-mock", "crates/hostcall-offload-api/src/generated/llvm24/mock.rs"),
+            ("gen-rust-safe", "crates/hostcall-offload-api/src/generated/llvm24/safe.rs"),
+            ("gen-tests", "crates/hostcall-offload-api/tests/c/conformance24.c"),
             ("gen-doc-md", "docs/offload-api-24.md"),
         ],
-        lock: "crates/liboffload/api/24/OffloadAPI.abi.json",
+        lock: "crates/hostcall-offload-api/api/24/OffloadAPI.abi.json",
     },
 ];
 
@@ -59,7 +59,7 @@ const VERSIONS: [Version; 2] = [
 pub(crate) fn run(sh: &Shell, check: bool, accept_abi: bool) -> Result<()> {
     super::abi_header::run(sh, check)?;
     println!("== files made from {API}");
-    cmd!(sh, "cargo build --quiet --package offload-tblgen").run()?;
+    cmd!(sh, "cargo build --quiet --package hostcall-offload-tblgen").run()?;
     let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".into());
     let tool = format!("{target}/debug/offload-tblgen");
     let mut failed = Vec::new();

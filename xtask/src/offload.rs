@@ -26,13 +26,13 @@ pub(crate) fn bundle(sh: &Shell, out: &str) -> Result<()> {
     let to = format!("{out}/offload");
     sh.create_dir(&to)?;
     // At once: packages that are built apart may have other features, and would be compiled twice.
-    let packages = ["--package", "hostcall-offload", "--package", "hostcall-offload24", "--package", "liboffload"];
+    let packages = ["--package", "hostcall-offload", "--package", "hostcall-offload24", "--package", "hostcall-offload-api"];
     cmd!(sh, "cargo build --release {packages...} --lib --bin bench-offload --bin offload-info").run()?;
     for file in ["libhostcall_offload.so", "libhostcall_offload24.so", "bench-offload", "offload-info"] {
         sh.copy_file(crate::target_directory().join("release").join(file), &to)?;
         cmd!(sh, "strip {to}/{file}").quiet().run().context("needs binutils")?;
     }
-    let (tests, examples) = ("crates/liboffload/tests", "crates/hostcall-offload/examples/c");
+    let (tests, examples) = ("crates/hostcall-offload-api/tests", "examples/offload");
     let include = "-Icrates/liboffload/include";
     let (fixture, ported) = (format!("{tests}/c/device_fixture.c"), format!("{tests}/c/with_contexts.h"));
     let programs: [(&str, u32, Vec<String>); 10] = [
@@ -87,7 +87,7 @@ struct Sanitized {
 const SANITIZED: [Sanitized; 2] = [
     Sanitized {
         version: 23,
-        packages: ["hostcall-offload", "liboffload"],
+        packages: ["hostcall-offload", "hostcall-offload-api"],
         library: "hostcall_offload",
         replay: "offload-replay",
         ported: &[],
@@ -95,10 +95,10 @@ const SANITIZED: [Sanitized; 2] = [
     },
     Sanitized {
         version: 24,
-        packages: ["hostcall-offload24", "liboffload24"],
+        packages: ["hostcall-offload24", "hostcall-offload-api24"],
         library: "hostcall_offload24",
         replay: "offload-replay24",
-        ported: &["-Icrates/liboffload/include/24", "-include", "crates/liboffload/tests/c/with_contexts.h"],
+        ported: &["-Icrates/liboffload/include/24", "-include", "crates/hostcall-offload-api/tests/c/with_contexts.h"],
         own_suite: Some("suite24"),
     },
 ];
@@ -121,7 +121,7 @@ pub(crate) fn sanitize(sh: &Shell, only: Option<&str>) -> Result<()> {
 }
 
 fn sanitize_one(sh: &Shell, kind: &str, runtime: &str, sanitized: &Sanitized) -> Result<()> {
-    let (tests, include) = ("crates/liboffload/tests", "-Icrates/liboffload/include");
+    let (tests, include) = ("crates/hostcall-offload-api/tests", "-Icrates/liboffload/include");
     let machine = cmd!(sh, "rustc --print host-tuple").read()?;
     let sysroot =
         cmd!(sh, "rustc +nightly --print sysroot").read().context("needs a nightly toolchain: rustup toolchain install nightly")?;

@@ -2,7 +2,7 @@
 //!
 //! The tests are built where they lie, by packages of ours outside of the tree ([`layout`]), and run through `cargo hostcall test`; or they are built on one
 //! machine and run on another, which has neither Rust nor its sources ([`images`]). Which of them cannot do what they should on a device, and why, is
-//! written down (`tests/rust-suites/*.toml`, [`lists`]). They are run all the same: one that is listed and passes is as much an error as one that is not and
+//! written down (`tests/suites/rust/*.toml`, [`lists`]). They are run all the same: one that is listed and passes is as much an error as one that is not and
 //! fails.
 
 mod images;
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     /// Run what was left there, and build nothing
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     images: Option<PathBuf>,
-    /// The directory of the lists [default: tests/rust-suites of this repository]
+    /// The directory of the lists [default: tests/suites/rust of this repository]
     #[arg(long, value_name = "DIR")]
     lists: Option<PathBuf>,
     /// Leave there what the tests of each target print
@@ -77,7 +77,7 @@ impl Arguments {
     }
 
     fn lists(&self, suite: Suite) -> Result<Lists> {
-        let dir = self.lists.clone().unwrap_or_else(|| super::root().join("tests/rust-suites"));
+        let dir = self.lists.clone().unwrap_or_else(|| super::root().join("tests/suites/rust"));
         Lists::read(&dir.join(format!("{}.toml", suite.name())))
     }
 

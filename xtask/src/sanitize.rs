@@ -35,7 +35,7 @@ fn built(sanitizer: &str) -> PathBuf {
 
 /// Tests of the packet library that run within one process, under a sanitizer.
 fn packets(sanitizer: &str) -> Command {
-    let mut command = instrumenting("test", sanitizer, "amd-hostcall");
+    let mut command = instrumenting("test", sanitizer, "hostcall-amd");
     command
         .args(["--lib", "--test", "interface", "--test", "forms", "--test", "races", "--test", "hostile"])
         .args(["--test", "priority", "--test", "layouts", "--test", "handlers"])
@@ -47,7 +47,7 @@ fn packets(sanitizer: &str) -> Command {
 
 /// Builds `libhostcall` under a sanitizer.
 fn library(sanitizer: &str) -> Result<()> {
-    let mut command = instrumenting("build", sanitizer, "libhostcall");
+    let mut command = instrumenting("build", sanitizer, "hostcall-c");
     command.arg("--lib");
     if sanitizer == "address" {
         // It is told of the stacks of the simulator's lanes.
@@ -60,7 +60,7 @@ fn library(sanitizer: &str) -> Result<()> {
 
 /// The tests of hosts in C and C++, with that library, and the programs instrumented by clang.
 fn hosts(sysroot: &Path, sanitizer: &str, runtime: &str) -> Command {
-    let mut command = crate::test::cargo("test --quiet --package libhostcall --test programs");
+    let mut command = crate::test::cargo("test --quiet --package hostcall-c --test programs");
     let library = built(sanitizer).join(TARGET).join("debug/libhostcall_c.so");
     let runtime = sysroot.join("lib/rustlib").join(TARGET).join("lib").join(format!("librustc-nightly_rt.{runtime}.a"));
     command.env("HOSTCALL_SANITIZER", sanitizer).env("HOSTCALL_SANITIZER_LIBRARY", library).env("HOSTCALL_SANITIZER_RUNTIME", runtime);

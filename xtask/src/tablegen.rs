@@ -11,7 +11,7 @@ use xshell::{Shell, cmd};
 
 /// Times three actions of both tools on two generated sources, on the Offload API's definitions and on LLVM's own intrinsics.
 pub(crate) fn bench(sh: &Shell, megabytes: usize, runs: usize) -> Result<()> {
-    cmd!(sh, "cargo build --quiet --release --package tablegen").run()?;
+    cmd!(sh, "cargo build --quiet --release --package hostcall-tablegen").run()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| super::root().join("target"), PathBuf::from);
     let tools = [target.join("release/tablegen"), "llvm-tblgen-22".into()];
     let folder = sh.create_temp_dir()?;
@@ -22,7 +22,7 @@ pub(crate) fn bench(sh: &Shell, megabytes: usize, runs: usize) -> Result<()> {
     let sources = [
         (generated, folder.path().to_path_buf()),
         (wide, folder.path().to_path_buf()),
-        (super::root().join("crates/liboffload/api/OffloadAPI.td"), super::root().join("crates/liboffload/api")),
+        (super::root().join("crates/hostcall-offload-api/api/OffloadAPI.td"), super::root().join("crates/hostcall-offload-api/api")),
         (debian.join("llvm/IR/Intrinsics.td"), debian),
     ];
     println!("time of a whole process, the fastest of {runs} runs of each, in turns");

@@ -79,7 +79,7 @@ pub(crate) fn cargo(words: &str) -> Command {
 
 /// What is off by default because it takes long to build, and is tested all the same. The same wherever the whole workspace is built: with other features
 /// cargo builds nearly everything again.
-pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats,cargo-hostcall/remote";
+pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats,cargo-hostcall/remote,hostcall-examples/sinks,hostcall-examples/remote";
 
 /// Whether nextest is there.
 fn nextest() -> bool {
@@ -138,8 +138,8 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
     super::scarcity::some(steps);
     super::wheel::steps(sh, steps, &[]);
     let features = [
-        "check --quiet --package hostcall --package offload",
-        "check --quiet --package offload --features cudarc --examples",
+        "check --quiet --package hostcall --package hostcall-platform",
+        "check --quiet --package hostcall-platform --features cudarc --examples",
         "check --quiet --package cargo-hostcall",
         "check --quiet --package cargo-hostcall --features sinks",
     ];
@@ -153,7 +153,7 @@ pub(crate) fn whole(sh: &Shell, steps: &mut Steps) {
 
 /// The loom models.
 pub(crate) fn loom() -> [Command; 2] {
-    ["hostcall-abi", "amd-hostcall"].map(|package| {
+    ["hostcall-abi", "hostcall-amd"].map(|package| {
         let mut command = cargo(&format!("test --package {package} --test loom --release --target-dir target/loom --quiet"));
         command.env("RUSTFLAGS", "--cfg loom");
         command

@@ -2,7 +2,7 @@
 //!
 //! The tests are built for this machine, and start whatever program they are told to. They are told of a link to this one ([`stand_in`]), which starts the tools
 //! on the device. What the tests write lies in one directory, which the tools are granted under its own name, so that paths mean the same on both sides.
-//! Which tests do not apply, and why, is written down (`tests/uutils.toml`): one that is listed and passes is as much an error as one that is not and fails.
+//! Which tests do not apply, and why, is written down (`tests/suites/uutils.toml`): one that is listed and passes is as much an error as one that is not and fails.
 //! Some fail with the tools themselves, depending on the machine: a test that fails and is not listed is tried with those as well, and counts only if it passes
 //! then. Some have deadlines: one that counts so far is run again when all others are done, by itself.
 //!
@@ -176,7 +176,7 @@ fn make(sh: &Shell, arguments: &Arguments, place: &Place) -> Result<()> {
     fs::copy(tests, place.tests())?;
     // They were built with the tests, which would start them if they were told of no others.
     fs::copy(place.target().join("debug/coreutils"), place.native())?;
-    fs::copy(crate::root().join("tests/uutils.toml"), place.lists())?;
+    fs::copy(crate::root().join("tests/suites/uutils.toml"), place.lists())?;
     if arguments.native {
         return Ok(());
     }
@@ -193,7 +193,7 @@ fn sources(sh: &Shell, place: &Place) -> Result<()> {
     if to.exists() {
         return Ok(());
     }
-    cmd!(sh, "cargo fetch --locked --manifest-path tests/registry-programs/Cargo.toml").run()?;
+    cmd!(sh, "cargo fetch --locked --manifest-path tests/suites/registry-programs/Cargo.toml").run()?;
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
     let registries = home.context("there is no home directory")?.join("registry/src");
     for registry in fs::read_dir(&registries).with_context(|| format!("cannot list {}", registries.display()))? {

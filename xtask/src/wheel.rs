@@ -172,7 +172,7 @@ fn build_programs(sh: &Shell) -> Result<PathBuf> {
         crate::test::succeed("build --quiet --package cargo-hostcall")?;
     }
     let out = crate::root().join("target/python-programs");
-    let _in = sh.push_dir("programs");
+    let _in = sh.push_dir("tests/programs");
     let packages = PROGRAMS.iter().flat_map(|package| ["-p", package]);
     cmd!(sh, "{tool} build --quiet --for sim {packages...} -o {out}").run()?;
     Ok(out)

@@ -35,7 +35,7 @@ mod plot;
 mod report;
 mod rig;
 mod standard;
-#[path = "../../../programs/costs/src/work.rs"]
+#[path = "../../../tests/programs/costs/src/work.rs"]
 mod standard_work;
 mod streams;
 mod target;
@@ -86,10 +86,10 @@ pub(crate) struct Arguments {
     /// Measure calls with many settings of --first-poll instead of the rows
     #[arg(long)]
     tune: bool,
-    /// Also measure the cost of std with these images of `programs/costs` and `programs/lines` (`cargo hostcall build -r -p costs -p lines`)
+    /// Also measure the cost of std with these images of `tests/programs/costs` and `tests/programs/lines` (`cargo hostcall build -r -p costs -p lines`)
     #[arg(long, value_name = "IMAGE", num_args = 1..)]
     std: Vec<PathBuf>,
-    /// Also measure the client in C++ with this image of `kernels/bench/bench.cu`: a cubin, or for the simulator a shared library
+    /// Also measure the client in C++ with this image of `bench/kernels/bench.cu`: a cubin, or for the simulator a shared library
     #[arg(long, value_name = "IMAGE")]
     cpp: Option<PathBuf>,
     /// Also take rows from this command, of the shell: lines of JSON, as programs print that measure handlers in C and in Python

@@ -115,7 +115,7 @@ fn arches() -> Vec<&'static str> {
 #[test]
 fn hello_becomes_a_code_object_for_amd_architectures() {
     let Some(toolchain) = toolchain() else { return };
-    let programs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../programs");
+    let programs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
     for (arch, code) in build(&programs, "hello", &arches()) {
         inspect(&toolchain, &arch, &code, &["__HOSTCALL__StdSystem__write"]);
     }

@@ -1,7 +1,7 @@
-//! Popular crates of the registry, unmodified: `tests/crates` uses each a little, on the device and on this machine, and prints what came of it.
+//! Popular crates of the registry, unmodified: `tests/suites/crates` uses each a little, on the device and on this machine, and prints what came of it.
 //!
 //! `cargo xtask crates` runs this and shows the results. `docs/std-reference.md` must name every crate that is used here, and every one that cannot be.
-//! `tests/unix-crates` and `tests/unix-tools` have those that are compiled and not used.
+//! `tests/suites/unix-crates` and `tests/suites/unix-tools` have those that are compiled and not used.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ fn crates_of_the_registry_do_on_a_device_what_they_do_here() {
     if !can_build() {
         return;
     }
-    let manifest = root().join("tests/crates/Cargo.toml");
+    let manifest = root().join("tests/suites/crates/Cargo.toml");
     let rooms = [tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory")];
     let device = std::env::var("HOSTCALL_TEST_DEVICE").unwrap_or_else(|_| "sim".into());
     let mut command = hostcall("run");

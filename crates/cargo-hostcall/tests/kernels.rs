@@ -1,4 +1,4 @@
-//! `cargo hostcall run --kernel`: kernels of programs with std (`programs/lines`, `programs/lanes`), each of whose lanes is a thread.
+//! `cargo hostcall run --kernel`: kernels of programs with std (`tests/programs/lines`, `tests/programs/lanes`), each of whose lanes is a thread.
 //! Where, and with what: [`support`].
 
 mod support;

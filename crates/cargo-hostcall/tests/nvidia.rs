@@ -10,19 +10,19 @@ use hostcall_build::{DeviceToolchain, ImageKind, ProgramBundle, Ptxas};
 /// Bytes of the PTX of `hello`, which a driver or `ptxas` reads before it says anything.
 const MOST: usize = 360_000;
 
-/// `cargo hostcall build --release` of a program of `programs/`; its PTX.
+/// `cargo hostcall build --release` of a program of `tests/programs/`; its PTX.
 fn ptx_of(package: &str) -> String {
     built(package, &["--release"])
 }
 
-/// `cargo hostcall build` of a program of `programs/`; its PTX.
+/// `cargo hostcall build` of a program of `tests/programs/`; its PTX.
 fn built(package: &str, profile: &[&str]) -> String {
     let left = tempfile::tempdir().expect("a directory");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-hostcall"));
     command.args(["hostcall", "build", "-q", "--package", package, "--for", "nvptx"]).args(profile).arg("--output").arg(left.path());
     command
         .env_remove("HOSTCALL_PARTS")
-        .current_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../programs"))
+        .current_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs"))
         .env_remove("CARGO_TARGET_DIR");
     let output = command.output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

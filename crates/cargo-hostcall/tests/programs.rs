@@ -1,4 +1,4 @@
-//! The programs of `programs/`, run by `cargo hostcall run`, and where it says something by `cargo run` on this machine for comparison.
+//! The programs of `tests/programs/`, run by `cargo hostcall run`, and where it says something by `cargo run` on this machine for comparison.
 //! Where, and with what: [`support`].
 
 mod support;

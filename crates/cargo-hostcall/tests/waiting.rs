@@ -1,4 +1,4 @@
-//! Programs that wait for many things at a time: `programs/events` and `programs/async`, run by `cargo hostcall run` and, to compare, by `cargo run` on this
+//! Programs that wait for many things at a time: `tests/programs/events` and `tests/programs/async`, run by `cargo hostcall run` and, to compare, by `cargo run` on this
 //! machine.
 
 mod support;

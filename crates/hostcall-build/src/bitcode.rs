@@ -146,7 +146,7 @@ pub(crate) fn inlining(gpu: &Gpu<'_>, style: Style) -> Vec<String> {
             let mut all = vec![format!("-inlinedefault-threshold={PROGRAM_INLINE_THRESHOLD}")];
             if gpu.triple.starts_with("amdgcn") {
                 // For AMD's GPUs LLVM adds 4000 to the threshold of a function that is passed the address of a variable, so that the variable may become
-                // registers: most functions of a program go into all their callers then. (`programs/search`: 189 MB of module, and more than ten minutes;
+                // registers: most functions of a program go into all their callers then. (`tests/programs/search`: 189 MB of module, and more than ten minutes;
                 // 27 MB and one with this.)
                 all.push("-amdgpu-inline-arg-alloca-cost=0".into());
             }

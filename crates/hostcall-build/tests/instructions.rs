@@ -53,7 +53,7 @@ fn assembles_everywhere(kernel: &str) {
     if ptxas().is_none() {
         return;
     }
-    let cubins = assemble_all(&ptx(&format!("../../kernels/{kernel}")), NVIDIA).unwrap_or_else(|error| panic!("{error}"));
+    let cubins = assemble_all(&ptx(kernel), NVIDIA).unwrap_or_else(|error| panic!("{error}"));
     assert!(cubins.len() == NVIDIA.len() && cubins.iter().all(|cubin| cubin.starts_with(b"\x7fELF")));
 }
 
@@ -66,11 +66,11 @@ macro_rules! assembles {
     )+ };
 }
 assembles! {
-    the_add42_kernel_assembles_for_every_nvidia_architecture: "add42",
-    the_benchmark_assembles_for_every_nvidia_architecture: "bench",
-    the_hello_kernel_assembles_for_every_nvidia_architecture: "hello",
-    the_kernels_that_fill_packets_assemble_for_every_nvidia_architecture: "packets",
-    the_word_count_assembles_for_every_nvidia_architecture: "wordcount"
+    the_add42_kernel_assembles_for_every_nvidia_architecture: "../../examples/add42/kernel",
+    the_benchmark_assembles_for_every_nvidia_architecture: "../../bench/kernels",
+    the_hello_kernel_assembles_for_every_nvidia_architecture: "../../examples/hello",
+    the_kernels_that_fill_packets_assemble_for_every_nvidia_architecture: "../../tests/cpp/kernels",
+    the_word_count_assembles_for_every_nvidia_architecture: "../../examples/wordcount/kernel"
 }
 
 /// The behaviours are 70 kernels, of which NVIDIA's assembler gives each a copy of what it reaches; most of its time goes into optimising them.
@@ -79,7 +79,7 @@ assembles! {
 fn the_behaviours_assemble_for_the_oldest_nvidia_architecture_and_for_hopper() {
     let Some(ptxas) = ptxas() else { return };
     let ptxas = Ptxas { flags: vec!["--Ofast-compile=max".into()], ..ptxas };
-    let text = ptx("../../kernels/behaviours");
+    let text = ptx("../../tests/behaviours/kernels");
     for arch in ["sm_70", "sm_90"] {
         let cubin = ptxas.assemble(text.as_bytes(), arch).unwrap_or_else(|error| panic!("{error}"));
         assert!(cubin.starts_with(b"\x7fELF"));
@@ -103,7 +103,7 @@ fn neither_a_call_nor_its_error_nor_an_index_brings_what_writes_text_into_a_kern
         return;
     }
     for (program, kernels) in
-        [(FIXED, &["demo"][..]), ("../../kernels/bench", &["unused_with", "call", "call_held", "post_rate", "bulk_to_host"])]
+        [(FIXED, &["demo"][..]), ("../../bench/kernels", &["unused_with", "call", "call_held", "post_rate", "bulk_to_host"])]
     {
         let text = ptx(program);
         let ptx = Ptx::parse(&text);
@@ -207,7 +207,7 @@ fn arguments_and_results_of_a_fixed_size_stay_in_registers() {
     if device_toolchain().is_none() {
         return;
     }
-    let text = ptx("../../kernels/bench");
+    let text = ptx("../../bench/kernels");
     let ptx = Ptx::parse(&text);
     for name in ["call", "call_held", "throughput_scalar", "throughput_wide", "post_rate"] {
         let kernel = ptx.function(name).expect("the kernel");
@@ -294,7 +294,7 @@ fn words_are_one_access_past_the_caches_on_each_amd_architecture() {
 }
 
 /// Kernels that fill AMD's packets.
-const PACKETS: &str = "../../kernels/packets";
+const PACKETS: &str = "../../tests/cpp/kernels";
 
 #[test]
 fn packets_on_nvidia_are_exchanged_and_rung_at_system_scope_and_stay_in_registers() {

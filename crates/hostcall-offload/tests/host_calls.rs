@@ -15,7 +15,7 @@ fn bundle() -> &'static [u8] {
     static BUNDLE: OnceLock<Vec<u8>> = OnceLock::new();
     BUNDLE.get_or_init(|| {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let spec = ProgramSpec { targets: vec![Target::Sim], ..ProgramSpec::new(manifest.join("../../kernels/offload-calls")) };
+        let spec = ProgramSpec { targets: vec![Target::Sim], ..ProgramSpec::new(manifest.join("../../tests/offload-calls")) };
         build_program(&spec).expect("the kernels build").bundle.to_bytes()
     })
 }

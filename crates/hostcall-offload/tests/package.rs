@@ -21,7 +21,7 @@ fn cmake_finds_the_library_and_the_examples_run() {
     let folder = tempfile::tempdir().unwrap();
     let (prefix, build) = (folder.path().join("prefix"), folder.path().join("build"));
     install(&prefix);
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/c");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/offload");
     let prefix_path = format!("-DCMAKE_PREFIX_PATH={}", prefix.display());
     succeed(Command::new("cmake").arg("-S").arg(sources).arg("-B").arg(&build).arg(prefix_path).arg("-DCMAKE_BUILD_TYPE=Release"));
     succeed(Command::new("cmake").arg("--build").arg(&build));
@@ -35,14 +35,15 @@ fn a_program_that_was_linked_to_llvm_s_library_runs_on_ours() {
     let prefix = folder.path().join("prefix");
     install(&prefix);
     // What a program is linked to decides the name and the versions that it asks for.
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/c/vector_add.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/offload/vector_add.c");
     let program = folder.path().join("vector_add");
     let mut compile = Command::new(common::compiler(false));
     compile.args(["-std=c11", "-O1", "-I"]).arg(prefix.join("include/offload")).arg(source).arg("-o").arg(&program);
     succeed(compile.arg("-L").arg(prefix.join("lib/offload-llvm")).arg("-lLLVMOffload"));
     let needed = text(&succeed(Command::new("objdump").arg("-p").arg(&program)).stdout);
     assert!(needed.contains("NEEDED               libLLVMOffload.so") && needed.contains("VERS1.0"), "{needed}");
-    let kernel = common::image(folder.path(), &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/c/vector_add_kernel.c"), false);
+    let kernel =
+        common::image(folder.path(), &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/offload/vector_add_kernel.c"), false);
     let output = succeed(common::command(&program).arg(kernel).env("LD_LIBRARY_PATH", prefix.join("lib/offload-llvm")));
     assert!(text(&output.stdout).contains("1024 sums are right"), "{output:?}");
 }
@@ -82,7 +83,7 @@ fn the_comparison_with_llvms_library_compiles_and_measures_every_call() {
     let program = folder.path().join("calls");
     let mut compile = Command::new(common::compiler(false));
     compile.args(["-std=c11", "-O2", "-I"]).arg(folder.path().join("include/offload"));
-    compile.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../liboffload/bench/calls.c")).arg("-o").arg(&program);
+    compile.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-offload-api/bench/calls.c")).arg("-o").arg(&program);
     succeed(compile.arg("-L").arg(folder.path().join("lib")).arg("-lhostcall_offload"));
     let output = succeed(common::command(&program).env("LD_LIBRARY_PATH", folder.path().join("lib")));
     let said = text(&output.stdout);

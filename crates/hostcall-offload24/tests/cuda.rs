@@ -43,7 +43,7 @@ fn driver(folder: &Path) -> PathBuf {
     let path = folder.join("libcuda.so.1");
     let mut compile = Command::new(compiler(false));
     compile.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-O1", "-Wl,-soname,libcuda.so.1"]);
-    compile.arg(source("fake_cuda_modules.c")).arg(liboffload().join("../libhostcall/tests/c/fake_cuda.c"));
+    compile.arg(source("fake_cuda_modules.c")).arg(liboffload().join("../hostcall-c/tests/c/fake_cuda.c"));
     succeed(compile.arg("-o").arg(&path));
     path
 }

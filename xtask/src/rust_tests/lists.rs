@@ -1,4 +1,4 @@
-//! The lists of what does not apply: `tests/rust-suites/SUITE.toml`, `tests/uutils.toml`.
+//! The lists of what does not apply: `tests/suites/rust/SUITE.toml`, `tests/suites/uutils.toml`.
 //!
 //! ```toml
 //! [[not-applicable]]

@@ -32,7 +32,7 @@ fn end(session: &Session<'_>, waves: u32, calls: u32) -> Result<Ending, Error> {
     rig.watchdog.during("calls after the end", Watchdog::LAUNCH, || {
         let kernel = rig.program.kernel("until_closed")?;
         let args = Args::new().value(calls).value(LIMIT.as_nanos() as u64).address(learnt.address()).address(told.address()).slice(&out);
-        // SAFETY: as `kernels/bench` says: a count and a time, a word of device memory, two words of host memory, and an element for each wave;
+        // SAFETY: as `bench/kernels` says: a count and a time, a word of device memory, two words of host memory, and an element for each wave;
         // all are kept until the queue is synchronised.
         unsafe { rig.queue.launch(&kernel, rig.waves(waves), args) }?;
         // In the midst of calls: the first wave says when it has had answers. (Relaxed: the words are all there is to say.)

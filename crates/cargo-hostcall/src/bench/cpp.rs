@@ -40,7 +40,7 @@ pub(super) const ROWS: [(&str, What); 9] = [
 ];
 
 /// Why there are none unless they are asked for.
-pub(super) const NO_IMAGE: Error = Error::NotHere("`--cpp FILE` names an image of `kernels/bench/bench.cu`");
+pub(super) const NO_IMAGE: Error = Error::NotHere("`--cpp FILE` names an image of `bench/kernels/bench.cu`");
 
 /// Turns of a rate.
 const TURNS: usize = 3;
@@ -113,7 +113,7 @@ mod tests {
         let mut compile = Command::new("g++");
         compile.args(["-std=c++17", "-x", "c++", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-nostdlib", "-DHOSTCALL_SIM"]);
         compile.args(["-fno-exceptions", "-fno-rtti"]);
-        compile.arg("-I").arg(root.join("include")).arg(root.join("kernels/bench/bench.cu")).arg("-o").arg(&image);
+        compile.arg("-I").arg(root.join("include")).arg(root.join("bench/kernels/bench.cu")).arg("-o").arg(&image);
         let output = match compile.output() {
             Ok(output) => output,
             Err(error) => return println!("skipped: g++: {error}"),

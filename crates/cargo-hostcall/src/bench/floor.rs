@@ -93,7 +93,7 @@ fn kernel(rig: &Rig, words: &HostMemory<u64>, warm: u64, trips: u64) -> Result<f
     pong.store(0, Ordering::Relaxed);
     let kernel = rig.program.kernel("floor")?;
     let args = Args::new().value(warm).value(trips).address(words.address()).address(words.address() + 4096).slice(&out);
-    // SAFETY: as `kernels/bench` says: two counts, two words of host memory, and a slice; all live until the queue is synchronised below.
+    // SAFETY: as `bench/kernels` says: two counts, two words of host memory, and a slice; all live until the queue is synchronised below.
     unsafe { rig.queue.launch(&kernel, Launch::linear(1, 1), args) }?;
     for i in 1..=warm + trips {
         // Relaxed: the word is all there is to say. Pairs with the kernel's store, and the store below with its load.

@@ -1,6 +1,6 @@
 //! The plain loop over this wire: words and doorbells as the server has them, and no server.
 //!
-//! What `kernels/bench/src/plain.rs` asks is answered here by the shortest loop that can do it: it sweeps sixteen doorbells at once, fetches the
+//! What `bench/kernels/src/plain.rs` asks is answered here by the shortest loop that can do it: it sweeps sixteen doorbells at once, fetches the
 //! two lines of each request that rang, checks the tags, works out the answer and stores it as whole lines. Nothing is registered, taken,
 //! counted or validated. So its figures are what a call over this wire can cost on the machine, measured in the same run as our own.
 //!
@@ -140,7 +140,7 @@ impl<'a> Area<'a> {
                 let (start, end) = (rig.device.event()?, rig.device.event()?);
                 let loaded = rig.program.kernel(kernel)?;
                 rig.queue.record(&start)?;
-                // SAFETY: as `kernels/bench` says: areas for as many waves as are launched, and an element of `out` for each; `self` and
+                // SAFETY: as `bench/kernels` says: areas for as many waves as are launched, and an element of `out` for each; `self` and
                 // this function keep them until the queue is synchronised.
                 unsafe { rig.queue.launch(&loaded, rig.waves(self.waves), args) }?;
                 rig.queue.record(&end)?;
@@ -224,7 +224,7 @@ impl Area<'_> {
             let kernel = rig.program.kernel("plain_pingpong")?;
             let args =
                 Args::new().address(self.host.address() + layout.doorbells as u64).address(replies).value(warm).value(trips).slice(&out);
-            // SAFETY: as `kernels/bench` says: a word for each direction, and an element; all are kept until the queue is synchronised.
+            // SAFETY: as `bench/kernels` says: a word for each direction, and an element; all are kept until the queue is synchronised.
             unsafe { rig.queue.launch(&kernel, Launch::linear(1, 1), args) }?;
             let mut looks = 0u32;
             'trips: for i in 1..=warm + trips {

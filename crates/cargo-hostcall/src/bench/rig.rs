@@ -196,7 +196,7 @@ impl Rig {
             let loaded = self.program.kernel(kernel)?;
             self.queue.record(&start)?;
             // SAFETY: every caller in this module's siblings passes memory that it keeps until this returns, with the types that the
-            // kernel of this name in `kernels/bench` says; number and sizes are checked by the launch.
+            // kernel of this name in `bench/kernels` says; number and sizes are checked by the launch.
             unsafe { self.queue.launch(&loaded, launch, args) }?;
             self.queue.record(&end)?;
             wait()?;

@@ -1,5 +1,5 @@
-//! What std costs on the device: an ordinary program, `programs/costs`, measures itself there, and its figures are set beside those of bare calls
-//! and of the host. The lines that all lanes of a kernel write, `programs/lines`, are counted here.
+//! What std costs on the device: an ordinary program, `tests/programs/costs`, measures itself there, and its figures are set beside those of bare calls
+//! and of the host. The lines that all lanes of a kernel write, `tests/programs/lines`, are counted here.
 //!
 //! The programs are started as `cargo hostcall run` starts them, in a process of their own; what one core of the host needs for the same work
 //! is the same source compiled for it.

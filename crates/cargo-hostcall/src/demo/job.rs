@@ -131,7 +131,7 @@ impl<'a> Job<'a> {
     fn kernel(&self, name: &str, launch: Launch, args: Args) -> Result<(), Error> {
         let kernel = self.program.kernel(name)?;
         // SAFETY: all memory among `args` is this device's and borrowed by the caller until this function has waited for the kernel; the
-        // types are those of the kernel's parameters in `kernels/wordcount`, through `wordcount_services` or as sizes that are asserted
+        // types are those of the kernel's parameters in `examples/wordcount/kernel`, through `wordcount_services` or as sizes that are asserted
         // there; the host touches none of it meanwhile.
         unsafe { self.queue.launch(&kernel, launch, args)? };
         self.member.server().wait(&self.queue).map_err(|error| match error {

@@ -1,7 +1,7 @@
 //! `cargo hostcall demo`: counts the words of a file, in a kernel that reads it by hostcalls.
 //!
 //! The host's part is small: it grants the kernels one directory to read and one to write, answers the progress service, and launches
-//! the kernels of `kernels/wordcount` (see [`job`]). Opening, reading and writing files is theirs. Of several devices each counts a part, and the host puts
+//! the kernels of `examples/wordcount/kernel` (see [`job`]). Opening, reading and writing files is theirs. Of several devices each counts a part, and the host puts
 //! the counts together.
 
 mod input;

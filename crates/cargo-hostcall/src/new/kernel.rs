@@ -85,7 +85,8 @@ pub(super) fn with_dependencies(manifest: &str) -> String {
         Some((before, after)) => format!("{before}{both}{after}"),
         None => format!("{manifest}\n{both}"),
     };
-    let [offload, build] = ["offload", "hostcall-build"].map(source);
+    let [offload, build] = ["hostcall-platform", "hostcall-build"].map(source);
+    let offload = offload.replacen('{', "{ package = \"hostcall-platform\",", 1);
     format!(
         "{text}\n# Of the program alone: what kernels have no use for goes here, too.\n[target.'cfg(not(hostcall_device))'.dependencies]\noffload = {offload}\n\
          \n[build-dependencies]\nhostcall-build = {build}\n"

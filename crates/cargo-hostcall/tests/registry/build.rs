@@ -79,7 +79,7 @@ impl Libraries<'_> {
 
     /// Builds all of them; `to` has `NAME.program.gz` then, and what a native build prints and leaves in a directory `NAME`.
     pub(super) fn make(&self, device: &Made, to: &Path) {
-        let manifest = self.root.join("tests/registry-libraries/Cargo.toml");
+        let manifest = self.root.join("tests/suites/registry-libraries/Cargo.toml");
         for bin in Self::NAMES {
             let built = |made: &Made| {
                 succeeded(made.build(bin, self.target).arg("--manifest-path").arg(&manifest).env_remove("RUSTFLAGS"));

@@ -1,4 +1,4 @@
-//! Programs of `programs/`, for tests of several files: built and run by `cargo hostcall`, and for comparison by `cargo` on this machine.
+//! Programs of `tests/programs/`, for tests of several files: built and run by `cargo hostcall`, and for comparison by `cargo` on this machine.
 //!
 //! `HOSTCALL_TEST_DEVICE` chooses the device; the default is the simulator. Without a device toolchain there is nothing to build them with, and the
 //! tests say so. With `HOSTCALL_TEST_BUNDLE`, the folder that `cargo xtask gpu-bundle` makes, nothing is built: images, programs of this machine, and the
@@ -42,7 +42,7 @@ pub(crate) fn bundle() -> Option<PathBuf> {
 }
 
 pub(crate) fn programs() -> PathBuf {
-    bundle().unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).join("programs")
+    bundle().unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")).join("programs")
 }
 
 pub(crate) fn can_build() -> bool {

@@ -9,12 +9,12 @@ use std::sync::OnceLock;
 
 use hostcall_test_support::{built, exported, succeed, text};
 
-/// `crates/liboffload`, where the header and the sources are.
+/// `crates/hostcall-offload-api`, where the header and the sources are.
 pub(crate) fn liboffload() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../liboffload")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-offload-api")
 }
 
-/// A C program of `crates/liboffload`'s tests.
+/// A C program of `crates/hostcall-offload-api`'s tests.
 pub(crate) fn source(name: &str) -> PathBuf {
     liboffload().join("tests/c").join(name)
 }
@@ -26,7 +26,7 @@ pub(crate) fn kernels() -> PathBuf {
 
 /// An example in C.
 pub(crate) fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../hostcall-offload/examples/c").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/offload").join(name)
 }
 
 /// The package whose tests these are, and the name of its library.
@@ -56,7 +56,7 @@ fn artefacts() -> &'static [PathBuf] {
 
 /// A program of `liboffload` or `liboffload24`.
 pub(crate) fn tool(name: &str) -> PathBuf {
-    built(if name.ends_with("24") { "liboffload24" } else { "liboffload" }, &["--bin", name])
+    built(if name.ends_with("24") { "hostcall-offload-api24" } else { "hostcall-offload-api" }, &["--bin", name])
         .into_iter()
         .next()
         .expect("cargo says what it built")

@@ -30,8 +30,8 @@ def test_the_page_s_examples_run_in_their_order(
     assert said.endswith("12800 Loss: 400 sent, 400 received, 12,800 values, 0 dropped\n")
 
 
-@pytest.mark.parametrize("name", [path.stem for path in sorted((CRATE / "examples").glob("*.py"))])
+@pytest.mark.parametrize("name", [path.stem for path in sorted((ROOT / "examples/python").glob("*.py"))])
 def test_examples_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(str(CRATE / "examples" / f"{name}.py"), run_name="__main__")
+    runpy.run_path(str(ROOT / "examples/python" / f"{name}.py"), run_name="__main__")
     expected = {"add42": "[42. 43. 44. 45. 46.]\n", "lookup": "106 found\n"}
     assert capsys.readouterr().out.endswith(expected[name])

@@ -1,4 +1,4 @@
-"""Programs with Rust's `std`. `HOSTCALL_TEST_PROGRAMS` is the directory of those that were built of `programs/`."""
+"""Programs with Rust's `std`. `HOSTCALL_TEST_PROGRAMS` is the directory of those that were built of `tests/programs/`."""
 
 from __future__ import annotations
 

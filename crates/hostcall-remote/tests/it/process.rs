@@ -89,7 +89,7 @@ fn a_kernel_written_for_local_services_runs_unchanged_with_a_worker_in_another_p
     let remote = nats(broker.address()).connect().unwrap();
     let options = CallOptions::new().timeout(LONG).worker_wait(LONG);
 
-    let kernels = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/add42");
+    let kernels = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/add42/kernel");
     let built = build_program(&ProgramSpec { targets: vec![Target::Sim], ..ProgramSpec::new(kernels) }).unwrap();
     let device = Device::sim(SimConfig::default()).unwrap();
     let lines = Arc::new(Mutex::new(Vec::new()));

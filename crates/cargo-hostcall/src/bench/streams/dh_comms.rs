@@ -1,4 +1,4 @@
-//! The form of AMD's dh_comms, measured beside ours: `kernels/bench/src/dh_comms.rs` sends, and a thread here sweeps flags as theirs does.
+//! The form of AMD's dh_comms, measured beside ours: `bench/kernels/src/dh_comms.rs` sends, and a thread here sweeps flags as theirs does.
 //!
 //! Theirs makes vectors of each message, and hands it to handlers; this one only sums up, which is kinder.
 

@@ -1,0 +1,186 @@
+/* A driver without a GPU: memory is the host's, nothing is launched, what is called is counted. It has the functions
+ * that the library opens, so that attaching to a CUDA program can be tested: which globals are written, and that
+ * nothing of the application's is destroyed. Functions that do nothing are weak: another file may have some that do
+ * more (crates/hostcall-offload-api/tests/c/fake_cuda_modules.c). */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int R;
+typedef uint64_t P;
+
+/* What a test may look at. */
+int fake_destroyed, fake_loaded, fake_switched; /* the last: how often the current context was changed */
+_Thread_local void *fake_current;
+/* While it is set, fills and copies within the device are kept for `fake_release`; other copies are counted: a real
+ * driver may have them wait for what was kept. */
+int fake_held, fake_waits;
+int fake_modules, fake_streams; /* how many there are */
+static void count(int *of, int by) { __atomic_fetch_add(of, by, __ATOMIC_SEQ_CST); }
+unsigned char fake_globals[160] __attribute__((aligned(64)));
+uint64_t fake_signature;
+/* Two bytes: the library's handle lies behind the module's, and is no other's. */
+static char context[1], module[2], stream[1], function[1];
+void *fake_context = context, *fake_module = module, *fake_function = function;
+
+#define OK(name) \
+  __attribute__((weak)) R name(void) { return 0; }
+#define NO(name) \
+  __attribute__((weak)) R name(void) { return 801; }
+
+OK(cuInit) OK(cuStreamSynchronize) OK(cuStreamQuery) OK(cuStreamWaitEvent) OK(cuEventRecord) OK(cuEventQuery) OK(cuEventSynchronize)
+OK(cuEventDestroy_v2) OK(cuCtxSetLimit)
+NO(cuMemAllocManaged) NO(cuMemHostRegister_v2) NO(cuMemHostUnregister) NO(cuMemPrefetchAsync_v2) NO(cuImportExternalMemory)
+NO(cuExternalMemoryGetMappedBuffer) NO(cuDestroyExternalMemory) NO(cuModuleLoadDataEx)
+NO(cuModuleGetFunction) NO(cuFuncGetAttribute) NO(cuFuncSetAttribute) NO(cuFuncGetParamInfo) NO(cuOccupancyMaxPotentialBlockSize)
+NO(cuOccupancyMaxActiveBlocksPerMultiprocessor) NO(cuLaunchCooperativeKernel) NO(cuLaunchKernel) NO(cuStreamWaitValue32_v2)
+NO(cuStreamBeginCapture_v2) NO(cuStreamEndCapture) NO(cuGraphInstantiateWithFlags) NO(cuGraphLaunch) NO(cuGraphDestroy)
+NO(cuGraphExecDestroy) NO(cuEventElapsedTime)
+
+R cuDriverGetVersion(int *v) { *v = 12080; return 0; }
+R cuGetErrorName(int e, const char **t) { (void)e; *t = "CUDA_ERROR_OF_THE_FAKE"; return 0; }
+R cuGetErrorString(int e, const char **t) { (void)e; *t = "the fake driver cannot do it"; return 0; }
+R cuDeviceGetCount(int *n) { *n = 1; return 0; }
+R cuDeviceGet(int *d, int i) { *d = i; return 0; }
+R cuDeviceGetName(char *n, int l, int d) { (void)d; strncpy(n, "a fake GPU", (size_t)l); return 0; }
+R cuDeviceGetAttribute(int *v, int a, int d) {
+  (void)d;
+  switch (a) {
+    case 1: *v = 1024; break;   /* threads of a workgroup */
+    case 10: *v = 32; break;    /* lanes of a wave */
+    case 16: *v = 2; break;     /* SMs */
+    case 39: *v = 128; break;   /* threads of an SM */
+    case 75: *v = 9; break;     /* compute capability */
+    case 76: *v = 0; break;
+    default: *v = 1;
+  }
+  return 0;
+}
+R cuDeviceTotalMem_v2(size_t *b, int d) { (void)d; *b = (size_t)1 << 30; return 0; }
+R cuDeviceGetPCIBusId(char *t, int l, int d) { (void)d; strncpy(t, "0000:00:00.0", (size_t)l); return 0; }
+R cuDeviceGetUuid_v2(void *u, int d) { (void)d; memset(u, 0, 16); return 0; }
+R cuDevicePrimaryCtxRetain(void **c, int d) { (void)d; *c = context; return 0; }
+R cuDevicePrimaryCtxRelease_v2(int d) { (void)d; fake_destroyed++; return 0; }
+R cuDevicePrimaryCtxReset_v2(int d) { (void)d; fake_destroyed++; return 0; }
+static _Thread_local void *below[8];
+static _Thread_local int depth;
+R cuCtxPushCurrent_v2(void *c) {
+  if (c != context || depth == 8) return 201;
+  fake_switched++;
+  below[depth++] = fake_current;
+  fake_current = c;
+  return 0;
+}
+R cuCtxPopCurrent_v2(void **c) {
+  if (depth == 0) return 201;
+  fake_switched++;
+  *c = fake_current;
+  fake_current = below[--depth];
+  return 0;
+}
+/* Makes a context current on this thread, as another library would. */
+void fake_enter(void *c) { fake_current = c; }
+/* What is in a stream needs the stream's context. */
+static R current(void) { return fake_current == context ? 0 : fake_current == NULL ? 201 : 400; }
+R cuCtxSetCurrent(void *c) { if (c != NULL && c != context) return 201; fake_switched++; fake_current = c; return 0; }
+R cuCtxGetDevice(int *d) { *d = 0; return 0; }
+R cuCtxGetCurrent(void **c) { *c = fake_current; return 0; }
+R cuCtxGetLimit(size_t *v, int l) { (void)l; *v = 1 << 16; return 0; }
+R cuMemGetInfo_v2(size_t *f, size_t *t) { *f = *t = (size_t)1 << 30; return 0; }
+/* The latest blocks of the device. */
+enum { BLOCKS = 64 };
+static struct range {
+  P start;
+  size_t bytes;
+} on_device[BLOCKS];
+static size_t device_blocks;
+static int is_on_device(P p) {
+  for (size_t i = 0; i < BLOCKS; i++)
+    if (p - on_device[i].start < on_device[i].bytes) return 1;
+  return 0;
+}
+static R allocate(void **p, size_t bytes) {
+  *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (*p == NULL) return 2;
+  memset(*p, 0, bytes);
+  return 0;
+}
+R cuMemAlloc_v2(P *p, size_t bytes) {
+  void *m;
+  R r = allocate(&m, bytes);
+  *p = (P)(uintptr_t)m;
+  if (r == 0) on_device[device_blocks++ % BLOCKS] = (struct range){*p, bytes};
+  return r;
+}
+R cuMemFree_v2(P p) { free((void *)(uintptr_t)p); return 0; }
+R cuMemHostAlloc(void **p, size_t bytes, unsigned f) { (void)f; return allocate(p, bytes); }
+R cuMemFreeHost(void *p) { free(p); return 0; }
+R cuMemHostGetDevicePointer_v2(P *p, void *h, unsigned f) { (void)f; *p = (P)(uintptr_t)h; return 0; }
+/* A fill of rows, each of `columns` times a value of `size` bytes, or, with `from`, a copy. */
+struct work {
+  P to, from;
+  size_t pitch, size, columns, height;
+  unsigned char value[4];
+};
+static struct work kept[4096];
+static size_t kept_count;
+static void work(const struct work *w) {
+  if (w->from) memmove((void *)(uintptr_t)w->to, (void *)(uintptr_t)w->from, w->size);
+  for (size_t y = 0; y < w->height; y++)
+    for (size_t x = 0; x < w->columns; x++) memcpy((void *)(uintptr_t)(w->to + y * w->pitch + x * w->size), w->value, w->size);
+}
+static R keep(const struct work *w) {
+  R r = current();
+  if (r == 0 && !fake_held) work(w);
+  if (r != 0 || !fake_held) return r;
+  if (kept_count == sizeof kept / sizeof *kept) return 2;
+  kept[kept_count++] = *w;
+  return 0;
+}
+void fake_release(void) {
+  for (size_t i = 0; i < kept_count; i++) work(&kept[i]);
+  kept_count = 0;
+  fake_held = 0;
+}
+static R copy(P to, P from, size_t n) {
+  struct work w = {to, from, 0, n, 0, 0, {0}};
+  if (fake_held && !(is_on_device(to) && is_on_device(from))) {
+    fake_waits++;
+    fake_release();
+  }
+  return keep(&w);
+}
+R cuMemcpyHtoDAsync_v2(P to, const void *from, size_t n, void *s) { (void)s; return copy(to, (P)(uintptr_t)from, n); }
+R cuMemcpyDtoHAsync_v2(void *to, P from, size_t n, void *s) { (void)s; return copy((P)(uintptr_t)to, from, n); }
+R cuMemcpyAsync(P to, P from, size_t n, void *s) { (void)s; return copy(to, from, n); }
+static R rows(P to, size_t pitch, const void *v, size_t size, size_t columns, size_t height) {
+  struct work w = {to, 0, pitch, size, columns, height, {0}};
+  memcpy(w.value, v, size);
+  return to % size == 0 && (height < 2 || pitch % size == 0) ? keep(&w) : 1;
+}
+R cuMemsetD8Async(P to, unsigned char v, size_t n, void *s) { (void)s; return rows(to, 0, &v, 1, n, 1); }
+R cuMemsetD16Async(P to, uint16_t v, size_t n, void *s) { (void)s; return rows(to, 0, &v, sizeof v, n, 1); }
+R cuMemsetD32Async(P to, uint32_t v, size_t n, void *s) { (void)s; return rows(to, 0, &v, sizeof v, n, 1); }
+R cuMemsetD2D8Async(P to, size_t pitch, unsigned char v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 1, w, h); }
+R cuMemsetD2D32Async(P to, size_t pitch, uint32_t v, size_t w, size_t h, void *s) { (void)s; return rows(to, pitch, &v, 4, w, h); }
+R cuModuleUnload(void *m) { (void)m; count(&fake_destroyed, 1); count(&fake_modules, -1); return 0; }
+R cuLibraryGetModule(void **m, void *l) { *m = module; return l == (void *)(module + 1) ? 0 : 400; }
+R cuFuncGetModule(void **m, void *f) { *m = module; return f == function ? 0 : 400; }
+__attribute__((weak)) R cuModuleGetFunctionCount(unsigned *n, void *m) { *n = 1; return m == module ? 0 : 400; }
+__attribute__((weak)) R cuModuleEnumerateFunctions(void **f, unsigned n, void *m) { (void)n; (void)m; f[0] = function; return 0; }
+__attribute__((weak)) R cuFuncGetName(const char **name, void *f) { *name = "kernel"; return f == function ? 0 : 400; }
+__attribute__((weak)) R cuFuncLoad(void *f) { fake_loaded++; return f == function ? 0 : 400; }
+__attribute__((weak)) R cuModuleGetGlobal_v2(P *p, size_t *bytes, void *m, const char *name) {
+  P start = (P)(uintptr_t)fake_globals;
+  if (m != module) return 400;
+  if (strcmp(name, "__hostcall_device") == 0) { *p = start; *bytes = 128; return 0; }
+  if (strcmp(name, "__hostcall_abi") == 0) { *p = start + 128; *bytes = 4; return 0; }
+  if (strcmp(name, "__HOSTCALL__Typed__add42") == 0) { *p = start + 132; *bytes = 4; return 0; }
+  if (strcmp(name, "__HOSTCALL_SIGNATURE__Typed__add42") == 0) { *p = (P)(uintptr_t)&fake_signature; *bytes = 8; return 0; }
+  return 500;
+}
+R cuLaunchHostFunc(void *s, void (*f)(void *), void *d) { (void)s; f(d); return 0; }
+R cuStreamCreate(void **s, unsigned f) { (void)f; *s = stream; count(&fake_streams, 1); return 0; }
+R cuStreamDestroy_v2(void *s) { (void)s; count(&fake_streams, -1); return 0; }
+R cuStreamGetCtx(void *s, void **c) { (void)s; *c = context; return 0; }
+R cuEventCreate(void **e, unsigned f) { (void)f; *e = stream; return 0; }

@@ -1,5 +1,0 @@
-//! Builds the programs against the system calls themselves.
-
-fn main() {
-    hostcall_build::program("../../kernels/std-calls").emit();
-}

@@ -1,5 +1,0 @@
-//! Builds the kernels of the tests.
-
-fn main() {
-    hostcall_build::program("../../kernels/behaviours").emit();
-}
