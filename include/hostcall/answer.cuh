@@ -58,10 +58,8 @@ struct outcome {
 /// being ended.
 HC_COLD inline u64 failed(u32 status, u32 detail) {
     if (status == HOSTCALL_STATUS_KERNEL_ENDED) machine::exit_lane();
-    if (status == HOSTCALL_STATUS_TOO_LARGE && detail == 0) {
-        const u32 inside = client<machine>::largest(1), staged = machine::descriptor().slot_bytes;
-        detail = inside > staged ? inside : staged;
-    }
+    // Of a call without strings and slices: with them, the slot is the limit, and is said.
+    if (status == HOSTCALL_STATUS_TOO_LARGE && detail == 0) detail = client<machine>::largest(1);
     return outcome::make(status, detail).bits;
 }
 

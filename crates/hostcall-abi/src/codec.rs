@@ -17,6 +17,8 @@
 
 use core::fmt;
 
+use crate::header::Header;
+
 /// Types that are their bytes: every bit pattern of the right size is a value, there is no padding, and
 /// nothing in them means an address on one side only.
 ///
@@ -286,6 +288,29 @@ impl VarHead {
     /// The most units of the result of a call that takes strings or slices: 256 bytes.
     pub const MOST_RESULT: usize = 64;
 }
+
+/// Ends a compilation whose service can never be called: no message carries its arguments, or its result. `units` are those of all arguments, one for each
+/// string or slice and [`VarHead::DWORDS`] more if there are any (`takes_var`).
+///
+/// # Panics
+/// Then.
+#[track_caller]
+pub const fn check_sizes(units: usize, takes_var: bool, result: usize) {
+    assert!(
+        units <= Header::MOST_UNITS,
+        "the arguments of this function need more than the 3576 bytes that a message carries: pass what is large as a slice (`&[u8]`), which may be longer"
+    );
+    assert!(
+        takes_var || result <= Header::MOST_UNITS,
+        "the result of this function needs more than the 3576 bytes that a message carries: let the host fill a slice (`out: &mut [u8]`), which may be longer"
+    );
+    assert!(
+        !takes_var || result <= VarHead::MOST_RESULT,
+        "the result of a function that takes strings or slices is at most 256 bytes: let the host fill a slice (`out: &mut [u8]`), which may be longer"
+    );
+}
+
+const _: () = assert!(Header::MOST_UNITS * 4 == 3576 && VarHead::MOST_RESULT * 4 == 256, "as `check_sizes` says");
 
 /// Bytes that `len` bytes take among the variable parts.
 #[inline(always)]

@@ -64,6 +64,9 @@ impl Header {
     /// Units of payload that travel in a lone lane's header word.
     pub const LONE_UNITS: u32 = 2;
 
+    /// The most whole units of payload that a message of one lane can say that it has. A message of several lanes carries less for each.
+    pub const MOST_UNITS: usize = Self::units_in(u8::MAX as u32, 1) as usize;
+
     /// Words behind the header word that carry `units` units of each of `lanes` lanes.
     #[inline(always)]
     pub const fn words_for(units: u32, lanes: u32) -> u32 {

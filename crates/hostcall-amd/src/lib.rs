@@ -32,6 +32,7 @@ mod patience;
 mod priority;
 mod process;
 mod services;
+mod stack;
 pub mod stacks;
 mod tables;
 

@@ -56,7 +56,10 @@ impl Drop for Attachment {
         if self.owned
             && let Some(server) = self.shared.running().server()
         {
-            server.remove_buffer(&self.buffer);
+            // In an inline handler of the server's nothing is removed: the server lets go of it when it ends.
+            if let Err(error) = server.remove_buffer(&self.buffer) {
+                offload::overdue::tell(&error);
+            }
         }
     }
 }

@@ -123,6 +123,7 @@ impl From<AttachError> for Error {
         match error {
             AttachError::Device(error) => error.into(),
             AttachError::Buffer(error) => error.into(),
+            AttachError::InHandler(error) => Self::invalid(error),
             AttachError::Attached { program, here } => {
                 let whom = if here { "this server" } else { "another server" };
                 Self::new(
@@ -171,6 +172,7 @@ impl From<WaitError> for Error {
         let status = match error {
             WaitError::Device { source, .. } => Self::from(source).status,
             WaitError::Timeout { .. } => Status::Timeout,
+            WaitError::InHandler(_) => Status::Invalid,
             _ => Status::KernelFailed,
         };
         Self { status, text }

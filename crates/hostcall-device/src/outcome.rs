@@ -1,6 +1,6 @@
 //! How a call ended, and what came back: what all ways to make one share.
 
-use crate::context::{client, descriptor};
+use crate::context::client;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::{CallError, Status, unrolled};
 
@@ -53,8 +53,8 @@ fn failed(status: Status, detail: u32) -> CallError {
         crate::ending::end_lane();
     }
     match (status, detail) {
-        // The client itself says so, and gives no limit.
-        (Status::TOO_LARGE, 0) => CallError::TooLarge { max: client().largest(1).max(descriptor().slot_bytes) },
+        // The client itself says so of a call without strings and slices, and gives no limit.
+        (Status::TOO_LARGE, 0) => CallError::TooLarge { max: client().largest(1) },
         _ => CallError::from_status(status, detail),
     }
 }

@@ -123,6 +123,13 @@ impl Activity {
         Ticket { activity: self.clone(), number }
     }
 
+    /// The kernels of a queue that have not ended, in the order of their launches.
+    pub(crate) fn kernels_in(&self, queue: u64) -> Vec<String> {
+        let launches = self.launches();
+        let open = launches.open.values().filter(|open| open.queue == queue);
+        open.map(|open| open.kernel.as_deref().unwrap_or("(a graph)").to_owned()).collect()
+    }
+
     /// Tells the watcher of each launch from now on, and first of those that have not ended.
     pub(crate) fn watch(self: &Arc<Self>, watcher: Watcher) -> Watch {
         let launches = &mut *self.launches();

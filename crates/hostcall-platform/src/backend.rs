@@ -263,6 +263,14 @@ pub trait BackendQueue: Send + Sync {
     /// When the device is lost.
     fn is_idle(&self) -> Result<bool, Error>;
 
+    /// Whether dropping it waits for what is in it: not for a queue that is somebody else's.
+    fn waits_when_dropped(&self) -> bool {
+        true
+    }
+
+    /// It will not be dropped, and what is in it goes on until the process ends: from now on the device frees no memory that a kernel may use.
+    fn leave_to_itself(&self) {}
+
     /// The event happens when everything before has ended.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::error::Error;
+use crate::host::{self, StackSize};
 
 /// A place in a queue's work at which a function is called.
 pub(crate) trait Stop: Send {
@@ -83,7 +84,7 @@ impl Calls {
         let (sender, jobs) = channel();
         let threads = self.threads.clone();
         threads.change(1);
-        let started = std::thread::Builder::new().name("offload-calls".to_owned()).spawn(move || {
+        let started = host::spawn("offload-calls", StackSize::default(), move || {
             serve(&jobs);
             drop(jobs);
             threads.change(-1);

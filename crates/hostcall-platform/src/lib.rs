@@ -20,8 +20,12 @@ pub mod cuda;
 mod device;
 mod error;
 mod graph;
+#[doc(hidden)]
+pub mod host;
 pub mod hsa;
 mod memory;
+#[doc(hidden)]
+pub mod overdue;
 mod program;
 mod queue;
 pub mod sim;

@@ -1,8 +1,9 @@
 //! Queues and events: what runs in which order.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hostcall_abi::Plain;
@@ -12,6 +13,7 @@ use crate::backend::{BackendEvent, BackendQueue};
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::{HostMemory, Memory, bytes_of, bytes_of_mut};
+use crate::overdue;
 use crate::program::Kernel;
 
 /// The shape of a launch.
@@ -70,14 +72,67 @@ impl Launch {
     }
 }
 
-/// Work for a device, done in order. Clones are the same queue; dropping the last waits for what is in it.
+/// Work for a device, done in order. Clones are the same queue.
+///
+/// Dropping the last waits for what is in it, and says what that is when a second has passed. A queue that was *given up* is waited for no longer than
+/// that: one whose last wait had a limit, which was too short ([`Queue::synchronize_timeout`], `hostcall::Server::wait_timeout`). What it runs goes
+/// on then, until the process ends. So nothing is freed from there on that its kernels may use.
 #[derive(Clone)]
 pub struct Queue(Arc<Inner>);
 
 struct Inner {
     device: Device,
-    backend: Box<dyn BackendQueue>,
+    /// Dropped by hand: not at all if what is in it is left to itself.
+    backend: ManuallyDrop<Box<dyn BackendQueue>>,
     number: u64,
+    /// Whether the last wait gave up.
+    given_up: AtomicBool,
+}
+
+impl Inner {
+    /// What is in it, for people.
+    fn what_runs(&self) -> String {
+        let kernels = self.device.activity().kernels_in(self.number);
+        match kernels.len() {
+            0 => "work in a queue".to_owned(),
+            1 => format!("kernel `{}`", kernels[0]),
+            more => format!("{more} kernels, the first of them `{}`", kernels[0]),
+        }
+    }
+
+    /// Waits for what is in the queue, as far as somebody should. Whether it has ended.
+    fn wait(&self) -> bool {
+        // A queue that fails has nothing to wait for.
+        let Err(idle) = overdue::up_to(overdue::SAY, || self.backend.is_idle().unwrap_or(true)) else { return true };
+        // Pairs with the stores in `Queue`. Relaxed: whoever drops the last queue comes after all who had it.
+        if self.given_up.load(Ordering::Relaxed) {
+            let what = self.what_runs();
+            overdue::tell(&format_args!(
+                "a queue is dropped, {what} still runs in it, and the last wait for it gave up: it is left to itself until the process ends"
+            ));
+            return false;
+        }
+        let what = self.what_runs();
+        overdue::tell(&format_args!(
+            "a queue is dropped, and waits for {what}, for a second now (`Server::wait_timeout` says which calls have no answer, and a queue whose last \
+             wait gave up is not waited for)"
+        ));
+        let _ = overdue::up_to(Duration::MAX, idle);
+        true
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.backend.waits_when_dropped() && !self.wait() {
+            // Never dropped: it and its device are used for as long as the process lives.
+            self.backend.leave_to_itself();
+            std::mem::forget(self.device.clone());
+            return;
+        }
+        // SAFETY: dropped this once, and not used any more.
+        unsafe { ManuallyDrop::drop(&mut self.backend) };
+    }
 }
 
 impl Queue {
@@ -86,7 +141,7 @@ impl Queue {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         // Relaxed: each number is given once, and that is all.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::new(Inner { device, backend, number }))
+        Self(Arc::new(Inner { device, backend: ManuallyDrop::new(backend), number, given_up: AtomicBool::new(false) }))
     }
 
     /// Tells it from all other queues of this process, as [`LaunchEvent::Begun`](crate::LaunchEvent) does.
@@ -101,7 +156,7 @@ impl Queue {
 
     /// The plugin's object.
     pub fn backend(&self) -> &dyn BackendQueue {
-        &*self.0.backend
+        &**self.0.backend
     }
 
     /// Starts a kernel and returns.
@@ -208,10 +263,18 @@ impl Queue {
     /// # Errors
     /// The first failure of earlier work in this queue that was not reported yet: [`Error::Fault`], [`Error::DeviceLost`], ….
     pub fn synchronize(&self) -> Result<(), Error> {
+        self.waited(true);
         self.0.backend.synchronize()
     }
 
-    /// As [`Queue::synchronize`], but gives up after `limit`. What is in the queue goes on: nothing is taken back.
+    /// A wait was for the end of everything, or has given up.
+    fn waited(&self, to_the_end: bool) {
+        // Pairs with the load in `Inner::wait`.
+        self.0.given_up.store(!to_the_end, Ordering::Relaxed);
+    }
+
+    /// As [`Queue::synchronize`], but gives up after `limit`. What is in the queue goes on: nothing is taken back. Dropping the queue then does not wait
+    /// for it either, unless a later wait has seen its end.
     ///
     /// `hostcall::Server::wait_timeout` also says which calls are open.
     ///
@@ -236,6 +299,7 @@ impl Queue {
         while !self.is_idle()? {
             let left = limit.saturating_sub(start.elapsed());
             if left.is_zero() {
+                self.waited(false);
                 return Ok(false);
             }
             look();

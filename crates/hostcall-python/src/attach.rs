@@ -72,10 +72,7 @@ impl Attachment {
     fn detach(&self, py: Python<'_>) -> PyResult<()> {
         let Some(buffer) = lock(&self.buffer).take() else { return Ok(()) };
         // A server that has stopped has let go of it already.
-        let _ = self.shared.with(|server| {
-            py.detach(|| server.remove_buffer(&buffer));
-            Ok(())
-        });
+        let _ = self.shared.with(|server| py.detach(|| server.remove_buffer(&buffer)).map_err(invalid));
         Ok(())
     }
 

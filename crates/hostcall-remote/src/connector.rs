@@ -133,7 +133,8 @@ impl Connector {
 
     pub(crate) fn runtime(&self) -> Result<tokio::runtime::Runtime, RemoteError> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
-        builder.worker_threads(self.threads).thread_name("hostcall-remote").enable_all().build().map_err(RemoteError::Thread)
+        hostcall::__private::for_handlers(builder.worker_threads(self.threads).thread_name("hostcall-remote"));
+        builder.enable_all().build().map_err(RemoteError::Thread)
     }
 
     /// Connects. `waiting`: messages that may wait to be looked at.

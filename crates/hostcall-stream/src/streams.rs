@@ -10,7 +10,8 @@ use hostcall_abi::stream::message::{SCHEMA_PREFIX, STREAM_PREFIX, word};
 use hostcall_abi::stream::rings::RINGS_SYMBOL;
 use hostcall_abi::stream::site::{MAX_SITE, MAX_TEXT, SITE_HEAD, SITE_OFF, SITE_PREFIX};
 use hostcall_abi::stream::{Counters, Message, Policy, SiteText};
-use offload::{Device, DeviceKind, Program, Queue, Subscription};
+use offload::host::{self, StackSize};
+use offload::{Device, DeviceKind, Program, Queue, Subscription, overdue};
 
 use crate::builder::{Settings, StreamsBuilder};
 use crate::consumer::{Consumer, Shared};
@@ -67,7 +68,7 @@ impl Streams {
         };
         for index in 0..threads {
             let consumer = Consumer::new(streams.shared.clone(), index, threads);
-            let spawned = std::thread::Builder::new().name(format!("hostcall-stream-{index}")).spawn(move || consumer.run());
+            let spawned = host::spawn(format!("hostcall-stream-{index}"), StackSize::default(), move || consumer.run());
             let thread = spawned.map_err(StartError::Thread)?;
             streams.shared.started(thread.thread().clone());
             streams.threads.push(thread);
@@ -487,7 +488,7 @@ impl Drop for Streams {
         self.shared.end();
         for thread in self.threads.drain(..) {
             // A thread guards handlers; should one have panicked all the same, there is nobody to tell.
-            let _ = thread.join();
+            let _ = overdue::join(thread, || "streams that end wait for a handler of theirs".to_owned());
         }
         // Once more, behind what the threads have told them.
         sets.iter().for_each(|set| set.close());

@@ -18,6 +18,12 @@ pub use crate::{__if_device as if_device, __if_host as if_host, __if_tokio as if
 pub use ::std;
 pub use hostcall_abi as abi;
 
+/// Makes threads of a runtime what threads are that run handlers.
+#[cfg(feature = "tokio")]
+pub fn for_handlers(builder: &mut tokio::runtime::Builder) {
+    builder.thread_stack_size(offload::host::stack_bytes(Default::default())).on_thread_start(offload::host::entered);
+}
+
 /// A service of fixed-size arguments, a tuple of them, and a fixed-size result.
 pub fn typed<A: Fixed + 'static, R: Fixed + 'static>(
     definition: Definition,

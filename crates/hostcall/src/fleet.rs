@@ -28,6 +28,7 @@ use std::fmt;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use offload::host::StackSize;
 use offload::{Device, Queue};
 
 use crate::rank::Rank;
@@ -300,7 +301,8 @@ impl Fleet {
                     move || _ = tell.send((member, wait(member, queue)))
                 };
                 let name = format!("hostcall-wait-{}", member.rank.rank);
-                if std::thread::Builder::new().name(name).spawn_scoped(scope, one(tell.clone())).is_err() {
+                // (A subscriber of `tracing` may be the user's.)
+                if offload::host::builder(name, StackSize::default()).spawn_scoped(scope, one(tell.clone())).is_err() {
                     // The system has no thread left: in turn, then.
                     one(tell.clone())();
                 }

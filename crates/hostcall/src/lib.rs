@@ -103,7 +103,7 @@ pub use {
     record::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, OpenCall, UnknownService},
     server::placement::{ParsePlacementError, Placement},
     server::std_programs,
-    server::{AttachError, Awake, BufferHandle, Server, ServerBuilder, ServerError, Signature, WaitError},
+    server::{AttachError, Awake, BufferHandle, InHandler, Server, ServerBuilder, ServerError, Signature, WaitError},
     service::registry::{RegisterError, ServiceHandle},
     service::{Arguments, Invocation, Out, Written},
     service::{Batch, Calls, Column, ColumnMut, DeferredBatch, Requests, Rows, RowsMut},

@@ -187,7 +187,7 @@ fn what_a_removed_buffer_reported_is_collected_later() {
     let buffer = s.server.add_buffer(hostcall::__private::PortBuffer::in_process(common::geometry(1, 32)).unwrap());
     let device = hostcall::test_utils::MockDevice::new(buffer.clone());
     assert_eq!(device.wave(0).call_fixed::<u32, u32>(1, &1), Err(CallError::HandlerFailed { code: 1 }));
-    s.server.remove_buffer(&buffer);
+    s.server.remove_buffer(&buffer).unwrap();
     assert_eq!(s.server.collect().handler_failures.len(), 1);
     assert!(s.server.collect().is_success());
 }

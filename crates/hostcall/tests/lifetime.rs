@@ -75,7 +75,7 @@ fn a_removed_buffer_ends_its_calls_and_disturbs_no_other() {
                 });
             }
             assert_eq!(s.device.wave(0).call(1, &[7]), Ok(vec![7]));
-            s.server.remove_buffer(guest.buffer());
+            s.server.remove_buffer(guest.buffer()).unwrap();
             assert_eq!(s.device.wave(0).call(1, &[8]), Ok(vec![8]));
         });
         assert_eq!(guest.wave(0).call(1, &[1]), Err(CallError::Detached));
@@ -90,7 +90,7 @@ fn removing_a_buffer_whose_lanes_wait_for_a_handler_answers_them() {
     std::thread::scope(|scope| {
         let call = scope.spawn(|| s.device.wave(0).call(1, &[1]));
         let late = arrived.recv().unwrap();
-        s.server.remove_buffer(s.device.buffer());
+        s.server.remove_buffer(s.device.buffer()).unwrap();
         assert_eq!(call.join().unwrap(), Err(CallError::Detached));
         drop(late);
     });
@@ -126,7 +126,7 @@ fn the_memory_of_a_buffer_is_freed_with_its_last_user() {
     memory.descriptor_mut().closed = device + geometry.device_layout().bytes as u64;
     let guest = MockDevice::new(s.server.add_buffer(memory));
     assert_eq!(guest.wave(0).call(1, &[3]), Ok(vec![3]));
-    s.server.remove_buffer(guest.buffer());
+    s.server.remove_buffer(guest.buffer()).unwrap();
     assert_eq!(guest.wave(0).call(1, &[3]), Err(CallError::Detached));
     assert_eq!(std::sync::Arc::strong_count(&kept), 2, "a device that holds the buffer holds its memory");
     drop(guest);
@@ -324,7 +324,7 @@ fn a_wait_ends_although_buffers_are_taken_out_of_service_meanwhile() {
             scope.spawn(|| {
                 for _ in 0..200 {
                     let buffer = s.server.add_buffer(PortBuffer::in_process(geometry(2, 32)).unwrap());
-                    s.server.remove_buffer(&buffer);
+                    s.server.remove_buffer(&buffer).unwrap();
                 }
                 done.fetch_add(1, Ordering::Relaxed);
             });

@@ -243,14 +243,9 @@ impl ServerPort {
         out: &mut [u32],
     ) -> Polled {
         let (tag, words) = (self.tag.next(), header.words as u32);
-        let end = base + 1 + lanes * words;
-        if header.mask == 0
-            || header.mask >> (geometry.lanes - 1) > 1
-            || header.flags.0 & !Flags::KNOWN.0 != 0
-            || end > geometry.request_words
-        {
+        let Some(end) = end_of(header, lanes, base, geometry) else {
             return Polled::Malformed(Malformed { header, tag });
-        }
+        };
         if self.found != 0 && !self.find_more(memory, port, base, if tag.scrubs() { geometry.request_words } else { end }, tag) {
             return Polled::Nothing;
         }
@@ -285,6 +280,32 @@ impl ServerPort {
         at >= end
     }
 
+    /// The tag of the last message that is there by now, as far as headers say: the port's next, the one behind it if that is a post, and so on to the
+    /// first that somebody waits for. Nothing is promised of the messages. There are as many as the area has words at most, so a device that goes on
+    /// sending does not make this take longer.
+    pub fn held<M: HostMemory>(&self, memory: &M, geometry: &Geometry, port: u32) -> Tag {
+        let (mut last, mut at) = (self.tag, self.position());
+        for _ in 0..geometry.request_words {
+            let tag = last.next();
+            let mut head = memory.load_request(port, at);
+            if head.tag() != tag.header() && at != 0 {
+                at = 0;
+                head = memory.load_request(port, 0);
+            }
+            if head.tag() != tag.header() {
+                break;
+            }
+            last = tag;
+            let (header, _) = Header::decode(head);
+            match end_of(header, header.lanes(), at, geometry) {
+                Some(end) if !header.flags.has(Flags::REPLY) => at = if tag.scrubs() || end >= geometry.request_words { 0 } else { end },
+                // Whatever follows is sent when this one is answered.
+                _ => break,
+            }
+        }
+        last
+    }
+
     /// A message that [`ServerPort::poll`] gave is not taken now, for want of room: the next `poll` copies it again, so there should be room first.
     #[inline(always)]
     pub const fn leave(&mut self) {
@@ -309,6 +330,14 @@ impl ServerPort {
     pub const fn skip(&mut self, malformed: &Malformed) {
         *self = Self { tag: malformed.tag, position: 0, found: 0 };
     }
+}
+
+/// Where a message of `lanes` lanes that begins at `base` ends; `None` if its header says what no client says.
+#[inline(always)]
+const fn end_of(header: Header, lanes: u32, base: u32, geometry: &Geometry) -> Option<u32> {
+    let end = base + 1 + lanes * header.words as u32;
+    let known = header.mask != 0 && header.mask >> (geometry.lanes - 1) <= 1 && header.flags.0 & !Flags::KNOWN.0 == 0;
+    if known && end <= geometry.request_words { Some(end) } else { None }
 }
 
 /// Whether everything behind a scrubbing message carries its tag: a scrubbed word that arrived late would overwrite a later message.

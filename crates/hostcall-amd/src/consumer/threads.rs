@@ -20,6 +20,7 @@ use crate::Error;
 use crate::doorbell::{Doorbell, HEARTBEAT};
 use crate::priority::{self, Role};
 use crate::services::{self, Outcome};
+use crate::stack::{StackSize, stack_bytes};
 use crate::tables::Known;
 
 /// The longest sleep of a leader that has just served mailboxes, and how long that lasts.
@@ -119,7 +120,7 @@ impl Crew {
     }
 
     fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-        let thread = thread::Builder::new().name(name.into()).spawn(run)?;
+        let thread = thread::Builder::new().name(name.into()).stack_size(stack_bytes(StackSize::default())).spawn(run)?;
         let mut threads = lock(&self.threads);
         threads.retain(|thread| !thread.is_finished());
         threads.push(thread);

@@ -13,7 +13,8 @@ use hostcall_abi::lanes::Lanes;
 
 /// A call made once by a whole grid: a static of the kernel's crate.
 ///
-/// The first lane of a launch to come runs the call; others wait for its result. Which launch it is, the host says: by a number that is
+/// The first lane of a launch to come runs the call, whichever it is; others wait for its result. It is not the grid's first lane, which may come last or
+/// never to this place: so the call's arguments should be the same in all lanes. Which launch it is, the host says: by a number that is
 /// another one for each launch, a parameter of the kernel.
 ///
 /// ```ignore

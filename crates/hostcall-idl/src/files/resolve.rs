@@ -25,7 +25,7 @@ pub(super) struct Noted;
 pub(super) type Outcome<T> = Result<T, Noted>;
 
 /// The most units of fixed arguments: what a message of one lane can say that it has.
-const MOST_UNITS: usize = Header::units_in(u8::MAX as u32, 1) as usize;
+const MOST_UNITS: usize = Header::MOST_UNITS;
 /// Types that are deeper are nobody's.
 const DEEPEST: usize = 64;
 

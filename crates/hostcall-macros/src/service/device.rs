@@ -55,7 +55,10 @@ impl Service {
         let signature = function.signature(&self.codec());
         let text = if self.both_sides { tidy(&function.types()) } else { String::new() };
         let room = Literal::usize_unsuffixed(text.len().next_multiple_of(8));
+        let sized = self.sized(function);
         quote! {
+            #sized
+
             #[doc(hidden)]
             #[cfg_attr(not(target_arch = "amdgpu"), used)]
             #[unsafe(no_mangle)]

@@ -25,6 +25,7 @@ impl Service {
         });
         let constructors = functions.iter().map(|function| self.constructor(function));
         let definitions = functions.iter().map(|function| self.definition(function));
+        let sized = functions.iter().map(|function| self.sized(function));
         let shared = local("implementation");
         let each = functions.iter().map(|function| {
             let name = &function.ident;
@@ -45,6 +46,8 @@ impl Service {
             #vis trait #ident: ::core::marker::Send + ::core::marker::Sync + 'static {
                 #(#methods)*
             }
+
+            #(#sized)*
 
             #[doc = #about_module]
             #vis mod #module {
@@ -259,12 +262,7 @@ impl Service {
         let signature = function.signature(&codec);
         let text = tidy(&function.types());
         let takes_var = function.takes_var();
-        let head = takes_var.then(|| quote!(#codec::VarHead::DWORDS +));
-        let units = function.args.iter().map(|arg| match &arg.kind {
-            Kind::Fixed(ty) => quote!(<#ty as #codec::Fixed>::DWORDS +),
-            Kind::Str | Kind::Slice(_) | Kind::SliceMut(_) => quote!(1 +),
-        });
-        let units = quote!(#head #(#units)* 0);
+        let units = self.units(function);
         let reply_dwords = match &function.output {
             Output::Posted => quote!(::core::option::Option::None),
             Output::Reply(ty) => quote!(::core::option::Option::Some(<#ty as #codec::Fixed>::DWORDS)),

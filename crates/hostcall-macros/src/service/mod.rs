@@ -6,7 +6,7 @@ mod host;
 use hostcall_idl::attribute::{Args, Side};
 use hostcall_idl::{Arg, Function, Kind, Measure, Output, SERVICE_ARGS};
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::{Error, ItemTrait, Result};
 
 /// A definition, and how it is to be expanded.
@@ -48,6 +48,25 @@ impl Service {
             panics: args.panics,
             both_sides: args.side.is_none(),
         })
+    }
+
+    /// The check that messages can carry what a function takes and returns: made where it is defined, and not where it is called.
+    fn sized(&self, function: &Function) -> TokenStream {
+        let codec = self.codec();
+        let (units, takes_var) = (self.units(function), function.takes_var());
+        let result = function.result();
+        quote_spanned!(function.ident.span()=> const _: () = #codec::check_sizes(#units, #takes_var, <#result as #codec::Fixed>::DWORDS);)
+    }
+
+    /// Units of a request before its variable bytes, as a constant expression.
+    fn units(&self, function: &Function) -> TokenStream {
+        let codec = self.codec();
+        let head = function.takes_var().then(|| quote!(#codec::VarHead::DWORDS +));
+        let units = function.args.iter().map(|arg| match &arg.kind {
+            Kind::Fixed(ty) => quote!(<#ty as #codec::Fixed>::DWORDS +),
+            Kind::Str | Kind::Slice(_) | Kind::SliceMut(_) => quote!(1 +),
+        });
+        quote!(#head #(#units)* 0)
     }
 
     /// `…::__private::abi::codec`.

@@ -151,7 +151,7 @@ impl WorkerQueue {
         if !state.has_worker {
             let (shared, workers) = (self.shared.clone(), self.workers.clone());
             workers.change(1);
-            let started = std::thread::Builder::new().name("offload-queue".to_owned()).spawn(move || {
+            let started = offload::host::spawn("offload-queue", offload::host::StackSize::default(), move || {
                 shared.serve();
                 // What the queue's work kept is dropped before its thread counts as gone.
                 drop(shared);

@@ -315,6 +315,10 @@ impl BackendQueue for Stream {
         self.query(&entered)
     }
 
+    fn waits_when_dropped(&self) -> bool {
+        self.owned || !self.lock().used.is_empty()
+    }
+
     fn record(&self, event: &dyn BackendEvent) -> Result<(), Error> {
         let event = Event::of(&self.context, event, "the event")?;
         let entered = self.context.enter()?;

@@ -6,7 +6,9 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::backend::BackendMemory;
@@ -71,6 +73,8 @@ pub(super) struct Arena {
     /// Bytes that may be allocated.
     limit: u64,
     state: Mutex<State>,
+    /// Whether kernels run that nobody waits for: nothing is freed any more.
+    left: AtomicBool,
 }
 
 struct State {
@@ -87,7 +91,19 @@ impl Arena {
         let bytes = (limit as usize) * 2 + (64 << 20);
         let mapping = Mapping::reserve(bytes.next_multiple_of(PAGE))?;
         let free = BTreeMap::from([(mapping.start, mapping.bytes)]);
-        Ok(Self { mapping, limit, state: Mutex::new(State { free, used: BTreeMap::new(), bytes: 0 }) })
+        let state = Mutex::new(State { free, used: BTreeMap::new(), bytes: 0 });
+        Ok(Self { mapping, limit, state, left: AtomicBool::new(false) })
+    }
+
+    /// A queue of the device is left to itself: nothing is freed any more.
+    pub(super) fn keep_all(&self) {
+        // Pairs with the load in `keeps_all`. Release: what is dropped after this is kept.
+        self.left.store(true, Ordering::Release);
+    }
+
+    fn keeps_all(&self) -> bool {
+        // Pairs with the store in `keep_all`.
+        self.left.load(Ordering::Acquire)
     }
 
     pub(super) fn alloc(self: &Arc<Self>, bytes: usize, device: &str) -> Result<Allocation, Error> {
@@ -186,7 +202,9 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        self.arena.free(self.start, self.open);
+        if !self.arena.keeps_all() {
+            self.arena.free(self.start, self.open);
+        }
     }
 }
 
@@ -211,7 +229,9 @@ impl BackendMemory for Allocation {
 /// Host memory that the device sees: page-aligned, zeroed, with a closed page behind it.
 pub(super) struct HostAllocation {
     /// Keeps it mapped.
-    _mapping: Mapping,
+    mapping: ManuallyDrop<Mapping>,
+    /// Of the device whose kernels see it.
+    arena: Arc<Arena>,
     start: usize,
     bytes: usize,
 }
@@ -221,17 +241,17 @@ pub(super) struct HostAllocation {
 const HUGE: usize = 2 << 20;
 
 impl HostAllocation {
-    pub(super) fn new(bytes: usize) -> Result<Self, Error> {
+    pub(super) fn new(bytes: usize, arena: &Arc<Arena>) -> Result<Self, Error> {
         let too_much = || Error::OutOfHostMemory { asked: bytes as u64, reason: "more than the address space".to_owned() };
         let open = bytes.checked_next_multiple_of(PAGE).ok_or_else(too_much)?;
         let mapping = Mapping::reserve(open.checked_add(PAGE).ok_or_else(too_much)?)?;
         mapping.open(mapping.start, open)?;
-        Ok(Self { start: mapping.start, _mapping: mapping, bytes })
+        Ok(Self { start: mapping.start, mapping: ManuallyDrop::new(mapping), arena: arena.clone(), bytes })
     }
 
     /// On huge pages, if the system likes.
     #[cfg(target_os = "linux")]
-    pub(super) fn huge(bytes: usize) -> Result<Self, Error> {
+    pub(super) fn huge(bytes: usize, arena: &Arc<Arena>) -> Result<Self, Error> {
         let too_much = || Error::OutOfHostMemory { asked: bytes as u64, reason: "more than the address space".to_owned() };
         let open = bytes.checked_next_multiple_of(HUGE).ok_or_else(too_much)?;
         let mapping = Mapping::reserve(open.checked_add(HUGE + PAGE).ok_or_else(too_much)?)?;
@@ -239,7 +259,16 @@ impl HostAllocation {
         mapping.open(start, open)?;
         // SAFETY: a part of our own mapping. It is advice, so whether it is taken does not matter.
         unsafe { libc::madvise(start as *mut _, open, libc::MADV_HUGEPAGE) };
-        Ok(Self { start, _mapping: mapping, bytes })
+        Ok(Self { start, mapping: ManuallyDrop::new(mapping), arena: arena.clone(), bytes })
+    }
+}
+
+impl Drop for HostAllocation {
+    fn drop(&mut self) {
+        if !self.arena.keeps_all() {
+            // SAFETY: dropped this once, and not used any more.
+            unsafe { ManuallyDrop::drop(&mut self.mapping) };
+        }
     }
 }
 
@@ -299,8 +328,9 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn memory_on_huge_pages_is_zeroed_from_its_first_byte_to_its_last() {
+        let arena = Arc::new(Arena::new(1 << 20).unwrap());
         for bytes in [1, HUGE - 1, HUGE, 3 * HUGE + 1] {
-            let memory = HostAllocation::huge(bytes).unwrap();
+            let memory = HostAllocation::huge(bytes, &arena).unwrap();
             assert!((memory.host_pointer() as usize).is_multiple_of(HUGE) && memory.bytes() == bytes);
             // SAFETY: the allocation has these bytes, and nobody else uses it.
             let all = unsafe { std::slice::from_raw_parts_mut(memory.host_pointer(), bytes) };

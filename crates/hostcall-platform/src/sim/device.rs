@@ -139,13 +139,13 @@ impl BackendDevice for SimDevice {
 
     fn alloc_host(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
         self.0.check()?;
-        Ok(Arc::new(HostAllocation::new(bytes)?))
+        Ok(Arc::new(HostAllocation::new(bytes, &self.0.arena)?))
     }
 
     #[cfg(target_os = "linux")]
     fn alloc_host_huge(&self, bytes: usize) -> Result<Arc<dyn BackendMemory>, Error> {
         self.0.check()?;
-        Ok(Arc::new(HostAllocation::huge(bytes)?))
+        Ok(Arc::new(HostAllocation::huge(bytes, &self.0.arena)?))
     }
 
     fn window_providers(&self) -> &[WindowProvider] {

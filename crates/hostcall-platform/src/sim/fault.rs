@@ -37,7 +37,7 @@ const SIGNALS: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SI
 static FORMER: OnceLock<[libc::sigaction; SIGNALS.len()]> = OnceLock::new();
 
 /// Installs the handlers, once for the process.
-pub(super) fn install() {
+pub(crate) fn install() {
     FORMER.get_or_init(|| {
         SIGNALS.map(|signal| {
             // SAFETY: an all-zero `sigaction` is a valid one.
@@ -56,14 +56,23 @@ pub(super) fn install() {
 }
 
 /// The stack on which the calling thread handles signals, in use until dropped on the same thread: a lane's own may have overflowed.
-pub(super) struct SignalStack {
+pub(crate) struct SignalStack {
     /// Keeps the stack mapped.
     _mapping: Mapping,
     former: libc::stack_t,
 }
 
 impl SignalStack {
-    pub(super) fn new() -> Result<Self, Error> {
+    /// Whether the calling thread has one.
+    pub(crate) fn is_there() -> bool {
+        // SAFETY: an all-zero `stack_t` is a valid one, and it is valid for the call, which changes nothing.
+        unsafe {
+            let mut stack: libc::stack_t = std::mem::zeroed();
+            libc::sigaltstack(ptr::null(), &raw mut stack) == 0 && stack.ss_flags & libc::SS_DISABLE == 0
+        }
+    }
+
+    pub(crate) fn new() -> Result<Self, Error> {
         const BYTES: usize = 64 << 10;
         let mapping = Mapping::reserve(BYTES + PAGE)?;
         mapping.open(mapping.start + PAGE, BYTES)?;
@@ -115,7 +124,10 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut siginfo_t, context: *mut 
         }
     }
     // SAFETY: this is a handler for `signal`, with the system's arguments.
-    unsafe { chain(signal, info, context) };
+    unsafe {
+        crate::host::overflow::say(signal, info);
+        chain(signal, info, context);
+    }
 }
 
 /// Leaves the signal to the former handler.

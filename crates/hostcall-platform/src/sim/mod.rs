@@ -34,7 +34,7 @@ use hostcall_abi::sim::{KernelEntry, SimOps};
 mod arena;
 mod config;
 mod device;
-mod fault;
+pub(crate) mod fault;
 mod fibers;
 mod grid;
 mod group;

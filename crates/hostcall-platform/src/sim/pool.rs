@@ -6,9 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use super::fault::SignalStack;
 use super::stack::Slab;
 use crate::error::Error;
-
-/// Stack of a thread that runs waves, which only a wave that [helps](crate::Device::help_waiting) needs much of: lanes have stacks of their own.
-const STACK: usize = 512 << 10;
+use crate::host::{self, StackSize};
 
 /// What a thread that runs waves keeps between them.
 pub(super) struct Worker {
@@ -62,8 +60,8 @@ impl Pool {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.idle < state.jobs.len() + jobs.len() {
             let shared = self.0.clone();
-            let thread = std::thread::Builder::new().name("sim-wave".to_owned()).stack_size(STACK);
-            if let Err(error) = thread.spawn(move || shared.work()) {
+            // Lanes have stacks of their own; handlers that a wave runs while it [helps](crate::Device::help_waiting) have this one.
+            if let Err(error) = host::spawn("sim-wave", StackSize::default(), move || shared.work()) {
                 let text = format!("{error}; lower the simulator's `sms` or `waves`");
                 return Err(Error::Backend { call: "starting a thread", code: error.raw_os_error().unwrap_or(0).into(), text });
             }

@@ -17,6 +17,7 @@ use crate::activity::Ticket;
 use crate::args::Params;
 use crate::backend::{BackendEvent, BackendKernel, BackendQueue, Span};
 use crate::error::Error;
+use crate::host::{self, StackSize};
 use crate::queue::Launch;
 
 enum Work {
@@ -56,8 +57,11 @@ impl SimQueue {
     pub(super) fn new(device: Arc<Shared>) -> Result<Self, Error> {
         let shared = Arc::new(QueueState { state: Mutex::default(), changed: Condvar::new() });
         let theirs = shared.clone();
-        let thread = std::thread::Builder::new().name("sim-queue".to_owned()).spawn(move || theirs.work()).map_err(|error| {
-            Error::Backend { call: "starting a thread", code: error.raw_os_error().unwrap_or(0).into(), text: error.to_string() }
+        // Functions that are put into it run there, and waves of seeded devices, which may help.
+        let thread = host::spawn("sim-queue", StackSize::default(), move || theirs.work()).map_err(|error| Error::Backend {
+            call: "starting a thread",
+            code: error.raw_os_error().unwrap_or(0).into(),
+            text: error.to_string(),
         })?;
         Ok(Self { device, shared, thread: Some(thread) })
     }
@@ -202,6 +206,15 @@ impl BackendQueue for SimQueue {
     fn is_idle(&self) -> Result<bool, Error> {
         let state = self.shared.lock();
         Ok(state.done == state.submitted)
+    }
+
+    fn waits_when_dropped(&self) -> bool {
+        // A function in the queue may own the last of it.
+        self.thread.as_ref().is_some_and(|thread| thread.thread().id() != std::thread::current().id())
+    }
+
+    fn leave_to_itself(&self) {
+        self.device.arena.keep_all();
     }
 
     fn record(&self, event: &dyn BackendEvent) -> Result<(), Error> {

@@ -189,7 +189,7 @@ impl Recording {
         self.send(Job::End);
         if let Some(writer) = locked(&self.writer).take() {
             // It has nothing that panics; what it knew stands in `state`.
-            let _ = writer.join();
+            let _ = offload::overdue::join(writer, || "streams that end wait until their recording is written".to_owned());
         }
         if let Some(error) = &locked(&self.state.recorded).error {
             tracing::error!(%error, "a recording is not whole");

@@ -24,6 +24,9 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use offload::host::{self, StackSize, without_sigpipe};
+use offload::overdue;
+
 use super::context::{Context, owner_of};
 use super::define;
 use crate::service::call::Thread;
@@ -190,7 +193,7 @@ impl Console {
     fn start(&self) {
         let Some(sinks) = lock(&self.sinks).take() else { return };
         let shared = self.shared.clone();
-        match std::thread::Builder::new().name("hostcall-console".into()).spawn(move || shared.work(sinks)) {
+        match host::spawn("hostcall-console", StackSize::default(), move || shared.work(sinks)) {
             Ok(thread) => *lock(&self.thread) = Some(thread),
             Err(error) => {
                 // Nobody will ever write: say so instead of growing.
@@ -326,7 +329,18 @@ impl Console {
     fn wait_until_done<'a>(&'a self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
         queue.flushing += 1;
         self.shared.work.notify_one();
-        let mut queue = self.shared.written.wait_while(queue, |queue| !queue.is_done()).unwrap_or_else(PoisonError::into_inner);
+        let written = &self.shared.written;
+        let (back, waited) =
+            written.wait_timeout_while(queue, overdue::SAY, |queue| !queue.is_done()).unwrap_or_else(PoisonError::into_inner);
+        queue = back;
+        if waited.timed_out() {
+            // Without the lock: it may be said through what is waited for.
+            drop(queue);
+            overdue::tell(
+                &"what kernels printed is not written yet, and is waited for, for a second now: does anybody read standard output?",
+            );
+            queue = written.wait_while(lock(&self.shared.queue), |queue| !queue.is_done()).unwrap_or_else(PoisonError::into_inner);
+        }
         queue.flushing -= 1;
         queue
     }
@@ -351,7 +365,7 @@ impl Drop for Console {
         self.shared.work.notify_one();
         if let Some(thread) = lock(&self.thread).take() {
             // The thread ends when all is written. It does not panic: a sink's panic is caught.
-            let _ = thread.join();
+            let _ = overdue::join(thread, || "a server that ends waits until what kernels printed is written".to_owned());
         }
     }
 }
@@ -375,7 +389,7 @@ impl Shared {
                 queue.writing = true;
                 drop(queue);
                 let sink = &mut sinks[stream];
-                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sink.write(&text)));
+                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| without_sigpipe(|| sink.write(&text))));
                 let outcome = outcome.unwrap_or_else(|_| Err(io::Error::other("the writer panicked")));
                 queue = lock(&self.queue);
                 queue.writing = false;

@@ -36,7 +36,7 @@ pub use console::{Console, ConsoleError, Sink};
 pub use standard::Input;
 
 /// The built-in services of one server, and the state they share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Builtins {
     policy: Arc<Policy>,
     context: Context,

@@ -7,6 +7,8 @@ use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use offload::host::without_sigpipe;
+
 use super::errno;
 use super::listing::Directory;
 use super::socket::Socket;
@@ -27,13 +29,21 @@ pub(super) struct OpenFile {
     pub(super) writable: bool,
     /// Whether it is in a grant for writing: what is known of it may be changed.
     pub(super) changeable: bool,
+    /// Whether a write to it may raise SIGPIPE: it is a pipe, or anything else than a regular file.
+    signals: bool,
     /// Its file system does not say whether a read, or a write, would block: always ask the blocking pool.
     untold: [AtomicBool; 2],
 }
 
 impl OpenFile {
     pub(super) fn new(file: File, readable: bool, writable: bool, changeable: bool) -> Self {
-        Self { file, readable, writable, changeable, untold: Default::default() }
+        let signals = writable && !file.metadata().is_ok_and(|metadata| metadata.is_file());
+        Self { file, readable, writable, changeable, signals, untold: Default::default() }
+    }
+
+    /// Runs something that writes to it. Nobody gets a signal for that.
+    pub(super) fn writing<T>(&self, write: impl FnOnce() -> T) -> T {
+        if self.signals { without_sigpipe(write) } else { write() }
     }
 
     /// Whether it is a place only, and no file that is open.

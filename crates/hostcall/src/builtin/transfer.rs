@@ -116,7 +116,12 @@ unsafe fn perform(
     }
     // Linux moves at most 2 GiB at once, so the count fits.
     // SAFETY: the caller's.
-    match unsafe { transfer(file.file.as_raw_fd(), direction, at, buffer, wait) } {
+    let transfer = || unsafe { transfer(file.file.as_raw_fd(), direction, at, buffer, wait) };
+    let moved = match direction {
+        Direction::Read => transfer(),
+        Direction::Write => file.writing(transfer),
+    };
+    match moved {
         Ok(moved) => Ok(Ok(moved as u32)),
         Err(error) if !wait && would_block(file, direction, &error) => Err(Failure::WouldBlock),
         Err(error) => Ok(Err(errno::of(&error))),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use hostcall_abi::Status;
+use offload::host::StackSize;
 
 use super::apart::{Apart, Done};
 use super::message::{Invalid, Message, Replies};
@@ -76,9 +77,9 @@ impl Runner {
     fn made(blocking_threads: usize, #[cfg(feature = "tokio")] runtime: Option<tokio::runtime::Handle>) -> Self {
         install_hook();
         let shared = Shared {
-            pool: Pool::new(blocking_threads),
+            pool: Pool::new(blocking_threads, StackSize::default()),
             #[cfg(feature = "tokio")]
-            runtime: Runtime::new(runtime),
+            runtime: Runtime::new(runtime, StackSize::default()),
             closing: Closing::default(),
         };
         Self { shared: Arc::new(shared) }

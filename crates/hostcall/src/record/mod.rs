@@ -8,7 +8,7 @@ pub(crate) mod stats;
 pub(crate) mod tally;
 pub(crate) mod trace;
 
+pub(crate) use offload::overdue::tell;
 pub use open_call::OpenCall;
 pub(crate) use panics::{guard, install_hook};
-pub(crate) use report::tell;
 pub use report::{DevicePanic, HandlerFailure, HandlerPanic, KernelReport, Report, UnknownService};

@@ -20,8 +20,8 @@ use super::report::Report;
 enum Doing {
     /// It runs no handler.
     Else,
-    /// It runs the handler of the service at this address, which is compared and nothing else.
-    Handler { service: usize, wants_backtraces: bool },
+    /// It runs the handler of the service whose name is at this address, and so long.
+    Handler { service: usize, length: usize, wants_backtraces: bool },
 }
 
 /// A panic of a handler.
@@ -47,8 +47,14 @@ pub(crate) fn install_hook() {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| match DOING.get() {
             Doing::Else => previous(info),
-            Doing::Handler { service, wants_backtraces } => see(service, wants_backtraces, info),
+            Doing::Handler { service, wants_backtraces, .. } => see(service, wants_backtraces, info),
         }));
+        #[cfg(unix)]
+        offload::host::name_overflows(|| match DOING.get() {
+            Doing::Else => None,
+            // The name lives as long as its service, which lives as long as its handler runs.
+            Doing::Handler { service, length, .. } => Some((std::ptr::with_exposed_provenance(service), length)),
+        });
     });
 }
 
@@ -73,12 +79,12 @@ fn describe(info: &PanicHookInfo<'_>) -> String {
 #[inline(always)]
 pub(crate) fn guard<T>(report: &Report, service: &str, handler: impl FnOnce() -> T) -> Option<T> {
     // Each registered service has a name of its own, at an address of its own.
-    attempt(report, service.as_ptr() as usize, handler).map_err(|payload| caught(report, service, payload)).ok()
+    attempt(report, (service.as_ptr().expose_provenance(), service.len()), handler).map_err(|payload| caught(report, service, payload)).ok()
 }
 
 #[inline(always)]
-fn attempt<T>(report: &Report, service: usize, handler: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
-    DOING.set(Doing::Handler { service, wants_backtraces: report.wants_backtraces() });
+fn attempt<T>(report: &Report, (service, length): (usize, usize), handler: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    DOING.set(Doing::Handler { service, length, wants_backtraces: report.wants_backtraces() });
     // Unwind safety: a handler is `Fn`, so what a panic leaves broken in it is behind its own locks; the rest is scratch, cleared for the next call.
     let result = catch_unwind(AssertUnwindSafe(handler));
     DOING.set(Doing::Else);
@@ -111,7 +117,7 @@ mod tests {
     /// As [`guard`] does it, for the service `service` at the address `at`.
     fn panics(report: &Report, (at, service): (usize, &str), message: &str) {
         install_hook();
-        let payload = attempt(report, at, || panic!("{message}")).map(|()| "returned").unwrap_err();
+        let payload = attempt(report, (at, 0), || panic!("{message}")).map(|()| "returned").unwrap_err();
         caught(report, service, payload);
     }
 
@@ -143,7 +149,7 @@ mod tests {
     fn a_panic_that_no_hook_sees_has_no_older_ones_message() {
         let report = Report::default();
         panics(&report, (1, "s"), "seen");
-        let payload = attempt(&report, 1, || std::panic::resume_unwind(Box::new(()))).unwrap_err();
+        let payload = attempt(&report, (1, 0), || std::panic::resume_unwind(Box::new(()))).unwrap_err();
         caught(&report, "s", payload);
         assert_eq!(report.take().handler_panics[1].message, "a panic without a message");
     }

@@ -252,15 +252,6 @@ impl fmt::Display for KernelReport {
 
 impl std::error::Error for KernelReport {}
 
-/// Says something that nobody asked for and everybody must know: to the log, and where nobody listens to the log, on standard error.
-pub(crate) fn tell(what: &dyn fmt::Display) {
-    if tracing::enabled!(tracing::Level::ERROR) {
-        tracing::error!("{what}");
-    } else {
-        eprintln!("hostcall: {what}");
-    }
-}
-
 /// The report of one port buffer, as it grows.
 #[derive(Debug, Default)]
 pub struct Report {

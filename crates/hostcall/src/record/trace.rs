@@ -14,6 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use offload::overdue;
+
 /// Spans that wait to be written, at most: 6 MiB of them, a hundredth of a second of the fastest calls.
 const WAITING: usize = 1 << 16;
 
@@ -68,7 +70,8 @@ impl Trace {
     pub(crate) fn finish(&self) -> io::Result<u64> {
         drop(self.spans.lock().unwrap_or_else(PoisonError::into_inner).take());
         if let Some(writer) = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            writer.join().unwrap_or_else(|_| Err(io::Error::other("the trace writer panicked")))?;
+            let writer = overdue::join(writer, || "a server that ends waits until its trace is written".to_owned());
+            writer.unwrap_or_else(|_| Err(io::Error::other("the trace writer panicked")))?;
         }
         // Pairs with the addition in `span`.
         Ok(self.lost.load(Ordering::Relaxed))

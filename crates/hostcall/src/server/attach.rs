@@ -62,6 +62,9 @@ pub enum AttachError {
         /// The host's.
         ours: Signature,
     },
+    /// An inline handler asked for it.
+    #[error(transparent)]
+    InHandler(#[from] super::InHandler),
     /// The port buffer cannot be made.
     #[error(transparent)]
     Buffer(#[from] BufferError),
@@ -189,12 +192,10 @@ impl Attached {
         })
     }
 
-    /// Numbers the services that the program calls and nobody has registered, so that their calls reach the server, which says so.
-    /// Those that it posts to stay as they are: the lane that posts learns that nobody is there.
+    /// Numbers the services that the program calls or posts to and nobody has registered, so that their messages reach the server, which says so.
     pub(crate) fn number_unknown(&self, registry: &Registry) -> Result<(), AttachError> {
         for name in self.program.services() {
-            let Some(signature) = self.program.find_global(&format!("{SIGNATURE_PREFIX}{name}"))? else { continue };
-            let Some(number) = text_behind_hash(&signature)?.contains("->").then(|| registry.reserve(name)).flatten() else { continue };
+            let Some(number) = registry.reserve(name) else { continue };
             if let Some(word) = self.program.find_global(&format!("{SERVICE_PREFIX}{name}"))? {
                 word.write(&u32::from(number).to_ne_bytes())?;
             }

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use hostcall_abi::Status;
 use hostcall_abi::descriptor::FirstPoll;
+use offload::host::StackSize;
 use offload::{Device, DeviceKind, Program, Subscription};
 
 use crate::builtin::{Builtins, Console, Input, Sink};
 use crate::policy::{Denial, Policy};
+use crate::record::KernelReport;
 use crate::record::stats::Stats;
 use crate::record::trace::Trace;
-use crate::record::{KernelReport, tell};
 use crate::service::registry::{RegisterError, Registered, Registry, ServiceHandle};
 use crate::service::{Run, Service};
 use crate::serving::pool::Pool;
@@ -22,12 +22,14 @@ use crate::serving::{Core, CoreConfig, Helpers, PostBounds, Served};
 use crate::wire::{BufferError, PortBuffer};
 
 mod attach;
+mod ending;
 pub(crate) mod placement;
 pub mod std_programs;
 mod wait;
 
 pub use attach::{AttachError, Signature};
 use attach::{Attached, BufferPlan};
+pub use ending::InHandler;
 use placement::{NoProcessor, Place, Placement};
 pub use wait::WaitError;
 
@@ -75,6 +77,7 @@ pub struct ServerBuilder {
     device: Option<Device>,
     threads: Option<usize>,
     blocking_threads: Option<usize>,
+    handler_stack: StackSize,
     services: Vec<Service>,
     default: Option<Service>,
     stats: bool,
@@ -106,8 +109,8 @@ impl ServerBuilder {
 
     /// Whether waves serve ports while they wait, on devices whose waves are threads of this machine ([`Device::help_waiting`]): the simulator. Default: no.
     ///
-    /// A call is then answered without a change of threads. Handlers run on waves' threads too, which have 512 KiB of stack; the serving threads look after
-    /// what no wave waits for, once in a millisecond. Of several servers of one device only the last that was started should ask for this.
+    /// A call is then answered without a change of threads. Handlers run on waves' threads too, which have the default's stack
+    /// ([`ServerBuilder::handler_stack`]); the serving threads look after what no wave waits for, once in a millisecond. Of several servers of one device only the last that was started should ask for this.
     pub fn waves_help(mut self, wanted: bool) -> Self {
         self.waves_help = wanted;
         self
@@ -116,6 +119,13 @@ impl ServerBuilder {
     /// The most threads that blocking handlers take together. Default: 512.
     pub fn blocking_threads(mut self, threads: usize) -> Self {
         self.blocking_threads = Some(threads);
+        self
+    }
+
+    /// Bytes of stack that handlers have on each of the server's threads: serving ones, those of blocking handlers, and those of the server's own runtime.
+    /// Default: as many as the main thread has (`ulimit -s`), at least 8 MiB. The program's thread-local variables come on top.
+    pub fn handler_stack(mut self, bytes: usize) -> Self {
+        self.handler_stack = StackSize::bytes(bytes);
         self
     }
 
@@ -196,6 +206,7 @@ impl ServerBuilder {
     /// When two services have one name, sizes cannot work on the device, or the system has no thread or file left.
     pub fn start(self) -> Result<Server, ServerError> {
         crate::record::install_hook();
+        let stack = self.handler_stack;
         let threads = self.threads.unwrap_or_else(default_threads);
         if let Some(device) = &self.device {
             self.plan.check(device.info(), threads)?;
@@ -213,10 +224,10 @@ impl ServerBuilder {
         let helpers = if can_help { std::thread::available_parallelism().map_or(1, |cores| cores.get().min(16)) } else { 0 };
         let core = Core::new(CoreConfig {
             registry: Arc::new(Registry::new(threads + helpers, self.stats)),
-            pool: Pool::new(self.blocking_threads.unwrap_or(512)),
+            pool: Pool::new(self.blocking_threads.unwrap_or(512), stack),
             trace,
             #[cfg(feature = "tokio")]
-            runtime: crate::serving::asynchronous::Runtime::new(self.runtime),
+            runtime: crate::serving::asynchronous::Runtime::new(self.runtime, stack),
             timed,
             modest: self.device.as_ref().is_some_and(|device| device.info().kind == DeviceKind::Sim),
             threads,
@@ -257,7 +268,7 @@ impl ServerBuilder {
                 }
                 core.run(index);
             };
-            let spawned = std::thread::Builder::new().name(format!("hostcall-{index}")).spawn(run);
+            let spawned = offload::host::spawn(format!("hostcall-{index}"), stack, run);
             server.threads.push(spawned.map_err(ServerError::Thread)?);
         }
         if let Some(device) = &server.device {
@@ -421,10 +432,14 @@ impl Server {
     ///
     /// # Errors
     /// When the program was built with another version of the ABI or another definition of a service, a server serves it already
-    /// ([`AttachError::Attached`]), or the device has no memory left.
+    /// ([`AttachError::Attached`]), or the device has no memory left. [`AttachError::InHandler`]: on the thread of an inline handler.
     pub fn attach(&self, program: &Program) -> Result<BufferHandle, AttachError> {
+        self.not_in_handler("attaching a program")?;
         let buffer = self.allocate(program.device())?;
-        self.attach_to(program, &buffer).inspect_err(|_| self.remove_buffer(&buffer))?;
+        if let Err(error) = self.attach_to(program, &buffer) {
+            self.remove_buffer(&buffer)?;
+            return Err(error);
+        }
         Ok(buffer)
     }
 
@@ -469,17 +484,6 @@ impl Server {
         BufferHandle(live)
     }
 
-    /// Takes a port buffer out of service: lanes that wait get [`CallError::Detached`](crate::CallError::Detached), and so does
-    /// every later call; posts that have arrived are handled. When this returns, no serving thread looks at the buffer any more.
-    pub fn remove_buffer(&self, buffer: &BufferHandle) {
-        self.core.retire(&buffer.0, Status::DETACHED);
-        let gone: Vec<_> = self.attached().extract_if(.., |program| program.uses(&buffer.0)).collect();
-        // What a program owns is dropped without the lock.
-        drop(gone);
-        self.left().absorb(buffer.0.report.take());
-        self.builtins.forget(&buffer.0.report);
-    }
-
     /// Keeps the threads looking for calls, whatever the server knows of kernels, until the guard is dropped.
     pub fn keep_awake(&self) -> Awake {
         self.core.wake.arm();
@@ -506,57 +510,5 @@ impl Server {
     /// Held for changes of the list, by threads that register and attach; never by serving threads.
     fn attached(&self) -> MutexGuard<'_, Vec<Attached>> {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Ends the server as dropping it does, and returns what it would tell: what went wrong that no [`Server::wait`] has returned.
-    pub fn stop(mut self) -> KernelReport {
-        self.shut_down()
-    }
-
-    /// Answers what waits, ends the threads, and takes the last report. Done twice, the second time does nothing.
-    fn shut_down(&mut self) -> KernelReport {
-        if std::mem::replace(&mut self.down, true) {
-            return KernelReport::default();
-        }
-        drop(self.subscription.take());
-        let buffers = self.core.buffers();
-        for live in buffers.iter() {
-            self.core.retire(live, Status::SERVER_GONE);
-        }
-        self.core.stop();
-        for thread in self.threads.drain(..) {
-            // A serving thread guards handlers; should one have panicked all the same, there is nobody to tell.
-            let _ = thread.join();
-        }
-        if let (Some(helpers), Some(device)) = (self.helpers.take(), &self.device) {
-            device.help_waiting(None);
-            helpers.end();
-        }
-        self.core.pool.close();
-        self.core.join_reapers();
-        if let Err(error) = self.builtins.flush() {
-            tell(&format_args!("what kernels printed is incomplete: {error}"));
-        }
-        #[cfg(feature = "tokio")]
-        self.core.runtime.close();
-        match self.core.trace.as_ref().map(|trace| trace.finish()) {
-            None | Some(Ok(0)) => {}
-            Some(Ok(lost)) => tell(&format_args!("the trace is incomplete: {lost} spans came faster than they could be written")),
-            Some(Err(error)) => tell(&format_args!("the trace is incomplete: {error}")),
-        }
-        let mut report = std::mem::take(&mut *self.left());
-        for live in buffers.iter() {
-            report.absorb(live.report.take());
-        }
-        report
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let report = self.shut_down();
-        if !report.is_success() {
-            tell(&format_args!("a server ends with a report that nobody has waited for (`Server::wait` returns it):\n{report}"));
-        }
     }
 }

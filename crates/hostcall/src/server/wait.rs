@@ -1,6 +1,8 @@
 //! Waiting for kernels and for what they called, and what is told then.
 
 use std::cmp::Reverse;
+use std::sync::Weak;
+use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 use offload::Queue;
@@ -8,7 +10,7 @@ use offload::Queue;
 use super::Server;
 use crate::record::{HandlerFailure, KernelReport, OpenCall};
 use crate::serving::running::Turn;
-use crate::serving::wait_by;
+use crate::serving::{Open, wait_by};
 
 /// Why [`Server::wait`] is not a success.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +27,9 @@ pub enum WaitError {
     /// The kernel, or a handler, failed.
     #[error("{0}")]
     Kernel(Box<KernelReport>),
+    /// An inline handler asked for it. Nothing is waited for, and nothing taken.
+    #[error(transparent)]
+    InHandler(#[from] super::InHandler),
     /// The time to wait was over ([`Server::wait_timeout`]). Kernels and handlers go on, and what is reported stays with the server.
     #[error("not done after {waited:.1?}; {}", open_calls(open))]
     Timeout {
@@ -41,7 +46,7 @@ impl WaitError {
         static NOTHING: KernelReport = KernelReport::nothing();
         match self {
             Self::Device { report, .. } | Self::Kernel(report) => report,
-            Self::Timeout { .. } => &NOTHING,
+            Self::Timeout { .. } | Self::InHandler(_) => &NOTHING,
         }
     }
 }
@@ -66,8 +71,9 @@ impl Server {
     ///
     /// # Errors
     /// Device panics, exits with a code other than 0, handlers that failed or panicked, and the device's own failures. All of them
-    /// are then forgotten, and the buffers serve calls again.
+    /// are then forgotten, and the buffers serve calls again. [`WaitError::InHandler`] on the thread of an inline handler of this server.
     pub fn wait(&self, queue: &Queue) -> Result<(), WaitError> {
+        self.not_in_handler("waiting for kernels")?;
         let synchronized = queue.synchronize();
         let report = self.collect();
         self.told(synchronized, report)
@@ -78,6 +84,7 @@ impl Server {
     /// # Errors
     /// [`WaitError::Timeout`], which names the calls that are open, or as for [`Server::wait`].
     pub fn wait_timeout(&self, queue: &Queue, limit: Duration) -> Result<(), WaitError> {
+        self.not_in_handler("waiting for kernels")?;
         let start = Instant::now();
         let mut seen = Seen::default();
         let device = |source| WaitError::Device { source, report: Box::default() };
@@ -106,9 +113,12 @@ impl Server {
         }
     }
 
-    /// The part of [`Server::wait`] that follows the synchronisation: waits until every post that has arrived is handled (and, should kernels still
-    /// run, until there is a moment in which none of their deferred posts is open), and takes the reports.
+    /// The part of [`Server::wait`] that follows the synchronisation: waits until every post that has arrived is handled, and takes the reports. Posts that
+    /// arrive meanwhile, of kernels that still run, are not waited for. On the thread of an inline handler of this server it does nothing.
     pub fn collect(&self) -> KernelReport {
+        if self.not_in_handler("").is_err() {
+            return KernelReport::default();
+        }
         self.collect_by(None).unwrap_or_default()
     }
 
@@ -125,9 +135,21 @@ impl Server {
     fn collect_by(&self, deadline: Option<Instant>) -> Option<KernelReport> {
         let buffers = self.core.buffers();
         for live in buffers.iter() {
-            if !self.core.drain_by(live, deadline) || !wait_by(deadline, || live.open_posts() == 0) {
+            if !self.core.drain_by(live, deadline) {
                 return None;
             }
+            // What is open now, and nothing that comes later: a kernel that goes on posting keeps nobody waiting.
+            let mut open = live.posts_open_now();
+            let is_open = |post: &mut Weak<Open>| post.upgrade().is_some_and(|post| !post.is_answered());
+            let all_handled = || {
+                open.retain_mut(is_open);
+                open.is_empty()
+            };
+            if !wait_by(deadline, all_handled) {
+                return None;
+            }
+            // Pairs with the drop of what is gone: what its handler did is visible.
+            fence(Ordering::Acquire);
         }
         let mut report = std::mem::take(&mut *self.left());
         for live in buffers.iter() {
@@ -162,7 +184,7 @@ impl Seen {
     /// With the messages that other threads answer. Those that are open longest come first.
     fn open_calls(&self, server: &Server) -> Vec<OpenCall> {
         let table = server.core.registry.table();
-        let name = |turn: Turn| table.get(turn.service()).map_or_else(|| "(unknown service)".to_owned(), |slot| slot.name().to_string());
+        let name = |turn: Turn| table.name(turn.service());
         let running = self.0.iter().flatten();
         let running =
             running.map(|&(turn, lanes, since)| OpenCall { service: name(turn), port: turn.port(), lanes, open_for: since.elapsed() });

@@ -55,6 +55,15 @@ impl Owed {
         self.send(status, &[0]);
     }
 
+    /// All that are left will not be handled, and end with this status. Of a post no lane learns that, so the host does.
+    pub(crate) fn give_up(&mut self, status: Status) {
+        if self.message.facts().post {
+            let failure = Failure::given_up(status);
+            (0..self.left.count_ones()).for_each(|_| self.message.note(&failure));
+        }
+        self.end(status);
+    }
+
     /// All that are left failed.
     pub(crate) fn fail(&mut self, failure: &Failure) {
         (0..self.left.count_ones()).for_each(|_| self.message.note(failure));

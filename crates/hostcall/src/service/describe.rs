@@ -88,7 +88,7 @@ pub struct DefinitionBuilder {
 
 impl Definition {
     /// The most units of fixed arguments: what a message of one lane can say that it has.
-    pub const MOST_UNITS: usize = Header::units_in(u8::MAX as u32, 1) as usize;
+    pub const MOST_UNITS: usize = Header::MOST_UNITS;
 
     /// Begins a definition at run time. `name` is the one on the wire: for the function `add42` of the trait `Host` it is `Host__add42`.
     ///

@@ -59,6 +59,12 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// That of a posted call which was taken and will not be handled, because what ends with this status goes.
+    pub(crate) fn given_up(status: Status) -> Self {
+        let message = format!("posted, and not handled in time: {}", CallError::from_status(status, 0));
+        Self::HandlerFailed { code: status.0.into(), message }
+    }
+
     /// The status and detail that the lane gets.
     pub fn to_status(&self) -> (Status, u32) {
         match self {

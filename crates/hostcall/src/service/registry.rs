@@ -177,6 +177,11 @@ impl Table {
         self.get(number).filter(|slot| slot.number == number)
     }
 
+    /// What the service of this number is called, for people.
+    pub(crate) fn name(&self, number: u16) -> String {
+        self.get(number).map_or_else(|| "(unknown service)".to_owned(), |slot| slot.name().to_string())
+    }
+
     fn lots(&self) -> impl Iterator<Item = &Lot> {
         std::iter::once(&self.first).chain(&self.rest)
     }

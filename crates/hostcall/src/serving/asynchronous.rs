@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 
+use offload::host::{self, StackSize};
 use tokio::runtime::{Builder, Handle, Runtime as Tokio};
 
 use crate::record::guard;
@@ -18,21 +19,28 @@ use crate::service::{Completion, Failure, HandlerError};
 pub(crate) struct Runtime {
     handle: OnceLock<Handle>,
     own: Mutex<Option<Tokio>>,
+    stack: StackSize,
 }
 
 impl Runtime {
     /// On the runtime given, else on a new one of two threads. (Not on the one that the caller is in: it may be the thread that
     /// waits for the kernel.)
-    pub(crate) fn new(given: Option<Handle>) -> Self {
+    pub(crate) fn new(given: Option<Handle>, stack: StackSize) -> Self {
         let handle = given.map_or_else(OnceLock::new, OnceLock::from);
-        Self { handle, own: Mutex::new(None) }
+        Self { handle, own: Mutex::new(None), stack }
     }
 
     /// Starts a runtime if there is none: when an async service is registered.
     pub(crate) fn warm_up(&self) -> std::io::Result<()> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if self.handle.get().is_none() {
-            let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("hostcall-async").enable_all().build()?;
+            let mut builder = Builder::new_multi_thread();
+            builder
+                .worker_threads(2)
+                .thread_name("hostcall-async")
+                .thread_stack_size(host::stack_bytes(self.stack))
+                .on_thread_start(host::entered);
+            let runtime = builder.enable_all().build()?;
             let _ = self.handle.set(runtime.handle().clone());
             *own = Some(runtime);
         }

@@ -102,10 +102,10 @@ mod tests {
         }
         let core = Core::new(CoreConfig {
             registry,
-            pool: Pool::new(1),
+            pool: Pool::new(1, offload::host::StackSize::default()),
             trace: None,
             #[cfg(feature = "tokio")]
-            runtime: crate::serving::asynchronous::Runtime::new(None),
+            runtime: crate::serving::asynchronous::Runtime::new(None, offload::host::StackSize::default()),
             timed: false,
             modest: true,
             threads: 1,
@@ -163,7 +163,7 @@ mod tests {
             let helps = scope.spawn(|| helpers.help());
             inside.recv().unwrap();
             scope.spawn(|| {
-                core.retire(&served, Status::DETACHED);
+                core.retire(&served, Status::DETACHED, std::time::Instant::now() + Core::PATIENCE);
                 // Pairs with the load below.
                 retired.store(true, std::sync::atomic::Ordering::Release);
             });

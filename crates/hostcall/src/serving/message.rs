@@ -23,11 +23,11 @@ use super::served::Served;
 use super::threads::Core;
 use crate::record::stats::Sample;
 use crate::record::trace::Span;
-use crate::service::Run;
 use crate::service::call::{Scratch, put_status};
-use crate::service::lanes::Payload;
+use crate::service::lanes::{Payload, note_failure};
 use crate::service::messages::{Messages, Reply, Streams, Taken};
 use crate::service::registry::{Registered, Registry, Snapshot};
+use crate::service::{Failure, Run};
 
 /// Messages that are taken at most before they are handled. Replies through a window are ordered behind what handlers wrote by a fence that waits for
 /// those sent before: one for so many, not for each.
@@ -136,7 +136,7 @@ impl Worker {
     /// Takes the port's next message, if it is there. There is [room](Worker::make_room) for it.
     #[inline(always)]
     pub(crate) fn take(&mut self, served: &Arc<Served>, port: u32, state: &mut ServerPort) -> Took {
-        if state.is_left() && !served.has_room_for_posts() {
+        if state.is_left() && !served.has_room_for_posts() && !served.gives_posts_up() {
             // Not copied again before there is.
             return Took::Waits;
         }
@@ -154,9 +154,15 @@ impl Worker {
                 let post = message.is_post();
                 if post {
                     let service = self.snapshot.table.get(message.header.service);
-                    if service.is_some_and(|service| service.run.defers()) && !served.has_room_for_posts() {
-                        state.leave();
-                        return Took::Waits;
+                    if let Some(service) = service.filter(|service| service.run.defers() && !served.has_room_for_posts()) {
+                        if !served.gives_posts_up() {
+                            state.leave();
+                            return Took::Waits;
+                        }
+                        give_up(served, service, message.lanes());
+                        state.consume(&message, geometry);
+                        self.outbox.acknowledge(port, message.tag, true);
+                        return Took::Post;
                     }
                 }
                 state.consume(&message, geometry);
@@ -385,6 +391,14 @@ impl Outbox {
         words.after_replies();
         self.posts.clear();
     }
+}
+
+/// A post of a buffer that is being taken out of service will not be handled.
+#[cold]
+#[inline(never)]
+fn give_up(served: &Served, service: &Registered, lanes: u32) {
+    let failure = Failure::given_up(served.ending());
+    (0..lanes).for_each(|_| note_failure(&served.report, service, &failure, true));
 }
 
 /// Answers a message that makes no sense.

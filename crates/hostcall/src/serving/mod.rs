@@ -26,5 +26,6 @@ pub(crate) mod threads;
 mod wake;
 
 pub(crate) use help::Helpers;
+pub(crate) use open::Open;
 pub(crate) use served::{PostBounds, Served};
 pub(crate) use threads::{Core, CoreConfig, wait_by};

@@ -3,6 +3,7 @@
 //! The lanes of a group go on together, when all their replies are there. So the replies are gathered here. The thread
 //! that gives the last reply writes all of them, by whole lines where the wire has them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -40,6 +41,8 @@ pub(crate) struct Open {
     found: Option<Instant>,
     /// Since when it is open.
     since: Instant,
+    /// Whether it is open no more.
+    answered: AtomicBool,
     replies: Mutex<Replies>,
 }
 
@@ -89,7 +92,9 @@ impl Open {
         let replies = Replies { streams, stride, lanes, longest, missing: late };
         let (served, service) = (served.clone(), service.clone());
         let (since, replies) = (Instant::now(), Mutex::new(replies));
-        let open = Arc::new(Self { served, service, trace, message, port, units, copies, copies_end, bytes, found, since, replies });
+        let answered = AtomicBool::new(false);
+        let open =
+            Arc::new(Self { served, service, trace, message, port, units, copies, copies_end, bytes, found, since, answered, replies });
         open.served.note_opened(&open);
         open
     }
@@ -101,6 +106,17 @@ impl Open {
         let lanes = lanes.fold(0, |mask, rank| mask | 1 << lane_number(self.message.header.mask, rank));
         let service = self.service.name().to_string();
         (lanes != 0).then(|| OpenCall { service, port: self.port, lanes, open_for: self.since.elapsed() })
+    }
+
+    /// Whether nobody waits for it.
+    pub(crate) fn is_post(&self) -> bool {
+        self.message.is_post()
+    }
+
+    /// Whether it is open no more.
+    pub(crate) fn is_answered(&self) -> bool {
+        // Pairs with the store in `finish`: what its handler did is visible to whoever waited for it.
+        self.answered.load(Ordering::Acquire)
     }
 
     /// Held while a reply is put, or all are written.
@@ -117,7 +133,9 @@ impl Open {
     fn finish(&self, streams: &[u32], stride: usize, longest: u32) {
         self.served.note_answered(self);
         if self.message.is_post() {
-            return self.served.close_post(self.bytes);
+            self.served.close_post(self.bytes);
+            // Pairs with the load in `is_answered`.
+            return self.answered.store(true, Ordering::Release);
         }
         let words = self.served.memory.words();
         let lanes = LaneReplies { lanes: self.message.lanes(), words: ReplyHead::words(longest), stride, streams };

@@ -13,6 +13,8 @@ use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 
 use hostcall_abi::Status;
+use offload::host::{self, StackSize};
+use offload::overdue;
 
 use crate::service::answer::Answer;
 use crate::service::call::{Scratch, Thread};
@@ -92,6 +94,7 @@ struct Shared {
     /// `starting` became 0.
     started: Condvar,
     limit: usize,
+    stack: StackSize,
 }
 
 /// The pool of one server.
@@ -101,8 +104,9 @@ impl Pool {
     /// A thread that waited this long for a job ends, unless it is the only one.
     const KEEP: Duration = Duration::from_secs(10);
 
-    pub(crate) fn new(limit: usize) -> Self {
-        Self(Arc::new(Shared { state: Mutex::default(), wake: Condvar::new(), started: Condvar::new(), limit: limit.max(1) }))
+    pub(crate) fn new(limit: usize, stack: StackSize) -> Self {
+        let (wake, started) = Default::default();
+        Self(Arc::new(Shared { state: Mutex::default(), wake, started, limit: limit.max(1), stack }))
     }
 
     /// Starts the first thread, if there is none yet: when the first blocking service is registered.
@@ -135,7 +139,7 @@ impl Pool {
         drop(state);
         self.0.wake.notify_all();
         for mut job in jobs {
-            job.done.end(Status::SERVER_GONE);
+            job.done.give_up(Status::SERVER_GONE);
         }
         let mut state = self.0.lock();
         while state.starting > 0 {
@@ -147,7 +151,7 @@ impl Pool {
         idle.remove(&thread::current().id());
         for thread in idle.into_values() {
             // Handlers' panics are caught where they are called; should the pool's own code have panicked, there is nobody to tell.
-            let _ = thread.join();
+            let _ = overdue::join(thread, || "a server that ends waits for a thread of its pool whose handler has returned".to_owned());
         }
     }
 }
@@ -170,7 +174,7 @@ impl Shared {
     fn spawn(self: Arc<Self>) -> std::io::Result<()> {
         let (give, handle) = mpsc::sync_channel(1);
         let theirs = self.clone();
-        match thread::Builder::new().name("hostcall-blocking".into()).spawn(move || theirs.work(&handle)) {
+        match host::spawn("hostcall-blocking", self.stack, move || theirs.work(&handle)) {
             Ok(handle) => {
                 // The thread waits for it.
                 let _ = give.send(handle);

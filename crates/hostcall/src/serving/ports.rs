@@ -60,6 +60,25 @@ struct Ports {
     last: usize,
     /// Sweeps since the last that audited.
     unaudited: u32,
+    draining: Draining,
+}
+
+/// A drain that could not take everything at once. It ends at what each port held when it came to that port first, whatever the device sends meanwhile;
+/// and it ends before the next one begins, however many are asked for.
+#[derive(Debug, Default)]
+struct Draining {
+    turn: u64,
+    /// Ports that held posts for which there was no room.
+    left: Vec<Held>,
+}
+
+/// What a port held when a drain came to it.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    port: usize,
+    /// The last message that was taken then, and how many were there behind it.
+    from: Tag,
+    messages: u16,
 }
 
 impl Share {
@@ -78,6 +97,7 @@ impl Share {
                     audit: 0,
                     last: 0,
                     unaudited: 0,
+                    draining: Draining::default(),
                 };
                 first += count;
                 Self { ports: Padded(Mutex::new(ports)), drained: AtomicU64::new(0) }
@@ -112,12 +132,18 @@ impl Share {
             Err(TryLockError::WouldBlock) => return Swept::default(),
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         };
-        // Pairs with the increment in `Core::drain`: messages of kernels that ended before are visible.
-        let turn = served.drain.load(Ordering::Acquire);
+        let turn = match &ports.draining {
+            Draining { turn, left } if !left.is_empty() => *turn,
+            // Pairs with the increment in `Core::drain`: messages of kernels that ended before are visible.
+            _ => served.drain.load(Ordering::Acquire),
+        };
         let drain = turn != self.drained.load(Ordering::Relaxed);
+        ports.draining.turn = turn;
         // Handlers are guarded one by one. What else is the user's (a subscriber of `tracing`, say) may panic as well, and lanes wait all the same.
         // Unwind safety: a port's state changes only when its message has been put where `recover` finds it.
-        let swept = catch_unwind(AssertUnwindSafe(|| ports.sweep(served, worker, audit, drain))).unwrap_or_else(|_| {
+        let swept = catch_unwind(AssertUnwindSafe(|| ports.sweep(served, worker, audit, drain)));
+        let whole = swept.is_ok();
+        let swept = swept.unwrap_or_else(|_| {
             while catch_unwind(AssertUnwindSafe(|| worker.recover(served))).is_err() {}
             // Nobody knows what was not looked at.
             Swept { taken: 1, left: true }
@@ -125,7 +151,7 @@ impl Share {
         if swept.taken > 0 {
             served.memory.words().before_handing_over();
         }
-        if drain && !swept.left {
+        if drain && whole && ports.draining.left.is_empty() {
             // Pairs with the load in `drained`.
             self.drained.store(turn, Ordering::Release);
         }
@@ -183,8 +209,12 @@ impl Ports {
             worker.handle(served);
             from = end;
         }
+        if drain {
+            self.drain(served, worker, bells, &mut swept);
+            worker.handle(served);
+            return swept;
+        }
         let audits = match audit {
-            _ if drain => self.ports.len(),
             Audit::Many(n) => n as usize,
             Audit::Few => {
                 self.unaudited = (self.unaudited + 1) % AUDIT_EVERY;
@@ -192,15 +222,37 @@ impl Ports {
             }
         };
         if audits > 0 {
-            // In a drain a port may hold as many posts as its request area has words.
-            let turn = if drain { served.memory.geometry().request_words } else { TURN };
             for _ in 0..audits.min(self.ports.len()) {
                 self.audit = if self.audit + 1 < self.ports.len() { self.audit + 1 } else { 0 };
-                self.look(served, worker, self.audit, bells, turn, &mut swept);
+                self.look(served, worker, self.audit, bells, TURN, &mut swept);
             }
             worker.handle(served);
         }
         swept
+    }
+
+    /// Takes what every port holds; or, if a look at all of them has left some of it, more of what they held then.
+    fn drain(&mut self, served: &Arc<Served>, worker: &mut Worker, bells: Doorbells, swept: &mut Swept) {
+        let geometry = served.memory.geometry();
+        let mut left = std::mem::take(&mut self.draining.left);
+        if left.is_empty() {
+            for port in 0..self.ports.len() {
+                // A port may hold as many posts as its request area has words.
+                if self.look(served, worker, port, bells, geometry.request_words, swept) == Took::Waits {
+                    let from = self.ports[port].tag();
+                    let last = self.ports[port].held(served.memory.words(), geometry, self.first + port as u32);
+                    left.push(Held { port, from, messages: last.since(from) });
+                }
+            }
+        } else {
+            left.retain(|&Held { port, from, messages }| {
+                // (What comes behind is looked at as always, but nobody waits for it. And a device that takes back what it has sent is not waited for.)
+                let rest = |state: &ServerPort| messages.checked_sub(state.tag().since(from)).filter(|&rest| rest > 0);
+                let Some(most) = rest(&self.ports[port]) else { return false };
+                self.look(served, worker, port, bells, most.into(), swept) == Took::Waits && rest(&self.ports[port]).is_some()
+            });
+        }
+        self.draining.left = left;
     }
 
     /// Asks for the first two lines of a port's next message, and for the line of its reply.
@@ -209,12 +261,12 @@ impl Ports {
         served.memory.words().expect(self.first + i as u32, self.ports[i].position());
     }
 
-    /// Takes the messages of one port.
+    /// Takes the messages of one port, `turn` of them at most. What the last look for one gave.
     #[inline(always)]
-    fn look(&mut self, served: &Arc<Served>, worker: &mut Worker, i: usize, bells: Doorbells, turn: u32, swept: &mut Swept) {
+    fn look(&mut self, served: &Arc<Served>, worker: &mut Worker, i: usize, bells: Doorbells, turn: u32, swept: &mut Swept) -> Took {
         let port = self.first + i as u32;
         if served.has_open_calls() && served.is_open(port) {
-            return;
+            return Took::Nothing;
         }
         for _ in 0..turn {
             let took = worker.take(served, port, &mut self.ports[i]);
@@ -225,7 +277,7 @@ impl Ports {
                 if took == Took::Nothing && tag.since(Tag::new(bell as u16)) < Tag::SCRUB_PERIOD {
                     self.shadow[i] = bell;
                 }
-                return;
+                return took;
             }
             swept.taken += 1;
             self.last = i;
@@ -234,9 +286,10 @@ impl Ports {
                 worker.handle(served);
             }
             if took == Took::Call {
-                return;
+                return took;
             }
         }
+        Took::Post
     }
 }
 

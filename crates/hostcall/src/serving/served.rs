@@ -53,6 +53,8 @@ pub(crate) struct Served {
     pub(crate) closing: Closing,
     /// Turn of the last drain asked for; see [`Share`].
     pub(crate) drain: AtomicU64,
+    /// Whether posts for which there is no room are given up: the buffer is being taken out of service, and its handlers had their time.
+    gives_up: AtomicBool,
     /// Whether it has been taken out of the list: no thread looks at it any more, and no drain of it comes to an end.
     pub(crate) retired: AtomicBool,
     /// Units that each lane of a full wave has for its reply, the head included.
@@ -72,6 +74,7 @@ impl Served {
             opened: Default::default(),
             closing: Closing::default(),
             drain: AtomicU64::new(0),
+            gives_up: AtomicBool::new(false),
             retired: AtomicBool::new(false),
             report: Report::default(),
             full_room: 1 + largest_reply_dwords(memory.geometry(), memory.geometry().lanes),
@@ -144,6 +147,28 @@ impl Served {
         // Pairs with `open_post` and `close_post`. Relaxed: a bound, not an order.
         let PostBounds { messages, bytes } = self.post_bounds;
         self.open_posts.load(Ordering::Relaxed) < messages && self.open_post_bytes.load(Ordering::Relaxed) < bytes
+    }
+
+    /// From now on posts for which there is no room are taken and not handled.
+    pub(crate) fn give_posts_up(&self) {
+        // Pairs with the load in `gives_posts_up`. Relaxed: a thread that sees it late leaves the posts where they are once more.
+        self.gives_up.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether posts for which there is no room are taken and not handled.
+    pub(crate) fn gives_posts_up(&self) -> bool {
+        // Pairs with the store in `give_posts_up`.
+        self.gives_up.load(Ordering::Relaxed)
+    }
+
+    /// The deferred posts that are not handled now.
+    pub(crate) fn posts_open_now(&self) -> Vec<Weak<Open>> {
+        // (Most buffers have none.)
+        if self.open_posts() == 0 {
+            Vec::new()
+        } else {
+            self.all_opened().iter().filter(|open| open.is_post()).map(Arc::downgrade).collect()
+        }
     }
 
     /// [`Status::OK`] while calls are handled, else the status with which they end: the kernel is being ended, or the buffer taken out of service.

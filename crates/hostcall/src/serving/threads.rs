@@ -1,5 +1,6 @@
 //! What the threads of one server share, and their main loop.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -7,6 +8,8 @@ use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 use hostcall_abi::Status;
+use offload::host::{self, StackSize};
+use offload::overdue;
 
 use super::message::Worker;
 use super::pool::Pool;
@@ -52,6 +55,26 @@ pub struct Turns {
     pub turns: u64,
     /// Times it slept or parked.
     pub rests: u64,
+}
+
+thread_local! {
+    /// The server whose ports this thread looks at. Compared while that one lives, and nothing else.
+    static SERVES: Cell<*const Core> = const { Cell::new(std::ptr::null()) };
+}
+
+/// While it lives, this thread is one that serves.
+struct Serves(*const Core);
+
+impl Serves {
+    fn new(core: &Core) -> Self {
+        Self(SERVES.replace(core))
+    }
+}
+
+impl Drop for Serves {
+    fn drop(&mut self) {
+        SERVES.set(self.0);
+    }
 }
 
 /// A serving thread that ends, by whatever way.
@@ -136,6 +159,11 @@ impl Core {
         })
     }
 
+    /// Whether the calling thread looks at this server's ports, and so is in an inline handler: it must wait for no serving thread.
+    pub(crate) fn is_served_here(&self) -> bool {
+        std::ptr::eq(SERVES.get(), self)
+    }
+
     /// Serving threads.
     pub(crate) fn threads(&self) -> usize {
         self.threads
@@ -170,15 +198,18 @@ impl Core {
         self.wake_all();
     }
 
-    /// Takes a buffer out of service: calls that wait or still come end with `status`, posts are handled. When this returns
-    /// no serving thread looks at the buffer any more.
-    pub(crate) fn retire(&self, served: &Arc<Served>, status: Status) {
+    /// How long posts for which there is no room wait for some when their buffer is taken out of service.
+    pub(crate) const PATIENCE: Duration = Duration::from_millis(400);
+
+    /// Takes a buffer out of service: calls that wait or still come end with `status`, posts that have arrived are taken. Those for which handlers make no
+    /// room until `deadline` are given up, which the report says. When this returns no serving thread looks at the buffer any more.
+    pub(crate) fn retire(&self, served: &Arc<Served>, status: Status, deadline: Instant) {
         served.closing.set(status);
         // What is there is answered, and only then the word is written that lets lanes give up; a last look finds what came in between.
         // Whoever sends after that finds the word.
-        self.drain(served);
+        self.drain_or_give_up(served, deadline);
         served.memory.close(status);
-        self.drain(served);
+        self.drain_or_give_up(served, deadline);
         let mut list = self.list();
         *list = list.iter().filter(|other| !Arc::ptr_eq(other, served)).cloned().collect();
         // Pairs with the load in `drain_by`. After the drains above: whoever waits for one of his own has nothing more to wait for.
@@ -188,22 +219,51 @@ impl Core {
         drop(list);
         self.wake_all();
         // Pairs with the store in `run`.
-        wait_until(|| self.seats.iter().all(|Padded(seat)| seat.seen.load(Ordering::Acquire) >= version));
+        let done = || self.seats.iter().all(|Padded(seat)| seat.seen.load(Ordering::Acquire) >= version);
+        self.wait_for_threads("taking a port buffer out of service", done);
     }
 
-    /// Waits until the serving threads have looked at every port of the buffer once more.
-    pub(crate) fn drain(&self, served: &Served) {
-        self.drain_by(served, None);
+    /// Waits for the serving threads, on a thread that is none of them: they are done soon, unless a handler keeps one.
+    fn wait_for_threads(&self, doing: &str, done: impl FnMut() -> bool) {
+        overdue::wait(|| format!("{doing} waits for {}", self.handlers_that_run()), done);
     }
 
-    /// The same, and gives up at `deadline`. Whether they have.
+    /// The inline handlers in which threads are, for people.
+    pub(crate) fn handlers_that_run(&self) -> String {
+        let table = self.registry.table();
+        let mut names: Vec<String> =
+            self.running().filter_map(|running| running.now()).map(|(turn, _)| table.name(turn.service())).collect();
+        names.sort_unstable();
+        names.dedup();
+        if names.is_empty() { "the server's threads".to_owned() } else { format!("the inline handler of {}", names.join(" and of ")) }
+    }
+
+    /// Waits until the serving threads have taken what every port of the buffer holds now, or at `deadline`. Whether they have.
     pub(crate) fn drain_by(&self, served: &Served, deadline: Option<Instant>) -> bool {
-        // Pairs with the acquire in `Partition::sweep`: what came before this call is seen in that turn.
+        let turn = self.ask_for_drain(served);
+        wait_by(deadline, || self.is_drained(served, turn))
+    }
+
+    /// Waits until the serving threads have taken what every port of the buffer holds now; from `deadline` on they give up what they have no room for.
+    fn drain_or_give_up(&self, served: &Served, deadline: Instant) {
+        let turn = self.ask_for_drain(served);
+        if !wait_by(Some(deadline), || self.is_drained(served, turn)) {
+            served.give_posts_up();
+            self.wait_for_threads("draining a port buffer", || self.is_drained(served, turn));
+        }
+    }
+
+    fn ask_for_drain(&self, served: &Served) -> u64 {
+        // Pairs with the acquire in `Share::sweep`: what came before this call is seen in that turn.
         let turn = served.drain.fetch_add(1, Ordering::Release) + 1;
         self.wake_all();
+        turn
+    }
+
+    fn is_drained(&self, served: &Served, turn: u64) -> bool {
         // Somebody else may take the buffer out of service meanwhile, and has drained it then. Pairs with the store in `retire`.
         let retired = || served.retired.load(Ordering::Acquire);
-        wait_by(deadline, || self.ended() || retired() || served.shares.iter().all(|share| share.drained() >= turn))
+        self.ended() || retired() || served.shares.iter().all(|share| share.drained() >= turn)
     }
 
     /// The device says whether kernels are in flight.
@@ -228,7 +288,7 @@ impl Core {
             return;
         }
         let drop_them = move || last.into_iter().for_each(drop_guarded);
-        let reaper = std::thread::Builder::new().name("hostcall-reaper".into()).spawn(drop_them);
+        let reaper = host::spawn("hostcall-reaper", StackSize::default(), drop_them);
         let mut reapers = self.reapers.lock().unwrap_or_else(PoisonError::into_inner);
         reapers.retain(|reaper| !reaper.is_finished());
         // No thread to be had: they were dropped here.
@@ -241,7 +301,7 @@ impl Core {
         let me = std::thread::current().id();
         for reaper in reapers.into_iter().filter(|reaper| reaper.thread().id() != me) {
             // What panicked there was the user's, and the panic hook has said so.
-            let _ = reaper.join();
+            let _ = overdue::join(reaper, || "a server that ends waits until what its services owned is dropped".to_owned());
         }
     }
 
@@ -285,6 +345,7 @@ impl Core {
         // Pairs with the load in `retire`: whoever takes a buffer out of the list after we have read the list waits for us. The list's lock orders the two.
         seat.seen.store(0, Ordering::Release);
         let _leaving = Leaving(seat);
+        let _serves = Serves::new(self);
         worker.found = self.timed.then(Instant::now);
         let mut swept = Swept::default();
         for served in self.buffers().iter() {
@@ -304,6 +365,7 @@ impl Core {
         let Padded(seat) = &self.seats[index];
         // However this thread ends, nobody waits for it any more.
         let _leaving = Leaving(seat);
+        let _serves = Serves::new(&self);
         // Whoever wakes us from now on finds us; what was done before is seen below.
         let _ = seat.thread.set(std::thread::current());
         super::wake::exact_sleeps();
@@ -443,12 +505,7 @@ struct View {
     version: u64,
 }
 
-/// Waits, on a thread that is not a serving one, for something that serving threads do soon.
-fn wait_until(done: impl FnMut() -> bool) {
-    wait_by(None, done);
-}
-
-/// The same, and gives up at `deadline`. Whether it was done.
+/// Waits, on a thread that is not a serving one, for something that serving threads do soon, and gives up at `deadline`. Whether it was done.
 pub(crate) fn wait_by(deadline: Option<Instant>, mut done: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while !done() {

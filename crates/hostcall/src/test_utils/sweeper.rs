@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use offload::host::StackSize;
+
 use crate::record::KernelReport;
 use crate::server::BufferHandle;
 use crate::service::Service;
@@ -52,10 +54,10 @@ impl Sweeper {
         }
         let core = Core::new(CoreConfig {
             registry,
-            pool: Pool::new(1),
+            pool: Pool::new(1, StackSize::default()),
             trace: None,
             #[cfg(feature = "tokio")]
-            runtime: crate::serving::asynchronous::Runtime::new(None),
+            runtime: crate::serving::asynchronous::Runtime::new(None, StackSize::default()),
             timed: false,
             modest: false,
             threads: 1,

@@ -67,7 +67,7 @@ fn freeing_a_hostcall_s_buffer_gives_its_memory_back() {
     let mut buffer = bench.buffer.clone();
     for _ in 0..8 {
         assert_eq!(bench.results::<u64>("ticks", 40, 20, Args::new()), [7; 40]);
-        bench.server.remove_buffer(&buffer);
+        bench.server.remove_buffer(&buffer).unwrap();
         drop(buffer);
         // The program's words are those of the buffer that is gone until the next one is attached.
         buffer = (0..)

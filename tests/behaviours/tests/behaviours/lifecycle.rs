@@ -75,7 +75,7 @@ fn a_buffer_that_is_removed_answers_waiting_lanes_and_may_be_replaced() {
     let memory = bench.device.alloc::<u64>(80).unwrap();
     bench.launch("stays", Launch::linear(2, 20), Args::new().slice(&memory));
     wait_for("40 calls", || kept.lock().unwrap().len() == 40);
-    bench.server.remove_buffer(&bench.buffer);
+    bench.server.remove_buffer(&bench.buffer).unwrap();
     bench.queue.synchronize().unwrap();
     let results = bench.queue.read(&memory).unwrap();
     assert!(results.iter().all(|r| status(*r) == Status::DETACHED), "{results:x?}");
@@ -98,7 +98,7 @@ fn buffers_come_and_go_while_another_is_served() {
         unsafe { queue.launch(&program.kernel("calls").unwrap(), Launch::linear(1, 32), Args::new().value(20u32).slice(&own)) }.unwrap();
         bench.server.wait(&queue).unwrap();
         assert_eq!(queue.read(&own).unwrap(), [20; 32]);
-        bench.server.remove_buffer(&buffer);
+        bench.server.remove_buffer(&buffer).unwrap();
         bench.server.wait(&bench.queue).unwrap();
         assert_eq!(bench.queue.read(&memory).unwrap(), [200; 64]);
     }
@@ -148,7 +148,7 @@ fn a_kernel_that_traps_with_a_call_open_leaves_the_server_usable() {
         let error = server.wait(&queue).unwrap_err();
         assert!(matches!(error, hostcall::WaitError::Device { .. }), "{error}");
         assert_eq!(here.get(), 1, "the kernel's call before it");
-        server.remove_buffer(&buffer);
+        server.remove_buffer(&buffer).unwrap();
         if device.info().kind != offload::DeviceKind::Sim {
             // The context is gone with all that is in it. The server is not.
             kept.lock().unwrap().clear();
@@ -270,7 +270,7 @@ fn a_program_has_one_server_at_a_time() {
     }
     assert_eq!(bench.results::<u64>("calls", 40, 20, Args::new().value(10u32)), [10; 40], "nothing has changed");
     // Taken off here, it may go there; and when that server is gone, come back.
-    bench.server.remove_buffer(&bench.buffer);
+    bench.server.remove_buffer(&bench.buffer).unwrap();
     other.attach(&bench.program).unwrap();
     drop(other);
     bench.server.attach(&bench.program).unwrap();

@@ -297,7 +297,7 @@ fn several_programs_share_one_server_and_each_has_its_own_numbers() {
         assert_eq!(queue.read(&memory).unwrap(), [7; 64]);
     }
     assert_eq!(count.get(), 640);
-    bench.server.remove_buffer(&handle);
+    bench.server.remove_buffer(&handle).unwrap();
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn tags_wrap_around_without_losing_or_doubling_a_call() {
     let bench = Bench::new(|b| stressed(b, &seen).threads(2));
     let info = bench.device.info();
     let geometry = Geometry::new(4, info.wave_size);
-    bench.server.remove_buffer(&bench.buffer);
+    bench.server.remove_buffer(&bench.buffer).unwrap();
     // Few ports that have sent almost as many messages as there are tags, or half as many, when every word is rewritten as well. What
     // they send then is a call, a post, or bytes that are staged: `left` decides.
     for (round, left) in [40, 150, 300, 500, 800].into_iter().take(if slow() { 1 } else { 5 }).enumerate() {
@@ -143,7 +143,7 @@ fn tags_wrap_around_without_losing_or_doubling_a_call() {
                 let right: Vec<u32> = bench.results("counts", 128, 32, Args::new().value(40u32));
                 assert_eq!(right, [40; 128]);
             }
-            bench.server.remove_buffer(&buffer);
+            bench.server.remove_buffer(&buffer).unwrap();
         }
     }
 }

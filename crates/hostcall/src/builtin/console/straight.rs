@@ -77,7 +77,8 @@ impl Straight {
             let vector = libc::iovec { iov_base: rest.as_ptr().cast(), iov_len: rest.len() };
             // SAFETY: one vector, which lives through the call; the region is valid for reads of its length. The descriptor is this process's own, which
             // stays open.
-            let written = unsafe { libc::pwritev2(self.descriptor.as_raw_fd(), &raw const vector, 1, -1, flags) };
+            let write = || unsafe { libc::pwritev2(self.descriptor.as_raw_fd(), &raw const vector, 1, -1, flags) };
+            let written = if self.pipe { offload::host::without_sigpipe(write) } else { write() };
             if let Ok(written) = usize::try_from(written) {
                 done += written;
                 continue;

@@ -80,7 +80,8 @@ fn copy(from: &OpenFile, from_at: i64, to: &OpenFile, to_at: i64, len: u64) -> R
         return Err(errno::EINVAL.into());
     }
     let (mut at, mut into) = (from_at, to_at);
-    match rustix::io::retry_on_intr(|| rustix::fs::copy_file_range(&from.file, at.as_mut(), &to.file, into.as_mut(), len as usize)) {
+    let by_system = || rustix::fs::copy_file_range(&from.file, at.as_mut(), &to.file, into.as_mut(), len as usize);
+    match to.writing(|| rustix::io::retry_on_intr(by_system)) {
         Ok(copied) if copied > 0 || len == 0 => return Ok(copied as u64),
         // Files of `/proc` say that they are empty, and are not.
         Ok(_) => {}
@@ -89,7 +90,7 @@ fn copy(from: &OpenFile, from_at: i64, to: &OpenFile, to_at: i64, len: u64) -> R
         Err(Errno::INVAL) if !regular(&from.file)? || !regular(&to.file)? => {}
         Err(error) => return Err(error.into()),
     }
-    by_hand(&from.file, from_at, &to.file, to_at, len)
+    to.writing(|| by_hand(&from.file, from_at, &to.file, to_at, len))
 }
 
 fn regular(file: &File) -> Result<bool, Fault> {

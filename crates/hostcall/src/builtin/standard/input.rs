@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, TryLockError};
 
+use offload::host::{StackSize, without_sigpipe};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FileType;
 use rustix::io::Errno;
@@ -150,9 +151,9 @@ impl Source {
 
 fn pumped(mut reader: Box<dyn Read + Send>) -> io::Result<From> {
     let (from, mut to) = io::pipe()?;
-    std::thread::Builder::new().name("hostcall-stdin".into()).spawn(move || {
-        // A reader that fails is at its end, and a program that reads no more is none of the reader's business.
-        if let Err(error) = io::copy(&mut reader, &mut to) {
+    offload::host::spawn("hostcall-stdin", StackSize::default(), move || {
+        // A reader that fails is at its end, and a program that reads no more is none of the reader's business: nor of the process's.
+        if let Err(error) = without_sigpipe(|| io::copy(&mut reader, &mut to)) {
             tracing::debug!(%error, "standard input ends");
         }
     })?;

@@ -31,7 +31,7 @@ use crate::service::Service;
 pub use input::Input;
 
 /// What these services share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Standard {
     input: Arc<input::Source>,
     reactor: Arc<reactor::Reactor>,

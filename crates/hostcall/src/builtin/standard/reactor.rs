@@ -263,7 +263,7 @@ fn lock(inbox: &Mutex<Inbox>) -> std::sync::MutexGuard<'_, Inbox> {
 fn wake(inbox: &mut Inbox) {
     if let Some((_, pipe)) = &mut inbox.thread {
         // A pipe that is full has woken it already.
-        let _ = pipe.write(&[0]);
+        let _ = offload::host::without_sigpipe(|| pipe.write(&[0]));
     }
 }
 
@@ -344,7 +344,7 @@ impl Drop for Reactor {
         if let Some((thread, pipe)) = thread {
             drop(pipe);
             // It waits for descriptors only, and the pipe is one.
-            let _ = thread.join();
+            let _ = offload::overdue::join(thread, || "a server that ends waits for the thread that waits for sockets".to_owned());
         }
         lock(&self.inbox).waiting.clear();
     }

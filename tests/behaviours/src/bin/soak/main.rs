@@ -255,7 +255,7 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
             Fault::None | Fault::KernelPanic | Fault::KernelTrap => {}
             Fault::BufferRemoved => {
                 disturb();
-                server.remove_buffer(&buffer);
+                server.remove_buffer(&buffer).unwrap();
             }
             Fault::ServerRestarted => {
                 disturb();
@@ -272,7 +272,7 @@ fn run_part(cli: &Cli, first: u32) -> Result<Totals> {
         };
         if fault == Fault::KernelTrap {
             // Its lanes released nothing.
-            server.remove_buffer(&buffer);
+            server.remove_buffer(&buffer).unwrap();
         }
         let lost = fault == Fault::KernelTrap && info.kind != DeviceKind::Sim;
         if matches!(fault, Fault::BufferRemoved | Fault::ServerRestarted | Fault::KernelTrap) && !lost {

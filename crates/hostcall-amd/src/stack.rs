@@ -1,0 +1,1 @@
+../../hostcall-platform/src/host/stack.rs

@@ -1,0 +1,132 @@
+//! How a server ends, and how a port buffer leaves it.
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use hostcall_abi::Status;
+use offload::overdue;
+
+use super::{BufferHandle, Server};
+use crate::record::{KernelReport, tell};
+use crate::serving::Core;
+
+/// Something that waits for the server's threads was asked for on one of them, by an inline handler. It would wait for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{what} within an inline handler would wait for the thread that runs the handler: have another thread do it, or register the service with \
+     `.blocking()`"
+)]
+pub struct InHandler {
+    /// What was asked for.
+    pub what: &'static str,
+}
+
+impl Server {
+    /// Takes a port buffer out of service: lanes that wait get [`CallError::Detached`](crate::CallError::Detached), and so does every later call. Posts that
+    /// have arrived are handled, those that arrive meanwhile may be. If so many wait that there is no room for all, and handlers make none for a while
+    /// (0.4 s), the rest comes to nothing, and the report says how many. When this returns, no serving thread looks at the buffer any more.
+    ///
+    /// # Errors
+    /// [`InHandler`]: on the thread of an inline handler of this server. Nothing is done then.
+    pub fn remove_buffer(&self, buffer: &BufferHandle) -> Result<(), InHandler> {
+        self.not_in_handler("removing a port buffer")?;
+        self.core.retire(&buffer.0, Status::DETACHED, Instant::now() + Core::PATIENCE);
+        let gone: Vec<_> = self.attached().extract_if(.., |program| program.uses(&buffer.0)).collect();
+        // What a program owns is dropped without the lock.
+        drop(gone);
+        self.left().absorb(buffer.0.report.take());
+        self.builtins.forget(&buffer.0.report);
+        Ok(())
+    }
+
+    /// What waits for the server's threads is not done on one of them.
+    pub(super) fn not_in_handler(&self, what: &'static str) -> Result<(), InHandler> {
+        if self.core.is_served_here() { Err(InHandler { what }) } else { Ok(()) }
+    }
+
+    /// Ends the server as dropping it does, and returns what it would tell: what went wrong that no [`Server::wait`] has returned. In an inline handler of
+    /// this server nothing is returned: another thread ends the server, which tells it.
+    pub fn stop(mut self) -> KernelReport {
+        self.shut_down()
+    }
+
+    /// Answers what waits, ends the threads, and takes the last report. Done twice, the second time does nothing.
+    fn shut_down(&mut self) -> KernelReport {
+        if std::mem::replace(&mut self.down, true) {
+            return KernelReport::default();
+        }
+        if self.core.is_served_here() {
+            self.shut_down_elsewhere();
+            return KernelReport::default();
+        }
+        drop(self.subscription.take());
+        let buffers = self.core.buffers();
+        // All of them have the same time, however many there are.
+        let deadline = Instant::now() + Core::PATIENCE;
+        for live in buffers.iter() {
+            self.core.retire(live, Status::SERVER_GONE, deadline);
+        }
+        self.core.stop();
+        for thread in self.threads.drain(..) {
+            // A serving thread guards handlers; should one have panicked all the same, there is nobody to tell.
+            let _ = overdue::join(thread, || format!("a server that ends waits for {}", self.core.handlers_that_run()));
+        }
+        if let (Some(helpers), Some(device)) = (self.helpers.take(), &self.device) {
+            device.help_waiting(None);
+            helpers.end();
+        }
+        self.core.pool.close();
+        self.core.join_reapers();
+        if let Err(error) = self.builtins.flush() {
+            tell(&format_args!("what kernels printed is incomplete: {error}"));
+        }
+        #[cfg(feature = "tokio")]
+        self.core.runtime.close();
+        match self.core.trace.as_ref().map(|trace| trace.finish()) {
+            None | Some(Ok(0)) => {}
+            Some(Ok(lost)) => tell(&format_args!("the trace is incomplete: {lost} spans came faster than they could be written")),
+            Some(Err(error)) => tell(&format_args!("the trace is incomplete: {error}")),
+        }
+        let mut report = std::mem::take(&mut *self.left());
+        for live in buffers.iter() {
+            report.absorb(live.report.take());
+        }
+        report
+    }
+
+    /// The server is dropped by one of its own threads, which cannot wait for itself: another thread ends it.
+    #[cold]
+    fn shut_down_elsewhere(&mut self) {
+        let all = Server {
+            core: self.core.clone(),
+            threads: std::mem::take(&mut self.threads),
+            device: self.device.take(),
+            subscription: self.subscription.take(),
+            helpers: self.helpers.take(),
+            attached: Mutex::new(std::mem::take(&mut *self.attached())),
+            plan: self.plan.clone(),
+            place: None,
+            builtins: self.builtins.clone(),
+            left: Mutex::new(std::mem::take(&mut *self.left())),
+            down: false,
+        };
+        let all = std::sync::Arc::new(Mutex::new(Some(all)));
+        let theirs = all.clone();
+        let take = |all: &Mutex<Option<Server>>| all.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let ending = std::thread::Builder::new().name("hostcall-ending".into()).spawn(move || drop(take(&theirs)));
+        if let Err(error) = ending {
+            tell(&format_args!("a server that an inline handler drops is not ended, because there is no thread to do it: {error}"));
+            // Its threads go on, and what they use stays.
+            std::mem::forget(take(&all));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let report = self.shut_down();
+        if !report.is_success() {
+            tell(&format_args!("a server ends with a report that nobody has waited for (`Server::wait` returns it):\n{report}"));
+        }
+    }
+}

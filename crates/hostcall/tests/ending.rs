@@ -1,0 +1,248 @@
+//! What ends ends: whatever a device goes on doing, and on whatever thread the end is asked for.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::time::Duration;
+
+use common::{geometry, serve, serve_over};
+use hostcall::__private::PortBuffer;
+use hostcall::test_utils::{MockDevice, fixed_service, posted_service};
+use hostcall::{CallError, Server, Service, WaitError};
+use hostcall_abi::{Flags, Tag};
+
+/// Ends a test that would hang.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A device that keeps all ports full of posts for as long as they are acknowledged, and looks at nothing else. It never wraps.
+struct Flood {
+    stop: Arc<AtomicBool>,
+    thread: std::thread::JoinHandle<u64>,
+    sent: Arc<AtomicU64>,
+}
+
+impl Flood {
+    /// Posts of a lane each that a port has at once.
+    const LAP: u16 = 200;
+
+    fn of(device: &MockDevice, ports: u32, service: u16) -> Self {
+        let (stop, sent) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let (device, ending, counted) = (device.clone(), stop.clone(), sent.clone());
+        let thread = std::thread::spawn(move || {
+            let raw = device.raw();
+            let lap = |port: u32, first: u16| {
+                for i in 0..Self::LAP {
+                    raw.send(port, u32::from(i), Tag::new(first + i), service, Flags::default(), 1, &[1]);
+                }
+                raw.ring(port, u32::from(first + Self::LAP - 1));
+                counted.fetch_add(Self::LAP.into(), Ordering::Relaxed);
+            };
+            let mut last = vec![Self::LAP; ports as usize];
+            (0..ports).for_each(|port| lap(port, 1));
+            let mut acknowledged = 0;
+            // One look more than it is asked for: what was acknowledged before it was stopped is counted.
+            loop {
+                let stopped = ending.load(Ordering::Acquire);
+                for port in 0..ports {
+                    let tag = last[port as usize];
+                    // (Tags that scrub are others' business.)
+                    if tag > 0 && tag < 16_000 && raw.answered(port, Tag::new(tag)) {
+                        acknowledged += u64::from(Self::LAP);
+                        last[port as usize] = if stopped { 0 } else { tag + Self::LAP };
+                        if !stopped {
+                            lap(port, tag + 1);
+                        }
+                    }
+                }
+                if stopped {
+                    return acknowledged;
+                }
+                std::thread::yield_now();
+            }
+        });
+        Self { stop, thread, sent }
+    }
+
+    /// Waits until so many posts have been sent.
+    fn has_sent(&self, posts: u64) {
+        common::eventually("the device posts", || self.sent.load(Ordering::Relaxed) >= posts);
+    }
+
+    /// Posts that were acknowledged.
+    fn end(self) -> u64 {
+        self.stop.store(true, Ordering::Release);
+        self.thread.join().unwrap()
+    }
+}
+
+/// Runs something that must return; what it returned.
+fn returns<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || _ = tell.send(run()));
+    told.recv_timeout(LIMIT).unwrap_or_else(|_| panic!("it has not returned: {what}"))
+}
+
+/// A blocking service that is posted to, whose handlers return when the gate is opened; and how many of them have begun.
+fn gated() -> (Service, Arc<(Mutex<bool>, std::sync::Condvar)>, Arc<AtomicU64>) {
+    let (gate, begun) = (Arc::new((Mutex::new(false), std::sync::Condvar::new())), Arc::new(AtomicU64::new(0)));
+    let (theirs, counted) = (gate.clone(), begun.clone());
+    let service = posted_service("slow", move |_: u32| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let open = theirs.0.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(theirs.1.wait_while(open, |open| !*open).unwrap());
+    });
+    (service.blocking(), gate, begun)
+}
+
+fn open(gate: &(Mutex<bool>, std::sync::Condvar)) {
+    *gate.0.lock().unwrap() = true;
+    gate.1.notify_all();
+}
+
+#[test]
+fn a_buffer_whose_device_goes_on_posting_is_removed_and_no_post_is_lost_without_a_word() {
+    let (slow, gate, begun) = gated();
+    let s = serve_over(Server::without_device().blocking_threads(2).service(slow), PortBuffer::in_process(geometry(64, 32)).unwrap());
+    let flood = Flood::of(&s.device, 64, 1);
+    // More than there is room for, of which none is handled.
+    flood.has_sent(64 * u64::from(Flood::LAP));
+    let (server, device) = (s.server, s.device.clone());
+    let server = returns("the buffer is removed", move || {
+        server.remove_buffer(device.buffer()).unwrap();
+        server
+    });
+    assert_eq!(begun.load(Ordering::Relaxed), 2, "no handler has returned");
+    let acknowledged = flood.end();
+    open(&gate);
+    let report = server.collect();
+    // (They are of a buffer that is gone: nobody else waits for them.)
+    let given_up: u64 = report.handler_failures.iter().map(|failure| failure.lanes).sum();
+    assert!(given_up > 0 && report.to_string().contains("posted, and not handled in time"), "{report}");
+    common::eventually("the others are handled", || begun.load(Ordering::Relaxed) + given_up >= acknowledged);
+    assert!(!report.is_success());
+}
+
+#[test]
+fn a_server_one_of_whose_devices_goes_on_posting_ends() {
+    let (slow, gate, _) = gated();
+    let s = serve_over(Server::without_device().blocking_threads(2).service(slow), PortBuffer::in_process(geometry(64, 32)).unwrap());
+    let flood = Flood::of(&s.device, 64, 1);
+    flood.has_sent(64 * u64::from(Flood::LAP));
+    drop(s.awake);
+    let server = s.server;
+    let report = returns("the server ends", move || server.stop());
+    let acknowledged = flood.end();
+    let given_up: u64 = report.handler_failures.iter().map(|failure| failure.lanes).sum();
+    assert_eq!(given_up, acknowledged - 2, "all but those that two threads are at: {report}");
+    open(&gate);
+}
+
+#[test]
+fn a_wait_ends_although_a_device_goes_on_posting() {
+    // Each handler lets one more post in, so there is never a moment without any.
+    let handled = Arc::new(AtomicU64::new(0));
+    let counted = handled.clone();
+    let slow = posted_service("slow", move |_: u32| {
+        std::thread::sleep(Duration::from_micros(20));
+        counted.fetch_add(1, Ordering::Relaxed);
+    });
+    let s = serve_over(
+        Server::without_device().blocking_threads(4).service(slow.blocking()),
+        PortBuffer::in_process(geometry(64, 32)).unwrap(),
+    );
+    let flood = Flood::of(&s.device, 64, 1);
+    flood.has_sent(64 * u64::from(Flood::LAP));
+    let server = s.server;
+    let (server, before) = returns("what was there is handled", move || {
+        let report = server.collect();
+        assert!(report.is_success(), "{report}");
+        (server, 64 * u64::from(Flood::LAP))
+    });
+    assert!(handled.load(Ordering::Relaxed) >= before, "all that had arrived before");
+    flood.end();
+    drop(server);
+}
+
+#[test]
+fn posts_whose_handlers_have_not_begun_when_their_server_ends_are_in_its_report() {
+    let (slow, gate, begun) = gated();
+    let s = serve(Server::without_device().blocking_threads(1).service(slow));
+    (0..20).for_each(|wave| s.device.wave(wave).post(1, Flags::default(), &[wave]).unwrap());
+    common::eventually("one has begun", || begun.load(Ordering::Relaxed) == 1);
+    drop(s.awake);
+    let report = s.server.stop();
+    assert_eq!(report.handler_failures.iter().map(|failure| failure.lanes).sum::<u64>(), 19, "{report}");
+    open(&gate);
+}
+
+/// What a handler does with its own server.
+type Deed = fn(&Mutex<Option<Server>>, &MockDevice) -> u32;
+
+/// A server whose handler does something with it; the call's result, and what has become of the server.
+fn in_a_handler(refine: fn(Service) -> Service, deed: Deed) -> (Result<Vec<u32>, CallError>, Option<Server>) {
+    let own = Arc::new(OnceLock::<(Mutex<Option<Server>>, MockDevice)>::new());
+    let theirs = own.clone();
+    let service = refine(fixed_service("evil", move |_: u32| {
+        let (server, device) = theirs.get().unwrap();
+        deed(server, device)
+    }));
+    let s = serve(Server::without_device().service(service));
+    let awake = s.awake;
+    assert!(own.set((Mutex::new(Some(s.server)), s.device.clone())).is_ok());
+    let wave = s.device.wave(0);
+    let result = returns("the call", move || wave.call(1, &[7]));
+    drop(awake);
+    (result, own.get().unwrap().0.lock().unwrap().take())
+}
+
+const REMOVES: Deed = |server, device| match server.lock().unwrap().as_ref().unwrap().remove_buffer(device.buffer()) {
+    Ok(()) => 1,
+    Err(error) => 100 + u32::from(error.to_string().starts_with("removing a port buffer within an inline handler")),
+};
+
+#[test]
+fn an_inline_handler_that_removes_its_own_buffer_gets_an_error_and_the_buffer_stays() {
+    let (result, server) = in_a_handler(|service| service, REMOVES);
+    assert_eq!(result, Ok(vec![101]));
+    drop(server);
+}
+
+#[test]
+fn a_blocking_handler_may_remove_its_own_buffer() {
+    let (result, server) = in_a_handler(Service::blocking, REMOVES);
+    assert_eq!(result, Err(CallError::Detached), "its lane does not wait for it");
+    drop(server);
+}
+
+#[test]
+fn an_inline_handler_that_waits_gets_an_error() {
+    let waits: Deed = |server, _| {
+        let server = server.lock().unwrap();
+        let server = server.as_ref().unwrap();
+        let device = offload::Device::sim(offload::SimConfig::default()).unwrap();
+        let queue = device.queue().unwrap();
+        let waited = [server.wait(&queue), server.wait_timeout(&queue, LIMIT)];
+        assert!(server.collect().is_success());
+        waited.into_iter().filter(|waited| matches!(waited, Err(WaitError::InHandler(_)))).count() as u32
+    };
+    let (result, server) = in_a_handler(|service| service, waits);
+    assert_eq!(result, Ok(vec![2]));
+    drop(server);
+}
+
+#[test]
+fn an_inline_handler_that_drops_its_server_returns_and_the_server_ends() {
+    let drops: Deed = |server, _| {
+        drop(server.lock().unwrap().take());
+        5
+    };
+    let (result, server) = in_a_handler(|service| service, drops);
+    assert!(matches!(result, Ok(_) | Err(CallError::ServerGone)), "{result:?}");
+    assert!(server.is_none());
+    let threads = || std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let named = |name: &str| {
+        threads().filter(|task| std::fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.trim() == name)).count()
+    };
+    common::eventually("the thread that ends it has ended", || named("hostcall-ending") == 0);
+}

@@ -1,0 +1,77 @@
+//! How much stack handlers have, wherever they run, and what is said when it was not enough.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::process::Command;
+
+use common::serve;
+use hostcall::test_utils::{fixed_service, posted_service};
+use hostcall::{Server, ServerBuilder, Service};
+use hostcall_abi::Flags;
+
+/// Uses so many KiB of the calling thread's stack.
+#[inline(never)]
+fn deep(kib: u32) -> u32 {
+    let page = std::hint::black_box([1u8; 16 << 10]);
+    if kib <= 16 { u32::from(page[0]) } else { u32::from(page[7]) + deep(kib - 16) }
+}
+
+fn pages(builder: ServerBuilder, refine: fn(Service) -> Service, kib: u32) -> Option<u32> {
+    let s = serve(builder.service(refine(fixed_service("Deep__down", deep))));
+    s.device.wave(0).call(1, &[kib]).ok().map(|units| units[0])
+}
+
+const EACH: [fn(Service) -> Service; 3] = [|inline| inline, Service::blocking, Service::blocking_if_needed];
+
+#[test]
+fn handlers_have_as_much_stack_as_a_main_thread() {
+    for refine in EACH {
+        assert_eq!(pages(Server::without_device(), refine, 7 << 10), Some((7 << 10) / 16));
+    }
+}
+
+#[test]
+fn handlers_have_as_much_stack_as_the_builder_says() {
+    for refine in EACH {
+        assert_eq!(pages(Server::without_device().handler_stack(40 << 20), refine, 36 << 10), Some((36 << 10) / 16));
+    }
+}
+
+/// Set for the child process, which does not come back.
+const CHILD: &str = "HOSTCALL_TEST_OVERFLOWS";
+
+#[test]
+fn an_overflow_names_the_service_whose_handler_it_was() {
+    for (kind, refine) in ["inline", "blocking"].into_iter().zip(EACH) {
+        if std::env::var(CHILD).as_deref() == Ok(kind) {
+            // As a host in C has it, which has no handler of Rust's.
+            // SAFETY: a signal that exists, and its default.
+            unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
+            pages(Server::without_device(), refine, u32::MAX);
+            unreachable!("there is not so much memory");
+        }
+        let test = std::thread::current().name().unwrap().to_owned();
+        let child =
+            Command::new(std::env::current_exe().unwrap()).args(["--exact", &test, "--nocapture"]).env(CHILD, kind).output().unwrap();
+        let text = String::from_utf8_lossy(&child.stderr);
+        assert!(!child.status.success());
+        assert!(text.contains("the handler of service `Deep__down` needs more stack"), "{kind}: {text}");
+    }
+}
+
+#[test]
+fn what_drops_with_a_service_has_as_much_stack_as_its_handler() {
+    struct Deep(std::sync::mpsc::Sender<u32>);
+    impl Drop for Deep {
+        fn drop(&mut self) {
+            let _ = self.0.send(deep(7 << 10));
+        }
+    }
+    let (tell, told) = std::sync::mpsc::channel();
+    let owned = Deep(tell);
+    let s = serve(Server::without_device().service(posted_service("owns", move |_: u32| _ = &owned)));
+    s.device.wave(0).post(1, Flags::default(), &[1]).unwrap();
+    s.server.service_handle("owns").unwrap().unregister();
+    assert_eq!(told.recv(), Ok((7 << 10) / 16));
+}
