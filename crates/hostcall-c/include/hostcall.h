@@ -100,7 +100,7 @@ typedef struct hc_server_options {
   uint32_t latencies;           /* 1: hc_stats has them */
   uint32_t no_window;           /* 1: replies go through host memory, not the device's */
   uint32_t no_built_in;         /* 1: kernels can call what is registered, and nothing else: they cannot print */
-  uint32_t reserved;            /* 0 */
+  uint32_t handler_stack_kib;   /* that handlers have on each thread; default: as much as the main thread, at least 8192 */
   uint64_t heap_bytes;          /* of each attached program, in device memory; default 0 */
   const char *trace;            /* a file to write all calls to, for Chrome's and Perfetto's viewers; default: none */
 } hc_server_options;

@@ -26,7 +26,7 @@ pub struct COptions {
     latencies: u32,
     no_window: u32,
     no_built_in: u32,
-    reserved: u32,
+    handler_stack_kib: u32,
     heap_bytes: u64,
     trace: *const c_char,
 }
@@ -167,6 +167,9 @@ fn with_options(mut builder: ServerBuilder, options: &COptions, trace: Option<&[
     }
     if options.blocking_threads > 0 {
         builder = builder.blocking_threads(options.blocking_threads as usize);
+    }
+    if options.handler_stack_kib > 0 {
+        builder = builder.handler_stack((options.handler_stack_kib as usize).saturating_mul(1024));
     }
     if options.ports > 0 {
         builder = builder.ports(options.ports);

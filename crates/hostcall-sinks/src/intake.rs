@@ -319,7 +319,10 @@ impl Pipe {
         // An error: it has ended.
         self.shared.queues.iter().for_each(|queue| drop(queue.send(Job::End)));
         // What they do is guarded against panics.
-        threads.into_iter().for_each(|thread| drop(thread.join()));
+        for thread in threads {
+            let what = || format!("sink `{}`, which ends, waits until what it was given is kept", self.shared.account.sunk().name);
+            let _ = hostcall_stream::overdue::join(thread, what);
+        }
     }
 
     pub(crate) fn sunk(&self) -> Sunk {

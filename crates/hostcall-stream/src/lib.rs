@@ -54,6 +54,9 @@ pub use filter::Filter;
 pub use handler::{Flow, Handler};
 pub use hostcall_abi::stream::{Access, AccessKind, ByteStream, Header, Interval, Log, Message, Policy, Sent, Space, TextStream};
 pub use named_filter::{NamedFilter, ParseFilterError};
+/// For the crates beside this one.
+#[doc(hidden)]
+pub use offload::overdue;
 pub use report::{Cell, Report, Table};
 pub use schema::{Content, Field, Schema};
 pub use sites::{Level, Site, Sites};

@@ -80,7 +80,7 @@ fn a_guest_that_writes_where_nobody_reads_gets_an_error_and_the_host_lives() {
 
     // What kernels print, after who read it has gone.
     drop::<PipeReader>(printed);
-    let text = Arguments::default().with(0u32).text("to nobody\n").units();
+    let text = Arguments::default().with(1u32).text("to nobody\n").units();
     let print = server.service_handle("Console__print").unwrap().number();
     let _ = device.wave(1).call(print, &text);
     let report = server.collect();

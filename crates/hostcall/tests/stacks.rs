@@ -6,9 +6,8 @@ mod common;
 use std::process::Command;
 
 use common::serve;
-use hostcall::test_utils::{fixed_service, posted_service};
+use hostcall::test_utils::fixed_service;
 use hostcall::{Server, ServerBuilder, Service};
-use hostcall_abi::Flags;
 
 /// Uses so many KiB of the calling thread's stack.
 #[inline(never)]
@@ -58,20 +57,4 @@ fn an_overflow_names_the_service_whose_handler_it_was() {
         assert!(!child.status.success());
         assert!(text.contains("the handler of service `Deep__down` needs more stack"), "{kind}: {text}");
     }
-}
-
-#[test]
-fn what_drops_with_a_service_has_as_much_stack_as_its_handler() {
-    struct Deep(std::sync::mpsc::Sender<u32>);
-    impl Drop for Deep {
-        fn drop(&mut self) {
-            let _ = self.0.send(deep(7 << 10));
-        }
-    }
-    let (tell, told) = std::sync::mpsc::channel();
-    let owned = Deep(tell);
-    let s = serve(Server::without_device().service(posted_service("owns", move |_: u32| _ = &owned)));
-    s.device.wave(0).post(1, Flags::default(), &[1]).unwrap();
-    s.server.service_handle("owns").unwrap().unregister();
-    assert_eq!(told.recv(), Ok((7 << 10) / 16));
 }

@@ -290,6 +290,46 @@ fn a_panic_that_nobody_waits_for_is_told_when_its_server_goes() {
 }
 
 #[test]
+fn a_process_whose_kernel_calls_for_ever_ends_once_a_wait_for_it_has_given_up() {
+    let output = in_child("lifecycle::a_process_whose_kernel_calls_for_ever_ends_once_a_wait_for_it_has_given_up", || {
+        // Dropped in this order: the queue, the program, the server, the memory. Nobody lives to see 2^32 calls.
+        let (device, memory);
+        device = hostcall_tests::device();
+        memory = device.alloc::<u64>(64).unwrap();
+        let bench = Bench::on(&device, ticking);
+        bench.launch("calls", Launch::linear(2, 32), Args::new().value(u32::MAX).slice(&memory));
+        let error = bench.server.wait_timeout(&bench.queue, Duration::from_millis(50)).unwrap_err();
+        assert!(matches!(error, WaitError::Timeout { .. }), "{error}");
+    });
+    let Some(output) = output else { return };
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("kernel `calls` still runs in it") && text.contains("left to itself"), "{text}");
+}
+
+#[test]
+fn a_queue_that_is_dropped_says_what_it_waits_for() {
+    let output = in_child("lifecycle::a_queue_that_is_dropped_says_what_it_waits_for", || {
+        let (service, kept) = holding_back();
+        let bench = Bench::new(|b| with_ports(ticking(b).service(service), 2));
+        let memory = bench.device.alloc::<u64>(80).unwrap();
+        bench.launch("stays", Launch::linear(2, 20), Args::new().slice(&memory));
+        wait_for("40 calls", || kept.lock().unwrap().len() == 40);
+        let Bench { queue, server, .. } = bench;
+        std::thread::scope(|scope| {
+            let dropped = scope.spawn(move || drop(queue));
+            // Longer than it takes to say so. The queue is waited for all the same.
+            std::thread::sleep(Duration::from_millis(1500));
+            assert!(!dropped.is_finished());
+            kept.lock().unwrap().drain(..).for_each(|done| done.reply(&9u32));
+        });
+        drop(server);
+    });
+    let Some(output) = output else { return };
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("a queue is dropped, and waits for kernel `stays`"), "{text}");
+}
+
+#[test]
 fn a_wait_that_is_over_names_the_calls_that_are_open() {
     let (service, kept) = holding_back();
     let bench = Bench::new(|b| with_ports(ticking(b).service(service), 2));

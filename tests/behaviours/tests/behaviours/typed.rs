@@ -124,6 +124,26 @@ fn a_service_that_nobody_registered_is_unknown_to_every_lane() {
 }
 
 #[test]
+fn posts_to_a_service_that_nobody_registered_are_an_error_of_the_wait() {
+    let bench = Bench::new(|b| b);
+    let error = bench.run("posts", Launch::linear(2, 32), Args::new().value(3u32)).unwrap_err();
+    assert_eq!(error.to_string(), "service Typed__note is not registered with the server: 192 posts came to nothing");
+    // With strings as well, and together with the calls that came to nothing.
+    bench.launch("logs", Launch::linear(1, 8), Args::new());
+    let memory = bench.device.alloc::<u64>(32).unwrap();
+    bench.launch("unknown", Launch::linear(1, 32), Args::new().slice(&memory));
+    let error = bench.server.wait(&bench.queue).unwrap_err();
+    let told: Vec<_> = error.report().unknown_services.iter().map(|unknown| (&*unknown.service, unknown.calls, unknown.posts)).collect();
+    assert_eq!(told, [("Typed__log", 0, 8), ("Nobody__home", 32, 0)], "{error}");
+    // Who registers it later gets what is posted from then on.
+    let heard = Counter::default();
+    let counted = heard.clone();
+    bench.server.register(typed::note(move |_| counted.add(1))).unwrap();
+    bench.run("posts", Launch::linear(2, 32), Args::new().value(3u32)).unwrap();
+    assert_eq!(heard.get(), 192);
+}
+
+#[test]
 fn a_handler_error_reaches_its_lane_and_the_others_go_on() {
     let bench = Bench::new(|b| b.service(typed::picky(|v| if v % 2 == 0 { Ok(v * 10) } else { Err(HandlerError::new(v + 7, "odd")) })));
     let memory = bench.device.alloc::<u64>(64).unwrap();
