@@ -401,3 +401,84 @@ impl fmt::Debug for Event {
         f.debug_struct("Event").field("complete", &self.is_complete()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::SimConfig;
+
+    /// A queue with a function in it that returns when it is told to.
+    fn held() -> (Device, Queue, mpsc::Sender<()>) {
+        let device = Device::sim(SimConfig::default()).unwrap();
+        let queue = device.queue().unwrap();
+        let (go, gate) = mpsc::channel::<()>();
+        queue.on_complete(Box::new(move || _ = gate.recv())).unwrap();
+        (device, queue, go)
+    }
+
+    #[test]
+    fn a_queue_whose_last_wait_gave_up_is_left_to_itself_with_all_memory() {
+        let (device, queue, go) = held();
+        assert!(matches!(queue.synchronize_timeout(Duration::from_millis(1)), Err(Error::Timeout { .. })));
+        // Before the function returns.
+        drop(queue);
+        // What runs there may use what is dropped now.
+        let memory = device.alloc::<u32>(4).unwrap();
+        let address = memory.address();
+        drop(memory);
+        assert_ne!(device.alloc::<u32>(4).unwrap().address(), address);
+        let host = device.alloc_host::<u32>(4).unwrap();
+        let pointer = host.as_ptr();
+        drop(host);
+        // SAFETY: it was not unmapped, which is what this is about.
+        assert_eq!(unsafe { pointer.read_volatile() }, 0);
+        go.send(()).unwrap();
+    }
+
+    #[test]
+    fn memory_is_free_again_where_no_queue_is_left_to_itself() {
+        let (device, queue, go) = held();
+        go.send(()).unwrap();
+        drop(queue);
+        let memory = device.alloc::<u32>(4).unwrap();
+        let address = memory.address();
+        drop(memory);
+        assert_eq!(device.alloc::<u32>(4).unwrap().address(), address);
+    }
+
+    #[test]
+    fn a_queue_that_was_waited_for_in_the_end_is_waited_for_when_it_is_dropped() {
+        let (_device, queue, go) = held();
+        assert!(queue.synchronize_timeout(Duration::ZERO).is_err());
+        go.send(()).unwrap();
+        queue.synchronize().unwrap();
+        let done = Arc::new(AtomicBool::new(false));
+        let late = done.clone();
+        let slow = move || {
+            // Longer than a queue is waited for that was given up.
+            std::thread::sleep(overdue::SAY + Duration::from_millis(200));
+            late.store(true, Ordering::Release);
+        };
+        queue.on_complete(Box::new(slow)).unwrap();
+        drop(queue);
+        assert!(done.load(Ordering::Acquire));
+    }
+
+    #[test]
+    fn a_queue_whose_own_function_drops_it_is_not_waited_for() {
+        let device = Device::sim(SimConfig::default()).unwrap();
+        let queue = device.queue().unwrap();
+        let (tell, told) = mpsc::channel();
+        let own = queue.clone();
+        queue
+            .on_complete(Box::new(move || {
+                drop(own);
+                tell.send(()).unwrap();
+            }))
+            .unwrap();
+        drop(queue);
+        assert_eq!(told.recv_timeout(Duration::from_secs(60)), Ok(()));
+    }
+}

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hostcall::{Awake, KernelReport, ServiceHandle, WaitError};
+use offload::overdue;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -46,15 +47,14 @@ impl Shared {
 
     /// Stops the server, when nobody uses it any more.
     fn stop(&self) -> Option<KernelReport> {
-        let mut running = lock(&self.running).take()?;
-        loop {
-            match Arc::try_unwrap(running) {
-                Ok(Running { server, .. }) => return Some(server.stop()),
-                // Somebody waits, for a slice of time at most, or attaches.
-                Err(shared) => running = shared,
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        let running = lock(&self.running).take()?;
+        // Somebody waits, for a slice of time at most, or attaches. Nobody else comes: it is not there to be found.
+        overdue::wait(
+            || "a server that stops waits for another thread of Python's that uses it".to_owned(),
+            || Arc::strong_count(&running) == 1,
+        );
+        let Running { server, .. } = Arc::into_inner(running)?;
+        Some(server.stop())
     }
 
     fn check(&self) -> PyResult<()> {

@@ -20,7 +20,7 @@ impl StackSize {
 /// What the main thread of a usual system has.
 const LEAST: usize = 8 << 20;
 /// Where the main thread's grows without a limit.
-const UNLIMITED: usize = 64 << 20;
+const UNLIMITED: usize = 32 << 20;
 /// What is behind handlers on a stack: the thread's own frames, and a page of the guard.
 const OURS: usize = 64 << 10;
 

@@ -357,7 +357,13 @@ unsafe fn next_rung_avx2(bells: *const u32, shadow: &[u32], from: usize) -> Opti
 mod tests {
     use std::ptr::NonNull;
 
+    use hostcall_abi::{Flags, Geometry};
+
     use super::*;
+    use crate::server::BufferHandle;
+    use crate::serving::PostBounds;
+    use crate::test_utils::MockDevice;
+    use crate::wire::PortBuffer;
 
     #[test]
     fn both_comparisons_find_the_same_doorbells() {
@@ -376,6 +382,33 @@ mod tests {
             assert_eq!(next_rung_portable(bells, 0, &shadow, from), expected);
             assert_eq!(next_rung(bells, 0, &shadow, from), expected);
         }
+    }
+
+    #[test]
+    fn a_port_holds_posts_up_to_the_first_call_and_no_more_than_its_area() {
+        let geometry = Geometry { slots: 1, slot_bytes: 4096, ..Geometry::new(3, 32) };
+        let served = Served::new(PortBuffer::in_process(geometry).unwrap(), 1, PostBounds::default());
+        let raw = MockDevice::new(BufferHandle(served.clone())).raw();
+        let fresh = ServerPort::new(served.memory.first_tag());
+        let held = |port| fresh.held(served.memory.words(), &geometry, port).since(fresh.tag());
+        let send = |port, at: u32, flags| raw.send(port, at, Tag::new(at as u16 + 1), 1, flags, 1, &[7]);
+        assert_eq!(held(0), 0);
+        (0..3).for_each(|at| send(0, at, Flags::default()));
+        assert_eq!(held(0), 3);
+        send(0, 3, Flags::REPLY);
+        send(0, 4, Flags::default());
+        assert_eq!(held(0), 4, "what comes behind a call is sent when it is answered");
+        // As many as there are words, each of which a device may make a message.
+        (0..geometry.request_words).for_each(|at| send(1, at, Flags::default()));
+        assert_eq!(u32::from(held(1)), geometry.request_words);
+        // The whole area again and again: the one at 0 is not behind the last.
+        raw.send(1, 0, Tag::new(geometry.request_words as u16 + 1), 1, Flags::default(), 1, &[7]);
+        assert_eq!(held(1), 0, "what was next is gone");
+        // A header of which nothing makes sense is the last.
+        send(2, 0, Flags::default());
+        send(2, 1, Flags(0x40));
+        send(2, 2, Flags::default());
+        assert_eq!(held(2), 2);
     }
 
     #[test]
