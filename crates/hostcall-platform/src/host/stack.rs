@@ -9,7 +9,6 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StackSize(Option<usize>);
 
-#[allow(dead_code, reason = "the library of AMD's packets has the default")]
 impl StackSize {
     /// So many, whatever the main thread has.
     pub const fn bytes(bytes: usize) -> Self {
