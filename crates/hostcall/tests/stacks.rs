@@ -58,3 +58,27 @@ fn an_overflow_names_the_service_whose_handler_it_was() {
         assert!(text.contains("the handler of service `Deep__down` needs more stack"), "{kind}: {text}");
     }
 }
+
+/// Sources of this crate in which a thread is made without `offload::host`, and what runs there: nothing of the application's.
+const OTHERS: [(&str, &str); 2] =
+    [("src/builtin/standard/reactor.rs", "waits for descriptors"), ("src/record/trace.rs", "writes spans to a file")];
+
+#[test]
+fn threads_that_run_code_of_the_application_are_made_by_one_function() {
+    fn sources(dir: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if std::fs::read_to_string(&path).is_ok_and(|text| text.contains("thread::Builder::new()")) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
+    let mut found = Vec::new();
+    sources(&std::path::Path::new(root).join("src"), &mut found);
+    found.sort();
+    let known: Vec<_> = OTHERS.iter().map(|(file, _)| format!("{root}{file}")).collect();
+    assert_eq!(found, known);
+}

@@ -29,7 +29,7 @@ thread_local! {
 pub fn name_overflows(doing: Doing) {
     // The first one's: they are the same.
     let _ = DOING.set(doing);
-    fault::install();
+    fault::install_for(&fault::OF_MEMORY);
 }
 
 /// The calling thread is one of ours.
@@ -76,7 +76,7 @@ fn guard() -> Option<Range<usize>> {
 /// `info` is what the system passed to the handler of `signal`.
 pub(crate) unsafe fn say(signal: c_int, info: *const siginfo_t) {
     let (start, end) = GUARD.get();
-    if !matches!(signal, libc::SIGSEGV | libc::SIGBUS) || start == end {
+    if !fault::OF_MEMORY.contains(&signal) || start == end {
         return;
     }
     // SAFETY: the caller's; these signals carry an address.

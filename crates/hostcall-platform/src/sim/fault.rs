@@ -33,13 +33,21 @@ pub(super) enum RawFault {
 
 const SIGNALS: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
 
-/// Handlers that were there before, in the order of [`SIGNALS`].
-static FORMER: OnceLock<[libc::sigaction; SIGNALS.len()]> = OnceLock::new();
+/// Those of memory, of which an overflow of a stack is one.
+pub(crate) const OF_MEMORY: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// Installs the handlers, once for the process.
-pub(crate) fn install() {
-    FORMER.get_or_init(|| {
-        SIGNALS.map(|signal| {
+/// Handlers that were there before, in the order of [`SIGNALS`].
+static FORMER: [OnceLock<libc::sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
+
+/// Installs the handler for all signals.
+pub(super) fn install() {
+    install_for(&SIGNALS);
+}
+
+/// Installs the handler for some of the signals, once for the process each.
+pub(crate) fn install_for(signals: &[c_int]) {
+    for (signal, former) in SIGNALS.into_iter().zip(&FORMER).filter(|(signal, _)| signals.contains(signal)) {
+        former.get_or_init(|| {
             // SAFETY: an all-zero `sigaction` is a valid one.
             let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
             action.sa_sigaction = handler as *const () as usize;
@@ -51,8 +59,8 @@ pub(crate) fn install() {
                 libc::sigaction(signal, &raw const action, former.as_mut_ptr());
                 former.assume_init()
             }
-        })
-    });
+        });
+    }
 }
 
 /// The stack on which the calling thread handles signals, in use until dropped on the same thread: a lane's own may have overflowed.
@@ -132,7 +140,7 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut siginfo_t, context: *mut 
 
 /// Leaves the signal to the former handler.
 unsafe fn chain(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    let former = SIGNALS.iter().position(|&s| s == signal).and_then(|i| FORMER.get().map(|all| &all[i]));
+    let former = SIGNALS.iter().position(|&s| s == signal).and_then(|i| FORMER[i].get());
     match former {
         Some(former) if former.sa_sigaction != libc::SIG_DFL && former.sa_sigaction != libc::SIG_IGN => {
             if former.sa_flags & libc::SA_SIGINFO != 0 {

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use hostcall_abi::stream::Packet;
+use offload::host::without_sigpipe;
 
 use super::format::{
     AFTER_GAP, FRAME_HEAD, FrameHead, Kind, MAX_FRAME, MAX_PROGRAMS, MAX_RINGS, MAX_TEXT, Program, counters_to_text, dispatch_frame,
@@ -124,7 +125,8 @@ impl Recording {
         let state = Arc::new(State { recorded: Mutex::new(Recorded { path: path.into(), ..Recorded::default() }), ..State::default() });
         let (queue, jobs) = mpsc::sync_channel(QUEUED);
         let theirs = state.clone();
-        let writer = std::thread::Builder::new().name("hostcall-recording".into()).spawn(move || write(file, &jobs, &theirs))?;
+        let writer =
+            std::thread::Builder::new().name("hostcall-recording".into()).spawn(move || without_sigpipe(|| write(file, &jobs, &theirs)))?;
         let buffers = (0..threads).map(|_| Mutex::default()).collect();
         Ok(Self { path: path.into(), queue, buffers, state, writer: Mutex::new(Some(writer)), described: Mutex::default() })
     }

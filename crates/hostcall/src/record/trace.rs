@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use offload::host::without_sigpipe;
 use offload::overdue;
 
 /// Spans that wait to be written, at most: 6 MiB of them, a hundredth of a second of the fastest calls.
@@ -52,7 +53,7 @@ impl Trace {
         let (spans, inbox) = sync_channel(waiting);
         let lost = Arc::new(AtomicU64::new(0));
         let writer = Writer { out: to, start: Instant::now(), lost: lost.clone(), said: 0, events: 0 };
-        let thread = std::thread::Builder::new().name("hostcall-trace".into()).spawn(move || writer.run(&inbox))?;
+        let thread = std::thread::Builder::new().name("hostcall-trace".into()).spawn(move || without_sigpipe(|| writer.run(&inbox)))?;
         Ok(Self { spans: Mutex::new(Some(spans)), lost, writer: Mutex::new(Some(thread)) })
     }
 

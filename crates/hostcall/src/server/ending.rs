@@ -1,9 +1,10 @@
 //! How a server ends, and how a port buffer leaves it.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use hostcall_abi::Status;
+use offload::host::{self, StackSize};
 use offload::overdue;
 
 use super::{BufferHandle, Server};
@@ -110,10 +111,10 @@ impl Server {
             left: Mutex::new(std::mem::take(&mut *self.left())),
             down: false,
         };
-        let all = std::sync::Arc::new(Mutex::new(Some(all)));
+        let all = Arc::new(Mutex::new(Some(all)));
         let theirs = all.clone();
-        let take = |all: &Mutex<Option<Server>>| all.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        let ending = std::thread::Builder::new().name("hostcall-ending".into()).spawn(move || drop(take(&theirs)));
+        let take = |all: &Mutex<Option<Server>>| all.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let ending = host::spawn("hostcall-ending", StackSize::default(), move || drop(take(&theirs)));
         if let Err(error) = ending {
             tell(&format_args!("a server that an inline handler drops is not ended, because there is no thread to do it: {error}"));
             // Its threads go on, and what they use stays.

@@ -294,7 +294,8 @@ fn default_threads() -> usize {
 
 /// Threads that serve the calls of kernels. Dropping it answers waiting lanes
 /// [`CallError::ServerGone`](crate::CallError::ServerGone), and says what went wrong that no [`Server::wait`] has returned: as an error in the log, or on
-/// standard error if nothing listens to the log.
+/// standard error if nothing listens to the log. It waits for inline handlers to return, and names them if that takes longer than a second; posts for
+/// which other handlers make no room within 0.4 s are not handled, and counted.
 #[derive(Debug)]
 pub struct Server {
     pub(crate) core: Arc<Core>,

@@ -79,7 +79,8 @@ impl Server {
         self.told(synchronized, report)
     }
 
-    /// As [`Server::wait`], but gives up after `limit`. Nothing is taken back: kernels and handlers go on, and can be waited for again.
+    /// As [`Server::wait`], but gives up after `limit`. Nothing is taken back: kernels and handlers go on, and can be waited for again. If
+    /// nobody does, dropping the queue does not wait for them either ([`Queue`]): a program whose kernel does not end can end.
     ///
     /// # Errors
     /// [`WaitError::Timeout`], which names the calls that are open, or as for [`Server::wait`].

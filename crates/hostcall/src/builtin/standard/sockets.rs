@@ -98,17 +98,25 @@ fn receive(net: &Net, socket: &Socket, peek: bool, into: &mut [u8]) -> Result<(u
     Err(errno::EINTR)
 }
 
+/// Sends, with flags that keep a socket whose other end is gone from raising SIGPIPE.
+#[cfg(target_os = "linux")]
+fn without_signal<T>(send: impl FnOnce(SendFlags) -> T) -> T {
+    send(SendFlags::NOSIGNAL)
+}
+
+/// Sends, where there is no such flag.
+#[cfg(not(target_os = "linux"))]
+fn without_signal<T>(send: impl FnOnce(SendFlags) -> T) -> T {
+    offload::host::without_sigpipe(|| send(SendFlags::empty()))
+}
+
 fn send(net: &Net, socket: &Socket, to: Wire, from: &[u8]) -> Result<u32, u32> {
-    #[cfg(target_os = "linux")]
-    let flags = SendFlags::NOSIGNAL;
-    #[cfg(not(target_os = "linux"))]
-    let flags = SendFlags::empty();
     let sent = if to == NONE {
-        retry_on_intr(|| net::send(socket, from, flags))
+        without_signal(|flags| retry_on_intr(|| net::send(socket, from, flags)))
     } else {
         let to = from_wire(to)?;
         net.check("to send to", to)?;
-        retry_on_intr(|| net::sendto(socket, from, flags, &to))
+        without_signal(|flags| retry_on_intr(|| net::sendto(socket, from, flags, &to)))
     };
     sent.map(|sent| sent as u32).map_err(number)
 }
