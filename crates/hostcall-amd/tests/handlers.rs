@@ -115,6 +115,27 @@ fn handlers_of_a_consumer_run_at_once_if_one_blocks_unless_they_are_to_be_serial
     assert_eq!(consumer.destroy(), 0);
 }
 
+unsafe extern "C-unwind" fn deep(_: *mut c_void, _: u32, payload: *mut u64) -> c_int {
+    /// Uses so many KiB of the calling thread's stack.
+    #[inline(never)]
+    fn down(kib: u64) -> u64 {
+        let page = std::hint::black_box([1u8; 16 << 10]);
+        if kib <= 16 { u64::from(page[0]) } else { u64::from(page[7]) + down(kib - 16) }
+    }
+    // SAFETY: eight words, of one lane.
+    unsafe { *payload = down(*payload) };
+    0
+}
+
+#[test]
+fn a_handler_has_as_much_stack_as_a_main_thread() {
+    service(159, deep);
+    let buffer = Buffer::new(1);
+    let consumer = Consumer::new(&[&buffer]);
+    assert_eq!(buffer.call(159, [7 << 10; 8]).unwrap()[0], (7 << 10) / 16);
+    assert_eq!(consumer.destroy(), 0);
+}
+
 /// What a handler leaves in a variable of its thread: the thread takes a while to end.
 struct Left;
 
