@@ -23,7 +23,7 @@ pub(crate) fn make(sh: &Shell) -> Result<()> {
     };
     // Programs carry machine code, so that nothing is compiled there; the tests' is optimised little, which is a matter of seconds instead
     // of minutes.
-    let mut json = build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--bins"])?;
+    let mut json = build("sim,nvptx,cubin:sm_90", "", &["--package", "cargo-hostcall", "--package", "hostcall-bench", "--bins"])?;
     let command = executable(&json, "cargo-hostcall").context("cargo built no command line")?;
     let tests = ["--package", "hostcall-tests", "--bins", "--test", "behaviours"];
     json += &build("sim,nvptx,cubin:sm_90", "--Ofast-compile=max", &tests)?;

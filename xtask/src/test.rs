@@ -79,7 +79,7 @@ pub(crate) fn cargo(words: &str) -> Command {
 
 /// What is off by default because it takes long to build, and is tested all the same. The same wherever the whole workspace is built: with other features
 /// cargo builds nearly everything again.
-pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats,cargo-hostcall/remote,hostcall-examples/sinks,hostcall-examples/remote";
+pub(crate) const FEATURES: &str = "cargo-hostcall/s3,cargo-hostcall/gcs,cargo-hostcall/azure,cargo-hostcall/nats,cargo-hostcall/remote,hostcall-bench/sinks,hostcall-examples/sinks,hostcall-examples/remote";
 
 /// Whether nextest is there.
 fn nextest() -> bool {

@@ -4,9 +4,9 @@ use bench_services::{Message16, units};
 use hostcall_stream::measure::FullRings;
 
 use super::Sum;
-use crate::bench::error::Error;
-use crate::bench::report::{Against, Figure, Row};
-use crate::bench::rig::Rig;
+use crate::error::Error;
+use crate::report::{Against, Figure, Row};
+use crate::rig::Rig;
 
 /// 128 rings of 512 KiB on a GPU's host; less where tests are small.
 fn rings(rig: &Rig) -> Result<(FullRings, u32), Error> {
@@ -16,7 +16,7 @@ fn rings(rig: &Rig) -> Result<(FullRings, u32), Error> {
 }
 
 /// The row of a thread that reads full rings.
-pub(in crate::bench) fn reader(rig: &Rig, name: &'static str) -> Result<Row, Error> {
+pub(crate) fn reader(rig: &Rig, name: &'static str) -> Result<Row, Error> {
     let (rings, count) = rings(rig)?;
     let took = (0..5 * rig.scale.samples).map(|_| rings.read()).min().unwrap_or_default();
     let ns = took.as_nanos() as f64 / rings.messages() as f64;
@@ -28,7 +28,7 @@ pub(in crate::bench) fn reader(rig: &Rig, name: &'static str) -> Result<Row, Err
 }
 
 /// The row of a thread that looks at rings in which there is nothing.
-pub(in crate::bench) fn sweep(rig: &Rig, name: &'static str) -> Result<Row, Error> {
+pub(crate) fn sweep(rig: &Rig, name: &'static str) -> Result<Row, Error> {
     let (rings, count) = rings(rig)?;
     let took = (0..4 * rig.scale.samples).map(|_| rings.look_in_vain(2000)).min().unwrap_or_default();
     let note = format!("one thread, best of {} x 2000 looks at {count} rings", 4 * rig.scale.samples);
@@ -37,7 +37,7 @@ pub(in crate::bench) fn sweep(rig: &Rig, name: &'static str) -> Result<Row, Erro
 
 /// The rows of sinks: one thread that turns messages in memory into tables, or into a Parquet file in memory.
 #[cfg(feature = "sinks")]
-pub(in crate::bench) fn sinks(rig: &Rig, name: &'static str) -> Result<Row, Error> {
+pub(crate) fn sinks(rig: &Rig, name: &'static str) -> Result<Row, Error> {
     use hostcall_sinks::Codec;
     use hostcall_sinks::measure::{Rate, arrow, parquet};
 
@@ -58,8 +58,8 @@ pub(in crate::bench) fn sinks(rig: &Rig, name: &'static str) -> Result<Row, Erro
 
 /// Not here.
 #[cfg(not(feature = "sinks"))]
-pub(in crate::bench) fn sinks(_: &Rig, _: &'static str) -> Result<Row, Error> {
-    Err(Error::NotHere("the command line was built without its feature `sinks`"))
+pub(crate) fn sinks(_: &Rig, _: &'static str) -> Result<Row, Error> {
+    Err(Error::NotHere("the benchmark was built without its feature `sinks`"))
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_is_in_memory_is_read_looked_at_and_kept() {
-        let rig = crate::bench::rig::tests::small();
+        let rig = crate::rig::tests::small();
         assert!(reader(&rig, "stream.reader").unwrap().figure.number() > 0.0);
         assert!(sweep(&rig, "stream.sweep").unwrap().figure.number() > 0.0);
         for name in ["stream.arrow", "stream.parquet"] {

@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn kernels_in_cpp_do_what_those_in_rust_do() {
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
         let dir = tempfile::tempdir().expect("a directory");
         let image = dir.path().join("bench.so");
         let mut compile = Command::new("g++");

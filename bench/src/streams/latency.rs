@@ -9,9 +9,9 @@ use bench_services::Message16;
 use hostcall_stream::{Batch, Flow, Handler, Report, Streams};
 use offload::{Args, HostMemory, Launch};
 
-use crate::bench::error::Error;
-use crate::bench::report::{Against, Figure, Row};
-use crate::bench::rig::{Rig, middle};
+use crate::error::Error;
+use crate::report::{Against, Figure, Row};
+use crate::rig::{Rig, middle};
 
 /// Numbers, and when each was seen.
 type Seen = Vec<(u32, Instant)>;
@@ -132,7 +132,7 @@ impl Parts {
 }
 
 /// Measures the row. As the floor, on several threads, with memory of their own.
-pub(in crate::bench) fn row(rig: &Rig, name: &'static str, floor_us: f64) -> Result<Row, Error> {
+pub(crate) fn row(rig: &Rig, name: &'static str, floor_us: f64) -> Result<Row, Error> {
     let (warm, trips, threads) = (rig.scale.calls / 10, rig.scale.calls, rig.threads(if rig.is_sim() { 1 } else { 4 })?);
     let mut all = Vec::new();
     for _ in 0..rig.scale.hosts {

@@ -367,8 +367,8 @@ impl Report {
             path if path.is_absolute() => path.file_name().map_or(argument.clone(), |name| name.to_string_lossy().into_owned()),
             _ => argument,
         };
-        let arguments = std::env::args().skip(1).filter(|argument| argument != "hostcall").map(name);
-        let command = std::iter::once("cargo hostcall".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ");
+        let arguments = std::env::args().skip(1).map(name);
+        let command = std::iter::once("cargo hostcall bench".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ");
         write(path, &self.markdown(&command))
     }
 

@@ -9,9 +9,9 @@ use bench_services::dh_comms::{HEADER_UNITS, SUB_BYTES, SUBS};
 use offload::{Args, HostMemory};
 
 use super::{Shape, rate};
-use crate::bench::error::Error;
-use crate::bench::report::{Against, Figure, Row};
-use crate::bench::rig::{Rig, median};
+use crate::error::Error;
+use crate::report::{Against, Figure, Row};
+use crate::rig::{Rig, median};
 
 /// The sub-buffers, on the host's side.
 struct Area {
@@ -122,7 +122,7 @@ fn run(rig: &Rig, each: u32) -> Result<Duration, Error> {
 }
 
 /// Measures the row: theirs, and ours in the same run.
-pub(in crate::bench) fn row(rig: &Rig, name: &'static str) -> Result<Row, Error> {
+pub(crate) fn row(rig: &Rig, name: &'static str) -> Result<Row, Error> {
     let (waves, threads) = (f64::from(rig.all_waves()), rig.threads(8)?);
     let each = rig.calibrate(|each| run(rig, each))?;
     let theirs = median(rig.scale.samples, || Ok(waves * f64::from(each) / run(rig, each)?.as_secs_f64()))?;

@@ -9,16 +9,16 @@ use hostcall_stream::{Policy, Streams};
 use offload::{Args, Memory};
 
 use super::{Bus, Receiver, Shape, Sum};
-use crate::bench::error::Error;
-use crate::bench::report::{Against, Figure, Row};
-use crate::bench::rig::{Rig, middle};
+use crate::error::Error;
+use crate::report::{Against, Figure, Row};
+use crate::rig::{Rig, middle};
 
 /// The rows: their names, what messages do without room, and whether with a window.
-pub(in crate::bench) const PRICES: [(&str, Policy, bool); 3] =
+pub(crate) const PRICES: [(&str, Policy, bool); 3] =
     [("stream.cost", Policy::Block, true), ("stream.cost.no_window", Policy::Block, false), ("stream.cost.drop", Policy::Drop, true)];
 
 /// The row of a stream to which nobody listens.
-pub(in crate::bench) const OFF: &str = "stream.off";
+pub(crate) const OFF: &str = "stream.off";
 
 /// Rows of the left matrix, which is a column; the right one has 32 columns.
 const ROWS: usize = 256;
@@ -85,7 +85,7 @@ impl<'a> Product<'a> {
 }
 
 /// Measures one row: messages that take half of the bus's rate.
-pub(in crate::bench) fn price(rig: &Rig, name: &'static str, policy: Policy, window: bool, bus: &Bus) -> Result<Row, Error> {
+pub(crate) fn price(rig: &Rig, name: &'static str, policy: Policy, window: bool, bus: &Bus) -> Result<Row, Error> {
     if window && policy == Policy::Block {
         rig.window.as_ref().map_err(|why| Error::NoWindow(why.clone()))?;
     }
@@ -125,7 +125,7 @@ pub(in crate::bench) fn price(rig: &Rig, name: &'static str, policy: Policy, win
 }
 
 /// The row of a stream to which nobody listens: against the same kernel without a message in it, and one whose messages are never reached.
-pub(in crate::bench) fn off(rig: &Rig, name: &'static str) -> Result<Row, Error> {
+pub(crate) fn off(rig: &Rig, name: &'static str) -> Result<Row, Error> {
     const KERNELS: [&str; 3] = ["stream_cost", "stream_cost_never", "stream_cost_none"];
     let (threads, product) = (rig.threads(1)?, Product::new(rig)?);
     let steps = product.steps(threads, rig.scale.sample / 10)?;

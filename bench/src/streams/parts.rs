@@ -5,9 +5,9 @@ use hostcall_stream::{Filter, Policy, Streams};
 use offload::{Args, HostMemory, Launch, Line, Memory};
 
 use super::{Receiver, Sum, issue_us};
-use crate::bench::error::Error;
-use crate::bench::report::{Against, Figure, Row};
-use crate::bench::rig::{Rig, median};
+use crate::error::Error;
+use crate::report::{Against, Figure, Row};
+use crate::rig::{Rig, median};
 
 /// The parts' bits, as the kernel has them.
 const PARTS: [(&str, u32); 11] = [
@@ -49,7 +49,7 @@ impl Bench<'_> {
 }
 
 /// Measures the row.
-pub(in crate::bench) fn row(rig: &Rig, name: &'static str, floor_us: f64) -> Result<Row, Error> {
+pub(crate) fn row(rig: &Rig, name: &'static str, floor_us: f64) -> Result<Row, Error> {
     let bench = Bench { rig, head: rig.zeroed(16)?, gate: rig.zeroed(16)?, ring: rig.device.alloc_host((512 << 10) / 4)? };
     let credit = rig.zeroed::<u64>(16)?;
     let window = rig.device.window(Line::BYTES);
