@@ -73,7 +73,7 @@ struct Arguments {
     /// Draw plots in this directory
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
-    /// Write the table of docs/performance.md to this file, in Markdown
+    /// Write the table of docs/notes/performance.md to this file, in Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
     /// Measure only latencies, rates and the plain loop, in smaller samples; this takes at most a minute

@@ -139,7 +139,7 @@ pub(crate) fn programs(sh: &Shell, out: &str, command: &str, target: &str) -> Re
         cmd!(sh, "strip {here}/{name}").quiet().run()?;
     }
     sh.create_dir(format!("{out}/docs"))?;
-    for file in sh.read_dir("docs")?.iter().filter(|file| file.extension().is_some_and(|extension| extension == "md")) {
+    for file in sh.read_dir("docs/reference")?.iter().filter(|file| file.extension().is_some_and(|extension| extension == "md")) {
         sh.copy_file(file, format!("{out}/docs"))?;
     }
     Ok(())
