@@ -62,6 +62,43 @@ static void calls_in_each_mode(void) {
   end(&host);
 }
 
+/* ---- Stack of handlers ---------------------------------------------------------------------------------------------- */
+
+/* As much as a main thread has, but for what is below. */
+static void deep(void *user, const hc_lanes *lanes, hc_call *call) {
+  volatile char block[7 << 20];
+  block[0] = block[sizeof block - 1] = 1;
+  add42(user, lanes, call);
+}
+
+static void deeper(void *user, const hc_lanes *lanes, hc_call *call) {
+  volatile char block[40 << 20];
+  block[0] = block[sizeof block - 1] = 1;
+  add42(user, lanes, call);
+}
+
+static void handlers_have_much_stack(void) {
+  hc_run mode;
+  for (mode = HC_INLINE; mode <= HC_BLOCKING; mode++) {
+    int more;
+    for (more = 0; more < 2; more++) {
+      struct host host;
+      hc_server_options options;
+      memset(&options, 0, sizeof options);
+      options.size = sizeof options;
+      options.handler_stack_kib = more ? 44 << 10 : 0;
+      begin(&host, &options, NULL, 0);
+      MUST(hc_register(host.server, &Typed__add42_definition, mode, more ? deeper : deep, NULL, NULL, NULL));
+      attach(&host);
+      write_floats(&host);
+      launch(&host, "add42", NULL, 0, LANES);
+      MUST(hc_wait(host.server, NULL));
+      check_floats(&host);
+      end(&host);
+    }
+  }
+}
+
 /* Multiplies by `user`'s number. */
 static void times(void *user, const hc_lanes *lanes, hc_call *call) {
   uint32_t i;
@@ -450,6 +487,7 @@ static void nobody_is_there(void) {
 int main(int argc, char **argv) {
   static const struct part parts[] = {
       {"calls in each mode", calls_in_each_mode},
+      {"handlers have much stack", handlers_have_much_stack},
       {"services as values", services_as_values},
       {"definitions by text", definitions_by_text},
       {"structures", structures},
