@@ -150,12 +150,7 @@ impl Mounts {
     }
 
     /// As [`Mounts::entry`], with two names.
-    pub(crate) fn entries<T>(
-        &self,
-        from: &[u8],
-        to: &[u8],
-        act: impl Fn(&Entry<'_>, &Entry<'_>) -> Result<T, Fault>,
-    ) -> Result<T, u32> {
+    pub(crate) fn entries<T>(&self, from: &[u8], to: &[u8], act: impl Fn(&Entry<'_>, &Entry<'_>) -> Result<T, Fault>) -> Result<T, u32> {
         self.attempt(|walk| act(&self.name(from, walk)?, &self.name(to, walk)?))
     }
 

@@ -30,8 +30,11 @@ impl fmt::Display for Granted<'_> {
     }
 }
 
+/// Where names of the host are compared with what a guest asked for: the root, and the directory of this process.
+pub(super) const LISTED: [&str; 2] = ["/", "."];
+
 /// Whether a name that a directory has is a directory's. `None` if it has no such name, or a link's.
-fn listed(dir: &str, name: &OsStr) -> Option<bool> {
+fn listed(dir: &Path, name: &OsStr) -> Option<bool> {
     let entry = fs::read_dir(dir).ok()?.flatten().find(|entry| entry.file_name() == name)?;
     let kind = entry.file_type().ok()?;
     (!kind.is_symlink()).then_some(kind.is_dir())
@@ -44,13 +47,13 @@ impl Mounts {
             return errno::ENOENT.into();
         }
         let shown = quoted(if path.is_empty() { b"/" } else { path });
-        self.denials.note(format_args!("for {shown}{}", Granted(self)), || self.hint(path, from_root).flag());
+        self.denials.note(format_args!("for {shown}{}", Granted(self)), || self.hint(path, from_root, LISTED.map(Path::new)).flag());
         errno::EACCES.into()
     }
 
     /// The grant that a path needs, as far as can be told: programs name what is here by names from here, and what they
     /// were granted by names of theirs.
-    fn hint(&self, path: &[u8], from_root: bool) -> DirGrant {
+    pub(super) fn hint(&self, path: &[u8], from_root: bool, [root, here]: [&Path; 2]) -> DirGrant {
         let asked = Path::new(OsStr::from_bytes(path));
         let absolute = self.list.iter().filter(|mount| mount.host.is_absolute() && mount.host != Path::new("/"));
         if let Some(mount) = absolute.into_iter().find(|mount| asked.starts_with(&mount.host)) {
@@ -63,9 +66,9 @@ impl Mounts {
         };
         // A name alone may be a file's, which is granted with the directory that it is in.
         let alone = parts.next().is_none();
-        if from_root && let Some(true) = listed("/", top) {
-            let dir = Path::new("/").join(top);
-            return DirGrant::new(dir.clone(), dir, Access::ReadWrite);
+        if from_root && let Some(true) = listed(root, top) {
+            let dir = root.join(top);
+            return DirGrant::new(dir, Path::new("/").join(top), Access::ReadWrite);
         }
         // The program is in the root of its grants, where whoever started it took it to be in one of them.
         for mount in &self.list {
@@ -76,9 +79,10 @@ impl Mounts {
                 };
             }
         }
-        match listed(".", top) {
-            Some(true) => DirGrant::new(top, top, Access::ReadWrite),
-            Some(false) => DirGrant::new(".", ".", Access::ReadWrite),
+        let dir = here.join(top);
+        match listed(here, top) {
+            Some(true) => DirGrant::new(dir.strip_prefix(".").unwrap_or(&dir), top, Access::ReadWrite),
+            Some(false) => DirGrant::new(here, ".", Access::ReadWrite),
             None if alone => DirGrant::new(DirGrant::PLACEHOLDER, "/", Access::ReadWrite),
             None => DirGrant::new(DirGrant::PLACEHOLDER, top, Access::ReadWrite),
         }

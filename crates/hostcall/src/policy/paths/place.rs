@@ -46,6 +46,11 @@ impl<'m> Place<'m> {
         if self.text.is_empty() { b"/".to_vec() } else { self.text }
     }
 
+    #[cfg(test)]
+    pub(super) fn at(self) -> At {
+        self.at
+    }
+
     pub(super) fn mount(&self) -> Option<usize> {
         self.mount
     }
