@@ -89,6 +89,11 @@ impl AsFd for Handle<'_> {
     }
 }
 
+/// Whether a descriptor stands for a link.
+fn is_link(file: impl AsFd) -> Result<bool, Fault> {
+    Ok(rustix::fs::fstat(file)?.st_mode & libc::S_IFMT == libc::S_IFLNK)
+}
+
 /// The parts of a path that count: what is between two slashes is none, nor is `.`.
 fn components(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
@@ -157,13 +162,11 @@ impl Mounts {
     /// Gives a file another name; to what a link leads, if `follow` says so, else to the link.
     pub(crate) fn link(&self, old: &[u8], new: &[u8], follow: bool) -> Result<(), u32> {
         self.attempt(|walk| {
-            if follow || old.ends_with(b"/") {
-                let old = self.place(old, true, walk)?;
-                self.name(new, walk)?.link_to_place(&old)
-            } else {
-                let old = self.name(old, walk)?;
-                self.name(new, walk)?.link_to(&old)
-            }
+            let place = self.place(old, follow, walk)?;
+            let file = place.anchor()?;
+            let new = self.name(new, walk)?;
+            // A link has no name but that in its directory.
+            if is_link(&file)? { new.link_to(&self.name(old, walk)?) } else { new.link_to_place(&place, &file) }
         })
     }
 

@@ -56,10 +56,6 @@ impl World {
     }
 }
 
-fn linux(number: i32) -> u32 {
-    number.cast_unsigned()
-}
-
 #[test]
 fn one_call_opens_whatever_is_there_and_says_what_it_is() {
     let world = World::new();

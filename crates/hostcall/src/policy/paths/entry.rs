@@ -2,7 +2,8 @@
 //!
 //! The order of refusals is the kernel's, as far as a guest can tell.
 
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::fs::File;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 
 use rustix::fs::{AtFlags, CWD, Mode, RenameFlags};
 use rustix::io::Errno;
@@ -181,24 +182,15 @@ impl<'m> Entry<'m> {
         Err(refused.into())
     }
 
-    /// Gives a file this name, too: a link that is a link's.
-    pub(crate) fn link_to(&self, old: &Self) -> Result<(), Fault> {
-        match &old.last {
-            Last::Name(name) if !name.busy => {
-                if old.found(name)? == Found::Nothing {
-                    return Err(errno::ENOENT.into());
-                }
-                self.link(old.mount, |dir, new| rustix::fs::linkat(&old.dir, name.bare(), dir, new, AtFlags::empty()))
-            }
-            // No directory has two names.
-            _ => self.link(old.mount, |_, _| Err(Errno::PERM)),
-        }
+    /// Gives a link this name, too.
+    pub(super) fn link_to(&self, old: &Self) -> Result<(), Fault> {
+        let Last::Name(name) = &old.last else { return Err(Fault::LedOut) };
+        self.link(old.mount, |dir, new| rustix::fs::linkat(&old.dir, name.bare(), dir, new, AtFlags::empty()))
     }
 
-    /// Gives what a path leads to this name, too.
-    pub(crate) fn link_to_place(&self, old: &Place<'_>) -> Result<(), Fault> {
-        let file = old.anchor()?;
-        let name = by_descriptor(&file);
+    /// Gives what is at a place this name, too.
+    pub(super) fn link_to_place(&self, old: &Place<'_>, file: &File) -> Result<(), Fault> {
+        let name = by_descriptor(file);
         self.link(old.mount(), |dir, new| rustix::fs::linkat(CWD, &name, dir, new, AtFlags::SYMLINK_FOLLOW))
     }
 
@@ -226,6 +218,6 @@ fn same(one: &Handle<'_>, other: &Handle<'_>) -> Result<bool, Fault> {
 
 /// The name that leads to what a descriptor stands for, and nowhere else: for calls that take no descriptor of what is
 /// not open.
-pub(crate) fn by_descriptor(file: &impl std::os::fd::AsRawFd) -> String {
+pub(crate) fn by_descriptor(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }

@@ -7,7 +7,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::direct::leads_out;
-use super::{Fault, Handle, Mounts, errno};
+use super::{Fault, Handle, Mounts, errno, is_link};
 
 /// Where something is, relative to an open directory.
 #[derive(Debug)]
@@ -62,6 +62,13 @@ impl<'m> Place<'m> {
 
     /// Refuses what a grant for reading does not allow.
     pub(crate) fn writable(&self) -> Result<(), Fault> {
+        if !self.is_writable()
+            && let At::Beneath(_) = self.at
+            && let Err(Fault::LedOut) = self.anchor()
+        {
+            // The rights are those of where it leads.
+            return Err(Fault::LedOut);
+        }
         self.mounts.writable(self.mount)
     }
 
@@ -74,6 +81,8 @@ impl<'m> Place<'m> {
     pub(crate) fn open(&self, flags: OFlags, mode: Mode) -> Result<OwnedFd, Fault> {
         let flags = flags | OFlags::CLOEXEC;
         let exact = flags | OFlags::NOFOLLOW;
+        // `openat2` takes none where nothing is made.
+        let mode = if flags.contains(OFlags::CREATE) { mode } else { Mode::empty() };
         let opened = match &self.at {
             At::Itself => rustix::fs::openat(&self.dir, c".", exact, mode),
             At::Beneath(path) => {
@@ -115,9 +124,4 @@ impl<'m> Place<'m> {
             Err(error) => Err(error.into()),
         }
     }
-}
-
-fn is_link(file: &OwnedFd) -> Result<bool, Fault> {
-    let mode = rustix::fs::fstat(file)?.st_mode;
-    Ok(mode & libc::S_IFMT == libc::S_IFLNK)
 }

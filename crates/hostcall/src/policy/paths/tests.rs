@@ -22,7 +22,7 @@ fn mounts(grants: &[(&str, &str, Access)]) -> (tempfile::TempDir, Mounts) {
 /// Where a path leads, without links and `..`, and whether it may be changed there.
 fn leads(mounts: &Mounts, path: &str) -> Result<(String, bool), u32> {
     let text = mounts.canonical(path.as_bytes())?;
-    let writable = mounts.at(path.as_bytes(), true, |place| Ok(place.is_writable()))?;
+    let writable = mounts.at(path.as_bytes(), true, |place| place.metadata().map(|_| place.is_writable()))?;
     Ok((String::from_utf8(text).unwrap(), writable))
 }
 
@@ -262,6 +262,11 @@ fn links_are_followed_in_the_programs_tree() {
         assert_eq!(leads(&mounts, path), Err(errno::EACCES), "{path}");
     }
     assert_eq!(leads(&mounts, "/data/one"), Err(errno::ELOOP));
+    // From a grant for reading to one for writing.
+    symlink("/data/f", host.path().join("b/back")).unwrap();
+    assert_eq!(write(&mounts, "/other/deep/back", "A"), Ok(()));
+    assert_eq!([write(&mounts, "/data/relative", ""), write(&mounts, "/other/deep/f", "")], [Err(errno::EACCES); 2]);
+    assert_eq!(fs::read_to_string(host.path().join("a/f")).unwrap(), "A");
     let is_link = |path: &str| mounts.at(path.as_bytes(), false, |place| Ok(place.metadata()?.is_symlink()));
     assert_eq!([is_link("/data/one"), is_link("/data/dir"), is_link("/data/dir/")], [Ok(true), Ok(true), Ok(false)]);
     assert_eq!(mounts.at(b"/data/twice", false, |place| place.read_link()), Ok(b"/data/relative".to_vec()));
@@ -389,7 +394,7 @@ fn granted_by(flag: &str, host: &Path) -> DirGrant {
 fn each_suggested_flag_is_accepted_and_enough() {
     let host = tempfile::tempdir().unwrap();
     let path = |path: &str| host.path().join(path);
-    for dir in ["root/etc/deep", "here/src", "here/a b", "here/x:ro", "g/in", "g/sub", "user/text"] {
+    for dir in ["root/etc", "root/etc/deep", "here/src", "here/a b", "here/x:ro", "g/in", "g/sub", "user/text"] {
         fs::create_dir_all(path(dir)).unwrap();
         fs::write(path(dir).join("f"), "found").unwrap();
     }

@@ -71,14 +71,15 @@ impl Setting {
         guests.sort_unstable();
         guests.dedup();
         let mut grants: Vec<Grant> = Vec::new();
-        for (number, guest) in guests.into_iter().enumerate() {
+        for (number, guest) in guests.iter().copied().enumerate() {
+            let is_outer = guests.iter().any(|other| within(other, guest).is_some());
             let access = random.of(&[Access::ReadOnly, Access::ReadWrite, Access::ReadWrite]);
             let outer = grants.iter().rev().find_map(|outer| Some((outer, within(guest, outer.guest)?)));
             let host = match (outer, random.below(4)) {
                 // The same directory that it hides, with other rights.
                 (Some((outer, rest)), 0 | 1) => outer.host.join(rest),
                 // A directory that another grant has as well, and no third has anything in.
-                (_, 2) if number > 0 => grants[random.below(number)].host.join("q"),
+                (_, 2) if number > 0 && !is_outer => grants[random.below(number)].host.join("q"),
                 _ => format!("h{number}").into(),
             };
             grants.push(Grant { host, guest, access });
@@ -103,8 +104,7 @@ impl Setting {
     /// Makes the files of a half.
     pub(super) fn make(&self, files: &Path, random: &mut Random) {
         for grant in &self.grants {
-            let root = files.join(&grant.host);
-            fs::create_dir_all(&root).unwrap();
+            let root = make_dirs(files, &grant.host);
             // One in four is empty.
             for _ in 0..random.of(&[0, 5, 9, 14]) {
                 let depth = random.below(3);
@@ -126,19 +126,25 @@ impl Setting {
         for grant in &self.grants {
             let outer = self.grants.iter().rev().find_map(|outer| Some((outer, within(grant.guest, outer.guest)?)));
             let Some((outer, rest)) = outer else { continue };
-            let mut dir = files.join(&outer.host);
-            for part in rest.split('/') {
-                dir.push(part);
-                if dir.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir()) {
-                    fs::remove_file(&dir).unwrap();
-                }
-                let _ = fs::create_dir(&dir);
-            }
+            make_dirs(files, &outer.host.join(rest));
         }
         for grant in &self.grants {
-            fs::create_dir_all(files.join(&grant.host)).unwrap();
+            make_dirs(files, &grant.host);
         }
     }
+}
+
+/// Makes a directory below another, whatever is there.
+fn make_dirs(files: &Path, dir: &Path) -> PathBuf {
+    fs::create_dir_all(files).unwrap();
+    dir.components().fold(files.to_owned(), |dir, part| {
+        let dir = dir.join(part);
+        if dir.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir()) {
+            fs::remove_file(&dir).unwrap();
+        }
+        let _ = fs::create_dir(&dir);
+        dir
+    })
 }
 
 /// A path: of few names, so that many are there.
