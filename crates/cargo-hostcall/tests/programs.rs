@@ -37,10 +37,35 @@ fn what_is_not_granted_is_denied_and_the_flag_is_named() {
     needs_toolchain!();
     let ran = run(&[], "wordcount", &["text"], b"");
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("--dir HOST::text"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("`--dir HOST::/`"), "{}", ran.stderr);
     let ran = run(&[], "net", &["client", "127.0.0.1:1"], b"");
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("PermissionDenied") && ran.stderr.contains("--net"), "{}", ran.stderr);
+}
+
+/// What is said to whoever runs a program is done, word by word: a file named alone, a file in a directory, and too little granted.
+#[test]
+fn the_flag_that_is_named_for_a_refused_path_is_accepted_and_enough() {
+    needs_toolchain!();
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::create_dir(dir.path().join("w")).expect("made");
+    std::fs::write(dir.path().join("w/x.txt"), "one two").expect("written");
+    let named = |ran: &support::Ran, before: &str| {
+        let (_, flag) = ran.stderr.split_once(&format!("{before}`--dir ")).unwrap_or_else(|| panic!("{ran:?}"));
+        flag.split('`').next().expect("it ends").to_owned()
+    };
+    for (asked, host) in [("x.txt", dir.path().join("w")), ("w/x.txt", dir.path().join("w"))] {
+        let refused = run(&[], "search", &["two", asked], b"");
+        assert_ne!(refused.code, Some(0), "{refused:?}");
+        let flag = named(&refused, ": ").replacen("HOST", host.to_str().expect("text"), 1);
+        let ran = run(&["--dir", &flag], "search", &["two", asked], b"").succeeded();
+        assert!(ran.text().contains("one two"), "{ran:?}");
+    }
+    let grant = format!("{}::w:ro", dir.path().join("w").display());
+    let mut refused = run(&["--dir", &grant], "unixfs", &["w"], b"");
+    refused.stderr = refused.stderr.lines().filter(|line| line.contains("to write below /w,")).collect();
+    assert_eq!(named(&refused, " instead of "), grant);
+    run(&["--dir", &named(&refused, ": ")], "unixfs", &["w"], b"").succeeded();
 }
 
 #[test]

@@ -1,24 +1,27 @@
 //! Services of files and directories, except reading and writing bytes, which [`super::transfer`] does.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
-use cap_std::fs::{Metadata, OpenOptions};
 use hostcall_abi::services::open;
-use rustix::fs::SeekFrom;
+use rustix::fs::{Mode, OFlags, RenameFlags, SeekFrom};
 
 use super::clock::since_epoch;
 use super::context::{Context, answer, owner_of};
 use super::errno::check;
 use super::listing::{Directory, kind_of, next_entry};
-use super::opening::{self, at, at_both};
 use super::table::{FileTable, Open, OpenFile};
-use super::{define, errno, renaming};
-use crate::policy::{Place, Policy};
+use super::{define, errno, opening};
+use crate::policy::Policy;
 use crate::service::Invocation;
 use crate::service::{Failure, Service};
 
+/// The permission bits of what is made, of which the system takes away what its user does not want.
+const MODES: [u32; 2] = [0o666, 0o777];
+
 /// The options of an open, if they make sense together: `std`'s rules.
-fn options(bits: u32) -> Result<OpenOptions, u32> {
+fn options(bits: u32) -> Result<OFlags, u32> {
     let on = |bit| bits & bit != 0;
     let writes = on(open::WRITE) || on(open::APPEND);
     let creates = on(open::CREATE) || on(open::CREATE_NEW);
@@ -29,52 +32,78 @@ fn options(bits: u32) -> Result<OpenOptions, u32> {
     if !sensible {
         return Err(errno::EINVAL);
     }
-    let mut options = OpenOptions::new();
-    options.read(on(open::READ)).write(on(open::WRITE)).append(on(open::APPEND)).truncate(on(open::TRUNCATE));
-    options.create(on(open::CREATE)).create_new(on(open::CREATE_NEW));
-    Ok(options)
+    let mut flags = match (on(open::READ), writes) {
+        (true, true) => OFlags::RDWR,
+        (false, true) => OFlags::WRONLY,
+        _ => OFlags::RDONLY,
+    };
+    flags.set(OFlags::APPEND, on(open::APPEND));
+    flags.set(OFlags::CREATE, creates);
+    flags.set(OFlags::EXCL, on(open::CREATE_NEW));
+    // What is new is empty.
+    flags.set(OFlags::TRUNC, on(open::TRUNCATE) && !on(open::CREATE_NEW));
+    Ok(flags)
 }
 
 fn open_file(policy: &Policy, files: &FileTable, owner: usize, path: &[u8], bits: u32) -> Result<u64, u32> {
-    at(&policy.mounts, path, true, |mut place| {
-        let mut options = options(bits)?;
+    policy.mounts.at(path, bits & open::CREATE_NEW == 0, |place| {
+        let flags = options(bits)?;
         let writes = bits & !open::READ != 0;
         if writes {
-            place = place.writable()?;
+            place.writable()?;
         }
         if !files.has_room() {
             return Err(errno::EMFILE.into());
         }
-        let file = opening::open(&place, &mut options, 0)?;
+        let file = opening::open(place, flags, MODES[0])?;
         let open = OpenFile::new(file, bits & open::READ != 0, writes, place.is_writable());
         Ok(files.insert(owner, Open::File(Arc::new(open)))?)
     })
 }
 
 fn open_dir(policy: &Policy, files: &FileTable, owner: usize, path: &[u8]) -> Result<u64, u32> {
-    at(&policy.mounts, path, true, |place| {
+    policy.mounts.at(path, true, |place| {
         if !files.has_room() {
             return Err(errno::EMFILE.into());
         }
-        let dir = place.dir.open_dir(&place.path)?.into_std_file();
+        let dir = place.open(OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?.into();
         Ok(files.insert(owner, Open::Dir(Arc::new(Directory::new(dir, place.is_writable()))))?)
     })
 }
 
 fn stat(metadata: &Metadata) -> [u64; 5] {
-    use cap_std::fs::MetadataExt;
-    let (seconds, nanos) = metadata.modified().map_or((0, 0), |time| since_epoch(time.into_std()));
+    let (seconds, nanos) = metadata.modified().map_or((0, 0), since_epoch);
     [metadata.len(), u64::from(kind_of(metadata.file_type())), u64::from(metadata.mode()), seconds.cast_unsigned(), u64::from(nanos)]
 }
 
-fn stat_path(policy: &Policy, path: &[u8], follow: bool) -> Result<[u64; 5], u32> {
-    at(&policy.mounts, path, follow, |Place { dir, path, .. }| {
-        Ok(stat(&if follow { dir.metadata(&path) } else { dir.symlink_metadata(&path) }?))
-    })
+fn make_dir(policy: &Policy, path: &[u8]) -> Result<(), u32> {
+    policy.mounts.entry(path, |entry| entry.make_dir(Mode::from_raw_mode(MODES[1])).map(drop))
 }
 
-fn rename(policy: &Policy, from: &[u8], to: &[u8]) -> Result<(), u32> {
-    at_both(&policy.mounts, from, false, to, |from, to| renaming::rename(from, to, 0))
+/// With all directories above it that are missing. One that is there already is as good as one that was made.
+fn make_dirs(policy: &Policy, path: &[u8]) -> Result<(), u32> {
+    let made = |path: &[u8]| match make_dir(policy, path) {
+        Err(error) if error != errno::ENOENT => {
+            let is_dir = policy.mounts.at(path, true, |place| Ok(place.metadata()?.is_dir()));
+            if is_dir == Ok(true) { Ok(()) } else { Err(error) }
+        }
+        done => done,
+    };
+    // The longest way that is there, and then from there on.
+    let whole = path.iter().rposition(|byte| *byte != b'/').map_or(path.len(), |at| at + 1);
+    let mut ends = vec![whole];
+    loop {
+        let end = ends[ends.len() - 1];
+        match made(&path[..end]) {
+            Ok(()) => break,
+            Err(errno::ENOENT) => {}
+            Err(error) => return Err(error),
+        }
+        let Some(slash) = path[..end].iter().rposition(|byte| *byte == b'/') else { return Err(errno::ENOENT) };
+        let Some(above) = path[..slash].iter().rposition(|byte| *byte != b'/') else { return Err(errno::ENOENT) };
+        ends.push(above + 1);
+    }
+    ends.iter().rev().skip(1).try_for_each(|end| made(&path[..*end]))
 }
 
 fn seek(files: &FileTable, owner: usize, handle: u64, whence: u32, offset: i64) -> Result<u64, u32> {
@@ -94,13 +123,12 @@ fn seek(files: &FileTable, owner: usize, handle: u64, whence: u32, offset: i64) 
 /// A service on one path that says only whether it worked.
 fn on_path<F>(context: &Context, defined: &Service, policy: &Arc<Policy>, act: F) -> Service
 where
-    F: Fn(&Place) -> std::io::Result<()> + Send + Sync + 'static,
+    F: Fn(&Policy, &[u8]) -> Result<(), u32> + Send + Sync + 'static,
 {
     let policy = policy.clone();
     context.blocking(defined, move |call| {
         let path = call.slice::<u8>()?;
-        let result = at(&policy.mounts, path, false, |place| Ok(act(&place.writable()?)?));
-        answer(call, result)
+        answer(call, act(&policy, path))
     })
 }
 
@@ -155,29 +183,25 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::files::stat(|_| Err(0)), move |call| {
         let handle = call.fixed()?;
         let file = f.file(owner_of(call.report()), handle);
-        let result = file.and_then(|file| check(Metadata::from_file(&file.file)).map(|metadata| stat(&metadata)));
+        let result = file.and_then(|file| check(file.file.metadata()).map(|metadata| stat(&metadata)));
         answer(call, result)
     }));
     let p = policy.clone();
     all.push(context.blocking(&define::files::stat_path(|_, _| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
         let follow = call.fixed()?;
-        answer(call, stat_path(&p, path, follow))
+        answer(call, p.mounts.at(path, follow, |place| Ok(stat(&place.metadata()?))))
     }));
     let p = policy.clone();
     all.push(context.blocking(&define::files::rename(|_, _| Err(0)), move |call| {
         let (from, to) = (call.slice::<u8>()?, call.slice::<u8>()?);
-        answer(call, rename(&p, from, to))
+        answer(call, p.mounts.entries(from, to, |from, to| from.rename(to, RenameFlags::empty())))
     }));
     let p = policy.clone();
     all.push(context.blocking(&define::files::create_dir(|_, _| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
         let all = call.fixed::<bool>()?;
-        let result = at(&p.mounts, path, false, |place| {
-            let Place { dir, path, .. } = place.writable()?;
-            Ok(if all { dir.create_dir_all(&path) } else { dir.create_dir(&path) }?)
-        });
-        answer(call, result)
+        answer(call, if all { make_dirs(&p, path) } else { make_dir(&p, path) })
     }));
     let f = files.clone();
     all.push(context.blocking(&define::files::next_entry(|_, _| Err(0)), move |call| {
@@ -189,11 +213,10 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         call.reply(&result, &[&name[..found]]);
         Ok(())
     }));
-    all.push(on_path(context, &define::files::remove_file(|_| Err(0)), policy, |place| place.dir.remove_file(&place.path)));
-    all.push(on_path(context, &define::files::remove_dir(|_| Err(0)), policy, |place| {
-        // With a slash at its end it is the same directory, and a link is none either way.
-        place.dir.remove_dir(place.path.components().as_path())
-    }));
+    let remove_file = |policy: &Policy, path: &[u8]| policy.mounts.entry(path, |entry| entry.remove_file());
+    all.push(on_path(context, &define::files::remove_file(|_| Err(0)), policy, remove_file));
+    let remove_dir = |policy: &Policy, path: &[u8]| policy.mounts.entry(path, |entry| entry.remove_dir());
+    all.push(on_path(context, &define::files::remove_dir(|_| Err(0)), policy, remove_dir));
     let f = files.clone();
     all.push(context.blocking(&define::files::sync(|_| Err(0)), move |call| {
         let handle = call.fixed()?;

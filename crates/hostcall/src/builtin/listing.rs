@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use super::errno::{self, check};
 
 /// See `hostcall_abi::services::kind`.
-pub(super) fn kind_of(file_type: cap_std::fs::FileType) -> u32 {
+pub(super) fn kind_of(file_type: std::fs::FileType) -> u32 {
     if file_type.is_file() {
         kind::FILE
     } else if file_type.is_dir() {

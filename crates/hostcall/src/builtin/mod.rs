@@ -8,12 +8,10 @@ mod console;
 mod context;
 mod define;
 mod environment;
-mod errno;
 mod files;
 mod listing;
 mod opening;
 mod process;
-mod renaming;
 mod socket;
 mod standard;
 mod table;
@@ -25,7 +23,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::policy::{Budget, Policy};
+use crate::policy::{Budget, Policy, errno};
 use crate::record::Report;
 use crate::service::Service;
 use context::{Context, owner_of};

@@ -18,6 +18,7 @@ use crate::service::out::OutsIn;
 use crate::service::registry::Registered;
 use crate::wire::{StagedRegion, Staging};
 
+mod mounts;
 mod unix;
 mod waits;
 
@@ -85,6 +86,11 @@ impl World {
         let mut policy = Policy::new();
         policy.dir(grant).unwrap();
         policy.env("LANG", "C").arg("first").arg("zweites Argument").limits(limits);
+        Self::of_policy(host, policy)
+    }
+
+    /// With this policy.
+    fn of_policy(host: tempfile::TempDir, policy: Policy) -> Self {
         let (sink, out) = Sink::buffer();
         let builtins = Builtins::new(policy, Console::new(sink, Sink::Null));
         let services = builtins.services();
@@ -449,7 +455,7 @@ fn a_fifo_that_nobody_uses_holds_no_thread() {
         assert!(world.call::<Result<[u64; 5], u32>>("Files__stat_path", &args().text(path).with(true)).is_ok());
     }
     let [denial] = &world.builtins.denials()[..] else { panic!("one denial") };
-    assert_eq!(denial.flag, "--dir HOST::/data:special");
+    assert_eq!(denial.flag, format!("--dir {}::/data:special", world.granted().display()));
 
     let world = World::new().granting(DirGrant::with_special_files);
     fifo(&world, "fifo");

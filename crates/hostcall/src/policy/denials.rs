@@ -13,13 +13,26 @@ use crate::record::tally::{Counted, Tally};
 pub struct Denial {
     /// What it asked for: `to connect to 192.0.2.1:80`.
     pub what: String,
-    /// The flag of `cargo hostcall run` that grants it. The builder's methods are of the same names.
+    /// The flag of `cargo hostcall run` that grants it. The builder's methods are of the same names. Where it says
+    /// `HOST`, only whoever runs the program knows which directory is meant.
     pub flag: String,
+    /// The flag that has to be left out for it: what is granted is granted otherwise.
+    pub instead_of: Option<String>,
 }
 
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the program asked {}, which is not granted: `{}` grants it", self.what, self.flag)
+        let Self { what, flag, instead_of } = self;
+        write!(f, "the program asked {what}, which is not granted: `{flag}`")?;
+        if let Some(other) = instead_of {
+            write!(f, " instead of `{other}`")?;
+        }
+        f.write_str(" grants it")?;
+        match flag.strip_prefix("--dir HOST::") {
+            Some("/") => f.write_str(" (HOST: the directory that it is in)"),
+            Some(_) => f.write_str(" (HOST: the directory that the program is to see there)"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -37,10 +50,23 @@ struct Kept {
 impl Denials {
     /// Notes what was asked for, if it is new, with the flag that `flag` finds out.
     pub(crate) fn note(&self, what: impl fmt::Display, flag: impl FnOnce() -> String) {
+        self.keep(what, || (flag(), None));
+    }
+
+    /// As [`Denials::note`], with the flag that grants it and the one in whose place it comes.
+    pub(crate) fn instead(&self, what: impl fmt::Display, flags: impl FnOnce() -> [String; 2]) {
+        self.keep(what, || {
+            let [flag, other] = flags();
+            (flag, Some(other))
+        });
+    }
+
+    fn keep(&self, what: impl fmt::Display, flags: impl FnOnce() -> (String, Option<String>)) {
         let Kept { list, tally } = &*self.0;
         let tag = tally.tag((), &what);
         if tally.count(tag) == Counted::New {
-            let denial = Denial { what: what.to_string(), flag: flag() };
+            let (flag, instead_of) = flags();
+            let denial = Denial { what: what.to_string(), flag, instead_of };
             let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
             if tally.insert(tag, list.len()) == Counted::New {
                 list.push(denial);
@@ -79,7 +105,7 @@ mod tests {
         assert_eq!(denials.take().len(), KEEP);
         denials.note("for 3", || "--net".into());
         denials.note("for 3", || "--net".into());
-        assert_eq!(denials.take(), [Denial { what: "for 3".into(), flag: "--net".into() }]);
+        assert_eq!(denials.take(), [Denial { what: "for 3".into(), flag: "--net".into(), instead_of: None }]);
         assert!(denials.take().is_empty());
     }
 }

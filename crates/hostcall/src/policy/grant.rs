@@ -2,9 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 use std::str::FromStr;
+
+use super::quoted::quoted;
 
 /// What may be done in a granted directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,25 @@ impl DirGrant {
     /// A grant of `host` under the name `guest`, without FIFOs and devices.
     pub fn new(host: impl Into<PathBuf>, guest: impl Into<OsString>, access: Access) -> Self {
         Self { host: host.into(), guest: guest.into(), access, special: false }
+    }
+
+    /// Where only a user knows which directory of the host is meant.
+    pub(crate) const PLACEHOLDER: &str = "HOST";
+
+    /// The flag of `cargo hostcall run` that grants it, as a shell reads it.
+    pub(crate) fn flag(&self) -> String {
+        let text = self.text().or_else(|| Self { host: Self::PLACEHOLDER.into(), ..self.clone() }.text());
+        format!("--dir {}", quoted(text.as_deref().unwrap_or(OsStr::new(Self::PLACEHOLDER)).as_bytes()))
+    }
+
+    /// The text that [`DirGrant::parse`] reads as this grant. `None` if there is none.
+    fn text(&self) -> Option<OsString> {
+        let (host, guest) = (self.host.as_os_str().as_bytes(), self.guest.as_bytes());
+        let names = [host.to_vec(), [host, b"::", guest].concat()];
+        let special = if self.special { ":special" } else { "" };
+        let access = if self.access == Access::ReadOnly { [":ro", ":ro"] } else { ["", ":rw"] };
+        let ways = names.iter().flat_map(|names| access.map(|access| [names, access.as_bytes(), special.as_bytes()].concat()));
+        ways.map(OsString::from_vec).find(|text| Self::parse(text).is_ok_and(|grant| grant == *self))
     }
 
     /// With the FIFOs and character devices in it.
@@ -151,6 +172,22 @@ mod tests {
         for text in ["", "::x", "x::", ":ro", ":special", ":special:ro", "::"] {
             assert!(text.parse::<DirGrant>().is_err(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn the_flag_of_a_grant_is_one_word_that_says_the_same() {
+        for text in ["a", "a:ro", "a::/b", "a b::c", "/x::y:ro:rw", "x:special:rw", "::"] {
+            let (host, guest) = text.split_once("::").unwrap_or((text, text));
+            for (access, special) in [(Access::ReadOnly, false), (Access::ReadWrite, true), (Access::ReadWrite, false)] {
+                let grant = DirGrant { special, ..DirGrant::new(host, guest, access) };
+                match grant.text() {
+                    Some(text) => assert_eq!(DirGrant::parse(&text).unwrap(), grant),
+                    None => assert!(text == "::", "{grant:?}"),
+                }
+            }
+        }
+        assert_eq!(DirGrant::new("/a b", "c", Access::ReadOnly).flag(), "--dir '/a b::c:ro'");
+        assert_eq!(DirGrant::new("with::two", "c", Access::ReadOnly).flag(), "--dir HOST::c:ro");
     }
 
     #[test]

@@ -1,16 +1,17 @@
 //! What a kernel may touch. A kernel is an untrusted guest. By default it gets standard output, standard error and the
 //! clock, and nothing else.
 //!
-//! Directories are granted under guest names. `cap-std` resolves paths inside them: it opens each component relative
-//! to the granted directory, and refuses whatever leads out of it, symbolic links included. [`paths`](self) says how a
-//! guest's path finds its grant.
+//! Directories are granted under guest names, as if they were mounted in a tree of the guest's. [`paths`](self) says
+//! how a guest's path finds what it names, and with which rights.
 
 mod clock;
 mod denials;
+pub(crate) mod errno;
 mod grant;
 mod limits;
 mod net;
 mod paths;
+mod quoted;
 
 use std::ffi::{OsStr, OsString};
 
@@ -21,7 +22,7 @@ pub use net::{NetGrant, NetGrantError};
 
 pub(crate) use limits::Budget;
 pub(crate) use net::Net;
-pub(crate) use paths::{Mounts, Place};
+pub(crate) use paths::{Entry, Mounts, Place, by_descriptor};
 
 /// Everything granted to the programs of one server.
 #[derive(Debug, Default)]

@@ -1,143 +1,121 @@
-//! How a guest's path finds its grant.
+//! The guest's tree, and the one way from a path to what it names.
 //!
-//! Guests see one tree. A path is cut at `/`; `.` and empty components are left out. A path that does not begin with `/`
-//! starts in the directory that the policy says, which is the root unless it says another. The path's components are compared
-//! with the grants' names. The longest name that the path begins with is its grant, and the rest of the path is resolved inside
-//! it by `cap-std`, which refuses whatever leads out of the granted directory. Then, and if there is `..` before or within the
-//! name, [`links`] says where the path leads in the guest's tree: perhaps to another grant. The directories above a grant are
-//! there, too ([`above`]), also where they are in another grant whose directory has none of that name. The kernel's own trees, `/proc` and `/sys`, are not there unless they are granted: whoever looks
-//! for something in them is told so, and not that it is refused.
+//! Guests see one tree. Grants are mounted in it, as a kernel mounts directories: at a grant's name its directory is
+//! seen, and whatever was there before is hidden. The *nodes* of the tree are the names of grants and what is above
+//! them. They are always directories, never links, and a guest cannot rename, remove or make them. Where a node is no
+//! grant, and the grant around it has no directory of that name, an empty directory of the server's is seen ([`above`]).
 //!
-//! Paths are bytes, as the system has them.
+//! A path becomes a [`Place`] (what it leads to) or an [`Entry`] (a name in a directory, which may be free). Nothing
+//! else makes one, and all that is done with paths is done through them. Their rights are those of the grant in which
+//! they *are*, whatever names, `..` and links led there. There are two ways:
+//!
+//! * A path that begins with the name of a grant with no other grant below it is resolved by the system, which leaves
+//!   no granted directory: one `openat2`. It leads out of it only by [`Fault::LedOut`].
+//! * All other paths are [walked](walk) part by part, each relative to an open directory.
+//!
+//! So a directory that is renamed while a path is resolved leads nowhere that was not granted.
+//!
+//! The kernel's own trees, `/proc` and `/sys`, are not there unless they are granted: whoever looks for something in
+//! them is told so, and not that it is refused. Paths are bytes, as the system has them.
+
+mod above;
+mod direct;
+mod entry;
+mod hints;
+mod place;
+mod tree;
+mod walk;
+
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fmt;
-use std::io::ErrorKind;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use cap_std::ambient_authority;
-use cap_std::fs::Dir;
-use hostcall_abi::services::errno;
+use rustix::fs::{CWD, Mode, OFlags};
 
 use self::above::Above;
+use self::tree::{Node, Tree};
 use super::denials::Denials;
+use super::errno::{self, Fault};
 use super::grant::{Access, DirGrant, GrantError};
 
+pub(crate) use self::entry::{Entry, by_descriptor};
+pub(crate) use self::place::Place;
+
+/// A granted directory.
 #[derive(Debug)]
 struct Mount {
-    name: Vec<Box<[u8]>>,
-    /// The name as [`Place::grant`].
-    text: Arc<OsStr>,
+    grant: DirGrant,
+    /// Where it is in the guest's tree.
+    node: Node,
     /// The host's directory, from the root.
     host: PathBuf,
-    dir: Arc<Dir>,
-    access: Access,
-    special: bool,
+    dir: OwnedFd,
 }
 
 /// The granted directories.
 #[derive(Debug, Default)]
 pub(crate) struct Mounts {
     list: Vec<Mount>,
+    tree: Tree,
     /// Where relative paths start: one slash before each component, so that the root is empty.
     start: Vec<u8>,
     above: Above,
     pub(crate) denials: Denials,
 }
 
-/// Trees that tell a program of its own kernel. It has none.
-const OF_KERNELS: [&[u8]; 2] = [b"proc", b"sys"];
+/// How often a path is walked anew, if what it names is exchanged again and again meanwhile.
+const WALKS: usize = 16;
+/// The most bytes of a path, as Linux has it.
+const PATH: usize = 4095;
 
-/// Where a guest's path leads.
-#[derive(Clone, Debug)]
-pub(crate) struct Place {
-    pub(crate) dir: Arc<Dir>,
-    /// Never empty, never absolute.
-    pub(crate) path: PathBuf,
-    /// The grant's name: one slash before each component.
-    pub(crate) grant: Arc<OsStr>,
-    access: Access,
-    special: bool,
-    denials: Denials,
+/// An open directory.
+#[derive(Debug)]
+enum Handle<'a> {
+    Borrowed(BorrowedFd<'a>),
+    Owned(OwnedFd),
 }
 
-impl Place {
-    /// Whether the grant is one for writing.
-    pub(crate) fn is_writable(&self) -> bool {
-        self.access == Access::ReadWrite
-    }
-
-    /// Whether the grant has its FIFOs and devices.
-    pub(crate) fn has_special_files(&self) -> bool {
-        self.special
-    }
-
-    fn name(&self) -> std::path::Display<'_> {
-        Path::new(if self.grant.is_empty() { OsStr::new("/") } else { &self.grant }).display()
-    }
-
-    /// Refuses FIFOs and devices under a grant that does not say that it has them.
-    pub(crate) fn special_files(&self) -> Result<(), u32> {
-        if self.special {
-            return Ok(());
+impl AsFd for Handle<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Borrowed(fd) => *fd,
+            Self::Owned(fd) => fd.as_fd(),
         }
-        let name = self.name();
-        self.denials.note(format_args!("to open a FIFO or a device below {name}"), || format!("--dir HOST::{name}:special"));
-        Err(errno::EACCES)
-    }
-
-    /// Refuses what a read-only grant does not allow.
-    pub(crate) fn writable(self) -> Result<Self, u32> {
-        if self.is_writable() {
-            return Ok(self);
-        }
-        let name = self.name();
-        self.denials.note(format_args!("to write below {name}, which is granted for reading"), || format!("--dir HOST::{name}"));
-        Err(errno::EACCES)
     }
 }
 
+/// Whether a descriptor stands for a link.
+fn is_link(file: impl AsFd) -> Result<bool, Fault> {
+    Ok(rustix::fs::fstat(file)?.st_mode & libc::S_IFMT == libc::S_IFLNK)
+}
+
+/// The parts of a path that count: what is between two slashes is none, nor is `.`.
 fn components(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
-}
-
-fn path_of(bytes: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(bytes))
-}
-
-/// What the program has instead, for messages about a path that is in no grant.
-struct Granted<'a>(&'a [Mount]);
-
-impl fmt::Display for Granted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, mount) in self.0.iter().enumerate() {
-            let name = if mount.text.is_empty() { OsStr::new("/") } else { &mount.text };
-            write!(f, "{}{}", if i == 0 { " beside what is granted (" } else { ", " }, Path::new(name).display())?;
-        }
-        f.write_str(if self.0.is_empty() { "" } else { ")" })
-    }
 }
 
 impl Mounts {
     pub(crate) fn add(&mut self, grant: &DirGrant) -> Result<(), GrantError> {
         let guest = grant.guest.as_bytes();
-        let name: Vec<Box<[u8]>> = components(guest).map(Box::from).collect();
-        if guest.contains(&0) || name.iter().any(|part| **part == *b"..") {
+        if guest.contains(&0) || components(guest).any(|part| part == b"..") {
             return Err(GrantError::Name { guest: grant.guest.clone() });
         }
-        if self.list.iter().any(|mount| mount.name == name) {
+        let known = components(guest).try_fold(Tree::ROOT, |node, part| self.tree.child(node, part));
+        if known.is_some_and(|node| self.tree.mount(node).is_some()) {
             return Err(GrantError::Taken { guest: grant.guest.clone() });
         }
-        let dir = Dir::open_ambient_dir(&grant.host, ambient_authority())
-            .map_err(|source| GrantError::Open { host: grant.host.clone(), source })?;
-        let text = name.iter().flat_map(|part| [b"/", &**part].concat()).collect::<Vec<u8>>();
-        let text = OsStr::from_bytes(&text).into();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let dir = rustix::fs::openat(CWD, &grant.host, flags, Mode::empty())
+            .map_err(|error| GrantError::Open { host: grant.host.clone(), source: error.into() })?;
         // For hints only: without it there are fewer.
         let host = grant.host.canonicalize().unwrap_or_else(|_| grant.host.clone());
-        self.list.push(Mount { name, text, host, dir: Arc::new(dir), access: grant.access, special: grant.special });
+        let node = self.tree.mount_at(components(guest), self.list.len());
+        self.list.push(Mount { grant: grant.clone(), node, host, dir });
         Ok(())
     }
 
@@ -151,109 +129,114 @@ impl Mounts {
         if self.start.is_empty() { b"/" } else { &self.start }
     }
 
-    /// The path from the root on.
-    fn absolute<'a>(&self, path: &'a [u8]) -> Cow<'a, [u8]> {
-        if self.start.is_empty() || path.is_empty() || path.starts_with(b"/") {
-            return path.into();
-        }
-        [&self.start, &b"/"[..], path].concat().into()
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The grant that a guest's path is in, and the path inside it.
-    pub(crate) fn resolve(&self, path: &[u8]) -> Result<Place, u32> {
-        if path.is_empty() {
-            return Err(errno::ENOENT);
+    /// A path that can be one, from the root on.
+    fn absolute<'p>(&self, path: &'p [u8]) -> Result<Cow<'p, [u8]>, Fault> {
+        match path {
+            [] => Err(errno::ENOENT.into()),
+            _ if path.contains(&0) => Err(errno::EINVAL.into()),
+            _ if path.len() > PATH => Err(errno::ENAMETOOLONG.into()),
+            [b'/', ..] => Ok(path.into()),
+            _ => Ok([&self.start, &b"/"[..], path].concat().into()),
         }
-        if path.contains(&0) {
-            return Err(errno::EINVAL);
-        }
-        let path = self.absolute(path);
-        if let Some(place) = self.find(&path) {
-            return Ok(place);
-        }
-        if components(&path).any(|part| part == b"..") {
-            return self.resolve_links(&path, false);
-        }
-        if components(&path).next().is_some_and(|top| OF_KERNELS.contains(&top)) {
-            return Err(errno::ENOENT);
-        }
-        let shown = path_of(&path).display();
-        self.denials.note(format_args!("for {shown}{}", Granted(&self.list)), || format!("--dir {}", self.hint(&path)));
-        Err(errno::EACCES)
     }
 
-    /// As [`resolve`](Self::resolve), without a word about a path that is in no grant.
-    fn find(&self, path: &[u8]) -> Option<Place> {
-        let begins = |mount: &&Mount| {
-            let mut parts = components(path);
-            mount.name.iter().all(|part| parts.next() == Some(&**part))
-        };
-        let Some(mount) = self.list.iter().filter(begins).max_by_key(|mount| mount.name.len()) else { return self.find_above(path) };
-        let mut rest: PathBuf = components(path).skip(mount.name.len()).map(OsStr::from_bytes).collect();
-        if rest.as_os_str().is_empty() {
-            rest.push(".");
-        } else if self.is_way_to_grant(path, mount, &rest) {
-            return self.find_above(path);
-        } else if path.ends_with(b"/") || path.ends_with(b"/.") {
-            // What has a slash at its end must be a directory.
-            rest.push("");
-        }
-        Some(Place {
-            dir: mount.dir.clone(),
-            path: rest,
-            grant: mount.text.clone(),
-            access: mount.access,
-            special: mount.special,
-            denials: self.denials.clone(),
+    /// Does something with what a path leads to; through a link at its end, if `follow` says so.
+    pub(crate) fn at<T>(&self, path: &[u8], follow: bool, act: impl Fn(&Place<'_>) -> Result<T, Fault>) -> Result<T, u32> {
+        self.attempt(|walk| act(&self.place(path, follow, walk)?))
+    }
+
+    /// Does something with a name in a directory. A link of that name is what is meant, not what it leads to.
+    pub(crate) fn entry<T>(&self, path: &[u8], act: impl Fn(&Entry<'_>) -> Result<T, Fault>) -> Result<T, u32> {
+        self.attempt(|walk| act(&self.name(path, walk)?))
+    }
+
+    /// As [`Mounts::entry`], with two names.
+    pub(crate) fn entries<T>(&self, from: &[u8], to: &[u8], act: impl Fn(&Entry<'_>, &Entry<'_>) -> Result<T, Fault>) -> Result<T, u32> {
+        self.attempt(|walk| act(&self.name(from, walk)?, &self.name(to, walk)?))
+    }
+
+    /// Gives a file another name; to what a link leads, if `follow` says so, else to the link.
+    pub(crate) fn link(&self, old: &[u8], new: &[u8], follow: bool) -> Result<(), u32> {
+        self.attempt(|walk| {
+            let place = self.place(old, follow, walk)?;
+            let file = place.anchor()?;
+            let new = self.name(new, walk)?;
+            // A link has no name but that in its directory.
+            if is_link(&file)? { new.link_to(&self.name(old, walk)?) } else { new.link_to_place(&place, &file) }
         })
     }
 
-    /// Whether a path in one grant is a directory above another, and the first has nothing of that name.
-    fn is_way_to_grant(&self, path: &[u8], mount: &Mount, rest: &Path) -> bool {
-        let parts: Vec<&[u8]> = components(path).collect();
-        Above::has(&self.list, &parts) && mount.dir.symlink_metadata(rest).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    /// The path, without links and `..`, of what a path leads to.
+    pub(crate) fn canonical(&self, path: &[u8]) -> Result<Vec<u8>, u32> {
+        self.attempt(|_| {
+            let place = self.place(path, true, true)?;
+            place.metadata()?;
+            Ok(place.into_text())
+        })
     }
 
-    /// A directory above a grant.
-    fn find_above(&self, path: &[u8]) -> Option<Place> {
-        let parts: Vec<&[u8]> = components(path).collect();
-        let dir = Above::has(&self.list, &parts).then(|| self.above.root(&self.list))??;
-        let path = if parts.is_empty() { ".".into() } else { parts.into_iter().map(OsStr::from_bytes).collect() };
-        Some(Place { dir, path, grant: OsStr::new("").into(), access: Access::ReadOnly, special: false, denials: self.denials.clone() })
+    /// Resolves paths directly where that can be done, and else, and if it was not enough, by walks.
+    fn attempt<T>(&self, act: impl Fn(bool) -> Result<T, Fault>) -> Result<T, u32> {
+        let mut done = act(false);
+        for _ in 0..WALKS {
+            match done {
+                Err(Fault::LedOut) => done = act(true),
+                _ => break,
+            }
+        }
+        done.map_err(Fault::number)
     }
 
-    /// The value of `--dir` that grants a path, as far as can be told: programs name what is here by names from here, and what they were granted by names of
-    /// theirs.
-    fn hint(&self, path: &[u8]) -> String {
-        let asked = path_of(path);
-        let inside = self
-            .list
-            .iter()
-            .filter(|mount| mount.host.is_absolute())
-            .find_map(|mount| asked.ancestors().find(|ancestor| ancestor.is_absolute() && *ancestor == mount.host));
-        if let Some(dir) = inside {
-            // It is granted under another name: also under this one.
-            return dir.display().to_string();
+    fn place(&self, path: &[u8], follow: bool, walk: bool) -> Result<Place<'_>, Fault> {
+        let whole = self.absolute(path)?;
+        let direct = if walk { None } else { self.direct_place(&whole, follow) };
+        direct.map_or_else(|| walk::to_place(self, &whole, path, follow), Ok)
+    }
+
+    fn name(&self, path: &[u8], walk: bool) -> Result<Entry<'_>, Fault> {
+        let whole = self.absolute(path)?;
+        let direct = if walk { None } else { self.direct_entry(&whole)? };
+        direct.map_or_else(|| walk::to_entry(self, &whole, path), Ok)
+    }
+
+    /// The grant of a mount. Without one it is what the server has above the grants.
+    fn grant(&self, mount: Option<usize>) -> Option<&DirGrant> {
+        mount.map(|mount| &self.list[mount].grant)
+    }
+
+    fn is_writable(&self, mount: Option<usize>) -> bool {
+        self.grant(mount).is_some_and(|grant| grant.access == Access::ReadWrite)
+    }
+
+    /// Refuses what a grant for reading does not allow.
+    fn writable(&self, mount: Option<usize>) -> Result<(), Fault> {
+        if self.is_writable(mount) {
+            return Ok(());
         }
-        let Some(top) = components(path).next().filter(|top| *top != b"..").map(path_of) else { return ".".into() };
-        let from_root = Path::new("/").join(top);
-        if path.starts_with(b"/") && from_root.exists() {
-            return from_root.display().to_string();
+        if let Some(mount) = mount {
+            let Mount { grant, node, .. } = &self.list[mount];
+            let name = self.tree.name(*node);
+            let other = DirGrant { access: Access::ReadWrite, ..grant.clone() };
+            self.denials.instead(format_args!("to write below {name}, which is granted for reading"), || [other.flag(), grant.flag()]);
         }
-        // The program is in the root of its grants, where whoever started it took it to be in one of them.
-        if let Some(mount) = self.list.iter().find(|mount| mount.dir.symlink_metadata(top).is_ok()) {
-            return format!("{}::{}", mount.host.join(top).display(), top.display());
+        Err(errno::EACCES.into())
+    }
+
+    /// Refuses FIFOs and devices under a grant that does not say that it has them.
+    fn special_files(&self, mount: Option<usize>) -> Result<(), Fault> {
+        if self.grant(mount).is_some_and(|grant| grant.special) {
+            return Ok(());
         }
-        if top.exists() { top.display().to_string() } else { format!("HOST::{}", top.display()) }
+        if let Some(mount) = mount {
+            let Mount { grant, node, .. } = &self.list[mount];
+            let name = self.tree.name(*node);
+            let other = DirGrant { special: true, ..grant.clone() };
+            self.denials.instead(format_args!("to open a FIFO or a device below {name}"), || [other.flag(), grant.flag()]);
+        }
+        Err(errno::EACCES.into())
     }
 }
-
-mod above;
-mod links;
-
-#[cfg(test)]
-mod tests;

@@ -7,17 +7,16 @@ use std::fs::File;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use cap_std::fs::OpenOptions;
 use hostcall_abi::codec::Fixed;
 use hostcall_abi::std_services::{space, time};
-use rustix::fs::{Access, AtFlags, CWD, Gid, Timespec, Timestamps, Uid};
+use rustix::fs::{Access, AtFlags, CWD, Gid, OFlags, Timespec, Timestamps, Uid};
 
 use super::super::context::{Context, answer, owner_of};
 use super::super::errno::Fault;
-use super::super::opening::{self, Kind, PERMISSIONS, anchor, at, by_descriptor, mode_of};
+use super::super::opening::{self, Kind, PERMISSIONS, mode_of};
 use super::super::table::{FileTable, Open};
 use super::super::{define, errno};
-use crate::policy::{Place, Policy};
+use crate::policy::{Place, Policy, by_descriptor};
 use crate::service::Service;
 
 /// What is changed of a file.
@@ -59,16 +58,16 @@ impl Change {
     }
 
     /// To what is at a place.
-    fn to_place(self, place: Place, follow: bool) -> Result<(), Fault> {
-        let place = place.writable()?;
+    fn to_place(self, place: &Place<'_>) -> Result<(), Fault> {
+        place.writable()?;
         if let Self::Mode(mode) = self {
-            return opening::set_mode(&place, mode);
+            return opening::set_mode(place, mode);
         }
-        let file = anchor(&place, follow, false)?;
+        let file = place.anchor()?;
         let mode = mode_of(&file)?;
         let is_link = mode & libc::S_IFMT == libc::S_IFLNK;
         if !is_link {
-            Kind::of(mode).check(&place)?;
+            Kind::of(mode).check(place)?;
         }
         match self {
             Self::Mode(_) => Ok(()),
@@ -76,11 +75,8 @@ impl Change {
                 let (user, group) = owner(user, group);
                 Ok(rustix::fs::chownat(&file, "", user, group, AtFlags::EMPTY_PATH)?)
             }
-            Self::Times(times) if is_link => {
-                // Its name in `/proc` is a link to a link, at which the system does not stop.
-                let (dir, name) = opening::parent(&place)?.ok_or(errno::ELOOP)?;
-                Ok(rustix::fs::utimensat(&dir, &name, &timestamps(times)?, AtFlags::SYMLINK_NOFOLLOW)?)
-            }
+            // Its name in `/proc` is a link to a link, at which the system does not stop.
+            Self::Times(times) if is_link => Ok(rustix::fs::utimensat(&file, "", &timestamps(times)?, AtFlags::EMPTY_PATH)?),
             Self::Times(times) => Ok(rustix::fs::utimensat(CWD, by_descriptor(&file), &timestamps(times)?, AtFlags::empty())?),
         }
     }
@@ -98,25 +94,25 @@ fn change(files: &FileTable, owner: usize, handle: u64, change: Change) -> Resul
     changed.map_err(Fault::number)
 }
 
-fn set_len(place: Place, len: u64) -> Result<(), Fault> {
-    let place = place.writable()?;
+fn set_len(place: &Place<'_>, len: u64) -> Result<(), Fault> {
+    place.writable()?;
     if i64::try_from(len).is_err() {
         return Err(errno::EINVAL.into());
     }
-    Ok(opening::open(&place, OpenOptions::new().write(true), 0)?.set_len(len)?)
+    Ok(opening::open(place, OFlags::WRONLY, 0)?.set_len(len)?)
 }
 
 /// Whether it may be used. A question, too, asks for what a grant does not have.
-fn access(place: Place, follow: bool, mode: u32) -> Result<(), Fault> {
+fn access(place: &Place<'_>, mode: u32) -> Result<(), Fault> {
     let access = Access::from_bits(mode).ok_or(errno::EINVAL)?;
-    let file = anchor(&place, follow, false)?;
+    let file = place.anchor()?;
     let found = mode_of(&file)?;
     if found & libc::S_IFMT == libc::S_IFLNK {
         // A link's own bits let everybody do everything.
         return Ok(());
     }
     if access.intersects(Access::READ_OK | Access::WRITE_OK) {
-        Kind::of(found).check(&place)?;
+        Kind::of(found).check(place)?;
     }
     if access.contains(Access::WRITE_OK) {
         place.writable()?;
@@ -169,7 +165,7 @@ fn by_path<A: Fixed + 'static>(context: &Context, policy: &Arc<Policy>, defined:
         let path = call.slice::<u8>()?;
         let follow = if asks { call.fixed()? } else { true };
         let to = to(call.fixed()?);
-        answer(call, at(&policy.mounts, path, follow, |place| to.to_place(place, follow)))
+        answer(call, policy.mounts.at(path, follow, |place| to.to_place(place)))
     })
 }
 
@@ -188,13 +184,13 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::std_files::set_len_path(|_, _| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
         let len = call.fixed()?;
-        answer(call, at(&p.mounts, path, true, |place| set_len(place, len)))
+        answer(call, p.mounts.at(path, true, |place| set_len(place, len)))
     }));
     let p = policy.clone();
     all.push(context.blocking(&define::std_files::access(|_, _, _| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
         let (follow, mode) = (call.fixed()?, call.fixed()?);
-        answer(call, at(&p.mounts, path, follow, |place| access(place, follow, mode)))
+        answer(call, p.mounts.at(path, follow, |place| access(place, mode)))
     }));
     let f = files.clone();
     all.push(context.blocking(&define::std_files::space(|_| Err(0)), move |call| {
@@ -205,7 +201,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     let p = policy.clone();
     all.push(context.blocking(&define::std_files::space_path(|_| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
-        answer(call, at(&p.mounts, path, true, |place| space_of(&anchor(&place, true, false)?, place.is_writable())))
+        answer(call, p.mounts.at(path, true, |place| space_of(&place.anchor()?, place.is_writable())))
     }));
     all
 }

@@ -1,40 +1,38 @@
 //! Names: links of both kinds, and renaming.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::sync::Arc;
 
+use rustix::fs::RenameFlags;
+
 use super::super::context::{Context, answer};
-use super::super::errno::Fault;
-use super::super::opening::{at, at_both, parent_of_new};
-use super::super::{define, errno, renaming};
-use crate::policy::{Place, Policy};
+use super::super::{define, errno};
+use crate::policy::Policy;
 use crate::service::Service;
 
 /// The most bytes of a link's text, as Linux has it.
 const TEXT: usize = 4095;
 
-/// Makes a symbolic link. Its text leads wherever it says, and nobody follows it out of the grants.
-fn symlink(text: &[u8], place: Place) -> Result<(), Fault> {
-    if text.is_empty() {
-        return Err(errno::ENOENT.into());
+fn symlink(policy: &Policy, text: &[u8], new: &[u8]) -> Result<(), u32> {
+    match text {
+        [] => Err(errno::ENOENT),
+        _ if text.contains(&0) => Err(errno::EINVAL),
+        _ if text.len() > TEXT => Err(errno::ENAMETOOLONG),
+        _ => policy.mounts.entry(new, |entry| entry.make_link(text)),
     }
-    if text.contains(&0) {
-        return Err(errno::EINVAL.into());
-    }
-    if text.len() > TEXT {
-        return Err(errno::ENAMETOOLONG.into());
-    }
-    let (dir, name) = parent_of_new(&place.writable()?)?;
-    Ok(dir.symlink_contents(OsStr::from_bytes(text), name)?)
 }
 
 fn read_link(policy: &Policy, path: &[u8], into: &mut [u8]) -> Result<usize, u32> {
-    let text = at(&policy.mounts, path, false, |Place { dir, path, .. }| Ok(dir.read_link_contents(&path)?))?;
-    let text = text.into_os_string().into_vec();
+    let text = policy.mounts.at(path, false, |place| place.read_link())?;
     let fits = text.len().min(into.len());
     into[..fits].copy_from_slice(&text[..fits]);
     Ok(text.len())
+}
+
+/// Renames, with Linux's flags.
+fn rename(policy: &Policy, from: &[u8], to: &[u8], flags: u32) -> Result<(), u32> {
+    let allowed = RenameFlags::NOREPLACE | RenameFlags::EXCHANGE;
+    let flags = RenameFlags::from_bits(flags).filter(|flags| allowed.contains(*flags) && *flags != allowed).ok_or(errno::EINVAL)?;
+    policy.mounts.entries(from, to, |from, to| from.rename(to, flags))
 }
 
 pub(super) fn services(context: &Context, policy: &Arc<Policy>) -> Vec<Service> {
@@ -42,12 +40,12 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>) -> Vec<Service> 
     let link = context.blocking(&define::std_files::link(|_, _, _| Err(0)), move |call| {
         let (old, new) = (call.slice::<u8>()?, call.slice::<u8>()?);
         let follow = call.fixed()?;
-        answer(call, at_both(&p.mounts, old, follow, new, |old, new| renaming::link(old, new, follow)))
+        answer(call, p.mounts.link(old, new, follow))
     });
     let p = policy.clone();
     let symlink = context.blocking(&define::std_files::symlink(|_, _| Err(0)), move |call| {
         let (text, new) = (call.slice::<u8>()?, call.slice::<u8>()?);
-        answer(call, at(&p.mounts, new, false, |place| symlink(text, place)))
+        answer(call, symlink(&p, text, new))
     });
     let p = policy.clone();
     let read_link = context.blocking(&define::std_files::read_link(|_, _| Err(0)), move |call| {
@@ -62,7 +60,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>) -> Vec<Service> 
     let rename = context.blocking(&define::std_files::rename(|_, _, _| Err(0)), move |call| {
         let (from, to) = (call.slice::<u8>()?, call.slice::<u8>()?);
         let flags = call.fixed()?;
-        answer(call, at_both(&p.mounts, from, false, to, |from, to| renaming::rename(from, to, flags)))
+        answer(call, rename(&p, from, to, flags))
     });
     vec![link, symlink, read_link, rename]
 }

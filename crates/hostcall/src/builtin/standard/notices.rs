@@ -39,23 +39,20 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
 #[cfg(target_os = "linux")]
 mod kernel {
     use std::fs::File;
-    use std::os::fd::AsRawFd;
 
     use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
     use super::super::super::errno::check;
-    use super::super::super::opening::{anchor, at};
-    use crate::policy::Mounts;
+    use crate::policy::{Mounts, by_descriptor};
 
     pub(super) fn open() -> Result<File, u32> {
         check(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(Into::into)).map(Into::into)
     }
 
     pub(super) fn watch(mounts: &Mounts, watcher: &File, path: &[u8], follow: bool, mask: u32) -> Result<i32, u32> {
-        at(mounts, path, follow, |place| {
-            let place = anchor(&place, follow, false)?;
+        mounts.at(path, follow, |place| {
             // The kernel takes names only. This one leads to what is open, whatever has become of the path.
-            let name = format!("/proc/self/fd/{}", place.as_raw_fd());
+            let name = by_descriptor(&place.anchor()?);
             Ok(inotify::add_watch(watcher, name, WatchFlags::from_bits_retain(mask))?)
         })
     }

@@ -3,18 +3,17 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use cap_std::fs::{DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _};
 use hostcall_abi::services::kind;
 use hostcall_abi::std_services::open;
-use rustix::fs::Mode;
+use rustix::fs::{Mode, OFlags};
 
 use super::super::context::{Context, answer, owner_of};
 use super::super::errno::Fault;
 use super::super::listing::Directory;
-use super::super::opening::{self, PERMISSIONS, anchor, at, mode_of, parent_of_new, umask};
+use super::super::opening::{self, PERMISSIONS, mode_of, umask};
 use super::super::table::{FileTable, Open, OpenFile};
 use super::super::{define, errno};
-use crate::policy::{Place, Policy};
+use crate::policy::{Entry, Place, Policy};
 use crate::service::Service;
 
 /// What an opened thing is, see `hostcall_abi::services::kind`.
@@ -28,36 +27,41 @@ fn kind_of(mode: u32) -> u32 {
 }
 
 /// A place only, whatever is there.
-fn open_place(place: &Place, bits: u32) -> Result<(Open, u32), Fault> {
-    let file = anchor(place, bits & open::NO_FOLLOW == 0, bits & open::DIRECTORY != 0)?;
+fn open_place(place: &Place<'_>, bits: u32) -> Result<(Open, u32), Fault> {
+    let flags = if bits & open::DIRECTORY == 0 { OFlags::PATH } else { OFlags::PATH | OFlags::DIRECTORY };
+    let file = place.open(flags, Mode::empty())?.into();
     let kind = kind_of(mode_of(&file)?);
     Ok((Open::File(Arc::new(OpenFile::new(file, false, false, false))), kind))
 }
 
-/// What of the options is the system's affair: what std refuses and POSIX does not is asked for in this way, too.
-fn flags(bits: u32) -> i32 {
+/// What the system knows of the options.
+fn flags(bits: u32) -> OFlags {
     let table = [
-        (open::TRUNCATE, libc::O_TRUNC),
-        (open::CREATE, libc::O_CREAT),
-        (open::CREATE_NEW, libc::O_CREAT | libc::O_EXCL),
-        (open::DIRECTORY, libc::O_DIRECTORY),
-        (open::SYNC, libc::O_SYNC),
-        (open::DATA_SYNC, libc::O_DSYNC),
+        (open::APPEND, OFlags::APPEND),
+        (open::TRUNCATE, OFlags::TRUNC),
+        (open::CREATE, OFlags::CREATE),
+        (open::CREATE_NEW, OFlags::CREATE.union(OFlags::EXCL)),
+        (open::DIRECTORY, OFlags::DIRECTORY),
+        (open::SYNC, OFlags::SYNC),
+        (open::DATA_SYNC, OFlags::DSYNC),
     ];
-    table.iter().filter(|(bit, _)| bits & bit != 0).fold(0, |flags, (_, flag)| flags | flag)
+    let access = match (bits & open::READ != 0, bits & (open::WRITE | open::APPEND) != 0) {
+        (true, true) => OFlags::RDWR,
+        (false, true) => OFlags::WRONLY,
+        _ => OFlags::RDONLY,
+    };
+    table.iter().filter(|(bit, _)| bits & bit != 0).fold(access, |flags, (_, flag)| flags | *flag)
 }
 
 /// Opens a file, or creates it with exactly this mode.
-fn open_file(place: &Place, bits: u32, mode: u32) -> Result<std::fs::File, Fault> {
+fn open_file(place: &Place<'_>, bits: u32, mode: u32) -> Result<std::fs::File, Fault> {
     let on = |bit| bits & bit != 0;
-    let mut options = OpenOptions::new();
-    options.read(on(open::READ)).write(on(open::WRITE)).append(on(open::APPEND)).mode(mode);
     let creates = on(open::CREATE) || on(open::CREATE_NEW);
     if !creates || mode & umask() == 0 {
-        return opening::open(place, &mut options, flags(bits));
+        return opening::open(place, flags(bits), mode);
     }
     // The system would take bits away. They are given to a file that is certainly new, and to no other.
-    match opening::open(place, &mut options, flags(bits | open::CREATE_NEW)) {
+    match opening::open(place, flags(bits | open::CREATE_NEW), mode) {
         Ok(file) => {
             file.set_permissions(std::fs::Permissions::from_mode(mode))?;
             return Ok(file);
@@ -66,10 +70,10 @@ fn open_file(place: &Place, bits: u32, mode: u32) -> Result<std::fs::File, Fault
         Err(fault) => return Err(fault),
     }
     // It is there, or it is a link to where nothing is, where the system takes its bits.
-    opening::open(place, &mut options, flags(bits))
+    opening::open(place, flags(bits), mode)
 }
 
-fn open_any(place: Place, bits: u32, mode: u32) -> Result<(Open, u32), Fault> {
+fn open_any(place: &Place<'_>, bits: u32, mode: u32) -> Result<(Open, u32), Fault> {
     let on = |bit| bits & bit != 0;
     if bits & !open::KNOWN != 0 {
         return Err(errno::EINVAL.into());
@@ -78,19 +82,17 @@ fn open_any(place: Place, bits: u32, mode: u32) -> Result<(Open, u32), Fault> {
         return Err(errno::ENOTSUP.into());
     }
     if on(open::PATH) {
-        return open_place(&place, bits);
+        return open_place(place, bits);
     }
     let writes = on(open::WRITE) || on(open::APPEND);
     let creates = on(open::CREATE) || on(open::CREATE_NEW);
     if !on(open::READ) && !writes || creates && on(open::DIRECTORY) {
         return Err(errno::EINVAL.into());
     }
-    let place = if writes || creates || on(open::TRUNCATE) { place.writable()? } else { place };
-    if on(open::NO_FOLLOW) && place.dir.symlink_metadata(&place.path).is_ok_and(|metadata| metadata.is_symlink()) {
-        // Whoever exchanges it for a link just now is in time for the program, and leads it nowhere that is not granted.
-        return Err(if on(open::DIRECTORY) { errno::ENOTDIR } else { errno::ELOOP }.into());
+    if writes || creates || on(open::TRUNCATE) {
+        place.writable()?;
     }
-    let file = open_file(&place, bits, mode & PERMISSIONS)?;
+    let file = open_file(place, bits, mode & PERMISSIONS)?;
     let kind = kind_of(mode_of(&file)?);
     let changeable = place.is_writable();
     let open = match kind {
@@ -100,20 +102,19 @@ fn open_any(place: Place, bits: u32, mode: u32) -> Result<(Open, u32), Fault> {
     Ok((open, kind))
 }
 
-fn make_dir(place: Place, mode: u32) -> Result<(), Fault> {
-    let place = place.writable()?;
-    let mode = mode & PERMISSIONS;
-    place.dir.create_dir_with(&place.path, DirBuilder::new().mode(mode))?;
-    if mode & umask() == 0 { Ok(()) } else { opening::set_mode(&place, mode) }
+/// Gives what was made the bits that the system took away.
+fn with_mode(made: &Place<'_>, mode: u32) -> Result<(), Fault> {
+    if mode & umask() == 0 { Ok(()) } else { opening::set_mode(made, mode) }
 }
 
-fn make_fifo(place: Place, mode: u32) -> Result<(), Fault> {
-    let place = place.writable()?;
-    place.special_files()?;
+fn make_dir(entry: &Entry<'_>, mode: u32) -> Result<(), Fault> {
     let mode = mode & PERMISSIONS;
-    let (dir, name) = parent_of_new(&place)?;
-    rustix::fs::mkfifoat(&dir, &name, Mode::from_raw_mode(mode))?;
-    if mode & umask() == 0 { Ok(()) } else { opening::set_mode(&place, mode) }
+    with_mode(&entry.make_dir(Mode::from_raw_mode(mode))?, mode)
+}
+
+fn make_fifo(entry: &Entry<'_>, mode: u32) -> Result<(), Fault> {
+    let mode = mode & PERMISSIONS;
+    with_mode(&entry.make_fifo(Mode::from_raw_mode(mode))?, mode)
 }
 
 pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<FileTable>) -> Vec<Service> {
@@ -123,7 +124,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         let (bits, mode) = (call.fixed::<u32>()?, call.fixed::<u32>()?);
         let owner = owner_of(call.report());
         let follow = bits & (open::NO_FOLLOW | open::CREATE_NEW) == 0;
-        let result = at(&p.mounts, path, follow, |place| {
+        let result = p.mounts.at(path, follow, |place| {
             if !f.has_room() {
                 return Err(errno::EMFILE.into());
             }
@@ -132,12 +133,12 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
         });
         answer(call, result)
     });
-    let making = |defined: &Service, make: fn(Place, u32) -> Result<(), Fault>| {
+    let making = |defined: &Service, make: fn(&Entry<'_>, u32) -> Result<(), Fault>| {
         let p = policy.clone();
         context.blocking(defined, move |call| {
             let path = call.slice::<u8>()?;
             let mode = call.fixed::<u32>()?;
-            answer(call, at(&p.mounts, path, false, |place| make(place, mode)))
+            answer(call, p.mounts.entry(path, |entry| make(entry, mode)))
         })
     };
     vec![

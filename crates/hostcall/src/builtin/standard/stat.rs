@@ -1,19 +1,18 @@
 //! Metadata of files, listings of whole directories, and second handles.
 
-use std::os::unix::ffi::OsStrExt;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
-use cap_std::fs::{Metadata, MetadataExt};
 use hostcall_abi::std_services::stat;
 
 use super::super::clock::since_epoch;
 use super::super::context::{Context, answer, owner_of};
 use super::super::errno::check;
 use super::super::listing::batch;
-use super::super::opening::at;
 use super::super::table::{FileTable, Open};
 use super::super::{define, errno};
-use crate::policy::{Place, Policy};
+use crate::policy::Policy;
 use crate::service::Service;
 
 /// As `StdFiles::stat` says it.
@@ -26,8 +25,8 @@ pub(super) fn all_of(metadata: &Metadata) -> [u64; 16] {
     all[stat::OWNER] = u64::from(metadata.uid()) | u64::from(metadata.gid()) << 32;
     all[stat::SIZE] = metadata.len();
     all[stat::BLOCKS] = metadata.blksize() & 0xffff_ffff | metadata.blocks() << 32;
-    let mut put = |at: usize, time: std::io::Result<cap_std::time::SystemTime>| {
-        let (seconds, nanos) = time.map_or((0, 0), |time| since_epoch(time.into_std()));
+    let mut put = |at: usize, time: std::io::Result<std::time::SystemTime>| {
+        let (seconds, nanos) = time.map_or((0, 0), since_epoch);
         all[at] = seconds.cast_unsigned();
         all[at + 1] = u64::from(nanos);
     };
@@ -42,26 +41,15 @@ pub(super) fn all_of(metadata: &Metadata) -> [u64; 16] {
 
 fn of_handle(files: &FileTable, owner: usize, handle: u64) -> Result<[u64; 16], u32> {
     let metadata = match files.get(owner, handle)? {
-        Open::File(file) => check(Metadata::from_file(&file.file))?,
-        Open::Dir(dir) => check(Metadata::from_file(&dir.dir))?,
+        Open::File(file) => check(file.file.metadata())?,
+        Open::Dir(dir) => check(dir.dir.metadata())?,
         Open::Socket(_) | Open::Alarm(_) | Open::Set(_) => return Err(errno::EINVAL),
     };
     Ok(all_of(&metadata))
 }
 
 fn canonicalize(policy: &Policy, path: &[u8], into: &mut [u8]) -> Result<usize, u32> {
-    let whole = at(&policy.mounts, path, true, |Place { dir, path, grant, .. }| {
-        let found = dir.canonicalize(&path)?;
-        let mut whole = grant.as_bytes().to_vec();
-        for part in found.components().filter(|part| matches!(part, std::path::Component::Normal(_))) {
-            whole.push(b'/');
-            whole.extend_from_slice(part.as_os_str().as_bytes());
-        }
-        if whole.is_empty() {
-            whole.push(b'/');
-        }
-        Ok(whole)
-    })?;
+    let whole = policy.mounts.canonical(path)?;
     let fits = whole.len().min(into.len());
     into[..fits].copy_from_slice(&whole[..fits]);
     Ok(whole.len())
@@ -79,10 +67,7 @@ pub(super) fn services(context: &Context, policy: &Arc<Policy>, files: &Arc<File
     all.push(context.blocking(&define::std_files::stat_path(|_, _| Err(0)), move |call| {
         let path = call.slice::<u8>()?;
         let follow = call.fixed()?;
-        let result = at(&p.mounts, path, follow, |Place { dir, path, .. }| {
-            Ok(all_of(&if follow { dir.metadata(&path) } else { dir.symlink_metadata(&path) }?))
-        });
-        answer(call, result)
+        answer(call, p.mounts.at(path, follow, |place| Ok(all_of(&place.metadata()?))))
     }));
     let f = files.clone();
     all.push(context.blocking(&define::std_files::list(|_, _| Err(0)), move |call| {

@@ -7,7 +7,6 @@ use std::fs::File;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use cap_std::fs::Metadata;
 use hostcall_abi::std_services::stat;
 
 use super::super::console::Console;
@@ -25,7 +24,7 @@ const PIPE: u64 = 0o010_600;
 
 fn of(descriptor: BorrowedFd<'_>) -> Result<[u64; 16], u32> {
     let file = File::from(check(descriptor.try_clone_to_owned())?);
-    check(Metadata::from_file(&file)).map(|metadata| all_of(&metadata))
+    check(file.metadata()).map(|metadata| all_of(&metadata))
 }
 
 fn of_kind(mode: u64) -> [u64; 16] {

@@ -16,6 +16,7 @@ pub use grant::{NetGrant, NetGrantError};
 
 use super::clock::Clock;
 use super::denials::Denials;
+use super::quoted::quoted;
 use grant::folded;
 use learnt::{Found, Learnt};
 use range::{Range, plain};
@@ -97,12 +98,29 @@ impl Net {
         self.grants.iter().filter(move |grant| grant.covers_name(name))
     }
 
-    /// Whether a program may resolve a name.
+    /// Whether a program may resolve a name. An address is its own name.
     pub(crate) fn check_name(&self, name: &str) -> Result<(), u32> {
-        if self.all || self.grants_of(&folded(name)).next().is_some() {
+        let address = name.parse::<IpAddr>().ok();
+        let covers = |grant: &NetGrant| match address {
+            Some(address) => grant.covers_address(address),
+            None => grant.covers_name(&folded(name)),
+        };
+        if self.all || self.grants.iter().any(covers) {
             return Ok(());
         }
-        self.denials.note(format_args!("for the address of {name}"), || format!("--net-allow {name}:*"));
+        let shown = quoted(name.as_bytes());
+        self.denials.note(format_args!("for the address of {shown}"), || {
+            let host = match address {
+                Some(IpAddr::V6(v6)) => format!("[{v6}]"),
+                _ => name.to_owned(),
+            };
+            // What is no name that can be granted is granted with the whole network only.
+            match format!("{host}:*").parse::<NetGrant>() {
+                Ok(grant) if covers(&grant) && host != "*" && address.is_some() => format!("--net-allow {host}:*"),
+                Ok(grant) if covers(&grant) && host != "*" => format!("--net-allow {shown}:*"),
+                _ => "--net".into(),
+            }
+        });
         Err(errno::EACCES)
     }
 

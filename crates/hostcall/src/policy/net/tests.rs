@@ -206,3 +206,23 @@ proptest! {
         prop_assert_eq!(net(&[denial.flag.strip_prefix("--net-allow ").unwrap()]).check_group(address), Ok(()), "{}", denial);
     }
 }
+
+/// Whatever a program calls a name, the flag that is named for it is accepted, as a shell reads it, and enough.
+#[test]
+fn each_suggested_flag_for_a_name_is_accepted_and_enough() {
+    for name in ["db.example", "DB.example.", "192.0.2.1", "::1", "a b", "x:y", "*", "", "+any", "it's", "a;b", "\x1b[31m", "ß.example"] {
+        let refused = net(&[]);
+        assert_eq!(refused.check_name(name), Err(errno::EACCES), "{name}");
+        let [denial] = &refused.denials.take()[..] else { panic!("one denial") };
+        assert!(!denial.to_string().chars().any(char::is_control), "{denial:?}");
+        let said =
+            std::process::Command::new("bash").arg("-c").arg(format!("printf %s {}", denial.flag.replace("--net-allow ", ""))).output();
+        let word = String::from_utf8(said.unwrap().stdout).unwrap();
+        let mut granted = Net::default();
+        match word.as_str() {
+            "--net" => granted.allow_all(),
+            word => granted.allow(word.parse().unwrap_or_else(|error| panic!("{denial}: {error}"))),
+        }
+        assert_eq!(granted.check_name(name), Ok(()), "{denial}");
+    }
+}

@@ -2,13 +2,16 @@
 
 use std::io::{Error, ErrorKind};
 
-pub(super) use hostcall_abi::services::errno::*;
+pub(crate) use hostcall_abi::services::errno::*;
 
 /// No such place in a file, which only programs with std are told.
-pub(super) const ENXIO: u32 = 6;
+pub(crate) const ENXIO: u32 = 6;
+
+/// A directory that others are mounted on, or below. Only programs with std are told this number.
+pub(crate) const EBUSY: u32 = 16;
 
 /// The number for an error.
-pub(super) fn of(error: &Error) -> u32 {
+pub(crate) fn of(error: &Error) -> u32 {
     // On other systems the numbers mean something else.
     if cfg!(target_os = "linux")
         && let Some(number) = error.raw_os_error()
@@ -17,7 +20,6 @@ pub(super) fn of(error: &Error) -> u32 {
     }
     match error.kind() {
         ErrorKind::NotFound => ENOENT,
-        // Also what `cap-std` says of paths that lead out of a directory, see `Fault`.
         ErrorKind::PermissionDenied => EACCES,
         ErrorKind::AlreadyExists => EEXIST,
         ErrorKind::NotADirectory => ENOTDIR,
@@ -41,8 +43,9 @@ pub(super) fn of(error: &Error) -> u32 {
 
 /// Why something on a path failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// The path leads out of the directory that it began in.
+pub(crate) enum Fault {
+    /// The path leads out of the directory that it began in, or what it names was exchanged meanwhile: it has to be
+    /// walked in the guest's tree, from its start. See [`Mounts`](super::Mounts).
     LedOut,
     /// With this number.
     Errno(u32),
@@ -50,9 +53,10 @@ pub(super) enum Fault {
 
 impl Fault {
     /// The number of a fault that is final.
-    pub(super) fn number(self) -> u32 {
+    pub(crate) fn number(self) -> u32 {
         match self {
-            Self::LedOut => EACCES,
+            // As a path of links without an end: somebody goes on exchanging them.
+            Self::LedOut => ELOOP,
             Self::Errno(number) => number,
         }
     }
@@ -60,8 +64,7 @@ impl Fault {
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
-        // Of paths that lead out of a directory `cap-std` says this, without a number. The system's errors have one.
-        if error.raw_os_error().is_none() && error.kind() == ErrorKind::PermissionDenied { Self::LedOut } else { Self::Errno(of(&error)) }
+        Self::Errno(of(&error))
     }
 }
 
@@ -78,6 +81,6 @@ impl From<u32> for Fault {
 }
 
 /// A result with the number of its error.
-pub(super) fn check<T>(result: std::io::Result<T>) -> Result<T, u32> {
+pub(crate) fn check<T>(result: std::io::Result<T>) -> Result<T, u32> {
     result.map_err(|error| of(&error))
 }
