@@ -279,7 +279,7 @@ impl Trace {
                     }
                     if counters.is_empty() {
                         let (wave, site) = (self.wave(device, run)?, account.site(run.site));
-                        self.event(time, INSTANT, wave, |event| event.text(23, &stream.label).source(site.as_deref()))?;
+                        self.event(time, INSTANT, wave, |event| event.text(23, stream.label.as_str()).source(site.as_deref()))?;
                     }
                 }
             }

@@ -173,7 +173,7 @@ fn rows<M: Message>(table: &RecordBatch, arrow: &arrow_schema::Schema) -> Result
     let mut values = vec![unsafe { std::mem::zeroed::<M>() }; count];
     let bytes = hostcall_abi::codec::bytes_mut(&mut values);
     for field in schema.fields.iter().filter(|field| field.bytes > 0) {
-        let column = arrow.fields().iter().position(|column| column.metadata().get(FIELD).is_some_and(|name| *name == field.name));
+        let column = arrow.fields().iter().position(|column| column.metadata().get(FIELD).is_some_and(|name| field.name == *name));
         let array = table.column(column.ok_or("a column is missing")?);
         let (from, size) = (field.offset as usize, field.bytes as usize);
         if from.checked_add(size).is_none_or(|end| end > size_of::<M>()) {

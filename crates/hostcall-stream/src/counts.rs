@@ -3,13 +3,14 @@
 use std::fmt;
 
 use crate::file::Recorded;
+use crate::name::Name;
 use crate::sink::Sunk;
 
 /// What was counted for one stream, since the [`Streams`](crate::Streams) were started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamCounts {
     /// The stream.
-    pub name: String,
+    pub name: Name,
     /// Messages received.
     pub messages: u64,
     /// Values received, those of all lanes of all messages.
@@ -29,7 +30,8 @@ pub struct StreamCounts {
 pub struct Summary {
     /// The streams that somebody listens to, or that are recorded, by number from 1 on.
     pub streams: Vec<StreamCounts>,
-    /// Messages that never became whole, although no kernel runs: those of waves that ended in between.
+    /// Messages that never became whole, although no kernel runs: those of waves that ended in between. There may be more: several that follow one another
+    /// and whose lengths were never stored are one.
     pub torn: u64,
     /// Granules (64 bytes) of rings with which no message began.
     pub malformed: u64,

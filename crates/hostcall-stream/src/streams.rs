@@ -107,7 +107,7 @@ impl Streams {
                     continue;
                 }
                 let theirs = theirs.map_or_else(|| "something that is no definition".to_owned(), |theirs| theirs.to_string());
-                return Err(AttachError::Definition { program: name(), stream: schema.name.clone(), theirs, ours: schema.to_string() });
+                return Err(AttachError::Definition { program: name(), stream: schema.name.to_string(), theirs, ours: schema.to_string() });
             }
             let Some(word) = program.find_global(&format!("{STREAM_PREFIX}{}", schema.name))? else { continue };
             let flags = if stream.timed { 0 } else { word::UNTIMED } | if stream.live { word::LIVE } else { 0 };
@@ -132,7 +132,7 @@ impl Streams {
         set.set_source(self.shared.dispatches.source(device, latest));
         if let Some(recording) = &self.shared.recording {
             let program = file::Program {
-                name: name(),
+                name: name().into(),
                 device: file::Device::of(device.info()),
                 wave_size: device.info().wave_size,
                 first_ring: 0,
@@ -232,7 +232,7 @@ impl Streams {
         }
         match self.shared.registry.learn(schemas, &self.settings.sinks, &self.settings.filters) {
             None => Ok(()),
-            Some(schema) => Err(AttachError::TooManyStreams { program: program.name().into(), stream: schema.name }),
+            Some(schema) => Err(AttachError::TooManyStreams { program: program.name().into(), stream: schema.name.into() }),
         }
     }
 
