@@ -1,7 +1,8 @@
 //! Arrow's files.
 
 use hostcall_sinks::{Arrow, Intake};
-use hostcall_stream::sink::Sink;
+use hostcall_stream::Schema;
+use hostcall_stream::sink::{RawBatch, Sink};
 
 use crate::support::{Loss, as_read, expected, files, give, losses, places, read};
 
@@ -72,5 +73,33 @@ fn places_are_in_a_file_beside_whole_files_and_streams() {
         assert_eq!(files(dir.path()), [name, "_sites.arrow"]);
         assert_eq!(hostcall_sinks::sites(dir.path()).expect("a table"), as_read(&sites));
         assert_eq!(read::<Loss>(dir.path()).len(), 96);
+    }
+}
+
+/// Streams of names that are paths, of names that a sink has for itself, and of names of which one word is left.
+#[test]
+fn a_stream_s_name_leads_nowhere() {
+    let outside = tempfile::tempdir().expect("a directory");
+    let dir = outside.path().join("inside");
+    let sink = Arrow::files(&dir).open().expect("it opens");
+    let absolute = outside.path().join("absolute").display().to_string();
+    let long = "x".repeat(400);
+    let names = ["../x", "..", ".", "", "a/b", "a_b", "_sites", "C:\\x", "nul\0", &long, &absolute];
+    for (signature, name) in (1..).zip(names) {
+        let schema = Schema { name: name.into(), signature, ..Schema::of::<Loss>() };
+        let mut inlet = sink.inlet(&schema);
+        for message in losses(1) {
+            inlet.take(&RawBatch::new(&[message.head], bytes(&message.values), schema.bytes));
+        }
+    }
+    sink.finish();
+    let sunk = sink.sunk();
+    assert_eq!((sunk.messages, sunk.lost, sunk.error), (names.len() as u64, 0, None));
+    let all = files(outside.path());
+    let streams: Vec<&String> = all.iter().filter(|file| !file.ends_with("/_sites.arrow")).collect();
+    assert_eq!(streams.len(), names.len(), "{all:?}");
+    assert!(streams.iter().all(|file| file.starts_with("inside/") && file.matches('/').count() == 1), "{all:?}");
+    for name in ["___x", "a_b", "a_b-0000000000000006", "_sites-0000000000000007", "nul_u_0_"] {
+        assert!(streams.contains(&&format!("inside/{name}.arrow")), "{name} of {all:?}");
     }
 }
