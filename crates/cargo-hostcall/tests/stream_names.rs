@@ -63,7 +63,8 @@ fn record(path: &Path, escape: &str) {
     writer.program(program).expect("memory");
     writer.dispatch(0, 3, Dispatch::new(Some(3), Some(&marked("kernel")))).expect("memory");
     let from = From { launch: 3, ..From::default() };
-    let header = Header { stream: 1, granules: 0, kind: Kind::Rows, mask: 1, wide: false, site: 7, weight: 0, user: 0, values: 1, time: None, from };
+    let header =
+        Header { stream: 1, granules: 0, kind: Kind::Rows, mask: 1, wide: false, site: 7, weight: 0, user: 0, values: 1, time: None, from };
     writer.message(0, header, &5u32.to_le_bytes()).expect("memory");
     let note = Header { stream: 2, kind: Kind::Bytes, ..header };
     writer.message(0, note, "raw \u{1b}[2J \u{9b}1m \u{202e}".as_bytes()).expect("memory");
@@ -84,16 +85,8 @@ fn record(path: &Path, escape: &str) {
 fn nothing_that_steers_a_terminal_is_printed_of_a_recording() {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("names.hcs");
-    let commands: [&[&str]; 8] = [
-        &["info"],
-        &["check"],
-        &["head"],
-        &["cat"],
-        &["cat", "--format", "json"],
-        &["stats"],
-        &["stats", "--json"],
-        &["live", "--plain"],
-    ];
+    let commands: [&[&str]; 8] =
+        [&["info"], &["check"], &["head"], &["cat"], &["cat", "--format", "json"], &["stats"], &["stats", "--json"], &["live", "--plain"]];
     for escape in ESCAPES {
         record(&file, escape);
         for command in commands {

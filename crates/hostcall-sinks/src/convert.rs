@@ -217,7 +217,8 @@ impl Open {
     }
 
     fn hand_on(&mut self) -> Done {
-        let Some(table) = self.columns.take() else { return Ok(()) };
+        let Some(mut table) = self.columns.take() else { return Ok(()) };
+        table.add_lines(&self.schema, self.sites.as_deref());
         match &mut self.output {
             Output::Parquet(encoder) => encoder.write(table, self.device)?,
             Output::Arrow(writer) => writer.write(&table.into_batch(self.arrow.clone(), self.device))?,

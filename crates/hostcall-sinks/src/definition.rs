@@ -4,9 +4,17 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Metadata, SchemaRef};
 use hostcall_stream::file::Type;
-use hostcall_stream::{Content, Field as StreamField, Policy, Schema};
+use hostcall_stream::{Content, Field as StreamField, Log, Message, Policy, Schema};
 
 use crate::columns::element;
+
+/// Whether values of a stream are of a type. The device says what they are, so all of it is compared.
+pub(crate) fn is<M: Message>(schema: &Schema) -> bool {
+    Schema { policy: schema.policy, ..Schema::of::<M>() } == *schema
+}
+
+/// The column of a log's lines.
+const TEXT: &str = "text";
 
 /// Keys of a schema's metadata.
 const STREAM: &str = "hostcall.stream";
@@ -87,6 +95,9 @@ pub fn arrow_schema(schema: &Schema) -> SchemaRef {
             (SIZE, field.bytes.to_string()),
         ];
         fields.push(Field::new(name, data_type(&Type::of(field)), false).with_metadata(owned(metadata)));
+    }
+    if is::<Log>(schema) {
+        fields.push(Field::new(TEXT, DataType::Utf8, true));
     }
     let metadata = [
         (STREAM, schema.name.to_string()),

@@ -22,11 +22,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_schema::DataType;
 use hostcall_stream::sink::{Inlet, Sink, SinkError, Sunk};
-use hostcall_stream::{Interval, Log, Message, Schema, Site};
+use hostcall_stream::{Interval, Log, Site};
 use tempfile::NamedTempFile;
 
 use crate::columns::{Run, Table};
-use crate::definition::ORIGINS;
+use crate::definition::{ORIGINS, is};
 use crate::errors::OpenError;
 use crate::intake::{Account, Intake, Keeper, Piece, Pipe, Stream};
 use crate::part;
@@ -287,11 +287,6 @@ impl Trace {
         }
         Ok(())
     }
-}
-
-/// Whether values of a stream are of a type. The device says what they are, so all of it is compared.
-fn is<M: Message>(schema: &Schema) -> bool {
-    Schema { policy: schema.policy, ..Schema::of::<M>() } == *schema
 }
 
 /// Values of an array by row, if they are numbers.

@@ -37,7 +37,7 @@ pub struct Summary {
     pub malformed: u64,
     /// Batches that a handler did not take, because it panicked.
     pub handler_panics: u64,
-    /// The device was lost: what it counted, and what was on the way, is unknown.
+    /// A device was lost, or a kernel ran when all was [ended](crate::Streams::end): what was counted there, and what was on the way, is unknown.
     pub end_unknown: bool,
     /// What was recorded; `None`: nothing was to be.
     pub recording: Option<Box<Recorded>>,
@@ -83,7 +83,7 @@ impl fmt::Display for Summary {
             }
         }
         if self.end_unknown {
-            write!(f, "\nthe device was lost: what it dropped, and what was on the way, is unknown")?;
+            write!(f, "\nwhat was dropped, and what was on the way, is unknown: a device was lost, or a kernel was ended")?;
         }
         if let Some(recording) = &self.recording {
             write!(f, "\n{recording}")?;

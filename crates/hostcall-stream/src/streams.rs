@@ -44,6 +44,7 @@ pub struct Streams {
     /// What the devices had counted at the last [`Streams::wait`], and whether they could be asked.
     counted: Mutex<(Vec<Counters>, bool)>,
     settings: Settings,
+    ended: bool,
 }
 
 /// The rings of a program, as it keeps them.
@@ -64,6 +65,7 @@ impl Streams {
             draining: Mutex::default(),
             counted: Mutex::default(),
             settings,
+            ended: false,
         };
         for index in 0..threads {
             let consumer = Consumer::new(streams.shared.clone(), index, threads);
@@ -476,8 +478,21 @@ impl Kept {
     }
 }
 
-impl Drop for Streams {
-    fn drop(&mut self) {
+impl Streams {
+    /// Ends, as dropping does, whether kernels still run or not, and returns what has been counted. What devices count is that of the last
+    /// [`Streams::wait`]: if there was none, or a kernel runs, the [end is unknown](Summary::end_unknown).
+    pub fn end(mut self) -> Summary {
+        let running = self.shared.rings().iter().any(|set| set.device().in_flight() > 0);
+        let (counted, end_unknown) = self.counted.get_mut().unwrap_or_else(PoisonError::into_inner);
+        *end_unknown |= running || counted.is_empty();
+        self.finish();
+        self.summary()
+    }
+
+    fn finish(&mut self) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
         self.devices.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.shared.arm();
         self.recall();
@@ -500,5 +515,11 @@ impl Drop for Streams {
                 tracing::error!(%error, "a sink has not kept everything");
             }
         }
+    }
+}
+
+impl Drop for Streams {
+    fn drop(&mut self) {
+        self.finish();
     }
 }
