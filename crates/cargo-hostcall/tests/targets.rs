@@ -39,7 +39,7 @@ fn a_run_that_is_ended_says_what_has_come() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(124), "{said}");
     assert!(said.contains(" messages of 4 values"), "{said}");
-    assert!(said.contains("is unknown: a device was lost, or a kernel was ended"), "{said}");
+    assert!(said.contains("is unknown: the device was lost, or a kernel was ended"), "{said}");
 }
 
 /// The values of a recording of numbers, as JSON; and what the run said.

@@ -83,7 +83,7 @@ impl fmt::Display for Summary {
             }
         }
         if self.end_unknown {
-            write!(f, "\nwhat was dropped, and what was on the way, is unknown: a device was lost, or a kernel was ended")?;
+            write!(f, "\nwhat was dropped, and what was on the way, is unknown: the device was lost, or a kernel was ended")?;
         }
         if let Some(recording) = &self.recording {
             write!(f, "\n{recording}")?;
