@@ -22,7 +22,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_schema::DataType;
 use hostcall_stream::sink::{Inlet, Sink, SinkError, Sunk};
-use hostcall_stream::{Interval, Log, Site};
+use hostcall_stream::{Interval, Log, Message as _, Schema, Site};
 use tempfile::NamedTempFile;
 
 use crate::columns::{Run, Table};
