@@ -206,7 +206,8 @@ fn a_recording_that_is_cut_or_damaged_is_a_page_of_what_is_there_with_the_reason
 fn many_streams_and_fields_with_long_names_are_a_page_of_bounded_size() {
     let long = "n".repeat(20_000);
     let fields: Vec<_> = (0..31).map(|i| field(&format!("{i}{long}"), "f32", 4 * i, 4)).collect();
-    let schema = |i: u32| Schema { name: format!("{i}{long}").into(), signature: 1, bytes: 124, policy: Policy::Block, fields: fields.clone() };
+    let schema =
+        |i: u32| Schema { name: format!("{i}{long}").into(), signature: 1, bytes: 124, policy: Policy::Block, fields: fields.clone() };
     let streams: Vec<_> = (1..=4).map(|i| (i, schema(i))).collect();
     let mut writer = Writer::new(Vec::new()).expect("memory");
     let ring = writer.program(Program::new(long.clone(), Device::new(0, long.clone(), "sim"), 1, streams)).expect("memory");

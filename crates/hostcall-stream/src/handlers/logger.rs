@@ -142,3 +142,29 @@ impl Handler<Log> for Logger {
         report
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_and_steers_no_terminal() {
+        let site =
+            Site { file: "a\u{1b}.rs".into(), line: 7, column: 9, module: "a".into(), level: Some(Level::Warn), text: String::new() };
+        let origin = Origin {
+            device: 0,
+            launch: 1,
+            dispatch: crate::Dispatch::default(),
+            group: 0,
+            wave: 0,
+            lane: 0,
+            sm: 0,
+            time: None,
+            site: 1,
+            weight: 1,
+            after_gap: false,
+        };
+        let line = LogLine { origin, site: &site, level: Level::Warn, text: "two\nlines \u{1b}[2J \u{202e}".into() };
+        assert_eq!(line.to_string(), "warn  [0.0.0] a\\u{1b}.rs:7: two\\nlines \\u{1b}[2J \\u{202e}");
+    }
+}
