@@ -29,7 +29,8 @@ struct Worker {
 impl Worker {
     fn new() -> Rc<Self> {
         let runner = Runner::new();
-        let callables = shapes::all(Honest).into_iter().map(|service| runner.add(service).expect("inline services need no threads")).collect();
+        let callables =
+            shapes::all(Honest).into_iter().map(|service| runner.add(service).expect("inline services need no threads")).collect();
         Rc::new(Self { _runner: runner, callables })
     }
 }
@@ -116,7 +117,8 @@ impl Input<'_> {
                 _ => u64::from(self.word()) << 32 | u64::from(self.word()),
             };
             message.room = u16::from(self.byte()) << (self.byte() % 9);
-            message.image = definition.takes_var && !message.post && self.byte() & 1 == 1;
+            let image = self.byte() & 1 == 1;
+            message.image = definition.takes_var && !message.post && image;
             for _ in 0..message.lanes() {
                 let lane = message.units.len();
                 message.units.extend((0..definition.units).map(|_| self.word()));

@@ -490,11 +490,13 @@ impl Worker {
 
     fn put(&mut self, mut piece: Piece) {
         let messages = piece.table.messages();
-        let put = |keeper: &mut dyn Keeper, account: &Account| {
-            piece.table.add_lines(&piece.stream.schema, account.sites().map(|sites| &**sites));
-            keeper.put(piece, account)
-        };
-        self.guarded(put, messages);
+        self.guarded(
+            |keeper, account| {
+                piece.table.add_lines(&piece.stream.schema, account.sites().map(|sites| &**sites));
+                keeper.put(piece, account)
+            },
+            messages,
+        );
     }
 
     /// Takes what is there, and lets the keeper roll.
