@@ -2,6 +2,7 @@
 //!
 //! Each ends normally for every input. What must not happen is an assertion of the body, a panic of the server, or a hang.
 
+pub mod bundles;
 pub mod decode_arguments;
 pub mod definitions;
 pub mod hostile_device;
@@ -10,6 +11,7 @@ pub mod measured;
 pub mod packets;
 pub mod policy_paths;
 pub mod recordings;
+pub mod remote;
 pub mod streams;
 pub mod tablegen;
 

@@ -81,6 +81,23 @@ fn a_recording_of_any_bytes_is_read_to_an_end_or_an_error() {
 }
 
 #[test]
+fn a_caller_or_a_worker_that_sends_anything_takes_memory_for_what_it_sent() {
+    replay("remote", 4000, hostcall_fuzz::remote::run);
+}
+
+#[test]
+#[should_panic(expected = "bytes of memory for a request")]
+fn memory_for_what_a_caller_says_and_not_for_what_it_sent_would_be_noticed() {
+    // As many units as one message of 64 lanes says that it has room for.
+    hostcall_fuzz::remote::within(64 * 1040, "a request", || std::hint::black_box(vec![0u32; 64 << 16]));
+}
+
+#[test]
+fn a_bundle_of_any_bytes_is_read_or_refused() {
+    replay("bundles", 4000, hostcall_fuzz::bundles::run);
+}
+
+#[test]
 fn no_path_leads_out_of_a_grant() {
     replay("policy_paths", 400, hostcall_fuzz::policy_paths::run);
 }

@@ -33,15 +33,19 @@ HC_DEVICE_INLINE sent admit(lanes& group, subject& subject) {
     return sent::filtered;
 }
 
-/// Of so much of a ring that is used, for how many messages one stands, as a power of two.
+/// Of so much of a ring that is used, for how many messages one stands, as a power of two: of each further sixteenth above the half four
+/// times as many.
 HC_DEVICE_INLINE u32 thinned(i32 used, u32 size) {
-    // Not a division, nor a count of zeros: of eighths.
-    const i32 eighth = (i32)(size >> 3);
-    return used < 4 * eighth ? 0 : used < 5 * eighth ? 1 : used < 6 * eighth ? 2 : 4;
+    const i32 half = (i32)(size >> 1);
+    if (used < half) return 0;
+    // Not a division.
+    const u32 above = (u32)(used - half) >> (machine::count_ones(size - 1) - 4);
+    return above == 0 ? 1 : 2 * above;
 }
 
-/// Whether there is room for a message that does not wait until there is, and above that, how many it then stands for. By the leader alone.
-HC_COLD inline u32 find_room(u32 granules, u32 size, u32 stream, u32 policy) {
+/// Whether there is room for a message that does not wait until there is, and above that, how many it then stands for, 2 to the power `most` at
+/// most. By the leader alone.
+HC_COLD inline u32 find_room(u32 granules, u32 size, u32 stream, u32 policy, u32 most) {
     u32 attempt = 0;
     u64 since = 0;
     for (;;) {
@@ -51,7 +55,7 @@ HC_COLD inline u32 find_room(u32 granules, u32 size, u32 stream, u32 policy) {
         const u64 credit = ring::credit();
         const i32 used = (i32)(head - (u32)credit);
         if (used <= (i32)(size - (granules > size / 8 ? granules : size / 8))) {
-            const u32 weight = policy == (u32)policy::sample ? thinned(used, size) : 0;
+            const u32 thin = policy == (u32)policy::sample ? thinned(used, size) : 0, weight = thin < most ? thin : most;
             if (weight == 0 || is_chosen(machine::dice(), weight)) return told_sent | weight << 8;
             ring::count(stream, HOSTCALL_STREAM_FILTERED);
             return told_filtered;
@@ -98,7 +102,7 @@ HC_DEVICE_INLINE sent reserve(const lanes& group, u32 granules, subject& subject
     const u32 ring_log2 = ring::rings().ring_log2, size = 1u << ring_log2;
     if (subject.policy != policy::block) {
         u32 told = 0;
-        if (group.leads()) told = find_room(granules, size, subject.stream, (u32)subject.policy);
+        if (group.leads()) told = find_room(granules, size, subject.stream, (u32)subject.policy, HOSTCALL_STREAM_MAX_WEIGHT_LOG2 - subject.weight);
         told = machine::broadcast(group.mask, told, group.leader);
         if ((told & 0xffu) != told_sent) return (sent)(told & 0xffu);
         subject.weight += told >> 8;

@@ -137,6 +137,7 @@ fn constants(out: &mut String) -> fmt::Result {
         ("STREAM_UNTIMED", word::UNTIMED.into()),
         ("STREAM_LIVE", word::LIVE.into()),
         ("STREAM_MAX_RATE_LOG2", Gate::MAX_RATE_LOG2.into()),
+        ("STREAM_MAX_WEIGHT_LOG2", stream::header::MAX_WEIGHT_LOG2.into()),
         ("STREAM_STRIDE", STRIDE as u64),
         // By which waves are spread over rings: that of wave 1, of as many rings as there can be, and numbers.
         ("STREAM_SPREAD", Rings::ring_of(32, 1).into()),

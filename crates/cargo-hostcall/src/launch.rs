@@ -124,7 +124,7 @@ impl Watch {
         }
         if let Some(early) = early {
             drop(fleet);
-            receivers.into_iter().flatten().for_each(|receiver| _ = receiver.end(quiet));
+            receivers.into_iter().flatten().for_each(|receiver| receiver.end(quiet));
             std::process::exit(early.into());
         }
         match code {

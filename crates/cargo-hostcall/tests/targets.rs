@@ -29,6 +29,19 @@ fn succeeded(output: &Output) -> String {
     text(&output.stderr)
 }
 
+#[test]
+fn a_run_that_is_ended_says_what_has_come() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("run.hcs");
+    let mut ended = hostcall();
+    ended.args(["run", "--device", "sim", "--block", "4", "--timeout", "3", "--stream"]).arg(&file).args([ENDS, "sends_and_hangs"]);
+    let output = ended.output().expect("it starts");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(124), "{said}");
+    assert!(said.contains(" messages of 4 values"), "{said}");
+    assert!(said.contains("is unknown: the device was lost, or a kernel was ended"), "{said}");
+}
+
 /// The values of a recording of numbers, as JSON; and what the run said.
 fn recorded(filters: &[&str], numbers: u32) -> (Vec<serde_json::Value>, String) {
     let dir = tempfile::tempdir().expect("a directory");

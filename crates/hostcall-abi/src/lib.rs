@@ -19,6 +19,7 @@
 //! * [`mod@std_services`]: those that only programs with Rust's `std` call.
 //! * [`rank`]: the variables that say which of several devices or processes this is.
 //! * [`stacks`]: where the threads of such a program have their stacks, on a GPU.
+//! * [`Shown`]: text of somebody else, as it is printed.
 //! * [`tick`]: how long a tick of a device's counter is, where it does not count nanoseconds.
 //! * [`sim`]: what a kernel built for the CPU simulator asks of the simulator.
 //!
@@ -38,6 +39,7 @@ pub mod lanes;
 pub mod port;
 pub mod rank;
 pub mod services;
+mod shown;
 pub mod sim;
 pub mod stacks;
 pub mod status;
@@ -50,6 +52,7 @@ pub use codec::Plain;
 pub use descriptor::{Callee, Descriptor};
 pub use geometry::{Geometry, GeometryError};
 pub use header::{Flags, Header, ReplyHead};
+pub use shown::Shown;
 pub use status::{CallError, Status};
 pub use word::{Tag, Word};
 

@@ -8,8 +8,9 @@
 //! * [`ProgramBundle`]: the images of one program, and the bytes they are stored as.
 //! * [`include_program!`]: the bundle that a `build.rs` wrote, inside the binary.
 //!
-//! A bundle is input: [`ProgramBundle::from_bytes`] answers anything that is not one with a [`BundleError`] and never
-//! allocates more than the input is long.
+//! A bundle is input: [`ProgramBundle::from_bytes`] answers anything that is not one with a [`BundleError`], and takes
+//! memory in proportion to the input's length. What it reads as a name is one: it can be printed, and leads nowhere as a
+//! part of a path.
 
 mod bundle;
 mod error;

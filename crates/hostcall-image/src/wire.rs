@@ -5,7 +5,8 @@
 //! ```text
 //! magic     8 bytes, "hcbundle"
 //! version   u32
-//! name      text        text = u32 length, UTF-8
+//! name      text        text = u32 length, UTF-8; names and archs have no `/`, no `\` and
+//!                                     nothing that is not printed
 //! has note  u32         0 or 1
 //! note      text        only if there is one
 //! images    u32
@@ -13,6 +14,8 @@
 //! ```
 
 use std::borrow::Cow;
+
+use hostcall_abi::Shown;
 
 use crate::{BundleError, Image, ImageKind, ProgramBundle, Sha256};
 
@@ -63,7 +66,7 @@ pub(crate) fn read<'a>(
     if found != VERSION {
         return Err(BundleError::Version { found, supported: VERSION });
     }
-    let name = text(reader.text("name")?);
+    let name = text(reader.name("name")?);
     let note = match reader.number("the note's presence")? {
         0 => None,
         1 => Some(text(reader.text("note")?)),
@@ -75,7 +78,7 @@ pub(crate) fn read<'a>(
     for _ in 0..count {
         let kind = reader.number("an image's kind")?;
         let kind = ImageKind::from_wire(kind).ok_or(BundleError::UnknownKind { kind })?;
-        let arch = text(reader.text("an image's architecture")?);
+        let arch = text(reader.name("an image's architecture")?);
         let mut sha256 = [0; 32];
         sha256.copy_from_slice(reader.take("an image's SHA-256", 32)?);
         let mut len = [0; 8];
@@ -111,6 +114,13 @@ impl<'a> Reader<'a> {
         let mut word = [0; 4];
         word.copy_from_slice(self.take(field, 4)?);
         Ok(u32::from_le_bytes(word))
+    }
+
+    /// A text that is printed, and may become a part of a path.
+    fn name(&mut self, field: &'static str) -> Result<&'a str, BundleError> {
+        let text = self.text(field)?;
+        let is_name = Shown(text).is_plain() && !text.contains(['/', '\\']);
+        if is_name { Ok(text) } else { Err(BundleError::NotAName { field, text: text.into() }) }
     }
 
     fn text(&mut self, field: &'static str) -> Result<&'a str, BundleError> {

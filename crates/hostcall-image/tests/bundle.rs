@@ -88,12 +88,26 @@ fn the_hash_is_sha_256_in_hexadecimal() {
 
 fn any_image() -> impl Strategy<Value = Image> {
     let kinds = prop_oneof![Just(ImageKind::Sim), Just(ImageKind::Ptx), Just(ImageKind::Cubin), Just(ImageKind::AmdCodeObject)];
-    (kinds, any::<String>(), any::<Vec<u8>>()).prop_map(|(kind, arch, bytes)| Image::new(kind, arch, bytes))
+    (kinds, "[a-zA-Z0-9 ä漢_.:+-]{0,12}", any::<Vec<u8>>()).prop_map(|(kind, arch, bytes)| Image::new(kind, arch, bytes))
+}
+
+#[test]
+fn a_name_that_leads_elsewhere_or_steers_a_terminal_is_none() {
+    let image = |arch: &'static str| Image::new(ImageKind::Ptx, arch, Vec::new());
+    for name in ["../x", "a/b", "a\\b", "\u{1b}[2J", "two\nlines", "\u{202e}"] {
+        for bundle in [ProgramBundle::new(name, Vec::new()), ProgramBundle::new("n", vec![image(name)])] {
+            let error = ProgramBundle::from_bytes(&bundle.to_bytes()).unwrap_err();
+            assert!(matches!(&error, BundleError::NotAName { text, .. } if text == name), "{error:?}");
+            assert!(!error.to_string().contains(char::is_control), "{error}");
+        }
+    }
+    let named = ProgramBundle::new("größe 2.0+x", vec![image("gfx90a:sramecc+:xnack-")]);
+    assert_eq!(ProgramBundle::from_bytes(&named.to_bytes()), Ok(named));
 }
 
 proptest! {
     #[test]
-    fn any_bundle_survives_its_bytes(name: String, note: Option<String>, images in prop::collection::vec(any_image(), 0..6)) {
+    fn any_bundle_survives_its_bytes(name in "[a-zA-Z0-9 ä漢_.:+-]{0,20}", note: Option<String>, images in prop::collection::vec(any_image(), 0..6)) {
         let mut bundle = ProgramBundle::new(name, images);
         bundle.note = note.map(Into::into);
         let read = ProgramBundle::from_bytes(&bundle.to_bytes());

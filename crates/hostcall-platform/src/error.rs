@@ -279,6 +279,8 @@ pub enum FaultKind {
         /// Where that lies, seen from the device's allocations, as far as known.
         near: Option<String>,
     },
+    /// It touched memory at an address that the processor does not say.
+    Wild,
     /// Its stack overflowed.
     StackOverflow {
         /// Bytes of stack it had.
@@ -316,6 +318,9 @@ impl fmt::Display for FaultKind {
                 write!(f, "access to address {address:#x}, where there is no memory")?;
                 near.as_ref().map_or(Ok(()), |near| write!(f, ": {near}"))
             }
+            Self::Wild => f.write_str(
+                "access to an address that the processor does not say: one that no memory can have, or that is not aligned as the instruction wants it",
+            ),
             Self::StackOverflow { stack_bytes } => {
                 write!(f, "stack overflow: the lane has {stack_bytes} bytes; raise SimConfig::stack_bytes (`sim:stack=…`)")
             }

@@ -142,6 +142,20 @@ fn access_past_an_allocation_is_an_error_with_address_block_and_thread() {
     }
 }
 
+/// Where a processor says the address, this is an access to it.
+#[test]
+fn access_to_an_address_that_no_memory_can_have_is_not_called_one_through_null() {
+    for mode in MODES {
+        let bench = Bench::new(mode, write_to_param_0);
+        let address = 0xdead_beef_dead_bee8;
+        let wild = fault(&bench, 64, Args::new().address(address));
+        let expected = if cfg!(target_arch = "x86_64") { FaultKind::Wild } else { FaultKind::Memory { address, near: None } };
+        assert_eq!(wild.kind, expected, "{mode}");
+        assert!(!wild.to_string().contains("null"), "{wild}");
+        still_works(&bench);
+    }
+}
+
 #[test]
 fn access_to_freed_memory_and_through_null_is_an_error() {
     for mode in MODES {

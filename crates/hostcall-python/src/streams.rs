@@ -264,7 +264,7 @@ impl Streams {
         let (summary, _) = self.known();
         let row = |it: &hostcall_stream::StreamCounts| {
             let d = PyDict::new(py);
-            d.set_item("name", &it.name)?;
+            d.set_item("name", it.name.as_str())?;
             d.set_item("messages", it.messages)?;
             d.set_item("values", it.values)?;
             d.set_item("dropped", it.dropped)?;

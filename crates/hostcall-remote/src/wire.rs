@@ -14,6 +14,7 @@
 use bytes::Bytes;
 use hostcall::Definition;
 use hostcall::detached::{Invalid, Message, Note, Replies, ReplyHead};
+use hostcall_abi::Shown;
 
 const REQUEST: u32 = u32::from_le_bytes(*b"HCQ1");
 const ANSWER: u32 = u32::from_le_bytes(*b"HCA1");
@@ -31,8 +32,24 @@ const INVALID: u32 = 2;
 const TEXT: usize = 2048;
 const MOST_NOTES: usize = 128;
 
-/// Units of replies for which one request may want room.
-pub const MOST_REPLY_UNITS: u64 = 16 << 20;
+/// Bytes of memory for which the calls of one request may [ask](asked): what those of one message can ask for, and as much again.
+pub const MOST_ASKED: u64 = 34 << 20;
+
+/// Bytes that a call takes while it is handled, beside what it brings and the room for its reply.
+const CALL: u64 = 256;
+
+/// Bytes of memory for which the calls of a message ask: room for their replies, which may be all that the message says, and what each call takes while it
+/// is handled. What is asked for is counted before it is taken, by who sends and by who is asked.
+pub fn asked(definition: &Definition, message: &Message) -> u64 {
+    let room = u64::from(message.room);
+    let units = match definition.reply_dwords {
+        None => 0,
+        // `&mut [T]` come back behind the result.
+        Some(_) if definition.takes_var => 1 + room,
+        Some(result) => 1 + room.min(result.max(1) as u64),
+    };
+    u64::from(message.lanes()) * (CALL + 4 * units)
+}
 
 /// Why bytes are no request or no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,9 +81,12 @@ pub enum Malformed {
     /// A number is none that there is.
     #[error("a number that cannot be: {0}")]
     Number(u32),
-    /// It wants more room for replies than there is.
-    #[error("it wants room for {0} units of replies")]
-    Room(u64),
+    /// It asks for more memory than a request may.
+    #[error("its calls ask for {asked} bytes of memory, and those of a request for {MOST_ASKED} at most: send fewer messages at once")]
+    Asks {
+        /// For how many, as far as it was read.
+        asked: u64,
+    },
 }
 
 fn put(to: &mut Vec<u8>, unit: u32) {
@@ -127,12 +147,13 @@ impl<'a> Reader<'a> {
         Ok(&all[..bytes])
     }
 
+    /// A text for people, as it can be [printed](Shown).
     fn text(&mut self) -> Result<String, Malformed> {
         let bytes = self.unit()?;
         if bytes as usize > TEXT {
             return Err(Malformed::Number(bytes));
         }
-        Ok(String::from_utf8_lossy(self.padded(bytes as usize)?).into_owned())
+        Ok(Shown(&String::from_utf8_lossy(self.padded(bytes as usize)?)).to_string())
     }
 
     fn end(&self) -> Result<(), Malformed> {
@@ -142,23 +163,24 @@ impl<'a> Reader<'a> {
 
 /// A request that is being written.
 #[derive(Debug)]
-pub struct RequestWriter {
+pub struct RequestWriter<'a> {
+    definition: &'a Definition,
     bytes: Vec<u8>,
     count: u32,
-    reply_units: u64,
+    asked: u64,
 }
 
-impl RequestWriter {
+impl<'a> RequestWriter<'a> {
     /// Bytes of a request without messages.
     const HEAD: usize = 16;
 
     /// A request of a service.
-    pub fn new(definition: &Definition) -> Self {
+    pub fn new(definition: &'a Definition) -> Self {
         let mut bytes = Vec::with_capacity(256);
         put(&mut bytes, REQUEST);
         put(&mut bytes, 0);
         bytes.extend_from_slice(&definition.signature.to_le_bytes());
-        Self { bytes, count: 0, reply_units: 0 }
+        Self { definition, bytes, count: 0, asked: 0 }
     }
 
     /// Takes memory for `count` messages like this one, as far as the request may be so many bytes long.
@@ -173,7 +195,7 @@ impl RequestWriter {
 
     /// Whether it has room for a message if it may be so many bytes long.
     pub fn has_room_for(&self, message: &Message, most: usize) -> bool {
-        self.bytes.len() + bytes_of(message) <= most && self.reply_units + room_of(message) <= MOST_REPLY_UNITS
+        self.bytes.len() + bytes_of(message) <= most && self.asked + asked(self.definition, message) <= MOST_ASKED
     }
 
     /// Bytes of a message that is the only one of a request.
@@ -185,7 +207,7 @@ impl RequestWriter {
     pub fn push(&mut self, message: &Message) {
         let Message { port, mask, post, image, room, ref units, ref bytes, .. } = *message;
         self.count += 1;
-        self.reply_units += room_of(message);
+        self.asked += asked(self.definition, message);
         let to = &mut self.bytes;
         to.extend_from_slice(&mask.to_le_bytes());
         put(to, port);
@@ -204,10 +226,6 @@ impl RequestWriter {
 
 fn bytes_of(message: &Message) -> usize {
     16 + 4 * message.units.len() + message.bytes.len().next_multiple_of(4)
-}
-
-fn room_of(message: &Message) -> u64 {
-    u64::from(message.lanes()) * (1 + u64::from(message.room))
 }
 
 /// The messages of a request, each checked.
@@ -231,7 +249,7 @@ pub fn read_request(definition: &Definition, bytes: &[u8]) -> Result<Vec<Message
     if count == 0 {
         return Err(Malformed::Number(0));
     }
-    let (mut messages, mut room) = (Vec::with_capacity(count as usize), 0);
+    let (mut messages, mut all) = (Vec::with_capacity(count as usize), 0);
     for _ in 0..count {
         let (mask, port, flags) = (from.wide()?, from.unit()?, from.unit()?);
         if flags >> 16 & !(POST | IMAGE) != 0 {
@@ -249,9 +267,9 @@ pub fn read_request(definition: &Definition, bytes: &[u8]) -> Result<Vec<Message
             message.bytes = from.padded(end as usize)?.to_vec();
         }
         message.check(definition)?;
-        room += room_of(&message);
-        if room > MOST_REPLY_UNITS {
-            return Err(Malformed::Room(room));
+        all += asked(definition, &message);
+        if all > MOST_ASKED {
+            return Err(Malformed::Asks { asked: all });
         }
         messages.push(message);
     }

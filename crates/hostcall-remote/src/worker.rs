@@ -181,8 +181,10 @@ impl WorkerBuilder {
         self
     }
 
-    /// How much it does at once: requests, and their bytes. What comes beyond is sent back to the caller, who sends it again later, maybe to another worker.
-    /// Default: 1024 requests, 64 MiB.
+    /// How much it does at once: requests, and bytes of memory, which are those of the requests and what their calls ask for: room for replies, and 256
+    /// bytes for each call. They are counted before they are taken, and a handler's own memory is not among them; all together a worker takes a few times as
+    /// many. What comes beyond is sent back to the caller, who sends it again later, maybe to another worker. A request that alone asks for more fails, as
+    /// the fault of its caller; none asks for more than 35 MiB. Default: 1024 requests, 64 MiB.
     pub fn at_once(mut self, requests: usize, bytes: usize) -> Self {
         (self.requests, self.bytes) = (requests.max(1), bytes);
         self
@@ -251,6 +253,19 @@ struct Doing {
     bytes: usize,
 }
 
+/// Why a request is not done.
+#[derive(Debug, thiserror::Error)]
+enum Full {
+    /// Others are.
+    #[error("too much to do")]
+    Now,
+    /// It never will be.
+    #[error(
+        "it asks for {bytes} bytes of memory, and this worker has {most} for all that it does at once: give it more with `WorkerBuilder::at_once`"
+    )]
+    Ever { bytes: usize, most: usize },
+}
+
 impl Drop for Doing {
     fn drop(&mut self) {
         // Pair with `begin`, and with the look in `stop`.
@@ -260,15 +275,82 @@ impl Drop for Doing {
     }
 }
 
+impl Doing {
+    /// Takes so many bytes more, as far as there are any.
+    fn ask(&mut self, bytes: usize) -> Result<(), Full> {
+        self.shared.count(self.bytes, bytes)?;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// The same of what is kept, which cannot be sent back: it counts, and others wait.
+    fn ask_kept(&mut self, bytes: usize) {
+        // Pairs with `drop`. Relaxed: it counts.
+        self.shared.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes += bytes;
+    }
+}
+
 impl Shared {
     /// A request of so many bytes, unless there is too much to do.
-    fn begin(self: &Arc<Self>, bytes: usize, kept: bool) -> Option<Doing> {
-        // Pair with `Doing::drop`. Relaxed: they count. Several listeners may look at once, so there may be a few more than the most. One is always taken.
-        let requests = self.requests.fetch_add(1, Ordering::Relaxed);
-        let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        let doing = Doing { shared: self.clone(), bytes };
-        let room = requests == 0 || (requests < self.most_requests && before + bytes <= self.most_bytes);
-        (room || kept).then_some(doing)
+    fn begin(self: &Arc<Self>, bytes: usize) -> Result<Doing, Full> {
+        // Pairs with `Doing::drop`. Relaxed: it counts.
+        let more = |requests: usize| (requests < self.most_requests).then_some(requests + 1);
+        self.requests.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).map_err(|_| Full::Now)?;
+        let mut doing = Doing { shared: self.clone(), bytes: 0 };
+        doing.ask(bytes).map(|()| doing)
+    }
+
+    /// Counts bytes of a request that has some already.
+    fn count(&self, has: usize, bytes: usize) -> Result<(), Full> {
+        let (most, alone) = (self.most_bytes, has.saturating_add(bytes));
+        if alone > most {
+            return Err(Full::Ever { bytes: alone, most });
+        }
+        // Pairs with `Doing::drop`. Relaxed: it counts.
+        let more = |taken: usize| taken.checked_add(bytes).filter(|all| *all <= most);
+        self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).map(drop).map_err(|_| Full::Now)
+    }
+
+    /// A kept request of so many bytes, when there is room for it, or nothing else is done. `None`: the worker stops.
+    async fn begin_kept(self: &Arc<Self>, bytes: usize, stopped: &mut watch::Receiver<bool>) -> Option<Doing> {
+        loop {
+            let idle = self.idle.notified();
+            match self.begin(bytes) {
+                Ok(doing) => return Some(doing),
+                // Pairs with `Doing::drop`. Relaxed: it counts.
+                Err(Full::Ever { .. }) if self.requests.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok() => {
+                    let mut doing = Doing { shared: self.clone(), bytes: 0 };
+                    doing.ask_kept(bytes);
+                    return Some(doing);
+                }
+                Err(_) => {}
+            }
+            tokio::select! {
+                () = idle => {}
+                // What is done may have ended before it was waited for.
+                () = tokio::time::sleep(Duration::from_millis(20)) => {}
+                _ = stopped.changed() => return None,
+            }
+        }
+    }
+
+    /// A request that is not done goes back.
+    async fn send_back(&self, index: usize, request: &Request, full: &Full) {
+        let Served { callable, counts, .. } = &self.served[index];
+        let service = &callable.definition().name;
+        match full {
+            Full::Now => {
+                counts.refused.add(1);
+                tracing::debug!(%service, "too much to do: a request is sent back");
+                self.say(index, request, wire::refusal(&self.name, None)).await;
+            }
+            Full::Ever { .. } => {
+                counts.invalid.add(1);
+                tracing::warn!(error = %full, %service, "a request that asks for too much");
+                self.say(index, request, wire::refusal(&self.name, Some(&full.to_string()))).await;
+            }
+        }
     }
 
     async fn listen(self: Arc<Self>, index: usize, mut requests: Requests, mut stopped: watch::Receiver<bool>) {
@@ -290,17 +372,20 @@ impl Shared {
                 }
             };
             let Some(request) = request else { return };
-            match self.begin(request.body.len(), request.back.is_kept()) {
-                Some(doing) => {
+            let doing = if request.back.is_kept() {
+                // Whoever keeps it gives it to another, if not to us.
+                let Some(doing) = self.begin_kept(request.body.len(), &mut stopped).await else { return };
+                Ok(doing)
+            } else {
+                self.begin(request.body.len())
+            };
+            match doing {
+                Ok(doing) => {
                     let shared = self.clone();
                     let work = async move { shared.work(index, request, doing).await };
                     tokio::spawn(work);
                 }
-                None => {
-                    self.served[index].counts.refused.add(1);
-                    tracing::debug!(service = %self.served[index].callable.definition().name, "too much to do: a request is sent back");
-                    self.say(index, &request, wire::refusal(&self.name, None)).await;
-                }
+                Err(full) => self.send_back(index, &request, &full).await,
             }
         }
     }
@@ -314,7 +399,7 @@ impl Shared {
         }
     }
 
-    async fn work(self: Arc<Self>, index: usize, request: Request, doing: Doing) {
+    async fn work(self: Arc<Self>, index: usize, request: Request, mut doing: Doing) {
         let Served { callable, counts, .. } = &self.served[index];
         counts.bytes_in.add(request.body.len());
         let messages = match wire::read_request(callable.definition(), &request.body) {
@@ -329,6 +414,13 @@ impl Shared {
                 return;
             }
         };
+        // What one request may ask for fits.
+        let asked = messages.iter().map(|message| wire::asked(callable.definition(), message)).sum::<u64>() as usize;
+        if request.back.is_kept() {
+            doing.ask_kept(asked);
+        } else if let Err(full) = doing.ask(asked) {
+            return self.send_back(index, &request, &full).await;
+        }
         counts.requests.add(1);
         counts.messages.add(messages.len());
         counts.calls.add(messages.iter().map(|message| message.lanes() as usize).sum());

@@ -59,7 +59,7 @@ fn written(dir: &Path, name: &str, page: &str) -> PathBuf {
 fn hostile() -> Vec<u8> {
     let text = format!("\"><img src=x onerror=alert(1)><script>alert(1)</script>{}", "wide ".repeat(20) + &"W".repeat(60));
     let fields = vec![field(&text, "u32", 0, 4), field("step", "u32", 4, 4)];
-    let schema = Schema { name: text.clone(), signature: 1, bytes: 8, policy: Policy::Block, fields };
+    let schema = Schema { name: text.clone().into(), signature: 1, bytes: 8, policy: Policy::Block, fields };
     let mut writer = Writer::new(Vec::new()).expect("memory");
     let device = Device::new(0, text.clone(), text.clone());
     let ring = writer.program(Program::new(text, device, 1, vec![(1, schema)])).expect("memory");

@@ -2,8 +2,9 @@
 
 mod support;
 
+use hostcall_abi::stream::Header;
 use hostcall_stream::file::{Device, Program, Writer};
-use hostcall_stream::{Policy, Schema};
+use hostcall_stream::{Interval, Policy, Schema, Site};
 use proptest::prelude::*;
 use support::{field, header, page, run, schema};
 
@@ -40,6 +41,39 @@ fn figures_are_those_of_the_ready_handlers() {
     assert!(page.contains("<bdi>site 3</bdi>") && page.contains("<bdi>12.5</bdi>") && page.contains("<bdi>100</bdi>"));
     // A column of 32 words: 31 cycles too many.
     assert!(page.contains("site 10, read\\n1\u{202f}984 cycles too many in 64 accesses\\nat worst 32 cycles at once"), "{page}");
+}
+
+#[test]
+fn a_stream_of_one_message_has_a_rate_over_the_whole_time_or_none() {
+    let streams = || vec![(1, schema("Often", &[("value", "u32", 4)])), (2, schema("Once", &[("value", "u32", 4)]))];
+    let recording = |often: u64| {
+        let mut writer = Writer::new(Vec::new()).expect("memory");
+        let ring = writer.program(Program::new("p", Device::new(0, "d", "sim"), 1, streams())).expect("memory");
+        (0..often).for_each(|i| writer.message(ring, header(1, Some(1000 * i)), &[0; 128]).expect("memory"));
+        writer.message(ring, header(2, Some(500_000)), &[0; 128]).expect("memory");
+        page(&writer.end().expect("memory"))
+    };
+    // 32 values in each of 1000 microseconds, and once 32: nothing is a billion a second.
+    let both = recording(1000);
+    assert!(both.contains("<bdi>Rates</bdi>") && !both.contains("\u{202f}G"), "{both}");
+    assert!(!recording(0).contains("<bdi>Rates</bdi>"), "one message has no rate");
+}
+
+#[test]
+fn intervals_without_labels_are_called_by_their_places_in_every_plot() {
+    let mut program = Program::new("p", Device::new(0, "d", "sim"), 1, vec![(1, Schema::of::<Interval>())]);
+    let site = |text: &str| Site { file: "a.rs".into(), line: 7, column: 9, module: "a".into(), level: None, text: text.into() };
+    program.sites = vec![(1, site("load")), (2, site("compute"))];
+    let mut writer = Writer::new(Vec::new()).expect("memory");
+    let ring = writer.program(program).expect("memory");
+    for i in 0..20u64 {
+        let interval = Interval { start: 1000 * i, end: 1000 * i + 700, label: 0, detail: 0 };
+        let one = Header { mask: 1, site: 1 + (i % 2) as u32, ..header(1, Some(interval.end)) };
+        writer.message(ring, one, hostcall_abi::codec::bytes(&[interval])).expect("memory");
+    }
+    let page = page(&writer.end().expect("memory"));
+    assert!(page.contains("What ran when") && !page.contains("label 0"), "{page}");
+    assert!(page.contains("load (a.rs:7:9): 700"), "a part of the timeline: {page}");
 }
 
 #[test]
@@ -172,7 +206,8 @@ fn a_recording_that_is_cut_or_damaged_is_a_page_of_what_is_there_with_the_reason
 fn many_streams_and_fields_with_long_names_are_a_page_of_bounded_size() {
     let long = "n".repeat(20_000);
     let fields: Vec<_> = (0..31).map(|i| field(&format!("{i}{long}"), "f32", 4 * i, 4)).collect();
-    let schema = |i: u32| Schema { name: format!("{i}{long}"), signature: 1, bytes: 124, policy: Policy::Block, fields: fields.clone() };
+    let schema =
+        |i: u32| Schema { name: format!("{i}{long}").into(), signature: 1, bytes: 124, policy: Policy::Block, fields: fields.clone() };
     let streams: Vec<_> = (1..=4).map(|i| (i, schema(i))).collect();
     let mut writer = Writer::new(Vec::new()).expect("memory");
     let ring = writer.program(Program::new(long.clone(), Device::new(0, long.clone(), "sim"), 1, streams)).expect("memory");

@@ -15,7 +15,7 @@ use hostcall_stream::sink::{Inlet, Sink, SinkError, Sunk};
 use tempfile::NamedTempFile;
 
 use crate::errors::OpenError;
-use crate::intake::{Account, Intake, Keeper, Piece, Pipe};
+use crate::intake::{Account, Intake, Keeper, Label, Piece, Pipe};
 use crate::part;
 use crate::sites::{self, Written};
 
@@ -126,7 +126,7 @@ struct Open {
 struct Files {
     directory: PathBuf,
     form: Form,
-    open: HashMap<String, Open>,
+    open: HashMap<Label, Open>,
     /// Messages of the table that is being written.
     entering: u64,
     places: Written,

@@ -21,13 +21,15 @@
 //! |---|---|
 //! | `u8` to `u64`, `i8` to `i64`, `f32`, `f64` | the same |
 //! | `[T; N]` | `FixedSizeList`, of lists if `T` is an array |
+//! | a line of `log!`: beside its units, a column `text` without a field, null but for the first unit of each line | `Utf8` |
 //! | `[u8]`, `str`: the field `value` of streams of bytes and of text | `Binary`, `Utf8` |
 //! | `[u8; N]`, and any type that is not in this table | `FixedSizeBinary` |
 
 use std::iter::repeat_n;
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBufferBuilder, NullBufferBuilder};
+use arrow_array::builder::{BooleanBufferBuilder, NullBufferBuilder, StringBuilder};
+use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
@@ -35,9 +37,9 @@ use arrow_array::{ArrayRef, BooleanArray, FixedSizeBinaryArray, FixedSizeListArr
 use arrow_schema::{DataType, Field, SchemaRef};
 use hostcall_stream::file::Type;
 use hostcall_stream::sink::RawBatch;
-use hostcall_stream::{Content, Dispatch, Head, Schema};
+use hostcall_stream::{Content, Dispatch, Head, Log, Schema, Sites};
 
-use crate::definition::shape;
+use crate::definition::{is, shape};
 use crate::slices::Slices;
 
 /// Values of one leaf of a field, one behind another.
@@ -198,6 +200,28 @@ impl Table {
 
     pub(crate) fn messages(&self) -> u64 {
         self.runs.len() as u64
+    }
+
+    /// Adds the column of lines, if it is a log's: each beside the first of the units that it is made of, and nothing beside the others, or where the place
+    /// in the source is not known. Called once.
+    pub(crate) fn add_lines(&mut self, schema: &Schema, sites: Option<&Sites>) {
+        if !is::<Log>(schema) {
+            return;
+        }
+        let units = self.fields[0].as_primitive::<UInt32Type>().values();
+        let mut texts = StringBuilder::new();
+        let mut first = 0;
+        for run in &self.runs {
+            let site = sites.and_then(|sites| sites.get(run.site));
+            let end = first + run.values as usize;
+            for lane in self.lanes[first..end].chunk_by(|a, b| a == b) {
+                let line: Vec<Log> = units[first..first + lane.len()].iter().map(|unit| Log { unit: *unit }).collect();
+                texts.append_option(site.as_ref().and_then(|site| site.line(&line)));
+                texts.append_nulls(lane.len() - 1);
+                first += lane.len();
+            }
+        }
+        self.fields.push(Arc::new(texts.finish()));
     }
 
     /// All columns, whose schema is the [stream's](crate::definition::arrow_schema).

@@ -157,7 +157,9 @@ impl Converter {
             Target::File { path, form, open } => {
                 let open = match open {
                     Some(open) if open.schema == *message.schema => open,
-                    Some(open) => return Err(ConvertError::Several { one: open.schema.name.clone(), other: message.schema.name.clone() }),
+                    Some(open) => {
+                        return Err(ConvertError::Several { one: open.schema.name.to_string(), other: message.schema.name.to_string() });
+                    }
                     none => none.insert(Open::new(path, *form, message.schema, head[0].device).map_err(wrote(path))?),
                 };
                 if message.header.site > 0 {
@@ -215,7 +217,8 @@ impl Open {
     }
 
     fn hand_on(&mut self) -> Done {
-        let Some(table) = self.columns.take() else { return Ok(()) };
+        let Some(mut table) = self.columns.take() else { return Ok(()) };
+        table.add_lines(&self.schema, self.sites.as_deref());
         match &mut self.output {
             Output::Parquet(encoder) => encoder.write(table, self.device)?,
             Output::Arrow(writer) => writer.write(&table.into_batch(self.arrow.clone(), self.device))?,

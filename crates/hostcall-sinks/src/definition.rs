@@ -4,9 +4,17 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Metadata, SchemaRef};
 use hostcall_stream::file::Type;
-use hostcall_stream::{Content, Field as StreamField, Policy, Schema};
+use hostcall_stream::{Content, Field as StreamField, Log, Message, Policy, Schema};
 
 use crate::columns::element;
+
+/// Whether values of a stream are of a type. The device says what they are, so all of it is compared.
+pub(crate) fn is<M: Message>(schema: &Schema) -> bool {
+    Schema { policy: schema.policy, ..Schema::of::<M>() } == *schema
+}
+
+/// The column of a log's lines.
+const TEXT: &str = "text";
 
 /// Keys of a schema's metadata.
 const STREAM: &str = "hostcall.stream";
@@ -75,17 +83,24 @@ pub fn arrow_schema(schema: &Schema) -> SchemaRef {
     let mut names: Vec<String> = ORIGINS.iter().map(|(name, ..)| (*name).to_owned()).collect();
     let mut fields: Vec<Field> = ORIGINS.into_iter().map(|(name, ty, nullable)| Field::new(name, ty, nullable)).collect();
     for field in schema.fields.iter().filter(|field| field.bytes > 0 || schema.content() != Content::Values) {
-        let mut name = field.name.clone();
+        let mut name = field.name.to_string();
         while names.contains(&name) {
             name = format!("value_{name}");
         }
         names.push(name.clone());
-        let metadata =
-            [(FIELD, field.name.clone()), (TYPE, field.ty.clone()), (OFFSET, field.offset.to_string()), (SIZE, field.bytes.to_string())];
+        let metadata = [
+            (FIELD, field.name.to_string()),
+            (TYPE, field.ty.to_string()),
+            (OFFSET, field.offset.to_string()),
+            (SIZE, field.bytes.to_string()),
+        ];
         fields.push(Field::new(name, data_type(&Type::of(field)), false).with_metadata(owned(metadata)));
     }
+    if is::<Log>(schema) {
+        fields.push(Field::new(TEXT, DataType::Utf8, true));
+    }
     let metadata = [
-        (STREAM, schema.name.clone()),
+        (STREAM, schema.name.to_string()),
         (SIGNATURE, format!("{:016x}", schema.signature)),
         (BYTES, schema.bytes.to_string()),
         (POLICY, schema.policy.name().to_owned()),
@@ -105,10 +120,10 @@ pub(crate) fn stream_schema(arrow: &arrow_schema::Schema) -> Option<Schema> {
         let Some(name) = field.metadata().get(FIELD) else { continue };
         let number = |key: &str| field.metadata().get(key)?.parse::<u32>().ok();
         let field =
-            StreamField { name: name.clone(), ty: field.metadata().get(TYPE)?.clone(), offset: number(OFFSET)?, bytes: number(SIZE)? };
+            StreamField { name: name.into(), ty: field.metadata().get(TYPE)?.into(), offset: number(OFFSET)?, bytes: number(SIZE)? };
         fields.push(field);
     }
     let policy = Policy::ALL.into_iter().find(|policy| Some(policy.name()) == text(POLICY).map(String::as_str))?;
     let signature = u64::from_str_radix(text(SIGNATURE)?, 16).ok()?;
-    Some(Schema { name: text(STREAM)?.clone(), signature, bytes: text(BYTES)?.parse().ok()?, policy, fields })
+    Some(Schema { name: text(STREAM)?.into(), signature, bytes: text(BYTES)?.parse().ok()?, policy, fields })
 }

@@ -82,7 +82,7 @@ impl Intake {
     }
 
     pub(crate) fn takes(&self, schema: &Schema) -> bool {
-        self.only.as_ref().is_none_or(|only| only.contains(&schema.name))
+        self.only.as_ref().is_none_or(|only| only.iter().any(|name| schema.name == *name))
     }
 }
 
@@ -91,8 +91,41 @@ impl Intake {
 pub(crate) struct Stream {
     pub(crate) schema: Schema,
     pub(crate) arrow: arrow_schema::SchemaRef,
-    /// Its name, and if another stream has that already its signature.
-    pub(crate) label: String,
+    pub(crate) label: Label,
+}
+
+/// A stream's name as a word: part of a path, of a key and of a subject. Whoever made the stream chose its name, and a word leads nowhere: it has letters,
+/// digits, `_` and `-`, and `_` for what else there is in the name. If another stream has the word, the signature stands behind it, and if need be a number.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Label(String);
+
+impl Label {
+    /// Bytes of a name that are kept: what stands behind them, and the ending of a file, fit into what file systems allow.
+    const BYTES: usize = 200;
+
+    /// That of a stream, which no other has.
+    fn new(schema: &Schema, taken: impl Fn(&Self) -> bool) -> Self {
+        let mut word: String = schema.name.chars().map(|c| if c.is_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect();
+        word.truncate(word.floor_char_boundary(Self::BYTES));
+        if word.is_empty() {
+            word.push('_');
+        }
+        let signed = format!("{word}-{:016x}", schema.signature);
+        let numbered = (2..).map(|number| format!("{signed}-{number}"));
+        let mut all = [word, signed.clone()].into_iter().chain(numbered).map(Self);
+        // Numbers do not end before names are found; the table of places has a name of its own.
+        all.find(|label| label.as_str() != crate::sites::NAME && !taken(label)).unwrap_or(Self(signed))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for Label {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// A full table of a stream.
@@ -342,8 +375,7 @@ impl Shared {
         if let Some(known) = streams.iter().find(|stream| stream.schema == *schema) {
             return known.clone();
         }
-        let taken = streams.iter().any(|stream| stream.label == schema.name);
-        let label = if taken { format!("{}-{:016x}", schema.name, schema.signature) } else { schema.name.clone() };
+        let label = Label::new(schema, |label| streams.iter().any(|stream| stream.label == *label));
         let stream = Arc::new(Stream { schema: schema.clone(), arrow: arrow_schema(schema), label });
         streams.push(stream.clone());
         stream
@@ -459,9 +491,15 @@ impl Worker {
         }
     }
 
-    fn put(&mut self, piece: Piece) {
+    fn put(&mut self, mut piece: Piece) {
         let messages = piece.table.messages();
-        self.guarded(|keeper, account| keeper.put(piece, account), messages);
+        self.guarded(
+            |keeper, account| {
+                piece.table.add_lines(&piece.stream.schema, account.sites().map(|sites| &**sites));
+                keeper.put(piece, account)
+            },
+            messages,
+        );
     }
 
     /// Takes what is there, and lets the keeper roll.

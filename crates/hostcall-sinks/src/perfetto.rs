@@ -22,11 +22,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_schema::DataType;
 use hostcall_stream::sink::{Inlet, Sink, SinkError, Sunk};
-use hostcall_stream::{Interval, Log, Message, Schema, Site};
+use hostcall_stream::{Interval, Log, Message as _, Schema, Site};
 use tempfile::NamedTempFile;
 
 use crate::columns::{Run, Table};
-use crate::definition::ORIGINS;
+use crate::definition::{ORIGINS, is};
 use crate::errors::OpenError;
 use crate::intake::{Account, Intake, Keeper, Piece, Pipe, Stream};
 use crate::part;
@@ -279,7 +279,7 @@ impl Trace {
                     }
                     if counters.is_empty() {
                         let (wave, site) = (self.wave(device, run)?, account.site(run.site));
-                        self.event(time, INSTANT, wave, |event| event.text(23, &stream.label).source(site.as_deref()))?;
+                        self.event(time, INSTANT, wave, |event| event.text(23, stream.label.as_str()).source(site.as_deref()))?;
                     }
                 }
             }
@@ -287,11 +287,6 @@ impl Trace {
         }
         Ok(())
     }
-}
-
-/// Whether values of a stream are of a type. The device says what they are, so all of it is compared.
-fn is<M: Message>(schema: &Schema) -> bool {
-    Schema { policy: schema.policy, ..Schema::of::<M>() } == *schema
 }
 
 /// Values of an array by row, if they are numbers.

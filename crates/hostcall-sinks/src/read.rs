@@ -56,8 +56,8 @@ pub fn open<M: Message>(path: impl AsRef<Path>) -> Result<Values<M>, ReadError> 
         let (arrow, _) = tables(&file)?;
         let Some(theirs) = stream_schema(&arrow) else { continue };
         if theirs.name != ours.name {
-            if !names.contains(&theirs.name) {
-                names.push(theirs.name);
+            if !names.iter().any(|name: &String| theirs.name == *name) {
+                names.push(theirs.name.into());
             }
         } else if (theirs.signature, theirs.bytes) != (ours.signature, ours.bytes) {
             let (theirs, ours) = (theirs.to_string(), ours.to_string());
@@ -83,7 +83,7 @@ pub fn decode<M: Message>(table: &[u8]) -> Result<Rows<M>, ReadError> {
     let (arrow, ours) = (reader.schema(), Schema::of::<M>());
     let theirs = stream_schema(&arrow).ok_or_else(|| wrong("it does not say of which stream it is".into()))?;
     if theirs.name != ours.name {
-        return Err(ReadError::NoStream { path: path(), stream: ours.name, names: vec![theirs.name] });
+        return Err(ReadError::NoStream { path: path(), stream: ours.name.into(), names: vec![theirs.name.into()] });
     }
     if (theirs.signature, theirs.bytes) != (ours.signature, ours.bytes) {
         let (theirs, ours) = (theirs.to_string(), ours.to_string());
@@ -173,7 +173,7 @@ fn rows<M: Message>(table: &RecordBatch, arrow: &arrow_schema::Schema) -> Result
     let mut values = vec![unsafe { std::mem::zeroed::<M>() }; count];
     let bytes = hostcall_abi::codec::bytes_mut(&mut values);
     for field in schema.fields.iter().filter(|field| field.bytes > 0) {
-        let column = arrow.fields().iter().position(|column| column.metadata().get(FIELD).is_some_and(|name| *name == field.name));
+        let column = arrow.fields().iter().position(|column| column.metadata().get(FIELD).is_some_and(|name| field.name == *name));
         let array = table.column(column.ok_or("a column is missing")?);
         let (from, size) = (field.offset as usize, field.bytes as usize);
         if from.checked_add(size).is_none_or(|end| end > size_of::<M>()) {

@@ -62,12 +62,12 @@ pub(crate) fn table(places: &Numbered) -> RecordBatch {
     }
     let columns = [
         ("site", numbers(places, |number, _| number)),
-        ("file", texts(places, |site| Some(&site.file))),
+        ("file", texts(places, |site| Some(site.file.as_str()))),
         ("line", numbers(places, |_, site| site.line)),
         ("column", numbers(places, |_, site| site.column)),
-        ("module", texts(places, |site| Some(&site.module))),
+        ("module", texts(places, |site| Some(site.module.as_str()))),
         ("level", texts(places, |site| site.level.map(Level::name))),
-        ("text", texts(places, |site| Some(&site.text))),
+        ("text", texts(places, |site| Some(site.text.as_str()))),
     ];
     let field = |(name, array): &(&str, ArrayRef)| -> Field { Field::new(*name, DataType::clone(array.data_type()), *name == "level") };
     let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));

@@ -271,12 +271,12 @@ impl StreamsBuilder {
         for (i, listed) in self.streams.iter().enumerate() {
             if let Some(other) = self.streams[..i].iter().find(|other| other.schema.name == listed.schema.name) {
                 let (one, other) = (Box::new(other.schema.clone()), Box::new(listed.schema.clone()));
-                return Err(StartError::Name { name: one.name.clone(), one, other });
+                return Err(StartError::Name { name: one.name.to_string(), one, other });
             }
         }
         let is_latest = |policy| policy == Policy::Latest;
         if let Some(listed) = self.streams.iter().find(|listed| is_latest(listed.policy) != is_latest(listed.schema.policy)) {
-            return Err(StartError::Latest { stream: listed.schema.name.clone(), wanted: listed.policy });
+            return Err(StartError::Latest { stream: listed.schema.name.to_string(), wanted: listed.policy });
         }
         let mut unlistened = self.policies.iter().map(|(_, policy)| *policy).chain(self.unlistened);
         if let Some(wanted) = unlistened.find(|policy| is_latest(*policy)) {

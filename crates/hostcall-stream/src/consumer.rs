@@ -529,13 +529,40 @@ mod tests {
     }
 
     #[test]
-    fn what_waves_left_behind_is_given_up_granule_by_granule() {
+    fn what_waves_left_behind_is_counted_as_messages_and_not_as_granules() {
         let (set, shared) = ring();
         let mut consumer = Consumer::new(shared.clone(), 0, 1);
         let head = set.most_reserved();
         set.set_ends(Some(&[head]));
         consumer.look_once();
         assert!(set.progress()[0].has_reached(head));
-        assert_eq!(torn(&shared), u64::from(head), "nothing says how long messages were");
+        assert_eq!(torn(&shared), 1, "nothing says how long it was, or whether it was one");
+        // A later kernel's is another one.
+        set.set_ends(Some(&[head + 9]));
+        consumer.look_once();
+        assert!(set.progress()[0].has_reached(head + 9));
+        assert_eq!(torn(&shared), 2);
+    }
+
+    #[test]
+    fn as_many_messages_are_torn_as_there_are_holes_between_whole_ones() {
+        let (set, shared) = ring_of([accesses(|_, _| {})].into_iter());
+        let (mut at, mut consumer) = (0, Consumer::new(shared.clone(), 0, 1));
+        // Of 32 lanes and five granules: nothing, the middle of one; two whose lengths are known.
+        let last_units = |set: &RingSet, at: u64| {
+            let at = Position::new(at as u32, set.sizes().ring_log2);
+            (40..60).for_each(|i| set.ring(0).repair(at.unit(i), at.with_phase(i, 5)));
+        };
+        for part in [usize::MAX, 0, usize::MAX, 20, 79, usize::MAX] {
+            at = store(&set, at, 32, at, part);
+        }
+        last_units(&set, at);
+        at = store(&set, at, 32, at, 0);
+        at = store(&set, at, 1, at, usize::MAX);
+        set.set_ends(Some(&[at as u32]));
+        consumer.look_once();
+        assert!(set.progress()[0].has_reached(at as u32));
+        assert_eq!(shared.registry.all()[0].messages.load(Ordering::Relaxed), 4);
+        assert_eq!((torn(&shared), shared.malformed.load(Ordering::Relaxed)), (4, 0));
     }
 }

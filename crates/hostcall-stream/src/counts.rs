@@ -3,13 +3,14 @@
 use std::fmt;
 
 use crate::file::Recorded;
+use crate::name::Name;
 use crate::sink::Sunk;
 
 /// What was counted for one stream, since the [`Streams`](crate::Streams) were started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamCounts {
     /// The stream.
-    pub name: String,
+    pub name: Name,
     /// Messages received.
     pub messages: u64,
     /// Values received, those of all lanes of all messages.
@@ -29,13 +30,14 @@ pub struct StreamCounts {
 pub struct Summary {
     /// The streams that somebody listens to, or that are recorded, by number from 1 on.
     pub streams: Vec<StreamCounts>,
-    /// Messages that never became whole, although no kernel runs: those of waves that ended in between.
+    /// Messages that never became whole, although no kernel runs: those of waves that ended in between. There may be more: several that follow one another
+    /// and whose lengths were never stored are one.
     pub torn: u64,
     /// Granules (64 bytes) of rings with which no message began.
     pub malformed: u64,
     /// Batches that a handler did not take, because it panicked.
     pub handler_panics: u64,
-    /// The device was lost: what it counted, and what was on the way, is unknown.
+    /// A device was lost, or a kernel ran when all was [ended](crate::Streams::end): what was counted there, and what was on the way, is unknown.
     pub end_unknown: bool,
     /// What was recorded; `None`: nothing was to be.
     pub recording: Option<Box<Recorded>>,
@@ -81,7 +83,7 @@ impl fmt::Display for Summary {
             }
         }
         if self.end_unknown {
-            write!(f, "\nthe device was lost: what it dropped, and what was on the way, is unknown")?;
+            write!(f, "\nwhat was dropped, and what was on the way, is unknown: the device was lost, or a kernel was ended")?;
         }
         if let Some(recording) = &self.recording {
             write!(f, "\n{recording}")?;

@@ -12,7 +12,7 @@
 //! * [`Filter`], [`NamedFilter`]: which messages are wanted, while kernels run.
 //! * [`Sites`]: places in the source that messages name.
 //! * [`Summary`]: what was counted.
-//! * [`Schema`]: what messages are made of.
+//! * [`Schema`]: what messages are made of; [`Name`]: what others call them.
 //! * [`StreamsBuilder::sink`], [`mod@sink`]: where messages are kept for analysis.
 //! * [`StreamsBuilder::record`], [`mod@file`], [`open`]: recordings, files that keep all messages.
 //!
@@ -34,6 +34,7 @@ mod latest;
 #[doc(hidden)]
 pub mod measure;
 mod memory;
+mod name;
 mod named_filter;
 mod registry;
 mod report;
@@ -53,6 +54,7 @@ pub use file::open;
 pub use filter::Filter;
 pub use handler::{Flow, Handler};
 pub use hostcall_abi::stream::{Access, AccessKind, ByteStream, Header, Interval, Log, Message, Policy, Sent, Space, TextStream};
+pub use name::Name;
 pub use named_filter::{NamedFilter, ParseFilterError};
 /// For the crates beside this one.
 #[doc(hidden)]

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use hostcall_abi::Shown;
 use serde_json::{Map, Value, json};
 
+use crate::name::Name;
 use crate::sites::Sites;
 
 /// What a handler reports: a title, lines of text, and tables.
@@ -43,6 +45,12 @@ pub enum Cell {
     Text(String),
     /// Nothing is known.
     Nothing,
+}
+
+impl From<&Name> for Cell {
+    fn from(name: &Name) -> Self {
+        name.as_str().into()
+    }
 }
 
 impl From<u64> for Cell {
@@ -89,7 +97,7 @@ impl fmt::Display for Cell {
             Self::Number(number) if number.abs() >= 100.0 || *number == 0.0 => f.pad(&format!("{number:.0}")),
             Self::Number(number) => f.pad(&format!("{number:.3}")),
             Self::Address(address) => f.pad(&format!("{address:#x}")),
-            Self::Text(text) => f.pad(text),
+            Self::Text(text) => f.pad(&Shown(text).to_string()),
             Self::Nothing => f.pad("-"),
         }
     }
@@ -141,6 +149,7 @@ impl Table {
         let cell = |cell: &Cell| match cell {
             Cell::Nothing => String::new(),
             Cell::Number(number) => number.to_string(),
+            Cell::Text(text) => quoted(text.clone()),
             other => quoted(other.to_string()),
         };
         let mut text = self.columns.iter().cloned().map(quoted).collect::<Vec<_>>().join(",") + "\r\n";
@@ -154,13 +163,12 @@ impl Table {
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(Cell::to_string).collect()).collect();
-        let widths: Vec<usize> = (0..self.columns.len())
-            .map(|i| texts.iter().map(|row| row[i].chars().count()).chain([self.columns[i].chars().count()]).max().unwrap_or(0))
-            .collect();
+        let names: Vec<String> = self.columns.iter().map(|name| Shown(name).to_string()).collect();
+        let all = || std::iter::once(&names).chain(&texts);
+        let widths: Vec<usize> = (0..names.len()).map(|i| all().map(|row| row[i].chars().count()).max().unwrap_or(0)).collect();
         let left: Vec<bool> = (0..self.columns.len()).map(|i| self.rows.iter().any(|row| row[i].is_text())).collect();
-        writeln!(f, "{}", self.title)?;
-        let names: Vec<String> = self.columns.clone();
-        for row in std::iter::once(&names).chain(&texts) {
+        writeln!(f, "{}", Shown(&self.title))?;
+        for row in all() {
             let mut line = String::new();
             for ((cell, &width), &left) in row.iter().zip(&widths).zip(&left) {
                 line += "  ";
@@ -198,8 +206,8 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.title)?;
-        self.lines.iter().try_for_each(|line| writeln!(f, "{line}"))?;
+        writeln!(f, "{}", Shown(&self.title))?;
+        self.lines.iter().try_for_each(|line| writeln!(f, "{}", Shown(line)))?;
         self.tables.iter().try_for_each(|table| write!(f, "\n{table}"))
     }
 }

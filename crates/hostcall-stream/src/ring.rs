@@ -27,6 +27,8 @@ pub(crate) struct Owned {
     long: Vec<u32>,
     /// The device says that more has been reserved than can be. What it stores is no longer looked at; this is how far it is skipped.
     spoiled: Option<u64>,
+    /// What was just read belongs to a message that is counted as torn, and whose length nobody knows.
+    torn: bool,
     /// The device is lost.
     search: Option<Search>,
     /// The last time it was read there was nothing behind what was read.
@@ -50,7 +52,7 @@ impl Owned {
     pub(crate) fn new(set: Arc<RingSet>, ring: usize) -> Self {
         let reader = Box::new(Reader::new(set.sizes().ring_log2, set.is_wide()));
         let (device, last) = (set.device().info().ordinal, Last::of(set.source()));
-        Self { ring, device, last, reader, long: Vec::new(), spoiled: None, search: None, dry: false, seen: 0, set }
+        Self { ring, device, last, reader, long: Vec::new(), spoiled: None, torn: false, search: None, dry: false, seen: 0, set }
     }
 
     /// Granules that have been read.
@@ -121,7 +123,7 @@ impl Owned {
 
     #[inline(always)]
     fn read_with(&mut self, shared: &Shared, slots: &mut Slots<'_>, mut recording: Option<&mut Turn<'_>>) -> bool {
-        let Self { set, ring, device, last, reader, long, spoiled, search, dry, .. } = self;
+        let Self { set, ring, device, last, reader, long, spoiled, torn, search, dry, .. } = self;
         let progress = &set.progress()[*ring];
         if let Some(skipped) = spoiled {
             return match progress.end() {
@@ -142,6 +144,7 @@ impl Owned {
             if recording.is_none()
                 && let Some(taken) = reader.take(&view, slots)
             {
+                *torn = false;
                 if let Some(search) = search {
                     search.found(shared);
                 }
@@ -159,6 +162,7 @@ impl Owned {
                 };
                 match found {
                     Found::Packet(packet) => {
+                        *torn = false;
                         if let Some(search) = search {
                             search.found(shared);
                         }
@@ -171,18 +175,25 @@ impl Owned {
                     Found::Malformed => match search {
                         // A part of something that will never be whole.
                         Some(search) => (search.begun, search.hole) = (true, true),
+                        // The same, where the device has said how far it has got.
+                        None if *torn => {}
                         // Relaxed: counted before `advance`.
                         None => drop(shared.malformed.fetch_add(1, Ordering::Relaxed)),
                     },
                     // No kernel runs, so it will never be whole. (A message of bytes has been looked for.)
                     Found::Absent | Found::Partial | Found::Long(_) => match progress.end() {
                         Some(End::Head(head)) if head != reader.position() as u32 => {
-                            // Relaxed: as above.
-                            shared.torn.fetch_add(1, Ordering::Relaxed);
-                            if head.wrapping_sub(reader.position() as u32) > set.most_reserved() {
+                            let spoils = head.wrapping_sub(reader.position() as u32) > set.most_reserved();
+                            let whole = !spoils && reader.give_up(&view, head, |stream| slots.units(stream)).whole;
+                            // Granules of which nobody knows whose they are are one message's, or more.
+                            if whole || !std::mem::replace(torn, true) {
+                                // Relaxed: as above.
+                                shared.torn.fetch_add(1, Ordering::Relaxed);
+                            }
+                            *torn &= !whole;
+                            if spoils {
                                 return skip(spoiled.insert(reader.position()), head);
                             }
-                            reader.give_up(&view, head, |stream| slots.units(stream));
                         }
                         Some(End::Lost) => {
                             let granules = 1 << set.sizes().ring_log2;
@@ -197,7 +208,10 @@ impl Owned {
                                 return true;
                             }
                         }
-                        Some(End::Head(_) | End::Searched) | None => break,
+                        Some(End::Head(_) | End::Searched) | None => {
+                            *torn = false;
+                            break;
+                        }
                     },
                 }
             }
@@ -215,7 +229,7 @@ impl Search {
     /// Goes on behind what is not whole. Whether the search is over.
     fn skip(&mut self, reader: &mut Reader, view: &RingView<'_>, slots: &Slots<'_>, shared: &Shared) -> bool {
         if reader.position() < self.until {
-            self.begun |= reader.give_up(view, self.until as u32, |stream| slots.units(stream));
+            self.begun |= reader.give_up(view, self.until as u32, |stream| slots.units(stream)).any;
             self.hole = true;
             return false;
         }

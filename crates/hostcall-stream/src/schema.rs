@@ -6,11 +6,13 @@ use hostcall_abi::stream::bytes::{BYTES_FIELDS, TEXT_FIELDS};
 use hostcall_abi::stream::message::SCHEMA_HEAD;
 use hostcall_abi::stream::{MAX_UNITS, Message, Policy};
 
+use crate::name::Name;
+
 /// A stream, as a program or a type describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
     /// Its name.
-    pub name: String,
+    pub name: Name,
     /// Hash of its definition.
     pub signature: u64,
     /// Bytes of a value, a multiple of 4. 0: its messages are of bytes or of text, see [`Schema::content`].
@@ -25,9 +27,9 @@ pub struct Schema {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its name.
-    pub name: String,
+    pub name: Name,
     /// Its type, as the source says it.
-    pub ty: String,
+    pub ty: Name,
     /// Its place in the value, in bytes.
     pub offset: u32,
     /// Its size in bytes.
@@ -106,7 +108,7 @@ impl Schema {
         let mut take = |length: usize| {
             let (piece, behind) = text.split_at_checked(length)?;
             text = behind;
-            std::str::from_utf8(piece).ok().map(str::to_owned)
+            std::str::from_utf8(piece).ok().map(Name::from)
         };
         let mut fields = Vec::new();
         for (name, ty, offset, bytes) in entries {

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use hostcall_abi::Shown;
 use hostcall_abi::stream::log::Argument;
 use hostcall_abi::stream::site::MAX_SITE;
 use hostcall_abi::stream::{Log, SiteText};
 
 use crate::format::format;
+use crate::name::Name;
 
 /// How important a line of a log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,13 +51,13 @@ impl Level {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
     /// The file, as its compiler was given it.
-    pub file: String,
+    pub file: Name,
     /// Line, from 1 on.
     pub line: u32,
     /// Column, from 1 on.
     pub column: u32,
     /// The module's path.
-    pub module: String,
+    pub module: Name,
     /// The level of a line of a log; `None`: it is none.
     pub level: Option<Level>,
     /// The name of an interval, the format of a line, or nothing.
@@ -118,7 +120,7 @@ impl Sites {
     pub fn name(&self, number: u32) -> String {
         match self.get(number) {
             Some(site) if site.text.is_empty() => site.to_string(),
-            Some(site) => format!("{} ({site})", site.text),
+            Some(site) => format!("{} ({site})", Shown(&site.text)),
             None if number == 0 => String::new(),
             None => format!("site {number}"),
         }

@@ -45,6 +45,7 @@ pub struct Streams {
     /// What the devices had counted at the last [`Streams::wait`], and whether they could be asked.
     counted: Mutex<(Vec<Counters>, bool)>,
     settings: Settings,
+    ended: bool,
 }
 
 /// The rings of a program, as it keeps them.
@@ -65,6 +66,7 @@ impl Streams {
             draining: Mutex::default(),
             counted: Mutex::default(),
             settings,
+            ended: false,
         };
         for index in 0..threads {
             let consumer = Consumer::new(streams.shared.clone(), index, threads);
@@ -108,7 +110,7 @@ impl Streams {
                     continue;
                 }
                 let theirs = theirs.map_or_else(|| "something that is no definition".to_owned(), |theirs| theirs.to_string());
-                return Err(AttachError::Definition { program: name(), stream: schema.name.clone(), theirs, ours: schema.to_string() });
+                return Err(AttachError::Definition { program: name(), stream: schema.name.to_string(), theirs, ours: schema.to_string() });
             }
             let Some(word) = program.find_global(&format!("{STREAM_PREFIX}{}", schema.name))? else { continue };
             let flags = if stream.timed { 0 } else { word::UNTIMED } | if stream.live { word::LIVE } else { 0 };
@@ -133,7 +135,7 @@ impl Streams {
         set.set_source(self.shared.dispatches.source(device, latest));
         if let Some(recording) = &self.shared.recording {
             let program = file::Program {
-                name: name(),
+                name: name().into(),
                 device: file::Device::of(device.info()),
                 wave_size: device.info().wave_size,
                 first_ring: 0,
@@ -233,7 +235,7 @@ impl Streams {
         }
         match self.shared.registry.learn(schemas, &self.settings.sinks, &self.settings.filters) {
             None => Ok(()),
-            Some(schema) => Err(AttachError::TooManyStreams { program: program.name().into(), stream: schema.name }),
+            Some(schema) => Err(AttachError::TooManyStreams { program: program.name().into(), stream: schema.name.into() }),
         }
     }
 
@@ -477,8 +479,21 @@ impl Kept {
     }
 }
 
-impl Drop for Streams {
-    fn drop(&mut self) {
+impl Streams {
+    /// Ends, as dropping does, whether kernels still run or not, and returns what has been counted. What devices count is that of the last
+    /// [`Streams::wait`]: if there was none, or a kernel runs, the [end is unknown](Summary::end_unknown).
+    pub fn end(mut self) -> Summary {
+        let running = self.shared.rings().iter().any(|set| set.device().in_flight() > 0);
+        let (counted, end_unknown) = self.counted.get_mut().unwrap_or_else(PoisonError::into_inner);
+        *end_unknown |= running || counted.is_empty();
+        self.finish();
+        self.summary()
+    }
+
+    fn finish(&mut self) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
         self.devices.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.shared.arm();
         self.recall();
@@ -501,5 +516,11 @@ impl Drop for Streams {
                 tracing::error!(%error, "a sink has not kept everything");
             }
         }
+    }
+}
+
+impl Drop for Streams {
+    fn drop(&mut self) {
+        self.finish();
     }
 }

@@ -319,7 +319,7 @@ impl Ring {
         let (status, address) = match error {
             Error::Fault(fault) => match &fault.kind {
                 FaultKind::Memory { address, .. } => (hsa_status_t::MEMORY_FAULT, Some(*address)),
-                FaultKind::StackOverflow { .. } => (hsa_status_t::MEMORY_FAULT, Some(0)),
+                FaultKind::StackOverflow { .. } | FaultKind::Wild => (hsa_status_t::MEMORY_FAULT, Some(0)),
                 FaultKind::IllegalInstruction { .. } => (hsa_status_t::ILLEGAL_INSTRUCTION, None),
                 _ => (hsa_status_t::EXCEPTION, None),
             },

@@ -33,33 +33,33 @@ pub(super) fn run(path: &Path, mut out: impl Write) -> Outcome {
         reader.frames(),
         reader.hostcall()
     )?;
-    let mut programs = Table::new("\nprograms", &["program", "device", "kind", "number", "lanes of a wave", "rings"]);
+    let mut programs = Table::new("programs", &["program", "device", "kind", "number", "lanes of a wave", "rings"]);
     for program in reader.programs() {
         let device = &program.device;
         programs.row([
-            program.name.as_str().into(),
-            device.name.as_str().into(),
-            device.kind.as_str().into(),
+            (&program.name).into(),
+            (&device.name).into(),
+            (&device.kind).into(),
             device.number.into(),
             program.wave_size.into(),
             program.rings.into(),
         ]);
     }
-    write!(out, "{programs}")?;
-    let mut streams = Table::new("\nstreams", &["number", "stream", "value [bytes]", "messages", "values", "definition"]);
+    write!(out, "\n{programs}")?;
+    let mut streams = Table::new("streams", &["number", "stream", "value [bytes]", "messages", "values", "definition"]);
     for (number, schema) in reader.streams() {
         let count = |of: &BTreeMap<u32, u64>| Cell::Count(of.get(&number).copied().unwrap_or(0));
         streams.row([
             number.into(),
-            schema.name.as_str().into(),
+            (&schema.name).into(),
             schema.bytes.into(),
             count(&messages),
             count(&values),
             schema.to_string().into(),
         ]);
     }
-    write!(out, "{streams}")?;
-    write!(out, "{}", kernels.table("\nkernels"))?;
+    write!(out, "\n{streams}")?;
+    write!(out, "\n{}", kernels.table("kernels"))?;
     if let Some(counters) = reader.counters() {
         write!(out, "\ncounted\n{counters}\n")?;
     }

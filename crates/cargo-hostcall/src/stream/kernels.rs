@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hostcall_stream::Table;
 use hostcall_stream::file::Message;
+use hostcall_stream::{Name, Table};
 
 /// Counts by stream, device and kernel.
 #[derive(Default)]
-pub(super) struct Kernels(BTreeMap<(String, u32, &'static str), Counts>);
+pub(super) struct Kernels(BTreeMap<(Name, u32, &'static str), Counts>);
 
 #[derive(Default)]
 struct Counts {
@@ -33,7 +33,7 @@ impl Kernels {
         let mut table = Table::new(name, &["stream", "device", "kernel", "messages", "values", "first launch", "last launch"]);
         for ((stream, device, kernel), counts) in &self.0 {
             let (first, last) = counts.launches.unzip();
-            let (stream, device, kernel) = (stream.as_str().into(), (*device).into(), (*kernel).into());
+            let (stream, device, kernel) = (stream.into(), (*device).into(), (*kernel).into());
             table.row([stream, device, kernel, counts.messages.into(), counts.values.into(), first.into(), last.into()]);
         }
         table

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io::Write;
 
+use hostcall_abi::Shown;
 use hostcall_stream::file::{LogLines, Message, Row, Value};
 use hostcall_stream::{Content, Level, Schema, Site};
 use serde_json::{Map, json};
@@ -31,6 +32,8 @@ pub(super) struct Lines<W: Write> {
     /// The stream whose names are in the first line.
     named: Option<Schema>,
     values: u64,
+    /// Texts in CSV, which has no escapes, are [shown](Shown): somebody looks at them.
+    shown: bool,
 }
 
 enum Out<W: Write> {
@@ -42,7 +45,13 @@ impl<W: Write> Lines<W> {
     pub(super) fn new(format: Format, only: Option<String>, out: W) -> Self {
         let csv = |out| csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
         let out = if format == Format::Csv { Out::Csv(Box::new(csv(out))) } else { Out::Plain(out) };
-        Self { format, only, out, named: None, values: 0 }
+        Self { format, only, out, named: None, values: 0, shown: false }
+    }
+
+    /// Whether they go to a terminal.
+    pub(super) fn to_terminal(mut self, terminal: bool) -> Self {
+        self.shown = terminal;
+        self
     }
 
     /// Values written so far.
@@ -61,7 +70,7 @@ impl<W: Write> Lines<W> {
                     return Ok(false);
                 }
                 match self.format {
-                    Format::Json => writeln!(out, "{}", log_object(message, lane, &site, &line))?,
+                    Format::Json => writeln!(out, "{}", json_line(&log_object(message, lane, &site, &line)))?,
                     _ => writeln!(out, "{}", log_text(message, lane, &site, &line))?,
                 }
                 self.values += 1;
@@ -73,7 +82,7 @@ impl<W: Write> Lines<W> {
                 return Ok(false);
             }
             match &mut self.out {
-                Out::Plain(out) if self.format == Format::Json => writeln!(out, "{}", object(message, &row))?,
+                Out::Plain(out) if self.format == Format::Json => writeln!(out, "{}", json_line(&object(message, &row)))?,
                 Out::Plain(out) => writeln!(out, "{}", text(message, &row))?,
                 Out::Csv(out) => {
                     match &self.named {
@@ -84,7 +93,7 @@ impl<W: Write> Lines<W> {
                         Some(named) if named != message.schema => return Err(several(named, message.schema)),
                         Some(_) => {}
                     }
-                    out.write_record(cells(message, &row)).map_err(unwrapped)?;
+                    out.write_record(cells(message, &row, self.shown)).map_err(unwrapped)?;
                 }
             }
             self.values += 1;
@@ -138,9 +147,14 @@ fn origin(message: &Message<'_>, lane: u32) -> String {
     line + ":"
 }
 
+/// JSON in which nothing steers a terminal: the same values, with more escapes.
+fn json_line(value: &serde_json::Value) -> String {
+    format!("{:#}", Shown(&value.to_string()))
+}
+
 /// A line of a log, for people.
 fn log_text(message: &Message<'_>, lane: u32, site: &Site, line: &str) -> String {
-    format!("{} {}: {line}", origin(message, lane), site.level.map_or("", Level::name))
+    format!("{} {}: {}", origin(message, lane), site.level.map_or("", Level::name), Shown(line))
 }
 
 fn log_object(message: &Message<'_>, lane: u32, site: &Site, line: &str) -> serde_json::Value {
@@ -161,7 +175,7 @@ fn text(message: &Message<'_>, row: &Row<'_>) -> String {
 }
 
 fn object(message: &Message<'_>, row: &Row<'_>) -> serde_json::Value {
-    let mut fields: Map<_, _> = row.fields().map(|(field, value)| (field.name.clone(), value.to_json())).collect();
+    let mut fields: Map<_, _> = row.fields().map(|(field, value)| (field.name.to_string(), value.to_json())).collect();
     if message.schema.content() != Content::Values {
         fields.insert("length".into(), row.bytes().len().into());
     }
@@ -192,10 +206,10 @@ fn described(message: &Message<'_>, lane: u32, value: serde_json::Value) -> serd
     })
 }
 
-fn cells(message: &Message<'_>, row: &Row<'_>) -> Vec<String> {
+fn cells(message: &Message<'_>, row: &Row<'_>, shown: bool) -> Vec<String> {
     let header = &message.header;
     let mut cells = vec![
-        message.program.name.clone(),
+        message.program.name.to_string(),
         message.program.device.number.to_string(),
         header.from.launch.to_string(),
         message.dispatch.number.map(|number| number.to_string()).unwrap_or_default(),
@@ -211,7 +225,8 @@ fn cells(message: &Message<'_>, row: &Row<'_>) -> Vec<String> {
         message.position.to_string(),
     ];
     for (_, value) in row.fields() {
-        flat(&value, &mut |_, value| cells.push(value.to_string()));
+        let text = |value: &Value| if shown { Shown(&value.to_string()).to_string() } else { value.to_string() };
+        flat(&value, &mut |_, value| cells.push(text(value)));
     }
     if message.schema.content() != Content::Values {
         cells.push(row.bytes().len().to_string());

@@ -22,7 +22,7 @@ mod stats;
 pub(crate) mod target;
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
+use std::io::{self, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -168,7 +168,7 @@ fn code(right: bool) -> ExitCode {
 
 /// Prints up to `most` values.
 fn print(path: &Path, selection: &Selection, most: u64, out: impl Write) -> Outcome {
-    let mut lines = Lines::new(selection.format, selection.stream.clone(), out);
+    let mut lines = Lines::new(selection.format, selection.stream.clone(), out).to_terminal(io::stdout().is_terminal());
     let (reader, right) = read(path, |message| lines.message(message, most))?;
     let known = lines.finish()?;
     known_stream(&reader, selection.stream.as_deref(), known)?;
@@ -181,7 +181,7 @@ fn known_stream(reader: &Recording, name: Option<&str>, known: bool) -> Result<(
     if reader.streams().any(|(_, schema)| schema.name == name) {
         return Ok(());
     }
-    let names: Vec<_> = reader.streams().map(|(_, schema)| schema.name.as_str()).collect();
+    let names: Vec<&str> = reader.streams().map(|(_, schema)| schema.name.as_str()).collect();
     Err(format!("there is no stream `{name}` in the recording; its streams are: {}", names.join(", ")).into())
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hostcall_stream::sink::Sink;
-use hostcall_stream::{NamedFilter, Policy, Streams};
+use hostcall_stream::{NamedFilter, Policy, Streams, Summary};
 use offload::{Device, Program, Queue};
 
 use super::target::Target;
@@ -92,7 +92,7 @@ impl Receiver {
                 if !quiet {
                     eprintln!("{summary}");
                 }
-                self.end(quiet)
+                self.complete(quiet).0
             }
             Err(error) => {
                 eprintln!("error: {error}");
@@ -102,9 +102,17 @@ impl Receiver {
     }
 
     /// Completes what is kept of the messages that have come, whether kernels still run or not, and says what that is.
-    pub(crate) fn end(self, quiet: bool) -> bool {
+    pub(crate) fn end(self, quiet: bool) {
+        let (_, summary) = self.complete(quiet);
+        if !quiet {
+            eprintln!("{summary}");
+        }
+    }
+
+    /// Completes what is kept, and says so. Whether all is where it belongs, and what has been counted.
+    fn complete(self, quiet: bool) -> (bool, Summary) {
         let Self { streams, sinks } = self;
-        drop(streams);
+        let summary = Summary { sinks: Vec::new(), ..streams.end() };
         let mut whole = true;
         for sink in sinks {
             let sunk = sink.sunk();
@@ -115,6 +123,6 @@ impl Receiver {
                 eprintln!("{sunk}");
             }
         }
-        whole
+        (whole, summary)
     }
 }

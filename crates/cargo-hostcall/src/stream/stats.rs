@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
+use hostcall_abi::Shown;
 use hostcall_stream::file::{Message, Value};
 use hostcall_stream::{Cell, Content, Report, Table};
 
@@ -96,7 +97,7 @@ pub(super) fn run(path: &Path, json: bool, mut out: impl Write) -> Outcome {
         let span = stream.times.map(|(first, last)| (last - first) as f64);
         let rate = |count: u64| Cell::from(span.filter(|span| *span > 0.0).map(|span| (count as f64 / span * 1e9).round()));
         streams.row([
-            schema.name.as_str().into(),
+            (&schema.name).into(),
             stream.messages.into(),
             stream.values.into(),
             stream.bytes.into(),
@@ -108,9 +109,9 @@ pub(super) fn run(path: &Path, json: bool, mut out: impl Write) -> Outcome {
         for (field, found) in schema.fields.iter().zip(&stream.fields) {
             let number = |number: f64| Cell::from((found.count > 0).then_some(number));
             fields.row([
-                schema.name.as_str().into(),
-                (if schema.content() == Content::Values { field.name.clone() } else { format!("length of {}", field.name) }).into(),
-                field.ty.as_str().into(),
+                (&schema.name).into(),
+                (if schema.content() == Content::Values { field.name.to_string() } else { format!("length of {}", field.name) }).into(),
+                (&field.ty).into(),
                 found.count.into(),
                 number(found.least),
                 number(found.greatest),
@@ -121,7 +122,7 @@ pub(super) fn run(path: &Path, json: bool, mut out: impl Write) -> Outcome {
     }
     let report = Report { tables: vec![streams, fields, kernels.table("kernels")], ..Report::new(path.display().to_string()) };
     if json {
-        writeln!(out, "{}", report.to_json())?;
+        writeln!(out, "{:#}", Shown(&report.to_json().to_string()))?;
     } else {
         write!(out, "{report}")?;
     }

@@ -34,7 +34,7 @@ const _: () = assert!(size_of::<Gate>() == 32);
 impl Gate {
     /// Everything is wanted, and waits for a millisecond.
     pub const OPEN: Self = Self { lanes: u64::MAX, first: 0, groups: u32::MAX, rate_log2: 0, shut: 0, patience: 1_000_000, reserved: 0 };
-    /// The most that a gate thins out: with what [`Policy::Sample`](super::Policy::Sample) does, a weight still fits into its bits.
+    /// The most that a gate thins out. What [`Policy::Sample`](super::Policy::Sample) does comes on top, as far as a weight still fits into its bits.
     pub const MAX_RATE_LOG2: u32 = 11;
 
     /// The words in memory.

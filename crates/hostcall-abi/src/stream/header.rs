@@ -21,6 +21,8 @@ pub const UNITS: u32 = 8;
 pub const MAX_STREAM: u32 = (1 << 12) - 1;
 /// After how many nanoseconds the time of messages begins at 0 again: four and a half years. Readers know what year it is.
 pub const TIME_LAP: u64 = 1 << 57;
+/// For at most so many messages one stands, as a power of two.
+pub const MAX_WEIGHT_LOG2: u32 = 15;
 /// Granules of the largest message there can be. (Of rows it is much smaller.)
 pub const MAX_GRANULES: u32 = (1 << 11) - 1;
 
@@ -105,7 +107,7 @@ impl Header {
         [
             stream & MAX_STREAM | (granules & MAX_GRANULES) << 12 | (kind as u32) << 23 | flags << 27,
             mask as u32 & DATA,
-            site & 0xffff | ((mask >> 31 & 1) as u32) << 16 | (weight & 15) << 17 | (from.launch & 0x3ff) << 21,
+            site & 0xffff | ((mask >> 31 & 1) as u32) << 16 | (weight & MAX_WEIGHT_LOG2) << 17 | (from.launch & 0x3ff) << 21,
             if wide { (mask >> 32) as u32 & DATA } else { user & DATA },
             time as u32 & DATA,
             (time >> 31) as u32 & LATER | (values.wrapping_sub(1) & 31) << 26,
@@ -135,7 +137,7 @@ impl Header {
             mask,
             wide,
             site: place & 0xffff,
-            weight: place >> 17 & 15,
+            weight: place >> 17 & MAX_WEIGHT_LOG2,
             user: if wide { 0 } else { high & DATA },
             values: (later >> 26 & 31) + 1,
             time: if flags & NO_TIME != 0 { None } else { Some((time & DATA) as u64 | ((later & LATER) as u64) << 31) },

@@ -60,7 +60,7 @@ pub use layout::Layout;
 pub use log::{Log, LogKind};
 pub use message::{Field, Message, SchemaWord};
 pub use policy::{Policy, Sent};
-pub use receive::{Found, Packet, Reader, RingMemory};
+pub use receive::{Found, GivenUp, Packet, Reader, RingMemory};
 pub use rings::{Counters, Rings};
 pub use send::{Counter, Credit, RingLink, Subject, send, send_once};
 pub use site::{Site, SiteHead, SiteText};

@@ -165,6 +165,15 @@ fn is_long(header: &Header, wide: bool, units: impl FnOnce(u32) -> Option<u32>) 
     header.kind == Kind::Bytes && header.wide == wide && header.mask.is_power_of_two() && units(header.stream) == Some(0)
 }
 
+/// What was given up, see [`Reader::give_up`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GivenUp {
+    /// A whole message: it said how long it was. Else it is one granule, of a message whose length nobody knows.
+    pub whole: bool,
+    /// Whether any unit of it was there.
+    pub any: bool,
+}
+
 /// Reads one ring, in order.
 #[derive(Debug)]
 pub struct Reader {
@@ -316,17 +325,18 @@ impl Reader {
     /// kernel runs: otherwise its wave may still store it. `head` is what has been reserved ([`RingLink::head`](super::RingLink::head)).
     ///
     /// If the message's length is known it is skipped as a whole. Else it is one granule, and messages up to `head` are those of a search
-    /// ([`Packet::after_gap`]). Does nothing if everything that was reserved has been read. Whether any unit of what is skipped was there.
-    pub fn give_up(&mut self, memory: &impl RingMemory, head: u32, units: impl Fn(u32) -> Option<u32>) -> bool {
+    /// ([`Packet::after_gap`]). Does nothing if everything that was reserved has been read.
+    pub fn give_up(&mut self, memory: &impl RingMemory, head: u32, units: impl Fn(u32) -> Option<u32>) -> GivenUp {
         let reserved = head.wrapping_sub(self.position as u32);
         if reserved == 0 {
-            return false;
+            return GivenUp::default();
         }
         let at = Position::new(self.position as u32, self.ring_log2);
         // The first quad says how long it is; what is there of the header's second does not matter.
         let length = if self.copy_units(memory, at, 0, QUAD) { self.length(units) } else { None };
+        let length = length.filter(|granules| *granules <= reserved);
         let skipped = match length {
-            Some(granules) if granules <= reserved => granules,
+            Some(granules) => granules,
             _ => {
                 self.gap_end = self.position + u64::from(reserved);
                 1
@@ -343,7 +353,7 @@ impl Reader {
             }
         }
         self.position += u64::from(skipped);
-        any
+        GivenUp { whole: length.is_some(), any }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Room for a message in its ring: by one atomic addition, once there is credit, or as its policy says.
 
 use super::gate;
+use super::header::MAX_WEIGHT_LOG2;
 use super::policy::{Policy, Sent};
 use super::send::{Counter, RingLink, Subject};
 use super::unit::Position;
@@ -69,7 +70,7 @@ fn room<A: RingLink>(arch: A, granules: u32, size: u32, subject: &Subject) -> (S
         let (head, credit) = (arch.head(), arch.credit());
         let used = head.wrapping_sub(credit.freed) as i32;
         if used <= (size - granules.max(size / 8)) as i32 {
-            let weight = if subject.policy == Policy::Sample { thinned(used, size) } else { 0 };
+            let weight = if subject.policy == Policy::Sample { thinned(used, size).min(MAX_WEIGHT_LOG2 - subject.weight) } else { 0 };
             if weight == 0 || gate::is_chosen(arch.dice(), weight) {
                 return (Sent::Sent, weight);
             }
@@ -98,15 +99,16 @@ fn room<A: RingLink>(arch: A, granules: u32, size: u32, subject: &Subject) -> (S
     }
 }
 
-/// For how many messages, as a power of two, one stands with [`Policy::Sample`], where so much of a ring is used.
+/// For how many messages, as a power of two, one stands with [`Policy::Sample`], where so much of a ring is used: of each further sixteenth above the half
+/// four times as many, up to 4096. So the ring does not become full however many messages there are, and what those that are sent stand for is all of them: one
+/// that is dropped for want of room is nobody's.
 #[inline(always)]
 const fn thinned(used: i32, size: u32) -> u32 {
-    // (Shifted: a division by what may be zero is a panic, whose text needs a stack.)
-    match used >> (size.trailing_zeros() - 3) {
-        ..4 => 0,
-        4 => 1,
-        5 => 2,
-        _ => 4,
+    // (Shifted: a division by what may be zero is a panic, whose text needs a stack. Worked out: a table would be in memory.)
+    match (used >> size.trailing_zeros().saturating_sub(4)) - 8 {
+        ..0 => 0,
+        0 => 1,
+        above => 2 * above as u32,
     }
 }
 

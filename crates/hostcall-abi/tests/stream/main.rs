@@ -125,6 +125,19 @@ fn the_fuller_the_ring_the_fewer_samples_are_sent_and_they_stand_for_the_others(
 }
 
 #[test]
+fn what_samples_stand_for_is_what_was_sent_however_slow_the_reader_is() {
+    let op = Op { mask: 1, units: 1, policy: Policy::Sample, live: false };
+    for slowness in [100, 1000, 10_000] {
+        let flood = Program { waves: vec![vec![op; 8000]; 3], ..flood(Policy::Sample, slowness) };
+        let counted = run(&flood);
+        assert_eq!(counted.received + u64::from(counted.filtered + counted.dropped), 24_000, "{counted:?}");
+        assert!(counted.filtered > 12_000 && counted.dropped < 240, "{slowness}: {counted:?}");
+        // The numbers are those of the seed: this is by how much the sum of the weights is off.
+        assert!((20_000..28_000).contains(&counted.stand_for), "{slowness}: {counted:?}");
+    }
+}
+
+#[test]
 fn a_gate_lets_through_the_workgroups_and_lanes_that_are_wanted() {
     let op = Op { mask: 0x8000_2005, units: 4, policy: Policy::Block, live: true };
     let program = |gate: Gate| Program { waves: vec![vec![op; 5]; 4], gates: [gate; 2], ..flood(Policy::Block, 4) };

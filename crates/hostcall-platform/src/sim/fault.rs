@@ -26,6 +26,7 @@ pub(super) enum LaneEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RawFault {
     Memory(u64),
+    Wild,
     Stack,
     Illegal(u64),
     Arithmetic(u64),
@@ -119,9 +120,16 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut siginfo_t, context: *mut 
                 libc::SIGILL | libc::SIGTRAP => RawFault::Illegal(pc),
                 libc::SIGFPE => RawFault::Arithmetic(pc),
                 _ => {
-                    // SAFETY: these signals carry an address.
-                    let address = unsafe { (*info).si_addr() } as usize;
-                    if (stack.limit..stack.limit + PAGE).contains(&address) { RawFault::Stack } else { RawFault::Memory(address as u64) }
+                    // SAFETY: the system passes what it knows of the signal, and these signals carry an address.
+                    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+                    if code == libc::SI_KERNEL {
+                        // A processor that does not say the address: it is not zero.
+                        RawFault::Wild
+                    } else if (stack.limit..stack.limit + PAGE).contains(&address) {
+                        RawFault::Stack
+                    } else {
+                        RawFault::Memory(address as u64)
+                    }
                 }
             };
             // SAFETY: the stack pointer is within the fiber, the closure only returns a value it owns, and `set_registers` puts all

@@ -209,6 +209,7 @@ impl Fiber {
                 let run = &self.lane.wave.run;
                 let kind = match raw {
                     RawFault::Memory(address) => FaultKind::Memory { address, near: run.describe(address) },
+                    RawFault::Wild => FaultKind::Wild,
                     RawFault::Stack => FaultKind::StackOverflow { stack_bytes: run.stack_bytes() },
                     RawFault::Illegal(address) => FaultKind::IllegalInstruction { address },
                     RawFault::Arithmetic(address) => FaultKind::Arithmetic { address },

@@ -163,6 +163,47 @@ pub(crate) fn a_worker_with_too_much_to_do(place: &Connector) {
     assert_eq!(remote.stats().iter().map(|stats| stats.busy).sum::<u64>(), refused);
 }
 
+/// A message of all lanes of a wave, each of which brings nothing and says that its reply may be as long as any can be.
+fn asks_for_much() -> Message {
+    Message { mask: u64::MAX, units: vec![0; 64 * 5], ends: vec![0; 64], room: u16::MAX, ..Message::default() }
+}
+
+/// Room for replies is counted before it is taken: messages that ask for much are few at once, however small they are.
+pub(crate) fn messages_that_ask_for_much(place: &Connector) {
+    let (now, most) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let (running, highest) = (now.clone(), most.clone());
+    let service = host::echo(move |_, _, _| {
+        highest.fetch_max(running.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(20));
+        running.fetch_sub(1, Ordering::Relaxed);
+        0
+    });
+    // Room for two of them.
+    let worker = Worker::on(place.clone()).service(service.blocking()).at_once(1024, 36 << 20).start().unwrap();
+    let remote = place.clone().connect().unwrap();
+    let one_each = CallOptions::new().timeout(LONG).in_flight(1);
+    let callers: Vec<_> = (0..6).map(|_| Caller::new(remote.service_with(host::definition::echo(), one_each.clone()))).collect();
+    let waiting: Vec<_> = callers.iter().map(|caller| caller.start(asks_for_much())).collect();
+    for waiting in &waiting {
+        assert!(received(waiting).heads.iter().all(|head| head.status == Status::OK));
+    }
+    assert!(most.load(Ordering::Relaxed) <= 2 * 64, "{most:?} handlers at once");
+    assert_eq!((worker.stats()[0].messages, worker.stats()[0].invalid), (6, 0));
+}
+
+/// A message that asks for more than the worker has at all fails, and says what helps.
+pub(crate) fn a_message_that_asks_for_too_much(place: &Connector) {
+    let worker = Worker::on(place.clone()).service(echo()).at_once(16, 1 << 20).start().unwrap();
+    let remote = place.clone().connect().unwrap();
+    let caller = Caller::new(remote.service_with(host::definition::echo(), CallOptions::new().timeout(LONG)));
+    let replies = caller.call(asks_for_much());
+    assert!(replies.heads.iter().all(|head| head.status == Status::HANDLER_FAILED));
+    assert!(replies.notes.iter().any(|note| note.message.contains("and this worker has 1048576")), "{:?}", replies.notes);
+    assert!(replies.notes.iter().any(|note| note.message.contains("`WorkerBuilder::at_once`")), "{:?}", replies.notes);
+    let few = caller.call(Message { mask: 1, units: vec![0; 5], ends: vec![0], room: 8, ..Message::default() });
+    assert_eq!((few.heads[0].status, worker.stats()[0].invalid), (Status::OK, 1));
+}
+
 /// A call that the broker cannot carry, and an answer that it cannot.
 pub(crate) fn what_is_too_large(place: &Connector, most: u32) {
     let worker = Worker::on(place.clone()).service(echo()).start().unwrap();

@@ -42,6 +42,16 @@ fn what_a_worker_has_no_time_for_is_sent_again() {
 }
 
 #[test]
+fn messages_that_ask_for_much_are_few_at_once() {
+    common::messages_that_ask_for_much(&local());
+}
+
+#[test]
+fn a_message_that_asks_for_more_than_a_worker_has_says_so() {
+    common::a_message_that_asks_for_too_much(&local());
+}
+
+#[test]
 fn what_is_too_large_says_so() {
     common::what_is_too_large(&local(), 512 << 10);
 }

@@ -2,6 +2,7 @@
 
 use hostcall::detached::{Message, Note, Replies, ReplyHead};
 use hostcall::{Definition, Status};
+use hostcall_abi::Shown;
 use hostcall_remote::wire::{Answer, Malformed, RequestWriter, answers, read_answer, read_request, refusal};
 use proptest::prelude::*;
 
@@ -39,7 +40,11 @@ fn written(definition: &Definition, messages: &[Message]) -> Vec<u8> {
 }
 
 fn replies() -> impl Strategy<Value = Replies> {
-    let note = (any::<Option<u32>>(), ".{0,60}", any::<u32>()).prop_map(|(code, message, lanes)| Note { code, message, lanes });
+    let note = (any::<Option<u32>>(), ".{0,60}", any::<u32>()).prop_map(|(code, message, lanes)| Note {
+        code,
+        message: Shown(&message).to_string(),
+        lanes,
+    });
     let head = (0..14u16, 0..5u16).prop_map(|(status, dwords)| ReplyHead { status: Status(status), dwords });
     let heads = prop_oneof![prop::collection::vec(head.clone(), 0..=64), (head, 0..=64usize).prop_map(|(head, lanes)| vec![head; lanes])];
     (heads, prop::collection::vec(note, 0..3), any::<u32>()).prop_map(|(heads, notes, seed)| {
@@ -118,19 +123,33 @@ fn other_definitions_and_other_messages_say_what_they_are() {
     assert_eq!(read_request(&definition, &[&bytes[..], &[0; 4]].concat()), Err(Malformed::Long { bytes: 4 }));
     assert_eq!(read_answer(&refusal("w", None)), Ok(("w".into(), Answer::Busy)));
     assert_eq!(read_answer(&refusal("w", Some("why"))), Ok(("w".into(), Answer::Invalid("why".into()))));
+    // What a worker says is printed.
+    assert_eq!(read_answer(&refusal("w\x1b[2J", Some("a\nb"))), Ok(("w\\u{1b}[2J".into(), Answer::Invalid("a\\nb".into()))));
 }
 
 #[test]
-fn a_few_bytes_do_not_want_much_memory() {
-    // As many messages as there can be, each of which wants all the room for replies that it can say.
-    let message = Message { mask: u64::MAX, units: vec![0; 64], room: u16::MAX, ..Message::default() };
-    let mut request = RequestWriter::new(&host::definition::mixed());
-    let mut fit = 0;
-    while request.has_room_for(&message, usize::MAX) {
+fn a_few_bytes_do_not_ask_for_much_memory() {
+    // As many messages as there can be, each of which asks for all the room for replies that it can say.
+    let of = |definition: &Definition| Message {
+        mask: u64::MAX,
+        units: vec![0; 64 * definition.units],
+        ends: if definition.takes_var { vec![0; 64] } else { Vec::new() },
+        room: u16::MAX,
+        post: definition.reply_dwords.is_none(),
+        ..Message::default()
+    };
+    // `mixed` has a result of one size, whatever room a message says; nobody waits for `say`.
+    for (definition, most) in [(host::definition::mixed(), 2200), (host::definition::echo(), 2), (host::definition::say(), 2200)] {
+        let message = of(&definition);
+        let mut request = RequestWriter::new(&definition);
+        let mut fit = 0;
+        while request.has_room_for(&message, usize::MAX) {
+            request.push(&message);
+            fit += 1;
+        }
+        assert!(fit > 0 && fit <= most, "{fit} messages of {}", definition.name);
         request.push(&message);
-        fit += 1;
+        let refused = read_request(&definition, &request.finish());
+        assert!(matches!(refused, Err(Malformed::Asks { .. })), "{}: {refused:?}", definition.name);
     }
-    assert!(fit > 0 && fit <= 4);
-    request.push(&message);
-    assert!(matches!(read_request(&host::definition::mixed(), &request.finish()), Err(Malformed::Room(_))));
 }

@@ -67,7 +67,7 @@ impl Fields {
     pub(crate) fn new(schema: &Schema, timed: bool, room: &mut usize) -> Self {
         let step = schema.fields.iter().position(|field| is_whole(&field.ty) && STEPS.contains(&field.name.to_ascii_lowercase().as_str()));
         let along = match step {
-            Some(index) => Along::Field(index, schema.fields[index].name.clone()),
+            Some(index) => Along::Field(index, schema.fields[index].name.to_string()),
             None if timed => Along::Time,
             None => Along::Order,
         };
@@ -78,10 +78,10 @@ impl Fields {
             }
             *room -= 1;
             let finest = if is_whole(ty) { 0 } else { FINEST };
-            let points = if along == Along::Field(index, field.name.clone()) { 1 } else { POINTS };
+            let points = if along == Along::Field(index, field.name.to_string()) { 1 } else { POINTS };
             Some(Field {
-                name: field.name.clone(),
-                ty: field.ty.clone(),
+                name: field.name.to_string(),
+                ty: field.ty.to_string(),
                 all: Range::default(),
                 others: 0,
                 values: Bins::new(CELLS, finest),

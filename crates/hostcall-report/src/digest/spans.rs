@@ -32,6 +32,7 @@ pub(crate) struct Span {
     pub(crate) group: u64,
     pub(crate) wave: u32,
     pub(crate) label: u32,
+    pub(crate) site: u32,
     pub(crate) from: i64,
     pub(crate) to: i64,
 }
@@ -100,8 +101,8 @@ impl Kept {
             }
             self.grid.add_span(u64::from(origin.device) * SMS + u64::from(origin.sm), from, to);
             if self.first.len() < FIRST {
-                let hostcall_stream::Origin { device, sm, group, wave, .. } = origin;
-                self.first.push(Span { device, sm, group, wave, label: interval.label, from, to });
+                let hostcall_stream::Origin { device, sm, group, wave, site, .. } = origin;
+                self.first.push(Span { device, sm, group, wave, label: interval.label, site, from, to });
             } else {
                 self.more += 1;
             }

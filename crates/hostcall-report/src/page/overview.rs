@@ -73,6 +73,21 @@ fn figures(digest: &Digest) -> Vec<Figure> {
     figures
 }
 
+/// Makes the cells of a device's streams equally wide, and at least so wide that [`POINTS`] of them reach from the first message to the last: a rate is over
+/// a time that is long against the whole, however few messages a stream has. Whether there is a rate: all messages may be of one time.
+fn alike(streams: &mut [(u32, Bins<Load>)]) -> bool {
+    let cells = || streams.iter().flat_map(|(_, bins)| bins.cells().next().into_iter().chain(bins.cells().next_back()));
+    let begin = cells().map(|cell| cell.from).fold(f64::INFINITY, f64::min);
+    let last = cells().map(|cell| cell.from).fold(f64::NEG_INFINITY, f64::max);
+    let widest = streams.iter().map(|(_, bins)| bins.width()).fold((last - begin) / POINTS as f64, f64::max);
+    for (_, bins) in streams.iter_mut() {
+        while bins.width() < widest {
+            bins.coarsen();
+        }
+    }
+    last > begin
+}
+
 /// A plot of the rates of each device's streams.
 fn rates(digest: &Digest) -> Vec<Chart> {
     let mut devices = BTreeMap::<u32, Vec<(u32, Bins<Load>)>>::new();
@@ -82,6 +97,7 @@ fn rates(digest: &Digest) -> Vec<Chart> {
     let several = devices.len() > 1;
     devices
         .into_iter()
+        .filter_map(|(device, mut streams)| alike(&mut streams).then_some((device, streams)))
         .take(8)
         .map(|(device, mut streams)| {
             let values = |bins: &Bins<Load>| bins.cells().fold(0u64, |all, cell| all.saturating_add(cell.sum.values));

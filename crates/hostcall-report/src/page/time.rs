@@ -38,19 +38,17 @@ pub(super) fn section(spans: &Spans, places: &Sites) -> Section {
             .push(Figure { bad: true, ..Figure::new("backwards", &count(times.backwards()), "end before they begin: not shown") });
     }
     section.charts.extend(
-        timeline(spans)
+        timeline(spans, places)
             .map(|chart| Chart { table: blocks.tables.iter().find(|table| table.title == "placement").map(Table::from), ..chart }),
     );
     if !rows.is_empty() {
         let spread = |(label, site, measured): &(u32, u32, &hostcall_stream::handlers::Measured)| {
             let times = &measured.times;
             let at = |share: f64| times.quantile(share).unwrap_or(0) as f64;
-            let name = match (label, site) {
-                (label, 0) => format!("label {label}"),
-                (0, site) => place(places, *site),
-                (label, site) => format!("label {label}, {}", place(places, *site)),
-            };
-            Spread { name, at: [times.min().unwrap_or(0) as f64, at(0.5), at(0.9), at(0.99), times.max().unwrap_or(0) as f64] }
+            Spread {
+                name: called(*label, *site, places),
+                at: [times.min().unwrap_or(0) as f64, at(0.5), at(0.9), at(0.99), times.max().unwrap_or(0) as f64],
+            }
         };
         let spreads: Vec<_> = rows.iter().take(LABELS).map(spread).collect();
         let least = spreads.iter().map(|spread| spread.at[0]).fold(f64::INFINITY, f64::min).max(1.0);
@@ -70,9 +68,18 @@ pub(super) fn section(spans: &Spans, places: &Sites) -> Section {
     section
 }
 
+/// What intervals of a label from a place are called. Those that `interval!` measures have no label, but their place has their name.
+fn called(label: u32, site: u32, places: &Sites) -> String {
+    match (label, site) {
+        (label, 0) => format!("label {label}"),
+        (0, site) => place(places, site),
+        (label, site) => format!("label {label}, {}", place(places, site)),
+    }
+}
+
 /// What ran when on each SM: each interval, or how many at once.
-fn timeline(spans: &Spans) -> Option<Chart> {
-    let mut chart = match spans.all().and_then(each) {
+fn timeline(spans: &Spans, places: &Sites) -> Option<Chart> {
+    let mut chart = match spans.all().and_then(|spans| each(spans, places)) {
         Some(chart) => chart,
         None => at_once(spans)?,
     };
@@ -89,7 +96,7 @@ fn difference(to: i64, from: i64) -> f64 {
     (i128::from(to) - i128::from(from)) as f64
 }
 
-fn each(spans: &[Span]) -> Option<Chart> {
+fn each(spans: &[Span], places: &Sites) -> Option<Chart> {
     let mut sms = BTreeMap::<u64, Vec<&Span>>::new();
     for span in spans {
         sms.entry(u64::from(span.device) * SMS + u64::from(span.sm)).or_default().push(span);
@@ -97,10 +104,10 @@ fn each(spans: &[Span]) -> Option<Chart> {
     let several = sms.keys().any(|sm| sm / SMS != u64::from(spans[0].device));
     let begin = spans.iter().map(|span| span.from).min()?;
     let end = spans.iter().map(|span| span.to).max()?;
-    let mut labels: Vec<u32> = spans.iter().map(|span| span.label).collect();
+    let mut labels: Vec<(u32, u32)> = spans.iter().map(|span| (span.label, span.site)).collect();
     labels.sort_unstable();
     labels.dedup();
-    let colour = |label: u32| labels.iter().position(|its| *its == label).unwrap_or(0).min(draw::COLOURS - 1);
+    let colour = |label: (u32, u32)| labels.iter().position(|its| *its == label).unwrap_or(0).min(draw::COLOURS - 1);
     let mut gantt = Gantt::default();
     let mut before = 0;
     for (sm, mut its) in sms {
@@ -116,8 +123,8 @@ fn each(spans: &[Span]) -> Option<Chart> {
             let since = |time: i64| difference(time, begin);
             let (from, to) = (since(span.from), since(span.to));
             let words = format!(
-                "label {}: {}\nworkgroup {}, wave {}, SM {}\nfrom {} to {}",
-                span.label,
+                "{}: {}\nworkgroup {}, wave {}, SM {}\nfrom {} to {}",
+                called(span.label, span.site, places),
                 number(to - from, Unit::Nanoseconds),
                 span.group,
                 span.wave,
@@ -125,7 +132,7 @@ fn each(spans: &[Span]) -> Option<Chart> {
                 number(from, Unit::Nanoseconds),
                 number(to, Unit::Nanoseconds)
             );
-            gantt.spans.push((before + line, from, to, colour(span.label), words));
+            gantt.spans.push((before + line, from, to, colour((span.label, span.site)), words));
         }
         before += free.len();
         gantt.rows.push((sm_name(sm, several), free.len()));
@@ -134,7 +141,8 @@ fn each(spans: &[Span]) -> Option<Chart> {
         }
     }
     let last = labels.len().saturating_sub(draw::COLOURS);
-    gantt.colours = labels.iter().take(draw::COLOURS).enumerate().map(|(colour, label)| (colour, format!("label {label}"))).collect();
+    let name = |(label, site): &(u32, u32)| called(*label, *site, places);
+    gantt.colours = labels.iter().take(draw::COLOURS).map(name).enumerate().collect();
     if let Some((_, name)) = gantt.colours.last_mut().filter(|_| last > 0) {
         *name = format!("{name} and {last} more");
     }

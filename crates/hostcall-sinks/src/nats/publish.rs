@@ -265,11 +265,6 @@ fn parts(first: usize, end: usize, count: usize, ends: &[usize]) -> Vec<(usize, 
     all
 }
 
-/// What is a word of a subject of the name of a stream, which a device chose.
-fn word(label: &str) -> String {
-    label.chars().map(|c| if c.is_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect()
-}
-
 impl Keeper for Publisher {
     fn put(&mut self, piece: Piece, account: &Account) -> Result<(), SinkError> {
         let Piece { stream, device, table } = piece;
@@ -281,7 +276,7 @@ impl Keeper for Publisher {
             Some(*rows)
         }));
         let rows = table.into_batch(stream.arrow.clone(), device);
-        let subject = format!("{}.{}", self.server.prefix, word(&stream.label));
+        let subject = format!("{}.{}", self.server.prefix, stream.label);
         let mut waiting = vec![(0, rows.num_rows())];
         while let Some((first, end)) = waiting.pop() {
             let id = self.id();

@@ -9,7 +9,7 @@ use parquet::errors::ParquetError;
 
 use super::encode::{Codec, Encoder};
 use super::place::Place;
-use crate::intake::{Account, Keeper, Piece};
+use crate::intake::{Account, Keeper, Label, Piece};
 use crate::sites::{self, Written};
 
 /// How files are made.
@@ -29,7 +29,7 @@ impl Default for Limits {
 }
 
 /// The number of the next file, by stream and device: threads of a sink share them.
-pub(super) type Numbers = Arc<Mutex<HashMap<(String, u32), u32>>>;
+pub(super) type Numbers = Arc<Mutex<HashMap<(Label, u32), u32>>>;
 
 /// The places in the source that are there: threads of a sink share them.
 pub(super) type Places = Arc<Mutex<Written>>;
@@ -49,7 +49,7 @@ pub(super) struct Files {
     numbers: Numbers,
     places: Places,
     /// By the stream's label and device.
-    open: HashMap<(String, u32), Open>,
+    open: HashMap<(Label, u32), Open>,
     /// Messages in a file that is on its way.
     leaving: u64,
 }
@@ -60,7 +60,7 @@ impl Files {
     }
 
     /// The name of the next file.
-    fn key(&self, (label, device): &(String, u32)) -> String {
+    fn key(&self, (label, device): &(Label, u32)) -> String {
         let numbers = &mut *self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         let number = numbers.entry((label.clone(), *device)).or_default();
         *number += 1;
@@ -80,7 +80,7 @@ impl Files {
         Ok(())
     }
 
-    fn close(&mut self, of: &(String, u32), account: &Account) -> Result<(), SinkError> {
+    fn close(&mut self, of: &(Label, u32), account: &Account) -> Result<(), SinkError> {
         let Some(Open { file, messages, values }) = self.open.remove(of) else { return Ok(()) };
         self.leaving = messages;
         let file = file.finish().map_err(|error| wrong(account, &error))?;

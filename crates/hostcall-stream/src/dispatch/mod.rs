@@ -29,6 +29,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use offload::{Device, DeviceKind, Watch};
 
+use crate::name::Name;
 use launches::{Launches, Mark, Numbering};
 use probe::Probe;
 
@@ -42,7 +43,8 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
-    /// A launch with this number, of the kernel with this name. (The name is kept as long as the process. Beyond 65536 names it is unknown.)
+    /// A launch with this number, of the kernel with this name. (The name, as a [`Name`] has it, is kept as long as the process. Beyond 65536 names, or
+    /// 16 MiB of them, it is unknown.)
     pub fn new(number: Option<u64>, kernel: Option<&str>) -> Self {
         Self { number, kernel: kernel.and_then(name) }
     }
@@ -64,19 +66,25 @@ impl fmt::Display for Dispatch {
     }
 }
 
-/// Kernels whose names are kept.
-const NAMES: usize = 1 << 16;
+/// Kernels whose names are kept, and bytes of all of them.
+const NAMES: (usize, usize) = (1 << 16, 16 << 20);
 
 /// A kernel's name, which stays as long as the process: there are as many as its programs have kernels. `None`: there are too many, as a file may claim.
 fn name(kernel: &str) -> Option<&'static str> {
-    static ALL: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
+    static ALL: Mutex<Option<(HashSet<&'static str>, usize)>> = Mutex::new(None);
     let mut all = lock(&ALL);
-    let all = all.get_or_insert_default();
+    let (all, bytes) = all.get_or_insert_default();
     if let Some(known) = all.get(kernel) {
         return Some(known);
     }
-    (all.len() < NAMES).then(|| {
-        let name: &'static str = Box::leak(kernel.into());
+    let kernel = Name::from(kernel);
+    if let Some(known) = all.get(kernel.as_str()) {
+        return Some(known);
+    }
+    let kept = *bytes + kernel.len();
+    (all.len() < NAMES.0 && kept <= NAMES.1).then(|| {
+        *bytes = kept;
+        let name: &'static str = String::from(kernel).leak();
         all.insert(name);
         name
     })

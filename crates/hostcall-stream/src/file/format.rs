@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::counts::{StreamCounts, Summary};
 use crate::dispatch::Dispatch;
+use crate::name::Name;
 use crate::schema::{Field, Schema};
 use crate::sites::{Level, Site};
 
@@ -127,7 +128,7 @@ fn long(head: &[u8], at: usize) -> u64 {
 /// The text behind the file's head.
 #[derive(Serialize, Deserialize)]
 pub(super) struct FileText {
-    pub(super) hostcall: String,
+    pub(super) hostcall: Name,
 }
 
 /// A device of a recording.
@@ -137,9 +138,9 @@ pub struct Device {
     /// Its number among those of its kind.
     pub number: u32,
     /// What it calls itself.
-    pub name: String,
+    pub name: Name,
     /// What drives it: `sim`, `cuda` or `hsa`.
-    pub kind: String,
+    pub kind: Name,
 }
 
 impl Device {
@@ -148,9 +149,9 @@ impl Device {
             offload::DeviceKind::Sim => "sim".into(),
             offload::DeviceKind::Cuda => "cuda".into(),
             offload::DeviceKind::Hsa => "hsa".into(),
-            other => other.to_string(),
+            other => other.to_string().into(),
         };
-        Self { number: info.ordinal, name: info.name.clone(), kind }
+        Self { number: info.ordinal, name: Name::from(&info.name), kind }
     }
 }
 
@@ -159,7 +160,7 @@ impl Device {
 #[non_exhaustive]
 pub struct Program {
     /// Its name.
-    pub name: String,
+    pub name: Name,
     /// Where it ran.
     pub device: Device,
     /// Lanes of a wave: 32 or 64.
@@ -176,7 +177,7 @@ pub struct Program {
 
 #[derive(Serialize, Deserialize)]
 struct ProgramText {
-    name: String,
+    name: Name,
     device: Device,
     wave_size: u32,
     first_ring: u32,
@@ -190,10 +191,10 @@ struct ProgramText {
 #[derive(Serialize, Deserialize)]
 struct SiteText {
     number: u32,
-    file: String,
+    file: Name,
     line: u32,
     column: u32,
-    module: String,
+    module: Name,
     /// 0: it is no line of a log.
     level: u32,
     text: String,
@@ -202,7 +203,7 @@ struct SiteText {
 #[derive(Serialize, Deserialize)]
 struct StreamText {
     number: u32,
-    name: String,
+    name: Name,
     signature: String,
     bytes: u32,
     policy: String,
@@ -211,9 +212,9 @@ struct StreamText {
 
 #[derive(Serialize, Deserialize)]
 struct FieldText {
-    name: String,
+    name: Name,
     #[serde(rename = "type")]
-    ty: String,
+    ty: Name,
     offset: u32,
     bytes: u32,
 }
@@ -328,7 +329,7 @@ struct CountersText {
 
 #[derive(Serialize, Deserialize)]
 struct StreamCountsText {
-    name: String,
+    name: Name,
     messages: u64,
     values: u64,
     dropped: u64,

@@ -8,6 +8,7 @@ use hostcall_abi::stream::{GRANULE, Header, bytes, encode};
 use super::format::{Device, FrameHead, Kind, LAUNCH, MAX_RINGS, Program, counters_to_text, dispatch_frame, file_head, text_frame};
 use crate::counts::Summary;
 use crate::dispatch::Dispatch;
+use crate::name::Name;
 use crate::schema::Schema;
 
 /// Bytes of a frame after which it is written.
@@ -32,14 +33,14 @@ pub struct Writer<W> {
 
 impl Device {
     /// A device with a number among those of its kind.
-    pub fn new(number: u32, name: impl Into<String>, kind: impl Into<String>) -> Self {
+    pub fn new(number: u32, name: impl Into<Name>, kind: impl Into<Name>) -> Self {
         Self { number, name: name.into(), kind: kind.into() }
     }
 }
 
 impl Program {
     /// A program of waves of 32 lanes; its rings are numbered by [`Writer::program`].
-    pub fn new(name: impl Into<String>, device: Device, rings: u32, streams: Vec<(u32, Schema)>) -> Self {
+    pub fn new(name: impl Into<Name>, device: Device, rings: u32, streams: Vec<(u32, Schema)>) -> Self {
         Self { name: name.into(), device, wave_size: 32, first_ring: 0, rings, streams, sites: Vec::new() }
     }
 }

@@ -16,6 +16,7 @@ use super::value::{Type, Value};
 use crate::bytes;
 use crate::counts::Summary;
 use crate::dispatch::Dispatch;
+use crate::name::Name;
 use crate::schema::{Field, Schema};
 use crate::sites::{Site, Sites};
 
@@ -72,6 +73,13 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// A frame is not as the format says. What is wrong may quote the file.
+    fn frame(offset: u64, what: impl Into<Name>) -> Self {
+        Self::Frame { offset, what: what.into().into() }
+    }
+}
+
 /// How a recording ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -117,7 +125,7 @@ pub struct Reader<R> {
     input: R,
     /// Bytes read so far.
     offset: u64,
-    hostcall: String,
+    hostcall: Name,
     programs: Vec<Program>,
     sites: Arc<Sites>,
     /// Bytes of the programs' texts.
@@ -191,7 +199,7 @@ impl<R: Read> Reader<R> {
         let mut reader = Self {
             input,
             offset: FILE_HEAD as u64,
-            hostcall: String::new(),
+            hostcall: Name::default(),
             programs: Vec::new(),
             sites: Arc::default(),
             described: 0,
@@ -209,7 +217,7 @@ impl<R: Read> Reader<R> {
             bytes: Vec::new(),
             length: None,
         };
-        let frame = |what| Error::Frame { offset: 0, what };
+        let frame = |what| Error::frame(0, what);
         let bytes = u64::from(number(&head, 12));
         if bytes > MAX_TEXT {
             return Err(frame(format!("a text of {bytes} bytes")));
@@ -326,7 +334,7 @@ impl<R: Read> Reader<R> {
         let Place { unit, after_gap, offset, program, .. } = self.place;
         let value = |number: u32| Some(self.streams.get(number as usize)?.as_ref()?.schema.units());
         Packet::of_units(&self.units[unit..], self.programs[program].wave_size == 64, after_gap, value)
-            .ok_or_else(|| Error::Frame { offset: offset + 4 * unit as u64, what: "no message begins here".into() })
+            .ok_or_else(|| Error::frame(offset + 4 * unit as u64, "no message begins here"))
     }
 
     fn message(&self) -> Message<'_> {
@@ -363,7 +371,7 @@ impl<R: Read> Reader<R> {
     /// Reads a frame. Whether there was one.
     fn frame(&mut self) -> Result<bool, Error> {
         let offset = self.offset;
-        let wrong = |what: String| Error::Frame { offset, what };
+        let wrong = |what: String| Error::frame(offset, what);
         let cut = |reader: &mut Self| {
             reader.ending = Some(Ending::Cut { whole: offset });
             Ok(false)

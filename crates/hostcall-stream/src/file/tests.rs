@@ -76,7 +76,7 @@ fn record(wide: bool, rings: u32, schemas: &[Schema], messages: &[Sent], ended: 
             position,
             after_gap: sent.after_gap,
             header: packet.header,
-            stream: schema.name.clone(),
+            stream: schema.name.to_string(),
             lanes: packet.lanes().flat_map(|lane| std::iter::repeat_n(lane, packet.header.values as usize)).collect(),
             bytes: sent.rows.iter().flat_map(|unit| unit.to_le_bytes()).collect(),
         });
@@ -109,7 +109,7 @@ fn read(bytes: &[u8]) -> (Vec<Got>, Result<Option<Ending>, Error>) {
                 position: message.position,
                 after_gap: message.after_gap,
                 header: message.header,
-                stream: message.schema.name.clone(),
+                stream: message.schema.name.to_string(),
                 lanes: message.rows().map(|row| row.lane).collect(),
                 bytes: message.rows().flat_map(|row| row.bytes().to_vec()).collect(),
             }),
@@ -134,7 +134,7 @@ fn schema(number: usize, units: u32) -> Schema {
     if units > 1 {
         fields.push(field("rest", "[f32; N]", 4, 4 * units - 4));
     }
-    Schema { name: format!("S{number}"), signature: u64::MAX - number as u64, bytes: 4 * units, policy: Policy::Block, fields }
+    Schema { name: format!("S{number}").into(), signature: u64::MAX - number as u64, bytes: 4 * units, policy: Policy::Block, fields }
 }
 
 fn header(stream: u32, mask: u64, wide: bool, values: u32) -> Header {

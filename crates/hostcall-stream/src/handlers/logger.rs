@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use hostcall_abi::Shown;
 use hostcall_abi::stream::Log;
 
 use crate::batch::{Batch, Origin};
@@ -25,7 +26,7 @@ pub struct LogLine<'a> {
     pub site: &'a Site,
     /// How important it is.
     pub level: Level,
-    /// What it says.
+    /// What it says, as it is: a kernel may say anything. [`Shown`] prints it, as the line's own `Display` does.
     pub text: String,
 }
 
@@ -62,7 +63,7 @@ impl Logger {
                 ($level:ident) => {{
                     let (file, number, group, wave, lane) =
                         (&*line.site.file, line.site.line, line.origin.group, line.origin.wave, line.origin.lane);
-                    tracing::event!(target: "hostcall::kernel", tracing::Level::$level, file, line = number, group, wave, lane, "{}", line.text);
+                    tracing::event!(target: "hostcall::kernel", tracing::Level::$level, file, line = number, group, wave, lane, "{}", Shown(&line.text));
                 }};
             }
             match line.level {
@@ -87,7 +88,7 @@ impl fmt::Display for LogLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { origin, site, level, text } = self;
         let Origin { group, wave, lane, .. } = origin;
-        write!(f, "{:5} [{group}.{wave}.{lane}] {}:{}: {text}", level.name(), site.file, site.line)
+        write!(f, "{:5} [{group}.{wave}.{lane}] {}:{}: {}", level.name(), site.file, site.line, Shown(text))
     }
 }
 
@@ -139,5 +140,31 @@ impl Handler<Log> for Logger {
         }
         report.tables.push(table);
         report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_and_steers_no_terminal() {
+        let site =
+            Site { file: "a\u{1b}.rs".into(), line: 7, column: 9, module: "a".into(), level: Some(Level::Warn), text: String::new() };
+        let origin = Origin {
+            device: 0,
+            launch: 1,
+            dispatch: crate::Dispatch::default(),
+            group: 0,
+            wave: 0,
+            lane: 0,
+            sm: 0,
+            time: None,
+            site: 1,
+            weight: 1,
+            after_gap: false,
+        };
+        let line = LogLine { origin, site: &site, level: Level::Warn, text: "two\nlines \u{1b}[2J \u{202e}".into() };
+        assert_eq!(line.to_string(), "warn  [0.0.0] a\\u{1b}.rs:7: two\\nlines \\u{1b}[2J \\u{202e}");
     }
 }

@@ -150,7 +150,7 @@ impl World {
         let (mut streams, mut scratch, mut progress) = (vec![0; 4097], Scratch::default(), Progress::of(1));
         let stride = streams.len();
         let thread = if may_block { Thread::Pool } else { Thread::Serving };
-        let answers = Answers { facts, progress: &mut progress, streams: &mut streams, stride, thread };
+        let answers = Answers { facts, progress: &mut progress, streams: &mut streams, first: 0, stride, thread };
         handler.serve(&mut LaneCalls { answers, scratch: &mut scratch });
         if progress.late != 0 {
             return Err(None);

@@ -11,7 +11,7 @@ use super::apart::{Apart, Done};
 use super::message::{Invalid, Message, Replies};
 use crate::record::{Report, install_hook};
 use crate::server::ServerError;
-use crate::service::call::{Scratch, Thread};
+use crate::service::call::Thread;
 use crate::service::closing::Closing;
 use crate::service::definition::Definition;
 use crate::service::lanes::{Answers, LaneCalls, Progress, bits_of};
@@ -20,7 +20,7 @@ use crate::service::{Run, Service};
 #[cfg(feature = "tokio")]
 use crate::serving::asynchronous::Runtime;
 use crate::serving::exits::{self, Exits};
-use crate::serving::pool::Pool;
+use crate::serving::pool::{Memory, Pool};
 
 /// Where handlers run, and whether they still do.
 pub(super) struct Shared {
@@ -122,19 +122,8 @@ impl fmt::Debug for Callable {
     }
 }
 
-/// What a thread reuses from message to message.
-#[derive(Default)]
-struct Memory {
-    scratch: Scratch,
-    streams: Vec<u32>,
-}
-
-impl Memory {
-    /// Units of streams that are kept.
-    const KEEP: usize = 1 << 20;
-}
-
 thread_local! {
+    /// What a thread reuses from message to message.
     static MEMORY: RefCell<Memory> = RefCell::default();
 }
 
@@ -163,29 +152,23 @@ impl Callable {
         // Taken out, because handlers may run others.
         let mut memory = MEMORY.take();
         self.handle(message, done, &mut memory);
-        if memory.streams.len() > Memory::KEEP {
-            memory.streams = Vec::new();
-        }
-        memory.scratch.clear();
+        memory.forget();
         MEMORY.set(memory);
         Ok(())
     }
 
     fn handle(&self, message: Message, done: impl FnOnce(Replies) + Send + 'static, memory: &mut Memory) {
         let Self { shared, service } = self;
-        let Memory { scratch, streams } = memory;
         let (lanes, stride, report) = (message.lanes(), message.stride(service), Report::default());
         let mut late = bits_of(0, lanes);
+        let here = matches!(service.run, Run::Inline(_) | Run::Adaptive(_));
+        let (scratch, streams) = memory.parts(if here { lanes } else { 0 }, stride);
         if let Run::Inline(handler) | Run::Adaptive(handler) = &service.run {
-            let needed = lanes as usize * stride;
-            if streams.len() < needed {
-                streams.resize(needed, 0);
-            }
             let mut progress = Progress::default();
             let facts = message.facts(service, &report, &shared.closing);
-            let mut answers = Answers { facts, progress: &mut progress, streams, stride, thread: Thread::Serving };
+            let mut answers = Answers { facts, progress: &mut progress, streams: &mut *streams, first: 0, stride, thread: Thread::Serving };
             answers.begin(0, lanes);
-            LaneCalls { answers, scratch }.handle(&**handler);
+            LaneCalls { answers, scratch: &mut *scratch }.handle(&**handler);
             if let Some(after) = &service.after {
                 after();
             }

@@ -325,7 +325,8 @@ impl<'a> Batch<'a> {
             let failure = Failure::TooLarge { max: self.answers.room() };
             return (0..self.len()).for_each(|i| self.fail(i, failure.clone()));
         }
-        let streams = &mut self.answers.streams[first as usize * stride..(first + len) as usize * stride];
+        let start = (first - self.answers.first) as usize * stride;
+        let streams = &mut self.answers.streams[start..start + len as usize * stride];
         match self.answers.facts.service.blank.get(..streams.len()) {
             // One copy costs less than zeros and then a head for each lane. (Where there is no room for replies that long, they lie otherwise.)
             Some(blank) if stride == 1 + width.max(1) => streams.copy_from_slice(blank),
@@ -422,8 +423,8 @@ impl<'a> Answers<'a> {
     where
         'a: 'b,
     {
-        let Answers { facts, ref mut progress, ref mut streams, stride, thread } = *self;
-        Batch::new(first, len, Answers { facts, progress, streams, stride, thread }, scratch)
+        let Answers { facts, ref mut progress, ref mut streams, first: from, stride, thread } = *self;
+        Batch::new(first, len, Answers { facts, progress, streams, first: from, stride, thread }, scratch)
     }
 
     /// Posts that are left have been handled.

@@ -87,15 +87,15 @@ impl Owed {
         true
     }
 
-    /// Those of `ranks` that are left get the replies that are in their streams, `stride` units apart.
-    pub(crate) fn send_streams(&mut self, ranks: u64, streams: &[u32], stride: usize) {
+    /// Those of `ranks` that are left get the replies that are in their streams, which begin with that of rank `first` and are `stride` units apart.
+    pub(crate) fn send_streams(&mut self, ranks: u64, streams: &[u32], first: u32, stride: usize) {
         let ranks = ranks & self.left;
         if ranks == 0 {
             return;
         }
         self.left &= !ranks;
         let reply = |rank: u32| {
-            let stream = &streams[rank as usize * stride..][..stride];
+            let stream = &streams[(rank - first) as usize * stride..][..stride];
             let ReplyHead { status, dwords } = ReplyHead::decode(stream[0]);
             LaneReply { rank, status, payload: &stream[1..=usize::from(dwords)] }
         };

@@ -88,7 +88,7 @@ impl DeferredBatch {
         if streams.is_empty() {
             streams.resize(facts.lanes as usize * stride + LaneReplies::SPARE, 0);
         }
-        (Answers { facts, progress, streams, stride, thread: Thread::Serving }, scratch)
+        (Answers { facts, progress, streams, first: 0, stride, thread: Thread::Serving }, scratch)
     }
 
     /// Whoever was given it begins now.
@@ -136,7 +136,7 @@ impl DeferredBatch {
         {
             return;
         }
-        owed.send_streams(owed.ranks() & !progress.left, streams, stride);
+        owed.send_streams(owed.ranks() & !progress.left, streams, 0, stride);
     }
 }
 

@@ -179,8 +179,9 @@ pub(crate) fn bits_of(first: u32, lanes: u32) -> u64 {
 pub(crate) struct Answers<'a> {
     pub(crate) facts: Facts<'a>,
     pub(crate) progress: &'a mut Progress,
-    /// The message's streams of replies, one for each lane, `stride` units from one to the next.
+    /// Streams of replies, one for each lane from the one of rank `first` on, `stride` units from one to the next.
     pub(crate) streams: &'a mut [u32],
+    pub(crate) first: u32,
     pub(crate) stride: usize,
     pub(crate) thread: Thread,
 }
@@ -220,7 +221,7 @@ impl Answers<'_> {
 
     #[inline(always)]
     pub(super) fn stream(&mut self, rank: u32) -> &mut [u32] {
-        let start = rank as usize * self.stride;
+        let start = (rank - self.first) as usize * self.stride;
         &mut self.streams[start..start + self.stride]
     }
 
@@ -289,7 +290,7 @@ impl Answers<'_> {
     ) {
         let Facts { payload, service, outs: outs_in, .. } = self.facts;
         let caller = self.facts.caller(rank, self.thread);
-        let start = rank as usize * self.stride;
+        let start = (rank - self.first) as usize * self.stride;
         let stream = &mut self.streams[start..start + self.stride];
         let mut call = Invocation::new(payload.lane(rank), service.shape, var, stream, outs_in, arena, outs, caller);
         let result = handler(&mut call);
@@ -342,7 +343,7 @@ impl LaneCalls<'_> {
     #[inline(always)]
     pub(crate) fn typed<A: Fixed, R: Fixed>(&mut self, handler: impl Fn(A) -> Result<R, Failure>) {
         let answers = &mut self.answers;
-        let (facts, stride) = (answers.facts, answers.stride);
+        let (facts, first, stride) = (answers.facts, answers.first, answers.stride);
         if !facts.is_plain() || A::DWORDS > facts.payload.lane_units {
             return answers.fail_left(&Failure::Decode(facts.malformed().unwrap_or(DecodeError::Short)));
         }
@@ -362,7 +363,7 @@ impl LaneCalls<'_> {
             };
             match result {
                 Ok(value) if fits => {
-                    let start = rank as usize * stride;
+                    let start = (rank - first) as usize * stride;
                     let stream = &mut answers.streams[start..=start + R::DWORDS];
                     put_head(stream, Status::OK, R::DWORDS);
                     value.put(&mut stream[1..]);

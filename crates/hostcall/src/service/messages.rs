@@ -206,7 +206,7 @@ impl<'a> Messages<'a> {
         (self.begun, self.progress) = (true, Progress::of(bits_of(0, lanes)));
         let facts = self.facts(taken);
         let (stride, streams) = (self.streams.stride, &mut self.streams.units[self.stream_at..]);
-        let answers = Answers { facts, progress: &mut self.progress, streams, stride, thread: Thread::Serving };
+        let answers = Answers { facts, progress: &mut self.progress, streams, first: 0, stride, thread: Thread::Serving };
         one(&mut Batch::new(0, lanes, answers, self.scratch));
         if message.is_post() && self.progress.left == bits_of(0, lanes) {
             // Posts need no answer.
@@ -247,7 +247,7 @@ impl<'a> Messages<'a> {
         let (facts, lanes) = (self.facts(taken), taken.message.lanes());
         let begin = !std::mem::replace(&mut self.begun, true);
         let (stride, streams) = (self.streams.stride, &mut self.streams.units[self.stream_at..]);
-        let mut answers = Answers { facts, progress: &mut self.progress, streams, stride, thread: Thread::Serving };
+        let mut answers = Answers { facts, progress: &mut self.progress, streams, first: 0, stride, thread: Thread::Serving };
         if begin {
             answers.begin(0, lanes);
         }

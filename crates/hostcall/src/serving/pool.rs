@@ -43,28 +43,46 @@ pub(crate) struct Job {
 /// What a thread that runs jobs reuses from call to call.
 #[derive(Default)]
 pub(crate) struct Memory {
-    scratch: Scratch,
+    pub(crate) scratch: Scratch,
     streams: Vec<u32>,
+}
+
+impl Memory {
+    /// Units of streams that are kept: those of one lane, however long its reply may be.
+    const KEEP: usize = 1 << 16;
+
+    /// Scratch, and room for the streams of `lanes` lanes; what is in it is an earlier call's.
+    pub(crate) fn parts(&mut self, lanes: u32, stride: usize) -> (&mut Scratch, &mut [u32]) {
+        let needed = lanes as usize * stride;
+        if self.streams.len() < needed {
+            self.streams.resize(needed, 0);
+        }
+        (&mut self.scratch, &mut self.streams[..needed])
+    }
+
+    /// The calls are answered: what is more than most calls need goes back to the system.
+    pub(crate) fn forget(&mut self) {
+        self.scratch.clear();
+        if self.streams.capacity() > Self::KEEP {
+            self.streams = Vec::new();
+        }
+    }
 }
 
 impl Job {
     /// Runs the handler on this thread, which is a `thread`, then `finish`, then answers.
     pub(crate) fn run(mut self, memory: &mut Memory, thread: Thread, finish: impl FnOnce()) {
         self.done.start();
-        let Memory { scratch, streams } = memory;
         let facts = self.message.facts();
         if let (false, Some(status)) = (facts.post, self.done.verdict()) {
             finish();
             return self.done.end(status);
         }
         let (Run::Blocking(handler) | Run::Adaptive(handler)) = &facts.service.run else { return self.done.fail(&Failure::WouldBlock) };
-        let stride = self.message.stride();
-        let needed = (self.first + self.lanes) as usize * stride;
-        if streams.len() < needed {
-            streams.resize(needed, 0);
-        }
-        let mut progress = Progress::of(bits_of(self.first, self.lanes));
-        let answers = Answers { facts, progress: &mut progress, streams, stride, thread };
+        let (first, stride) = (self.first, self.message.stride());
+        let (scratch, streams) = memory.parts(self.lanes, stride);
+        let mut progress = Progress::of(bits_of(first, self.lanes));
+        let answers = Answers { facts, progress: &mut progress, streams, first, stride, thread };
         let mut calls = LaneCalls { answers, scratch };
         if self.attempt == Attempt::First {
             calls.answers.begin(self.first, self.lanes);
@@ -72,7 +90,8 @@ impl Job {
         calls.handle(&**handler);
         scratch.clear();
         finish();
-        self.done.send_streams(u64::MAX, streams, stride);
+        self.done.send_streams(u64::MAX, streams, first, stride);
+        memory.forget();
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use behaviours_services::{Big, Mixed, Numbered, Tiny};
 use hostcall_stream::file::{Ending, Value};
-use hostcall_stream::{Message, Origin, StartError, Streams, StreamsBuilder, WaitError};
+use hostcall_stream::{Message, Name, Origin, StartError, Streams, StreamsBuilder, WaitError};
 use hostcall_tests::Bench;
 use offload::{Args, Launch};
 
@@ -37,7 +37,7 @@ fn keep<M: Message>(builder: StreamsBuilder, lines: &Lines) -> StreamsBuilder {
 /// What a recording has, in the same form; and that it is complete, with counters that say the same.
 fn recorded(path: &Path) -> HashMap<String, u32> {
     let mut reader = hostcall_stream::open(path).expect("a recording");
-    let (mut lines, mut messages) = (HashMap::new(), HashMap::<String, u64>::new());
+    let (mut lines, mut messages) = (HashMap::new(), HashMap::<Name, u64>::new());
     while let Some(message) = reader.next().expect("it is whole") {
         *messages.entry(message.schema.name.clone()).or_default() += 1;
         for row in message.rows() {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
 
+use hostcall_abi::Shown;
 use hostcall_stream::file::{Message, Reader};
 
 /// Ticks whose rates are kept, and streams and characters of their last values that are shown.
@@ -155,9 +156,9 @@ impl Model {
     }
 }
 
-/// Words of a recording, which are not to steer a terminal.
+/// Words of a recording on one line, which is not too long.
 fn line(text: &str) -> String {
-    text.chars().take(WORDS).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    Shown(text).to_string().chars().take(WORDS).collect()
 }
 
 /// `12.3 M`: a number in four digits at most.
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn words_do_not_steer_a_terminal() {
-        assert_eq!(line("a\x1b[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
+        assert_eq!(line("a\x1b[2Jb\n"), "a\\u{1b}[2Jb\\n");
         assert_eq!(line(&"x".repeat(1000)).len(), WORDS);
     }
 }

@@ -60,9 +60,29 @@ fn draw_rates(frame: &mut Frame<'_>, area: Rect, model: &Model) {
     let line = |row: u16| Rect { y: inside.y + row, height: 1, ..inside };
     frame.render_widget(Line::from(format!("{:<1$}{headings}", "", usize::from(NAME))).dim(), line(0));
     let most = model.streams.values().flat_map(|stream| stream.history.iter()).copied().max().unwrap_or(0).max(1);
-    for (row, stream) in (1..inside.height).zip(model.streams.values()) {
+    let rows = usize::from(inside.height.saturating_sub(1));
+    let (shown, hidden) = shown(model, rows);
+    for (row, stream) in (1..).zip(shown) {
         draw_stream(frame, line(row), stream, most);
     }
+    if hidden > 0 && rows > 1 {
+        frame.render_widget(Line::from(format!(" … and {hidden} more")).dim(), line(inside.height - 1));
+    }
+}
+
+/// The streams for which there is room, and how many there are besides. If there is not room for all, those are shown of which something comes, and of
+/// them and of the others those with the most values.
+fn shown(model: &Model, rows: usize) -> (Vec<&Stream>, usize) {
+    let mut all: Vec<&Stream> = model.streams.values().collect();
+    if all.len() <= rows {
+        return (all, 0);
+    }
+    all.sort_by_key(|stream| std::cmp::Reverse((stream.rate.values > 0, stream.all.values)));
+    // The last row says how many are left out, if there are two.
+    let room = if rows > 1 { rows - 1 } else { rows };
+    let hidden = all.len() - room;
+    all.truncate(room);
+    (all, hidden)
 }
 
 fn draw_stream(frame: &mut Frame<'_>, area: Rect, stream: &Stream, most: u64) {
@@ -214,6 +234,23 @@ mod tests {
         let mut model = model(true);
         model.end("complete".into());
         insta::assert_snapshot!(drawn(&model, 110, 16));
+    }
+
+    #[test]
+    fn where_there_is_not_room_for_all_streams_those_are_shown_of_which_something_comes() {
+        let mut model = model(false);
+        for number in 10..24 {
+            let mut stream = Stream { name: format!("idle{number}"), ..Stream::default() };
+            stream.all.values = 1_000_000;
+            model.streams.insert(number, stream);
+        }
+        let mut busy = Stream { name: "busy".into(), ..Stream::default() };
+        (busy.rate.values, busy.all.values) = (7, 7);
+        model.streams.insert(30, busy);
+        for height in [7, 10, 14] {
+            let screen = drawn(&model, 110, height);
+            assert!(screen.contains("busy") && (height < 10 || screen.contains(" more")), "{height}: {screen}");
+        }
     }
 
     #[test]

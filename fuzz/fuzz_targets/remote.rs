@@ -1,0 +1,4 @@
+//! See [`hostcall_fuzz::remote`].
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| hostcall_fuzz::remote::run(data));
