@@ -76,12 +76,17 @@ impl Client {
             return Err(Error::ConsumerActive);
         }
         let map = self.served.map().ok_or(Error::InvalidRequest)?;
+        if consumer::current() == Some(self.owner) {
+            // So would be the thread that leads.
+            consumer::about_to_wait();
+        }
         let mut pause = BackOff::default();
         let held = loop {
             let mut contended = BackOff::default();
             if let Some(held) = stacks::pop_free(map, || contended.wait()) {
                 break held;
             }
+            consumer::about_to_wait();
             pause.wait();
             // Nobody gives packets of a buffer back that is gone.
             if !tables::consumers().buffers.contains_key(&self.served.address()) {
@@ -96,7 +101,7 @@ impl Client {
         }
         header.service.store(service, Ordering::Relaxed);
         header.active_mask.store(mask, Ordering::Relaxed);
-        header.control.store(control::READY, Ordering::Relaxed);
+        header.control.store(control::READY | control::TELL, Ordering::Relaxed);
         let mut contended = BackOff::default();
         self.served.push(map, held, || contended.wait());
         self.doorbell.ring();
@@ -118,6 +123,7 @@ impl Client {
             Ok(now) => return now,
             Err(in_vain) => in_vain,
         };
+        consumer::about_to_wait();
         loop {
             // Acquire: as above.
             let now = word.load(Ordering::Acquire);

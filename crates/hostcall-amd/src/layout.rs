@@ -118,10 +118,12 @@ pub struct PayloadWords {
 pub mod control {
     /// The packet waits for the host. The wave sets it, the host clears it.
     pub const READY: u32 = 1;
-    /// Set by the host: some lane's call was refused, and its words are as the lane sent them.
+    /// Set by the host, if the client has set [`TELL`]: some lane's call was refused, and its words are as the lane sent them.
     pub const REFUSED: u32 = 2;
     /// Set by a client on the processor that sleeps on this word until the host changes it.
     pub const SLEEPER: u32 = 4;
+    /// Set with [`READY`] by a client that reads [`REFUSED`]. AMD's clients do not set it, and some of them wait until the word is 0.
+    pub const TELL: u32 = 8;
 }
 
 /// The interface's table: a name, where it lies, and where it must lie.

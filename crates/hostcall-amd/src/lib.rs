@@ -16,6 +16,7 @@
 //! | `services` | handlers, callable functions, messages, the end of the process |
 //! | `consumer` | threads, and buffers while they are served |
 //! | `priority` | the priority of those threads |
+//! | `stack` | how much stack handlers have, and who is told when it is used up |
 //! | `client` | a wave's part, for threads of the host |
 //! | `api` | the entry points in C |
 #![cfg(target_os = "linux")]
@@ -32,6 +33,7 @@ mod patience;
 mod priority;
 mod process;
 mod services;
+mod stack;
 pub mod stacks;
 mod tables;
 

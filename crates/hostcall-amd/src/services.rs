@@ -218,7 +218,7 @@ impl Services {
 }
 
 /// Writes a line to standard error.
-fn say(message: &str) {
+pub(crate) fn say(message: &str) {
     // Nobody can be told that standard error is closed.
     let _ = writeln!(std::io::stderr(), "{message}");
 }
@@ -257,6 +257,11 @@ fn halt(code: c_int, on_error: Option<OnError>) -> Outcome {
     let _ = std::io::stdout().flush();
     // SAFETY: ends the process, without destructors that would run beside this library's threads.
     unsafe { quick_exit(libc::EXIT_FAILURE) }
+}
+
+/// The name of an error.
+pub(crate) fn name(error: Error) -> &'static str {
+    error::name(error as c_int).to_str().unwrap_or_default()
 }
 
 /// The C string of an error.

@@ -93,14 +93,14 @@ fn every_pointer_is_checked() {
 }
 
 #[test]
-fn a_buffer_that_holds_what_no_initialised_one_does_is_not_registered() {
+fn a_buffer_that_holds_what_neither_an_initialised_one_nor_a_blank_one_does_is_not_registered() {
     let consumer = Consumer::idle();
     let fresh = |change: &dyn Fn(&[AtomicU64])| {
         let buffer = Buffer::new(3);
         change(buffer.words());
         consumer.register(&buffer)
     };
-    assert_eq!(fresh(&|words| words.iter().for_each(|word| word.store(0, Ordering::SeqCst))), InvalidRequest as c_int);
+    assert_eq!(fresh(&|words| words[1..].iter().for_each(|word| word.store(0, Ordering::SeqCst))), InvalidRequest as c_int, "one word");
     assert_eq!(fresh(&|words| words.iter().for_each(|word| word.store(u64::MAX, Ordering::SeqCst))), InvalidRequest as c_int);
     assert_eq!(fresh(&|words| words[0].store(0, Ordering::SeqCst)), InvalidRequest as c_int, "no headers");
     assert_eq!(fresh(&|words| words[1].store(3, Ordering::SeqCst)), InvalidRequest as c_int, "misaligned payloads");

@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::{check, code};
+use crate::consumer::Early;
 use crate::layout::{Form, QWORDS, buffer_size, size_in};
 use crate::{Callable, Error, client, doorbell, tables};
 
@@ -75,7 +76,8 @@ pub unsafe extern "C" fn hostcall_amd_initialize_form(buffer: *mut c_void, size:
 
 /// Lets a consumer serve a buffer whose packets travel in this form. It is deregistered as any other.
 ///
-/// Errors: those of `amd_hostcall_register_buffer`; `INVALID_REQUEST` if there is no such form.
+/// Errors: those of `amd_hostcall_register_buffer`; `INVALID_REQUEST` if there is no such form, or if this library has laid the buffer out in
+/// another one.
 ///
 /// # Safety
 /// As for `amd_hostcall_register_buffer`, and the buffer was initialised in this form.
@@ -83,7 +85,7 @@ pub unsafe extern "C" fn hostcall_amd_initialize_form(buffer: *mut c_void, size:
 pub unsafe extern "C" fn hostcall_amd_register_form(consumer: *mut super::ConsumerHandle, buffer: *mut c_void, form: u32) -> c_int {
     code(Form::from_number(form).ok_or(Error::InvalidRequest).and_then(|form| {
         // SAFETY: the caller's.
-        unsafe { super::register(consumer, buffer.cast(), form) }
+        unsafe { super::register(consumer, buffer.cast(), Some(form), Early::Blank) }
     }))
 }
 

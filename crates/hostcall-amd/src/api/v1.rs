@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use super::{ConsumerHandle, check, code, find};
+use crate::consumer::Early;
 use crate::layout::{self, Form};
 use crate::services::{self, Handler, OnError, State};
 use crate::{Error, ErrorHandler, ServiceHandler, consumer, tables};
@@ -89,7 +90,8 @@ pub unsafe extern "C" fn amd_hostcall_initialize_buffer(buffer: *mut c_void, num
     code(unsafe { super::initialize(buffer.cast(), num_packets, Form::Stacks) })
 }
 
-/// Lets a consumer serve a buffer. Again with the same consumer: nothing happens.
+/// Lets a consumer serve a buffer, in the form in which this library has laid it out, or of stacks as AMD's library lays them out. Again with
+/// the same consumer: nothing happens. A buffer of zeros is served once somebody has laid it out.
 ///
 /// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if it is no consumer, if another one serves the buffer, or if the buffer holds
 /// what no initialised one does.
@@ -99,7 +101,7 @@ pub unsafe extern "C" fn amd_hostcall_initialize_buffer(buffer: *mut c_void, num
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amd_hostcall_register_buffer(consumer: *mut ConsumerHandle, buffer: *mut c_void) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { super::register(consumer, buffer.cast(), Form::Stacks) })
+    code(unsafe { super::register(consumer, buffer.cast(), None, Early::Blank) })
 }
 
 /// Ends serving a buffer. What is ready is answered, or after the limit refused. Afterwards the memory is the caller's.

@@ -16,6 +16,9 @@ use crate::stacks::{self, Held};
 /// How long closing a buffer waits for waves that have said that a packet is ready and have not pushed it yet.
 const PUSHING: Duration = Duration::from_millis(1);
 
+/// So many mailboxes are looked at while the consumer waits, at least.
+const WARM: u32 = 64;
+
 /// Held by whoever refuses packets of a closed buffer, from taking them until all are refused: so nobody refuses a packet that another has
 /// refused, and that its client has given back since. One for the process, because the memory of a closed buffer may be registered again.
 static REFUSING: Mutex<()> = Mutex::new(());
@@ -35,6 +38,8 @@ pub(crate) struct Served {
     gate: Gate,
     /// Whether it is closed and everything was refused: nobody answers a packet any more.
     over: AtomicBool,
+    /// Mailboxes up to here are looked at while the consumer waits: one more than the highest in which the last look found a packet.
+    warm: AtomicU32,
     pending: Pending,
 }
 
@@ -89,7 +94,14 @@ impl Served {
     pub(crate) fn new(memory: Memory) -> Served {
         let packets = memory.count();
         let taken = (0..packets).map(|_| AtomicBool::new(false)).collect();
-        Served { memory, taken, gate: Gate::default(), over: AtomicBool::new(false), pending: Pending::new(packets) }
+        Served {
+            memory,
+            taken,
+            gate: Gate::default(),
+            over: AtomicBool::new(false),
+            warm: AtomicU32::new(WARM),
+            pending: Pending::new(packets),
+        }
     }
 
     pub(crate) fn address(&self) -> usize {
@@ -197,6 +209,9 @@ impl Served {
             self.memory.expect_ready();
         }
         self.memory.take(taken);
+        if let (true, Some(highest)) = (self.in_mailboxes(), taken.last()) {
+            self.warm.store((highest + 1).max(WARM), Ordering::Relaxed);
+        }
         for index in taken.iter() {
             let Some(mark) = self.taken.get(*index as usize) else { continue };
             // Acquire: pairs with the release in `finish`, so that the packet's last use is over, and whether it is ready is asked after it.
@@ -206,6 +221,16 @@ impl Served {
                 self.pending.push(*index);
             }
         }
+    }
+
+    /// For the leader while it waits: whether a packet in a mailbox waits that was not taken. Its wave need not have rung. Mailboxes in which
+    /// nothing was lately are left to the next look at all.
+    pub(super) fn has_mail(&self) -> bool {
+        let Memory::Mailboxes(boxes) = &self.memory else { return false };
+        let Some(_inside) = self.gate.enter_leading() else { return false };
+        let warm = self.taken.iter().take(self.warm.load(Ordering::Relaxed) as usize);
+        // Relaxed: what is found here is looked at again, and acquired, when it is taken.
+        warm.zip(0..).any(|(mark, index)| boxes.waits(index) && !mark.load(Ordering::Relaxed))
     }
 
     /// Lets the wave of a taken packet go on.
@@ -289,7 +314,7 @@ mod tests {
         let header = map.header(held.index(map) as u32).unwrap();
         header.service.store(service, Ordering::Relaxed);
         header.active_mask.store(mask, Ordering::Relaxed);
-        header.control.store(control::READY, Ordering::Relaxed);
+        header.control.store(control::READY | control::TELL, Ordering::Relaxed);
         stacks::push_ready(map, held, || {});
         held.index(map) as u32
     }
@@ -367,11 +392,21 @@ mod tests {
         }
         let fourth = submit(&served, 2, 1);
         assert_eq!(swept(&served), []);
-        assert_eq!(control_of(&served, fourth), control::READY, "nobody looks there");
+        assert_eq!(control_of(&served, fourth), control::READY | control::TELL, "nobody looks there");
         // A client of this library's refuses what is left when it finds the buffer closed.
         let held = stacks::pop_free(map(&served), || {}).unwrap();
         served.push(map(&served), held, || {});
         assert_eq!(control_of(&served, fourth), control::REFUSED);
+    }
+
+    #[test]
+    fn a_refused_packet_of_a_client_that_does_not_ask_to_be_told_has_a_control_word_of_zero() {
+        let (_memory, served) = buffer(2);
+        // As AMD's clients do: what the last user of the packet left there, and the ready bit.
+        let index = submit(&served, 2, 1);
+        map(&served).header(index).unwrap().control.store(control::REFUSED | control::READY, Ordering::Relaxed);
+        served.shut();
+        assert_eq!(control_of(&served, index), 0);
     }
 
     #[test]
@@ -387,7 +422,7 @@ mod tests {
         reachable.sort_unstable();
         assert_eq!(found, reachable, "nothing leads to the lowest");
         answer(&served, twice);
-        assert_eq!(control_of(&served, below), control::READY);
+        assert_eq!(control_of(&served, below), control::READY | control::TELL);
         served.shut();
         assert_eq!([below, twice, above].map(|index| control_of(&served, index)), [control::REFUSED, 0, control::REFUSED]);
     }
@@ -399,14 +434,14 @@ mod tests {
         let held = stacks::pop_free(map, || {}).unwrap();
         let header = map.header(held.index(map) as u32).unwrap();
         // Between saying that it is ready and pushing it.
-        header.control.store(control::READY, Ordering::Relaxed);
+        header.control.store(control::READY | control::TELL, Ordering::Relaxed);
         served.shut();
         assert_eq!(header.control.load(Ordering::Relaxed), control::REFUSED);
         served.push(map, held, || {});
         assert_eq!(map.ready().load(Ordering::Relaxed), 0, "nothing stays on the stack for who is served next");
         assert_eq!(header.control.load(Ordering::Relaxed), control::REFUSED);
         // A device says so again. The client that looks asks who is to answer.
-        header.control.store(control::READY, Ordering::Relaxed);
+        header.control.store(control::READY | control::TELL, Ordering::Relaxed);
         served.refuse_if_over(held.index(map) as u32);
         assert_eq!(header.control.load(Ordering::Relaxed), control::REFUSED);
     }
@@ -418,7 +453,7 @@ mod tests {
         for _ in 0..50 {
             let held = stacks::pop_free(map, || {}).unwrap();
             let header = map.header(held.index(map) as u32).unwrap();
-            header.control.store(control::READY, Ordering::Relaxed);
+            header.control.store(control::READY | control::TELL, Ordering::Relaxed);
             let served = Served::new(Memory::Stacks(*map));
             std::thread::scope(|scope| {
                 scope.spawn(|| served.shut());

@@ -128,12 +128,19 @@ impl Doorbell {
         }
     }
 
-    /// Sleeps until the value is another than `seen`, or for a while, which `limit` makes shorter; returns the value.
-    pub(crate) fn wait(self, seen: i64, limit: Option<Duration>) -> i64 {
+    /// Sleeps until the value is another than `seen`, or for a while, which `limit` makes shorter; returns the value. Before it sleeps it looks
+    /// for what need not have rung, too.
+    pub(crate) fn wait(self, seen: i64, limit: Option<Duration>, came: Option<impl FnMut() -> bool>) -> i64 {
         match self {
-            Doorbell::Own(bell) => bell.wait(seen, limit),
-            Doorbell::Hsa(signal) => signal.wait(seen, limit),
+            Doorbell::Own(bell) => bell.wait(seen, limit, came),
+            Doorbell::Hsa(signal) => signal.wait(seen, limit, came),
         }
+    }
+
+    /// One of this library's own, which a test leaves behind.
+    #[cfg(test)]
+    pub(crate) fn own() -> Result<Doorbell, Error> {
+        own::Bell::new().map(Doorbell::Own)
     }
 }
 

@@ -122,8 +122,12 @@ impl Bell {
         self.signal.value.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn wait(&self, seen: i64, limit: Option<Duration>) -> i64 {
-        let in_vain = match self.patience.look(|| Some(self.signal.value.load(Ordering::SeqCst)).filter(|value| *value != seen)) {
+    pub(crate) fn wait(&self, seen: i64, limit: Option<Duration>, mut came: Option<impl FnMut() -> bool>) -> i64 {
+        let look = || {
+            let value = self.signal.value.load(Ordering::SeqCst);
+            (value != seen || came.as_mut().is_some_and(|came| came())).then_some(value)
+        };
+        let in_vain = match self.patience.look(look) {
             Ok(value) => return value,
             Err(in_vain) => in_vain,
         };
@@ -186,11 +190,27 @@ mod tests {
         });
         for seen in 0..2000 {
             bell.signal.mailbox.store(seen as u64, Ordering::SeqCst);
-            while bell.wait(seen, None) == seen {}
+            while bell.wait(seen, None, None::<fn() -> bool>) == seen {}
         }
         ringer.join().unwrap();
         assert_eq!(bell.signal.value.load(Ordering::SeqCst), 2000);
         assert_eq!(bell.silent.load(Ordering::SeqCst), 0, "every ring was seen at once, or woke");
+    }
+
+    #[test]
+    fn what_comes_without_a_ring_ends_the_look_before_anybody_sleeps() {
+        let bell = Bell::new().unwrap();
+        // A sleep would end at the next ring, and there is none.
+        bell.sleep.store(u64::from(u32::MAX), Ordering::SeqCst);
+        for looks in [1, 2, 30] {
+            let mut looked = 0;
+            let came = || {
+                looked += 1;
+                looked == looks
+            };
+            assert_eq!(bell.wait(0, None, Some(came)), 0);
+            assert_eq!(looked, looks);
+        }
     }
 
     #[test]
