@@ -14,6 +14,7 @@
 //! | [`memory`], [`mailboxes`] | a buffer in memory, in either of its forms: laid out, or found |
 //! | `doorbell` | signals of AMD's runtime, or words of ours |
 //! | `services` | handlers, callable functions, messages, the end of the process |
+//! | `rocm` | ready handlers for what ROCm's device libraries ask for |
 //! | `consumer` | threads, and buffers while they are served |
 //! | `priority` | the priority of those threads |
 //! | `stack` | how much stack handlers have, and who is told when it is used up |
@@ -32,6 +33,7 @@ pub mod memory;
 mod patience;
 mod priority;
 mod process;
+mod rocm;
 mod services;
 mod stack;
 pub mod stacks;
@@ -39,4 +41,5 @@ mod tables;
 
 pub use doorbell::is_own as is_own_doorbell;
 pub use error::Error;
+pub use rocm::{Allocate, Release};
 pub use services::{Callable, ErrorHandler, ErrorHandlerV0, ServiceHandler, ServiceHandlerV0};

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{self, Error};
 use crate::layout::{LANES, QWORDS};
+use crate::rocm;
 
 /// The service that answers what nothing else does.
 pub(crate) const DEFAULT: u32 = 0;
@@ -42,6 +43,10 @@ pub(crate) enum Handler {
     V1(ServiceHandler, State),
     V0(ServiceHandlerV0, State),
     FunctionCall,
+    /// Those of ROCm's device libraries.
+    Printf,
+    Memory(&'static rocm::Memory),
+    Sanitizer,
 }
 
 /// Who is told of an error.
@@ -160,6 +165,22 @@ impl Handler {
                     Outcome::Done
                 }),
                 Handler::FunctionCall => each(&left, &refused, lanes, |words| function_call(words, allowed)),
+                Handler::Printf => each(&left, &refused, lanes, |words| {
+                    // SAFETY: eight words, which nobody else refers to meanwhile.
+                    rocm::printf(unsafe { &mut *words.cast() });
+                    Outcome::Done
+                }),
+                Handler::Memory(memory) => each(&left, &refused, lanes, |words| {
+                    // SAFETY: as above.
+                    memory.call(unsafe { &mut *words.cast() })
+                }),
+                Handler::Sanitizer => {
+                    // One report for the wave.
+                    let mask = left.replace(0);
+                    if rocm::report(mask, lanes) && failed(Error::Internal as c_int) == Outcome::Refused {
+                        refused.set(true);
+                    }
+                }
             };
             if catch_unwind(AssertUnwindSafe(run)).is_err() {
                 say(&format!("hostcall: a handler for service {service} panicked; the wave's call is refused"));

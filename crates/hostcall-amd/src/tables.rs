@@ -1,6 +1,7 @@
 //! What all threads of the process share: services, consumers, and which buffer belongs to which.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 
@@ -50,6 +51,17 @@ pub(crate) fn change(change: impl FnOnce(&mut Services) -> Result<(), Error>) ->
     change(Arc::make_mut(&mut shared))?;
     CHANGES.fetch_add(1, Ordering::Release);
     Ok(())
+}
+
+/// Registers a handler for a service that has none.
+pub(crate) fn add_service(service: u32, handler: Handler) -> Result<(), Error> {
+    change(|services| match services.handlers.entry(service) {
+        Entry::Occupied(_) => Err(Error::InvalidRequest),
+        Entry::Vacant(place) => {
+            place.insert(handler);
+            Ok(())
+        }
+    })
 }
 
 /// A place that is to be a buffer.

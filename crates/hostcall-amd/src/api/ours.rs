@@ -5,6 +5,8 @@ use std::ffi::{c_int, c_void};
 use super::{check, code};
 use crate::consumer::Early;
 use crate::layout::{Form, QWORDS, buffer_size, size_in};
+use crate::rocm::{self, Allocate, Memory, Release, Source};
+use crate::services::{Handler, State};
 use crate::{Callable, Error, client, doorbell, tables};
 
 /// Allows service 1 to call a function.
@@ -115,4 +117,49 @@ pub unsafe extern "C" fn hostcall_amd_call(buffer: *mut c_void, service: u32, ma
 #[unsafe(no_mangle)]
 pub extern "C" fn hostcall_amd_ring(doorbell: u64) -> c_int {
     code(doorbell::ring(doorbell))
+}
+
+/// Answers `printf` of ROCm's device libraries, for all consumers: their texts go to the C library's standard output and standard error.
+///
+/// Errors: `INVALID_REQUEST` if service 2 has a handler.
+#[unsafe(no_mangle)]
+pub extern "C" fn hostcall_amd_serve_printf() -> c_int {
+    code(tables::add_service(rocm::PRINTF, Handler::Printf))
+}
+
+/// Hands memory out to `malloc` of ROCm's device libraries, for all consumers, at most `limit` bytes at a time: that of two functions, or without
+/// them that of this process, for devices that reach it.
+///
+/// Errors: `NULLPTR` if only one of the functions is given; `INVALID_REQUEST` if service 3 has a handler, or if the limit is 0.
+///
+/// # Safety
+/// The functions are fit for any thread with `state`, as long as any consumer serves. What `allocate` returns is 0, or the address of as many
+/// bytes with the alignment that it was asked for.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hostcall_amd_serve_memory(
+    limit: u64,
+    allocate: Option<Allocate>,
+    release: Option<Release>,
+    state: *mut c_void,
+) -> c_int {
+    let source = match (allocate, release) {
+        (None, None) => Ok(Source::Host),
+        (Some(allocate), Some(release)) => Ok(Source::User(allocate, release, State(state))),
+        _ => Err(Error::Nullptr),
+    };
+    code(source.and_then(|source| {
+        if limit == 0 {
+            return Err(Error::InvalidRequest);
+        }
+        tables::add_service(rocm::MEMORY, Handler::Memory(Box::leak(Box::new(Memory::new(source, limit)))))
+    }))
+}
+
+/// Writes the reports of the address sanitizer in kernels to standard error, for all consumers. Then the process ends as for a handler that fails,
+/// unless the kernel was compiled to recover.
+///
+/// Errors: `INVALID_REQUEST` if service 4 has a handler.
+#[unsafe(no_mangle)]
+pub extern "C" fn hostcall_amd_serve_sanitizer() -> c_int {
+    code(tables::add_service(rocm::SANITIZER, Handler::Sanitizer))
 }

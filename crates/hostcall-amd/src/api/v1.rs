@@ -55,15 +55,7 @@ pub extern "C" fn amd_hostcall_launch_consumer(consumer: *mut ConsumerHandle) ->
 /// `handler` is null or such a function. It may be called from several threads, with `state`, as long as any consumer serves.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amd_hostcall_register_service(service: u32, handler: Option<ServiceHandler>, state: *mut c_void) -> c_int {
-    code(handler.ok_or(Error::Nullptr).and_then(|handler| {
-        tables::change(|services| match services.handlers.entry(service) {
-            std::collections::hash_map::Entry::Occupied(_) => Err(Error::InvalidRequest),
-            std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(Handler::V1(handler, State(state)));
-                Ok(())
-            }
-        })
-    }))
+    code(handler.ok_or(Error::Nullptr).and_then(|handler| tables::add_service(service, Handler::V1(handler, State(state)))))
 }
 
 /// Bytes of a buffer.
