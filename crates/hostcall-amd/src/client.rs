@@ -23,8 +23,8 @@ pub(crate) struct Client {
     pub(crate) doorbell: Doorbell,
 }
 
-/// After so long a sleeping client looks by itself: a device that takes its sign of sleep away, or says again that the packet is ready, delays
-/// the client and does not keep it for ever.
+/// After so long a sleeping client looks by itself: a device that takes its sign of sleep away, or says again that the
+/// packet is ready, delays the client and does not keep it for ever.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 thread_local! {
@@ -64,7 +64,8 @@ impl BackOff {
     }
 }
 
-/// Calls a service for the lanes of a mask, of which each has words in `lanes`. Waits for a free packet, and for the answer.
+/// Calls a service for the lanes of a mask, of which each has words in `lanes`. Waits for a free packet, and for the
+/// answer.
 pub(crate) fn call(buffer: usize, service: u32, mask: u64, lanes: &mut [[u64; QWORDS]]) -> Result<(), Error> {
     with(buffer, |client| client.call(service, mask, lanes))
 }
@@ -132,7 +133,8 @@ impl Client {
                 return now;
             }
             let sleeping = now | control::SLEEPER;
-            // The host swaps the word: it finds the bit, or this exchange fails. Relaxed: it says nothing but that somebody sleeps.
+            // The host swaps the word: it finds the bit, or this exchange fails. Relaxed: it says nothing but that
+            // somebody sleeps.
             if now == sleeping || word.compare_exchange(now, sleeping, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 let limit = futex::Timespec { tv_sec: 0, tv_nsec: LONGEST_SLEEP.subsec_nanos() as _ };
                 let woken = futex::wait(word, futex::Flags::empty(), sleeping, Some(&limit));

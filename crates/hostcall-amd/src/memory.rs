@@ -17,7 +17,8 @@ pub struct Map {
     index_size: u32,
 }
 
-// SAFETY: it is addresses of memory that consists of atomics; who makes a `Map` promises that the memory outlives its use.
+// SAFETY: it is addresses of memory that consists of atomics; who makes a `Map` promises that the memory outlives its
+// use.
 unsafe impl Send for Map {}
 // SAFETY: as above.
 unsafe impl Sync for Map {}
@@ -37,8 +38,8 @@ pub(crate) struct LaidOut {
 }
 
 impl LaidOut {
-    /// How many packets lie at the address, and in which form, as far as they are still those: nobody says when a buffer is freed, and another
-    /// may lie there now.
+    /// How many packets lie at the address, and in which form, as far as they are still those: nobody says when a
+    /// buffer is freed, and another may lie there now.
     ///
     /// # Safety
     /// `buffer` is null, misaligned, or 48 bytes of memory that consists of atomics.
@@ -120,11 +121,13 @@ impl Map {
         Ok(map)
     }
 
-    /// Finds the parts of a buffer that was laid out before, by this library or by another. `laid_out` is the number of packets that
-    /// [`initialize`](Self::initialize) gave to the buffer at this address, if it did. It is believed if the payloads lie accordingly.
+    /// Finds the parts of a buffer that was laid out before, by this library or by another. `laid_out` is the number of
+    /// packets that [`initialize`](Self::initialize) gave to the buffer at this address, if it did. It is believed if
+    /// the payloads lie accordingly.
     ///
-    /// A buffer does not say how many packets it has. One that somebody else laid out has as many as the highest of those that are free or
-    /// ready says, and no more than there is room for headers: behind the headers may be padding, and no payload belongs to that.
+    /// A buffer does not say how many packets it has. One that somebody else laid out has as many as the highest of
+    /// those that are free or ready says, and no more than there is room for headers: behind the headers may be
+    /// padding, and no payload belongs to that.
     ///
     /// # Errors
     /// A null or misaligned address; words that no initialised buffer has.
@@ -214,7 +217,8 @@ impl Map {
     }
 }
 
-/// Asks for a line that will be written soon. Lines that another processor wrote come at once then, not one after another.
+/// Asks for a line that will be written soon. Lines that another processor wrote come at once then, not one after
+/// another.
 #[inline]
 pub(crate) fn expect<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]

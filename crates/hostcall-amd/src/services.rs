@@ -1,4 +1,5 @@
-//! Services: which handler answers which number, which functions a kernel may have called, and what happens if there is none.
+//! Services: which handler answers which number, which functions a kernel may have called, and what happens if there is
+//! none.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -56,8 +57,8 @@ pub(crate) enum OnError {
     V0(ErrorHandlerV0, State),
 }
 
-/// Numbers of services and addresses, looked up for each packet. The keys are the application's, so nobody can make them collide, and a
-/// multiplication spreads them.
+/// Numbers of services and addresses, looked up for each packet. The keys are the application's, so nobody can make
+/// them collide, and a multiplication spreads them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spread(u64);
 
@@ -137,8 +138,8 @@ pub(crate) fn debug(message: impl FnOnce() -> String) {
 }
 
 impl Handler {
-    /// Answers the lanes of a mask, each with its words; whether one of them was refused. `failed` is told what a handler returned that failed,
-    /// and says whether that refuses the lane, if the process goes on at all.
+    /// Answers the lanes of a mask, each with its words; whether one of them was refused. `failed` is told what a
+    /// handler returned that failed, and says whether that refuses the lane, if the process goes on at all.
     pub(crate) fn call(
         self,
         service: u32,
@@ -147,7 +148,8 @@ impl Handler {
         allowed: &Allowed,
         failed: impl Fn(c_int) -> Outcome,
     ) -> bool {
-        // Lanes that were not begun, and whether one was refused, for when a handler panics: they are written for each lane and read then.
+        // Lanes that were not begun, and whether one was refused, for when a handler panics: they are written for each
+        // lane and read then.
         let (left, refused) = (Cell::new(mask), Cell::new(false));
         // One guard for all lanes; after a panic another for those that are left.
         while left.get() != 0 {

@@ -1,10 +1,11 @@
 //! Stacks of the threads that call what users have written, and who is told when one of them is used up.
 //!
-//! AMD's library runs handlers on threads of the C library's usual size, which is the main thread's. So do these threads, and what the program's
-//! thread-local variables take of it comes on top: the C library puts them on the stack.
+//! AMD's library runs handlers on threads of the C library's usual size, which is the main thread's. So do these
+//! threads, and what the program's thread-local variables take of it comes on top: the C library puts them on the
+//! stack.
 //!
-//! A handler that uses all of it runs into a page that nobody may touch. A signal handler then says whose handler it was, and leaves the rest to
-//! whoever had the signal before.
+//! A handler that uses all of it runs into a page that nobody may touch. A signal handler then says whose handler it
+//! was, and leaves the rest to whoever had the signal before.
 
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
@@ -22,9 +23,11 @@ const MOST: usize = 1 << 30;
 /// The stack of a thread that runs nothing of the user's.
 const OWN: usize = 256 << 10;
 
-/// What a thread's stack holds before anything runs: thread-local variables of the program and its libraries, and what the system asks for.
+/// What a thread's stack holds before anything runs: thread-local variables of the program and its libraries, and what
+/// the system asks for.
 fn taken() -> usize {
-    // SAFETY: a name; the function takes the attributes of a thread and returns the least stack of one, as Rust's library uses it too.
+    // SAFETY: a name; the function takes the attributes of a thread and returns the least stack of one, as Rust's
+    // library uses it too.
     let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__pthread_get_minstack".as_ptr()) };
     if function.is_null() {
         return 0;
@@ -123,8 +126,8 @@ impl Record {
         }
     }
 
-    /// Whether a thread that touched this address, with its stack at `top`, has used up its stack. A function with large variables may have
-    /// gone past the guard.
+    /// Whether a thread that touched this address, with its stack at `top`, has used up its stack. A function with
+    /// large variables may have gone past the guard.
     fn is_used_up(&self, address: usize, top: Option<usize>) -> bool {
         let (low, size, guard) = (self.low.load(Ordering::Relaxed), self.size.load(Ordering::Relaxed), self.guard.load(Ordering::Relaxed));
         let touched = (low.saturating_sub(guard)..low + guard).contains(&address);
@@ -166,7 +169,8 @@ impl Drop for Place {
     fn drop(&mut self) {
         if let Some((at, size)) = self.signals {
             let none = libc::stack_t { ss_sp: null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
-            // SAFETY: the thread handles signals on its own stack from now on, and this memory is that of `signal_stack`.
+            // SAFETY: the thread handles signals on its own stack from now on, and this memory is that of
+            // `signal_stack`.
             unsafe {
                 libc::sigaltstack(&none, null_mut());
                 libc::munmap(at, size);
@@ -227,7 +231,8 @@ static BEFORE: [AtomicPtr<libc::sigaction>; 2] = [const { AtomicPtr::new(null_mu
 /// Listens to the signals of a stack that is used up.
 fn listen() {
     for (signal, place) in SIGNALS.into_iter().zip(&BEFORE) {
-        // SAFETY: places for what there is and for what is to be; what was there before is kept, and never freed, before it can be needed.
+        // SAFETY: places for what there is and for what is to be; what was there before is kept, and never freed,
+        // before it can be needed.
         unsafe {
             let before = Box::leak(Box::new(std::mem::zeroed::<libc::sigaction>()));
             if libc::sigaction(signal, null(), before) != 0 {
@@ -336,7 +341,8 @@ unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
             }
         }
         _ => {
-            // SAFETY: the default: the same instruction faults again, and ends the process. A signal that somebody has sent is sent again.
+            // SAFETY: the default: the same instruction faults again, and ends the process. A signal that somebody has
+            // sent is sent again.
             unsafe {
                 let mut default = std::mem::zeroed::<libc::sigaction>();
                 default.sa_sigaction = libc::SIG_DFL;

@@ -34,8 +34,8 @@ pub(crate) struct Known {
 impl Known {
     /// The services, and a number that is another when they have changed.
     pub(crate) fn now(&mut self) -> (&Services, u64) {
-        // Acquire: pairs with the release in `change`. A registration that came before the packet is seen, because the packet's push
-        // comes after it.
+        // Acquire: pairs with the release in `change`. A registration that came before the packet is seen, because the
+        // packet's push comes after it.
         let changes = CHANGES.load(Ordering::Acquire);
         if self.changes != changes {
             self.services = services().read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -80,7 +80,8 @@ pub(crate) struct Awaited {
 pub(crate) struct Consumers {
     pub(crate) all: HashMap<usize, Arc<Consumer>>,
     pub(crate) buffers: HashMap<usize, Client>,
-    /// What this library laid out, by address. Nobody says when a buffer is freed, so an entry stays until another one is laid out there.
+    /// What this library laid out, by address. Nobody says when a buffer is freed, so an entry stays until another one
+    /// is laid out there.
     pub(crate) laid_out: HashMap<usize, LaidOut>,
     /// Buffers that were registered before they were laid out, by address.
     pub(crate) awaited: HashMap<usize, Awaited>,

@@ -15,7 +15,8 @@ use common::{ADD_ONE, Buffer, Consumer, echo_words, submit, until, with_add_one}
 /// Bits of an index in the buffers of other runtimes here.
 const BITS: u64 = 5;
 
-/// A buffer as another runtime has laid it out: where its words and headers lie, in words from the beginning of the memory.
+/// A buffer as another runtime has laid it out: where its words and headers lie, in words from the beginning of the
+/// memory.
 struct Foreign {
     memory: Box<[AtomicU64]>,
     words: usize,

@@ -83,7 +83,8 @@ fn a_program_that_was_compiled_with_amd_s_own_header_of_v0_runs_on_the_library_o
     expected.extend(v1s.map(|name| format!("hostcall_amd_v1_{name}")));
     assert_eq!(exported(&library.join("libamd_hostcall.so")), expected);
     for (compiler, language) in [("cc", "-std=c11"), ("c++", "-std=c++17")] {
-        // Linked to the library by its name in either folder, and to the archive: AMD's name is what counts when it runs.
+        // Linked to the library by its name in either folder, and to the archive: AMD's name is what counts when it
+        // runs.
         for (at, links) in [(&library, "-lamd_hostcall"), (&to.path().join("lib"), "-lamd_hostcall"), (&library, "-l:libamd_hostcall.a")] {
             let program = to.path().join("amd_v0");
             let mut compile = Command::new(compiler);

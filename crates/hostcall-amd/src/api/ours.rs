@@ -60,8 +60,8 @@ pub extern "C" fn hostcall_amd_form_size(num_packets: u32, form: u32) -> usize {
     Form::from_number(form).map_or(0, |form| size_in(form, num_packets))
 }
 
-/// Lays a buffer out in this form, if so many bytes are enough for it. In mailboxes the claims lie in the buffer; who wants them in the memory
-/// of a device writes their address into the buffer before it is used.
+/// Lays a buffer out in this form, if so many bytes are enough for it. In mailboxes the claims lie in the buffer; who
+/// wants them in the memory of a device writes their address into the buffer before it is used.
 ///
 /// Errors: those of `hostcall_amd_initialize_buffer`; `INVALID_REQUEST` if there is no such form.
 ///
@@ -78,8 +78,8 @@ pub unsafe extern "C" fn hostcall_amd_initialize_form(buffer: *mut c_void, size:
 
 /// Lets a consumer serve a buffer whose packets travel in this form. It is deregistered as any other.
 ///
-/// Errors: those of `amd_hostcall_register_buffer`; `INVALID_REQUEST` if there is no such form, or if this library has laid the buffer out in
-/// another one.
+/// Errors: those of `amd_hostcall_register_buffer`; `INVALID_REQUEST` if there is no such form, or if this library has
+/// laid the buffer out in another one.
 ///
 /// # Safety
 /// As for `amd_hostcall_register_buffer`, and the buffer was initialised in this form.
@@ -91,10 +91,12 @@ pub unsafe extern "C" fn hostcall_amd_register_form(consumer: *mut super::Consum
     }))
 }
 
-/// Calls a service from a thread of the host, as a wave would: for the lanes of `mask`, eight words each, in and out. Waits for the answer.
+/// Calls a service from a thread of the host, as a wave would: for the lanes of `mask`, eight words each, in and out.
+/// Waits for the answer.
 ///
-/// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if the buffer is not registered or has mailboxes, or if the call was refused; `CONSUMER_ACTIVE`
-/// if a handler of the buffer's consumer calls, and `HOSTCALL_AMD_SERIAL` is set.
+/// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if the buffer is not registered or has mailboxes, or if
+/// the call was refused; `CONSUMER_ACTIVE` if a handler of the buffer's consumer calls, and `HOSTCALL_AMD_SERIAL` is
+/// set.
 ///
 /// # Safety
 /// `buffer` stays until this returns. `payload` is null, misaligned, or has eight
@@ -119,7 +121,8 @@ pub extern "C" fn hostcall_amd_ring(doorbell: u64) -> c_int {
     code(doorbell::ring(doorbell))
 }
 
-/// Answers `printf` of ROCm's device libraries, for all consumers: their texts go to the C library's standard output and standard error.
+/// Answers `printf` of ROCm's device libraries, for all consumers: their texts go to the C library's standard output
+/// and standard error.
 ///
 /// Errors: `INVALID_REQUEST` if service 2 has a handler.
 #[unsafe(no_mangle)]
@@ -127,10 +130,11 @@ pub extern "C" fn hostcall_amd_serve_printf() -> c_int {
     code(tables::add_service(rocm::PRINTF, Handler::Printf))
 }
 
-/// Hands memory out to `malloc` of ROCm's device libraries, for all consumers, at most `limit` bytes at a time: that of two functions, or without
-/// them that of this process, for devices that reach it.
+/// Hands memory out to `malloc` of ROCm's device libraries, for all consumers, at most `limit` bytes at a time: that of
+/// two functions, or without them that of this process, for devices that reach it.
 ///
-/// Errors: `NULLPTR` if only one of the functions is given; `INVALID_REQUEST` if service 3 has a handler, or if the limit is 0.
+/// Errors: `NULLPTR` if only one of the functions is given; `INVALID_REQUEST` if service 3 has a handler, or if the
+/// limit is 0.
 ///
 /// # Safety
 /// The functions are fit for any thread with `state`, as long as any consumer serves. What `allocate` returns is 0, or the address of as many
@@ -155,8 +159,8 @@ pub unsafe extern "C" fn hostcall_amd_serve_memory(
     }))
 }
 
-/// Writes the reports of the address sanitizer in kernels to standard error, for all consumers. Then the process ends as for a handler that fails,
-/// unless the kernel was compiled to recover.
+/// Writes the reports of the address sanitizer in kernels to standard error, for all consumers. Then the process ends
+/// as for a handler that fails, unless the kernel was compiled to recover.
 ///
 /// Errors: `INVALID_REQUEST` if service 4 has a handler.
 #[unsafe(no_mangle)]

@@ -1,9 +1,11 @@
-//! The functions of v0, the earlier interface, whose names in C are v1's: `amd_hostcall.h` maps them if `AMD_HOSTCALL_V0` is defined.
+//! The functions of v0, the earlier interface, whose names in C are v1's: `amd_hostcall.h` maps them if
+//! `AMD_HOSTCALL_V0` is defined.
 //!
-//! In v0 services belong to a consumer, registering one again replaces it, and handlers cannot fail. Some functions have no result. What
-//! those cannot do is a line on standard error.
+//! In v0 services belong to a consumer, registering one again replaces it, and handlers cannot fail. Some functions
+//! have no result. What those cannot do is a line on standard error.
 //!
-//! Programs that were compiled with AMD's own header of v0 have other names: `packaging/install.sh` makes a second library for them.
+//! Programs that were compiled with AMD's own header of v0 have other names: `packaging/install.sh` makes a second
+//! library for them.
 
 use std::ffi::{c_int, c_void};
 
@@ -60,8 +62,8 @@ pub unsafe extern "C" fn hostcall_amd_v0_register_service(
     tell("register_service", registered);
 }
 
-/// As v1's. What it returns there is a line on standard error, but that any buffer may be registered before it is laid out, as AMD's library
-/// allows: it is served once `amd_hostcall_initialize_buffer` has done that.
+/// As v1's. What it returns there is a line on standard error, but that any buffer may be registered before it is laid
+/// out, as AMD's library allows: it is served once `amd_hostcall_initialize_buffer` has done that.
 ///
 /// # Safety
 /// As for v1's, or 48 bytes which stay as long.

@@ -31,8 +31,9 @@ pub unsafe extern "C" fn amd_hostcall_create_consumer(consumer: *mut *mut Consum
 
 /// Answers what is ready, waits for handlers, ends the threads.
 ///
-/// Errors: `NULLPTR`; `INVALID_REQUEST` if it is no consumer; `CONSUMER_ACTIVE` if a handler of its own asks; `INTERNAL_ERROR` if a handler did
-/// not end within the limit. The consumer is gone then too, its waves are refused, and the handler's state must live on.
+/// Errors: `NULLPTR`; `INVALID_REQUEST` if it is no consumer; `CONSUMER_ACTIVE` if a handler of its own asks;
+/// `INTERNAL_ERROR` if a handler did not end within the limit. The consumer is gone then too, its waves are refused,
+/// and the handler's state must live on.
 #[unsafe(no_mangle)]
 pub extern "C" fn amd_hostcall_destroy_consumer(consumer: *mut ConsumerHandle) -> c_int {
     code(consumer::destroy(consumer.addr()))
@@ -40,8 +41,8 @@ pub extern "C" fn amd_hostcall_destroy_consumer(consumer: *mut ConsumerHandle) -
 
 /// Starts the consumer's threads.
 ///
-/// Errors: `NULLPTR`, `INVALID_REQUEST`, `CONSUMER_ACTIVE` if it serves already, `CONSUMER_LAUNCH_FAILED`, `CONSUMER_INACTIVE` in a forked
-/// child.
+/// Errors: `NULLPTR`, `INVALID_REQUEST`, `CONSUMER_ACTIVE` if it serves already, `CONSUMER_LAUNCH_FAILED`,
+/// `CONSUMER_INACTIVE` in a forked child.
 #[unsafe(no_mangle)]
 pub extern "C" fn amd_hostcall_launch_consumer(consumer: *mut ConsumerHandle) -> c_int {
     code(find(consumer).and_then(|consumer| consumer.launch()))
@@ -82,11 +83,12 @@ pub unsafe extern "C" fn amd_hostcall_initialize_buffer(buffer: *mut c_void, num
     code(unsafe { super::initialize(buffer.cast(), num_packets, Form::Stacks) })
 }
 
-/// Lets a consumer serve a buffer, in the form in which this library has laid it out, or of stacks as AMD's library lays them out. Again with
-/// the same consumer: nothing happens. A buffer of zeros is served once somebody has laid it out.
+/// Lets a consumer serve a buffer, in the form in which this library has laid it out, or of stacks as AMD's library
+/// lays them out. Again with the same consumer: nothing happens. A buffer of zeros is served once somebody has laid it
+/// out.
 ///
-/// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if it is no consumer, if another one serves the buffer, or if the buffer holds
-/// what no initialised one does.
+/// Errors: `NULLPTR`, `INCORRECT_ALIGNMENT`; `INVALID_REQUEST` if it is no consumer, if another one serves the buffer,
+/// or if the buffer holds what no initialised one does.
 ///
 /// # Safety
 /// `buffer` is null, misaligned, or an initialised buffer that stays until it is deregistered or the consumer destroyed.

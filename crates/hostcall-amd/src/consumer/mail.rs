@@ -1,8 +1,9 @@
 //! When a consumer of mailboxes looks at them although nobody has rung.
 //!
-//! Waves that use mailboxes ring no more than once in some ten microseconds, whichever doorbell it was. So a packet that rang nothing may be in
-//! any mailbox of the process as long as there are packets in one of them. Therefore all consumers of mailboxes are awake together: the first
-//! that finds a packet after a silence rings the others, and until there is silence again all look often.
+//! Waves that use mailboxes ring no more than once in some ten microseconds, whichever doorbell it was. So a packet
+//! that rang nothing may be in any mailbox of the process as long as there are packets in one of them. Therefore all
+//! consumers of mailboxes are awake together: the first that finds a packet after a silence rings the others, and until
+//! there is silence again all look often.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,8 +18,8 @@ const AWAKE: u64 = 20_000;
 /// A packet that was found so soon after another is not noted: consumers would take the word from each other.
 const SAME: u64 = 1_000;
 
-/// Who has mailboxes, and when a packet was last found in one: microseconds, 0 for never. Its own lines are few, and it is written once in a
-/// millisecond.
+/// Who has mailboxes, and when a packet was last found in one: microseconds, 0 for never. Its own lines are few, and it
+/// is written once in a millisecond.
 struct Mail {
     last: AtomicU64,
     doorbells: Mutex<Vec<Doorbell>>,
@@ -38,7 +39,8 @@ impl Mail {
 
     /// A packet was found; how many doorbells were rung because it was the first for long.
     fn found(&self, now: u64) -> usize {
-        // Relaxed, all: a moment more or less. Who is rung looks at it after the ring, which is sequentially consistent.
+        // Relaxed, all: a moment more or less. Who is rung looks at it after the ring, which is sequentially
+        // consistent.
         let last = self.last.load(Ordering::Relaxed);
         if now.saturating_sub(last) < SAME {
             return 0;

@@ -28,7 +28,8 @@ use memory::Memory;
 pub(crate) use served::{Served, refusing};
 pub(crate) use threads::{about_to_wait, current};
 
-/// How long destroying a consumer, or deregistering a buffer, waits for handlers that run. `HOSTCALL_AMD_DRAIN_MS` changes it.
+/// How long destroying a consumer, or deregistering a buffer, waits for handlers that run. `HOSTCALL_AMD_DRAIN_MS`
+/// changes it.
 fn drain_limit() -> Duration {
     let set = std::env::var("HOSTCALL_AMD_DRAIN_MS").ok().and_then(|text| text.parse().ok());
     Duration::from_millis(set.unwrap_or(5000))
@@ -58,7 +59,8 @@ pub(crate) struct Consumer {
     buffers: Mutex<Vec<Arc<Served>>>,
     /// Counts changes of `buffers`.
     changes: AtomicU64,
-    /// Whether a buffer was registered before it was laid out, and somebody may lay it out by himself: the leader looks.
+    /// Whether a buffer was registered before it was laid out, and somebody may lay it out by himself: the leader
+    /// looks.
     awaits: AtomicBool,
     /// A consumer of v0 has services of its own, which are asked first.
     own: RwLock<Services>,
@@ -171,7 +173,8 @@ impl Consumer {
         }
     }
 
-    /// Serves a buffer from now on. One that was `adopted` must still be awaited: it may have been deregistered, and freed.
+    /// Serves a buffer from now on. One that was `adopted` must still be awaited: it may have been deregistered, and
+    /// freed.
     fn serve(&self, memory: Memory, adopted: bool) -> Result<(), Error> {
         let address = memory.address();
         let mut consumers = tables::consumers();
@@ -217,7 +220,8 @@ impl Consumer {
         }
         consumers.awaited.insert(buffer.addr(), tables::Awaited { owner: self.handle, form, blank });
         if blank && form != Some(Form::Mailboxes) {
-            // SAFETY: the caller's. Whoever lays it out by himself leaves this word alone, as AMD's library does, so waves ring it.
+            // SAFETY: the caller's. Whoever lays it out by himself leaves this word alone, as AMD's library does, so
+            // waves ring it.
             unsafe { &*buffer.cast::<BufferWords>() }.doorbell.store(self.doorbell.handle(), Ordering::Release);
             // Release: pairs with the acquire in `adopt`.
             self.awaits.store(true, Ordering::Release);

@@ -1,7 +1,8 @@
 //! What is known of services: whose handlers return soon, and whose block.
 //!
-//! A table of as many places as a line or two of memory has. Each place is one service's; two that share one lose what is known of the other,
-//! which is learned again. All words are relaxed: what is known only makes it likely that the lead changes hands in time.
+//! A table of as many places as a line or two of memory has. Each place is one service's; two that share one lose what
+//! is known of the other, which is learned again. All words are relaxed: what is known only makes it likely that the
+//! lead changes hands in time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -20,8 +21,8 @@ pub(super) enum Pace {
     Blocks,
 }
 
-/// What is known of all services. A place has a service in its lower half and above it 0 for one of which nothing is known, 1 for one that is
-/// quick, and for one that blocks one more than the calls that must return soon.
+/// What is known of all services. A place has a service in its lower half and above it 0 for one of which nothing is
+/// known, 1 for one that is quick, and for one that blocks one more than the calls that must return soon.
 #[derive(Debug, Default)]
 pub(super) struct Paces([AtomicU64; PLACES]);
 

@@ -5,8 +5,9 @@
 //! thread, which goes on with the packets that are left. The one that was blocked finishes its packet and then waits for a turn to lead. So a
 //! call costs no change of threads, and at rest nobody runs.
 //!
-//! A service whose handler has blocked once is known to ([`pace`](super::pace)): from then on the leader gives its lead away before it runs
-//! that handler, so that many of them hold up nobody. It does the same where a handler is about to wait for a call of its own.
+//! A service whose handler has blocked once is known to ([`pace`](super::pace)): from then on the leader gives its lead
+//! away before it runs that handler, so that many of them hold up nobody. It does the same where a handler is about to
+//! wait for a call of its own.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
@@ -40,21 +41,28 @@ thread_local! {
     pub(super) static CURRENT: RefCell<Option<Arc<Consumer>>> = const { RefCell::new(None) };
 }
 
-/// The consumer whose thread the caller is.
-pub(crate) fn current() -> Option<usize> {
-    CURRENT.with_borrow(|current| current.as_ref().map(|consumer| consumer.handle))
+/// The consumer whose thread the caller is; none while what a handler has left in the thread is destroyed.
+fn consumer_of_this_thread<T>(what: impl FnOnce(&Arc<Consumer>) -> T) -> Option<T> {
+    CURRENT.try_with(|current| current.borrow().as_ref().map(what)).ok().flatten()
 }
 
-/// For a handler that is about to wait for something that may need the thread on which it runs: if that one leads, another does from now on.
+/// The same, as its handle.
+pub(crate) fn current() -> Option<usize> {
+    consumer_of_this_thread(|consumer| consumer.handle)
+}
+
+/// For a handler that is about to wait for something that may need the thread on which it runs: if that one leads,
+/// another does from now on.
 pub(crate) fn about_to_wait() {
-    let Some(consumer) = CURRENT.with_borrow(Clone::clone) else { return };
+    let Some(consumer) = consumer_of_this_thread(Arc::clone) else { return };
     let leads = {
         let roles = lock(&consumer.crew.roles);
         roles.led && roles.leader == this_thread()
     };
-    if leads && !services::serial() {
-        // Acquire: as in `hand_over`. Only this thread makes the number odd, and this is one of its handlers.
-        hand_over(&consumer, consumer.crew.pulse.load(Ordering::Acquire), Why::Known);
+    // Acquire: as in `hand_over`. Only this thread makes the number odd, which it is while one of its handlers runs.
+    let pulse = consumer.crew.pulse.load(Ordering::Acquire);
+    if leads && pulse % 2 == 1 && !services::serial() {
+        hand_over(&consumer, pulse, Why::Known);
     }
 }
 
@@ -114,12 +122,14 @@ pub(crate) struct Crew {
     pub(super) behind: AtomicU32,
     /// How often the lead was given away, for each reason. Tests look at it.
     handed: [AtomicU64; 2],
-    /// Counts beginnings and ends of packets; odd while the leader is in one. Only the leader makes it odd. Whoever makes an odd number even
-    /// decides: the leader, which goes on, or the watcher, which gives the lead away, and with it what the leader wrote before.
+    /// Counts beginnings and ends of packets; odd while the leader is in one. Only the leader makes it odd. Whoever
+    /// makes an odd number even decides: the leader, which goes on, or the watcher, which gives the lead away, and with
+    /// it what the leader wrote before.
     pub(super) pulse: AtomicU64,
     /// 1 while the watcher is awake; the word it sleeps on.
     watching: AtomicU32,
-    /// The nice value of the thread that launched the consumer. Written before the threads are started, which read it: relaxed.
+    /// The nice value of the thread that launched the consumer. Written before the threads are started, which read it:
+    /// relaxed.
     pub(super) normal: AtomicI32,
 }
 
@@ -226,17 +236,20 @@ impl Crew {
     /// The leader begins a packet of a service.
     pub(super) fn begin(&self, service: u32) -> u64 {
         self.service.store(service, Ordering::Relaxed);
-        // Only the leader writes an even number's successor. Release: pairs with the acquire of `end_packet` on the watcher's side.
+        // Only the leader writes an even number's successor. Release: pairs with the acquire of `end_packet` on the
+        // watcher's side.
         let pulse = self.pulse.load(Ordering::Relaxed) + 1;
         self.pulse.store(pulse, Ordering::Release);
-        // A watcher that goes to sleep now may not see the number yet, nor be seen here. So it looks once more before it sleeps for long.
+        // A watcher that goes to sleep now may not see the number yet, nor be seen here. So it looks once more before
+        // it sleeps for long.
         if self.watching.load(Ordering::Relaxed) == 0 {
             self.wake_watcher();
         }
         pulse
     }
 
-    /// The packet that began with this number ends; whether its thread still leads. The watcher may say the same, and one of the two is first.
+    /// The packet that began with this number ends; whether its thread still leads. The watcher may say the same, and
+    /// one of the two is first.
     pub(super) fn end_packet(&self, began: u64) -> bool {
         // Acquire and release: who leads next sees what the last leader wrote, whichever of the two says it.
         self.pulse.compare_exchange(began, began + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -274,8 +287,8 @@ fn watch(consumer: &Arc<Consumer>) {
             continue;
         }
         crew.watching.store(0, Ordering::SeqCst);
-        // A leader may have begun a packet without having seen that, and what it wrote may be on its way. That takes no longer than this sleep,
-        // after which the number tells.
+        // A leader may have begun a packet without having seen that, and what it wrote may be on its way. That takes no
+        // longer than this sleep, after which the number tells.
         sleep(&crew.watching, Some(BEFORE_SLEEP));
         if crew.watching.load(Ordering::SeqCst) == 0 && crew.pulse.load(Ordering::SeqCst) == last {
             sleep(&crew.watching, None);
@@ -291,12 +304,14 @@ fn sleep(word: &AtomicU32, limit: Option<Duration>) {
     let _ = futex::wait(word, futex::Flags::PRIVATE, 0, limit.as_ref());
 }
 
-/// Gives the lead to a thread that waits, or to a new one, unless the leader has ended its packet by now; whether it did.
+/// Gives the lead to a thread that waits, or to a new one, unless the leader has ended its packet by now; whether it
+/// did.
 pub(super) fn hand_over(consumer: &Arc<Consumer>, pulse: u64, why: Why) -> bool {
     let crew = &consumer.crew;
     let mut roles = lock(&crew.roles);
     if roles.waiting == 0 {
-        // At the limit, or if the system has no thread, the leader goes on, and the next look of the watcher tries again.
+        // At the limit, or if the system has no thread, the leader goes on, and the next look of the watcher tries
+        // again.
         if roles.workers >= MOST_THREADS || start(consumer).is_err() {
             return false;
         }

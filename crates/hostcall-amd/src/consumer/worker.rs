@@ -29,6 +29,8 @@ pub(super) struct Worker {
     rung: bool,
     /// Who answered the last packet: the count of the services' changes, the service, and what was found.
     route: Option<(u64, u32, Route)>,
+    /// Whether it has slept since the last sweep, and nobody rang.
+    slept: bool,
     /// Whether some buffer has mailboxes, whose waves need not have rung.
     mail: bool,
     /// Where it says what it does, for who is told of a stack that was too small.
@@ -57,6 +59,7 @@ impl Worker {
             seen: i64::MIN,
             rung: false,
             route: None,
+            slept: false,
             mail: false,
             place: stack::Place::of_this_thread(),
         }
@@ -78,8 +81,8 @@ impl Worker {
     fn take_lead(&mut self) -> bool {
         let crew = &self.consumer.crew;
         let mut roles = lock(&crew.roles);
-        // Before it waits for its turn: it runs soon when that comes. A long handler may have cost it what it had, which the watcher took with
-        // the roles held.
+        // Before it waits for its turn: it runs soon when that comes. A long handler may have cost it what it had,
+        // which the watcher took with the roles held.
         priority::raise(Role::Serves, crew.normal.load(Ordering::Relaxed));
         loop {
             if roles.drained {
@@ -108,21 +111,26 @@ impl Worker {
             last_looks += u32::from(ending);
             match self.look(consumer) {
                 Look::Lost => return,
-                // The first look may have come to packets only that were taken before. What was ready when the end began is answered now. Waves
-                // that call again and again would keep this thread for ever.
+                // The first look may have come to packets only that were taken before. What was ready when the end
+                // began is answered now. Waves that call again and again would keep this thread for ever.
                 Look::Served if last_looks >= 2 && self.ended() => return,
                 // Waves of mailboxes need not have rung.
                 Look::Served if self.mail => {}
                 Look::Nothing if self.ended() => return,
-                // Whoever pushed after the look at the stacks has rung, or will. To look again at once would only take the line of the stacks
-                // from a wave that was answered and gives its packet back.
+                // Whoever pushed after the look at the stacks has rung, or will. To look again at once would only take
+                // the line of the stacks from a wave that was answered and gives its packet back.
                 Look::Nothing | Look::Served => {
                     let before = self.seen;
                     let limit = self.mail.then(mail::sleep_at_most);
                     let buffers = &self.buffers;
-                    let came = || buffers.iter().any(|buffer| buffer.has_mail());
-                    self.seen = self.consumer.doorbell.wait(before, limit, self.mail.then_some(came));
+                    let mut came = false;
+                    let look = || {
+                        came = buffers.iter().any(|buffer| buffer.has_mail());
+                        came
+                    };
+                    self.seen = self.consumer.doorbell.wait(before, limit, self.mail.then_some(look));
                     self.rung = self.seen != before;
+                    self.slept = !self.rung && !came;
                 }
             }
         }
@@ -202,6 +210,10 @@ impl Worker {
         }
         if found == Look::Served && buffer.in_mailboxes() {
             mail::found();
+            if std::mem::take(&mut self.slept) {
+                // It came while this thread slept, and could not wake it.
+                self.consumer.doorbell.missed();
+            }
         }
         found
     }

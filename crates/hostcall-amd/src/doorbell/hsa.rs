@@ -27,7 +27,8 @@ const LONGEST: Duration = Duration::from_millis(100);
 const FREQUENCY: u32 = 3;
 /// Ticks in a second where the runtime does not say it.
 const USUAL_FREQUENCY: u64 = 100_000_000;
-/// What our own wakes store: a value that ringing, which adds one, does not come to. The lower bits are left to ringing.
+/// What our own wakes store: a value that ringing, which adds one, does not come to. The lower bits are left to
+/// ringing.
 const WAKE: i64 = 1 << 40;
 
 /// The functions that are used.
@@ -155,6 +156,10 @@ impl Signal {
             self.waker.patience.slept(in_vain);
         }
         value
+    }
+
+    pub(crate) fn missed(self) {
+        self.waker.patience.missed();
     }
 }
 

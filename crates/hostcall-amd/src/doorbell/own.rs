@@ -28,8 +28,8 @@ const QUIET: Duration = Duration::from_secs(1);
 struct Signal {
     /// What [`SIGNAL`] says.
     kind: AtomicU64,
-    /// Counts. Sequentially consistent on both sides, with `sleeping`: a ringer adds, then looks whether somebody sleeps; a sleeper says
-    /// so, then looks at the value. One of the two sees the other.
+    /// Counts. Sequentially consistent on both sides, with `sleeping`: a ringer adds, then looks whether somebody
+    /// sleeps; a sleeper says so, then looks at the value. One of the two sees the other.
     value: AtomicI64,
     /// 0: there is no mailbox for an interrupt.
     mailbox: AtomicU64,
@@ -37,10 +37,12 @@ struct Signal {
     reserved: [AtomicU64; 4],
 }
 
-/// Bytes of memory that a doorbell has for itself, from its handle on: whole pages, which a program pins for GPUs that reach no other memory.
+/// Bytes of memory that a doorbell has for itself, from its handle on: whole pages, which a program pins for GPUs that
+/// reach no other memory.
 const PAGE: usize = 4096;
 
-/// A doorbell. A device may write anything into the first page, and rings by that. The words of the second are this library's.
+/// A doorbell. A device may write anything into the first page, and rings by that. The words of the second are this
+/// library's.
 #[repr(C, align(4096))]
 #[derive(Debug)]
 pub(crate) struct Bell {
@@ -146,6 +148,10 @@ impl Bell {
         let value = self.signal.value.load(Ordering::SeqCst);
         self.choose_sleep(value != seen && !woken);
         value
+    }
+
+    pub(crate) fn missed(&self) {
+        self.patience.missed();
     }
 
     /// How long the next sleep is.

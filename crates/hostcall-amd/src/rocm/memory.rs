@@ -1,7 +1,8 @@
 //! Memory for kernels: what `malloc` on a device asks the host for, in slabs.
 //!
-//! A lane sends an address to release, or 0 and a number of bytes, and gets an address, or 0 if there is no more. Kernels are untrusted: what they
-//! have has a limit, what they get holds nothing of others, and only what was handed out is released.
+//! A lane sends an address to release, or 0 and a number of bytes, and gets an address, or 0 if there is no more.
+//! Kernels are untrusted: what they have has a limit, what they get holds nothing of others, and only what was handed
+//! out is released.
 
 use std::alloc::{self, Layout};
 use std::collections::HashMap;

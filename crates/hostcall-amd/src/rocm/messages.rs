@@ -1,8 +1,8 @@
 //! Messages: words that a lane sends in several calls, up to seven in each.
 //!
-//! The first word of a call describes it: bit 0 begins a message, bit 1 ends it, bits 5 to 7 say how many words follow, and the bits above are the
-//! message's number. The host chooses that when a message begins, and answers with the description that the next call is to have. The answer to
-//! the last call is `printf`'s result.
+//! The first word of a call describes it: bit 0 begins a message, bit 1 ends it, bits 5 to 7 say how many words follow,
+//! and the bits above are the message's number. The host chooses that when a message begins, and answers with the
+//! description that the next call is to have. The answer to the last call is `printf`'s result.
 //!
 //! Numbers cannot be guessed, so that no kernel adds to another's message.
 
@@ -130,7 +130,8 @@ fn print(message: &[u64]) -> io::Result<usize> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let text = text::format(&rest.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>());
-    // SAFETY: the streams of the C library, in which texts of kernels and of the program keep their order; the bytes are there.
+    // SAFETY: the streams of the C library, in which texts of kernels and of the program keep their order; the bytes
+    // are there.
     let written = unsafe {
         let stream = if *to == 0 { stdout } else { stderr };
         let written = libc::fwrite(text.as_ptr().cast(), 1, text.len(), stream);

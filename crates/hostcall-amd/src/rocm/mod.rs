@@ -1,8 +1,9 @@
-//! Ready handlers for what ROCm's device libraries ask for: texts of `printf`, memory, and reports of the address sanitizer.
+//! Ready handlers for what ROCm's device libraries ask for: texts of `printf`, memory, and reports of the address
+//! sanitizer.
 //!
 //! The facts are from the public sources of ROCm: `amd/device-libs/ockl/src/services.cl` in `ROCm/llvm-project` and
-//! `rocclr/device/devhc*.cpp` of its runtime. What a kernel sends is checked: a message has a bounded size, memory is released by the address
-//! that was handed out, and no text is a format of the C library's.
+//! `rocclr/device/devhc*.cpp` of its runtime. What a kernel sends is checked: a message has a bounded size, memory is
+//! released by the address that was handed out, and no text is a format of the C library's.
 
 mod memory;
 mod messages;

@@ -6,7 +6,8 @@ use crate::consumer::lanes;
 use crate::layout::{LANES, QWORDS};
 use crate::services::say;
 
-/// Writes a packet's report to standard error; whether the kernel's sanitizer ends the program, as it does unless it was told to go on.
+/// Writes a packet's report to standard error; whether the kernel's sanitizer ends the program, as it does unless it
+/// was told to go on.
 pub(crate) fn report(mask: u64, words: &[[u64; QWORDS]; LANES]) -> bool {
     let Some(text) = text(mask, words) else { return false };
     say(&text);

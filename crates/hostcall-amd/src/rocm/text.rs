@@ -1,7 +1,8 @@
 //! The text of a message: a format, and what it names, as the device's compiler has packed them.
 //!
-//! The format ends with a zero, and so does each string; both are filled up to whole words. Any other argument is a word. Each conversion is
-//! taken apart here and put together anew, so that no text of a kernel's is a format of the C library's, and widths and the whole have bounds.
+//! The format ends with a zero, and so does each string; both are filled up to whole words. Any other argument is a
+//! word. Each conversion is taken apart here and put together anew, so that no text of a kernel's is a format of the C
+//! library's, and widths and the whole have bounds.
 
 use std::ffi::{CString, c_int};
 
@@ -111,7 +112,8 @@ impl Conversion {
         });
     }
 
-    /// Appends what the C library makes of a value. The widest has its width, or its precision and as many digits as the largest number.
+    /// Appends what the C library makes of a value. The widest has its width, or its precision and as many digits as
+    /// the largest number.
     fn by_c(
         &self,
         length: &str,

@@ -1,5 +1,6 @@
-/* A program of v0 that has never heard of this library: it declares v0's functions as AMD's header does, under AMD's names, and uses nothing
- * else. Packets are filled, and their ends awaited, by hand; an answered packet's control word is 0. */
+/* A program of v0 that has never heard of this library: it declares v0's functions as AMD's header does, under AMD's
+ * names, and uses nothing else. Packets are filled, and their ends awaited, by hand; an answered packet's control word
+ * is 0. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* What ROCm's device libraries ask for: printf in several calls, memory, and a report of the address sanitizer. The first argument is "end" for a
- * report that ends the process. */
+/* What ROCm's device libraries ask for: printf in several calls, memory, and a report of the address sanitizer. The first
+ * argument is "end" for a report that ends the process. */
 #include <amd_hostcall.h>
 #include <amd_hostcall_device.h>
 
@@ -23,7 +23,7 @@ static hostcall_amd_result_t call(uint32_t service, const uint64_t words[8]) {
     return hostcall_amd_preview(buffer, service, words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7]);
 }
 
-/* Bytes, filled up to words, in calls of seven words, as the device library sends them. The flags of the last call are more. */
+/* Bytes, filled up to words, in calls of seven words, as the device library sends them. The last call has more flags. */
 static uint64_t append(uint64_t description, const void *bytes, size_t size, uint64_t more) {
     do {
         size_t part = size < 56 ? size : 56;

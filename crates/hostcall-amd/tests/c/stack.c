@@ -1,5 +1,5 @@
-/* Handlers that use much of their stack, in a program with large variables of each thread. The first argument says how much: "deep", or "over" and
- * "leap" for more than there is, by many small frames and by one large one. */
+/* Handlers that use much of their stack, in a program with large variables of each thread. The first argument says how
+ * much: "deep", or "over" and "leap" for more than there is, by many small frames and by one large one. */
 #include <amd_hostcall.h>
 #include <amd_hostcall_device.h>
 

@@ -68,7 +68,8 @@ impl Served {
         let words: Box<[AtomicU64]> = (0..layout::buffer_size(packets) / 8).map(|_| AtomicU64::new(0)).collect();
         let at: *mut c_void = words.as_ptr().cast_mut().cast();
         let mut handle = null_mut();
-        // SAFETY: a place for a handle, and as many bytes as the layout says, which stay until the consumer is destroyed.
+        // SAFETY: a place for a handle, and as many bytes as the layout says, which stay until the consumer is
+        // destroyed.
         unsafe {
             assert_eq!(amd_hostcall_create_consumer(&mut handle), 0);
             assert_eq!(amd_hostcall_initialize_buffer(at, packets), 0);
@@ -123,7 +124,8 @@ fn many_handlers_of_a_service_that_blocks_wait_for_one_look_of_the_watcher_toget
     (0..MANY).for_each(|_| served.submit(BLOCKS));
     assert_eq!(served.call(ADD_ONE, 5), 6, "while all of them block");
     assert_eq!(STATE.inside.load(Ordering::SeqCst), MANY);
-    // One was found by the watcher. A busy machine may keep a leader from saying in time that it is about to block, so there may be more.
+    // One was found by the watcher. A busy machine may keep a leader from saying in time that it is about to block, so
+    // there may be more.
     let (long, known) = (served.handed(Why::Long), served.handed(Why::Known));
     assert!(known >= u64::from(MANY) * 3 / 4, "{known} at once, {long} found by the watcher");
     STATE.over.store(true, Ordering::SeqCst);
